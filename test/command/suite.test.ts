@@ -1,0 +1,41 @@
+import { join } from "node:path";
+import { expect, test } from "@jest/globals";
+import { runSuite } from "../support/suite.ts";
+
+const ROOT = join(import.meta.dirname, "../..");
+
+async function run(names: string[], budgetSeconds = 60) {
+  const files = names.map((name) => `test/command/fixtures/${name}.ts`);
+  return runSuite(ROOT, files, budgetSeconds, "ignore");
+}
+
+test("tells what passed, failed and was skipped, by name", async () => {
+  const { files, problems } = await run(["tidy"]);
+  expect(files).toEqual([
+    {
+      file: "test/command/fixtures/tidy.ts",
+      passed: ["passes"],
+      failed: ["fails"],
+      skipped: ["is left out"],
+    },
+  ]);
+  expect(problems).toEqual([]);
+});
+
+test.each(["child", "worker", "server"])("fails a file that leaves a %s behind", async (kind) => {
+  const { files } = await run([kind]);
+  expect(files).toEqual([
+    { file: `test/command/fixtures/${kind}.ts`, passed: [], failed: ["(the file itself)"], skipped: [] },
+  ]);
+});
+
+test("stops a suite that goes over its budget, and names the file", async () => {
+  const { files, problems } = await run(["endless"], 3);
+  expect(files).toEqual([]);
+  expect(problems).toEqual(["test/command/fixtures/endless.ts did not finish", "over the budget of 3 s"]);
+});
+
+test("does not take an early exit with code 0 for success", async () => {
+  const { problems } = await run(["exits"]);
+  expect(problems).toEqual(["test/command/fixtures/exits.ts did not finish"]);
+});

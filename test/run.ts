@@ -1,0 +1,93 @@
+/**
+ * The test command: gets what the tests need, runs every suite within its budget, and ends with
+ * `N passed, N failed, N skipped`. `npm test -- store` or `npm test -- glob` runs a suite or the files whose
+ * path contains the word.
+ */
+import { globSync, readFileSync } from "node:fs";
+import { join, sep } from "node:path";
+import { declaredNeeds, getNeed } from "./support/needs.ts";
+import { runSuite, type SuiteResult, stopSuites } from "./support/suite.ts";
+
+/** In running order; each test file belongs to the first suite whose pattern its path matches. */
+const SUITES = [
+  { name: "unit", files: /^test\/unit\//, budgetSeconds: 180 },
+  { name: "command", files: /^test\/command\//, budgetSeconds: 120 },
+  { name: "store", files: /^test\/store\.[^/]+$/, budgetSeconds: 300 },
+  { name: "http", files: /^test\/http\//, budgetSeconds: 600 },
+  { name: "examples", files: /^test\/examples\./, budgetSeconds: 120 },
+  { name: "rounds", files: /^test\/rounds\//, budgetSeconds: 180 },
+];
+
+const ROOT = join(import.meta.dirname, "..");
+const say = (line: string) => console.log(line);
+
+for (const signal of ["SIGINT", "SIGTERM"] as const) {
+  process.once(signal, () => {
+    stopSuites();
+    process.exit(128 + (signal === "SIGINT" ? 2 : 15));
+  });
+}
+
+const suites = plan(process.argv.slice(2));
+const needs = new Map(suites.flatMap(({ files }) => files).map((file) => [file, needsOf(file)]));
+const missing = await getNeeds(new Set([...needs.values()].flat()));
+const results: SuiteResult[] = [];
+for (const { name, files, budgetSeconds } of suites) {
+  say(`\n== ${name}: ${files.length} files, budget ${budgetSeconds} s`);
+  const result = await runSuite(ROOT, files, budgetSeconds);
+  say(`== ${name}: ${result.seconds.toFixed(1)} s`);
+  results.push(result);
+}
+process.exitCode = report(results) ? 0 : 1;
+
+function plan(words: string[]): { name: string; files: string[]; budgetSeconds: number }[] {
+  const all = globSync("test/**/*.test.ts", { cwd: ROOT }).map((file) => file.split(sep).join("/"));
+  const suiteOf = (file: string) => SUITES.find(({ files }) => files.test(file));
+  const stray = all.filter((file) => !suiteOf(file));
+  if (stray.length > 0) throw new Error(`no suite in test/run.ts takes ${stray.join(", ")}`);
+  const wanted = (file: string) =>
+    words.length === 0 || words.some((word) => suiteOf(file)?.name === word || file.includes(word));
+  return SUITES.map((suite) => ({
+    ...suite,
+    files: all.filter((file) => suiteOf(file) === suite && wanted(file)).sort(),
+  })).filter(({ files }) => files.length > 0);
+}
+
+function needsOf(file: string): string[] {
+  return declaredNeeds(readFileSync(join(ROOT, file), "utf8"));
+}
+
+async function getNeeds(names: Set<string>): Promise<Map<string, string>> {
+  const missing = new Map<string, string>();
+  for (const name of names) {
+    const why = await getNeed(name, say);
+    if (why) missing.set(name, why);
+  }
+  for (const [name, why] of missing) say(`${name}: ${why}`);
+  return missing;
+}
+
+/** Prints what failed and what was skipped, then the counts. True when all is as it should be. */
+function report(results: SuiteResult[]): boolean {
+  const all = results.flatMap((result) => result.files);
+  const failed = all.flatMap(({ file, failed }) => failed.map((test) => `${file} › ${test}`));
+  failed.push(...results.flatMap((result) => result.problems));
+  const skipped = all.flatMap(({ file, skipped }) =>
+    skipped.map((test) => ({ test: `${file} › ${test}`, why: excuse(file) })),
+  );
+  const passed = all.reduce((sum, file) => sum + file.passed.length, 0);
+
+  say("");
+  for (const line of failed) say(`failed: ${line}`);
+  for (const { test, why } of skipped)
+    say(`skipped: ${test} — ${why ?? "for no known reason, which is an error"}`);
+  if (passed + failed.length === 0) say("no test ran, which is an error");
+  say(`${passed} passed, ${failed.length} failed, ${skipped.length} skipped`);
+  return failed.length === 0 && passed > 0 && skipped.every(({ why }) => why !== undefined);
+}
+
+/** Why a file's tests may be skipped: something it declares as needed cannot be had here. */
+function excuse(file: string): string | undefined {
+  const name = needs.get(file)?.find((need) => missing.has(need));
+  return name && `${name}: ${missing.get(name)}`;
+}

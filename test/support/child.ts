@@ -1,0 +1,97 @@
+import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
+
+export interface ExitStatus {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+}
+
+/** A child process whose output is kept, that can be waited for and that can be stopped for certain. */
+export interface Child {
+  pid: number;
+  /** Everything it has written so far, standard output and standard error as they came. */
+  output(): string;
+  /** The first match of `pattern` in the output. Fails when the process ends or `within` ms pass first. */
+  find(pattern: RegExp, within: number): Promise<RegExpMatchArray>;
+  /** Sends `signal` (or closes its input), waits for the end; after `within` ms SIGKILL and an error. */
+  end(how: NodeJS.Signals | "eof", within: number): Promise<ExitStatus>;
+  exited: Promise<ExitStatus>;
+}
+
+/** Starts `command`. @throws Error when it cannot be started at all. */
+export async function startChild(
+  command: string,
+  args: string[],
+  options: SpawnOptions = {},
+): Promise<Child> {
+  const process = spawn(command, args, { ...options, stdio: ["pipe", "pipe", "pipe"] });
+  const started = new Promise<void>((resolve, reject) => {
+    process.once("spawn", resolve);
+    process.once("error", reject);
+  });
+  const exited = new Promise<ExitStatus>((resolve) => {
+    process.once("close", (code, signal) => resolve({ code, signal }));
+  });
+  let output = "";
+  for (const stream of [process.stdout, process.stderr]) {
+    stream?.setEncoding("utf8").on("data", (text: string) => {
+      output += text;
+    });
+  }
+  await started;
+  return {
+    pid: process.pid as number,
+    output: () => output,
+    find: (pattern, within) => findInOutput(process, () => output, exited, pattern, within),
+    end: (how, within) => end(process, exited, how, within),
+    exited,
+  };
+}
+
+async function findInOutput(
+  process: ChildProcess,
+  output: () => string,
+  exited: Promise<ExitStatus>,
+  pattern: RegExp,
+  within: number,
+): Promise<RegExpMatchArray> {
+  const name = process.spawnargs.join(" ");
+  return new Promise((resolve, reject) => {
+    const look = () => {
+      const match = output().match(pattern);
+      if (match) finish(() => resolve(match));
+      return match !== null;
+    };
+    const fail = (why: string) =>
+      finish(() => reject(new Error(`${name}: ${why} before ${pattern} was printed:\n${output()}`)));
+    const timer = setTimeout(fail, within, `${within} ms passed`);
+    const finish = (settle: () => void) => {
+      clearTimeout(timer);
+      process.stdout?.off("data", look);
+      process.stderr?.off("data", look);
+      settle();
+    };
+    process.stdout?.on("data", look);
+    process.stderr?.on("data", look);
+    exited.then(({ code, signal }) => look() || fail(`ended with ${signal ?? `exit code ${code}`}`));
+    look();
+  });
+}
+
+async function end(
+  process: ChildProcess,
+  exited: Promise<ExitStatus>,
+  how: NodeJS.Signals | "eof",
+  within: number,
+): Promise<ExitStatus> {
+  if (how === "eof") process.stdin?.end();
+  else process.kill(how);
+  let late = false;
+  const timer = setTimeout(() => {
+    late = true;
+    process.kill("SIGKILL");
+  }, within);
+  const status = await exited;
+  clearTimeout(timer);
+  if (late) throw new Error(`${process.spawnargs.join(" ")} did not end within ${within} ms of ${how}`);
+  return status;
+}

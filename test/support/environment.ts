@@ -1,0 +1,76 @@
+import type { ChildProcess } from "node:child_process";
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import type { Server } from "node:net";
+import type { Worker } from "node:worker_threads";
+import type { Circus } from "@jest/types";
+import { TestEnvironment } from "jest-environment-node";
+import { settle } from "./settle.ts";
+
+/** Node's environment, failing a test file that leaves child processes, worker threads or servers behind. */
+export default class LeakCheckedEnvironment extends TestEnvironment {
+  #children = new Set<ChildProcess>();
+  #workers = new Set<Worker>();
+  #servers = new Set<Server>();
+
+  /** Node tells on these channels of everything that is started, whoever starts it. */
+  #channels: [name: string, listener: (message: unknown) => void][] = [
+    ["child_process", (message) => this.#children.add((message as { process: ChildProcess }).process)],
+    ["worker_threads", (message) => this.#workers.add((message as { worker: Worker }).worker)],
+    [
+      "tracing:net.server.listen:asyncEnd",
+      (message) => this.#servers.add((message as { server: Server }).server),
+    ],
+  ];
+
+  override async setup(): Promise<void> {
+    await super.setup();
+    for (const [name, listener] of this.#channels) subscribe(name, listener);
+  }
+
+  override async teardown(): Promise<void> {
+    for (const [name, listener] of this.#channels) unsubscribe(name, listener);
+    await super.teardown();
+  }
+
+  // After the file's own afterAll hooks, and early enough for an error to fail the file.
+  async handleTestEvent(event: Circus.Event): Promise<void> {
+    if (event.name !== "run_finish") return;
+    try {
+      await settle(() => this.#left().length === 0, { within: 1_000 });
+    } catch {
+      const left = this.#left();
+      await this.#stopAll();
+      throw new Error(`the test file left running: ${left.join("; ")}`);
+    }
+  }
+
+  #left(): string[] {
+    return [
+      ...[...this.#children]
+        .filter(isRunning)
+        .map(({ pid, spawnargs }) => `process ${pid} ${spawnargs.join(" ")}`),
+      ...[...this.#workers]
+        .filter(({ threadId }) => threadId !== -1)
+        .map(({ threadId }) => `worker ${threadId}`),
+      ...[...this.#servers]
+        .filter(({ listening }) => listening)
+        .map((server) => `server on ${portOf(server)}`),
+    ];
+  }
+
+  // What is left would keep jest from ending.
+  async #stopAll(): Promise<void> {
+    for (const child of this.#children) if (isRunning(child)) child.kill("SIGKILL");
+    for (const server of this.#servers) server.close();
+    for (const worker of this.#workers) await worker.terminate();
+  }
+}
+
+function isRunning(child: ChildProcess): boolean {
+  return child.pid !== undefined && child.exitCode === null && child.signalCode === null;
+}
+
+function portOf(server: Server): string {
+  const address = server.address();
+  return typeof address === "object" && address ? `port ${address.port}` : String(address);
+}

@@ -1,0 +1,88 @@
+import { randomBytes } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { MongoClient } from "mongodb";
+import { startChild } from "./child.ts";
+import { JarsUnavailable, mongoClassPath } from "./jars.ts";
+import { hasJavaCompiler, onPath } from "./needs.ts";
+
+export interface TestMongo {
+  /** Connection string with a database of its own, empty. */
+  url: string;
+  kind: "MONGO_URL" | "mongod" | "mongo-java-server";
+  stop(): Promise<void>;
+}
+
+/**
+ * A MongoDB to test against: the one in `MONGO_URL`, else a mongod from PATH, else mongo-java-server, an
+ * in-memory stand-in that speaks MongoDB's wire protocol (MongoDB 5.0 without transactions, partial indexes,
+ * TTL expiry, collation and pipeline updates; duplicate key errors carry no keyPattern).
+ *
+ * @returns `{skipped}` with the reason where none of these can be had.
+ */
+export async function startMongo(): Promise<TestMongo | { skipped: string }> {
+  const given = process.env.MONGO_URL;
+  if (given) return useGiven(given);
+  if (onPath("mongod")) return startMongod();
+  if (!(await hasJavaCompiler()))
+    return { skipped: "mongodb: no MONGO_URL, no mongod and no JDK 17+ on PATH" };
+  try {
+    return await startStandIn(await mongoClassPath());
+  } catch (error) {
+    if (error instanceof JarsUnavailable) return { skipped: `mongodb: ${error.message}` };
+    throw error;
+  }
+}
+
+function freshName(): string {
+  return `afferent_test_${randomBytes(6).toString("hex")}`;
+}
+
+function useGiven(given: string): TestMongo {
+  const url = new URL(given);
+  url.pathname = `/${freshName()}`;
+  const stop = async () => {
+    const client = new MongoClient(url.href);
+    await client.db().dropDatabase();
+    await client.close();
+  };
+  return { url: url.href, kind: "MONGO_URL", stop };
+}
+
+async function startMongod(): Promise<TestMongo> {
+  const directory = await mkdtemp(join(tmpdir(), "afferent-mongod-"));
+  const port = await freePort();
+  const settings = ["--bind_ip", "127.0.0.1", "--port", String(port), "--dbpath", directory];
+  const mongod = await startChild("mongod", settings);
+  await mongod.find(/Waiting for connections/i, 60_000);
+  const stop = async () => {
+    await mongod.end("SIGTERM", 20_000);
+    await rm(directory, { recursive: true, force: true });
+  };
+  return { url: `mongodb://127.0.0.1:${port}/${freshName()}?directConnection=true`, kind: "mongod", stop };
+}
+
+async function startStandIn(classPath: string): Promise<TestMongo> {
+  const launcher = join(import.meta.dirname, "MongoStandIn.java");
+  const flags = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx512m"];
+  const java = await startChild("java", [...flags, "-cp", classPath, launcher]);
+  const [, port] = await java.find(/^port (\d+)/m, 60_000);
+  const stop = async () => {
+    await java.end("eof", 20_000);
+  };
+  return {
+    url: `mongodb://127.0.0.1:${port}/${freshName()}?directConnection=true`,
+    kind: "mongo-java-server",
+    stop,
+  };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}

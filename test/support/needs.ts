@@ -1,0 +1,130 @@
+import { execFile } from "node:child_process";
+import { accessSync, constants, existsSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { promisify } from "node:util";
+import { JarsUnavailable, mongoClassPath } from "./jars.ts";
+
+const run = promisify(execFile);
+
+interface Need {
+  /** Is it here already? */
+  here(): Promise<boolean> | boolean;
+  /** The Debian package that brings it. */
+  debian: string;
+  /** What else will do, to be read after "have". */
+  otherwise: string;
+  /** What else must be fetched once it is here. */
+  prepare?(): Promise<unknown>;
+}
+
+/** What tests may need beyond npm. A test file says so in its first comment: `@needs mongodb`. */
+const NEEDS: Record<string, Need> = {
+  mongodb: {
+    here: async () => hasMongo() || (await hasJavaCompiler()),
+    debian: "default-jdk-headless",
+    otherwise: "a JDK 17 or newer or mongod on PATH, or MONGO_URL set",
+    prepare: async () => hasMongo() || (await mongoClassPath()),
+  },
+  nats: { here: () => onPath("nats-server"), debian: "nats-server", otherwise: "nats-server on PATH" },
+  redis: { here: () => onPath("redis-server"), debian: "redis-server", otherwise: "redis-server on PATH" },
+  rabbitmq: {
+    here: () => onPath("rabbitmq-server"),
+    debian: "rabbitmq-server",
+    otherwise: "rabbitmq-server on PATH",
+  },
+  strace: {
+    // A container may have it and still not be allowed to trace.
+    here: () => succeeds("strace", ["-o", "/dev/null", "true"]),
+    debian: "strace",
+    otherwise: "strace on PATH with leave to trace (in a container: --cap-add SYS_PTRACE)",
+  },
+  chromium: { here: () => onPath("chromium"), debian: "chromium", otherwise: "chromium on PATH" },
+};
+
+/** The needs a test file declares. @throws Error on a need that is not in the table. */
+export function declaredNeeds(source: string): string[] {
+  const names = [...source.matchAll(/@needs (\w+(?:, *\w+)*)/g)].flatMap(([, list = ""]) =>
+    list.split(/, */),
+  );
+  for (const name of names) {
+    if (!NEEDS[name])
+      throw new Error(`@needs ${name}: unknown, allowed are ${Object.keys(NEEDS).join(", ")}`);
+  }
+  return names;
+}
+
+/**
+ * Makes sure that `name` is here: as it stands, else from apt where this user may.
+ *
+ * @returns undefined when it is here, else why not and what to install.
+ */
+export async function getNeed(name: string, say: (line: string) => void): Promise<string | undefined> {
+  const need = NEEDS[name] as Need;
+  try {
+    if (!(await need.here())) {
+      const why = await installFromApt(need.debian, say);
+      if (why) return `${why}, or have ${need.otherwise}`;
+      if (!(await need.here())) return `${need.debian} is installed but brings too little: ${need.otherwise}`;
+    }
+    await need.prepare?.();
+    return undefined;
+  } catch (error) {
+    if (error instanceof JarsUnavailable) return error.message;
+    throw error;
+  }
+}
+
+async function installFromApt(name: string, say: (line: string) => void): Promise<string | undefined> {
+  if (!existsSync("/etc/debian_version")) return "not found, and this is no Debian";
+  const root = process.getuid?.() === 0;
+  const sudo = !root && (await succeeds("sudo", ["-n", "true"]));
+  if (!root && !sudo) return `not found: sudo apt-get install -y ${name}`;
+  say(`installing ${name} with apt-get`);
+  // Run level 1 keeps Debian's scripts from starting the service: tests start their own, on free ports.
+  const settings = ["env", "RUNLEVEL=1", "DEBIAN_FRONTEND=noninteractive"];
+  const apt = [...(sudo ? ["sudo", "-n"] : []), ...settings, "apt-get", "-qq"];
+  const [command, ...start] = apt as [string, ...string[]];
+  try {
+    await run(command, [...start, "update"]);
+    await run(command, [...start, "install", "-y", "--no-install-recommends", name], { maxBuffer: 1 << 26 });
+  } catch (error) {
+    return `not found, and apt-get could not install ${name}: ${lastLine((error as { stderr?: string }).stderr)}`;
+  }
+}
+
+function lastLine(text = ""): string {
+  return text.trim().split("\n").at(-1) ?? "";
+}
+
+function hasMongo(): boolean {
+  return Boolean(process.env.MONGO_URL) || onPath("mongod");
+}
+
+/** A JRE is not enough: the stand-in's launcher is one Java source file, compiled as it starts. */
+export async function hasJavaCompiler(): Promise<boolean> {
+  if (!onPath("java")) return false;
+  const { stdout } = await run("java", ["--list-modules"]).catch(() => ({ stdout: "" }));
+  return Number(/^jdk\.compiler@(\d+)/m.exec(stdout)?.[1] ?? 0) >= 17;
+}
+
+/** Is there an executable of this name on PATH (or in /usr/sbin, where Debian puts some)? */
+export function onPath(command: string): boolean {
+  const directories = [...(process.env.PATH ?? "").split(delimiter), "/usr/sbin"];
+  return directories.some((directory) => isExecutable(join(directory, command)));
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function succeeds(command: string, args: string[]): Promise<boolean> {
+  return run(command, args).then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,33 @@
+/** How long to go on asking, in ms, and how to name what was waited for when it did not come. */
+export interface SettleOptions {
+  within?: number;
+  every?: number;
+  what?: string;
+}
+
+/**
+ * Asks `condition` again and again until it gives something other than `undefined`, `null` or `false`, and
+ * returns that. A condition that throws counts as not yet true.
+ *
+ * @throws Error naming what was waited for, with the last error or value, after `within` ms (10,000).
+ */
+export async function settle<T>(
+  condition: () => T | Promise<T>,
+  { within = 10_000, every = 20, what = condition.toString() }: SettleOptions = {},
+): Promise<Exclude<T, undefined | null | false>> {
+  const deadline = performance.now() + within;
+  let last: unknown;
+  do {
+    try {
+      const value = await condition();
+      if (value !== undefined && value !== null && value !== false) {
+        return value as Exclude<T, undefined | null | false>;
+      }
+      last = value;
+    } catch (error) {
+      last = error;
+    }
+    await new Promise((resolve) => setTimeout(resolve, every));
+  } while (performance.now() < deadline);
+  throw new Error(`not settled within ${within} ms: ${what} (last: ${String(last)})`, { cause: last });
+}
