@@ -9,7 +9,7 @@ const run = promisify(execFile);
 interface Need {
   /** Is it here already? */
   here(): Promise<boolean> | boolean;
-  /** The Debian package that brings it. */
+  /** The Debian packages that bring it, with spaces between. */
   debian: string;
   /** What else will do, to be read after "have". */
   otherwise: string;
@@ -20,9 +20,9 @@ interface Need {
 /** What tests may need beyond npm. A test file says so in its first comment: `@needs mongodb`. */
 const NEEDS: Record<string, Need> = {
   mongodb: {
-    here: async () => hasMongo() || (await hasJavaCompiler()),
-    debian: "default-jdk-headless",
-    otherwise: "a JDK 17 or newer or mongod on PATH, or MONGO_URL set",
+    here: async () => hasMongo() || ((await hasJavaCompiler()) && onPath("mvn")),
+    debian: "maven default-jdk-headless",
+    otherwise: "a JDK 17 or newer and Maven, or mongod, on PATH, or MONGO_URL set",
     prepare: async () => hasMongo() || (await mongoClassPath()),
   },
   nats: { here: () => onPath("nats-server"), debian: "nats-server", otherwise: "nats-server on PATH" },
@@ -86,7 +86,9 @@ async function installFromApt(name: string, say: (line: string) => void): Promis
   const [command, ...start] = apt as [string, ...string[]];
   try {
     await run(command, [...start, "update"]);
-    await run(command, [...start, "install", "-y", "--no-install-recommends", name], { maxBuffer: 1 << 26 });
+    await run(command, [...start, "install", "-y", "--no-install-recommends", ...name.split(" ")], {
+      maxBuffer: 1 << 26,
+    });
   } catch (error) {
     return `not found, and apt-get could not install ${name}: ${lastLine((error as { stderr?: string }).stderr)}`;
   }

@@ -1,0 +1,189 @@
+import { compile as compileProxies } from "proxy-addr";
+
+/** Every setting: its name in the environment, its default and its meaning. The README's table is made from this. */
+type Kind = "text" | "integer" | "boolean" | "url" | "list" | "proxies" | "key";
+
+interface Setting<T> {
+  kind: Kind;
+  default: T;
+  means: string;
+  /** Inclusive bounds of an integer. */
+  min?: number;
+  max?: number;
+  /** The only values allowed. */
+  oneOf?: readonly string[];
+  /** Its value never appears in a log or an error. */
+  secret?: boolean;
+}
+
+const text = (fallback: string | null, means: string, more: Partial<Setting<string | null>> = {}) =>
+  ({ kind: "text", default: fallback, means, ...more }) as Setting<string | null>;
+const url = (means: string) => ({ kind: "url", default: null, means }) as Setting<string | null>;
+const flag = (fallback: boolean, means: string) =>
+  ({ kind: "boolean", default: fallback, means }) as Setting<boolean>;
+const list = (fallback: readonly string[], means: string) =>
+  ({ kind: "list", default: fallback, means }) as Setting<readonly string[]>;
+const integer = (fallback: number, means: string, min: number, max: number) =>
+  ({ kind: "integer", default: fallback, means, min, max }) as Setting<number>;
+
+const DAY = 365 * 100;
+
+export const SETTINGS = {
+  HOST: text("127.0.0.1", "Address the HTTP server binds.") as Setting<string>,
+  PORT: integer(3000, "Port of the HTTP server; 0 takes a free one.", 0, 65535),
+  DATA_DIR: text(
+    "./data",
+    "Folder of the embedded store, its blobs, keys and `credentials.json`.",
+  ) as Setting<string>,
+  PUBLIC_URL: url("Origin that callers use, when it is not the address the server binds (behind a proxy)."),
+  SERVICES: list([], "Run only these services on this node, comma-separated; empty runs all."),
+  LOG_LEVEL: text("info", "Least severity that is logged.", {
+    oneOf: ["trace", "debug", "info", "warn", "error", "fatal"],
+  }) as Setting<string>,
+
+  MONGO_URL: url("MongoDB 7+ or Atlas as the record, in place of the embedded store."),
+  NATS_URL: url("NATS transporter between nodes; without it all services run in this process."),
+  SECRET_KEY: {
+    kind: "key",
+    default: null,
+    means:
+      "32 bytes in base64 that encrypt stored secrets; without it DATA_DIR keeps one. MONGO_URL needs it.",
+    secret: true,
+  } as Setting<string | null>,
+  OPERATOR_TOKEN: text(null, "Bearer token of the operator's routes (`/tenants`); without it they are 404.", {
+    secret: true,
+  }),
+  METRICS_TOKEN: text(null, "Bearer token that `/metrics` asks for; without it only loopback may read it.", {
+    secret: true,
+  }),
+
+  TRUST_PROXY: {
+    kind: "proxies",
+    default: [],
+    means:
+      "Proxies whose `X-Forwarded-For` counts, comma-separated: addresses, ranges (`10.0.0.0/8`), `loopback`, " +
+      "`linklocal` or `uniquelocal`.",
+  } as Setting<readonly string[]>,
+  RATE_LIMIT_PER_MINUTE: integer(100, "Requests per 60 s per agent or user; 0 is off.", 0, 1e9),
+  TENANT_RATE_LIMIT_PER_MINUTE: integer(0, "Requests per 60 s per tenant; 0 is off.", 0, 1e9),
+  LOGIN_ATTEMPTS_PER_MINUTE: integer(
+    20,
+    "Failed logins and token exchanges per 60 s per address, and per account; 0 is off.",
+    0,
+    1e9,
+  ),
+  REQUEST_TIMEOUT_SECONDS: integer(30, "A call between services that takes longer fails.", 1, 600),
+  MAX_WRITES_IN_FLIGHT: integer(
+    2000,
+    "Writes that a node works on at once; more are told to come again.",
+    1,
+    1e6,
+  ),
+  EVENT_MAX_BYTES: integer(1_048_576, "Largest event in bytes.", 1024, 16_777_216),
+
+  VISIBILITY_TIMEOUT_SECONDS: integer(
+    30,
+    "How long a receiver has to acknowledge; agents may set their own.",
+    1,
+    43200,
+  ),
+  RETRY_BUDGET: integer(5, "Hand-outs before a delivery is dead-lettered; agents may set their own.", 1, 100),
+  DEDUPE_DAYS: integer(30, "How long the id of an event is remembered at least.", 1, DAY),
+  EVENT_RETENTION_DAYS: integer(30, "How long events are kept.", 1, DAY),
+  ACKNOWLEDGED_RETENTION_DAYS: integer(7, "How long acknowledged deliveries are kept.", 1, DAY),
+  MIN_FREE_DISK_MB: integer(
+    100,
+    "Writes are refused when DATA_DIR's disk has less free; 0 never refuses.",
+    0,
+    1e9,
+  ),
+  PUSH_ALLOW_PRIVATE: flag(
+    false,
+    "Let push endpoints resolve to loopback, link-local and private addresses.",
+  ),
+
+  OTEL_EXPORTER_OTLP_ENDPOINT: url("OTLP endpoint (HTTP) that traces are sent to; without it none are made."),
+} satisfies Record<string, Setting<unknown>>;
+
+export type SettingName = keyof typeof SETTINGS;
+export type Config = Readonly<{
+  [K in SettingName]: (typeof SETTINGS)[K] extends Setting<infer T> ? T : never;
+}>;
+
+/** A setting that cannot be used: the service says so in one line and does not start. */
+export class ConfigError extends Error {}
+
+// Names of ours begin like these: a near miss is a mistake that should be told, not silently ignored.
+const OURS =
+  /^(MONGO|NATS|SECRET_KEY|OPERATOR|METRICS_|TRUST_PROXY|RATE_LIMIT|TENANT_RATE|LOGIN_ATTEMPTS|REQUEST_TIMEOUT|MAX_WRITES|EVENT_|VISIBILITY_|RETRY_|MIN_FREE_|DEDUPE_|ACKNOWLEDGED_|PUSH_)/;
+
+/** Reads and checks the environment. Throws ConfigError that names the variable, what it was and what it may be. */
+export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
+  const unknown = Object.keys(env).filter((name) => OURS.test(name) && !Object.hasOwn(SETTINGS, name));
+  if (unknown.length) {
+    throw new ConfigError(`${unknown[0]} is not a setting; the README lists those there are.`);
+  }
+  const entries = Object.entries(SETTINGS).map(([name, setting]) => [
+    name,
+    readSetting(name, setting, env[name]),
+  ]);
+  const config = Object.freeze(Object.fromEntries(entries)) as Config;
+  if (config.MONGO_URL && !config.SECRET_KEY) {
+    throw new ConfigError(
+      "MONGO_URL needs SECRET_KEY, the same on every node: make one with `openssl rand -base64 32`.",
+    );
+  }
+  return config;
+}
+
+const KEY_BYTES = 32;
+
+function readSetting(name: string, setting: Setting<unknown>, given: string | undefined): unknown {
+  if (given === undefined || given === "") return setting.default;
+  const fail = (allowed: string) => {
+    throw new ConfigError(
+      `${name} is ${setting.secret ? "malformed" : JSON.stringify(given)}: expected ${allowed}.`,
+    );
+  };
+  switch (setting.kind) {
+    case "integer":
+      return readInteger(given, setting as Setting<number>, fail);
+    case "boolean":
+      return { true: true, "1": true, false: false, "0": false }[given] ?? fail("true or false");
+    case "url":
+      return URL.canParse(given) ? given : fail("a URL");
+    case "list":
+      return readList(given);
+    case "proxies":
+      return areProxies(readList(given)) ? readList(given) : fail("addresses, ranges or their names");
+    case "key":
+      return Buffer.from(given, "base64").length === KEY_BYTES ? given : fail(`${KEY_BYTES} bytes in base64`);
+    case "text":
+      if (setting.oneOf && !setting.oneOf.includes(given)) fail(`one of ${setting.oneOf.join(", ")}`);
+      return given;
+  }
+}
+
+function readList(given: string): readonly string[] {
+  const items = given.split(",").map((item) => item.trim());
+  return Object.freeze(items.filter(Boolean));
+}
+
+function areProxies(items: readonly string[]): boolean {
+  try {
+    compileProxies([...items]);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function readInteger(
+  given: string,
+  { min = 0, max = 0 }: Setting<number>,
+  fail: (allowed: string) => void,
+): number {
+  const value = Number(given);
+  if (!/^-?\d+$/.test(given) || value < min || value > max) fail(`a whole number from ${min} to ${max}`);
+  return value;
+}

@@ -1,0 +1,84 @@
+interface Group<T, R> {
+  items: T[];
+  weight: number;
+  resolve(results: R[]): void;
+  reject(err: unknown): void;
+}
+
+export interface BatcherOptions<T, R> {
+  /** Carries out many items at once; gives one result for each, in their order. */
+  flush(items: T[]): Promise<R[]>;
+  /** What an item weighs, in the unit of `maxWeight`. */
+  weight(item: T): number;
+  /** A flush takes no more than this, unless one group alone is more. */
+  maxItems: number;
+  maxWeight: number;
+}
+
+/**
+ * Gathers what arrives in one turn of the event loop and carries it out together, so that concurrent requests share
+ * one round trip to the store. Flushes are not held back by earlier ones: the store's driver does that better.
+ */
+export class Batcher<T, R> {
+  readonly #options: BatcherOptions<T, R>;
+  #waiting: Group<T, R>[] = [];
+  /** Items and weight that have been added and not been answered: what backpressure looks at. */
+  pendingItems = 0;
+  pendingWeight = 0;
+
+  constructor(options: BatcherOptions<T, R>) {
+    this.#options = options;
+  }
+
+  /** Adds a group of items, which are flushed together. Rejects with the error of the flush they were in. */
+  add(items: T[]): Promise<R[]> {
+    const weight = items.reduce((sum, item) => sum + this.#options.weight(item), 0);
+    this.pendingItems += items.length;
+    this.pendingWeight += weight;
+    if (this.#waiting.length === 0) setImmediate(() => this.#flushAll());
+    const done = new Promise<R[]>((resolve, reject) =>
+      this.#waiting.push({ items, weight, resolve, reject }),
+    );
+    return done.finally(() => {
+      this.pendingItems -= items.length;
+      this.pendingWeight -= weight;
+    });
+  }
+
+  #flushAll(): void {
+    const groups = this.#waiting;
+    this.#waiting = [];
+    const { maxItems, maxWeight } = this.#options;
+    let batch: Group<T, R>[] = [];
+    let items = 0;
+    let weight = 0;
+    for (const group of groups) {
+      if (batch.length && (items + group.items.length > maxItems || weight + group.weight > maxWeight)) {
+        this.#flush(batch);
+        batch = [];
+        items = weight = 0;
+      }
+      batch.push(group);
+      items += group.items.length;
+      weight += group.weight;
+    }
+    this.#flush(batch);
+  }
+
+  #flush(groups: Group<T, R>[]): void {
+    const items =
+      groups.length === 1 ? (groups[0] as Group<T, R>).items : groups.flatMap((group) => group.items);
+    this.#options.flush(items).then(
+      (results) => {
+        let at = 0;
+        for (const { items, resolve } of groups) {
+          resolve(results.slice(at, at + items.length));
+          at += items.length;
+        }
+      },
+      (err) => {
+        for (const { reject } of groups) reject(err);
+      },
+    );
+  }
+}

@@ -1,0 +1,77 @@
+import type { Context } from "moleculer";
+
+/** What a token may be good for (spec: API key). `admin` implies all others inside its tenant. */
+export const SCOPES = [
+  "send",
+  "receive",
+  "memory:read",
+  "memory:write",
+  "channel:read",
+  "channel:write",
+  "admin",
+] as const;
+export type Scope = (typeof SCOPES)[number];
+
+interface Identity {
+  tenant_id: string;
+  scopes: readonly Scope[];
+  /** The token's `jti`. */
+  token_id: string;
+  /** When the token ends, in milliseconds since the epoch. */
+  expires_at: number;
+}
+
+export interface AgentCaller extends Identity {
+  kind: "agent";
+  agent_id: string;
+  team_id: string | null;
+  key_id: string;
+}
+
+export interface UserCaller extends Identity {
+  kind: "user";
+  user_id: string;
+  role: "admin" | "member";
+  /** Which password the token was made under: one of an older version is refused. */
+  token_version: number;
+}
+
+/** The operator of the whole installation (`OPERATOR_TOKEN`): no tenant of its own. */
+export interface OperatorCaller {
+  kind: "operator";
+}
+
+/** Who makes a request, as its verified token says; never from a body (spec: Authentication 3). */
+export type Caller = AgentCaller | UserCaller;
+
+/** The identity that rate limits, idempotency keys and audit rows are kept by. */
+export function callerId(caller: Caller): string {
+  return caller.kind === "agent" ? caller.agent_id : caller.user_id;
+}
+
+export function isAdmin(caller: Caller): boolean {
+  return caller.scopes.includes("admin");
+}
+
+export function hasScope(caller: Caller, scope: Scope): boolean {
+  return caller.scopes.includes(scope) || isAdmin(caller);
+}
+
+/** What travels in `ctx.meta` with every call that an outside request caused. */
+export interface Meta {
+  caller: Caller;
+  request_id: string;
+  /** W3C trace context of the request, when it carried one. */
+  traceparent?: string;
+  /** Set while an Idempotency-Key is honoured: ids of created resources derive from it (see lib/ids.ts). */
+  idempotency_seed?: string;
+  /** The caller's address, for limits and the audit log. */
+  ip?: string;
+  /** Answer with this status instead of the operation's first one. */
+  $statusCode?: number;
+  $responseType?: string;
+  $responseHeaders?: Record<string, string>;
+}
+
+/** A Moleculer context whose meta is ours. */
+export type Call<P = unknown> = Context<P, Meta>;

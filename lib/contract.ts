@@ -1,0 +1,100 @@
+import { type Static, type TObject, type TProperties, type TSchema, Type } from "typebox";
+import type { Scope } from "./caller.ts";
+import type { FaultCode } from "./faults.ts";
+
+/**
+ * Who may call an operation.
+ * - `public`: no token is read. `operator`: the installation's own token. `monitor`: `METRICS_TOKEN`, or this machine.
+ * - `any`: an agent or an org user, with `scope` when it is named.
+ * - `agent`, `user`, `org_admin`: only such a caller; `otherwise` is what another caller gets
+ *   (human-only operations answer 403 `forbidden`, agent-scoped ones 401 or 400: api.md "Who calls").
+ */
+export type Access =
+  | { by: "public" }
+  | { by: "operator" }
+  | { by: "monitor" }
+  | { by: "any"; scope?: Scope }
+  | { by: "agent"; scope?: Scope; otherwise?: FaultCode }
+  | { by: "user" | "org_admin"; scope?: Scope };
+
+type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+
+export interface OperationSpec<
+  Path extends TProperties,
+  Query extends TProperties,
+  Body extends TProperties,
+> {
+  /** The Moleculer action: `<service>.<name>`. Also the OpenAPI operationId. */
+  action: string;
+  /** `POST /agents/{agent_id}/interests`, below the version segment unless `root`. */
+  route: `${Method} /${string}`;
+  /** Stands at the origin (`/w/…`, `/healthz`), not under `/v1`. */
+  root?: boolean;
+  summary: string;
+  description?: string;
+  access: Access;
+  path?: Path;
+  query?: Query;
+  body?: Body;
+  /** The body is not an object with named fields: it arrives whole under the one name that `body` declares. */
+  wholeBody?: boolean;
+  /** How the gateway reads the body; `json` when absent. */
+  consumes?: "json" | "cloudevents" | "raw";
+  /** Unknown body keys are an error (spec: handoff save); elsewhere they are ignored. */
+  strictBody?: boolean;
+  /** Largest body in bytes. Default 1 MB. */
+  maxBody?: number;
+  /** Status → schema of the answer; the highest below 300 is the usual one. `null`: no body. */
+  results: Record<number, TSchema | null>;
+  /** Media type of the answer when it is not JSON. */
+  produces?: string;
+  /** Faults beyond those every operation can give (validation_failed, authentication_failed, rate_limited, …). */
+  errors?: FaultCode[];
+  /** The gateway holds the connection open and writes events itself (SSE). */
+  stream?: boolean;
+  /** It may hold the request for long: when the caller goes away meanwhile, its service is told (`request.abandoned`). */
+  waits?: boolean;
+  /** Answers 200 with a structured refusal where others answer an HTTP error (spec: Errors, other rules). */
+  refusesInBand?: boolean;
+  /** Offered to agents as an MCP tool. */
+  mcp?: boolean;
+  /** The answer holds a secret: a stored idempotent answer is encrypted and short-lived. */
+  secret?: boolean;
+}
+
+export interface Operation<
+  Path extends TProperties = TProperties,
+  Query extends TProperties = TProperties,
+  Body extends TProperties = TProperties,
+> extends OperationSpec<Path, Query, Body> {
+  method: Method;
+  /** The path with its placeholders, without the method. */
+  url: string;
+  /** Path, query and body in one object: what the action takes. */
+  params: TObject<Path & Query & Body>;
+}
+
+type NoFields = Record<never, TSchema>;
+
+/** Declares an operation once: validation, types, OpenAPI, MCP tools and the client all derive from it. */
+export function operation<
+  Path extends TProperties = NoFields,
+  Query extends TProperties = NoFields,
+  Body extends TProperties = NoFields,
+>(spec: OperationSpec<Path, Query, Body>): Operation<Path, Query, Body> {
+  const [method, url] = spec.route.split(" ") as [Method, string];
+  const properties = { ...spec.path, ...spec.query, ...spec.body } as Path & Query & Body;
+  const params = Type.Object(properties, spec.strictBody ? { additionalProperties: false } : {});
+  return { ...spec, method, url, params };
+}
+
+export type ParamsOf<O> = O extends Operation<infer P, infer Q, infer B> ? Static<TObject<P & Q & B>> : never;
+
+/** `T|null` of the specification: the key is there and may be null. */
+export function nullable<T extends TSchema>(schema: T) {
+  return Type.Union([schema, Type.Null()]);
+}
+
+export function oneOf<const T extends readonly string[]>(values: T, options: Record<string, unknown> = {}) {
+  return Type.Unsafe<T[number]>({ type: "string", enum: [...values], ...options });
+}

@@ -1,0 +1,32 @@
+import { open, rename } from "node:fs/promises";
+import { dirname } from "node:path";
+
+/** Writes a file that only its owner may read, and returns when it is on the disk. */
+export async function writeSynced(path: string, text: string): Promise<void> {
+  const file = await open(path, "w", 0o600);
+  try {
+    await file.chmod(0o600);
+    await file.writeFile(text);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+/** Makes renames and links inside a directory durable. */
+export async function syncDirectory(path: string): Promise<void> {
+  const directory = await open(path, "r");
+  try {
+    await directory.sync();
+  } finally {
+    await directory.close();
+  }
+}
+
+/** Puts a file that only its owner may read in place of what is there, whole or not at all. */
+export async function replaceFile(path: string, text: string): Promise<void> {
+  const draft = `${path}.new`;
+  await writeSynced(draft, text);
+  await rename(draft, path);
+  await syncDirectory(dirname(path));
+}

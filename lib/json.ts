@@ -1,0 +1,20 @@
+/** How deep JSON may be nested: what serializes, compares or walks it later has a stack that ends. */
+export const MAX_JSON_DEPTH = 1000;
+
+/** The value of JSON text. @throws SyntaxError when it is none, RangeError when it is nested too deep */
+export function parseJsonText(text: string): unknown {
+  const value: unknown = JSON.parse(text);
+  // Each level takes an opening and a closing character, so that most bodies are too short to be too deep.
+  if (text.length > 2 * MAX_JSON_DEPTH && isDeeper(value, MAX_JSON_DEPTH)) {
+    throw new RangeError(`it is nested deeper than ${MAX_JSON_DEPTH} levels`);
+  }
+  return value;
+}
+
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  if (levels === 0) return true;
+  if (Array.isArray(value)) return value.some((item) => isDeeper(item, levels - 1));
+  for (const key in value) if (isDeeper((value as Record<string, unknown>)[key], levels - 1)) return true;
+  return false;
+}

@@ -1,0 +1,53 @@
+import { argon2, timingSafeEqual } from "node:crypto";
+import { promisify } from "node:util";
+import type { SecretBox } from "./secrets.ts";
+
+const derive = promisify(argon2);
+
+/** A stored password: the Argon2id tag with all that is needed to compute it again. */
+export interface PasswordHash {
+  algorithm: "argon2id";
+  /** KiB. */
+  memory: number;
+  passes: number;
+  parallelism: number;
+  salt: string;
+  tag: string;
+}
+
+// OWASP's password storage cheat sheet, its second choice of equal strength: 19 MiB, 2 passes.
+const COST = { algorithm: "argon2id", memory: 19_456, passes: 2, parallelism: 1 } as const;
+const SALT_BYTES = 16;
+const TAG_BYTES = 32;
+const NEW_PASSWORD_BYTES = 18;
+
+/** A random password for a new user; the same one again for the same seed (an honoured Idempotency-Key). */
+export function newPassword(secrets: SecretBox, seed?: string): string {
+  return secrets.random(NEW_PASSWORD_BYTES, "password", seed).toString("base64url");
+}
+
+export async function hashPassword(password: string, secrets: SecretBox): Promise<PasswordHash> {
+  const salt = secrets.random(SALT_BYTES, "salt").toString("base64url");
+  const hash: PasswordHash = { ...COST, salt, tag: "" };
+  return { ...hash, tag: (await compute(password, hash)).toString("base64url") };
+}
+
+// Takes as long as a real one and fits no password.
+const NOBODY: PasswordHash = {
+  ...COST,
+  salt: "A".repeat(22),
+  tag: Buffer.alloc(TAG_BYTES).toString("base64url"),
+};
+
+/** Whether a password is the stored one. Takes equally long where there is none (an unknown user). */
+export async function isPassword(password: string, stored: PasswordHash | null): Promise<boolean> {
+  const hash = stored ?? NOBODY;
+  const tag = await compute(password, hash);
+  return timingSafeEqual(tag, Buffer.from(hash.tag, "base64url")) && stored !== null;
+}
+
+function compute(password: string, { memory, passes, parallelism, salt }: PasswordHash): Promise<Buffer> {
+  const message = password.normalize("NFKC");
+  const nonce = Buffer.from(salt, "base64url");
+  return derive("argon2id", { message, nonce, parallelism, tagLength: TAG_BYTES, memory, passes });
+}

@@ -1,0 +1,44 @@
+import { Type } from "typebox";
+import { idPattern, type Prefix } from "./ids.ts";
+
+/** ISO 8601 in UTC with milliseconds (api.md "Everywhere"). */
+export const Timestamp = Type.String({ format: "date-time", examples: ["2026-01-31T09:30:00.000Z"] });
+
+/** A prefixed identifier. A malformed one is `400 validation_error` with the field (api.md "Identifiers"). */
+export function Id(prefix: Prefix, description?: string) {
+  return Type.String({
+    pattern: idPattern(prefix),
+    examples: [`${prefix}_4fXq1mCz8Jw0bT7kLr2N`],
+    "x-identifier": true,
+    ...(description && { description }),
+  });
+}
+
+/** A UUID. A malformed one is `400 validation_error` with the field. */
+export function Uuid(description?: string) {
+  return Type.String({
+    format: "uuid",
+    examples: ["0199c0de-7a11-7c3e-9f00-5a1b2c3d4e5f"],
+    "x-identifier": true,
+    ...(description && { description }),
+  });
+}
+
+/** The paging of plain lists: `limit` 1..200, default 50; `offset` from 0 (spec: Limits). */
+export const page = {
+  offset: Type.Optional(Type.Integer({ minimum: 0, default: 0, description: "How many to pass over." })),
+  limit: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 200, default: 50, description: "How many to return at the most." }),
+  ),
+};
+
+/** A non-empty name of a thing people see. */
+export const Name = Type.String({
+  minLength: 1,
+  maxLength: 200,
+  pattern: "\\S",
+  examples: ["Billing watcher"],
+});
+
+/** What a thing is for, in words. */
+export const Description = Type.String({ maxLength: 2000, examples: ["Watches invoices that are overdue."] });

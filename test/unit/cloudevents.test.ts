@@ -1,0 +1,124 @@
+import { describe, expect, test } from "@jest/globals";
+import { checkCloudEvent } from "../../lib/cloudevents.ts";
+import type { Fault } from "../../lib/faults.ts";
+
+const GOOD = { specversion: "1.0", id: "1", source: "/shop", type: "com.example.sold" };
+
+function refusal(event: unknown): { type: string; field: unknown; value: unknown } | null {
+  try {
+    checkCloudEvent(event);
+    return null;
+  } catch (err) {
+    const { type, data } = err as Fault;
+    const { field, value, expected } = data as Record<string, unknown>;
+    expect(typeof expected).toBe("string");
+    return { type, field, value };
+  }
+}
+
+describe("an envelope is accepted", () => {
+  test.each([
+    ["with only what is required", {}],
+    ["with every attribute", { subject: "s", time: "2026-01-31T09:30:00.123+02:00", dataschema: "urn:x:y" }],
+    ["with a leap day", { time: "2024-02-29T00:00:00Z" }],
+    ["with a leap second", { time: "2016-12-31T23:59:60Z" }],
+    ["with media type parameters", { datacontenttype: 'application/json; charset=utf-8; x="a;b"' }],
+    ["with a structured suffix", { datacontenttype: "application/vnd.acme+json" }],
+    ["with data null", { data: null }],
+    ["with data of any kind", { data: [1, "two", { three: 3 }] }],
+    ["with binary data", { data_base64: "aGVsbG8=" }],
+    ["with empty binary data", { data_base64: "" }],
+    ["with extensions", { traceparent: "00-abc", partition: -2147483648, sampled: true, empty: "" }],
+    ["with a source that is a URN", { source: "urn:uuid:6e8bc430-9c3a-11d9-9669-0800200c9a66" }],
+    ["with a source that is a path", { source: "1-555-123-4567" }],
+    ["with a source that is a fragment", { source: "#sensor" }],
+    ["with a source of an IPv6 host", { source: "http://[::1]:8080/x?y=1#z" }],
+    ["with text of any script", { subject: "Grüße 👋" }],
+  ])("%s", (_, more) => {
+    const event = { ...GOOD, ...more };
+    expect(checkCloudEvent(event)).toBe(event);
+  });
+});
+
+describe("an envelope is refused as invalid_event", () => {
+  test.each([
+    ["specversion", undefined],
+    ["specversion", "0.3"],
+    ["specversion", 1],
+    ["id", undefined],
+    ["id", ""],
+    ["id", 7],
+    ["id", "a\u0000b"],
+    ["id", "x".repeat(4097)],
+    ["source", undefined],
+    ["source", ""],
+    ["source", "with space"],
+    ["source", "1:2"],
+    ["source", "/bad%2"],
+    ["source", "/grüße"],
+    ["source", {}],
+    ["type", undefined],
+    ["type", ""],
+    ["type", ["a"]],
+    ["type", "line\nbreak"],
+    ["subject", ""],
+    ["subject", 1],
+    ["subject", "\ud800"],
+    ["time", "yesterday"],
+    ["time", "2026-02-30T00:00:00Z"],
+    ["time", "2025-02-29T00:00:00Z"],
+    ["time", "2026-01-01T24:00:00Z"],
+    ["time", "2026-01-01T00:00:00"],
+    ["time", "2026-13-01T00:00:00Z"],
+    ["time", 1769851800],
+    ["datacontenttype", ""],
+    ["datacontenttype", "json"],
+    ["datacontenttype", "text/plain; charset"],
+    ["dataschema", "/relative"],
+    ["dataschema", ""],
+    ["data_base64", "not base64!"],
+    ["data_base64", "aGVsbG8"],
+    ["data_base64", "aGVs=G8="],
+    ["data_base64", 1],
+    ["fractional", 1.5],
+    ["toolarge", 2147483648],
+    ["nested", { a: 1 }],
+    ["listed", []],
+    ["Upper", "x"],
+    ["with_underscore", "x"],
+    ["with-dash", "x"],
+    ["", "x"],
+  ])("%j: %j", (field, value) => {
+    expect(refusal({ ...GOOD, [field]: value })).toEqual({
+      type: "invalid_event",
+      field: field === "" ? "" : field,
+      value: typeof value === "string" && value.length > 200 ? expect.any(String) : (value ?? null),
+    });
+  });
+
+  test.each([[null], [[]], ["text"], [7]])("what is no object: %j", (value) => {
+    expect(refusal(value)).toMatchObject({ type: "invalid_event", field: "" });
+  });
+
+  test("data beside data_base64", () => {
+    expect(refusal({ ...GOOD, data: 1, data_base64: "aGVsbG8=" })).toMatchObject({ field: "data_base64" });
+  });
+});
+
+test("an attribute that is null is unset, and data that is null stays", () => {
+  const event = { ...GOOD, subject: null, anything: null, data: null };
+  expect(checkCloudEvent(event)).toEqual({ ...GOOD, data: null });
+  expect(refusal({ ...GOOD, id: null })).toMatchObject({ field: "id" });
+});
+
+test("hostile attributes are refused without backtracking: the time limit of a test would tell", () => {
+  for (const unit of ["a/", "%20", ";a=a", " ", "0", "\\"]) {
+    const long = `${unit.repeat(4_000 / unit.length)}\u0000`;
+    for (const field of ["source", "dataschema", "time", "datacontenttype"]) {
+      expect(refusal({ ...GOOD, [field]: `a/b${long}` })).toMatchObject({ field });
+    }
+  }
+  expect(refusal({ ...GOOD, data_base64: `${"A".repeat(4_000_000 - 1)}!` })).toMatchObject({
+    field: "data_base64",
+  });
+});

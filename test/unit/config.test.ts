@@ -1,0 +1,51 @@
+import { describe, expect, test } from "@jest/globals";
+import { ConfigError, readConfig, SETTINGS } from "../../config.ts";
+
+test("without an environment every setting has its default", () => {
+  const config = readConfig({});
+  for (const [name, setting] of Object.entries(SETTINGS)) {
+    expect([name, config[name as keyof typeof config]]).toEqual([name, setting.default]);
+  }
+});
+
+test("an empty value is none", () => {
+  expect(readConfig({ PORT: "" }).PORT).toBe(SETTINGS.PORT.default);
+});
+
+test.each([
+  ["integer", { PORT: "0" }, { PORT: 0 }],
+  ["flag, as a word", { PUSH_ALLOW_PRIVATE: "true" }, { PUSH_ALLOW_PRIVATE: true }],
+  ["flag, as a number", { PUSH_ALLOW_PRIVATE: "0" }, { PUSH_ALLOW_PRIVATE: false }],
+  ["list", { SERVICES: "events, deliveries,," }, { SERVICES: ["events", "deliveries"] }],
+  ["one of some", { LOG_LEVEL: "debug" }, { LOG_LEVEL: "debug" }],
+])("reads: %s", (_what, env, expected) => {
+  expect(readConfig(env)).toMatchObject(expected);
+});
+
+describe("refuses, with the name, what it was and what it may be", () => {
+  test.each([
+    [{ PORT: "many" }, 'PORT is "many": expected a whole number from 0 to 65535.'],
+    [{ PORT: "80.5" }, 'PORT is "80.5": expected a whole number from 0 to 65535.'],
+    [{ PORT: "65536" }, 'PORT is "65536": expected a whole number from 0 to 65535.'],
+    [{ RETRY_BUDGET: "0" }, 'RETRY_BUDGET is "0": expected a whole number from 1 to 100.'],
+    [{ PUSH_ALLOW_PRIVATE: "yes" }, 'PUSH_ALLOW_PRIVATE is "yes": expected true or false.'],
+    [{ NATS_URL: "somewhere" }, 'NATS_URL is "somewhere": expected a URL.'],
+    [
+      { MONGO_URL: "mongodb://db" },
+      "MONGO_URL needs SECRET_KEY, the same on every node: make one with `openssl rand -base64 32`.",
+    ],
+    [{ RETRY_BUDGETS: "3" }, "RETRY_BUDGETS is not a setting; the README lists those there are."],
+    [{ OPERATOR_TOKENS: "abc" }, "OPERATOR_TOKENS is not a setting; the README lists those there are."],
+  ])("%j", (env, message) => {
+    expect(() => readConfig(env)).toThrow(new ConfigError(message));
+  });
+
+  test("but never a secret", () => {
+    expect(() => readConfig({ SECRET_KEY: "c2hvcnQ=" })).toThrow(/^SECRET_KEY is malformed: /);
+    expect(() => readConfig({ SECRET_KEY: "c2hvcnQ=" })).not.toThrow(/c2hvcnQ=/);
+  });
+});
+
+test("leaves other programs' variables alone", () => {
+  expect(() => readConfig({ PATH: "/bin", EDITOR: "vi", OTEL_SERVICE_NAME: "x" })).not.toThrow();
+});

@@ -1,0 +1,62 @@
+import { describe, expect, test } from "@jest/globals";
+import { API_KEY_PATTERN, apiKeyPrefix, hashApiKey, newApiKey } from "../../lib/api-key.ts";
+import { hashPassword, isPassword, newPassword } from "../../lib/password.ts";
+import { SecretBox } from "../../lib/secrets.ts";
+
+const secrets = new SecretBox(Buffer.alloc(32, 7));
+
+describe("API keys", () => {
+  test("have the form of the specification, are random, and follow from a seed", () => {
+    const keys = Array.from({ length: 200 }, () => newApiKey(secrets));
+    for (const key of keys) expect(key).toMatch(new RegExp(API_KEY_PATTERN));
+    expect(new Set(keys).size).toBe(200);
+    expect(newApiKey(secrets, "seed")).toBe(newApiKey(secrets, "seed"));
+    expect(newApiKey(secrets, "seed")).not.toBe(newApiKey(secrets, "other"));
+  });
+
+  test("use every letter about equally often", () => {
+    const counts = new Map<string, number>();
+    for (let i = 0; i < 2000; i++) {
+      for (const letter of newApiKey(secrets, `seed ${i}`).slice(8)) {
+        counts.set(letter, (counts.get(letter) ?? 0) + 1);
+      }
+    }
+    const mean = (2000 * 32) / 62;
+    expect(counts.size).toBe(62);
+    for (const count of counts.values()) expect(Math.abs(count - mean)).toBeLessThan(6 * Math.sqrt(mean));
+  });
+
+  test("are shown by their beginning and stored as a hash", () => {
+    expect(apiKeyPrefix("ak_live_abcdefgh")).toBe("ak_live_abcd");
+    expect(hashApiKey("ak_live_a")).not.toBe(hashApiKey("ak_live_b"));
+    expect(hashApiKey("ak_live_a")).not.toContain("ak_live_a");
+  });
+});
+
+describe("passwords", () => {
+  test("only the right one fits, in whatever form its letters are composed", async () => {
+    const hash = await hashPassword("pässword", secrets);
+    expect(JSON.stringify(hash)).not.toContain("pässword");
+    expect(await isPassword("pässword", hash)).toBe(true);
+    expect(await isPassword("pa\u0308ssword", hash)).toBe(true);
+    expect(await isPassword("passwort", hash)).toBe(false);
+    expect(await isPassword("", hash)).toBe(false);
+  });
+
+  test("nothing fits where there is no user", async () => {
+    expect(await isPassword("pässword", null)).toBe(false);
+  });
+
+  test("the same password is stored differently, with its parameters", async () => {
+    const [a, b] = await Promise.all([hashPassword("same", secrets), hashPassword("same", secrets)]);
+    expect(a.tag).not.toBe(b.tag);
+    expect(a).toMatchObject({ algorithm: "argon2id", memory: 19_456, passes: 2, parallelism: 1 });
+    expect(await isPassword("same", { ...a, passes: 3 })).toBe(false);
+  });
+
+  test("a new one is long and random, or follows from a seed", () => {
+    expect(newPassword(secrets)).toHaveLength(24);
+    expect(newPassword(secrets)).not.toBe(newPassword(secrets));
+    expect(newPassword(secrets, "seed")).toBe(newPassword(secrets, "seed"));
+  });
+});

@@ -1,0 +1,123 @@
+import { describe, expect, test } from "@jest/globals";
+import { Type } from "typebox";
+import { nullable, oneOf } from "../../lib/contract.ts";
+import { Id, Timestamp, Uuid } from "../../lib/schema.ts";
+import { compileCheck, compileQueryCheck } from "../../lib/validator.ts";
+
+const schema = Type.Object({
+  name: Type.String({ minLength: 1, examples: ["lamp"] }),
+  size: Type.Optional(nullable(Type.Integer({ minimum: 1, maximum: 9 }))),
+  mode: Type.Optional(oneOf(["poll", "push"])),
+  kind: Type.Optional(Type.Union([Type.Literal("a"), Type.Literal("b")])),
+  owner: Type.Optional(nullable(Type.Object({ agent_id: Id("ag") }))),
+  tags: Type.Optional(Type.Array(Type.String())),
+  at: Type.Optional(Timestamp),
+  memory: Type.Optional(Uuid()),
+  team_id: Type.Optional(nullable(Id("team"))),
+});
+
+const check = compileCheck(schema);
+
+describe("a value that fits", () => {
+  test.each([
+    { name: "a" },
+    { name: "a", unknown: 1 },
+    { name: "a", size: null, owner: null, team_id: null, tags: [] },
+    {
+      name: "a",
+      at: "2026-01-31T09:30:00Z",
+      memory: "0199c0de-7a11-7c3e-9f00-5a1b2c3d4e5f",
+      team_id: "team_1",
+    },
+  ])("%j is no fault", (value) => {
+    expect(check(value)).toBeNull();
+  });
+});
+
+describe("a value that does not fit is a fault with its field and what was expected", () => {
+  test.each([
+    [
+      {},
+      "validation_failed",
+      { field: "name", value: null, expected: "a value (it is required)", example: null },
+    ],
+    [{ name: 7 }, "validation_failed", { field: "name", value: 7, expected: "string", example: "lamp" }],
+    [
+      { name: "" },
+      "validation_failed",
+      { field: "name", value: "", expected: "not to have fewer than 1 characters" },
+    ],
+    [{ name: "a", size: 10 }, "validation_failed", { field: "size", value: 10, expected: "<= 9" }],
+    [
+      { name: "a", size: "1" },
+      "validation_failed",
+      { field: "size", value: "1", expected: "integer or null" },
+    ],
+    [
+      { name: "a", mode: "x" },
+      "validation_failed",
+      { field: "mode", value: "x", expected: "one of poll, push" },
+    ],
+    [{ name: "a", kind: "c" }, "validation_failed", { field: "kind", value: "c", expected: "a or b" }],
+    [{ name: "a", tags: ["t", 2] }, "validation_failed", { field: "tags.1", value: 2, expected: "string" }],
+    [
+      { name: "a", at: "today" },
+      "validation_failed",
+      { field: "at", value: "today", expected: "a date-time" },
+    ],
+    [{ name: "a", owner: {} }, "validation_failed", { field: "owner.agent_id", value: null }],
+    [{ name: "a", owner: 3 }, "validation_failed", { field: "owner", value: 3, expected: "object or null" }],
+    [{ name: "a", owner: { agent_id: "x" } }, "validation_error", { field: "owner.agent_id", value: "x" }],
+    [{ name: "a", team_id: "ag_1" }, "validation_error", { field: "team_id", value: "ag_1" }],
+    [{ name: "a", memory: "1" }, "validation_error", { field: "memory", value: "1", expected: "a uuid" }],
+    [[], "validation_failed", { field: "", expected: "object" }],
+  ])("%j", (value, code, details) => {
+    const fault = check(value);
+    expect(fault?.type).toBe(code);
+    expect(fault?.data).toMatchObject(details);
+  });
+
+  test("an unknown key, where the contract is strict", () => {
+    const strict = compileCheck(
+      Type.Object({ a: Type.Optional(Type.String()) }, { additionalProperties: false }),
+    );
+    expect(strict({ b: 1 })?.data).toMatchObject({ field: "b", expected: "no such key" });
+  });
+
+  test("a key with a slash or a tilde is named as it is", () => {
+    const keyed = compileCheck(Type.Object({ "a/b~c": Type.String() }));
+    expect(keyed({ "a/b~c": 1 })?.data).toMatchObject({ field: "a/b~c" });
+  });
+
+  test("what was given is cut short", () => {
+    const value = check({ name: "a", mode: "y".repeat(10_000) })?.data as { value: string };
+    expect(value.value.length).toBeLessThan(300);
+  });
+});
+
+describe("a query", () => {
+  const query = compileQueryCheck(
+    Type.Object({
+      limit: Type.Optional(Type.Integer({ maximum: 200 })),
+      dry_run: Type.Optional(Type.Boolean()),
+      tags: Type.Optional(Type.Array(Type.String())),
+    }),
+  );
+
+  test("carries text only: it becomes what is asked for", () => {
+    const values = { limit: "10", dry_run: "true", tags: "one" };
+    expect(query(values)).toBeNull();
+    expect(values).toEqual({ limit: 10, dry_run: true, tags: ["one"] });
+  });
+
+  test.each([
+    [{ limit: "ten" }, "limit"],
+    [{ limit: "1.5" }, "limit"],
+    [{ limit: "" }, "limit"],
+    [{ limit: "201" }, "limit"],
+    [{ limit: ["1", "2"] }, "limit"],
+    [{ dry_run: "yes" }, "dry_run"],
+  ])("that does not fit is a fault: %j", (values, field) => {
+    expect(query(values)).toMatchObject({ type: "validation_failed", data: { field } });
+  });
+});
