@@ -1,0 +1,156 @@
+import { createWriteStream } from "node:fs";
+import {
+  access,
+  chmod,
+  mkdir,
+  mkdtemp,
+  open,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  symlink,
+  writeFile,
+} from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import { backup as copyDatabase, DatabaseSync } from "node:sqlite";
+import { pipeline } from "node:stream/promises";
+import { create, extract, type ReadEntry } from "tar";
+import { syncDirectory } from "../lib/files.ts";
+
+const DATABASE = "afferent.db";
+const MANIFEST = "manifest.json";
+/** What a data directory holds besides the database, and a backup too when it is there. */
+const BESIDES = ["secret.key", "credentials.json", "blobs"];
+const ALLOWED = /^(manifest\.json|afferent\.db|secret\.key|credentials\.json|blobs\/(.*))$/;
+
+/** The layout of a backup. A newer one is refused. */
+const FORMAT = 1;
+
+/** All pages in one step, so one state of the database: a step at a time begins anew with every write in between. */
+const ALL_PAGES = 0x7fffffff;
+
+/** A backup that cannot be made or put back; its message is for the operator. */
+export class BackupError extends Error {}
+
+/**
+ * Copies rows, blobs and keys of a data directory into one file (tar, gzip) that only its owner may read, while the
+ * service may be running. The rows are those of one moment; blobs are copied after them, and a blob is never deleted
+ * while a row of the last hours names it.
+ */
+export async function backUp(dataDir: string, file: string): Promise<void> {
+  if (!(await exists(join(dataDir, DATABASE)))) throw new BackupError(`${dataDir} holds no embedded store.`);
+  if (await exists(file)) throw new BackupError(`${file} is there already; name a new file.`);
+  const stage = await mkdtemp(`${file}.`);
+  try {
+    await stageContents(resolve(dataDir), stage);
+    const draft = join(stage, "archive");
+    const names = (await readdir(stage)).sort();
+    await pipeline(
+      create({ cwd: stage, gzip: true, portable: true, follow: true }, names),
+      createWriteStream(draft, { mode: 0o600, flags: "wx", flush: true }),
+    );
+    await rename(draft, file);
+    await syncDirectory(dirname(file));
+  } finally {
+    await rm(stage, { recursive: true });
+  }
+}
+
+async function stageContents(dataDir: string, stage: string): Promise<void> {
+  const manifest = { format: FORMAT, created_at: new Date().toISOString() };
+  await writeFile(join(stage, MANIFEST), JSON.stringify(manifest));
+  const source = new DatabaseSync(join(dataDir, DATABASE), { readOnly: true });
+  try {
+    await copyDatabase(source, join(stage, DATABASE), { rate: ALL_PAGES });
+  } finally {
+    source.close();
+  }
+  for (const name of BESIDES) {
+    if (await exists(join(dataDir, name))) await symlink(join(dataDir, name), join(stage, name));
+  }
+}
+
+/**
+ * Puts a backup into an empty data directory. Nothing is there under its final name before all of it was unpacked
+ * and the database was checked.
+ */
+export async function restore(file: string, dataDir: string): Promise<void> {
+  if (!(await exists(file))) throw new BackupError(`There is no file ${file}.`);
+  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  const [first] = await readdir(dataDir);
+  if (first)
+    throw new BackupError(`DATA_DIR ${dataDir} is not empty (it holds ${first}); name an empty one.`);
+  const stage = await mkdtemp(join(dataDir, ".restore-"));
+  try {
+    await unpack(file, stage);
+    await checkManifest(file, stage);
+    checkDatabase(file, join(stage, DATABASE));
+    await moveInto(stage, dataDir);
+  } finally {
+    await rm(stage, { recursive: true });
+  }
+}
+
+async function unpack(file: string, stage: string): Promise<void> {
+  const foreign: string[] = [];
+  const filter = (path: string, entry: unknown) => {
+    const { type } = entry as ReadEntry;
+    if (ALLOWED.test(path) && (type === "File" || type === "Directory")) return true;
+    foreign.push(path);
+    return false;
+  };
+  try {
+    await extract({ file, cwd: stage, strict: true, filter });
+  } catch (err) {
+    throw new BackupError(`${file} is not a whole backup: ${(err as Error).message}`);
+  }
+  if (foreign.length) throw new BackupError(`${file} is not a backup of Afferent: it holds ${foreign[0]}.`);
+}
+
+async function checkManifest(file: string, stage: string): Promise<void> {
+  const text = await readFile(join(stage, MANIFEST), "utf8").catch(() => {
+    throw new BackupError(`${file} is not a backup of Afferent: it has no ${MANIFEST}.`);
+  });
+  const { format } = JSON.parse(text) as { format: number };
+  if (format > FORMAT) throw new BackupError(`${file} was made by a newer Afferent (format ${format}).`);
+}
+
+function checkDatabase(file: string, path: string): void {
+  try {
+    const database = new DatabaseSync(path);
+    const { quick_check } = database.prepare("PRAGMA quick_check(1)").get() as { quick_check: string };
+    database.close();
+    if (quick_check !== "ok") throw new Error(quick_check);
+  } catch (err) {
+    throw new BackupError(`The database in ${file} is damaged: ${(err as Error).message}`);
+  }
+}
+
+/** The database last: without it a directory is no store, and a second try is asked to empty it. */
+async function moveInto(stage: string, dataDir: string): Promise<void> {
+  await rm(join(stage, MANIFEST));
+  const names = (await readdir(stage)).filter((name) => name !== DATABASE);
+  for (const name of [...names, DATABASE]) {
+    if (name !== "blobs") await makePrivate(join(stage, name));
+    await rename(join(stage, name), join(dataDir, name));
+  }
+  await syncDirectory(dataDir);
+}
+
+async function makePrivate(path: string): Promise<void> {
+  await chmod(path, 0o600);
+  const file = await open(path, "r+");
+  try {
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,99 @@
+import type { AnyBulkWriteOperation, Collection, Filter, FindOptions, UpdateFilter } from "mongodb";
+
+/** What every stored document has. */
+export interface TenantDocument {
+  _id: string;
+  tenant_id: string;
+}
+
+type Guarded<T> = Omit<Filter<T>, "tenant_id">;
+
+/**
+ * A collection that can only be asked on behalf of a tenant: every filter and every document gets its `tenant_id`
+ * here, and there is no other way in but `system`, whose few callers a test pins by name.
+ *
+ * Documents are plain objects: contracts have checked what callers send, and hydrating costs more than the query.
+ */
+export class TenantCollection<T extends TenantDocument> {
+  /** Finds across tenants: for sweeps and for look-ups by a credential that is not bound to a tenant yet. */
+  readonly system: Collection<T>;
+
+  constructor(native: Collection<T>) {
+    this.system = native;
+  }
+
+  find(tenant_id: string, filter: Guarded<T>, options?: FindOptions): Promise<T[]> {
+    return this.system.find(scoped<T>(tenant_id, filter), options).toArray() as Promise<T[]>;
+  }
+
+  findOne(tenant_id: string, filter: Guarded<T>, options?: FindOptions): Promise<T | null> {
+    return this.system.findOne(scoped<T>(tenant_id, filter), options) as Promise<T | null>;
+  }
+
+  count(tenant_id: string, filter: Guarded<T>): Promise<number> {
+    return this.system.countDocuments(scoped<T>(tenant_id, filter));
+  }
+
+  /** Inserts a document that says its tenant itself. Throws the driver's duplicate-key error (code 11000). */
+  async insert(doc: T): Promise<T> {
+    await this.system.insertOne(doc as never);
+    return doc;
+  }
+
+  /**
+   * Inserts, unless a first try of the same request did so under the same id: then gives the row that is there.
+   * Throws the duplicate-key error when another unique field is what is taken.
+   */
+  async insertOnce(doc: T): Promise<T> {
+    try {
+      return await this.insert(doc);
+    } catch (err) {
+      const there =
+        isDuplicateKey(err) && (await this.findOne(doc.tenant_id, { _id: doc._id } as unknown as Guarded<T>));
+      if (there) return there;
+      throw err;
+    }
+  }
+
+  /** Inserts each on its own: those that fail are the `writeErrors` of the driver's MongoBulkWriteError. */
+  async insertMany(docs: T[]): Promise<void> {
+    await this.system.insertMany(docs as never, { ordered: false });
+  }
+
+  /** One guarded write: changes the document only if it still fits the filter. Gives it as it is after, or null. */
+  update(tenant_id: string, filter: Guarded<T>, update: UpdateFilter<T>): Promise<T | null> {
+    return this.system.findOneAndUpdate(scoped<T>(tenant_id, filter), update, {
+      returnDocument: "after",
+    }) as Promise<T | null>;
+  }
+
+  /** Changes all that fit; gives how many were changed. */
+  async updateMany(tenant_id: string, filter: Guarded<T>, update: UpdateFilter<T>): Promise<number> {
+    return (await this.system.updateMany(scoped<T>(tenant_id, filter), update)).modifiedCount;
+  }
+
+  /** Removes one; gives whether it was there. */
+  async delete(tenant_id: string, filter: Guarded<T>): Promise<boolean> {
+    return (await this.system.deleteOne(scoped<T>(tenant_id, filter))).deletedCount === 1;
+  }
+
+  async deleteMany(tenant_id: string, filter: Guarded<T>): Promise<number> {
+    return (await this.system.deleteMany(scoped<T>(tenant_id, filter))).deletedCount;
+  }
+
+  /** Many writes in one round trip, in no order; each carries its tenant in its own filter or document. */
+  bulk(operations: AnyBulkWriteOperation<T>[]) {
+    return this.system.bulkWrite(operations, { ordered: false });
+  }
+}
+
+function scoped<T>(tenant_id: string, filter: object): Filter<T> {
+  return { ...filter, tenant_id } as unknown as Filter<T>;
+}
+
+const DUPLICATE_KEY = 11000;
+
+/** Whether a write failed because its key is taken: the only driver error the services tell apart. */
+export function isDuplicateKey(err: unknown): boolean {
+  return err instanceof Error && "code" in err && err.code === DUPLICATE_KEY;
+}

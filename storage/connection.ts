@@ -1,0 +1,150 @@
+import type { Collection } from "mongodb";
+import mongoose, { type Connection, type Schema } from "mongoose";
+import { TenantCollection, type TenantDocument } from "./collection.ts";
+import type { EmbeddedClient } from "./sqlite/client.ts";
+import { embeddedDriver } from "./sqlite/driver.ts";
+
+/** Where the record is: a MongoDB address, or without it the directory of the embedded store. */
+export interface StoreOptions {
+  DATA_DIR: string;
+  MONGO_URL?: string | null | undefined;
+}
+
+/** A collection's name and its mongoose schema (fields and indexes). */
+export interface StoredModel<T> {
+  name: string;
+  schema: Schema<T>;
+}
+
+export interface Store {
+  /** mongoose's connection; each model is at `connection.model(name)`. */
+  connection: Connection;
+  driver: "sqlite" | "mongodb";
+  /** Declares a model and gives its collection. Its indexes are being made from then on: see `ready`. */
+  collection<T extends TenantDocument>(model: StoredModel<T>): TenantCollection<T>;
+  /** All collections that hold documents, declared here or not, by name. */
+  collections(): Promise<Map<string, Collection>>;
+  /** Fulfils when the indexes of all models declared so far stand. */
+  ready(): Promise<void>;
+  /** The store's time in milliseconds since 1970: what every time that decides anything is stamped with. */
+  now(): number;
+  /** Rejects when the store does not answer. */
+  ping(): Promise<void>;
+  /** Calls `listener` when a thread of the embedded store died: it answers nothing more, and only a new start helps. */
+  onFatal(listener: (err: Error) => void): void;
+  /** Lets `listener` know of every group commit of the embedded store: how many writes, and how long they took. */
+  onCommit(listener: (writes: number, seconds: number) => void): void;
+  /** Writes that the embedded store has accepted and not answered; 0 with MongoDB. */
+  pendingWrites(): number;
+  /** Finishes what was accepted and lets go of the store. */
+  close(): Promise<void>;
+}
+
+/** A store that cannot be used; its message is for the operator. */
+export class StoreError extends Error {}
+
+/**
+ * Opens the record. Every write is durable before it is answered: `synchronous=FULL` on SQLite, write concern majority
+ * with journal on MongoDB. Rejects with a StoreError when it cannot be used; nothing of it is touched then.
+ */
+export async function openStore(options: StoreOptions): Promise<Store> {
+  return options.MONGO_URL ? openMongo(options.MONGO_URL) : openEmbedded(options.DATA_DIR);
+}
+
+async function openEmbedded(dataDir: string): Promise<Store> {
+  const instance = new mongoose.Mongoose();
+  instance.setDriver(embeddedDriver);
+  const connection = await connect(instance, dataDir, {}, "");
+  const client = connection.getClient() as unknown as EmbeddedClient;
+  return {
+    ...modelsOf(connection),
+    driver: "sqlite",
+    now: Date.now,
+    onFatal: (listener) => void client.on("fatal", listener),
+    onCommit: (listener) => client.onCommit(listener),
+    pendingWrites: () => client.pendingWrites,
+    close: () => connection.close(),
+  };
+}
+
+const CLOCK_REFRESH_MS = 60_000;
+
+async function openMongo(url: string): Promise<Store> {
+  const durable = { writeConcern: { w: "majority", journal: true } } as const;
+  const connection = await connect(new mongoose.Mongoose(), url, durable, "MONGO_URL cannot be used: ");
+  let offset = await clockOffset(connection);
+  const refresh = setInterval(async () => {
+    // a missed refresh leaves the offset of a minute ago, which is good enough until the next
+    offset = await clockOffset(connection).catch(() => offset);
+  }, CLOCK_REFRESH_MS);
+  refresh.unref();
+  return {
+    ...modelsOf(connection),
+    driver: "mongodb",
+    now: () => Math.round(Date.now() + offset),
+    onFatal: () => {},
+    onCommit: () => {},
+    pendingWrites: () => 0,
+    close: async () => {
+      clearInterval(refresh);
+      await connection.close();
+    },
+  };
+}
+
+async function connect(
+  instance: mongoose.Mongoose,
+  address: string,
+  options: mongoose.ConnectOptions,
+  prefix: string,
+): Promise<Connection> {
+  const connection = instance.createConnection();
+  try {
+    await connection.openUri(address, { ...options, autoIndex: false, autoCreate: false });
+  } catch (err) {
+    throw new StoreError(`${prefix}${(err as Error).message}`);
+  }
+  return connection;
+}
+
+function modelsOf(
+  connection: Connection,
+): Pick<Store, "connection" | "collection" | "collections" | "ready" | "ping"> {
+  const database = databaseOf(connection);
+  const building: Promise<unknown>[] = [];
+  return {
+    connection,
+    collection({ name, schema }) {
+      connection.model(name, schema, name);
+      const native = database.collection(name);
+      const indexes = schema.indexes().map(([key, given]) => ({ ...given, key }));
+      const built = indexes.length > 0 ? native.createIndexes(indexes as never) : Promise.resolve();
+      // Reported by `ready`; until somebody asks it must not count as unhandled.
+      built.catch(() => {});
+      building.push(built);
+      return new TenantCollection(native as never);
+    },
+    async collections() {
+      const found = await database.collections();
+      return new Map(found.map((native) => [native.collectionName, native as Collection]));
+    },
+    async ready() {
+      await Promise.all(building);
+    },
+    async ping() {
+      await database.command({ ping: 1 });
+    },
+  };
+}
+
+function databaseOf(connection: Connection): NonNullable<Connection["db"]> {
+  if (!connection.db) throw new StoreError("the store is not open");
+  return connection.db;
+}
+
+/** How far the store's clock is ahead of ours, taking its answer to be half a round trip old. */
+async function clockOffset(connection: Connection): Promise<number> {
+  const sent = Date.now();
+  const { localTime } = (await databaseOf(connection).command({ hello: 1 })) as { localTime: Date };
+  return localTime.getTime() - (sent + Date.now()) / 2;
+}

@@ -1,0 +1,116 @@
+import { DatabaseSync } from "node:sqlite";
+
+/** Marks the file as ours ("Affe"). */
+const APPLICATION_ID = 0x41666665;
+
+/** Forward migrations: the statements at position n bring a file from version n to n + 1. */
+const MIGRATIONS = [
+  `CREATE TABLE _meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
+   CREATE TABLE _collections (name TEXT PRIMARY KEY, catalog TEXT NOT NULL);
+   PRAGMA application_id = ${APPLICATION_ID};`,
+];
+
+/** Schema version that this code reads and writes. */
+export const SCHEMA_VERSION = MIGRATIONS.length;
+
+const BUSY_MS = 5_000;
+const CACHE_KIB = 32_768;
+/** Pages of write-ahead log before they are copied into the file: the default of 1,000 halves write speed. */
+const CHECKPOINT_PAGES = 4_000;
+/** A log of so many pages is ended even if the writer has to copy many of them. */
+const OVERLONG_PAGES = 20_000;
+/** Should nobody else do it, the writer does, at the price of a long commit. */
+const LAST_RESORT_PAGES = 50_000;
+/** So few pages are copied by the writer itself between two commits. */
+const REMAINDER_PAGES = 1_000;
+
+/**
+ * Opens the data file for writing and brings it to the current version.
+ * Throws an error that says why when it is not a database, not ours, or of a newer version; it is not touched then.
+ */
+export function openForWriting(file: string): DatabaseSync {
+  const db = new DatabaseSync(file);
+  try {
+    check(db, file);
+    db.exec(`PRAGMA busy_timeout = ${BUSY_MS}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL`);
+    db.exec(
+      `PRAGMA wal_autocheckpoint = ${LAST_RESORT_PAGES}; PRAGMA cache_size = -${CACHE_KIB}; PRAGMA temp_store = MEMORY`,
+    );
+    migrate(db);
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+  return db;
+}
+
+/** Opens the data file for checkpoints beside the writer. */
+export function openForCheckpoints(file: string): DatabaseSync {
+  const db = new DatabaseSync(file);
+  db.exec(`PRAGMA busy_timeout = ${BUSY_MS}; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0`);
+  return db;
+}
+
+/** Pages of the write-ahead log, and those of them that are not in the file yet. */
+export type LogState = { log: number; pending: number };
+
+export function logState(db: DatabaseSync): LogState {
+  const { log, checkpointed } = db.prepare("PRAGMA wal_checkpoint(NOOP)").get() as {
+    log: number;
+    checkpointed: number;
+  };
+  return { log, pending: log - checkpointed };
+}
+
+/** True when the log should be copied into the file. */
+export function isLong({ pending }: LogState): boolean {
+  return pending >= CHECKPOINT_PAGES;
+}
+
+/** True when the writer may copy the rest itself: it is little, or the log has been growing for too long. */
+export function isFinishable({ log, pending }: LogState): boolean {
+  return pending <= REMAINDER_PAGES || log >= OVERLONG_PAGES;
+}
+
+/** Copies what it can of the log into the file, beside readers and a writer. */
+export function checkpoint(db: DatabaseSync): void {
+  db.exec("PRAGMA wal_checkpoint(PASSIVE)");
+}
+
+/** Opens the data file for reading beside the writer. */
+export function openForReading(file: string): DatabaseSync {
+  const db = new DatabaseSync(file, { readOnly: true });
+  db.exec(`PRAGMA busy_timeout = ${BUSY_MS}; PRAGMA cache_size = -${CACHE_KIB}; PRAGMA temp_store = MEMORY`);
+  return db;
+}
+
+function pragma(db: DatabaseSync, name: string): number {
+  return Object.values(db.prepare(`PRAGMA ${name}`).get() as Record<string, number>)[0] as number;
+}
+
+function check(db: DatabaseSync, file: string): void {
+  let version: number;
+  let tables: number;
+  let application: number;
+  try {
+    version = pragma(db, "user_version");
+    application = pragma(db, "application_id");
+    tables = (db.prepare("SELECT count(*) AS n FROM sqlite_schema").get() as { n: number }).n;
+  } catch (error) {
+    throw new Error(`${file} cannot be read as a data file: ${(error as Error).message}`);
+  }
+  if (version > SCHEMA_VERSION) {
+    throw new Error(
+      `${file} has data version ${version}, this program knows up to ${SCHEMA_VERSION}: run a newer one`,
+    );
+  }
+  if (tables > 0 && application !== APPLICATION_ID)
+    throw new Error(`${file} is a database of another program`);
+}
+
+function migrate(db: DatabaseSync): void {
+  const version = pragma(db, "user_version");
+  for (let next = version; next < SCHEMA_VERSION; next++) {
+    db.exec(`BEGIN IMMEDIATE; ${MIGRATIONS[next]} PRAGMA user_version = ${next + 1}; COMMIT`);
+  }
+}

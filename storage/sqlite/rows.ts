@@ -1,0 +1,224 @@
+import { type Column, type Index, isMultikey, keyPattern, type Table } from "./catalog.ts";
+import { fault, NotImplemented, ServerFault } from "./errors.ts";
+import { ColumnChange, entries, isConstraint, type Schema } from "./indexes.ts";
+import { parts, scalarAt } from "./paths.ts";
+import type { Statements } from "./statements.ts";
+import { type Key, keyOf, type Maybe, type Raw, type RawObject } from "./values.ts";
+
+/** Writes single documents with their columns and side entries, inside the writer's transaction; each whole or not at all. */
+export class Rows {
+  readonly #statements: Statements;
+  readonly #schema: Schema;
+  readonly #insertions = new WeakMap<Table, { columns: number; sql: string }>();
+
+  constructor(statements: Statements, schema: Schema) {
+    this.#statements = statements;
+    this.#schema = schema;
+  }
+
+  /** Throws a server fault (11000) when a unique index holds the document's key already. */
+  insert(table: Table, document: RawObject, text: string): void {
+    checkId(document._id);
+    const keys = this.#keys(table, columnsOf(table), document);
+    const sql = this.#insertion(table);
+    this.#whole(table, document, undefined, () => {
+      const rid = Number(this.#statements.prepare(sql).run(text, ...keys).lastInsertRowid);
+      for (const index of multikey(table))
+        this.#schema.addEntries(table, index, rid, entries(table, index, document));
+    });
+  }
+
+  #insertion(table: Table): string {
+    const columns = columnsOf(table);
+    const known = this.#insertions.get(table);
+    if (known?.columns === columns.length) return known.sql;
+    const names = columns.map((column) => column.sql).join(", ");
+    const sql = `INSERT INTO ${table.sql} (doc, ${names}) VALUES (?${", ?".repeat(columns.length)})`;
+    this.#insertions.set(table, { columns: columns.length, sql });
+    return sql;
+  }
+
+  /** What a document puts into columns and side tables, as far as a change of `paths` (`undefined`: any) can reach. */
+  snapshot(table: Table, document: RawObject, paths: string[] | undefined): Snapshot {
+    const columns = columnsOf(table).filter((column) => column.path !== "_id" && touches(column, paths));
+    const indexes = multikey(table).filter((index) =>
+      index.key.some(([path]) => columns.some((c) => c.path === path)),
+    );
+    return {
+      paths,
+      columns,
+      many: columns.map((column) => column.many),
+      keys: columns.map((column) => columnValue(column, document)),
+      indexes,
+      entries: indexes.map((index) => entries(table, index, document)),
+    };
+  }
+
+  /** Replaces the row's document; `held` is the snapshot of the stored one, `stored` its text. */
+  update(table: Table, rid: number, held: Snapshot, stored: string, document: RawObject, text: string): void {
+    const keys = this.#keys(table, held.columns, document);
+    // a column that just became multikey has moved the stored document's entries to a side table
+    const stale = held.columns.some((column, i) => column.many !== held.many[i]);
+    const before = stale ? this.snapshot(table, JSON.parse(stored) as RawObject, held.paths) : held;
+    const after = this.snapshot(table, document, held.paths);
+    const changed = held.columns
+      .map((_, i) => i)
+      .filter((i) => keys[i] !== before.keys[i] && !held.columns[i]?.many);
+    const moved = after.indexes.filter(
+      (_, i) => JSON.stringify(before.entries[i]) !== JSON.stringify(after.entries[i]),
+    );
+    const sets = changed.map((i) => `, ${(held.columns[i] as Column).sql} = ?`).join("");
+    const sql = `UPDATE ${table.sql} SET doc = ?${sets} WHERE rid = ?`;
+    if (changed.length === 0 && moved.length === 0) {
+      this.#statements.run(sql, text, rid);
+      return;
+    }
+    this.#whole(table, document, rid, () => {
+      this.#statements.run(sql, text, ...changed.map((i) => keys[i] as Key), rid);
+      for (const index of moved) {
+        const at = after.indexes.indexOf(index);
+        this.#schema.removeEntries(table, index, rid, before.entries[at] as Key[][]);
+        this.#schema.addEntries(table, index, rid, after.entries[at] as Key[][]);
+      }
+    });
+  }
+
+  remove(table: Table, rid: number, document: RawObject | undefined): void {
+    if (document)
+      for (const index of multikey(table))
+        this.#schema.removeEntries(table, index, rid, entries(table, index, document));
+    this.#statements.run(`DELETE FROM ${table.sql} WHERE rid = ?`, rid);
+  }
+
+  #keys(table: Table, columns: Column[], document: RawObject): Key[] {
+    for (;;) {
+      try {
+        return columns.map((column) => this.#schema.columnKey(column, document));
+      } catch (error) {
+        if (!(error instanceof ColumnChange)) throw error;
+        this.#schema.change(table, error);
+      }
+    }
+  }
+
+  /** Runs the statements of one document so that a violated index undoes all of them. */
+  #whole(table: Table, document: RawObject, rid: number | undefined, write: () => void): void {
+    this.#refuseNullDuplicate(table, document, rid);
+    const nested = multikey(table).length > 0;
+    if (nested) this.#statements.run("SAVEPOINT row");
+    try {
+      write();
+    } catch (error) {
+      if (nested) this.#statements.run("ROLLBACK TO row");
+      throw this.#explain(table, document, rid, error);
+    } finally {
+      if (nested) this.#statements.run("RELEASE row");
+    }
+  }
+
+  // SQLite lets any number of NULLs into a unique index; MongoDB takes a missing value for a value.
+  #refuseNullDuplicate(table: Table, document: RawObject, rid: number | undefined): void {
+    for (const index of table.indexes) {
+      if (!index.unique || isMultikey(table, index)) continue;
+      const keys = keysOf(table, index, document);
+      if (!keys.includes(null) || (index.sparse && isAbsent(table, index, document))) continue;
+      if (this.#holder(table, index, keys, rid)) throw duplicate(table, index, document);
+    }
+  }
+
+  /** True when another row has these keys in a unique index. */
+  #holder(table: Table, index: Index, keys: Key[], rid: number | undefined): boolean {
+    const columns = index.key.map(([path]) => table.columns.get(path) as Column);
+    const match = columns.map((column, i) =>
+      keys[i] === null ? `${column.sql} IS NULL` : `${column.sql} = ?`,
+    );
+    const sql = `SELECT rid, doc FROM ${table.sql} WHERE ${match.join(" AND ")} AND rid IS NOT ?`;
+    const params = keys.filter((key) => key !== null);
+    for (const [, text] of this.#statements.iterate<[number, string]>(sql, ...params, rid ?? null)) {
+      if (!index.sparse || !isAbsent(table, index, JSON.parse(text) as RawObject)) return true;
+    }
+    return false;
+  }
+
+  #explain(table: Table, document: RawObject, rid: number | undefined, error: unknown): unknown {
+    if (!isConstraint(error)) return error;
+    const unique = [ID_INDEX, ...table.indexes.filter((index) => index.unique)];
+    const violated = unique.find(
+      (index) => !isMultikey(table, index) && this.#holder(table, index, keysOf(table, index, document), rid),
+    );
+    const index = violated ?? unique.find((other) => isMultikey(table, other));
+    return index ? duplicate(table, index, document) : error;
+  }
+}
+
+function checkId(id: Maybe): void {
+  if (Array.isArray(id)) throw fault.badValue("The '_id' value cannot be of type array");
+  if (keyOf(id) === null) throw new NotImplemented(`the _id ${JSON.stringify(id)}`);
+}
+
+/** What a document puts into columns and side tables, in the order of `columns` and `indexes`. */
+export type Snapshot = {
+  paths: string[] | undefined;
+  columns: Column[];
+  many: boolean[];
+  keys: Key[];
+  indexes: Index[];
+  entries: Key[][][];
+};
+
+const columnLists = new WeakMap<Table, Column[]>();
+
+/** The columns of a table as a list, kept as long as none is added. */
+function columnsOf(table: Table): Column[] {
+  let list = columnLists.get(table);
+  if (list?.length !== table.columns.size) {
+    list = [...table.columns.values()];
+    columnLists.set(table, list);
+  }
+  return list;
+}
+
+const ID_INDEX: Index = { name: "_id_", key: [["_id", 1]], unique: true, sparse: false, options: {} };
+
+/** The indexes of a table that keep their entries in a side table. */
+export function multikey(table: Table): Index[] {
+  return table.indexes.filter((index) => isMultikey(table, index));
+}
+
+function touches(column: Column, paths: string[] | undefined): boolean {
+  if (!paths) return true;
+  return paths.some(
+    (path) =>
+      path === column.path || column.path.startsWith(`${path}.`) || path.startsWith(`${column.path}.`),
+  );
+}
+
+function columnValue(column: Column, document: RawObject): Key {
+  const value = scalarAt(document, column.steps);
+  return typeof value === "symbol" ? null : keyOf(value);
+}
+
+function keysOf(table: Table, index: Index, document: RawObject): Key[] {
+  return index.key.map(([path]) => columnValue(table.columns.get(path) as Column, document));
+}
+
+function isAbsent(table: Table, index: Index, document: RawObject): boolean {
+  return index.key.every(
+    ([path]) => scalarAt(document, (table.columns.get(path) as Column).steps) === undefined,
+  );
+}
+
+function duplicate(table: Table, index: Index, document: RawObject): ServerFault {
+  const keyValue: RawObject = {};
+  for (const [path] of index.key) {
+    const value = scalarAt(document, parts(path));
+    keyValue[path] = typeof value === "symbol" || value === undefined ? null : (value as Raw);
+  }
+  const shown = Object.keys(keyValue).map((path) => `${path}: ${JSON.stringify(keyValue[path])}`);
+  return new ServerFault(
+    11000,
+    "DuplicateKey",
+    `E11000 duplicate key error collection: ${table.name} index: ${index.name} dup key: { ${shown.join(", ")} }`,
+    { keyPattern: keyPattern(index), keyValue },
+  );
+}

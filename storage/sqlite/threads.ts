@@ -1,0 +1,74 @@
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { Channel, type ErrorMaker } from "./channel.ts";
+import type { ReadRequest, WriteRequest } from "./protocol.ts";
+
+/** The threads that own the data file's connections. */
+export type Threads = {
+  writer: Channel<WriteRequest>;
+  /** For what an index answers in no time. */
+  reader: Channel<ReadRequest>;
+  /** For what may walk over many rows, so that nothing short waits for it; started when first needed. */
+  scanner(): Channel<ReadRequest>;
+  makeError: ErrorMaker;
+  /** Lets accepted requests finish, brings all into the main file, ends the threads. */
+  close(): Promise<void>;
+};
+
+/** As trusted as the code beside it, and shared by all data directories; without it threads start slower and larger. */
+const CODE_CACHE = fileURLToPath(new URL("../../node_modules/.cache/afferent/code", import.meta.url));
+
+/** Name of the data file inside the data directory. */
+export const DATA_FILE = "afferent.db";
+
+/** Starts both threads on `dataDir`. Rejects with one clear line when the data file cannot be used. */
+export async function startThreads(
+  dataDir: string,
+  makeError: ErrorMaker,
+  onDeath: (error: Error) => void,
+): Promise<Threads> {
+  const settings = (entry: string) => ({
+    file: join(dataDir, DATA_FILE),
+    cache: CODE_CACHE,
+    entry: new URL(entry, import.meta.url).href,
+  });
+  const writer = new Channel<WriteRequest>(settings("./writer.ts"), makeError, onDeath);
+  const reader = new Channel<ReadRequest>(settings("./reader.ts"), makeError, onDeath);
+  let scanner: Channel<ReadRequest> | undefined;
+  const close = async () => {
+    // readers first: a checkpoint of the whole log needs them gone
+    await Promise.all([reader.close(), scanner?.close()]);
+    await writer.close();
+  };
+  try {
+    await Promise.all([writer.ready(), reader.ready()]);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  const getScanner = () => {
+    scanner ??= new Channel<ReadRequest>(settings("./reader.ts"), makeError, onDeath);
+    return scanner;
+  };
+  writer.onLongLog = checkpointing(writer, getScanner);
+  return { writer, reader, scanner: getScanner, makeError, close };
+}
+
+/** Has the log copied into the file beside the writer, which would hold up all commits for as long as that takes. */
+function checkpointing(writer: Channel<WriteRequest>, getScanner: () => Channel<ReadRequest>): () => void {
+  let running = false;
+  return () => {
+    if (running) return;
+    running = true;
+    // the second pass is short, and leaves the writer next to nothing
+    const pass = () => getScanner().request({ op: "checkpoint" });
+    pass()
+      .then(pass)
+      .then(() => writer.request({ op: "finishCheckpoint" }))
+      // refused while closing, when the writer copies all itself
+      .catch(() => undefined)
+      .finally(() => {
+        running = false;
+      });
+  };
+}

@@ -1,0 +1,150 @@
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { type Db, Decimal128 } from "mongodb";
+import { openStore, type Store, StoreError } from "../storage/connection.ts";
+import type { AnyCollection } from "./suites/store.ts";
+import { startChild } from "./support/child.ts";
+
+const WRITER = join(import.meta.dirname, "support/store-writer.ts");
+
+let DATA_DIR: string;
+const file = () => join(DATA_DIR, "afferent.db");
+const database = (store: Store) => store.connection.db as unknown as Db;
+
+beforeEach(async () => {
+  DATA_DIR = await mkdtemp(join(tmpdir(), "afferent-embedded-"));
+});
+
+afterEach(async () => {
+  await rm(DATA_DIR, { recursive: true });
+});
+
+async function withStore<T>(use: (store: Store) => Promise<T>): Promise<T> {
+  const store = await openStore({ DATA_DIR });
+  try {
+    return await use(store);
+  } finally {
+    await store.close();
+  }
+}
+
+/** Opens the store in vain: gives the one line it says. */
+async function refusal(): Promise<string> {
+  const error = await openStore({ DATA_DIR }).then(
+    async (store) => {
+      await store.close();
+      return undefined;
+    },
+    (thrown: Error) => thrown,
+  );
+  expect(error).toBeInstanceOf(StoreError);
+  expect(error?.message).not.toContain("\n");
+  return error?.message ?? "";
+}
+
+describe("the data directory", () => {
+  test("keeps documents, indexes and what is known of arrays from one start to the next", async () => {
+    await withStore(async (store) => {
+      const things: AnyCollection = database(store).collection("things");
+      await things.createIndex({ a: 1 }, { unique: true });
+      await things.insertMany([
+        { _id: 1, a: ["x", "y"] },
+        { _id: 2, a: "z" },
+      ]);
+    });
+    await withStore(async (store) => {
+      const things: AnyCollection = database(store).collection("things");
+      expect(await things.find({ a: "y" }).toArray()).toEqual([{ _id: 1, a: ["x", "y"] }]);
+      await expect(things.insertOne({ _id: 3, a: "x" })).rejects.toMatchObject({ code: 11000 });
+    });
+  });
+
+  test("finishes on close what it had accepted", async () => {
+    const store = await openStore({ DATA_DIR });
+    const things: AnyCollection = database(store).collection("things");
+    const writes = Array.from({ length: 100 }, (_, _id) => things.insertOne({ _id }));
+    await Promise.all([store.close(), ...writes]);
+    await withStore(async (again) => {
+      expect(await database(again).collection("things").countDocuments({})).toBe(100);
+    });
+  });
+
+  test("is refused to a second process by the first one's pid, and free when that is killed", async () => {
+    const writer = await startChild(process.execPath, [WRITER, DATA_DIR, "first"]);
+    try {
+      await writer.find(/inserted/, 10_000);
+      expect(await refusal()).toBe(`DATA_DIR ${DATA_DIR} is in use by another process (pid ${writer.pid})`);
+    } finally {
+      await writer.end("SIGKILL", 5_000);
+    }
+    await withStore((store) => store.ping());
+  });
+
+  test("is refused to a second store in the same process", async () => {
+    await withStore(async () => {
+      expect(await refusal()).toContain(`pid ${process.pid}`);
+    });
+  });
+
+  test("with a newer file is refused, and the file left as it is", async () => {
+    await withStore((store) => store.ping());
+    const db = new DatabaseSync(file());
+    db.exec("PRAGMA user_version = 4711");
+    db.close();
+    const before = await readFile(file());
+    expect(await refusal()).toContain("has data version 4711, this program knows up to");
+    expect(await readFile(file())).toEqual(before);
+  });
+
+  test("with a file that is no database is refused, and the file left as it is", async () => {
+    await writeFile(file(), "this is a text file, long enough to be taken for a database header".repeat(20));
+    const before = await readFile(file());
+    expect(await refusal()).toContain("cannot be read as a data file");
+    expect(await readFile(file())).toEqual(before);
+  });
+
+  test("with another program's database is refused", async () => {
+    const db = new DatabaseSync(file());
+    db.exec("CREATE TABLE theirs (a)");
+    db.close();
+    expect(await refusal()).toContain("is a database of another program");
+  });
+});
+
+describe("what the embedded store leaves out", () => {
+  test.each<[string, (things: AnyCollection, store: Store) => unknown]>([
+    ["the filter operator $where", (things) => things.findOne({ $where: "1" })],
+    ["the filter operator $type", (things) => things.find({ a: { $type: "string" } }).toArray()],
+    ["the update operator $bit", (things) => things.updateOne({}, { $bit: { a: { and: 1 } } })],
+    ["the positional operator $", (things) => things.updateOne({ a: 1 }, { $set: { "a.$": 1 } })],
+    ["the positional operator $[]", (things) => things.updateOne({ a: 1 }, { $set: { "a.$[]": 1 } })],
+    [
+      "the $push modifier $sort",
+      (things) => things.updateOne({}, { $push: { a: { $each: [], $sort: 1 } } as never }),
+    ],
+    ["updates by an aggregation pipeline", (things) => things.updateOne({}, [{ $set: { a: 1 } }])],
+    ["the aggregation stage $lookup", (things) => things.aggregate([{ $lookup: {} }]).toArray()],
+    ["the projection $slice of a", (things) => things.findOne({}, { projection: { a: { $slice: 1 } } })],
+    ["the option collation", (things) => things.find({}, { collation: { locale: "en" } }).toArray()],
+    ["the option session", (things) => things.insertOne({ a: 1 }, { session: {} as never })],
+    [
+      "the index option partialFilterExpression",
+      (things) => things.createIndex({ a: 1 }, { partialFilterExpression: {} }),
+    ],
+    ["collection.watch", (things) => things.watch()],
+    ["sessions and transactions", (_things, store) => store.connection.startSession()],
+    ["the command dbStats", (_things, store) => database(store).command({ dbStats: 1 })],
+    ["values of BSON type Decimal128", (things) => things.insertOne({ a: Decimal128.fromString("1.5") })],
+  ])("%s is refused by name", async (name, use) => {
+    await withStore(async (store) => {
+      const things: AnyCollection = database(store).collection("things");
+      await things.insertOne({ _id: 1 });
+      await expect((async () => use(things, store))()).rejects.toThrow(
+        `the embedded store does not implement ${name}`,
+      );
+    });
+  });
+});

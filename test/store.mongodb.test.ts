@@ -1,0 +1,32 @@
+/** @needs mongodb: the same suite as the embedded store, on MongoDB's own driver. */
+import { describe, test } from "@jest/globals";
+import { openStore } from "../storage/connection.ts";
+import { storeSuite } from "./suites/store.ts";
+import { startMongo } from "./support/mongo.ts";
+
+const mongo = await startMongo();
+
+/** Where mongo-java-server answers otherwise than MongoDB 7 does. */
+const STAND_IN_LACKS = [
+  "keyPattern",
+  "codes of refused updates",
+  "insertedCount",
+  "_id first",
+  "an unknown operator is refused by name",
+  "$gt and $lt, each by any element",
+  "$gte of null",
+  "refuse two arrays in one document",
+  "$all of one, a scalar too",
+];
+
+if ("url" in mongo) {
+  storeSuite({
+    name: mongo.kind,
+    lacks: mongo.kind === "mongo-java-server" ? STAND_IN_LACKS : [],
+    open: async () => ({ store: await openStore({ DATA_DIR: "", MONGO_URL: mongo.url }), stop: mongo.stop }),
+  });
+} else {
+  describe("the store on MongoDB", () => {
+    test.skip(mongo.skipped, () => {});
+  });
+}

@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, describe, test } from "@jest/globals";
+import type { Collection, Db } from "mongodb";
+import type { Store } from "../../storage/connection.ts";
+import { aggregateTests } from "./store/aggregate.ts";
+import { bulkTests } from "./store/bulk.ts";
+import { cursorTests } from "./store/cursors.ts";
+import { filterTests } from "./store/filters.ts";
+import { indexTests } from "./store/indexes.ts";
+import { modelTests } from "./store/models.ts";
+import { modifyTests } from "./store/modify.ts";
+import { updateTests } from "./store/updates.ts";
+import { writeTests } from "./store/writes.ts";
+
+/** A driver under test; `open` gives an empty store, `stop` takes away what it stood on. */
+export interface StoreUnderTest {
+  name: string;
+  open(): Promise<{ store: Store; stop(): Promise<void> }>;
+  /** What a stand-in is known to do otherwise than MongoDB: names of tests and of details they look at. */
+  lacks?: string[];
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: documents of all shapes are the subject here
+export type AnyCollection = Collection<any>;
+
+/** What the tests work with: a fresh collection each. */
+export interface Workbench {
+  store(): Store;
+  db(): Db;
+  collection(documents?: object[]): Promise<AnyCollection>;
+  lacks(what: string): boolean;
+  /** `test`, but for what the store lacks. */
+  it(name: string, run: () => Promise<void>): void;
+}
+
+/** What every record store must do, the same on each driver. */
+export function storeSuite({ name, open, lacks = [] }: StoreUnderTest): void {
+  describe(`the store on ${name}`, () => {
+    let opened: Awaited<ReturnType<StoreUnderTest["open"]>>;
+    let collections = 0;
+    const db = () => opened.store.connection.db as unknown as Db;
+    const bench: Workbench = {
+      store: () => opened.store,
+      db,
+      lacks: (what) => lacks.includes(what),
+      it(name, run) {
+        if (!lacks.includes(name)) test(name, run);
+      },
+      async collection(documents = []) {
+        const made: AnyCollection = db().collection(`things_${++collections}`);
+        if (documents.length > 0) await made.insertMany(documents);
+        return made;
+      },
+    };
+
+    beforeAll(async () => {
+      opened = await open();
+    });
+
+    afterAll(async () => {
+      await opened.store.close();
+      await opened.stop();
+    });
+
+    filterTests(bench);
+    cursorTests(bench);
+    updateTests(bench);
+    writeTests(bench);
+    modifyTests(bench);
+    bulkTests(bench);
+    indexTests(bench);
+    aggregateTests(bench);
+    modelTests(bench);
+  });
+}

@@ -1,0 +1,76 @@
+import { describe, expect, test } from "@jest/globals";
+import type { Workbench } from "../store.ts";
+
+export function bulkTests(bench: Workbench): void {
+  describe("bulkWrite", () => {
+    test("runs all kinds in order and counts them", async () => {
+      const things = await bench.collection([
+        { _id: 1, n: 1 },
+        { _id: 2, n: 1 },
+        { _id: 3, n: 1 },
+        { _id: 4, n: 9 },
+      ]);
+      const result = await things.bulkWrite([
+        { insertOne: { document: { _id: 5, n: 1 } } },
+        { updateOne: { filter: { _id: 5 }, update: { $inc: { n: 1 } } } },
+        { updateMany: { filter: { n: 1 }, update: { $set: { m: 1 } } } },
+        { replaceOne: { filter: { _id: 4 }, replacement: { r: 1 } } },
+        { deleteOne: { filter: { _id: 1 } } },
+        { deleteMany: { filter: { m: 1 } } },
+        { updateOne: { filter: { _id: 7 }, update: { $set: { u: 1 } }, upsert: true } },
+      ]);
+      expect(result).toMatchObject({
+        insertedCount: 1,
+        matchedCount: 5,
+        modifiedCount: 5,
+        deletedCount: 3,
+        upsertedCount: 1,
+        insertedIds: { 0: 5 },
+        upsertedIds: { 6: 7 },
+      });
+      expect(await things.find().sort({ _id: 1 }).toArray()).toEqual([
+        { _id: 4, r: 1 },
+        { _id: 5, n: 2 },
+        { _id: 7, u: 1 },
+      ]);
+    });
+
+    test("unordered goes on after errors, and says which", async () => {
+      const things = await bench.collection([{ _id: 1 }]);
+      const operations = [1, 2, 1, 3].map((_id) => ({ insertOne: { document: { _id } } }));
+      const error = await things.bulkWrite(operations, { ordered: false }).catch((thrown) => thrown);
+      expect(error).toMatchObject({ name: "MongoBulkWriteError", code: 11000 });
+      if (!bench.lacks("insertedCount")) expect(error.insertedCount).toBe(2);
+      expect(
+        error.writeErrors.map(({ index, code }: { index: number; code: number }) => [index, code]),
+      ).toEqual([
+        [0, 11000],
+        [2, 11000],
+      ]);
+      expect(await things.distinct("_id")).toEqual([1, 2, 3]);
+    });
+
+    test("ordered stops at the first error", async () => {
+      const things = await bench.collection([{ _id: 1 }]);
+      const operations = [2, 1, 3].map((_id) => ({ insertOne: { document: { _id } } }));
+      const error = await things.bulkWrite(operations).catch((thrown) => thrown);
+      expect(error).toMatchObject({ name: "MongoBulkWriteError", code: 11000 });
+      if (!bench.lacks("insertedCount")) expect(error.insertedCount).toBe(1);
+      expect(await things.distinct("_id")).toEqual([1, 2]);
+    });
+
+    test("guarded updates count only what they changed", async () => {
+      const things = await bench.collection([
+        { _id: 1, s: "a" },
+        { _id: 2, s: "b" },
+      ]);
+      const operations = [1, 2, 3].map((_id) => ({
+        updateOne: { filter: { _id, s: "a" }, update: { $set: { s: "c" } } },
+      }));
+      expect(await things.bulkWrite(operations, { ordered: false })).toMatchObject({
+        matchedCount: 1,
+        modifiedCount: 1,
+      });
+    });
+  });
+}

@@ -1,0 +1,159 @@
+import { describe, expect, test } from "@jest/globals";
+import { ObjectId } from "mongodb";
+import type { Workbench } from "../store.ts";
+
+export function writeTests(bench: Workbench): void {
+  describe("insert", () => {
+    test("gives a document without _id an ObjectId, and puts it first", async () => {
+      const things = await bench.collection();
+      const document: { a: number; _id?: unknown } = { a: 1 };
+      const { acknowledged, insertedId } = await things.insertOne(document);
+      expect(acknowledged).toBe(true);
+      expect(insertedId).toBeInstanceOf(ObjectId);
+      expect(document._id).toEqual(insertedId);
+      if (!bench.lacks("_id first"))
+        expect(Object.keys(await things.findOne({ _id: insertedId }))).toEqual(["_id", "a"]);
+    });
+
+    test("keeps _id values of different types apart", async () => {
+      const id = new ObjectId();
+      const things = await bench.collection([
+        { _id: 1 },
+        { _id: "1" },
+        { _id: true },
+        { _id: id },
+        { _id: { a: 1 } },
+      ]);
+      expect(await things.countDocuments({})).toBe(5);
+      expect(await things.findOne({ _id: "1" })).toEqual({ _id: "1" });
+      expect(await things.findOne({ _id: id })).toEqual({ _id: id });
+      expect(await things.findOne({ _id: { a: 1 } })).toEqual({ _id: { a: 1 } });
+    });
+
+    test("refuses a second document with the same _id by code 11000", async () => {
+      const things = await bench.collection([{ _id: "a" }]);
+      await expect(things.insertOne({ _id: "a" })).rejects.toMatchObject({
+        name: "MongoServerError",
+        code: 11000,
+        ...(bench.lacks("keyPattern") ? {} : { keyPattern: { _id: 1 }, keyValue: { _id: "a" } }),
+      });
+    });
+
+    bench.it("refuses an array as _id", async () => {
+      const things = await bench.collection();
+      await expect(things.insertOne({ _id: [1] })).rejects.toThrow("array");
+      expect(await things.countDocuments({})).toBe(0);
+    });
+
+    test("insertMany answers the ids", async () => {
+      const things = await bench.collection();
+      const result = await things.insertMany([{ _id: "a" }, { _id: "b" }]);
+      expect(result).toMatchObject({ acknowledged: true, insertedCount: 2, insertedIds: { 0: "a", 1: "b" } });
+    });
+
+    test("ordered insertMany stops at the first error", async () => {
+      const things = await bench.collection([{ _id: "b" }]);
+      const failing = things.insertMany([{ _id: "a" }, { _id: "b" }, { _id: "c" }]);
+      const error = await failing.catch((thrown) => thrown);
+      expect(error).toMatchObject({ name: "MongoBulkWriteError", code: 11000 });
+      if (!bench.lacks("insertedCount")) expect(error.insertedCount).toBe(1);
+      expect(await things.distinct("_id")).toEqual(["a", "b"]);
+    });
+
+    test("unordered insertMany goes on, and says what failed", async () => {
+      const things = await bench.collection([{ _id: "b" }]);
+      const failing = things.insertMany([{ _id: "a" }, { _id: "b" }, { _id: "c" }], { ordered: false });
+      const error = await failing.catch((thrown) => thrown);
+      expect(error).toMatchObject({ name: "MongoBulkWriteError", code: 11000 });
+      if (!bench.lacks("insertedCount")) expect(error.insertedCount).toBe(2);
+      expect(error.writeErrors).toHaveLength(1);
+      expect(error.writeErrors[0]).toMatchObject({ index: 1, code: 11000 });
+      expect(error.result.insertedIds).toEqual({ 0: "a", 2: "c" });
+      expect(await things.distinct("_id")).toEqual(["a", "b", "c"]);
+    });
+  });
+
+  describe("update", () => {
+    test("updateOne changes one, updateMany all", async () => {
+      const things = await bench.collection([
+        { _id: 1, g: 1 },
+        { _id: 2, g: 1 },
+        { _id: 3, g: 2 },
+      ]);
+      expect(await things.updateOne({ g: 1 }, { $set: { x: 1 } })).toMatchObject({
+        matchedCount: 1,
+        modifiedCount: 1,
+      });
+      expect(await things.updateMany({ g: 1 }, { $set: { x: 1 } })).toMatchObject({
+        matchedCount: 2,
+        modifiedCount: 1,
+      });
+      expect(await things.countDocuments({ x: 1 })).toBe(2);
+    });
+
+    test("a guard that no longer holds changes nothing", async () => {
+      const things = await bench.collection([{ _id: 1, state: "ready" }]);
+      const claim = () => things.updateOne({ _id: 1, state: "ready" }, { $set: { state: "leased" } });
+      const results = await Promise.all([claim(), claim(), claim()]);
+      expect(results.map(({ modifiedCount }) => modifiedCount).sort()).toEqual([0, 0, 1]);
+    });
+
+    test("upsert makes a document of the equalities and the update", async () => {
+      const things = await bench.collection();
+      const result = await things.updateOne(
+        { _id: "n", "a.b": 1, c: { $gt: 5 }, d: { $eq: 2 } },
+        { $set: { e: 1 }, $setOnInsert: { f: 1 }, $inc: { n: 1 } },
+        { upsert: true },
+      );
+      expect(result).toMatchObject({ matchedCount: 0, modifiedCount: 0, upsertedCount: 1, upsertedId: "n" });
+      expect(await things.findOne({})).toEqual({ _id: "n", a: { b: 1 }, d: 2, e: 1, f: 1, n: 1 });
+    });
+
+    test("upsert without _id makes an ObjectId", async () => {
+      const things = await bench.collection();
+      const { upsertedId } = await things.updateOne({ a: 1 }, { $set: { b: 1 } }, { upsert: true });
+      expect(upsertedId).toBeInstanceOf(ObjectId);
+      expect(await things.findOne({})).toEqual({ _id: upsertedId, a: 1, b: 1 });
+    });
+
+    test("replaceOne keeps nothing but _id", async () => {
+      const things = await bench.collection([{ _id: 1, a: 1, b: 2 }]);
+      expect(await things.replaceOne({ _id: 1 }, { c: 3 })).toMatchObject({
+        matchedCount: 1,
+        modifiedCount: 1,
+      });
+      expect(await things.findOne({})).toEqual({ _id: 1, c: 3 });
+      await things.replaceOne({ _id: 2 }, { d: 4 }, { upsert: true });
+      expect(await things.findOne({ _id: 2 })).toEqual({ _id: 2, d: 4 });
+    });
+  });
+
+  describe("delete", () => {
+    test("deleteOne removes one, deleteMany all", async () => {
+      const things = await bench.collection([
+        { _id: 1, g: 1 },
+        { _id: 2, g: 1 },
+        { _id: 3, g: 2 },
+      ]);
+      expect(await things.deleteOne({ g: 1 })).toEqual({ acknowledged: true, deletedCount: 1 });
+      expect(await things.deleteMany({ _id: { $in: [1, 2, 9] } })).toEqual({
+        acknowledged: true,
+        deletedCount: 1,
+      });
+      expect(await things.distinct("_id")).toEqual([3]);
+      expect(await things.deleteMany({ g: { $not: { $lt: 2 } } })).toMatchObject({ deletedCount: 1 });
+    });
+  });
+
+  test("what was acknowledged is read by whoever reads next", async () => {
+    const things = await bench.collection();
+    await Promise.all(
+      Array.from({ length: 200 }, async (_, n) => {
+        await things.insertOne({ _id: n });
+        expect(await things.findOne({ _id: n })).toEqual({ _id: n });
+        await things.updateOne({ _id: n }, { $set: { n } });
+        expect(await things.countDocuments({ _id: n, n })).toBe(1);
+      }),
+    );
+  });
+}
