@@ -1,0 +1,167 @@
+import type { Operation } from "../lib/contract.ts";
+import { createAgent, listAgents } from "../services/agents/agents.contract.ts";
+import { createKey, listKeys, revokeKey } from "../services/keys/keys.contract.ts";
+import { createTenant, listTenants, updateTenant } from "../services/tenants/tenants.contract.ts";
+import { createUser, listUsers, updateUser } from "../services/users/users.contract.ts";
+import { AdminError, type Target } from "./target.ts";
+
+/** What was typed after the command: options by name, and the rest in order. */
+export interface Typed {
+  options: Record<string, string | undefined>;
+  words: string[];
+}
+
+interface Command {
+  /** What follows the command, as the help shows it. */
+  takes: string;
+  does: string;
+  run(target: Target, typed: Typed): Promise<unknown>;
+}
+
+const PAGE = 200;
+
+export const COMMANDS: Record<string, Command> = {
+  "tenants create": {
+    takes: "--slug SLUG --name NAME --admin-email EMAIL",
+    does: "Make a tenant; shows its admin's password and its first key once",
+    run: (target, typed) =>
+      target.call(createTenant, {
+        slug: option(typed, "slug"),
+        name: option(typed, "name"),
+        admin_email: option(typed, "admin-email"),
+      }),
+  },
+  "tenants list": {
+    takes: "",
+    does: "List the tenants",
+    run: (target) => all(target, listTenants, "tenants"),
+  },
+  "tenants suspend": {
+    takes: "SLUG",
+    does: "Refuse all tokens of a tenant",
+    run: (target, typed) => setTenantStatus(target, typed, "suspended"),
+  },
+  "tenants activate": {
+    takes: "SLUG",
+    does: "Let a suspended tenant in again",
+    run: (target, typed) => setTenantStatus(target, typed, "active"),
+  },
+  "users create": {
+    takes: "--user-email EMAIL [--name NAME] [--role admin|member]",
+    does: "Invite a person; shows the password once",
+    run: (target, typed) =>
+      target.call(createUser, {
+        email: option(typed, "user-email"),
+        ...given({ display_name: typed.options.name, role: typed.options.role }),
+      }),
+  },
+  "users list": { takes: "", does: "List the people", run: (target) => all(target, listUsers, "users") },
+  "users disable": {
+    takes: "EMAIL",
+    does: "Refuse a person's tokens and sign-in",
+    run: (target, typed) => changeUser(target, typed, { status: "disabled" }),
+  },
+  "users enable": {
+    takes: "EMAIL",
+    does: "Let a disabled person in again",
+    run: (target, typed) => changeUser(target, typed, { status: "active" }),
+  },
+  "users reset-password": {
+    takes: "EMAIL",
+    does: "Make a new password; shows it once",
+    run: (target, typed) => changeUser(target, typed, { reset_password: true }),
+  },
+  "agents create": {
+    takes: "--name NAME [--mode poll|push|sse]",
+    does: "Make an agent; shows its signing secret once",
+    run: (target, typed) =>
+      target.call(createAgent, {
+        name: option(typed, "name"),
+        delivery_mode: typed.options.mode ?? "poll",
+        owner_user_id: null,
+      }),
+  },
+  "agents list": { takes: "", does: "List the agents", run: (target) => all(target, listAgents, "agents") },
+  "keys create": {
+    takes: "AGENT_ID --scopes SCOPE,… [--expires-at TIME]",
+    does: "Make an API key; shows it once",
+    run: (target, typed) =>
+      target.call(createKey, {
+        agent_id: word(typed, 0, "AGENT_ID"),
+        scopes: option(typed, "scopes").split(","),
+        ...given({ expires_at: typed.options["expires-at"] }),
+      }),
+  },
+  "keys list": {
+    takes: "AGENT_ID",
+    does: "List an agent's keys",
+    run: (target, typed) => all(target, listKeys, "keys", { agent_id: word(typed, 0, "AGENT_ID") }),
+  },
+  "keys revoke": {
+    takes: "AGENT_ID KEY_ID",
+    does: "Revoke a key",
+    run: async (target, typed) => {
+      const [agent_id, key_id] = [word(typed, 0, "AGENT_ID"), word(typed, 1, "KEY_ID")];
+      await target.call(revokeKey, { agent_id, key_id });
+      return { revoked: key_id };
+    },
+  },
+};
+
+/** Options of the commands, which all take a value. */
+export const OPTIONS = [
+  "tenant",
+  "email",
+  "password-file",
+  "slug",
+  "name",
+  "admin-email",
+  "user-email",
+  "role",
+  "mode",
+  "scopes",
+  "expires-at",
+] as const;
+
+function option({ options }: Typed, name: (typeof OPTIONS)[number]): string {
+  const value = options[name];
+  if (value === undefined) throw new AdminError(`--${name} is needed.`);
+  return value;
+}
+
+function word({ words }: Typed, at: number, name: string): string {
+  const value = words[at];
+  if (value === undefined) throw new AdminError(`${name} is needed.`);
+  return value;
+}
+
+function given(fields: Record<string, string | undefined>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}
+
+type Row = Record<string, unknown>;
+
+/** Every row of a list, page after page. */
+async function all(target: Target, op: Operation, name: string, params: Row = {}): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (;;) {
+    const page = await target.call(op, { ...params, offset: rows.length, limit: PAGE });
+    const found = page[name] as Row[];
+    rows.push(...found);
+    if (found.length < PAGE) return rows;
+  }
+}
+
+async function setTenantStatus(target: Target, typed: Typed, status: string): Promise<unknown> {
+  const slug = word(typed, 0, "SLUG");
+  const tenant = (await all(target, listTenants, "tenants")).find((each) => each.slug === slug);
+  if (!tenant) throw new AdminError(`There is no tenant "${slug}".`);
+  return target.call(updateTenant, { tenant_id: tenant.id, status });
+}
+
+async function changeUser(target: Target, typed: Typed, change: Row): Promise<unknown> {
+  const email = word(typed, 0, "EMAIL").toLowerCase();
+  const user = (await all(target, listUsers, "users")).find((each) => each.email === email);
+  if (!user) throw new AdminError(`There is no user with the e-mail ${email}.`);
+  return target.call(updateUser, { user_id: user.id, ...change });
+}

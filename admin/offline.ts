@@ -1,0 +1,74 @@
+import { ServiceBroker } from "moleculer";
+import type { Config } from "../config.ts";
+import { type Caller, SCOPES } from "../lib/caller.ts";
+import { isFault } from "../lib/faults.ts";
+import { openSecretBox, SecretError } from "../lib/secrets.ts";
+import { brokerOptions } from "../moleculer.config.ts";
+import { startObservability } from "../observability/start.ts";
+import { agentsService } from "../services/agents/agents.service.ts";
+import { authService } from "../services/auth/auth.service.ts";
+import { toFault } from "../services/gateway/respond.ts";
+import { keysService } from "../services/keys/keys.service.ts";
+import { teamsService } from "../services/teams/teams.service.ts";
+import type { TenantState } from "../services/tenants/tenants.contract.ts";
+import { tenantsService } from "../services/tenants/tenants.service.ts";
+import { usersService } from "../services/users/users.service.ts";
+import { openStore, StoreError } from "../storage/connection.ts";
+import { AdminError, type Target } from "./target.ts";
+
+const SERVICES = [agentsService, authService, keysService, teamsService, tenantsService, usersService];
+
+/** Opens the store itself, with the services of identity and no others, and acts as the operator. */
+export async function openOffline(given: Config, tenant: string): Promise<Target> {
+  // Apart from other nodes: they must not send work to a process that ends in a moment.
+  const config: Config = { ...given, NATS_URL: null, LOG_LEVEL: "error" };
+  const { store, secrets } = await openRecord(config);
+  const observability = await startObservability(config, store);
+  const broker = new ServiceBroker(brokerOptions(config, observability));
+  for (const service of SERVICES) broker.createService(service({ config, store, secrets, ...observability }));
+  await store.ready();
+  await broker.start();
+  return {
+    async call(op, params) {
+      const meta =
+        op.access.by === "operator" ? {} : { caller: await operatorIn(broker, tenant, store.now()) };
+      try {
+        return ((await broker.call(op.action, params, { meta })) ?? {}) as Record<string, unknown>;
+      } catch (err) {
+        const fault = toFault(err);
+        throw fault.type === "internal_error" && !isFault(err)
+          ? err
+          : new AdminError(`${fault.message} (${fault.type})`);
+      }
+    },
+    async close() {
+      await broker.stop();
+      await store.close();
+    },
+  };
+}
+
+async function openRecord(config: Config) {
+  try {
+    const store = await openStore(config);
+    return { store, secrets: await openSecretBox(config.SECRET_KEY, config.DATA_DIR) };
+  } catch (err) {
+    throw err instanceof StoreError || err instanceof SecretError ? new AdminError(err.message) : err;
+  }
+}
+
+/** The operator as an admin of a tenant. No token is made of this: it stands for the right to open the store. */
+async function operatorIn(broker: ServiceBroker, slug: string, now: number): Promise<Caller> {
+  const tenant = (await broker.call("tenants.by_slug", { slug })) as TenantState | null;
+  if (!tenant) throw new AdminError(`There is no tenant "${slug}"; name one with --tenant.`);
+  return {
+    kind: "user",
+    tenant_id: tenant.id,
+    user_id: "usr_operator",
+    role: "admin",
+    scopes: SCOPES,
+    token_version: 0,
+    token_id: "jti_operator",
+    expires_at: now,
+  };
+}

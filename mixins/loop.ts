@@ -1,0 +1,61 @@
+/** What a loop tells when its task fails. */
+export type Report = (err: unknown) => void;
+
+/** A task that failed is tried again after so long at the most. */
+const RETRY_MS = 1000;
+
+/**
+ * Work found by looking: a task that runs at start, at each nudge, and at an interval as the backstop for nudges
+ * that were lost. One run at a time; a run that returns true has more to do and is followed by the next at once.
+ */
+export class Loop {
+  readonly #task: () => Promise<boolean>;
+  readonly #interval: number;
+  readonly #report: Report;
+  #timer: NodeJS.Timeout | undefined;
+  #running: Promise<void> | undefined;
+  #again = false;
+  #stopped = true;
+
+  /** @param interval milliseconds between looks when there is nothing to do */
+  constructor(task: () => Promise<boolean>, interval: number, report: Report) {
+    this.#task = task;
+    this.#interval = interval;
+    this.#report = report;
+  }
+
+  start(): void {
+    this.#stopped = false;
+    this.nudge();
+  }
+
+  /** Looks now; or once more, when it is looking already. */
+  nudge(): void {
+    if (this.#stopped) return;
+    this.#again = true;
+    this.#running ??= this.#run();
+  }
+
+  /** No further run begins; resolves when the one under way has ended. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    clearTimeout(this.#timer);
+    let wait = this.#interval;
+    while (this.#again && !this.#stopped) {
+      this.#again = false;
+      try {
+        if (await this.#task()) this.#again = true;
+      } catch (err) {
+        this.#report(err);
+        wait = Math.min(wait, RETRY_MS);
+      }
+    }
+    this.#running = undefined;
+    if (!this.#stopped) this.#timer = setTimeout(() => this.nudge(), wait);
+  }
+}

@@ -1,0 +1,41 @@
+import type { Context } from "moleculer";
+
+/** A subscription as matching knows it: an agent's interest or a channel's feed. */
+export interface RoutedSubscription {
+  readonly id: string;
+  readonly kind: "interest" | "feed";
+  readonly agent_id?: string;
+  readonly channel_id?: string;
+  readonly glob: string;
+  readonly filter?: string;
+  readonly priority: number;
+}
+
+/** One change of who gets what in a tenant. */
+export type RoutingChange =
+  | {
+      kind: "subscribe";
+      subscription: RoutedSubscription;
+      depth?: "none" | "shallow" | "deep";
+      agent_active?: boolean;
+    }
+  | { kind: "unsubscribe"; id: string }
+  | { kind: "join"; channel_id: string; agent_id: string; agent_active: boolean }
+  | { kind: "leave"; channel_id: string; agent_id: string }
+  | { kind: "agent"; agent_id: string; active: boolean };
+
+/** What the event `routing.changed` carries to every node. */
+export interface RoutingChanged {
+  tenant_id: string;
+  version: number;
+  change: RoutingChange;
+}
+
+/**
+ * Raises the tenant's routing version: to be called after the change is written and before it is answered. Tells
+ * every node the change, so that it need not read everything again; without one it must.
+ */
+export async function raiseRouting(ctx: Context, tenant_id: string, change?: RoutingChange): Promise<void> {
+  const version: number = await ctx.call("tenants.bump_routing", { tenant_id });
+  if (change) await ctx.broadcast("routing.changed", { tenant_id, version, change });
+}

@@ -1,0 +1,132 @@
+import { Type } from "typebox";
+import { API_KEY_PATTERN } from "../../lib/api-key.ts";
+import { SCOPES } from "../../lib/caller.ts";
+import { nullable, oneOf, operation } from "../../lib/contract.ts";
+import { Id, Name, Timestamp } from "../../lib/schema.ts";
+import { Agent } from "../agents/agents.contract.ts";
+import { Email, NewPassword, ROLES } from "../users/users.contract.ts";
+
+const AccessToken = {
+  access_token: Type.String({
+    description: "A JWT (ES256), good for one hour.",
+    examples: ["eyJhbGciOiJFUzI1…"],
+  }),
+  token_type: Type.Literal("Bearer"),
+  expires_at: Timestamp,
+};
+
+const Password = Type.String({ minLength: 1, maxLength: 256, examples: ["correct horse battery staple"] });
+
+const SignedIn = Type.Object({
+  ...AccessToken,
+  user: Type.Object({
+    id: Id("usr"),
+    display_name: Name,
+    role: oneOf(ROLES),
+    tenant_id: Id("tn"),
+  }),
+});
+
+export const exchangeKey = operation({
+  action: "auth.token",
+  route: "POST /auth/token",
+  summary: "Exchange an API key for an access token",
+  description:
+    "The key in the body is the credential. The token ends with its key, should that be within the hour. Failures " +
+    "are limited per address.",
+  access: { by: "public" },
+  body: { api_key: Type.String({ pattern: API_KEY_PATTERN, examples: [`ak_live_${"0".repeat(32)}`] }) },
+  results: {
+    200: Type.Object({
+      ...AccessToken,
+      agent: Type.Object({
+        id: Id("ag"),
+        name: Name,
+        team: nullable(Type.String({ description: "The name of its team." })),
+        tenant_id: Id("tn"),
+      }),
+    }),
+  },
+  errors: ["authentication_failed", "rate_limited"],
+});
+
+export const login = operation({
+  action: "auth.login",
+  route: "POST /auth/login",
+  summary: "Sign in as a person",
+  description:
+    "`tenant_slug` is needed when the e-mail stands in several tenants. Failures are limited per address and per " +
+    "e-mail.",
+  access: { by: "public" },
+  body: {
+    email: Type.String({ minLength: 1, maxLength: 254, examples: ["ada@example.com"] }),
+    password: Password,
+    tenant_slug: Type.Optional(Type.String({ maxLength: 63, examples: ["acme"] })),
+  },
+  results: { 200: SignedIn },
+  errors: ["authentication_failed", "rate_limited"],
+});
+
+export const whoAmI = operation({
+  action: "auth.me",
+  route: "GET /auth/me",
+  summary: "Who the token is for",
+  access: { by: "any" },
+  results: {
+    200: Type.Object({
+      kind: oneOf(["agent", "user"]),
+      agent: Type.Optional(Agent),
+      user: Type.Optional(Type.Object({ ...SignedIn.properties.user.properties, email: Email })),
+      tenant: Type.Object({ id: Id("tn"), slug: Type.String(), name: Name }),
+      scopes: Type.Array(oneOf(SCOPES)),
+      expires_at: Timestamp,
+    }),
+  },
+  mcp: true,
+});
+
+export const logout = operation({
+  action: "auth.logout",
+  route: "POST /auth/logout",
+  summary: "End the token",
+  description: "It is refused within 5 seconds. An agent's key stays good.",
+  access: { by: "any" },
+  results: { 204: null },
+});
+
+export const changePassword = operation({
+  action: "auth.password",
+  route: "POST /auth/password",
+  summary: "Change one's own password",
+  description: "All tokens of the person end; the answer has a new one.",
+  access: { by: "user" },
+  body: { current_password: Password, new_password: NewPassword },
+  results: { 200: SignedIn },
+  errors: ["validation_error"],
+  secret: true,
+});
+
+export const jwks = operation({
+  action: "auth.jwks",
+  route: "GET /.well-known/jwks.json",
+  root: true,
+  summary: "The public keys of access tokens and receipts (RFC 7517)",
+  access: { by: "public" },
+  results: {
+    200: Type.Object({
+      keys: Type.Array(
+        Type.Object({
+          kty: Type.Literal("EC"),
+          crv: Type.Literal("P-256"),
+          x: Type.String(),
+          y: Type.String(),
+          kid: Type.String(),
+          use: Type.Literal("sig"),
+          alg: Type.Literal("ES256"),
+        }),
+      ),
+    }),
+  },
+});
+
+export const authOperations = [exchangeKey, login, whoAmI, logout, changePassword, jwks] as const;

@@ -1,0 +1,184 @@
+import { hashApiKey } from "../../lib/api-key.ts";
+import { type Call, type Caller, callerId } from "../../lib/caller.ts";
+import { Fault, invalidValue } from "../../lib/faults.ts";
+import type { AgentState } from "../agents/agents.contract.ts";
+import type { KeyState } from "../keys/keys.contract.ts";
+import { action, internal, type ServiceFactory } from "../runtime.ts";
+import type { TenantState } from "../tenants/tenants.contract.ts";
+import type { UserState } from "../users/users.contract.ts";
+import { Attempts } from "./attempts.ts";
+import { changePassword, exchangeKey, jwks, login, logout, whoAmI } from "./auth.contract.ts";
+import { EndedTokenModel } from "./auth.model.ts";
+import { currentCallers } from "./callers.ts";
+import { KeyUses } from "./key-uses.ts";
+import { openTokens, type Subject, type Tokens } from "./tokens.ts";
+
+const FLUSH_MS = 5000;
+const SWEEP_MS = 10 * 60_000;
+const WRONG_KEY = "The API key is unknown, revoked or expired, or its agent is not active.";
+const WRONG_LOGIN = "The e-mail or the password is wrong, or tenant_slug is needed to tell tenants apart.";
+
+export const authService: ServiceFactory = ({ store, secrets, config }) => {
+  const endedTokens = store.collection(EndedTokenModel);
+  const attempts = new Attempts(config.LOGIN_ATTEMPTS_PER_MINUTE);
+  const uses = new KeyUses();
+  let tokens: Tokens;
+  let timers: NodeJS.Timeout[] = [];
+
+  /** Carries out an attempt at a credential; null means it was wrong, which counts against the keys. */
+  async function attempt<T>(keys: string[], wrong: Fault, trial: () => Promise<T | null>): Promise<T> {
+    attempts.begin(keys, store.now());
+    const result = await trial();
+    if (result === null) throw wrong;
+    attempts.succeeded(keys);
+    return result;
+  }
+
+  async function current(ctx: Call, callers: readonly Caller[]): Promise<(Caller | null)[]> {
+    const now = store.now();
+    const answer = await currentCallers(ctx, endedTokens, now, callers);
+    for (const caller of answer) if (caller?.kind === "agent") uses.note(caller, now);
+    return answer;
+  }
+
+  function signedIn(user: UserState) {
+    const { id, tenant_id, display_name, role, token_version } = user;
+    const token = tokens.issue({ tenant_id, user_id: id, role, token_version }, store.now());
+    return { ...token, user: { id, display_name, role, tenant_id } };
+  }
+
+  return {
+    name: "auth",
+    actions: {
+      token: action(exchangeKey, async (ctx) => {
+        const wrong = new Fault("authentication_failed", WRONG_KEY);
+        const { key, agent } = await attempt(attemptKeys(ctx), wrong, () =>
+          keyHolder(ctx, hashApiKey(ctx.params.api_key)),
+        );
+        const now = store.now();
+        const { tenant_id, agent_id, id: key_id, scopes, expires_at } = key;
+        uses.note({ tenant_id, key_id }, now);
+        const subject: Subject = { tenant_id, agent_id, key_id, scopes, key_expires_at: expires_at };
+        const { team_id } = agent;
+        const team = team_id ? await ctx.call("teams.name_of", { tenant_id, team_id }) : null;
+        return { ...tokens.issue(subject, now), agent: { id: agent_id, name: agent.name, team, tenant_id } };
+      }),
+
+      login: action(login, async (ctx) => {
+        const { email, password, tenant_slug } = ctx.params;
+        const keys = [...attemptKeys(ctx), `email ${email.toLowerCase()}`];
+        const wrong = new Fault("authentication_failed", WRONG_LOGIN);
+        return signedIn(await attempt(keys, wrong, () => signIn(ctx, { email, password, tenant_slug })));
+      }),
+
+      me: action(whoAmI, async (ctx) => {
+        const { caller } = ctx.meta;
+        const { scopes, tenant_id } = caller;
+        const [tenant] = (await ctx.call("tenants.get_many", { tenant_ids: [tenant_id] })) as TenantState[];
+        const { id, slug, name } = tenant as TenantState;
+        const expires_at = new Date(caller.expires_at).toISOString();
+        return { kind: caller.kind, ...(await selfOf(ctx)), tenant: { id, slug, name }, scopes, expires_at };
+      }),
+
+      logout: action(logout, async (ctx) => {
+        const { tenant_id, token_id, expires_at } = ctx.meta.caller;
+        await endedTokens.insertOnce({ _id: token_id, tenant_id, expires_at: new Date(expires_at) });
+        await ctx.broadcast("auth.changed", { tenant_id, token_id });
+      }),
+
+      password: action(changePassword, async (ctx) => {
+        const { tenant_id } = ctx.meta.caller;
+        const user_id = callerId(ctx.meta.caller);
+        const { current_password, new_password } = ctx.params;
+        const change = { tenant_id, user_id, current: current_password, next: new_password };
+        const wrong = invalidValue("current_password", "current_password is not the present password.");
+        const user = await attempt([`user ${user_id}`], wrong, () =>
+          ctx.call<UserState | null, typeof change>("users.change_password", change),
+        );
+        return signedIn(user);
+      }),
+
+      jwks: action(jwks, (ctx) => {
+        ctx.meta.$responseHeaders = { "Cache-Control": "public, max-age=300" };
+        return { keys: [tokens.jwk] };
+      }),
+
+      /** Whom a token is for. @throws Fault authentication_failed when it is not good (any more). */
+      verify: internal<{ token: string }>(async (ctx) => {
+        const caller = tokens.read(ctx.params.token, store.now());
+        const [live] = caller ? await current(ctx, [caller]) : [null];
+        if (!live) throw new Fault("authentication_failed", "The token is malformed, expired or revoked.");
+        return live;
+      }),
+
+      /** Callers that were verified before, as they are now: null where the token is no longer good. */
+      states: internal<{ callers: Caller[] }>((ctx) => current(ctx, ctx.params.callers)),
+
+      /** Signs a statement of the service (RFC 7519) that its JWKS verifies. */
+      sign_receipt: internal<{ claims: object }>(({ params }) => tokens.receipt(params.claims, store.now())),
+    },
+
+    async started() {
+      tokens = await openTokens(store, secrets, config.PUBLIC_URL ?? "afferent");
+      const every = (ms: number, what: () => Promise<unknown>) => {
+        const run = () => what().catch((err) => this.logger.warn({ err }, "housekeeping of auth failed"));
+        timers.push(setInterval(run, ms).unref());
+      };
+      every(FLUSH_MS, () => uses.flush(this.broker));
+      every(SWEEP_MS, () => endedTokens.system.deleteMany({ expires_at: { $lt: new Date(store.now()) } }));
+    },
+
+    async stopped() {
+      timers.forEach(clearInterval);
+      timers = [];
+      // When it fails, what is lost is when some keys were last used; the node stops all the same.
+      await uses
+        .flush(this.broker)
+        .catch((err) => this.logger.warn({ err }, "last uses of keys were not noted"));
+    },
+  };
+};
+
+function attemptKeys({ meta }: Call): string[] {
+  return [`address ${meta.ip ?? "unknown"}`];
+}
+
+/** The key with this hash and its agent, when both and their tenant are good. */
+async function keyHolder(ctx: Call, hash: string): Promise<{ key: KeyState; agent: AgentState } | null> {
+  const key = (await ctx.call("keys.by_secret", { hash })) as KeyState | null;
+  if (!key) return null;
+  const { tenant_id, agent_id } = key;
+  const [agents, tenants] = (await Promise.all([
+    ctx.call("agents.get_many", { tenant_id, agent_ids: [agent_id] }),
+    ctx.call("tenants.get_many", { tenant_ids: [tenant_id] }),
+  ])) as [AgentState[], TenantState[]];
+  const [agent] = agents;
+  return agent?.status === "active" && tenants[0]?.status === "active" ? { key, agent } : null;
+}
+
+interface Login {
+  email: string;
+  password: string;
+  tenant_slug?: string | undefined;
+}
+
+/** The user who signs in, or null; an unknown tenant takes as long as a wrong password. */
+async function signIn(ctx: Call, { email, password, tenant_slug }: Login): Promise<UserState | null> {
+  const named = tenant_slug
+    ? ((await ctx.call("tenants.by_slug", { slug: tenant_slug })) as TenantState | null)
+    : undefined;
+  const tenant_id = named === undefined ? undefined : (named?.id ?? "none");
+  const user = (await ctx.call("users.by_password", { email, password, tenant_id })) as UserState | null;
+  if (!user) return null;
+  const [tenant] = (await ctx.call("tenants.get_many", { tenant_ids: [user.tenant_id] })) as TenantState[];
+  return tenant?.status === "active" ? user : null;
+}
+
+async function selfOf(ctx: Call): Promise<object> {
+  const { caller } = ctx.meta;
+  if (caller.kind === "agent") return { agent: await ctx.call("agents.get", { agent_id: caller.agent_id }) };
+  const [user] = (await ctx.call("users.of_tokens", { user_ids: [caller.user_id] })) as UserState[];
+  if (!user) throw new Fault("authentication_failed", "The user is not there any more.");
+  const { id, display_name, role, tenant_id, email } = user;
+  return { user: { id, display_name, role, tenant_id, email } };
+}

@@ -1,0 +1,152 @@
+import type { IncomingMessage } from "node:http";
+import type { ServiceBroker } from "moleculer";
+import type { Caller } from "../../lib/caller.ts";
+import { Fault, isFault } from "../../lib/faults.ts";
+
+/** Which callers may no longer be what they were: all of the tenant that fit what is named (event `auth.changed`). */
+export interface AuthChange {
+  tenant_id: string;
+  agent_id?: string;
+  user_id?: string;
+  key_id?: string;
+  token_id?: string;
+}
+
+interface Entry {
+  caller: Caller;
+  /** When the store was last asked, on this process's steady clock. */
+  checked_at: number;
+  /** Since the last refresh. */
+  used: boolean;
+}
+
+const REFRESH_MS = 2000;
+// With the refresh's own time less than the 5 s within which a revocation holds on every node.
+const TRUSTED_MS = 4000;
+const CALL_TIMEOUT_MS = 3000;
+const CAPACITY = 50_000;
+const CHUNK = 1000;
+const LONGEST_TOKEN = 4096;
+const BEARER = /^Bearer +([\w-]+\.[\w-]+\.[\w-]+)$/i;
+
+/**
+ * Who makes a request. Verifying a token costs a hundred microseconds and some look-ups, so a verified one is kept,
+ * by the Authorization header as it came, and what is in use is checked against the store every 2 s. An entry that
+ * could not be checked is not trusted: the request waits for the store, or is told to come again.
+ */
+export class CallerCache {
+  readonly #broker: ServiceBroker;
+  readonly #entries = new Map<string, Entry>();
+  readonly #pending = new Map<string, Promise<Caller>>();
+  #timer: NodeJS.Timeout | undefined;
+  #refreshing = false;
+
+  constructor(broker: ServiceBroker) {
+    this.#broker = broker;
+  }
+
+  start(): void {
+    this.#timer = setInterval(() => this.#refresh(), REFRESH_MS).unref();
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  /**
+   * The caller of a request, at once when its token is known.
+   *
+   * @throws Fault authentication_failed (no token, or not a good one), service_unavailable (cannot be known now).
+   */
+  resolve(req: IncomingMessage): Caller | Promise<Caller> {
+    const { authorization } = req.headers;
+    if (authorization === undefined)
+      throw refused("A bearer token is needed: Authorization: Bearer <token>.");
+    const entry = this.#entries.get(authorization);
+    if (entry && performance.now() - entry.checked_at < TRUSTED_MS && entry.caller.expires_at > Date.now()) {
+      entry.used = true;
+      return entry.caller;
+    }
+    return this.#verify(authorization);
+  }
+
+  /** Drops what a change concerns, so that it holds here at once. */
+  forget(change: AuthChange): void {
+    for (const [header, { caller }] of this.#entries) {
+      if (concerns(change, caller)) this.#entries.delete(header);
+    }
+  }
+
+  #verify(authorization: string): Promise<Caller> {
+    const pending = this.#pending.get(authorization);
+    if (pending) return pending;
+    const token = authorization.length <= LONGEST_TOKEN ? BEARER.exec(authorization)?.[1] : undefined;
+    if (!token) throw refused("Authorization is not of the form: Bearer <token>.");
+    const verified = this.#ask(authorization, token).finally(() => this.#pending.delete(authorization));
+    this.#pending.set(authorization, verified);
+    return verified;
+  }
+
+  async #ask(authorization: string, token: string): Promise<Caller> {
+    const checked_at = performance.now();
+    this.#entries.delete(authorization);
+    try {
+      const caller = (await this.#call("auth.verify", { token })) as Caller;
+      this.#put(authorization, { caller, checked_at, used: false });
+      return caller;
+    } catch (err) {
+      if (isFault(err)) throw err;
+      this.#broker.logger.warn({ err }, "a token could not be verified");
+      throw new Fault("service_unavailable", "Tokens cannot be verified now; try again.", {
+        retry_after_seconds: 1,
+      });
+    }
+  }
+
+  /** Puts an entry last; the first is the one that has not been used for longest. */
+  #put(header: string, entry: Entry): void {
+    this.#entries.delete(header);
+    this.#entries.set(header, entry);
+    if (this.#entries.size <= CAPACITY) return;
+    const [oldest] = this.#entries.keys();
+    this.#entries.delete(oldest as string);
+  }
+
+  async #refresh(): Promise<void> {
+    if (this.#refreshing) return;
+    this.#refreshing = true;
+    try {
+      const used = [...this.#entries].filter(([, entry]) => entry.used);
+      for (let at = 0; at < used.length; at += CHUNK) await this.#check(used.slice(at, at + CHUNK));
+    } catch (err) {
+      this.#broker.logger.warn({ err }, "tokens in use could not be checked");
+    } finally {
+      this.#refreshing = false;
+    }
+  }
+
+  async #check(entries: [string, Entry][]): Promise<void> {
+    const checked_at = performance.now();
+    const callers = entries.map(([, entry]) => entry.caller);
+    const current = (await this.#call("auth.states", { callers })) as (Caller | null)[];
+    for (const [i, [header, entry]] of entries.entries()) {
+      // Dropped or verified anew while the store was asked: that is newer.
+      if (this.#entries.get(header) !== entry) continue;
+      const caller = current[i];
+      if (caller) this.#put(header, { caller, checked_at, used: false });
+      else this.#entries.delete(header);
+    }
+  }
+
+  #call(action: string, params: object): Promise<unknown> {
+    return this.#broker.call(action, params, { timeout: CALL_TIMEOUT_MS });
+  }
+}
+
+function concerns(change: AuthChange, caller: Caller): boolean {
+  return Object.entries(change).every(([name, value]) => caller[name as keyof Caller] === value);
+}
+
+function refused(message: string): Fault {
+  return new Fault("authentication_failed", message);
+}

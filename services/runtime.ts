@@ -1,0 +1,48 @@
+import type { ActionSchema, Context, EventSchema, ServiceSchema } from "moleculer";
+import type { Schema } from "mongoose";
+import type { Static, TObject, TProperties } from "typebox";
+import type { Config } from "../config.ts";
+import type { Call } from "../lib/caller.ts";
+import type { Operation } from "../lib/contract.ts";
+import type { SecretBox } from "../lib/secrets.ts";
+import type { Observability } from "../observability/start.ts";
+import type { TenantDocument } from "../storage/collection.ts";
+import type { Store } from "../storage/connection.ts";
+
+/** What a node gives its services. */
+export interface Runtime extends Observability {
+  config: Config;
+  store: Store;
+  secrets: SecretBox;
+}
+
+/** A domain's service, made for a node. */
+export type ServiceFactory = (runtime: Runtime) => ServiceSchema;
+
+/** A model of a domain: the name of its collection and its mongoose schema (fields and indexes). */
+export interface Model<T extends TenantDocument> {
+  name: string;
+  schema: Schema<T>;
+}
+
+/** The Moleculer action that carries out an operation: the contract's params are checked before the handler runs. */
+export function action<P extends TProperties, Q extends TProperties, B extends TProperties>(
+  op: Operation<P, Q, B>,
+  handler: (ctx: Call<Static<TObject<P & Q & B>>>) => unknown,
+): ActionSchema {
+  return {
+    visibility: "published",
+    params: op.params as never,
+    handler: handler as (ctx: Context) => unknown,
+  };
+}
+
+/** An action for other services only: no contract, no route. */
+export function internal<P>(handler: (ctx: Call<P>) => unknown): ActionSchema {
+  return { visibility: "public", handler: handler as (ctx: Context) => unknown };
+}
+
+/** A handler of a broker event. The payload comes from another node as it does from this one. */
+export function event<P>(handler: (payload: P) => unknown): EventSchema {
+  return { context: true, handler: (ctx: Context<P>) => handler(ctx.params) } as EventSchema;
+}

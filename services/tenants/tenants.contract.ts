@@ -1,0 +1,105 @@
+import { Type } from "typebox";
+import { oneOf, operation } from "../../lib/contract.ts";
+import { Id, Name, page, Timestamp } from "../../lib/schema.ts";
+
+/**
+ * - `founding`: its first rows are being written; a founding that was left is taken over.
+ * - `active`, `suspended`: the operator's choice; nobody can use a suspended tenant.
+ * - `erasing`, `erased`: on the way out; an erased tenant is an empty row that keeps its id from being used again.
+ */
+export type TenantStatus = "founding" | "active" | "suspended" | "erasing" | "erased";
+
+/** What other services are told of a tenant. */
+export interface TenantState {
+  id: string;
+  slug: string;
+  name: string;
+  status: TenantStatus;
+}
+
+const operator = { by: "operator" } as const;
+const path = { tenant_id: Id("tn") };
+
+const Slug = Type.String({
+  pattern: "^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$",
+  description: "Names the tenant in URLs: lower-case letters, digits and inner hyphens, at most 63.",
+  examples: ["acme"],
+});
+
+export const Tenant = Type.Object(
+  {
+    id: Id("tn"),
+    slug: Slug,
+    name: Name,
+    status: oneOf(["active", "suspended"]),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  },
+  { title: "Tenant" },
+);
+
+export const createTenant = operation({
+  action: "tenants.create",
+  route: "POST /tenants",
+  summary: "Make a tenant with its first admin and first agent",
+  description: "The password and the key are shown only here.",
+  access: operator,
+  body: {
+    slug: Slug,
+    name: Name,
+    admin_email: Type.String({ format: "email", maxLength: 254, examples: ["ada@example.com"] }),
+  },
+  results: {
+    201: Type.Object({
+      tenant: Tenant,
+      admin: Type.Object({ email: Type.String(), password: Type.String() }),
+      agent: Type.Object({ id: Id("ag"), api_key: Type.String() }),
+      ingest_url: Type.String(),
+    }),
+  },
+  errors: ["conflict"],
+  secret: true,
+});
+
+export const listTenants = operation({
+  action: "tenants.list",
+  route: "GET /tenants",
+  summary: "List the tenants",
+  access: operator,
+  query: page,
+  results: { 200: Type.Object({ tenants: Type.Array(Tenant), total: Type.Integer() }) },
+});
+
+export const updateTenant = operation({
+  action: "tenants.update",
+  route: "PATCH /tenants/{tenant_id}",
+  summary: "Suspend or activate a tenant",
+  description: "The tokens of a suspended tenant are refused within 5 seconds; nothing of it is lost.",
+  access: operator,
+  path,
+  body: { status: oneOf(["active", "suspended"], { examples: ["suspended"] }) },
+  results: { 200: Tenant },
+  errors: ["not_found"],
+});
+
+export const eraseTenant = operation({
+  action: "tenants.erase",
+  route: "DELETE /tenants/{tenant_id}",
+  summary: "Erase a tenant and everything it has",
+  description:
+    "For good. Answers a receipt, signed as a JWT with the service's token key (see /.well-known/jwks.json). " +
+    "Erasing again finishes an erasure that was interrupted.",
+  access: operator,
+  path,
+  results: {
+    200: Type.Object({
+      tenant_id: Id("tn"),
+      erased_at: Timestamp,
+      erased: Type.Record(Type.String(), Type.Integer(), { description: "Rows by kind." }),
+      receipt: Type.String(),
+    }),
+  },
+  errors: ["not_found"],
+});
+
+export const tenantsOperations = [createTenant, listTenants, updateTenant, eraseTenant] as const;

@@ -1,0 +1,146 @@
+import type { ServiceBroker } from "moleculer";
+import { newApiKey } from "../../lib/api-key.ts";
+import { notFound } from "../../lib/faults.ts";
+import { newId } from "../../lib/ids.ts";
+import { newPassword } from "../../lib/password.ts";
+import { action, internal, type Runtime, type ServiceFactory } from "../runtime.ts";
+import { erase, eraseDue } from "./erasure.ts";
+import { type Founding, firstIds, found } from "./founding.ts";
+import {
+  createTenant,
+  eraseTenant,
+  listTenants,
+  type TenantState,
+  updateTenant,
+} from "./tenants.contract.ts";
+import { type TenantDoc, TenantModel } from "./tenants.model.ts";
+
+const SWEEP_MS = 30_000;
+const USABLE = ["active", "suspended"] as const;
+
+export const tenantsService: ServiceFactory = (runtime) => {
+  const { store, secrets } = runtime;
+  const tenants = store.collection(TenantModel);
+  let sweep: NodeJS.Timeout;
+
+  return {
+    name: "tenants",
+    actions: {
+      create: action(createTenant, async (ctx) => {
+        const { slug, name, admin_email } = ctx.params;
+        const seed = ctx.meta.idempotency_seed;
+        const admin = { email: admin_email, password: newPassword(secrets, seed) };
+        const api_key = newApiKey(secrets, seed);
+        const founding: Founding = { tenant_id: newId("tn", seed), slug, name, admin, api_key };
+        const tenant = await found(tenants, ctx, store.now(), founding);
+        const agent = { id: firstIds(tenant._id).agent_id, api_key };
+        return { tenant: present(tenant), admin, agent, ingest_url: await originOf(ctx.broker, runtime) };
+      }),
+
+      list: action(listTenants, async ({ params: { offset = 0, limit = 50 } }) => {
+        const shown = { status: { $in: [...USABLE] } };
+        const rows = tenants.system.find(shown).sort({ created_at: 1, _id: 1 }).skip(offset).limit(limit);
+        const [docs, total] = await Promise.all([rows.toArray(), tenants.system.countDocuments(shown)]);
+        return { tenants: (docs as TenantDoc[]).map(present), total };
+      }),
+
+      update: action(updateTenant, async (ctx) => {
+        const { tenant_id, status } = ctx.params;
+        const tenant = await tenants.update(
+          tenant_id,
+          { _id: tenant_id, status: { $in: [...USABLE] } },
+          { $set: { status, updated_at: new Date(store.now()) } },
+        );
+        if (!tenant) throw notFound("tenant", tenant_id);
+        await ctx.broadcast("auth.changed", { tenant_id });
+        return present(tenant);
+      }),
+
+      erase: action(eraseTenant, async (ctx) => {
+        const { tenant_id } = ctx.params;
+        const known = await tenants.findOne(tenant_id, { _id: tenant_id, status: { $ne: "erased" } });
+        if (!known) throw notFound("tenant", tenant_id);
+        const at = new Date(store.now());
+        // Refused first, so that nobody adds rows while they are counted out.
+        await tenants.update(
+          tenant_id,
+          { _id: tenant_id },
+          { $set: { status: "erasing", erase_due_at: at } },
+        );
+        await ctx.broadcast("auth.changed", { tenant_id });
+        const erased = await erase(store, tenants, tenant_id);
+        await ctx.broadcast("tenants.erased", { tenant_id });
+        const erased_at = new Date(store.now()).toISOString();
+        const receipt = await ctx.call("auth.sign_receipt", { claims: { tenant_id, erased_at, erased } });
+        return { tenant_id, erased_at, erased, receipt };
+      }),
+
+      /** Makes a tenant from secrets that the caller keeps: the first start. */
+      found: internal<Founding>(async (ctx) => present(await found(tenants, ctx, store.now(), ctx.params))),
+
+      get_many: internal<{ tenant_ids: string[] }>(async ({ params }) => {
+        const docs = await tenants.system.find({ _id: { $in: params.tenant_ids } }).toArray();
+        return (docs as TenantDoc[]).map(stateOf);
+      }),
+
+      by_slug: internal<{ slug: string }>(async ({ params }) => {
+        const doc = (await tenants.system.findOne({ slug: params.slug })) as TenantDoc | null;
+        return doc && stateOf(doc);
+      }),
+
+      routing_version: internal<{ tenant_id: string }>(async ({ params: { tenant_id } }) => {
+        const doc = await tenants.findOne(
+          tenant_id,
+          { _id: tenant_id },
+          { projection: { routing_version: 1 } },
+        );
+        return doc?.routing_version ?? 0;
+      }),
+
+      /** Gives the new version. Called after a change of routing is written and before it is answered. */
+      bump_routing: internal<{ tenant_id: string }>(async ({ params: { tenant_id } }) => {
+        const doc = await tenants.update(tenant_id, { _id: tenant_id }, { $inc: { routing_version: 1 } });
+        return doc?.routing_version ?? 0;
+      }),
+    },
+
+    started() {
+      let running = false;
+      const eraseWhatIsDue = async () => {
+        if (running) return;
+        running = true;
+        await eraseDue(store, tenants)
+          .catch((err) => this.logger.error({ err }, "an erasure failed; it is tried again"))
+          .finally(() => {
+            running = false;
+          });
+      };
+      sweep = setInterval(eraseWhatIsDue, SWEEP_MS).unref();
+    },
+
+    stopped() {
+      clearInterval(sweep);
+    },
+  };
+};
+
+async function originOf(broker: ServiceBroker, { config }: Runtime): Promise<string> {
+  if (config.PUBLIC_URL) return config.PUBLIC_URL.replace(/\/$/, "");
+  if (!broker.registry.actions.isAvailable("gateway.address")) return `http://${config.HOST}:${config.PORT}`;
+  return ((await broker.call("gateway.address")) as { origin: string }).origin;
+}
+
+function stateOf({ _id, slug, name, status }: TenantDoc): TenantState {
+  return { id: _id, slug, name, status };
+}
+
+function present({ _id, slug, name, status, created_at, updated_at }: TenantDoc) {
+  return {
+    id: _id,
+    slug,
+    name,
+    status,
+    created_at: created_at.toISOString(),
+    updated_at: updated_at.toISOString(),
+  };
+}

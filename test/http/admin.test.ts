@@ -1,0 +1,174 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { startChild } from "../support/child.ts";
+import { agentToken, api } from "../support/http.ts";
+import { startServer, type TestServer } from "../support/server.ts";
+import { settle } from "../support/settle.ts";
+import { OPERATOR_TOKEN, ok, signIn } from "../support/tenancy.ts";
+
+const ROOT = join(import.meta.dirname, "../..");
+
+/** Runs the command line. Gives its exit code and what it printed, parsed when it is JSON. */
+async function run(dataDir: string, command: string, env: Record<string, string> = {}) {
+  const { PATH = "", HOME = "" } = process.env;
+  const child = await startChild(process.execPath, ["admin.ts", ...command.split(" ").filter(Boolean)], {
+    cwd: ROOT,
+    env: { PATH, HOME, DATA_DIR: dataDir, ...env },
+  });
+  const { code } = await child.exited;
+  const output = child.output();
+  return { code, output, result: code === 0 && /^[[{]/.test(output) ? JSON.parse(output) : null };
+}
+
+let scratch: string;
+let server: TestServer;
+beforeAll(async () => {
+  scratch = await mkdtemp(join(tmpdir(), "afferent-admin-"));
+  server = await startServer({ env: { OPERATOR_TOKEN } });
+});
+afterAll(async () => {
+  await server?.stop();
+  await rm(scratch, { recursive: true });
+});
+
+/** The same commands through a running server and on a store that none has open. */
+describe.each(["while the server runs", "while it does not"])("the command line %s", (when) => {
+  const running = when === "while the server runs";
+  let dataDir: string;
+  const admin = (command: string) => run(dataDir, command, running ? { OPERATOR_TOKEN } : {});
+  const done = async (command: string) => {
+    const { code, output, result } = await admin(command);
+    expect({ code, output }).toEqual({ code: 0, output: expect.any(String) });
+    return result;
+  };
+
+  beforeAll(async () => {
+    dataDir = running ? server.dataDir : await mkdtemp(join(scratch, "data-"));
+    if (!running) await done("tenants create --slug default --name Default --admin-email root@example.com");
+  });
+
+  test("makes, lists, suspends and activates tenants", async () => {
+    const made = await done("tenants create --slug acme --name Acme --admin-email ada@example.com");
+    expect(made).toMatchObject({
+      tenant: { slug: "acme" },
+      agent: { api_key: expect.stringMatching(/^ak_live_/) },
+    });
+    expect((await done("tenants suspend acme")).status).toBe("suspended");
+    const listed = await done("tenants list");
+    expect(listed.find((tenant: { slug: string }) => tenant.slug === "acme").status).toBe("suspended");
+    expect((await done("tenants activate acme")).status).toBe("active");
+  });
+
+  test("makes, lists and disables people, and gives them a new password", async () => {
+    const made = await done("users create --user-email eve@example.com --name Eve --role admin");
+    expect(made).toMatchObject({ email: "eve@example.com", display_name: "Eve", role: "admin" });
+    expect((await done("users disable EVE@example.com")).status).toBe("disabled");
+    expect((await done("users enable eve@example.com")).status).toBe("active");
+    const { password } = await done("users reset-password eve@example.com");
+    expect(password).not.toBe(made.password);
+    const listed = await done("users list");
+    expect(listed.map((user: { email: string }) => user.email)).toContain("eve@example.com");
+    expect(JSON.stringify(listed)).not.toContain(password);
+  });
+
+  test("makes and lists agents and keys, and revokes keys", async () => {
+    const agent = await done("agents create --name Watcher");
+    expect(agent).toMatchObject({ delivery_mode: "poll", owner_user_id: null });
+    expect(await done("agents list")).toHaveLength(2);
+    const key = await done(`keys create ${agent.id} --scopes send,receive`);
+    expect(key.scopes).toEqual(["send", "receive"]);
+    expect(await done(`keys list ${agent.id}`)).toMatchObject([{ id: key.id, prefix: key.prefix }]);
+    await done(`keys revoke ${agent.id} ${key.id}`);
+    expect(await done(`keys list ${agent.id}`)).toEqual([]);
+  });
+
+  test("says in a line what is wrong", async () => {
+    const { code, output } = await admin("keys create ag_none --scopes send");
+    expect({ code, output }).toEqual({ code: 1, output: "There is no agent ag_none. (not_found)\n" });
+  });
+});
+
+test("what it makes is there for the server that starts next, on the same passwords and keys", async () => {
+  const dataDir = await mkdtemp(join(scratch, "data-"));
+  const first = await startServer({ dataDir });
+  await first.stop();
+  const { result: user } = await run(dataDir, "users create --user-email new@example.com");
+  const { result: key } = await run(dataDir, `keys create ${first.credentials.agent.id} --scopes send`);
+  const second = await startServer({ dataDir });
+  try {
+    expect(await signIn(second, user, "default")).toBeTruthy();
+    expect(ok(await api(second, await agentToken(second, key.key)).get("/auth/me")).scopes).toEqual(["send"]);
+  } finally {
+    await second.stop();
+  }
+});
+
+describe("while the server runs", () => {
+  test("a key that it revokes is refused within 5 s", async () => {
+    const { id } = server.credentials.agent;
+    const { result: key } = await run(server.dataDir, `keys create ${id} --scopes send`);
+    const token = await agentToken(server, key.key);
+    expect((await run(server.dataDir, `keys revoke ${id} ${key.id}`)).code).toBe(0);
+    await settle(async () => (await api(server, token).get("/auth/me")).status === 401, { within: 5000 });
+  });
+
+  test.each([
+    ["tenants create --slug x", /^--name is needed\.$/],
+    ["tenants suspend nowhere", /^There is no tenant "nowhere"\.$/],
+    [
+      "tenants create --slug default --name D --admin-email a@b.example",
+      /"default" is taken\. \(conflict\)$/,
+    ],
+    ["users disable nobody@example.com", /^There is no user with the e-mail nobody@example\.com\.$/],
+    ["users create --user-email nobody", /^email: .*\(validation_failed\)$/],
+    ["keys create", /^AGENT_ID is needed\.$/],
+  ])("what it refuses it says in a line: %s", async (command, line) => {
+    const { code, output } = await run(server.dataDir, command, { OPERATOR_TOKEN });
+    expect(code).toBe(1);
+    expect(output.trimEnd().split("\n").at(-1)).toMatch(line);
+    expect(output).not.toMatch(/^\s+at /m);
+  });
+
+  test.each<Record<string, string>>([{}, { OPERATOR_TOKEN: "another" }])(
+    "tenants need the server's OPERATOR_TOKEN: %j",
+    async (env) => {
+      const { code, output } = await run(server.dataDir, "tenants list", env);
+      expect({ code, output }).toEqual({ code: 1, output: expect.stringContaining("OPERATOR_TOKEN") });
+    },
+  );
+
+  test("another tenant's people need one of its admins", async () => {
+    const made = ok(
+      await api(server, OPERATOR_TOKEN).post("/tenants", {
+        slug: "globex",
+        name: "G",
+        admin_email: "g@globex.example",
+      }),
+    );
+    const refused = await run(server.dataDir, "users list --tenant globex");
+    expect(refused).toMatchObject({ code: 1, output: expect.stringContaining("--password-file") });
+    const file = join(scratch, "password");
+    await writeFile(file, `${made.admin.password}\n`);
+    const command = `users list --tenant globex --email g@globex.example --password-file ${file}`;
+    expect((await run(server.dataDir, command)).result).toMatchObject([{ email: "g@globex.example" }]);
+  });
+});
+
+test.each([
+  ["frobnicate", /"frobnicate" is not a command\.$/],
+  ["users list --color", /^Unknown option '--color'/],
+])("what is no command is refused: %s", async (command, line) => {
+  const { code, output } = await run(scratch, command);
+  expect(code).toBe(1);
+  expect(output.trimEnd().split("\n").at(-1)).toMatch(line);
+});
+
+test("without a command it says what there is", async () => {
+  const { code, output } = await run(scratch, "");
+  expect(code).toBe(0);
+  for (const command of ["tenants create", "users reset-password", "agents list", "keys revoke"]) {
+    expect(output).toContain(command);
+  }
+});

@@ -1,0 +1,299 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { type Api, api } from "../support/http.ts";
+import { startServer, type TestServer } from "../support/server.ts";
+import { makeWorld, OPERATOR_TOKEN, ok, refusal, type World } from "../support/tenancy.ts";
+
+let server: TestServer;
+let world: World;
+let admin: Api;
+
+beforeAll(async () => {
+  server = await startServer({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0" } });
+  world = await makeWorld(server, "acme");
+  admin = world.admin;
+});
+afterAll(() => server?.stop());
+
+const AGENT = { name: "Billing watcher", delivery_mode: "poll" };
+const newAgent = async (fields: object = {}) => ok(await admin.post("/agents", { ...AGENT, ...fields }));
+
+describe("an agent", () => {
+  test("has what the specification names, and its signing secret once", async () => {
+    const owner = ok(await admin.get("/auth/me")).user.id;
+    const answer = await admin.post("/agents", {
+      ...AGENT,
+      tenant_id: "tn_other",
+      status: "inactive",
+      id: "ag_mine",
+    });
+    expect(answer.status).toBe(201);
+    const { signing_secret, ...agent } = answer.body;
+    expect(agent).toEqual({
+      id: expect.stringMatching(/^ag_(?!mine)/),
+      tenant_id: world.tenant_id,
+      name: AGENT.name,
+      description: null,
+      status: "active",
+      delivery_mode: "poll",
+      delivery_endpoint: null,
+      push_stopped: false,
+      team_id: null,
+      owner_user_id: owner,
+      visibility_timeout_seconds: null,
+      retry_budget: null,
+      created_at: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/),
+      updated_at: expect.any(String),
+    });
+    expect(Buffer.from(signing_secret.replace(/^whsec_/, ""), "base64")).toHaveLength(32);
+    expect(ok(await admin.get(`/agents/${agent.id}`))).toEqual(agent);
+  });
+
+  test("takes all of its settings, and null takes them back", async () => {
+    const team_id = ok(await admin.post("/teams", { name: "takers", description: "who take" })).id;
+    const settings = {
+      name: "Renamed",
+      description: "Watches",
+      delivery_mode: "push",
+      delivery_endpoint: "https://example.com/hook?a=b",
+      team_id,
+      owner_user_id: await world.idOf("usr"),
+      visibility_timeout_seconds: 43_200,
+      retry_budget: 100,
+    };
+    const { id } = await newAgent();
+    const changed = ok(await admin.patch(`/agents/${id}`, settings));
+    expect(changed).toMatchObject(settings);
+    expect(ok(await admin.get(`/agents/${id}`))).toEqual(changed);
+    const { name, delivery_mode, ...nullable } = settings;
+    const none = Object.fromEntries(Object.keys(nullable).map((field) => [field, null]));
+    expect(ok(await admin.patch(`/agents/${id}`, none))).toMatchObject({ ...none, name, delivery_mode });
+    const created = await newAgent(settings);
+    expect(created).toMatchObject(settings);
+  });
+
+  const wrong: [string, object, string, string][] = [
+    ["no name", { name: "" }, "validation_failed", "name"],
+    ["a name of blanks", { name: "  " }, "validation_failed", "name"],
+    ["an unknown mode", { delivery_mode: "pigeon" }, "validation_failed", "delivery_mode"],
+    ["a budget of none", { retry_budget: 0 }, "validation_failed", "retry_budget"],
+    ["a budget as text", { retry_budget: "5" }, "validation_failed", "retry_budget"],
+    [
+      "an endless timeout",
+      { visibility_timeout_seconds: 43_201 },
+      "validation_failed",
+      "visibility_timeout_seconds",
+    ],
+    ["an endpoint that is no URL", { delivery_endpoint: "here" }, "validation_failed", "delivery_endpoint"],
+    ["another scheme", { delivery_endpoint: "ftp://example.com/" }, "validation_failed", "delivery_endpoint"],
+    [
+      "a loopback endpoint",
+      { delivery_endpoint: "http://127.0.0.1/" },
+      "validation_error",
+      "delivery_endpoint",
+    ],
+    [
+      "a loopback name",
+      { delivery_endpoint: "http://localhost:1/" },
+      "validation_error",
+      "delivery_endpoint",
+    ],
+    [
+      "a private endpoint",
+      { delivery_endpoint: "http://10.0.0.1/" },
+      "validation_error",
+      "delivery_endpoint",
+    ],
+    [
+      "a link-local one",
+      { delivery_endpoint: "http://169.254.169.254/" },
+      "validation_error",
+      "delivery_endpoint",
+    ],
+    [
+      "an endpoint with a password",
+      { delivery_endpoint: "http://a:b@example.com/" },
+      "validation_error",
+      "delivery_endpoint",
+    ],
+    ["a malformed team", { team_id: "nonsense" }, "validation_error", "team_id"],
+    ["an unknown team", { team_id: "team_none" }, "validation_error", "team_id"],
+    ["an unknown owner", { owner_user_id: "usr_none" }, "validation_error", "owner_user_id"],
+  ];
+
+  test.each(wrong)("is not made with %s", async (_, fields, code, field) => {
+    const { total } = ok(await admin.get("/agents"));
+    expect(await admin.post("/agents", { ...AGENT, ...fields })).toMatchObject(refusal(400, code, { field }));
+    expect(ok(await admin.get("/agents")).total).toBe(total);
+  });
+
+  test.each(wrong)("is not changed with %s", async (_, fields, code, field) => {
+    const { signing_secret, ...agent } = await newAgent();
+    const change = { description: "changed", ...fields };
+    expect(await admin.patch(`/agents/${agent.id}`, change)).toMatchObject(refusal(400, code, { field }));
+    expect(ok(await admin.get(`/agents/${agent.id}`))).toEqual(agent);
+  });
+
+  test("may read itself, and no other without admin", async () => {
+    const token = await world.tokenWith(["send"]);
+    const me = api(server, token);
+    const { agent } = ok(await me.get("/auth/me"));
+    expect(ok(await me.get(`/agents/${agent.id}`))).toEqual(agent);
+    const details = { required_scope: "admin" };
+    expect(await me.get(`/agents/${world.agentId}`)).toMatchObject(
+      refusal(403, "insufficient_scope", details),
+    );
+  });
+
+  test("is read by the member who owns it", async () => {
+    const { user } = ok(await world.member.get("/auth/me"));
+    const { id } = await newAgent({ owner_user_id: user.id });
+    expect(ok(await world.member.get(`/agents/${id}`)).id).toBe(id);
+    const other = await newAgent();
+    expect(await world.member.get(`/agents/${other.id}`)).toMatchObject(refusal(403, "insufficient_scope"));
+  });
+
+  test("becomes inactive and active again, as often as it is said", async () => {
+    const { id } = await newAgent();
+    for (const status of ["inactive", "inactive", "active", "active"]) {
+      expect(ok(await admin.patch(`/agents/${id}/status`, { status }))).toMatchObject({ id, status });
+    }
+    expect(await admin.patch(`/agents/${id}/status`, { status: "asleep" })).toMatchObject(
+      refusal(400, "validation_failed", { field: "status" }),
+    );
+  });
+});
+
+describe("the list of agents", () => {
+  test("has pages, oldest first, and knows the status", async () => {
+    const other = await makeWorld(server, "pages");
+    const ids = [other.agentId];
+    for (let i = 0; i < 5; i++) ids.push(ok(await other.admin.post("/agents", AGENT)).id);
+    ok(await other.admin.patch(`/agents/${ids[2]}/status`, { status: "inactive" }));
+    const list = async (query: string) => {
+      const { agents, total } = ok(await other.admin.get(`/agents${query}`));
+      return [agents.map((agent: { id: string }) => agent.id), total];
+    };
+    expect(await list("")).toEqual([ids, 6]);
+    expect(await list("?limit=2&offset=3")).toEqual([ids.slice(3, 5), 6]);
+    expect(await list("?offset=6")).toEqual([[], 6]);
+    expect(await list("?status=inactive")).toEqual([[ids[2]], 1]);
+    expect(await list("?status=active&limit=1")).toEqual([[ids[0]], 5]);
+  });
+
+  test.each(["limit=0", "limit=201", "limit=x", "offset=-1", "status=asleep"])(
+    "does not take %s",
+    async (query) => {
+      const field = query.split("=")[0] as string;
+      expect(await admin.get(`/agents?${query}`)).toMatchObject(refusal(400, "validation_failed", { field }));
+    },
+  );
+});
+
+describe("a signing secret", () => {
+  test("is made anew, and the previous one goes on for a day", async () => {
+    const { id, signing_secret } = await newAgent();
+    const answer = ok(await admin.post(`/agents/${id}/signing-secret`));
+    expect(answer.signing_secret).toMatch(/^whsec_/);
+    expect(answer.signing_secret).not.toBe(signing_secret);
+    const left = Date.parse(answer.previous_ends_at) - Date.now();
+    expect(Math.abs(left - 24 * 3_600_000)).toBeLessThan(10_000);
+  });
+});
+
+describe("a key", () => {
+  test("is shown whole once, then by its beginning", async () => {
+    const { id } = await newAgent();
+    const expires_at = new Date(Date.now() + 60_000).toISOString();
+    const made = await admin.post(`/agents/${id}/keys`, { scopes: ["send", "admin"], expires_at });
+    const { key, ...listed } = made.body;
+    expect(made.status).toBe(201);
+    expect(key).toMatch(/^ak_live_[A-Za-z0-9]{32}$/);
+    expect(listed).toEqual({
+      id: expect.stringMatching(/^key_/),
+      prefix: key.slice(0, 12),
+      scopes: ["send", "admin"],
+      expires_at,
+      last_used_at: null,
+      created_at: expect.any(String),
+    });
+    expect(ok(await admin.get(`/agents/${id}/keys`))).toEqual({ keys: [listed], total: 1 });
+  });
+
+  test.each<[string, object, string, string]>([
+    ["no scopes", { scopes: [] }, "validation_failed", "scopes"],
+    ["scopes left out", {}, "validation_failed", "scopes"],
+    ["an unknown scope", { scopes: ["sing"] }, "validation_failed", "scopes.0"],
+    ["a scope twice", { scopes: ["send", "send"] }, "validation_failed", "scopes"],
+    ["an end that is no time", { scopes: ["send"], expires_at: "soon" }, "validation_failed", "expires_at"],
+    [
+      "an end in the past",
+      { scopes: ["send"], expires_at: "2020-01-01T00:00:00Z" },
+      "validation_error",
+      "expires_at",
+    ],
+  ])("is not made with %s", async (_, body, code, field) => {
+    const { id } = await newAgent();
+    expect(await admin.post(`/agents/${id}/keys`, body)).toMatchObject(refusal(400, code, { field }));
+    expect(ok(await admin.get(`/agents/${id}/keys`)).total).toBe(0);
+  });
+
+  test("is revoked only under its own agent", async () => {
+    const [one, other] = [await newAgent(), await newAgent()];
+    const { id } = ok(await admin.post(`/agents/${one.id}/keys`, { scopes: ["send"] }));
+    expect(await admin.del(`/agents/${other.id}/keys/${id}`)).toMatchObject(refusal(404, "not_found"));
+    expect(ok(await admin.get(`/agents/${one.id}/keys`)).total).toBe(1);
+  });
+});
+
+describe("teams and people", () => {
+  test("a team's name is taken once", async () => {
+    const { id } = ok(await admin.post("/teams", { name: "unique" }));
+    const details = { field: "name", existing_resource_id: id };
+    expect(await admin.post("/teams", { name: "unique" })).toMatchObject(refusal(409, "conflict", details));
+    expect((await admin.post("/teams", { name: "" })).status).toBe(400);
+    const { teams } = ok(await admin.get("/teams"));
+    expect(teams.filter((team: { name: string }) => team.name === "unique")).toEqual([
+      { id, tenant_id: world.tenant_id, name: "unique", description: null, created_at: expect.any(String) },
+    ]);
+  });
+
+  test("an e-mail is taken once in a tenant, in whatever case", async () => {
+    const { id, password, ...user } = ok(
+      await admin.post("/users", { email: "fay@acme.example", role: "admin" }),
+    );
+    expect(password).toHaveLength(24);
+    expect(user).toMatchObject({
+      email: "fay@acme.example",
+      display_name: "fay",
+      role: "admin",
+      status: "active",
+    });
+    const details = { field: "email", existing_resource_id: id };
+    const again = await admin.post("/users", { email: "FAY@acme.example" });
+    expect(again).toMatchObject(refusal(409, "conflict", details));
+    const listed = ok(await admin.get("/users")).users.find((each: { id: string }) => each.id === id);
+    expect(listed).toEqual({ id, ...user });
+  });
+
+  test.each([
+    ["no e-mail", {}],
+    ["one that is none", { email: "fay" }],
+    ["an unknown role", { email: "g@acme.example", role: "king" }],
+    ["a short password", { email: "g@acme.example", password: "12345678901" }],
+  ])("nobody is invited with %s", async (_, body) => {
+    const { total } = ok(await admin.get("/users"));
+    expect(await admin.post("/users", body)).toMatchObject(refusal(400, "validation_failed"));
+    expect(ok(await admin.get("/users")).total).toBe(total);
+  });
+
+  test.each([{ role: "member" }, { status: "disabled" }])(
+    "an admin cannot lock out themselves: %j",
+    async (change) => {
+      const { user } = ok(await admin.get("/auth/me"));
+      expect(await admin.patch(`/users/${user.id}`, change)).toMatchObject(
+        refusal(422, "business_rule_violation", { rule: "own_account" }),
+      );
+      expect(ok(await admin.get("/users")).total).toBeGreaterThan(0);
+    },
+  );
+});

@@ -1,0 +1,279 @@
+import { createPublicKey, type JsonWebKey } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import jwt from "jsonwebtoken";
+import { type Api, agentToken, api } from "../support/http.ts";
+import { startServer, type TestServer } from "../support/server.ts";
+import { settle } from "../support/settle.ts";
+import { makeWorld, OPERATOR_TOKEN, ok, refusal, signIn, type World } from "../support/tenancy.ts";
+
+let server: TestServer;
+let world: World;
+let admin: Api;
+
+beforeAll(async () => {
+  const limits = { RATE_LIMIT_PER_MINUTE: "0", LOGIN_ATTEMPTS_PER_MINUTE: "0" };
+  server = await startServer({ env: { OPERATOR_TOKEN, ...limits } });
+  world = await makeWorld(server, "acme");
+  admin = world.admin;
+});
+afterAll(() => server?.stop());
+
+const UNKNOWN_KEY = `ak_live_${"x".repeat(32)}`;
+const exchange = (api_key: unknown, headers = {}) => api(server).post("/auth/token", { api_key }, headers);
+
+async function newAgent(fields: object = {}) {
+  return ok(await admin.post("/agents", { name: "an agent", delivery_mode: "poll", ...fields }));
+}
+
+async function newKey(scopes = ["send"], agent_id = "") {
+  const id = agent_id || (await newAgent()).id;
+  return { agent_id: id, ...ok(await admin.post(`/agents/${id}/keys`, { scopes })) };
+}
+
+/** A revocation holds within 5 s on every node (api.md "Who calls"). */
+async function expectRefused(token: string): Promise<void> {
+  const me = () => api(server, token).get("/auth/me");
+  await settle(async () => (await me()).status === 401, { within: 5000, what: "the token is refused" });
+  expect(await me()).toMatchObject(refusal(401, "authentication_failed"));
+}
+
+describe("exchanging a key", () => {
+  test("gives a token for an hour that carries the key's scopes, and says whose it is", async () => {
+    const team = ok(await admin.post("/teams", { name: "watchers" }));
+    const agent = await newAgent({ team_id: team.id });
+    const { key } = await newKey(["send", "receive"], agent.id);
+    const before = Date.now();
+    const { status, body } = await exchange(key, { authorization: "Bearer nonsense" });
+    expect([status, body]).toEqual([
+      200,
+      {
+        access_token: expect.any(String),
+        token_type: "Bearer",
+        expires_at: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/),
+        agent: { id: agent.id, name: "an agent", team: "watchers", tenant_id: world.tenant_id },
+      },
+    ]);
+    const lifetime = Date.parse(body.expires_at) - before;
+    expect(Math.abs(lifetime - 3_600_000)).toBeLessThan(5000);
+    expect(ok(await api(server, body.access_token).get("/auth/me"))).toMatchObject({
+      kind: "agent",
+      agent: { id: agent.id, team_id: team.id },
+      tenant: { id: world.tenant_id, slug: "acme" },
+      scopes: ["send", "receive"],
+      expires_at: body.expires_at,
+    });
+  });
+
+  test("its token is checked with the keys that are published", async () => {
+    const token = await agentToken(server, (await newKey()).key);
+    const { keys } = ok(await api(server).get(`${server.root}/.well-known/jwks.json`));
+    const publicKey = createPublicKey({ key: keys[0] as JsonWebKey, format: "jwk" });
+    const claims = jwt.verify(token, publicKey, { algorithms: ["ES256"], audience: "afferent" });
+    expect(claims).toMatchObject({
+      tenant_id: world.tenant_id,
+      scopes: ["send"],
+      key_id: expect.stringMatching(/^key_/),
+    });
+  });
+
+  test.each([
+    ["a key that is none", "secret", 400, "validation_failed"],
+    ["a number", 7, 400, "validation_failed"],
+    ["none", undefined, 400, "validation_failed"],
+    ["an unknown one", UNKNOWN_KEY, 401, "authentication_failed"],
+  ])("is refused with %s", async (_, key, status, code) => {
+    expect(await exchange(key)).toMatchObject(refusal(status, code));
+  });
+
+  test("is refused with a revoked key, and its tokens are too", async () => {
+    const { agent_id, id, key } = await newKey();
+    const token = await agentToken(server, key);
+    expect((await admin.del(`/agents/${agent_id}/keys/${id}`)).status).toBe(204);
+    await expectRefused(token);
+    expect(await exchange(key)).toMatchObject(refusal(401, "authentication_failed"));
+    expect(ok(await admin.get(`/agents/${agent_id}/keys`))).toEqual({ keys: [], total: 0 });
+    expect(await admin.del(`/agents/${agent_id}/keys/${id}`)).toMatchObject(refusal(404, "not_found"));
+  });
+
+  test("a token ends with its key", async () => {
+    const { id: agent_id } = await newAgent();
+    const expires_at = new Date(Date.now() + 2000).toISOString();
+    const { key } = ok(await admin.post(`/agents/${agent_id}/keys`, { scopes: ["send"], expires_at }));
+    const token = await agentToken(server, key);
+    await expectRefused(token);
+    await settle(async () => (await exchange(key)).status === 401, { within: 5000 });
+  });
+
+  test("is refused while the agent is inactive, and its tokens are too", async () => {
+    const { agent_id, key } = await newKey();
+    const token = await agentToken(server, key);
+    const deactivated = ok(await admin.patch(`/agents/${agent_id}/status`, { status: "inactive" }));
+    expect(deactivated).toMatchObject({ id: agent_id, status: "inactive" });
+    await expectRefused(token);
+    expect(await exchange(key)).toMatchObject(refusal(401, "authentication_failed"));
+    ok(await admin.patch(`/agents/${agent_id}/status`, { status: "active" }));
+    expect((await exchange(key)).status).toBe(200);
+  });
+});
+
+describe("signing in", () => {
+  const login = (body: object) => api(server).post("/auth/login", body);
+  const invite = async (fields: object) => ok(await admin.post("/users", fields));
+
+  test("gives a token with the scopes of the role", async () => {
+    const { id, email, password } = await invite({ email: "Ada@Acme.example", display_name: "Ada" });
+    expect(email).toBe("ada@acme.example");
+    const body = ok(await login({ email: "ADA@acme.example", password }));
+    expect(body).toEqual({
+      access_token: expect.any(String),
+      token_type: "Bearer",
+      expires_at: expect.any(String),
+      user: { id, display_name: "Ada", role: "member", tenant_id: world.tenant_id },
+    });
+    const me = ok(await api(server, body.access_token).get("/auth/me"));
+    expect(me).toMatchObject({ kind: "user", user: { id, email } });
+    expect(me.scopes).not.toContain("admin");
+  });
+
+  test("every refusal is the same", async () => {
+    const { email, password, id } = await invite({ email: "bob@acme.example" });
+    const disabled = await invite({ email: "gone@acme.example" });
+    ok(await admin.patch(`/users/${disabled.id}`, { status: "disabled" }));
+    const other = await makeWorld(server, "globex");
+    ok(await other.admin.post("/users", { email: "both@acme.example", password }));
+    await invite({ email: "both@acme.example", password });
+    const attempts = [
+      { email, password: "wrong" },
+      { email: "nobody@acme.example", password },
+      { email: "not an address", password },
+      { email, password, tenant_slug: "globex" },
+      { email, password, tenant_slug: "nowhere" },
+      { email: disabled.email, password: disabled.password },
+      { email: "both@acme.example", password },
+    ];
+    const answers = await Promise.all(attempts.map(login));
+    for (const { status, body } of answers) {
+      expect(status).toBe(401);
+      expect({ ...body.error, request_id: "" }).toEqual({ ...answers[0]?.body.error, request_id: "" });
+    }
+    for (const tenant_slug of ["acme", "globex"]) {
+      const { user } = ok(await login({ email: "both@acme.example", password, tenant_slug }));
+      expect(user.tenant_id).toBe(tenant_slug === "acme" ? world.tenant_id : other.tenant_id);
+    }
+    expect(ok(await login({ email, password })).user.id).toBe(id);
+  });
+
+  test("a new password ends all tokens of the person but the one that is answered", async () => {
+    const { email, password } = await invite({ email: "carol@acme.example" });
+    const [first, second] = await Promise.all([1, 2].map(() => signIn(server, { email, password }, "acme")));
+    const caller = api(server, first);
+    const change = (body: object) => caller.post("/auth/password", body);
+    const next = { current_password: password, new_password: "correct horse battery" };
+    expect(await change({ ...next, current_password: "wrong" })).toMatchObject(
+      refusal(400, "validation_error", { field: "current_password" }),
+    );
+    expect(await change({ ...next, new_password: "short" })).toMatchObject(refusal(400, "validation_failed"));
+    expect((await api(server, second).get("/auth/me")).status).toBe(200);
+    const { access_token } = ok(await change(next));
+    await expectRefused(first as string);
+    await expectRefused(second as string);
+    expect((await api(server, access_token).get("/auth/me")).status).toBe(200);
+    expect((await login({ email, password })).status).toBe(401);
+    expect((await login({ email, password: next.new_password })).status).toBe(200);
+  });
+
+  test("an admin disables, enables, promotes and gives a new password", async () => {
+    const { id, email, password } = await invite({ email: "dave@acme.example" });
+    const token = await signIn(server, { email, password }, "acme");
+    expect(await api(server, token).get("/users")).toMatchObject(refusal(403, "insufficient_scope"));
+    ok(await admin.patch(`/users/${id}`, { role: "admin" }));
+    await settle(async () => (await api(server, token).get("/users")).status === 200, { within: 5000 });
+    ok(await admin.patch(`/users/${id}`, { status: "disabled" }));
+    await expectRefused(token);
+    ok(await admin.patch(`/users/${id}`, { status: "active" }));
+    await expectRefused(token);
+    const reset = ok(await admin.patch(`/users/${id}`, { reset_password: true }));
+    expect((await login({ email, password })).status).toBe(401);
+    expect((await login({ email, password: reset.password })).status).toBe(200);
+  });
+
+  test("logging out ends this token only, and at every node's restart too", async () => {
+    const { email, password } = await invite({ email: "erin@acme.example" });
+    const [ended, other] = await Promise.all([1, 2].map(() => signIn(server, { email, password }, "acme")));
+    expect((await api(server, ended).post("/auth/logout")).status).toBe(204);
+    await expectRefused(ended as string);
+    await server.restart();
+    await expectRefused(ended as string);
+    expect((await api(server, other).get("/auth/me")).status).toBe(200);
+  });
+});
+
+describe("a tenant that is suspended", () => {
+  test("is shut out within 5 s, and loses nothing", async () => {
+    const operator = api(server, OPERATOR_TOKEN);
+    const other = await makeWorld(server, "initech");
+    const suspend = (status: string) => operator.patch(`/tenants/${other.tenant_id}`, { status });
+    expect(ok(await suspend("suspended"))).toMatchObject({ slug: "initech", status: "suspended" });
+    await expectRefused(other.adminToken);
+    ok(await suspend("active"));
+    await settle(async () => (await other.admin.get("/auth/me")).status === 200, { within: 5000 });
+    expect((await other.agent.get("/auth/me")).status).toBe(200);
+  });
+});
+
+describe("when a key was used", () => {
+  test("is noted, and outlives a restart", async () => {
+    const { agent_id, key } = await newKey();
+    const [before] = ok(await admin.get(`/agents/${agent_id}/keys`)).keys;
+    expect(before.last_used_at).toBeNull();
+    const used = Date.now();
+    await agentToken(server, key);
+    await server.restart();
+    const [after] = ok(await admin.get(`/agents/${agent_id}/keys`)).keys;
+    expect(Math.abs(Date.parse(after.last_used_at) - used)).toBeLessThan(5000);
+  });
+});
+
+describe("guessing", () => {
+  test("is limited per address, for keys and passwords; who succeeds is never held up", async () => {
+    const limited = await startServer({ env: { LOGIN_ATTEMPTS_PER_MINUTE: "3" } });
+    try {
+      const { agent, admin: credentials } = limited.credentials;
+      const client = api(limited);
+      for (let i = 0; i < 10; i++) await agentToken(limited, agent.api_key);
+      for (let i = 0; i < 3; i++) {
+        expect((await client.post("/auth/token", { api_key: UNKNOWN_KEY })).status).toBe(401);
+      }
+      const answers = await Promise.all([
+        client.post("/auth/token", { api_key: agent.api_key }),
+        client.post("/auth/login", credentials),
+      ]);
+      for (const answer of answers) {
+        const details = { limit: 3, window_seconds: 60, retry_after_seconds: expect.any(Number) };
+        expect(answer).toMatchObject(refusal(429, "rate_limited", details));
+        const { retry_after_seconds } = answer.body.error.details;
+        expect(answer.headers.get("retry-after")).toBe(String(retry_after_seconds));
+      }
+    } finally {
+      await limited.stop();
+    }
+  });
+
+  test("is limited per e-mail, from wherever it is tried", async () => {
+    const env = { LOGIN_ATTEMPTS_PER_MINUTE: "3", TRUST_PROXY: "127.0.0.1" };
+    const limited = await startServer({ env });
+    try {
+      const { email, password } = limited.credentials.admin;
+      const from = (address: string) => ({ "x-forwarded-for": address });
+      const attempt = (address: string, secret: string) =>
+        api(limited).post("/auth/login", { email: email.toUpperCase(), password: secret }, from(address));
+      for (const i of [1, 2, 3]) expect((await attempt(`203.0.113.${i}`, "wrong")).status).toBe(401);
+      expect(await attempt("203.0.113.4", password)).toMatchObject(refusal(429, "rate_limited"));
+      const { agent } = limited.credentials;
+      const token = api(limited).post("/auth/token", { api_key: agent.api_key }, from("203.0.113.1"));
+      expect((await token).status).toBe(200);
+    } finally {
+      await limited.stop();
+    }
+  });
+});

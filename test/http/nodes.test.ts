@@ -1,0 +1,113 @@
+/** @needs mongodb: two nodes on one record, without NATS: what one is told holds on the other within 5 s. */
+import { randomBytes } from "node:crypto";
+import { copyFile, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { agentToken, api } from "../support/http.ts";
+import { startMongo } from "../support/mongo.ts";
+import { startServer, type TestServer } from "../support/server.ts";
+import { settle } from "../support/settle.ts";
+import { makeWorld, OPERATOR_TOKEN, ok, signIn, type World } from "../support/tenancy.ts";
+
+const mongo = await startMongo();
+const here = "url" in mongo;
+
+(here ? describe : describe.skip)("two nodes on one record", () => {
+  let one: TestServer;
+  let other: TestServer;
+  let dataDir: string;
+  let world: World;
+
+  beforeAll(async () => {
+    const env = {
+      MONGO_URL: here ? mongo.url : "",
+      SECRET_KEY: randomBytes(32).toString("base64"),
+      OPERATOR_TOKEN,
+      RATE_LIMIT_PER_MINUTE: "0",
+    };
+    one = await startServer({ env });
+    dataDir = await mkdtemp(join(tmpdir(), "afferent-node-"));
+    await copyFile(join(one.dataDir, "credentials.json"), join(dataDir, "credentials.json"));
+    other = await startServer({ env, dataDir });
+    world = await makeWorld(one, "acme");
+  }, 60_000);
+  afterAll(async () => {
+    await other?.stop();
+    await one?.stop();
+    if (dataDir) await rm(dataDir, { recursive: true });
+    if (here) await mongo.stop();
+  }, 60_000);
+
+  const statusAtOther = async (token: string) => (await api(other, token).get("/auth/me")).status;
+  const newKey = async () => {
+    const agent = ok(await world.admin.post("/agents", { name: "a", delivery_mode: "poll" }));
+    return { agent, key: ok(await world.admin.post(`/agents/${agent.id}/keys`, { scopes: ["send"] })) };
+  };
+
+  test("the second made no tenant of its own, and takes the first one's key", async () => {
+    expect(other.logs()).not.toContain("First start");
+    expect(await agentToken(other, one.credentials.agent.api_key)).toBeTruthy();
+  });
+
+  test("a token of one is good at the other", async () => {
+    const { key } = await newKey();
+    expect(await statusAtOther(await agentToken(one, key.key))).toBe(200);
+  });
+
+  const ends: [string, () => Promise<{ token: string; end: () => Promise<unknown> }>][] = [
+    [
+      "a revoked key",
+      async () => {
+        const { agent, key } = await newKey();
+        const token = await agentToken(one, key.key);
+        return { token, end: () => world.admin.del(`/agents/${agent.id}/keys/${key.id}`) };
+      },
+    ],
+    [
+      "an inactive agent",
+      async () => {
+        const { agent, key } = await newKey();
+        const token = await agentToken(one, key.key);
+        return { token, end: () => world.admin.patch(`/agents/${agent.id}/status`, { status: "inactive" }) };
+      },
+    ],
+    [
+      "a disabled user",
+      async () => {
+        const user = ok(await world.admin.post("/users", { email: "gone@acme.example" }));
+        const token = await signIn(one, user, "acme");
+        return { token, end: () => world.admin.patch(`/users/${user.id}`, { status: "disabled" }) };
+      },
+    ],
+    [
+      "a token that was logged out",
+      async () => {
+        const user = ok(await world.admin.post("/users", { email: "out@acme.example" }));
+        const token = await signIn(one, user, "acme");
+        return { token, end: () => api(one, token).post("/auth/logout") };
+      },
+    ],
+    [
+      "a suspended tenant",
+      async () => {
+        const { tenant_id, adminToken } = await makeWorld(one, "globex");
+        const operator = api(one, OPERATOR_TOKEN);
+        return {
+          token: adminToken,
+          end: () => operator.patch(`/tenants/${tenant_id}`, { status: "suspended" }),
+        };
+      },
+    ],
+  ];
+
+  test.each(ends)(
+    "%s is refused at the other within 5 s, although it is in use there",
+    async (_, prepare) => {
+      const { token, end } = await prepare();
+      expect(await statusAtOther(token)).toBe(200);
+      await end();
+      await settle(async () => (await statusAtOther(token)) === 401, { within: 5000 });
+    },
+  );
+});

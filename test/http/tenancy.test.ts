@@ -1,0 +1,218 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { SCOPES } from "../../lib/caller.ts";
+import type { Operation } from "../../lib/contract.ts";
+import { operations } from "../../services/contracts.ts";
+import { type Answer, type Api, api } from "../support/http.ts";
+import { identifierKind, sampleBody } from "../support/sample.ts";
+import { startServer, type TestServer } from "../support/server.ts";
+import { makeWorld, OPERATOR_TOKEN, refusal, type World } from "../support/tenancy.ts";
+
+/** These answer with what they hold, or hold the connection, so asking them again is not reading. */
+const NOT_PLAIN_READS = ["deliveries.poll", "deliveries.stream"];
+
+let server: TestServer;
+let mine: World;
+let theirs: World;
+
+beforeAll(async () => {
+  server = await startServer({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0" } });
+  mine = await makeWorld(server, "mine");
+  theirs = await makeWorld(server, "theirs");
+});
+afterAll(() => server?.stop());
+
+// What a monitor reads is the installation's, not a tenant's, and guarded otherwise (observability.test.ts).
+const guarded = operations.filter((op) => op.access.by !== "public" && op.access.by !== "monitor");
+const named = (ops: readonly Operation[]) => ops.map((op) => [`${op.method} ${op.url}`, op] as const);
+const withPath = guarded.filter(
+  (op) => op.path && Object.keys(op.path).length > 0 && op.access.by !== "operator",
+);
+
+test("the operations are there", () => {
+  expect(guarded.length).toBeGreaterThan(15);
+  expect(new Set(operations.map((op) => `${op.method} ${op.root} ${op.url}`)).size).toBe(operations.length);
+});
+
+test("there are routes for the operator only with OPERATOR_TOKEN", async () => {
+  const other = await startServer();
+  try {
+    for (const op of operations.filter((each) => each.access.by === "operator")) {
+      for (const token of [undefined, "", OPERATOR_TOKEN]) {
+        expect(await ask(api(other, token), op, await idsOf(op, mine))).toMatchObject(
+          refusal(404, "not_found"),
+        );
+      }
+    }
+  } finally {
+    await other.stop();
+  }
+});
+
+describe.each(named(guarded))("%s", (_, op) => {
+  test("is refused without a token, and with one that is none", async () => {
+    const ids = await idsOf(op, mine);
+    for (const headers of [
+      {} as Record<string, string>,
+      { authorization: "Bearer nonsense" },
+      { authorization: `Basic ${mine.adminToken}` },
+    ]) {
+      const answer = await ask(api(server), op, ids, headers);
+      expect(answer).toMatchObject(refusal(401, "authentication_failed"));
+      expect(answer.headers.get("www-authenticate")).toBe("Bearer");
+      expect(answer.body.error.details).toEqual({});
+    }
+  });
+
+  if (op.access.by === "operator") {
+    test("is refused to everyone else", async () => {
+      for (const caller of [mine.admin, mine.agent]) {
+        const answer = await ask(caller, op, await idsOf(op, mine));
+        expect(answer).toMatchObject(refusal(401, "authentication_failed"));
+      }
+    });
+    return;
+  }
+
+  const scope = "scope" in op.access ? op.access.scope : undefined;
+  if (scope && op.access.by !== "org_admin") {
+    test(`is refused with every scope but ${scope}`, async () => {
+      const others = SCOPES.filter((each) => each !== scope && each !== "admin");
+      const answer = await ask(api(server, await tokenWith(others)), op, await idsOf(op, mine));
+      expect(answer).toMatchObject(refusal(403, "insufficient_scope", { required_scope: scope }));
+    });
+  }
+
+  if (op.access.by !== "any") {
+    test(`is refused to who is not ${op.access.by}`, async () => {
+      const wrong = op.access.by === "agent" ? [mine.admin] : [mine.agent];
+      if (op.access.by === "org_admin") wrong.push(mine.member);
+      const code = ("otherwise" in op.access && op.access.otherwise) || "forbidden";
+      for (const caller of wrong) {
+        const { status, body } = await ask(caller, op, await idsOf(op, mine));
+        expect([status, body.error.code]).toEqual([expect.any(Number), code]);
+        expect(status).toBeGreaterThanOrEqual(400);
+      }
+    });
+  }
+});
+
+describe("another tenant's ids", () => {
+  const references = guarded.flatMap((op) => {
+    const fields = Object.entries(op.body ?? {}).map(([field, schema]) => [field, kindOf(schema)] as const);
+    return fields.filter(([, kind]) => kind).map(([field, kind]) => ({ op, field, kind: kind as string }));
+  });
+  let before: Record<string, unknown>;
+  beforeAll(async () => {
+    for (const op of withPath) await idsOf(op, theirs);
+    for (const { kind } of references) await theirs.idOf(kind);
+    before = await holdings(theirs);
+  });
+
+  test.each(named(withPath))("%s answers as if they were not there", async (_, op) => {
+    const [own, foreign] = [await idsOf(op, mine), await idsOf(op, theirs)];
+    const names = Object.keys(foreign);
+    // Each id alone, and all together.
+    const mixtures = [...names.map((name) => ({ ...own, [name]: foreign[name] as string })), foreign];
+    for (const ids of mixtures) await expectAbsent(op, ids);
+    await expectAbsent(op, Object.fromEntries(names.map((name) => [name, absent(foreign[name] as string)])));
+  });
+
+  test.each(named(withPath))("%s says which id is malformed", async (_, op) => {
+    const own = await idsOf(op, mine);
+    for (const name of Object.keys(own)) {
+      const answer = await ask(callerOf(op, mine), op, { ...own, [name]: "§" });
+      expect(answer).toMatchObject(refusal(400, "validation_error", { field: name }));
+    }
+  });
+
+  test.each(references.map((each) => [`${each.op.action} ${each.field}`, each] as const))(
+    "%s does not take them in its body",
+    async (_, { op, field, kind }) => {
+      const body = { ...sampleBody(op.body ?? {}), [field]: await theirs.idOf(kind) };
+      const answer = await ask(callerOf(op, mine), op, await idsOf(op, mine), {}, body);
+      if (op.refusesInBand) expect(answer.status).toBe(200);
+      else expect([400, 403, 404]).toContain(answer.status);
+    },
+  );
+
+  test("stand in no list, and nothing of theirs was changed", async () => {
+    const own = JSON.stringify(await holdings(mine));
+    const foreign = await theirs.ids();
+    expect(foreign.length).toBeGreaterThan(4);
+    expect(foreign.filter((id) => own.includes(id))).toEqual([]);
+    expect(await holdings(theirs)).toEqual(before);
+  });
+});
+
+/** The ids of a tenant for the path of an operation. */
+async function idsOf(op: Operation, world: World): Promise<Record<string, string>> {
+  const ids: Record<string, string> = {};
+  for (const [name, schema] of Object.entries(op.path ?? {})) {
+    const kind = identifierKind(schema);
+    if (!kind) throw new Error(`${op.route}: {${name}} has no kind of identifier`);
+    ids[name] = await world.idOf(kind);
+  }
+  return ids;
+}
+
+/** An id as good as this one that nothing has. */
+function absent(id: string): string {
+  return id.replace(/_.*$/, "_nobodyhasthis0000000");
+}
+
+async function expectAbsent(op: Operation, ids: Record<string, string>): Promise<void> {
+  const answer = await ask(callerOf(op, mine), op, ids);
+  if (op.refusesInBand && answer.status === 200) return;
+  expect(answer).toMatchObject(refusal(404, "not_found"));
+  expect(Object.values(ids)).toContain(answer.body.error.details.resource_id);
+}
+
+function kindOf(schema: unknown): string | null {
+  const { anyOf } = schema as { anyOf?: unknown[] };
+  return anyOf ? (anyOf.map(kindOf).find(Boolean) ?? null) : identifierKind(schema as never);
+}
+
+/** The strongest caller of a tenant that the operation takes. */
+function callerOf(op: Operation, world: World): Api {
+  return op.access.by === "agent" || op.access.by === "any" ? world.agent : world.admin;
+}
+
+const tokens = new Map<string, Promise<string>>();
+function tokenWith(scopes: string[]): Promise<string> {
+  const known = tokens.get(scopes.join()) ?? mine.tokenWith(scopes);
+  tokens.set(scopes.join(), known);
+  return known;
+}
+
+async function ask(
+  caller: Api,
+  op: Operation,
+  ids: Record<string, string>,
+  headers?: Record<string, string>,
+  body: unknown = sampleBody(op.body ?? {}),
+): Promise<Answer> {
+  const path =
+    (op.root ? server.root : "") +
+    op.url.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(ids[name] as string));
+  if (op.method === "GET") return caller.get(path, headers);
+  if (op.method === "DELETE") return caller.del(path, headers);
+  const given = op.body ? body : undefined;
+  return op.method === "POST" ? caller.post(path, given, headers) : caller.patch(path, given, headers);
+}
+
+/** All that a tenant's strongest caller can read, without what changes by being read. */
+async function holdings(world: World): Promise<Record<string, unknown>> {
+  const found: Record<string, unknown> = {};
+  for (const op of guarded) {
+    if (op.method !== "GET" || op.access.by === "operator" || NOT_PLAIN_READS.includes(op.action)) continue;
+    const { status, body } = await ask(callerOf(op, world), op, await idsOf(op, world));
+    found[op.action] = { status, body: steady(body) };
+  }
+  return found;
+}
+
+const VOLATILE = ["last_used_at", "expires_at", "oldest_age_seconds"];
+
+function steady(body: unknown): unknown {
+  return JSON.parse(JSON.stringify(body), (name, value) => (VOLATILE.includes(name) ? undefined : value));
+}

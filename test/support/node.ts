@@ -1,0 +1,37 @@
+import { type Middleware, ServiceBroker } from "moleculer";
+import { readConfig } from "../../config.ts";
+import { openSecretBox } from "../../lib/secrets.ts";
+import { brokerOptions } from "../../moleculer.config.ts";
+import { DiskWatch } from "../../observability/disk.ts";
+import { Health } from "../../observability/health.ts";
+import { createLog } from "../../observability/log.ts";
+import { agentsService } from "../../services/agents/agents.service.ts";
+import { authService } from "../../services/auth/auth.service.ts";
+import { keysService } from "../../services/keys/keys.service.ts";
+import type { Runtime } from "../../services/runtime.ts";
+import { teamsService } from "../../services/teams/teams.service.ts";
+import { tenantsService } from "../../services/tenants/tenants.service.ts";
+import { usersService } from "../../services/users/users.service.ts";
+import { openStore } from "../../storage/connection.ts";
+
+const SERVICES = [agentsService, authService, keysService, teamsService, tenantsService, usersService];
+
+/** The services of identity in this process, on an embedded store, without HTTP. */
+export async function startIdentity(dataDir: string, middlewares: Middleware[] = []) {
+  const config = readConfig({ DATA_DIR: dataDir, LOG_LEVEL: "fatal" });
+  const store = await openStore(config);
+  const secrets = await openSecretBox(config.SECRET_KEY, config.DATA_DIR);
+  // Of a process's metrics there is only one set, and of these nodes many.
+  const disk = new DiskWatch(dataDir, 0);
+  const observability = { log: createLog(config), health: new Health(), disk, tracing: null };
+  const broker = new ServiceBroker({ ...brokerOptions(config, observability), middlewares });
+  const runtime: Runtime = { config, store, secrets, ...observability };
+  for (const service of SERVICES) broker.createService(service(runtime));
+  await store.ready();
+  await broker.start();
+  const stop = async () => {
+    await broker.stop();
+    await store.close();
+  };
+  return { broker, runtime, stop };
+}

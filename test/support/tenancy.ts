@@ -1,0 +1,119 @@
+import { expect } from "@jest/globals";
+import { type Answer, type Api, agentToken, api } from "./http.ts";
+import type { TestServer } from "./server.ts";
+import { settle } from "./settle.ts";
+
+export const OPERATOR_TOKEN = "operator-token-of-the-tests";
+
+/** A tenant with its strongest callers, and things of its own. */
+export interface World {
+  tenant_id: string;
+  slug: string;
+  /** The organisation's admin. */
+  admin: Api;
+  adminToken: string;
+  member: Api;
+  /** An agent whose key has the scope `admin`. */
+  agent: Api;
+  agentId: string;
+  /** An id of its own for each kind of identifier, made when it is first asked for. */
+  idOf(kind: string): Promise<string>;
+  /** All that were asked for so far, with the tenant's own. */
+  ids(): Promise<string[]>;
+  /** A token of an agent whose key has these scopes. */
+  tokenWith(scopes: string[]): Promise<string>;
+}
+
+/** Makes a tenant through the operator's API. */
+export async function makeWorld(server: TestServer, slug: string): Promise<World> {
+  const operator = api(server, OPERATOR_TOKEN);
+  const made = ok(
+    await operator.post("/tenants", { slug, name: slug, admin_email: `admin@${slug}.example` }),
+  );
+  const adminToken = await signIn(server, made.admin, slug);
+  const admin = api(server, adminToken);
+  const invited = ok(await admin.post("/users", { email: `member@${slug}.example` }));
+  const agent = api(server, await agentToken(server, made.agent.api_key));
+  const ids = new Map<string, Promise<string>>();
+  const world: World = {
+    tenant_id: made.tenant.id,
+    slug,
+    admin,
+    adminToken,
+    member: api(server, await signIn(server, invited, slug)),
+    agent,
+    agentId: made.agent.id,
+    idOf(kind) {
+      const known = ids.get(kind) ?? makeId(kind, world);
+      ids.set(kind, known);
+      return known;
+    },
+    ids: async () => [made.tenant.id, ...(await Promise.all(ids.values()))],
+    async tokenWith(scopes) {
+      const made = ok(await admin.post("/agents", { name: scopes.join(" "), delivery_mode: "poll" }));
+      const { key } = ok(await admin.post(`/agents/${made.id}/keys`, { scopes }));
+      return agentToken(server, key);
+    },
+  };
+  return world;
+}
+
+export async function signIn(
+  server: TestServer,
+  { email, password }: { email: string; password: string },
+  tenant_slug: string,
+): Promise<string> {
+  return ok(await api(server).post("/auth/login", { email, password, tenant_slug })).access_token;
+}
+
+/** The body of an answer that must not be a refusal. */
+// biome-ignore lint/suspicious/noExplicitAny: tests assert on shapes that the type checker cannot know
+export function ok({ status, body }: Answer): any {
+  if (status >= 400) throw new Error(`answered ${status}: ${JSON.stringify(body)}`);
+  return body;
+}
+
+/** What an answer with this error looks like, for `toMatchObject`. */
+export function refusal(status: number, code: string, details: object = {}) {
+  return { status, body: { error: { code, details: expect.objectContaining(details) } } };
+}
+
+/** How a thing of each kind is made in a tenant. A new kind of identifier in a path needs a line here. */
+const MAKERS: Record<string, (world: World) => Promise<string>> = {
+  ag: async ({ admin }) => ok(await admin.post("/agents", { name: "a", delivery_mode: "poll" })).id,
+  key: async ({ admin, idOf }) =>
+    ok(await admin.post(`/agents/${await idOf("ag")}/keys`, { scopes: ["send"] })).id,
+  usr: async ({ admin, slug }) => ok(await admin.post("/users", { email: `u@${slug}.example` })).id,
+  team: async ({ admin }) => ok(await admin.post("/teams", { name: "team" })).id,
+  tn: async ({ tenant_id }) => tenant_id,
+  int: async ({ admin, idOf }) =>
+    ok(await admin.post(`/agents/${await idOf("ag")}/interests`, { event_type: "com.example.*" })).id,
+  ch: async ({ admin }) => ok(await admin.post("/channels", { name: "channel" })).id,
+  feed: async ({ admin, idOf }) =>
+    ok(await admin.post(`/channels/${await idOf("ch")}/feeds`, { event_type_glob: "com.example.*" })).id,
+  evt: async ({ agent }) => ok(await agent.post("/events", event("of-a-tenant"))).event_id,
+  dlv: deadDelivery,
+};
+
+async function makeId(kind: string, world: World): Promise<string> {
+  const make = MAKERS[kind];
+  if (!make)
+    throw new Error(`no way to make a thing with an id ${kind}_…: add one to test/support/tenancy.ts`);
+  return make(world);
+}
+
+function event(id: string) {
+  return { specversion: "1.0", type: "com.example.tenancy", source: "urn:test", id, data: {} };
+}
+
+async function deadDelivery({ admin, agent, agentId }: World): Promise<string> {
+  ok(await admin.patch(`/agents/${agentId}`, { retry_budget: 1 }));
+  ok(await admin.post(`/agents/${agentId}/interests`, { event_type: "com.example.tenancy" }));
+  ok(await agent.post("/events", event("dead")));
+  const [delivery] = await settle(async () => {
+    const { deliveries } = ok(await agent.get("/delivery/poll?wait=5"));
+    return deliveries.length > 0 && deliveries;
+  });
+  ok(await agent.post("/delivery/nack", { delivery_ids: [delivery.id], reason: "a test" }));
+  return delivery.id;
+}

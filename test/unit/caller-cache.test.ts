@@ -1,0 +1,168 @@
+import type { IncomingMessage } from "node:http";
+import { afterEach, beforeEach, describe, expect, jest, test } from "@jest/globals";
+import type { ServiceBroker } from "moleculer";
+import type { Caller } from "../../lib/caller.ts";
+import { Fault } from "../../lib/faults.ts";
+import { CallerCache } from "../../services/gateway/authenticate.ts";
+
+const TOKEN = "Bearer aaa.bbb.ccc";
+const request = (authorization?: string) => ({ headers: { authorization } }) as IncomingMessage;
+
+/** Stands for the auth service: what it is asked, and what it answers. */
+class Auth {
+  live = new Set(["aaa.bbb.ccc"]);
+  down = false;
+  asked: string[] = [];
+  ends_at = Number.POSITIVE_INFINITY;
+  broker = { call: (action: string, params: never) => this.#call(action, params), logger: { warn() {} } };
+
+  async #call(action: string, params: { token: string; callers: Caller[] }): Promise<unknown> {
+    this.asked.push(action);
+    if (this.down) throw new Error("no connection");
+    if (action === "auth.states") {
+      return params.callers.map((caller) => (this.live.has(caller.token_id) ? { ...caller } : null));
+    }
+    if (!this.live.has(params.token)) throw new Fault("authentication_failed", "revoked");
+    const { token } = params;
+    return {
+      kind: "agent",
+      tenant_id: "tn_1",
+      agent_id: "ag_1",
+      key_id: "key_1",
+      token_id: token,
+      expires_at: this.ends_at,
+    };
+  }
+}
+
+describe("CallerCache", () => {
+  let auth: Auth;
+  let cache: CallerCache;
+
+  beforeEach(() => {
+    jest.useFakeTimers();
+    auth = new Auth();
+    cache = new CallerCache(auth.broker as unknown as ServiceBroker);
+    cache.start();
+  });
+  afterEach(() => {
+    cache.stop();
+    jest.useRealTimers();
+  });
+
+  const pass = (ms: number) => jest.advanceTimersByTimeAsync(ms);
+  const outcome = async () => {
+    try {
+      return ((await cache.resolve(request(TOKEN))) as { agent_id?: string }).agent_id;
+    } catch (err) {
+      return (err as Fault).type;
+    }
+  };
+  /** How long a caller that asks every 100 ms still gets in, after something happened. */
+  const heldOut = async () => {
+    for (let ms = 0; ms <= 10_000; ms += 100) {
+      if ((await outcome()) !== "ag_1") return ms;
+      await pass(100);
+    }
+    return Number.POSITIVE_INFINITY;
+  };
+
+  test("a token is verified once, also when many requests bring it at once", async () => {
+    await Promise.all(Array.from({ length: 50 }, outcome));
+    expect(await outcome()).toBe("ag_1");
+    expect(auth.asked).toEqual(["auth.verify"]);
+    expect(cache.resolve(request(TOKEN))).not.toBeInstanceOf(Promise);
+  });
+
+  test("tokens in use are checked together every 2 s, others not at all", async () => {
+    auth.live.add("ddd.eee.fff");
+    await cache.resolve(request("Bearer ddd.eee.fff"));
+    await outcome();
+    auth.asked = [];
+    await outcome();
+    await pass(2000);
+    expect(auth.asked).toEqual(["auth.states"]);
+    await pass(2000);
+    expect(auth.asked).toEqual(["auth.states"]);
+  });
+
+  test("a revoked token is refused within 5 s, whenever in the period it is revoked", async () => {
+    for (const offset of [0, 1, 500, 1999, 2000, 2001, 3500]) {
+      auth.live.add("aaa.bbb.ccc");
+      expect(await outcome()).toBe("ag_1");
+      await pass(offset);
+      await outcome();
+      auth.live.clear();
+      expect(await heldOut()).toBeLessThanOrEqual(5000);
+      expect(await outcome()).toBe("authentication_failed");
+    }
+  });
+
+  test("one that is used once in a while is asked for again after 4 s", async () => {
+    await outcome();
+    auth.live.clear();
+    await pass(4000);
+    expect(await outcome()).toBe("authentication_failed");
+  });
+
+  test("when the states cannot be had, nobody is trusted longer than 5 s: 503, and back as soon as they can", async () => {
+    await outcome();
+    auth.down = true;
+    expect(await heldOut()).toBeLessThanOrEqual(5000);
+    expect(await outcome()).toBe("service_unavailable");
+    auth.down = false;
+    expect(await outcome()).toBe("ag_1");
+  });
+
+  test("a token is refused from the moment it expires", async () => {
+    auth.ends_at = Date.now() + 1000;
+    expect(await outcome()).toBe("ag_1");
+    auth.live.clear();
+    await pass(999);
+    expect(await outcome()).toBe("ag_1");
+    await pass(1);
+    expect(await outcome()).toBe("authentication_failed");
+  });
+
+  test.each([
+    ["its tenant", { tenant_id: "tn_1" }, true],
+    ["its key", { tenant_id: "tn_1", key_id: "key_1" }, true],
+    ["its agent", { tenant_id: "tn_1", agent_id: "ag_1" }, true],
+    ["itself", { tenant_id: "tn_1", token_id: "aaa.bbb.ccc" }, true],
+    ["another key", { tenant_id: "tn_1", key_id: "key_2" }, false],
+    ["a user", { tenant_id: "tn_1", user_id: "usr_1" }, false],
+    ["another tenant", { tenant_id: "tn_2" }, false],
+  ])("a change of %s drops it at once: %j", async (_, change, drops) => {
+    await outcome();
+    auth.asked = [];
+    cache.forget(change);
+    await outcome();
+    expect(auth.asked).toEqual(drops ? ["auth.verify"] : []);
+  });
+
+  test.each([
+    ["none", undefined],
+    ["another scheme", "Basic aaa.bbb.ccc"],
+    ["no token", "Bearer "],
+    ["something that is no JWT", "Bearer aaa"],
+    ["two tokens", "Bearer aaa.bbb.ccc aaa.bbb.ccc"],
+    ["an endless one", `Bearer aaa.bbb.${"c".repeat(5000)}`],
+  ])("an Authorization header with %s is refused without asking", async (_, header) => {
+    await expect(async () => cache.resolve(request(header))).rejects.toMatchObject({
+      type: "authentication_failed",
+    });
+    expect(auth.asked).toEqual([]);
+  });
+
+  test("it keeps a bounded number, and those that were used last", async () => {
+    auth.live = { has: () => true } as never;
+    await outcome();
+    for (let i = 0; i < 30_000; i++) await cache.resolve(request(`Bearer a.a.${i}`));
+    await outcome();
+    await pass(2000);
+    for (let i = 30_000; i < 60_000; i++) await cache.resolve(request(`Bearer a.a.${i}`));
+    expect(cache.resolve(request(TOKEN))).not.toBeInstanceOf(Promise);
+    expect(cache.resolve(request("Bearer a.a.0"))).toBeInstanceOf(Promise);
+    await pass(0);
+  });
+});
