@@ -1,0 +1,85 @@
+import type { ActionSchema } from "moleculer";
+import type { Caller } from "../../lib/caller.ts";
+import { invalidValue, notFound } from "../../lib/faults.ts";
+import { raiseRouting } from "../../mixins/routing-change.ts";
+import { isDuplicateKey, type TenantCollection } from "../../storage/collection.ts";
+import { action, internal } from "../runtime.ts";
+import * as contract from "./channels.contract.ts";
+import { type MemberDoc, memberId } from "./channels.model.ts";
+
+interface Parts {
+  members: TenantCollection<MemberDoc>;
+  /** Throws not_found. */
+  find(tenant_id: string, channel_id: string): Promise<unknown>;
+  now(): Date;
+}
+
+/** The part of the channels service that knows who is in a channel. */
+export function memberActions({ members, find, now }: Parts): Record<string, ActionSchema> {
+  /** Whether the row is new: adding a member again changes nothing. */
+  async function insert(row: MemberDoc): Promise<boolean> {
+    try {
+      await members.insert(row);
+      return true;
+    } catch (err) {
+      if (isDuplicateKey(err)) return false;
+      throw err;
+    }
+  }
+
+  return {
+    add_member: action(contract.addMember, async (ctx) => {
+      const { tenant_id } = ctx.meta.caller;
+      const { channel_id } = ctx.params;
+      const agent_id = ctx.params.agent_id ?? selfOf(ctx.meta.caller);
+      await find(tenant_id, channel_id);
+      const asked = { tenant_id, agent_ids: [agent_id] };
+      const [agent] = await ctx.call<{ status: string }[], unknown>("agents.get_many", asked);
+      if (!agent) throw notFound("agent", agent_id);
+      const row = { _id: memberId(channel_id, agent_id), tenant_id, channel_id, agent_id, joined_at: now() };
+      if (!(await insert(row))) ctx.meta.$statusCode = 200;
+      const agent_active = agent.status === "active";
+      await raiseRouting(ctx, tenant_id, { kind: "join", channel_id, agent_id, agent_active });
+      return present((await members.findOne(tenant_id, { _id: row._id })) ?? row);
+    }),
+
+    list_members: action(
+      contract.listMembers,
+      async ({ params: { channel_id, offset = 0, limit = 50 }, meta }) => {
+        const { tenant_id } = meta.caller;
+        await find(tenant_id, channel_id);
+        const sort = { joined_at: 1, _id: 1 } as const;
+        const [rows, total] = await Promise.all([
+          members.find(tenant_id, { channel_id }, { sort, skip: offset, limit }),
+          members.count(tenant_id, { channel_id }),
+        ]);
+        return { members: rows.map(present), total };
+      },
+    ),
+
+    remove_member: action(contract.removeMember, async (ctx) => {
+      const { tenant_id } = ctx.meta.caller;
+      const { channel_id, agent_id } = ctx.params;
+      await find(tenant_id, channel_id);
+      const removed = await members.delete(tenant_id, { _id: memberId(channel_id, agent_id) });
+      if (!removed) throw notFound("member", agent_id);
+      await raiseRouting(ctx, tenant_id, { kind: "leave", channel_id, agent_id });
+    }),
+
+    /** Members of all the tenant's channels, for routing: the page after an id. */
+    members_page: internal<{ tenant_id: string; after: string; limit: number }>(async ({ params }) => {
+      const { tenant_id, after, limit } = params;
+      const rows = await members.find(tenant_id, { _id: { $gt: after } }, { sort: { _id: 1 }, limit });
+      return rows.map(({ _id, channel_id, agent_id }) => ({ id: _id, channel_id, agent_id }));
+    }),
+  };
+}
+
+function selfOf(caller: Caller): string {
+  if (caller.kind === "agent") return caller.agent_id;
+  throw invalidValue("agent_id", "agent_id: expected the agent to add; a user is no agent.", { value: null });
+}
+
+function present({ channel_id, agent_id, joined_at }: MemberDoc) {
+  return { channel_id, agent_id, joined_at: joined_at.toISOString() };
+}

@@ -1,0 +1,55 @@
+import type { ServiceBroker } from "moleculer";
+import type { Entry } from "./fan-out-queue.ts";
+
+/** One receiver of an event, and why (interests.match). */
+export interface Receiver {
+  agent_id: string;
+  interest_ids: string[];
+  feed_ids: string[];
+  priority: number;
+  enrichment_depth: "none" | "shallow" | "deep";
+}
+
+/** What interests.match gives for one event. */
+export interface Match {
+  event_id: string;
+  receivers: Receiver[];
+}
+
+const ENQUEUE_CHUNK = 1_000;
+const MAX_RECEIVERS = 10_000;
+
+/**
+ * Matches events of one tenant and enqueues their deliveries: one call for each, whatever the number of events.
+ *
+ * @returns the number of receivers of each of the first events: of one at least. Where there are very many receivers
+ *   it stops early, to bound what is in memory at once; calling again for the rest goes on.
+ */
+export async function deliver(broker: ServiceBroker, entries: Entry[]): Promise<number[]> {
+  const tenant_id = (entries[0] as Entry).tenant_id;
+  const events = entries.map(({ event_id, event }) => ({ event_id, envelope: event }));
+  const matches: Match[] = await broker.call("interests.match", {
+    tenant_id,
+    events,
+    max_receivers: MAX_RECEIVERS,
+  });
+  const deliveries = matches.flatMap(({ event_id, receivers }, i) => {
+    const { size } = entries[i] as Entry;
+    return receivers.map(({ agent_id, interest_ids, feed_ids, priority, enrichment_depth }) => ({
+      tenant_id,
+      event_id,
+      agent_id,
+      priority,
+      matched: { interest_ids, feed_ids },
+      enrichment_depth,
+      size,
+    }));
+  });
+  const chunks: Promise<unknown>[] = [];
+  for (let at = 0; at < deliveries.length; at += ENQUEUE_CHUNK) {
+    const chunk = deliveries.slice(at, at + ENQUEUE_CHUNK);
+    chunks.push(broker.call("deliveries.enqueue", { deliveries: chunk }));
+  }
+  await Promise.all(chunks);
+  return matches.map(({ receivers }) => receivers.length);
+}

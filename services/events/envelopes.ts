@@ -1,0 +1,51 @@
+import type { EventDoc } from "./events.model.ts";
+
+/** What a delivery needs of an event. */
+export interface Loaded {
+  event_id: string;
+  /** JSON text of the whole CloudEvent. */
+  envelope: string;
+  accepted_at: Date;
+  /** Trace context of the publishing request, when the event carries none. */
+  traceparent?: string;
+}
+
+/**
+ * The events of the last moments, so that a receiver that is already waiting costs no read. Bounded by the length of
+ * the envelopes. Two generations: dropping a whole map costs nothing, where deleting from the front of one is slow.
+ */
+export class RecentEvents {
+  readonly #maxLength: number;
+  #young = new Map<string, EventDoc>();
+  #old = new Map<string, EventDoc>();
+  #youngLength = 0;
+
+  constructor(maxLength: number) {
+    this.#maxLength = maxLength;
+  }
+
+  add(row: EventDoc): void {
+    this.#young.set(row._id, row);
+    this.#youngLength += row.envelope.length;
+    if (this.#youngLength <= this.#maxLength / 2) return;
+    this.#old = this.#young;
+    this.#young = new Map();
+    this.#youngLength = 0;
+  }
+
+  get(tenant_id: string, event_id: string): Loaded | null {
+    const row = this.#young.get(event_id) ?? this.#old.get(event_id);
+    return row?.tenant_id === tenant_id ? toLoaded(row) : null;
+  }
+
+  forget(event_ids: string[]): void {
+    for (const id of event_ids) {
+      this.#young.delete(id);
+      this.#old.delete(id);
+    }
+  }
+}
+
+export function toLoaded({ _id, envelope, accepted_at, traceparent }: EventDoc): Loaded {
+  return { event_id: _id, envelope, accepted_at, ...(traceparent !== undefined && { traceparent }) };
+}

@@ -1,0 +1,162 @@
+import { randomBytes } from "node:crypto";
+import type { ServiceBroker, ServiceSchema } from "moleculer";
+import { type Call, callerId, isAdmin } from "../../lib/caller.ts";
+import type { CloudEvent } from "../../lib/cloudevents.ts";
+import { Fault, notFound } from "../../lib/faults.ts";
+import { derivedId } from "../../lib/ids.ts";
+import { Loop } from "../../mixins/loop.ts";
+import { action, internal, type Runtime } from "../runtime.ts";
+import { type Loaded, RecentEvents, toLoaded } from "./envelopes.ts";
+import { getEvent, listEvents, retryEvent } from "./events.contract.ts";
+import { EventModel, fanoutKey } from "./events.model.ts";
+import { FanOut } from "./fan-out.ts";
+import { listEvents as list, maySee } from "./list.ts";
+import { present, timelineOf } from "./present.ts";
+import { checkClientEvent, type Origin, Publisher } from "./publish.ts";
+import { toAnswers } from "./publish-answers.ts";
+import { Retention } from "./retention.ts";
+
+const RECENT_LENGTH = 16 * 1_048_576;
+const RETENTION_MS = 60_000;
+
+/** One event, or a batch: what the gateway's reader makes of the body. */
+type PublishParams = { event: unknown } | { events: unknown[] };
+
+/** An event that the service itself publishes. */
+export interface Emission {
+  tenant_id: string;
+  type: string;
+  subject?: string;
+  /** Ids and states, never content. */
+  data: unknown;
+  /** The same text makes the same event: publishing it again adds nothing. */
+  dedupe: string;
+}
+
+export function eventsService(runtime: Runtime): ServiceSchema {
+  const { store, config } = runtime;
+  const events = store.collection(EventModel);
+  const recent = new RecentEvents(RECENT_LENGTH);
+  let broker: ServiceBroker;
+  let fanOut: FanOut;
+  let publisher: Publisher;
+  let retention: Loop;
+
+  async function publish(ctx: Call<PublishParams>) {
+    const { params, meta } = ctx;
+    const origin: Origin = {
+      tenant_id: meta.caller.tenant_id,
+      publisher_id: callerId(meta.caller),
+      traceparent: meta.traceparent,
+      seed: meta.idempotency_seed,
+    };
+    if ("events" in params) {
+      const candidates = params.events.map((each) => () => checkClientEvent(each));
+      return toAnswers(await publisher.publishEach(candidates, origin));
+    }
+    const published = await publisher.publish(checkClientEvent(params.event), origin);
+    if (published.status === "duplicate") meta.$statusCode = 200;
+    return published;
+  }
+
+  async function load(tenant_id: string, event_ids: string[]): Promise<Loaded[]> {
+    const known = event_ids.map((id) => recent.get(tenant_id, id));
+    const missing = event_ids.filter((_, i) => known[i] === null);
+    if (missing.length === 0) return known as Loaded[];
+    const projection = { envelope: 1, accepted_at: 1, traceparent: 1 };
+    const rows = await events.find(tenant_id, { _id: { $in: missing } }, { projection });
+    return [...known.filter((each) => each !== null), ...rows.map(toLoaded)];
+  }
+
+  return {
+    name: "events",
+    actions: {
+      // No `params`: what is wrong with an event is `invalid_event`, which lib/cloudevents.ts says.
+      publish: { visibility: "published", handler: publish as never },
+
+      list: action(listEvents, ({ params, meta }) => list({ events, broker }, meta.caller, params)),
+
+      get: action(getEvent, async ({ params: { event_id }, meta: { caller } }) => {
+        const { tenant_id } = caller;
+        const row = await events.findOne(tenant_id, { _id: event_id });
+        if (!row || !(await maySee({ events, broker }, caller, row))) throw notFound("event", event_id);
+        const [deliveries, receivers] = await Promise.all([
+          broker.call("deliveries.counts", { tenant_id, event_id }),
+          isAdmin(caller) ? broker.call("deliveries.of_event", { tenant_id, event_id }) : undefined,
+        ]);
+        const park_reason = row.park_reason ?? null;
+        const page = { ...present(row), park_reason, timeline: timelineOf(row), deliveries };
+        return receivers === undefined ? page : { ...page, receivers };
+      }),
+
+      retry: action(retryEvent, async ({ params: { event_id }, meta: { caller } }) => {
+        const { tenant_id } = caller;
+        const retried = await events.update(
+          tenant_id,
+          { _id: event_id, parked_at: { $exists: true } } as never,
+          {
+            $set: { fanout_key: fanoutKey(tenant_id, store.now()) },
+            $unset: { parked_at: 1, park_reason: 1, fanout_attempts: 1 },
+          },
+        );
+        if (!retried && !(await events.findOne(tenant_id, { _id: event_id })))
+          throw notFound("event", event_id);
+        if (!retried)
+          throw new Fault("conflict", "The event is not parked.", { existing_resource_id: event_id });
+        fanOut.nudge();
+        return { event_id, status: "accepted" };
+      }),
+
+      /** The events there are of those asked for, in no particular order. */
+      load: internal<{ tenant_id: string; event_ids: string[] }>(({ params }) =>
+        load(params.tenant_id, params.event_ids),
+      ),
+
+      emit: internal<Emission>(({ params: { tenant_id, type, subject, data, dedupe } }) => {
+        const event: CloudEvent = {
+          specversion: "1.0",
+          id: derivedId("evt", "emitted", dedupe),
+          source: "afferent",
+          type,
+          ...(subject && { subject }),
+          time: new Date(store.now()).toISOString(),
+          datacontenttype: "application/json",
+          data,
+        };
+        return publisher.publish(event, { tenant_id, publisher_id: null });
+      }),
+
+      /** The last events of a tenant, latest first: what an interest is tried on before it is saved. */
+      latest: internal<{ tenant_id: string; limit: number }>(async ({ params: { tenant_id, limit } }) => {
+        const projection = { envelope: 1, accepted_at: 1 };
+        const rows = await events.find(tenant_id, {}, { sort: { position: -1 }, limit, projection });
+        return rows.map(toLoaded);
+      }),
+    },
+
+    events: {
+      // Not before those who match and enqueue are there.
+      "$broker.started"() {
+        fanOut.start();
+        retention.start();
+      },
+    },
+
+    created() {
+      broker = this.broker as ServiceBroker;
+      const instance = randomBytes(6).toString("hex");
+      fanOut = new FanOut({ events, store, broker, instance });
+      runtime.health.add("fan_out", () => fanOut.trouble);
+      publisher = new Publisher({ events, store, fanOut, recent, maxBytes: config.EVENT_MAX_BYTES });
+      const onGone = (ids: string[]) => recent.forget(ids);
+      const days = Math.max(config.EVENT_RETENTION_DAYS, config.DEDUPE_DAYS);
+      const sweep = new Retention({ events, store, broker, onGone }, days);
+      const report = (err: unknown) =>
+        broker.logger.warn("events: retention failed and will be repeated", err);
+      retention = new Loop(() => sweep.run(), RETENTION_MS, report);
+    },
+    async stopped() {
+      await Promise.all([fanOut.stop(), retention.stop()]);
+    },
+  };
+}

@@ -1,0 +1,40 @@
+import { randomBytes } from "node:crypto";
+
+const TIME_DIGITS = 9;
+const COUNT_DIGITS = 4;
+
+/** What a position at or after a time in milliseconds begins with at the least. */
+export function positionFrom(ms: number): string {
+  return Math.max(ms, 0).toString(36).padStart(TIME_DIGITS, "0");
+}
+
+/**
+ * Makes positions: unique text that sorts by time of acceptance and, within one node, by order of acceptance.
+ * Between nodes order within a millisecond is arbitrary, but the same for every reader.
+ */
+export function positionMaker(): (ms: number) => string {
+  const node = randomBytes(4).toString("hex");
+  let last = 0;
+  let count = 0;
+  return (now) => {
+    if (now > last) {
+      last = now;
+      count = 0;
+    } else if (++count === 36 ** COUNT_DIGITS) {
+      last++;
+      count = 0;
+    }
+    return `${positionFrom(last)}${count.toString(36).padStart(COUNT_DIGITS, "0")}${node}`;
+  };
+}
+
+/** A list's cursor is opaque to callers. */
+export function toCursor(position: string): string {
+  return Buffer.from(position).toString("base64url");
+}
+
+/** The position a cursor stands for; null when it is not one of ours. */
+export function fromCursor(cursor: string): string | null {
+  const position = Buffer.from(cursor, "base64url").toString();
+  return /^[0-9a-z]{21}$/.test(position) ? position : null;
+}

@@ -1,0 +1,35 @@
+import type { EventDoc } from "./events.model.ts";
+
+/** An event as callers see it. */
+export function present(row: EventDoc) {
+  return {
+    event_id: row._id,
+    state: row.parked_at ? "parked" : row.fanned_out_at ? "fanned_out" : "accepted",
+    accepted_at: row.accepted_at.toISOString(),
+    fanned_out_at: row.fanned_out_at?.toISOString() ?? null,
+    matched_count: row.matched_count ?? null,
+    duplicate_sources: row.duplicate_sources ?? 0,
+    publisher_id: row.publisher_id,
+    payload: JSON.parse(row.envelope) as Record<string, unknown>,
+  };
+}
+
+/** What became of the event itself, in order; its receivers have timelines of their own. */
+export function timelineOf(row: EventDoc): { at: string; what: string; reason?: string }[] {
+  const entries: { at: string; what: string; reason?: string }[] = [
+    { at: row.accepted_at.toISOString(), what: "published" },
+  ];
+  if (row.parked_at) {
+    entries.push({ at: row.parked_at.toISOString(), what: "parked", reason: row.park_reason ?? "" });
+  }
+  if (row.fanned_out_at) {
+    const count = row.matched_count ?? 0;
+    const reason = count === 0 ? "no interest or feed matched" : `${count} receiver${count === 1 ? "" : "s"}`;
+    entries.push({
+      at: row.fanned_out_at.toISOString(),
+      what: count === 0 ? "unmatched" : "matched",
+      reason,
+    });
+  }
+  return entries;
+}

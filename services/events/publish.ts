@@ -1,0 +1,170 @@
+import { type CloudEvent, checkCloudEvent, invalidEvent } from "../../lib/cloudevents.ts";
+import { Fault } from "../../lib/faults.ts";
+import { derivedId } from "../../lib/ids.ts";
+import { metrics } from "../../observability/metrics.ts";
+import { parseTraceparent } from "../../observability/traceparent.ts";
+import type { TenantCollection } from "../../storage/collection.ts";
+import type { Store } from "../../storage/connection.ts";
+import type { RecentEvents } from "./envelopes.ts";
+import type { EventDoc } from "./events.model.ts";
+import type { FanOut } from "./fan-out.ts";
+import { EventInserter, type Inserted } from "./insert.ts";
+import { positionMaker } from "./position.ts";
+
+/** The answer to one event (spec: Event, publish result). */
+export interface Published {
+  event_id: string;
+  status: "accepted" | "duplicate";
+}
+
+/** What an event is published with, besides itself. */
+export interface Origin {
+  tenant_id: string;
+  publisher_id: string | null;
+  traceparent?: string | undefined;
+  seed?: string | undefined;
+}
+
+interface Publication {
+  event: CloudEvent;
+  row: EventDoc;
+}
+
+/** Types that only the service itself publishes (api.md Processes). */
+export function isPlatformType(type: string): boolean {
+  return type.startsWith("service.") || type.startsWith("memory.cited");
+}
+
+/** An event from outside as an envelope. @throws Fault invalid_event. */
+export function checkClientEvent(value: unknown): CloudEvent {
+  const event = checkCloudEvent(value);
+  if (isPlatformType(event.type)) {
+    throw invalidEvent("type", event.type, "a type that does not begin with service. or memory.cited");
+  }
+  return event;
+}
+
+export interface PublisherParts {
+  events: TenantCollection<EventDoc>;
+  store: Store;
+  fanOut: FanOut;
+  recent: RecentEvents;
+  maxBytes: number;
+}
+
+/** Makes events durable, once each per tenant and id, and hands them to fan-out. */
+export class Publisher {
+  readonly #parts: PublisherParts;
+  readonly #inserter: EventInserter;
+  readonly #nextPosition = positionMaker();
+
+  constructor(parts: PublisherParts) {
+    this.#parts = parts;
+    this.#inserter = new EventInserter(parts.events);
+  }
+
+  /** Resolves when the event is durable. @throws Fault payload_too_large, service_unavailable. */
+  async publish(event: CloudEvent, origin: Origin): Promise<Published> {
+    const [result] = await this.#publishAll([this.#prepare(event, origin)]);
+    if (result instanceof Error) throw result;
+    return result as Published;
+  }
+
+  /**
+   * Publishes each event on its own: one that fails leaves the others alone. Gives the results in order, an error
+   * in the place of an event that was refused.
+   */
+  async publishEach(candidates: (() => CloudEvent)[], origin: Origin): Promise<(Published | Error)[]> {
+    const prepared = candidates.map((candidate, i) =>
+      attempt(() => this.#prepare(candidate(), { ...origin, seed: origin.seed && `${origin.seed} ${i}` })),
+    );
+    const good = prepared.filter((each): each is Publication => !(each instanceof Error));
+    const published = good.length ? await this.#publishAll(good) : [];
+    let at = 0;
+    return prepared.map((each) => (each instanceof Error ? each : (published[at++] as Published | Error)));
+  }
+
+  #prepare(event: CloudEvent, { tenant_id, publisher_id, traceparent, seed }: Origin): Publication {
+    const envelope = JSON.stringify(event);
+    const size = Buffer.byteLength(envelope);
+    const { store, maxBytes, fanOut } = this.#parts;
+    if (size > maxBytes) throw tooLarge(size, maxBytes);
+    const now = store.now();
+    const row: EventDoc = {
+      _id: derivedId("evt", tenant_id, event.id),
+      tenant_id,
+      envelope,
+      size,
+      ce_id: event.id,
+      type: event.type,
+      source: event.source,
+      subject: event.subject ?? null,
+      publisher_id,
+      accepted_at: new Date(now),
+      position: this.#nextPosition(now),
+      ...fanOut.lease(tenant_id, now),
+    };
+    const from = traceparent ?? event.traceparent;
+    if (from !== undefined && parseTraceparent(from)) row.traceparent = from as string;
+    if (seed) row.seed = seed;
+    return { event, row };
+  }
+
+  async #publishAll(publications: Publication[]): Promise<(Published | Error)[]> {
+    const { fanOut, recent } = this.#parts;
+    const inserted = await this.#inserter.insert(publications.map(({ row }) => row));
+    const fresh = publications.filter((_, i) => inserted[i] === "inserted");
+    metrics.eventsAccepted.inc(fresh.length);
+    for (const { row } of fresh) recent.add(row);
+    fanOut.offer(fresh);
+    const known = publications.filter((_, i) => inserted[i] === "duplicate");
+    const retried = known.length ? await this.#recognise(known.map(({ row }) => row)) : null;
+    return publications.map(({ row }, i) => toResult(row, inserted[i] as Inserted, retried));
+  }
+
+  /** Counts duplicates; gives the ids of those that are the same request again, to be told what the first was told. */
+  async #recognise(rows: EventDoc[]): Promise<Set<string>> {
+    const { events } = this.#parts;
+    const tenant_id = (rows[0] as EventDoc).tenant_id;
+    const fields = { projection: { source: 1, seed: 1 } };
+    const originals = await events.find(tenant_id, { _id: { $in: rows.map((row) => row._id) } }, fields);
+    const byId = new Map(originals.map((original) => [original._id, original]));
+    const retried = rows.filter((row) => row.seed && byId.get(row._id)?.seed === row.seed);
+    const elsewhere = rows.filter((row) => byId.has(row._id) && byId.get(row._id)?.source !== row.source);
+    metrics.eventsDuplicate.inc(rows.length - retried.length);
+    metrics.eventsDuplicateSource.inc(elsewhere.length);
+    if (elsewhere.length) {
+      await events.bulk(
+        elsewhere.map(({ _id }) => ({
+          updateOne: { filter: { _id, tenant_id }, update: { $inc: { duplicate_sources: 1 } } },
+        })) as never,
+      );
+    }
+    return new Set(retried.map((row) => row._id));
+  }
+}
+
+function toResult(row: EventDoc, inserted: Inserted, retried: Set<string> | null): Published | Error {
+  if (inserted instanceof Error) return inserted;
+  const accepted = inserted === "inserted" || retried?.has(row._id);
+  return { event_id: row._id, status: accepted ? "accepted" : "duplicate" };
+}
+
+function attempt<T>(make: () => T): T | Error {
+  try {
+    return make();
+  } catch (err) {
+    return err as Error;
+  }
+}
+
+function tooLarge(actual_size: number, max_size: number): Fault {
+  return new Fault(
+    "payload_too_large",
+    `The event has ${actual_size} bytes as JSON; at most ${max_size} are kept.`,
+    {
+      actual_size,
+      max_size,
+    },
+  );
+}

@@ -1,0 +1,181 @@
+import type { ServiceBroker, ServiceSchema } from "moleculer";
+import type { Call } from "../../lib/caller.ts";
+import type { CloudEvent } from "../../lib/cloudevents.ts";
+import { Fault, notFound } from "../../lib/faults.ts";
+import { newId } from "../../lib/ids.ts";
+import { type RoutingChanged, raiseRouting } from "../../mixins/routing-change.ts";
+import { isDuplicateKey } from "../../storage/collection.ts";
+import { action, internal, type Runtime } from "../runtime.ts";
+import { type Sample, tryInterest } from "./dry-run.ts";
+import * as contract from "./interests.contract.ts";
+import { conflictKey, type InterestDoc, InterestModel } from "./interests.model.ts";
+import { agentOf } from "./owner.ts";
+import { Routing } from "./routing.ts";
+import type { MatchedReceiver } from "./routing-table.ts";
+import { type CreateParams, changesOf, check, present, subscribed, type UpdateParams } from "./rows.ts";
+
+const TEST_EVENTS = 100;
+const DEFAULT_PRIORITY = 5;
+/** How long matching keeps the event loop before it lets others run. */
+const SLICE_MS = 3;
+
+interface MatchParams {
+  tenant_id: string;
+  events: { event_id: string; envelope: CloudEvent }[];
+  /** Stop after the event that reaches so many receivers: the answer then holds fewer events than were asked for. */
+  max_receivers?: number;
+}
+
+export function interestsService({ store }: Runtime): ServiceSchema {
+  const interests = store.collection(InterestModel);
+  let broker: ServiceBroker;
+  let routing: Routing;
+  const now = () => new Date(store.now());
+
+  async function create(ctx: Call<CreateParams>) {
+    const { agent_id, event_type, filter_expression = null, priority, enrichment_depth } = ctx.params;
+    const agent = await agentOf(ctx);
+    check(ctx.params);
+    const at = now();
+    const row = await insert({
+      _id: newId("int", ctx.meta.idempotency_seed),
+      tenant_id: ctx.meta.caller.tenant_id,
+      agent_id,
+      event_type,
+      filter_expression,
+      priority: priority ?? DEFAULT_PRIORITY,
+      enrichment_depth: enrichment_depth ?? "none",
+      conflict_key: conflictKey(agent_id, event_type, filter_expression),
+      created_at: at,
+      updated_at: at,
+    });
+    await raiseRouting(ctx, row.tenant_id, subscribed(row, agent.status === "active"));
+    return present(row);
+  }
+
+  async function insert(row: InterestDoc): Promise<InterestDoc> {
+    try {
+      return await interests.insertOnce(row);
+    } catch (err) {
+      throw isDuplicateKey(err) ? await conflictWith(row) : err;
+    }
+  }
+
+  async function update(ctx: Call<UpdateParams>) {
+    const agent = await agentOf(ctx);
+    check(ctx.params);
+    const { tenant_id } = ctx.meta.caller;
+    const { id, agent_id } = ctx.params;
+    const known = await find(tenant_id, agent_id, id);
+    const changed = { ...known, ...changesOf(ctx.params), updated_at: now() };
+    changed.conflict_key = conflictKey(agent_id, changed.event_type, changed.filter_expression);
+    const { _id, tenant_id: _, created_at, ...$set } = changed;
+    // Guarded by the state it was read in, because the conflict key follows from fields that others may change.
+    const row = await interests
+      .update(tenant_id, { _id: id, agent_id, conflict_key: known.conflict_key }, { $set })
+      .catch(async (err) => {
+        throw isDuplicateKey(err) ? await conflictWith(changed) : err;
+      });
+    if (!row)
+      throw new Fault("conflict", "The interest was changed meanwhile; read it again.", {
+        existing_resource_id: id,
+      });
+    await raiseRouting(ctx, tenant_id, subscribed(row, agent.status === "active"));
+    return present(row);
+  }
+
+  async function find(tenant_id: string, agent_id: string, id: string): Promise<InterestDoc> {
+    const row = await interests.findOne(tenant_id, { _id: id, agent_id });
+    if (!row) throw notFound("interest", id);
+    return row;
+  }
+
+  async function conflictWith({ tenant_id, conflict_key }: InterestDoc): Promise<Fault> {
+    const other = await interests.findOne(tenant_id, { conflict_key });
+    const message = "The agent has an interest in this event type with this filter already.";
+    return new Fault("business_rule_violation", message, {
+      rule: "interest_conflict",
+      message,
+      existing_resource_id: other?._id ?? null,
+    });
+  }
+
+  /** Who gets each event. The routing is of now or newer. */
+  async function match({ tenant_id, events, max_receivers = Number.POSITIVE_INFINITY }: MatchParams) {
+    const table = await routing.current(tenant_id);
+    const matches: { event_id: string; receivers: MatchedReceiver[] }[] = [];
+    let total = 0;
+    let sliceEnd = performance.now() + SLICE_MS;
+    for (const { event_id, envelope } of events) {
+      const receivers = await table.match(envelope);
+      matches.push({ event_id, receivers });
+      total += receivers.length;
+      if (total >= max_receivers) break;
+      if (performance.now() < sliceEnd) continue;
+      await new Promise(setImmediate);
+      sliceEnd = performance.now() + SLICE_MS;
+    }
+    return matches;
+  }
+
+  return {
+    name: "interests",
+    actions: {
+      create: action(contract.createInterest, create),
+      update: action(contract.updateInterest, update),
+
+      list: action(contract.listInterests, async (ctx) => {
+        await agentOf(ctx);
+        const { agent_id, offset = 0, limit = 50 } = ctx.params;
+        const { tenant_id } = ctx.meta.caller;
+        const sort = { created_at: 1, _id: 1 } as const;
+        const [rows, total] = await Promise.all([
+          interests.find(tenant_id, { agent_id }, { sort, skip: offset, limit }),
+          interests.count(tenant_id, { agent_id }),
+        ]);
+        return { interests: rows.map(present), total };
+      }),
+
+      get: action(contract.getInterest, async (ctx) => {
+        await agentOf(ctx);
+        return present(await find(ctx.meta.caller.tenant_id, ctx.params.agent_id, ctx.params.id));
+      }),
+
+      delete: action(contract.deleteInterest, async (ctx) => {
+        await agentOf(ctx);
+        const { id, agent_id } = ctx.params;
+        const { tenant_id } = ctx.meta.caller;
+        if (!(await interests.delete(tenant_id, { _id: id, agent_id }))) throw notFound("interest", id);
+        await raiseRouting(ctx, tenant_id, { kind: "unsubscribe", id });
+      }),
+
+      test: action(contract.testInterest, async (ctx) => {
+        await agentOf(ctx);
+        check(ctx.params);
+        const { event_type, filter_expression = null } = ctx.params;
+        const latest = { tenant_id: ctx.meta.caller.tenant_id, limit: TEST_EVENTS };
+        return tryInterest(
+          event_type,
+          filter_expression,
+          await ctx.call<Sample[], unknown>("events.latest", latest),
+        );
+      }),
+
+      match: internal<MatchParams>(({ params }) => match(params)),
+    },
+
+    events: {
+      "routing.changed"({ params }: { params: RoutingChanged }) {
+        routing.changed(params.tenant_id, params.version, params.change);
+      },
+      "tenants.erased"({ params }: { params: { tenant_id: string } }) {
+        routing.forget(params.tenant_id);
+      },
+    },
+
+    created() {
+      broker = this.broker as ServiceBroker;
+      routing = new Routing({ interests, broker });
+    },
+  };
+}

@@ -1,0 +1,210 @@
+import {
+  type CompiledFilter,
+  compileFilter,
+  EventScope,
+  type FilterableEvent,
+  type FilterOutcome,
+} from "../../lib/filter.ts";
+import { append, GlobIndex, removeFrom } from "./glob-index.ts";
+
+/** An interest of an agent or a feed of a channel, as far as matching needs it. */
+export interface Subscription {
+  readonly id: string;
+  readonly kind: "interest" | "feed";
+  /** Of an interest. */
+  readonly agent_id?: string;
+  /** Of a feed. */
+  readonly channel_id?: string;
+  readonly glob: string;
+  /** A CEL predicate; without one the glob alone decides. */
+  readonly filter?: string;
+  /** 0..9, 9 first; feeds have 0. */
+  readonly priority: number;
+}
+
+export interface MatchResult {
+  /** In no particular order. */
+  matched: Subscription[];
+  /** How many distinct filters could not be evaluated on the event, and so did not match. */
+  errors: number;
+}
+
+/** How long `matchInSlices` keeps the event loop before it lets others run. */
+const SLICE_MS = 2;
+
+/**
+ * The subscriptions of one tenant, found by event (spec: Events 2). The work for an event follows the
+ * globs that fit it and the distinct filters behind them, not the number of subscriptions.
+ */
+export class MatchIndex {
+  readonly #byId = new Map<string, Subscription>();
+  readonly #globs = new GlobIndex<Subscribers>();
+  readonly #filters = new Map<string, DistinctFilter>();
+  #passes = 0;
+
+  constructor(subscriptions: Iterable<Subscription> = []) {
+    for (const subscription of subscriptions) this.add(subscription);
+  }
+
+  get size(): number {
+    return this.#byId.size;
+  }
+
+  /** Adds a subscription, in place of one with the same id. Throws an Error if its glob is not valid. */
+  add(subscription: Subscription): void {
+    const { id, glob, filter } = subscription;
+    const replaced = this.#byId.get(id);
+    let subscribers = this.#globs.get(glob);
+    if (subscribers === undefined) {
+      subscribers = new Subscribers();
+      this.#globs.add(glob, subscribers);
+    }
+    subscribers.add(subscription, this.#acquireFilter(filter));
+    this.#byId.set(id, subscription);
+    if (replaced !== undefined) this.#detach(replaced);
+  }
+
+  /** Removes the subscription with this id; false if there is none. */
+  remove(id: string): boolean {
+    const subscription = this.#byId.get(id);
+    if (subscription === undefined) return false;
+    this.#byId.delete(id);
+    this.#detach(subscription);
+    return true;
+  }
+
+  /** The subscriptions whose glob and filter both match the event. */
+  match(event: FilterableEvent): MatchResult {
+    const pass = this.#begin(event);
+    for (const [filter, subscribers] of pass.pending) settle(pass, filter, subscribers);
+    return pass.result;
+  }
+
+  /** The same for tenants with very many distinct filters: lets the event loop run every 2 ms. */
+  async matchInSlices(event: FilterableEvent): Promise<MatchResult> {
+    const pass = this.#begin(event);
+    let sliceEnd = performance.now() + SLICE_MS;
+    for (const [filter, subscribers] of pass.pending) {
+      settle(pass, filter, subscribers);
+      if (performance.now() < sliceEnd) continue;
+      await new Promise(setImmediate);
+      sliceEnd = performance.now() + SLICE_MS;
+    }
+    return pass.result;
+  }
+
+  #begin(event: FilterableEvent): Pass {
+    const result: MatchResult = { matched: [], errors: 0 };
+    const pass: Pass = { number: ++this.#passes, scope: new EventScope(event), pending: [], result };
+    for (const subscribers of this.#globs.match(event.type, reservedPrefix(event.type).length)) {
+      subscribers.enter(pass);
+    }
+    return pass;
+  }
+
+  #detach(subscription: Subscription): void {
+    const subscribers = this.#globs.get(subscription.glob) as Subscribers;
+    subscribers.remove(subscription, this.#releaseFilter(subscription.filter));
+    if (subscribers.isEmpty) this.#globs.delete(subscription.glob);
+  }
+
+  #acquireFilter(expression: string | undefined): DistinctFilter | null {
+    if (expression === undefined) return null;
+    const filter = this.#filters.get(expression) ?? new DistinctFilter(expression);
+    this.#filters.set(expression, filter);
+    filter.uses++;
+    return filter;
+  }
+
+  #releaseFilter(expression: string | undefined): DistinctFilter | null {
+    if (expression === undefined) return null;
+    const filter = this.#filters.get(expression) as DistinctFilter;
+    filter.uses--;
+    if (filter.uses === 0) this.#filters.delete(expression);
+    return filter;
+  }
+}
+
+/**
+ * What a glob must literally begin with to match events that the service publishes itself
+ * (api.md: `service.*` and `memory.cited`); nothing for all others.
+ */
+function reservedPrefix(type: string): string {
+  if (type.startsWith("service.")) return "service.";
+  return type === "memory.cited" ? "memory." : "";
+}
+
+/** One event on its way through the index. */
+interface Pass {
+  readonly number: number;
+  readonly scope: EventScope;
+  /** Subscriptions whose glob matches and whose filter has yet to be asked. */
+  readonly pending: [DistinctFilter, Subscription[]][];
+  readonly result: MatchResult;
+}
+
+function settle(pass: Pass, filter: DistinctFilter, subscribers: Subscription[]): void {
+  if (filter.outcome(pass) !== "match") return;
+  for (const subscription of subscribers) pass.result.matched.push(subscription);
+}
+
+/** All subscriptions with the same glob. */
+class Subscribers {
+  #unfiltered: Subscription[] = [];
+  #filtered: Map<DistinctFilter, Subscription[]> | null = null;
+
+  get isEmpty(): boolean {
+    return this.#unfiltered.length === 0 && this.#filtered === null;
+  }
+
+  add(subscription: Subscription, filter: DistinctFilter | null): void {
+    if (filter === null) this.#unfiltered = append(this.#unfiltered, subscription);
+    else {
+      this.#filtered ??= new Map();
+      this.#filtered.set(filter, append(this.#filtered.get(filter) ?? [], subscription));
+    }
+  }
+
+  remove(subscription: Subscription, filter: DistinctFilter | null): void {
+    const list = filter === null ? this.#unfiltered : (this.#filtered?.get(filter) as Subscription[]);
+    removeFrom(list, subscription);
+    if (filter !== null && list.length === 0) this.#filtered?.delete(filter);
+    if (this.#filtered?.size === 0) this.#filtered = null;
+  }
+
+  enter(pass: Pass): void {
+    for (const subscription of this.#unfiltered) pass.result.matched.push(subscription);
+    if (this.#filtered !== null) for (const group of this.#filtered) pass.pending.push(group);
+  }
+}
+
+/** A filter expression, however many subscriptions have it: compiled when first needed, asked once an event. */
+class DistinctFilter {
+  uses = 0;
+  readonly #expression: string;
+  #compiled: CompiledFilter | null = null;
+  #pass = 0;
+  #outcome: FilterOutcome = "error";
+
+  constructor(expression: string) {
+    this.#expression = expression;
+  }
+
+  outcome(pass: Pass): FilterOutcome {
+    if (this.#pass === pass.number) return this.#outcome;
+    this.#pass = pass.number;
+    this.#outcome = this.#evaluate(pass.scope);
+    if (this.#outcome === "error") pass.result.errors++;
+    return this.#outcome;
+  }
+
+  #evaluate(scope: EventScope): FilterOutcome {
+    try {
+      this.#compiled ??= compileFilter(this.#expression);
+    } catch {
+      // It compiled when it was stored; should a later version refuse it, it must not stop the others.
+      return "error";
+    }
+    return this.#compiled.matches(scope);
+  }
+}

@@ -1,0 +1,41 @@
+import type { Subscription } from "./match-index.ts";
+
+/** Why one agent gets an event. */
+export interface Receiver {
+  interest_ids: string[];
+  feed_ids: string[];
+  /** The highest of its matching interests; 0 if only feeds match. */
+  priority: number;
+}
+
+/**
+ * The agents that get an event, each once, by their own interests and as members of channels
+ * (spec: Events 2; api.md "Channels").
+ */
+export function receivers(
+  matched: Iterable<Subscription>,
+  membersOf: (channelId: string) => Iterable<string>,
+): Map<string, Receiver> {
+  const found = new Map<string, Receiver>();
+  for (const subscription of matched) {
+    if (subscription.kind === "feed") {
+      for (const agent of membersOf(subscription.channel_id as string)) {
+        receiver(found, agent).feed_ids.push(subscription.id);
+      }
+    } else addInterest(receiver(found, subscription.agent_id as string), subscription);
+  }
+  return found;
+}
+
+function addInterest(receiver: Receiver, interest: Subscription): void {
+  receiver.interest_ids.push(interest.id);
+  receiver.priority = Math.max(receiver.priority, interest.priority);
+}
+
+function receiver(found: Map<string, Receiver>, agent: string): Receiver {
+  const known = found.get(agent);
+  if (known !== undefined) return known;
+  const added: Receiver = { interest_ids: [], feed_ids: [], priority: 0 };
+  found.set(agent, added);
+  return added;
+}

@@ -1,0 +1,117 @@
+import type { CloudEvent } from "../../lib/cloudevents.ts";
+import type { RoutingChange } from "../../mixins/routing-change.ts";
+import { metrics } from "../../observability/metrics.ts";
+import type { EnrichmentDepth } from "./interests.contract.ts";
+import { MatchIndex } from "./match-index.ts";
+import { receivers } from "./receivers.ts";
+
+/** An agent that gets an event, and why. */
+export interface MatchedReceiver {
+  agent_id: string;
+  interest_ids: string[];
+  feed_ids: string[];
+  priority: number;
+  enrichment_depth: EnrichmentDepth;
+}
+
+const DEPTH_RANK = { none: 0, shallow: 1, deep: 2 } as const;
+/** Changes that came before the one they follow are kept up to this many. */
+const MAX_AHEAD = 1_000;
+
+/** Who gets what in one tenant, as of one routing version. */
+export class RoutingTable {
+  version: number;
+  readonly #index = new MatchIndex();
+  /** Of interests that want more than none. */
+  readonly #depths = new Map<string, EnrichmentDepth>();
+  readonly #members = new Map<string, Set<string>>();
+  readonly #inactive = new Set<string>();
+  readonly #ahead = new Map<number, RoutingChange>();
+
+  constructor(version: number) {
+    this.version = version;
+  }
+
+  get size(): number {
+    return this.#index.size;
+  }
+
+  /** Who gets the event: each agent once, none that is inactive. */
+  async match(event: CloudEvent): Promise<MatchedReceiver[]> {
+    const { matched, errors } = await this.#index.matchInSlices(event);
+    if (errors) metrics.filterErrors.inc(errors);
+    if (matched.length === 0) return [];
+    const found = receivers(matched, (channel_id) => this.#members.get(channel_id) ?? []);
+    const result: MatchedReceiver[] = [];
+    for (const [agent_id, { interest_ids, feed_ids, priority }] of found) {
+      if (this.#inactive.has(agent_id)) continue;
+      const enrichment_depth = this.#depths.size ? this.#deepest(interest_ids) : "none";
+      result.push({ agent_id, interest_ids, feed_ids, priority, enrichment_depth });
+    }
+    return result;
+  }
+
+  /** Makes a change, if it is the next one after the table's version; a later one waits for those between. */
+  follow(version: number, change: RoutingChange): void {
+    if (version <= this.version) return;
+    if (version > this.version + 1) {
+      if (this.#ahead.size < MAX_AHEAD) this.#ahead.set(version, change);
+      return;
+    }
+    for (let next: RoutingChange | undefined = change; next; next = this.#ahead.get(this.version + 1)) {
+      this.apply(next);
+      this.#ahead.delete(++this.version);
+    }
+  }
+
+  /** Makes a change, whatever the version. */
+  apply(change: RoutingChange): void {
+    switch (change.kind) {
+      case "subscribe":
+        this.#subscribe(change);
+        break;
+      case "unsubscribe":
+        this.#index.remove(change.id);
+        this.#depths.delete(change.id);
+        break;
+      case "join":
+        this.join(change.channel_id, change.agent_id);
+        this.setActive(change.agent_id, change.agent_active);
+        break;
+      case "leave":
+        this.#members.get(change.channel_id)?.delete(change.agent_id);
+        break;
+      case "agent":
+        this.setActive(change.agent_id, change.active);
+        break;
+    }
+  }
+
+  join(channel_id: string, agent_id: string): void {
+    const members = this.#members.get(channel_id);
+    if (members) members.add(agent_id);
+    else this.#members.set(channel_id, new Set([agent_id]));
+  }
+
+  setActive(agent_id: string, active: boolean): void {
+    if (active) this.#inactive.delete(agent_id);
+    else this.#inactive.add(agent_id);
+  }
+
+  #subscribe({ subscription, depth = "none", agent_active }: RoutingChange & { kind: "subscribe" }): void {
+    this.#index.add(subscription);
+    if (depth === "none") this.#depths.delete(subscription.id);
+    else this.#depths.set(subscription.id, depth);
+    if (subscription.agent_id && agent_active !== undefined)
+      this.setActive(subscription.agent_id, agent_active);
+  }
+
+  #deepest(interest_ids: string[]): EnrichmentDepth {
+    let deepest: EnrichmentDepth = "none";
+    for (const id of interest_ids) {
+      const depth = this.#depths.get(id) ?? "none";
+      if (DEPTH_RANK[depth] > DEPTH_RANK[deepest]) deepest = depth;
+    }
+    return deepest;
+  }
+}

@@ -1,0 +1,286 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { CloudEvent, HTTP } from "cloudevents";
+import { cloudEvent, fannedOut, firstAgent, newAgent, receive, type TestAgent } from "../support/agents.ts";
+import { type Api, api } from "../support/http.ts";
+import { startServer, type TestServer } from "../support/server.ts";
+import { ok, signIn } from "../support/tenancy.ts";
+
+let server: TestServer;
+let admin: TestAgent;
+let orgAdmin: Api;
+
+beforeAll(async () => {
+  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EVENT_MAX_BYTES: "20000" } });
+  admin = await firstAgent(server);
+  const { admin: user, tenant_slug } = server.credentials;
+  orgAdmin = api(server, await signIn(server, user, tenant_slug));
+});
+afterAll(() => server?.stop());
+
+const EVENT_ID = /^evt_[\w-]{22}$/;
+
+async function receiver(event_type: string, more: object = {}): Promise<TestAgent> {
+  const agent = await newAgent(server, admin);
+  ok(await agent.post(`/agents/${agent.id}/interests`, { event_type, ...more }));
+  return agent;
+}
+
+describe("publishing by the SDK", () => {
+  const everything = {
+    id: "sdk-1",
+    source: "https://example.com/a%20b",
+    type: "com.sdk.sent",
+    subject: "order/1",
+    time: "2026-01-31T09:30:00.000Z",
+    dataschema: "https://example.com/schema",
+    datacontenttype: "application/json",
+    comexampleext: "kept",
+    data: { text: "Grüße", list: [1, 2.5, null] },
+  };
+
+  test("structured mode keeps the event as it was sent", async () => {
+    const agent = await receiver("com.sdk.sent");
+    const { headers, body } = HTTP.structured(new CloudEvent({ ...everything, id: "sdk-structured" }));
+    const published = await admin.post("/events", body, headers as Record<string, string>);
+    expect(published).toMatchObject({
+      status: 202,
+      body: { event_id: expect.stringMatching(EVENT_ID), status: "accepted" },
+    });
+    const [delivery] = await receive(agent, 1);
+    expect(delivery).toMatchObject({ event_id: published.body.event_id, attempt_count: 1 });
+    expect(delivery.payload).toEqual({ specversion: "1.0", ...everything, id: "sdk-structured" });
+  });
+
+  test("binary mode: attributes from headers, data by its content type", async () => {
+    const agent = await receiver("com.sdk.*");
+    const { headers, body } = HTTP.binary(new CloudEvent({ ...everything, id: "sdk-binary" }));
+    expect((await admin.post("/events", body, headers as Record<string, string>)).status).toBe(202);
+    const [delivery] = await receive(agent, 1);
+    expect(delivery.payload).toEqual({ specversion: "1.0", ...everything, id: "sdk-binary" });
+  });
+
+  test("batch mode: one result for each, in order", async () => {
+    const agent = await receiver("com.batch.*");
+    const good = (id: string) => new CloudEvent({ id, source: "/s", type: "com.batch.x", data: {} }).toJSON();
+    const events = [good("b1"), { ...good("b2"), source: "no uri" }, good("b1"), "text", good("b3")];
+    const answer = await admin.post("/events", JSON.stringify(events), BATCH);
+    expect(answer.status).toBe(202);
+    expect(answer.body).toMatchObject([
+      { status: "accepted" },
+      { status: "rejected", error: { code: "invalid_event", details: { field: "source", value: "no uri" } } },
+      { status: "duplicate" },
+      { status: "rejected", error: { code: "invalid_event", details: { field: "" } } },
+      { status: "accepted" },
+    ]);
+    expect(answer.body[2].event_id).toBe(answer.body[0].event_id);
+    const ids = (await receive(agent, 2)).map(({ payload }) => payload.id);
+    expect(ids.sort()).toEqual(["b1", "b3"]);
+  });
+});
+
+const BATCH = { "content-type": "application/cloudevents-batch+json" };
+const BINARY = { "ce-specversion": "1.0", "ce-source": "/bin", "ce-type": "com.binary.sent" };
+
+describe("binary mode", () => {
+  test.each([
+    ["text/plain", "Grüße", { data: "Grüße" }],
+    ["application/xml", "<a/>", { data: "<a/>" }],
+    ["application/vnd.acme+json; charset=utf-8", '{"a":1}', { data: { a: 1 } }],
+    ["application/octet-stream", Buffer.from([0, 255, 1]), { data_base64: "AP8B" }],
+    ["text/plain", Buffer.from([0xff, 0xfe]), { data_base64: "//4=" }],
+    ["text/plain; charset=utf-16", Buffer.from([65, 0]), { data_base64: "QQA=" }],
+  ])("%s", async (type, body, data) => {
+    const headers = {
+      ...BINARY,
+      "ce-id": `bin-${type}-${body}`.replaceAll(/[^\w-]/g, ""),
+      "content-type": type,
+    };
+    const { event_id } = ok(await admin.post("/events", body, headers));
+    const { payload } = ok(await admin.get(`/events/${event_id}`));
+    expect(payload).toMatchObject({ ...data, datacontenttype: type, type: "com.binary.sent" });
+  });
+
+  test("undoes percent-encoding, and quotes", async () => {
+    const headers = {
+      ...BINARY,
+      "ce-id": "bin-encoded",
+      "ce-subject": '"Euro%20%E2%82%AC"',
+      "content-type": "text/plain",
+    };
+    const { event_id } = ok(await admin.post("/events", "x", headers));
+    expect(ok(await admin.get(`/events/${event_id}`)).payload.subject).toBe("Euro €");
+  });
+
+  test("JSON data that is no JSON is an invalid event", async () => {
+    const headers = { ...BINARY, "ce-id": "bin-bad", "content-type": "application/json" };
+    const { status, body } = await admin.post("/events", "{oops", headers);
+    expect([status, body.error.code, body.error.details.field]).toEqual([400, "invalid_event", "data"]);
+  });
+});
+
+describe("refusals leave nothing behind", () => {
+  const big = "x".repeat(20_000);
+  const structured = { "content-type": "application/cloudevents+json" };
+  test.each([
+    ["a missing attribute", { ...cloudEvent("r1"), type: undefined }, {}, 400, "invalid_event"],
+    ["another specversion", cloudEvent("r2", { specversion: "0.3" }), {}, 400, "invalid_event"],
+    [
+      "a type of the service's own",
+      cloudEvent("r3", { type: "service.run.started" }),
+      {},
+      400,
+      "invalid_event",
+    ],
+    ["a cited memory", cloudEvent("r4", { type: "memory.cited" }), {}, 400, "invalid_event"],
+    ["an event over the limit", cloudEvent("r5", { data: big }), {}, 413, "payload_too_large"],
+    ["no JSON", "{", structured, 400, "validation_failed"],
+    ["another content type", "x", { "content-type": "text/plain" }, 415, "unsupported_media_type"],
+    ["a batch that is no array", "{}", BATCH, 400, "validation_failed"],
+    ["a batch of 101", JSON.stringify(Array(101).fill(cloudEvent("r6"))), BATCH, 400, "validation_failed"],
+  ])("%s", async (_, body, headers, status, code) => {
+    const before = ok(await admin.get("/events?limit=1")).events[0]?.event_id;
+    const answer = await admin.post("/events", body, headers);
+    expect([answer.status, answer.body.error.code]).toEqual([status, code]);
+    expect(ok(await admin.get("/events?limit=1")).events[0]?.event_id).toBe(before);
+  });
+
+  test("an event over the limit within a batch refuses only itself", async () => {
+    const events = [cloudEvent("l1", { data: big }), cloudEvent("l2")];
+    const { body } = await admin.post("/events", JSON.stringify(events), BATCH);
+    expect(body).toMatchObject([
+      { status: "rejected", error: { code: "payload_too_large", details: { max_size: 20_000 } } },
+      { status: "accepted" },
+    ]);
+  });
+});
+
+describe("the same id again", () => {
+  test("is a duplicate, delivered once, and counted when it comes from elsewhere", async () => {
+    const agent = await receiver("com.twice.*");
+    const event = cloudEvent("twice", { type: "com.twice.x" });
+    const first = await admin.post("/events", event);
+    const again = await admin.post("/events", event);
+    const elsewhere = await admin.post("/events", { ...event, source: "urn:other" });
+    expect([first.status, again.status, elsewhere.status]).toEqual([202, 200, 200]);
+    expect(again.body).toEqual({ event_id: first.body.event_id, status: "duplicate" });
+    expect(elsewhere.body).toEqual(again.body);
+    const page = await fannedOut(admin, first.body.event_id);
+    expect(page).toMatchObject({
+      duplicate_sources: 1,
+      deliveries: { pending: 1 },
+      payload: { source: "urn:test" },
+    });
+    expect(await receive(agent, 1)).toHaveLength(1);
+    expect(ok(await agent.get("/delivery/poll")).count).toBe(0);
+  });
+
+  test("published sixty-four times at once is accepted once", async () => {
+    const event = cloudEvent("at-once");
+    const answers = await Promise.all(Array.from({ length: 64 }, () => admin.post("/events", event)));
+    expect(answers.filter(({ status }) => status === 202)).toHaveLength(1);
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(63);
+  });
+
+  test("with its Idempotency-Key is told accepted again", async () => {
+    const headers = { "idempotency-key": "publish-once" };
+    const first = await admin.post("/events", cloudEvent("keyed"), headers);
+    const again = await admin.post("/events", cloudEvent("keyed"), headers);
+    expect([first.status, again.status]).toEqual([202, 202]);
+    expect(again.body).toEqual(first.body);
+  });
+});
+
+describe("reading events", () => {
+  test("the page of one event tells its whole story", async () => {
+    const agent = await receiver("com.story.*", { filter_expression: "n == 1" });
+    const { event_id } = ok(await admin.post("/events", cloudEvent("story", { type: "com.story.x" })));
+    await receive(agent, 1);
+    const page = await fannedOut(admin, event_id);
+    expect(page).toMatchObject({
+      event_id,
+      state: "fanned_out",
+      matched_count: 1,
+      publisher_id: admin.id,
+      park_reason: null,
+      deliveries: { pending: 0, acknowledged: 1, dlq: 0 },
+      timeline: [{ what: "published" }, { what: "matched", reason: "1 receiver" }],
+      receivers: [{ agent_id: agent.id, state: "acknowledged", attempt_count: 1, matched: { feed_ids: [] } }],
+    });
+    const steps = page.receivers[0].timeline.map(({ what }: { what: string }) => what);
+    expect(steps).toEqual(["matched", "handed_out", "acknowledged"]);
+    expect(page.receivers[0].matched.interest_ids).toHaveLength(1);
+  });
+
+  test("an event that nobody wanted says so, and is listed as unmatched", async () => {
+    const { event_id } = ok(await admin.post("/events", cloudEvent("lonely", { type: "com.lonely.x" })));
+    const page = await fannedOut(admin, event_id);
+    expect(page).toMatchObject({ matched_count: 0, timeline: [{}, { what: "unmatched" }] });
+    const { events } = ok(await admin.get("/events?unmatched=true&type=com.lonely.*"));
+    expect(events.map((event: { event_id: string }) => event.event_id)).toEqual([event_id]);
+  });
+
+  test("filters and pages", async () => {
+    for (const n of [1, 2, 3, 4, 5]) {
+      const more = { type: `com.paged.${n % 2 ? "odd" : "even"}`, source: "urn:paged", subject: `s/${n}` };
+      ok(await admin.post("/events", cloudEvent(`paged-${n}`, more)));
+    }
+    const ids = async (query: string) => {
+      const { events, next_cursor } = ok(await admin.get(`/events?${query}`));
+      return [events.map(({ payload }: { payload: { id: string } }) => payload.id), next_cursor] as const;
+    };
+    const [latest, cursor] = await ids("source=urn:paged&limit=2");
+    expect(latest).toEqual(["paged-5", "paged-4"]);
+    const [next, second] = await ids(`source=urn:paged&limit=2&cursor=${cursor}`);
+    expect(next).toEqual(["paged-3", "paged-2"]);
+    expect(await ids(`source=urn:paged&limit=2&cursor=${second}`)).toEqual([["paged-1"], null]);
+    expect(await ids("type=com.paged.odd")).toEqual([["paged-5", "paged-3", "paged-1"], null]);
+    expect(await ids("type=com.paged.*&subject=s/2")).toEqual([["paged-2"], null]);
+    expect(await ids("type=com.*.even&limit=1")).toEqual([["paged-4"], expect.any(String)]);
+    expect(await ids("id=paged-3")).toEqual([["paged-3"], null]);
+    expect(await ids("source=urn:paged&since=2100-01-01T00:00:00Z")).toEqual([[], null]);
+    expect(await ids("source=urn:paged&since=2000-01-01T00:00:00Z&limit=5")).toEqual([
+      expect.any(Array),
+      null,
+    ]);
+  });
+
+  test.each([
+    ["type=[oops", "type"],
+    ["cursor=oops", "cursor"],
+  ])("%s is refused", async (query, field) => {
+    const { status, body } = await admin.get(`/events?${query}`);
+    expect([status, body.error.code, body.error.details.field]).toEqual([400, "validation_error", field]);
+  });
+
+  test("who sees what", async () => {
+    const sender = await newAgent(server, admin, ["send"]);
+    const other = await newAgent(server, admin, ["send"]);
+    const reader = await newAgent(server, admin, ["receive"]);
+    const neither = await newAgent(server, admin, ["memory:read"]);
+    ok(await admin.post(`/agents/${reader.id}/interests`, { event_type: "com.seen.x" }));
+    const seen = ok(await sender.post("/events", cloudEvent("seen", { type: "com.seen.x" }))).event_id;
+    const unseen = ok(await sender.post("/events", cloudEvent("unseen", { type: "com.seen.y" }))).event_id;
+    await fannedOut(admin, seen);
+    await fannedOut(admin, unseen);
+    const listed = async (caller: Api) =>
+      ok(await caller.get("/events?type=com.seen.?")).events.map(
+        ({ event_id }: { event_id: string }) => event_id,
+      );
+    expect(await listed(sender)).toEqual([unseen, seen]);
+    expect(await listed(other)).toEqual([]);
+    expect(await listed(reader)).toEqual([seen]);
+    expect(await listed(orgAdmin)).toEqual([unseen, seen]);
+    expect((await reader.get(`/events/${seen}`)).body.receivers).toBeUndefined();
+    expect((await reader.get(`/events/${unseen}`)).status).toBe(404);
+    expect((await other.get(`/events/${seen}`)).status).toBe(404);
+    expect((await neither.get("/events")).body.error).toMatchObject({ code: "insufficient_scope" });
+    expect((await reader.post("/events", cloudEvent("no"))).status).toBe(403);
+  });
+
+  test("only a parked event can be retried", async () => {
+    const { event_id } = ok(await admin.post("/events", cloudEvent("not-parked")));
+    const { status, body } = await admin.post(`/events/${event_id}/retry`);
+    expect([status, body.error.code]).toEqual([409, "conflict"]);
+    expect((await admin.post("/events/evt_absent/retry")).status).toBe(404);
+  });
+});

@@ -1,0 +1,248 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { cloudEvent, fannedOut, firstAgent, newAgent, receive, type TestAgent } from "../support/agents.ts";
+import { startServer, type TestServer } from "../support/server.ts";
+import { ok } from "../support/tenancy.ts";
+
+let server: TestServer;
+let admin: TestAgent;
+let agent: TestAgent;
+
+beforeAll(async () => {
+  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0" } });
+  admin = await firstAgent(server);
+  agent = await newAgent(server, admin);
+});
+afterAll(() => server?.stop());
+
+const interestsOf = ({ id }: { id: string }) => `/agents/${id}/interests`;
+const publish = async (id: string, more: object) =>
+  ok(await admin.post("/events", cloudEvent(id, more as never))).event_id;
+
+/** How many agents the event was matched to. */
+async function matchedCount(id: string, more: object): Promise<number> {
+  return (await fannedOut(admin, await publish(id, more))).matched_count;
+}
+
+test("an interest lives: created, listed, read, changed, deleted", async () => {
+  const path = interestsOf(agent);
+  const created = await agent.post(path, { event_type: "com.life.*" });
+  expect(created).toMatchObject({
+    status: 201,
+    body: { id: expect.stringMatching(/^int_/), agent_id: agent.id, event_type: "com.life.*" },
+  });
+  expect(created.body).toMatchObject({ filter_expression: null, priority: 5, enrichment_depth: "none" });
+  const { id } = created.body;
+  expect(ok(await agent.get(`${path}/${id}`))).toEqual(created.body);
+  expect(ok(await agent.get(path))).toEqual({ interests: [created.body], total: 1 });
+
+  const changes = {
+    event_type: "com.lives.*",
+    filter_expression: "n > 0",
+    priority: 9,
+    enrichment_depth: "deep",
+  };
+  const changed = ok(await agent.patch(`${path}/${id}`, changes));
+  expect(changed).toMatchObject({ id, ...changes });
+  expect(ok(await agent.patch(`${path}/${id}`, { filter_expression: null }))).toMatchObject({
+    ...changes,
+    filter_expression: null,
+  });
+
+  expect((await agent.del(`${path}/${id}`)).status).toBe(204);
+  expect((await agent.get(`${path}/${id}`)).status).toBe(404);
+  expect((await agent.del(`${path}/${id}`)).status).toBe(404);
+  expect(ok(await agent.get(path)).total).toBe(0);
+});
+
+test("every change holds for the next event", async () => {
+  const type = "com.change.now";
+  const event = (n: number) => ({ type, data: { n } });
+  const path = interestsOf(agent);
+  for (let round = 0; round < 5; round++) {
+    expect(await matchedCount(`before-${round}`, event(1))).toBe(0);
+    const { id } = ok(await agent.post(path, { event_type: type, filter_expression: "n == 2" }));
+    expect(await matchedCount(`false-${round}`, event(1))).toBe(0);
+    expect(await matchedCount(`true-${round}`, event(2))).toBe(1);
+    ok(await agent.patch(`${path}/${id}`, { filter_expression: "n == 1" }));
+    expect(await matchedCount(`changed-${round}`, event(1))).toBe(1);
+    ok(await agent.del(`${path}/${id}`));
+  }
+});
+
+test("changes of many agents at once all hold", async () => {
+  const agents = await Promise.all(Array.from({ length: 10 }, () => newAgent(server, admin)));
+  const declared = agents.flatMap((each) =>
+    [1, 2, 3].map((n) => each.post(interestsOf(each), { event_type: `com.storm.${n}` })),
+  );
+  expect((await Promise.all(declared)).map(({ status }) => status)).toEqual(Array(30).fill(201));
+  expect(await matchedCount("storm", { type: "com.storm.2" })).toBe(10);
+});
+
+test("both glob and filter must hold, and a filter that fails does not match", async () => {
+  const [both, failing] = [await newAgent(server, admin), await newAgent(server, admin)];
+  ok(
+    await both.post(interestsOf(both), {
+      event_type: "com.both.*",
+      filter_expression: "data.n > 1 && event.subject == 's'",
+    }),
+  );
+  ok(
+    await failing.post(interestsOf(failing), {
+      event_type: "com.both.*",
+      filter_expression: "data.absent.deeper",
+    }),
+  );
+  expect(await matchedCount("both-1", { type: "com.both.x", subject: "s", data: { n: 1 } })).toBe(0);
+  expect(await matchedCount("both-2", { type: "com.other.x", subject: "s", data: { n: 2 } })).toBe(0);
+  const page = await fannedOut(
+    admin,
+    await publish("both-3", { type: "com.both.x", subject: "s", data: { n: 2 } }),
+  );
+  expect(page.receivers.map((each: { agent_id: string }) => each.agent_id)).toEqual([both.id]);
+});
+
+test("several interests that match give one delivery, of the highest priority", async () => {
+  const one = await newAgent(server, admin);
+  const ids = [];
+  for (const [event_type, priority] of [
+    ["com.many.*", 1],
+    ["com.*.x", 8],
+    ["com.many.x", 3],
+  ] as const) {
+    ids.push(ok(await one.post(interestsOf(one), { event_type, priority })).id);
+  }
+  await publish("many-low", { type: "com.many.y" });
+  await publish("many", { type: "com.many.x" });
+  await fannedOut(admin, await publish("many-late", { type: "com.many.y" }));
+  const deliveries = await receive(one, 3);
+  expect(deliveries.map(({ payload }) => payload.id)).toEqual(["many", "many-low", "many-late"]);
+  expect(deliveries[0].matched).toEqual({ interest_ids: expect.any(Array), feed_ids: [] });
+  expect(deliveries[0].matched.interest_ids.sort()).toEqual(ids.sort());
+});
+
+test("an inactive agent is not matched, keeps what it had, and gets both kinds when it is active again", async () => {
+  const sleeper = await newAgent(server, admin);
+  ok(await sleeper.post(interestsOf(sleeper), { event_type: "com.sleep.*" }));
+  const kept = await publish("sleep-before", { type: "com.sleep.soundly" });
+  await fannedOut(admin, kept);
+  ok(await admin.patch(`/agents/${sleeper.id}/status`, { status: "inactive" }));
+  expect(await matchedCount("sleep-during", { type: "com.sleep.soundly" })).toBe(0);
+  expect(ok(await admin.get(`/events/${kept}`)).deliveries.pending).toBe(1);
+  ok(await admin.patch(`/agents/${sleeper.id}/status`, { status: "active" }));
+  expect(await matchedCount("sleep-after", { type: "com.sleep.soundly" })).toBe(1);
+});
+
+describe("refusals change nothing", () => {
+  const path = () => interestsOf(agent);
+  test.each([
+    [
+      "a filter that does not compile",
+      { event_type: "a", filter_expression: "data.n >" },
+      400,
+      "validation_error",
+    ],
+    ["a glob that is none", { event_type: "[a" }, 400, "validation_error"],
+    ["a priority over 9", { event_type: "a", priority: 10 }, 400, "validation_failed"],
+    ["a priority below 0", { event_type: "a", priority: -1 }, 400, "validation_failed"],
+    ["an unknown depth", { event_type: "a", enrichment_depth: "huge" }, 400, "validation_failed"],
+    ["no type", { priority: 1 }, 400, "validation_failed"],
+    [
+      "a filter over 1,000 characters",
+      { event_type: "a", filter_expression: "x".repeat(1001) },
+      400,
+      "validation_failed",
+    ],
+  ])("%s", async (_, body, status, code) => {
+    const answer = await agent.post(path(), body);
+    expect([answer.status, answer.body.error.code]).toEqual([status, code]);
+    expect(ok(await agent.get(path())).total).toBe(0);
+  });
+
+  test("a filter's error says where", async () => {
+    const { body } = await agent.post(path(), { event_type: "a", filter_expression: "data.n > && true" });
+    expect(body.error.details).toMatchObject({ field: "filter_expression", position: 9 });
+  });
+
+  test("the same type and filter twice is a conflict, by creating and by changing", async () => {
+    const first = ok(await agent.post(path(), { event_type: "com.dup.x" }));
+    const other = ok(await agent.post(path(), { event_type: "com.dup.x", filter_expression: "true" }));
+    const conflict = {
+      status: 422,
+      body: {
+        error: {
+          code: "business_rule_violation",
+          details: { rule: "interest_conflict", existing_resource_id: first.id },
+        },
+      },
+    };
+    expect(await agent.post(path(), { event_type: "com.dup.x", priority: 1 })).toMatchObject(conflict);
+    expect(await agent.patch(`${path()}/${other.id}`, { filter_expression: null })).toMatchObject(conflict);
+    expect(ok(await agent.get(path())).total).toBe(2);
+    for (const { id } of [first, other]) ok(await agent.del(`${path()}/${id}`));
+  });
+
+  test("the same Idempotency-Key makes one interest", async () => {
+    const headers = { "idempotency-key": "interest-once" };
+    const first = await agent.post(path(), { event_type: "com.once.x" }, headers);
+    const again = await agent.post(path(), { event_type: "com.once.x" }, headers);
+    expect([first.status, again.status, again.body]).toEqual([201, 201, first.body]);
+    ok(await agent.del(`${path()}/${first.body.id}`));
+  });
+
+  test("another agent's interests are forbidden, except to an admin; an unknown agent's are not there", async () => {
+    const stranger = await newAgent(server, admin);
+    for (const refused of [
+      await stranger.get(path()),
+      await stranger.post(path(), { event_type: "a" }),
+      await stranger.post(`/agents/${agent.id}/interests:test`, { event_type: "a" }),
+    ]) {
+      expect([refused.status, refused.body.error.code]).toEqual([403, "forbidden"]);
+    }
+    expect((await stranger.get("/agents/ag_absent/interests")).status).toBe(404);
+    expect((await admin.get(path())).status).toBe(200);
+    const deaf = await newAgent(server, admin, ["send"]);
+    expect((await deaf.get(interestsOf(deaf))).body.error.code).toBe("insufficient_scope");
+  });
+});
+
+test("a candidate is tried on the last events, and nothing is saved", async () => {
+  await publish("try-1", { type: "com.try.x", data: { n: 1 } });
+  await publish("try-2", { type: "com.try.x", data: { n: 2 } });
+  await publish("try-3", { type: "com.try.x", data: { m: 1 } });
+  await publish("try-4", { type: "com.retry.x", data: { n: 2 } });
+  const candidate = { event_type: "com.try.*", filter_expression: "data.n == 2" };
+  const { results, tested, matched } = ok(await agent.post(`/agents/${agent.id}/interests:test`, candidate));
+  const verdicts = results
+    .slice(0, 4)
+    .map((each: { matches: boolean; reason: string }) => [each.matches, each.reason]);
+  expect(verdicts).toEqual([
+    [false, "type"],
+    [false, "filter_error"],
+    [true, "match"],
+    [false, "filter"],
+  ]);
+  expect(results[1].error).toContain("n");
+  expect([matched, tested]).toEqual([1, results.length]);
+  expect(ok(await agent.get(interestsOf(agent))).total).toBe(0);
+});
+
+test("what the service publishes is matched only by a glob that names it", async () => {
+  const [all, named] = [await newAgent(server, admin), await newAgent(server, admin)];
+  ok(await all.post(interestsOf(all), { event_type: "*" }));
+  ok(await named.post(interestsOf(named), { event_type: "service.delivery.*" }));
+  const loser = await newAgent(server, admin);
+  ok(await admin.patch(`/agents/${loser.id}`, { retry_budget: 1 }));
+  ok(await loser.post(interestsOf(loser), { event_type: "com.lost.x" }));
+  const event_id = await publish("lost", { type: "com.lost.x" });
+  await fannedOut(admin, event_id);
+  const { deliveries } = ok(await loser.get("/delivery/poll?wait=5"));
+  ok(await loser.post("/delivery/nack", { delivery_ids: [deliveries[0].id], reason: "no use" }));
+  const [{ payload }] = await receive(named, 1);
+  expect(payload).toMatchObject({
+    type: "service.delivery.dead_lettered",
+    source: "afferent",
+    data: { event_id, agent_id: loser.id },
+  });
+  const seen = (await receive(all, 1)).map((delivery) => delivery.payload.type);
+  expect(seen).toEqual(["com.lost.x"]);
+});

@@ -1,0 +1,59 @@
+import { type Api, agentToken, api } from "./http.ts";
+import type { TestServer } from "./server.ts";
+import { settle } from "./settle.ts";
+import { ok } from "./tenancy.ts";
+
+/** An agent that speaks for itself. */
+export interface TestAgent extends Api {
+  id: string;
+  token: string;
+}
+
+/** The agent of the first start, with all scopes. */
+export async function firstAgent(server: TestServer): Promise<TestAgent> {
+  const { id, api_key } = server.credentials.agent;
+  const token = await agentToken(server, api_key);
+  return { id, token, ...api(server, token) };
+}
+
+const SCOPES = ["send", "receive", "channel:read", "channel:write"];
+
+/** A new agent with a key of these scopes. */
+export async function newAgent(server: TestServer, admin: Api, scopes = SCOPES): Promise<TestAgent> {
+  const { id } = ok(await admin.post("/agents", { name: "tester", delivery_mode: "poll" }));
+  const { key } = ok(await admin.post(`/agents/${id}/keys`, { scopes }));
+  const token = await agentToken(server, key);
+  return { id, token, ...api(server, token) };
+}
+
+/** A CloudEvent that nothing but what is given sets apart. */
+export function cloudEvent(id: string, more: Record<string, unknown> = {}) {
+  return { specversion: "1.0", id, source: "urn:test", type: "com.example.thing", data: { n: 1 }, ...more };
+}
+
+/** Polls until there are `count` deliveries, acknowledges them, and gives them in order of arrival. */
+// biome-ignore lint/suspicious/noExplicitAny: tests assert on shapes that the type checker cannot know
+export async function receive(agent: TestAgent, count: number): Promise<any[]> {
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  const all: any[] = [];
+  await settle(
+    async () => {
+      const { deliveries } = ok(await agent.get("/delivery/poll?wait=1"));
+      all.push(...deliveries);
+      const delivery_ids = deliveries.map((delivery: { id: string }) => delivery.id);
+      if (delivery_ids.length) ok(await agent.post("/delivery/ack", { delivery_ids }));
+      return all.length >= count;
+    },
+    { what: `${count} deliveries` },
+  );
+  return all;
+}
+
+/** Resolves when the event has been fanned out, with its page. */
+// biome-ignore lint/suspicious/noExplicitAny: as above
+export function fannedOut(admin: Api, event_id: string): Promise<any> {
+  return settle(async () => {
+    const { body } = await admin.get(`/events/${event_id}`);
+    return body.state === "fanned_out" && body;
+  });
+}

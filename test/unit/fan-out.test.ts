@@ -1,0 +1,165 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, expect, test } from "@jest/globals";
+import { ServiceBroker } from "moleculer";
+import type { CloudEvent } from "../../lib/cloudevents.ts";
+import { Fault } from "../../lib/faults.ts";
+import { RecentEvents } from "../../services/events/envelopes.ts";
+import { type EventDoc, EventModel, fanoutKey } from "../../services/events/events.model.ts";
+import { FanOut } from "../../services/events/fan-out.ts";
+import { Publisher } from "../../services/events/publish.ts";
+import type { TenantCollection } from "../../storage/collection.ts";
+import { openStore, type Store } from "../../storage/connection.ts";
+import { settle } from "../support/settle.ts";
+
+const TENANT = "tn_test";
+let dataDir: string;
+let opened: Store;
+let events: TenantCollection<EventDoc>;
+let broker: ServiceBroker;
+/** Moves the clock that decides. */
+let later = 0;
+/** What matching does with an event. */
+let onMatch: (event: CloudEvent) => void;
+let enqueued: string[];
+
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), "afferent-fan-out-"));
+  opened = await openStore({ DATA_DIR: dataDir, MONGO_URL: null });
+  events = opened.collection(EventModel);
+  broker = new ServiceBroker({ logger: false });
+  broker.createService({
+    name: "interests",
+    actions: {
+      match: ({ params }) =>
+        params.events.map(({ event_id, envelope }: { event_id: string; envelope: CloudEvent }) => {
+          onMatch(envelope);
+          const receiver = {
+            agent_id: "ag_1",
+            interest_ids: [],
+            feed_ids: [],
+            priority: 5,
+            enrichment_depth: "none",
+          };
+          return { event_id, receivers: [receiver] };
+        }),
+    },
+  });
+  broker.createService({
+    name: "deliveries",
+    actions: {
+      enqueue({ params }) {
+        enqueued.push(...params.deliveries.map((each: { event_id: string }) => each.event_id));
+      },
+    },
+  });
+  await broker.start();
+});
+afterAll(async () => {
+  await broker.stop();
+  await opened.close();
+  await rm(dataDir, { recursive: true });
+});
+beforeEach(() => {
+  later = 0;
+  enqueued = [];
+  onMatch = () => undefined;
+});
+
+function start(instance: string) {
+  const store: Store = { ...opened, now: () => Date.now() + later };
+  const fanOut = new FanOut({ events, store, broker, instance });
+  const publisher = new Publisher({ events, store, fanOut, recent: new RecentEvents(1e6), maxBytes: 1e6 });
+  return { fanOut, publisher };
+}
+
+const published = (id: string): CloudEvent => ({ specversion: "1.0", id, source: "/s", type: "t", data: {} });
+const origin = { tenant_id: TENANT, publisher_id: null };
+const row = async (event_id: string) => (await events.findOne(TENANT, { _id: event_id })) as EventDoc;
+const isDone = async (event_id: string) => (await row(event_id)).fanned_out_at !== undefined;
+
+test("an event that fails alone is tried again, then parked; those beside it are not held up", async () => {
+  const { fanOut, publisher } = start("alone");
+  let tries = 0;
+  onMatch = ({ id }) => {
+    if (id !== "poison") return;
+    tries++;
+    throw new Error("cannot be matched");
+  };
+  fanOut.start();
+  const results = await publisher.publishEach(
+    ["good-1", "poison", "good-2"].map((id) => () => published(id)),
+    origin,
+  );
+  const [first, poison, second] = results.map((each) => (each as { event_id: string }).event_id) as [
+    string,
+    string,
+    string,
+  ];
+  await settle(() => isDone(first));
+  await settle(() => isDone(second));
+  for (let failures = 1; failures < 5; failures++) {
+    await settle(async () => (await row(poison)).fanout_attempts === failures);
+    later += 400_000;
+    fanOut.nudge();
+  }
+  const parked = await settle(async () => ((await row(poison)).parked_at ? row(poison) : null));
+  expect(parked).toMatchObject({ park_reason: "cannot be matched" });
+  expect(parked.fanout_key).toBeUndefined();
+  // The batch that all three were in, and then five times alone.
+  expect(tries).toBe(6);
+  expect([...new Set(enqueued)].sort()).toEqual([first, second].sort());
+  await fanOut.stop();
+});
+
+test("while nothing works nothing is parked, and all is done when it works again", async () => {
+  const { fanOut, publisher } = start("systemic");
+  let failures = 0;
+  onMatch = () => {
+    failures++;
+    throw new Fault("service_unavailable", "not now");
+  };
+  fanOut.start();
+  const { event_id } = await publisher.publish(published("outage"), origin);
+  await settle(() => failures >= 3);
+  expect((await row(event_id)).fanout_attempts).toBeUndefined();
+  onMatch = () => undefined;
+  await settle(() => isDone(event_id));
+  expect(enqueued).toEqual([event_id]);
+  await fanOut.stop();
+});
+
+test("what a node that died had leased is taken up by the next at once", async () => {
+  const leased = { fanout_key: fanoutKey(TENANT, Date.now() + 9_000), fanout_owner: "dead" };
+  const event = published("orphan");
+  const envelope = JSON.stringify(event);
+  await events.insert({
+    ...{ _id: "evt_orphan", tenant_id: TENANT, ce_id: event.id, type: "t", source: "/s", subject: null },
+    ...{
+      envelope,
+      size: envelope.length,
+      publisher_id: null,
+      accepted_at: new Date(),
+      position: "0",
+      ...leased,
+    },
+  });
+  const { fanOut } = start("next");
+  fanOut.start();
+  await settle(() => isDone("evt_orphan"), { within: 5_000 });
+  expect(enqueued).toEqual(["evt_orphan"]);
+  await fanOut.stop();
+});
+
+test("what is not done when it stops is given back", async () => {
+  const { fanOut, publisher } = start("stopping");
+  onMatch = () => {
+    throw new Fault("service_unavailable", "not now");
+  };
+  fanOut.start();
+  const { event_id } = await publisher.publish(published("unfinished"), origin);
+  await fanOut.stop();
+  expect(await row(event_id)).toMatchObject({ fanout_key: expect.any(String) });
+  expect((await row(event_id)).fanout_owner).toBeUndefined();
+});

@@ -1,0 +1,64 @@
+import { expect, test } from "@jest/globals";
+import { Loop } from "../../mixins/loop.ts";
+import { settle } from "../support/settle.ts";
+
+test("runs at start and again at once while there is more", async () => {
+  let left = 3;
+  let runs = 0;
+  const loop = new Loop(
+    async () => {
+      runs++;
+      return --left > 0;
+    },
+    60_000,
+    () => {},
+  );
+  loop.start();
+  await settle(() => runs === 3);
+  await loop.stop();
+  expect(runs).toBe(3);
+});
+
+test("a nudge during a run is followed by one more", async () => {
+  let runs = 0;
+  let resume = () => {};
+  const loop = new Loop(
+    async () => {
+      runs++;
+      if (runs === 1) {
+        await new Promise<void>((resolve) => {
+          resume = resolve;
+        });
+      }
+      return false;
+    },
+    60_000,
+    () => {},
+  );
+  loop.start();
+  await settle(() => runs === 1);
+  loop.nudge();
+  loop.nudge();
+  resume();
+  await settle(() => runs === 2);
+  await loop.stop();
+  loop.nudge();
+  expect(runs).toBe(2);
+});
+
+test("a failure is reported and tried again", async () => {
+  const failures: unknown[] = [];
+  let runs = 0;
+  const loop = new Loop(
+    async () => {
+      if (++runs === 1) throw new Error("not yet");
+      return false;
+    },
+    1,
+    (err) => failures.push(err),
+  );
+  loop.start();
+  await settle(() => runs > 1);
+  await loop.stop();
+  expect(failures).toEqual([new Error("not yet")]);
+});

@@ -1,0 +1,235 @@
+import { describe, expect, test } from "@jest/globals";
+import fc from "fast-check";
+import { compileFilter, EventScope } from "../../lib/filter.ts";
+import { compileGlob } from "../../lib/glob.ts";
+import { MatchIndex, type Subscription } from "../../services/interests/match-index.ts";
+
+let made = 0;
+const interest = (glob: string, filter?: string): Subscription => {
+  const base = { id: `int_${made++}`, kind: "interest" as const, agent_id: "ag_1", glob, priority: 0 };
+  return filter === undefined ? base : { ...base, filter };
+};
+const ids = (subscriptions: Subscription[]) => subscriptions.map(({ id }) => id).sort();
+const matchedGlobs = (index: MatchIndex, type: string) =>
+  index
+    .match({ type })
+    .matched.map(({ glob }) => glob)
+    .sort();
+
+test("glob and filter both have to hold", () => {
+  const index = new MatchIndex([
+    interest("com.*", "data.n == 1"),
+    interest("com.*", "data.n == 2"),
+    interest("org.*", "data.n == 1"),
+    interest("com.*"),
+  ]);
+  const { matched, errors } = index.match({ type: "com.x", data: { n: 1 } });
+  expect(matched.map(({ glob, filter }) => [glob, filter])).toEqual([
+    ["com.*", undefined],
+    ["com.*", "data.n == 1"],
+  ]);
+  expect(errors).toBe(0);
+});
+
+test("literal, prefix, suffix and middle globs", () => {
+  const globs = [
+    "com.a.b",
+    "com.a.*",
+    "com.*",
+    "*",
+    "*.b",
+    "com.*.b",
+    "c?m.a.b",
+    "[c]om.a.b",
+    "com.a.bb",
+    "org.*",
+    "*.c",
+    "com.*.c",
+  ];
+  const index = new MatchIndex(globs.map((glob) => interest(glob)));
+  expect(matchedGlobs(index, "com.a.b")).toEqual([
+    "*",
+    "*.b",
+    "[c]om.a.b",
+    "c?m.a.b",
+    "com.*",
+    "com.*.b",
+    "com.a.*",
+    "com.a.b",
+  ]);
+  expect(matchedGlobs(index, "")).toEqual(["*"]);
+  expect(matchedGlobs(index, "com.*")).toEqual(["*", "com.*"]);
+});
+
+describe("events that the service publishes itself", () => {
+  const index = new MatchIndex(
+    [
+      "*",
+      "s*",
+      "service*",
+      "service.*",
+      "service.run.*",
+      "service.run.started",
+      "*.started",
+      "memory.*",
+      "m*",
+      "memory.cited",
+      "memory*",
+    ].map((glob) => interest(glob)),
+  );
+  test.each([
+    ["service.run.started", ["service.*", "service.run.*", "service.run.started"]],
+    ["memory.cited", ["memory.*", "memory.cited"]],
+    ["memory.other", ["*", "m*", "memory*", "memory.*"]],
+    ["services.started", ["*", "*.started", "s*", "service*"]],
+  ])("%s", (type, globs) => {
+    expect(matchedGlobs(index, type)).toEqual(globs);
+  });
+});
+
+test("a filter is asked once per event, however many subscriptions and globs have it", () => {
+  let reads = 0;
+  const data = {
+    get n() {
+      reads++;
+      return 1;
+    },
+  };
+  const index = new MatchIndex(
+    ["*", "com.*", "*.x", "com.x"].flatMap((glob) =>
+      Array.from({ length: 50 }, () => interest(glob, "data.n == 1.0")),
+    ),
+  );
+  expect(index.match({ type: "com.x", data }).matched).toHaveLength(200);
+  expect(reads).toBe(1);
+  expect(index.match({ type: "com.x", data }).matched).toHaveLength(200);
+  expect(reads).toBe(2);
+  index.match({ type: "org", data: {} });
+  expect(index.match({ type: "com.x", data: { n: 2 } }).matched).toEqual([]);
+});
+
+test("distinct filters that fail are counted and do not match", () => {
+  const index = new MatchIndex([
+    interest("*", "data.missing == 1"),
+    interest("a", "data.missing == 1"),
+    interest("*", "data.n + 1 == 2"),
+    interest("*", "does not compile"),
+    interest("*", "data.n == 1"),
+  ]);
+  const { matched, errors } = index.match({ type: "a", data: { n: 1 } });
+  expect(matched.map(({ filter }) => filter)).toEqual(["data.n == 1"]);
+  expect(errors).toBe(3);
+});
+
+test("adding the same id replaces, removing forgets", () => {
+  const first = interest("com.*", "data.n == 1");
+  const index = new MatchIndex([first]);
+  index.add({ ...first, priority: 5 });
+  expect(index.match({ type: "com.x", data: { n: 1 } }).matched).toEqual([{ ...first, priority: 5 }]);
+  index.add({ ...first, glob: "org.*" });
+  expect(index.size).toBe(1);
+  expect(index.match({ type: "com.x", data: { n: 1 } }).matched).toEqual([]);
+  expect(index.match({ type: "org.x", data: { n: 1 } }).matched).toHaveLength(1);
+  expect(index.remove(first.id)).toBe(true);
+  expect(index.remove(first.id)).toBe(false);
+  expect(index.size).toBe(0);
+  expect(index.match({ type: "org.x", data: { n: 1 } }).matched).toEqual([]);
+});
+
+test("an invalid glob is refused and leaves the index as it was", () => {
+  const first = interest("com.*");
+  const index = new MatchIndex([first]);
+  expect(() => index.add(interest("com.[", "data.n == 1"))).toThrow("not closed");
+  expect(() => index.add({ ...first, glob: "" })).toThrow("must not be empty");
+  expect(index.size).toBe(1);
+  expect(matchedGlobs(index, "com.x")).toEqual(["com.*"]);
+});
+
+const part = fc.constantFrom(
+  "com",
+  "org",
+  "service",
+  "memory",
+  "cited",
+  "a",
+  "b",
+  "*",
+  "?",
+  "[ab]",
+  "*a",
+  "b*",
+  "**",
+);
+const globs = fc.array(part, { minLength: 1, maxLength: 4 }).map((parts) => parts.join("."));
+const types = fc
+  .array(fc.constantFrom("com", "org", "service", "memory", "cited", "a", "b", "ab"), {
+    minLength: 1,
+    maxLength: 4,
+  })
+  .map((parts) => parts.join("."));
+const filters = fc.constantFrom(undefined, "data.n == 1", "data.n > 0", "data.nope == 1", "n in [0, 2]");
+const subscriptions = fc
+  .array(fc.tuple(globs, filters), { maxLength: 25 })
+  .map((all) => all.map(([glob, filter]) => interest(glob, filter)));
+const events = fc.record({ type: types, data: fc.record({ n: fc.nat({ max: 2 }) }) });
+
+function scan(all: Iterable<Subscription>, event: { type: string; data: object }): string[] {
+  const scope = new EventScope(event);
+  const reserved = event.type.startsWith("service.")
+    ? "service."
+    : event.type === "memory.cited"
+      ? "memory."
+      : "";
+  return ids(
+    [...all].filter(
+      ({ glob, filter }) =>
+        glob.startsWith(reserved) &&
+        compileGlob(glob).test(event.type) &&
+        (filter === undefined || compileFilter(filter).matches(scope) === "match"),
+    ),
+  );
+}
+
+test("property: finds what a scan of all subscriptions finds, also after changes", () => {
+  fc.assert(
+    fc.property(
+      subscriptions,
+      subscriptions,
+      fc.array(fc.nat()),
+      fc.array(events, { minLength: 1, maxLength: 5 }),
+      (start, later, removals, all) => {
+        const live = new Map(start.map((subscription) => [subscription.id, subscription]));
+        const index = new MatchIndex(start);
+        for (const subscription of later) {
+          live.set(subscription.id, subscription);
+          index.add(subscription);
+        }
+        const known = [...live.keys()];
+        for (const n of removals) {
+          const id = known[n % known.length] ?? "none";
+          expect(index.remove(id)).toBe(live.delete(id));
+        }
+        expect(index.size).toBe(live.size);
+        for (const event of all) expect(ids(index.match(event).matched)).toEqual(scan(live.values(), event));
+      },
+    ),
+    { numRuns: 500 },
+  );
+});
+
+test("in slices the result is the same, also while other events are matched and others can run between", async () => {
+  const index = new MatchIndex(
+    Array.from({ length: 20_000 }, (_, i) => interest("com.*", `data.n > ${i - 10}`)),
+  );
+  let others = 0;
+  const tick = setInterval(() => others++, 0);
+  const [three, five] = await Promise.all([
+    index.matchInSlices({ type: "com.x", data: { n: 3 } }),
+    index.matchInSlices({ type: "com.x", data: { n: 5 } }),
+  ]);
+  clearInterval(tick);
+  expect(three.matched).toHaveLength(13);
+  expect(five.matched).toHaveLength(15);
+  expect(others).toBeGreaterThan(0);
+  expect(ids(three.matched)).toEqual(ids(index.match({ type: "com.x", data: { n: 3 } }).matched));
+});

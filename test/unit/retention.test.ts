@@ -1,0 +1,74 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { ServiceBroker } from "moleculer";
+import { type EventDoc, EventModel, fanoutKey } from "../../services/events/events.model.ts";
+import { positionMaker } from "../../services/events/position.ts";
+import { Retention } from "../../services/events/retention.ts";
+import type { TenantCollection } from "../../storage/collection.ts";
+import { openStore, type Store } from "../../storage/connection.ts";
+
+const DAY = 86_400_000;
+let dataDir: string;
+let store: Store;
+let events: TenantCollection<EventDoc>;
+let broker: ServiceBroker;
+const forgotten: string[] = [];
+
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), "afferent-retention-"));
+  store = await openStore({ DATA_DIR: dataDir, MONGO_URL: null });
+  events = store.collection(EventModel);
+  broker = new ServiceBroker({ logger: false });
+  broker.createService({
+    name: "deliveries",
+    actions: {
+      async forget_events({ params: { tenant_id, event_ids } }) {
+        // The deliveries go first: nothing may refer to an event that is gone.
+        expect(await events.count(tenant_id, { _id: { $in: event_ids } })).toBe(event_ids.length);
+        forgotten.push(...event_ids);
+      },
+    },
+  });
+  await broker.start();
+});
+afterAll(async () => {
+  await broker.stop();
+  await store.close();
+  await rm(dataDir, { recursive: true });
+});
+
+test("events older than they are kept go, with their deliveries; younger and unfinished ones stay", async () => {
+  const row = (tenant_id: string, n: number, days: number, more: Partial<EventDoc> = {}): EventDoc => {
+    const at = Date.now() - days * DAY;
+    const fixed = {
+      envelope: "{}",
+      size: 2,
+      ce_id: `${n}`,
+      type: "t",
+      source: "/",
+      subject: null,
+      publisher_id: null,
+    };
+    const _id = `evt_${tenant_id}_${days}_${n}`;
+    return { _id, tenant_id, ...fixed, accepted_at: new Date(at), position: positionMaker()(at), ...more };
+  };
+  const old = [
+    ...Array.from({ length: 450 }, (_, n) => row("tn_a", n, 11)),
+    ...Array.from({ length: 3 }, (_, n) => row("tn_c", n, 40)),
+  ];
+  const kept = [
+    row("tn_a", 1, 9),
+    row("tn_b", 1, 0),
+    row("tn_c", 7, 40, { fanout_key: fanoutKey("tn_c", Date.now()) }),
+  ];
+  await events.insertMany([...old, ...kept]);
+  const gone: string[] = [];
+  const retention = new Retention({ events, store, broker, onGone: (ids) => gone.push(...ids) }, 10);
+  while (await retention.run());
+  const left = (await events.system.find({}).toArray()) as EventDoc[];
+  expect(left.map(({ _id }) => _id).sort()).toEqual(kept.map(({ _id }) => _id).sort());
+  const ids = old.map(({ _id }) => _id).sort();
+  expect([gone.sort(), forgotten.sort()]).toEqual([ids, ids]);
+});
