@@ -1,0 +1,141 @@
+import { promises as dns, type LookupAddress, type LookupOptions, lookup as systemLookup } from "node:dns";
+import { BlockList, isIP, type LookupFunction } from "node:net";
+
+/** What is not the public internet (IANA special-purpose address registries), by address family. */
+const SPECIAL: Record<"ipv4" | "ipv6", string[]> = {
+  ipv4: [
+    "0.0.0.0/8",
+    "10.0.0.0/8",
+    "100.64.0.0/10",
+    "127.0.0.0/8",
+    "169.254.0.0/16",
+    "172.16.0.0/12",
+    "192.0.0.0/24",
+    "192.0.2.0/24",
+    "192.88.99.0/24",
+    "192.168.0.0/16",
+    "198.18.0.0/15",
+    "198.51.100.0/24",
+    "203.0.113.0/24",
+    "224.0.0.0/4",
+    "240.0.0.0/4",
+  ],
+  // Ranges that embed an IPv4 address (mapped, translated, 6to4, Teredo) are refused whole: no public
+  // endpoint is named by one, and taking them apart is one more thing to get wrong.
+  ipv6: [
+    "::/96",
+    "::ffff:0:0/96",
+    "::ffff:0:0:0/96",
+    "64:ff9b::/96",
+    "64:ff9b:1::/48",
+    "100::/64",
+    "2001::/23",
+    "2001:db8::/32",
+    "2002::/16",
+    "3fff::/20",
+    "5f00::/16",
+    "fc00::/7",
+    "fe80::/10",
+    "fec0::/10",
+    "ff00::/8",
+  ],
+};
+
+// A list per family: in a common one, Node takes ::ffff:0:0/96 for every IPv4 address.
+const blocked = { ipv4: blockList("ipv4"), ipv6: blockList("ipv6") };
+
+function blockList(family: "ipv4" | "ipv6"): BlockList {
+  const list = new BlockList();
+  for (const range of SPECIAL[family]) {
+    const [address, bits] = range.split("/") as [string, string];
+    list.addSubnet(address, Number(bits), family);
+  }
+  return list;
+}
+
+/** Whether an IP address literal is one of the public internet. */
+export function isPublicAddress(address: string): boolean {
+  const plain = address.split("%")[0] as string;
+  const version = isIP(plain);
+  if (version === 0) return false;
+  const family = version === 4 ? "ipv4" : "ipv6";
+  return !blocked[family].check(plain, family);
+}
+
+/** An address that pushes must not go to: loopback, link-local, private or otherwise not public. */
+export class AddressRefused extends Error {
+  readonly code = "ADDRESS_REFUSED";
+
+  constructor(host: string, address: string) {
+    const found = host === address ? address : `${host} (${address})`;
+    super(`${found} is not a public address; loopback, link-local and private ones are refused`);
+  }
+}
+
+export interface GuardOptions {
+  /** Let everything pass (`PUSH_ALLOW_PRIVATE`). */
+  allowPrivate: boolean;
+  /** All addresses of a name; for tests. */
+  resolve?: (host: string) => Promise<{ address: string }[]>;
+}
+
+/**
+ * Checks that a URL is http(s) and, now, resolves to public addresses only. A name that does not resolve at all is
+ * let through: it may yet, and the connection is checked again (api.md Delivery, `push`).
+ *
+ * @throws Error whose message says what was given and what is allowed.
+ */
+export async function assertPublicUrl(url: string, options: GuardOptions): Promise<void> {
+  if (!URL.canParse(url)) throw new Error(`${url} is not a URL: expected http:// or https://`);
+  const { protocol, username, password } = new URL(url);
+  if (protocol !== "http:" && protocol !== "https:") {
+    throw new Error(`${protocol}// is not delivered to: expected http:// or https://`);
+  }
+  if (username || password) throw new Error("a URL with a user name or password is not accepted");
+  if (!options.allowPrivate) await assertPublicHost(hostOf(url), options.resolve ?? resolveAll);
+}
+
+/** The host of a URL as the connection needs it. The URL parser has made plain any decimal, octal or hex address. */
+export function hostOf(url: string): string {
+  return new URL(url).hostname.replace(/^\[|\]$/g, "");
+}
+
+async function assertPublicHost(host: string, resolve: NonNullable<GuardOptions["resolve"]>): Promise<void> {
+  if (isIP(host)) return refusePrivate(host, [host]);
+  const addresses = await resolve(host).catch(() => []);
+  refusePrivate(
+    host,
+    addresses.map(({ address }) => address),
+  );
+}
+
+const resolveAll = (host: string) => dns.lookup(host, { all: true });
+
+function refusePrivate(host: string, addresses: string[]): void {
+  const refused = addresses.find((address) => !isPublicAddress(address));
+  if (refused !== undefined) throw new AddressRefused(host, refused);
+}
+
+type Resolver = (
+  host: string,
+  options: LookupOptions & { all: true },
+  done: (err: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
+) => void;
+
+/**
+ * The `lookup` of a socket that refuses private addresses at the moment it connects, so that a name which resolved
+ * to a public address when it was checked cannot lead elsewhere now (DNS rebinding). A host that is an address
+ * never comes here: check that with `isPublicAddress`.
+ */
+export function guardedLookup(resolver: Resolver = systemLookup as Resolver): LookupFunction {
+  return (host, options, done) => {
+    resolver(host, { ...options, all: true }, (err, addresses) => {
+      if (err) return done(err, []);
+      const refused = addresses.find(({ address }) => !isPublicAddress(address));
+      if (refused) return done(new AddressRefused(host, refused.address), []);
+      const [first] = addresses as [LookupAddress];
+      if (options.all) done(null, addresses);
+      else done(null, first.address, first.family);
+    });
+  };
+}

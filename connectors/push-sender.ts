@@ -1,0 +1,143 @@
+import { createHmac } from "node:crypto";
+import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from "node:http";
+import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
+import { isIP } from "node:net";
+import { AddressRefused, guardedLookup, hostOf, isPublicAddress } from "./address-guard.ts";
+
+/** What is pushed, and where to. */
+export interface Push {
+  url: string;
+  /** `webhook-id`: the same for every attempt. */
+  id: string;
+  /** The CloudEvent as JSON text. */
+  envelope: string;
+  /** `whsec_…`, all that are valid now: one signature each. */
+  secrets: string[];
+  signal?: AbortSignal;
+}
+
+/**
+ * - `answered`: any HTTP status; `retry_after_seconds` where the endpoint asked to wait.
+ * - `unreachable`: refused, no route or no such name: nothing got there.
+ * - `failed`: anything else: too slow, broken off, no TLS, an address that may not be pushed to.
+ * - `aborted`: by our own signal.
+ */
+export type PushResult =
+  | { kind: "answered"; status: number; retry_after_seconds: number | null }
+  | { kind: "unreachable"; reason: string }
+  | { kind: "failed"; reason: string }
+  | { kind: "aborted" };
+
+const UNREACHABLE = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH"]);
+
+/** Of an answer's body no more is read: only its status counts. */
+const MAX_ANSWER_BYTES = 4096;
+
+export interface PushSenderOptions {
+  allowPrivate: boolean;
+  timeoutMs: number;
+}
+
+/** Sends events to endpoints, signed as Standard Webhooks. Never follows a redirect. */
+export class PushSender {
+  readonly #options: PushSenderOptions;
+  readonly #http = new HttpAgent({ keepAlive: true, maxFreeSockets: 8, timeout: 60_000 });
+  readonly #https = new HttpsAgent({ keepAlive: true, maxFreeSockets: 8, timeout: 60_000 });
+
+  constructor(options: PushSenderOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves when the outcome is known, within the timeout; never rejects. */
+  async send(push: Push): Promise<PushResult> {
+    const timeout = AbortSignal.timeout(this.#options.timeoutMs);
+    const signal = push.signal ? AbortSignal.any([push.signal, timeout]) : timeout;
+    try {
+      return answered(await this.#post(push, signal));
+    } catch (err) {
+      if (push.signal?.aborted) return { kind: "aborted" };
+      if (timeout.aborted)
+        return { kind: "failed", reason: `no answer within ${this.#options.timeoutMs / 1000} s` };
+      return failure(err as NodeJS.ErrnoException);
+    }
+  }
+
+  close(): void {
+    this.#http.destroy();
+    this.#https.destroy();
+  }
+
+  #post(push: Push, signal: AbortSignal): Promise<IncomingMessage> {
+    const { url, envelope } = push;
+    const host = hostOf(url);
+    const guarded = !this.#options.allowPrivate;
+    // An address needs no lookup, so the guard of the lookup never sees it.
+    if (guarded && isIP(host) && !isPublicAddress(host)) throw new AddressRefused(host, host);
+    const secure = new URL(url).protocol === "https:";
+    const body = Buffer.from(envelope);
+    const headers = { ...signed(push, body), "Content-Length": body.length };
+    return new Promise((resolve, reject) => {
+      const request = (secure ? httpsRequest : httpRequest)(url, {
+        method: "POST",
+        agent: secure ? this.#https : this.#http,
+        headers,
+        signal,
+        ...(guarded && { lookup: guardedLookup() }),
+      });
+      request.once("error", reject);
+      request.once("response", (response) => drain(response, resolve, reject));
+      request.end(body);
+    });
+  }
+}
+
+/** Resolves when the answer is read to its end, so that the connection can be used again, or is long enough. */
+function drain(
+  response: IncomingMessage,
+  resolve: (value: IncomingMessage) => void,
+  reject: (err: Error) => void,
+) {
+  let bytes = 0;
+  response.on("data", (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes <= MAX_ANSWER_BYTES) return;
+    resolve(response);
+    response.destroy();
+  });
+  response.once("end", () => resolve(response));
+  response.once("error", reject);
+}
+
+function signed({ id, secrets }: Push, body: Buffer): Record<string, string> {
+  const timestamp = Math.floor(Date.now() / 1000);
+  return {
+    "Content-Type": "application/cloudevents+json",
+    "User-Agent": "Afferent",
+    "webhook-id": id,
+    "webhook-timestamp": String(timestamp),
+    "webhook-signature": secrets.map((secret) => signature(secret, id, timestamp, body)).join(" "),
+  };
+}
+
+/** `v1,` and the base64 HMAC-SHA256 of `id.timestamp.body` (Standard Webhooks). */
+function signature(secret: string, id: string, timestamp: number, body: Buffer): string {
+  const key = Buffer.from(secret.replace(/^whsec_/, ""), "base64");
+  return `v1,${createHmac("sha256", key).update(`${id}.${timestamp}.`).update(body).digest("base64")}`;
+}
+
+function answered({ statusCode = 0, headers }: IncomingMessage): PushResult {
+  return { kind: "answered", status: statusCode, retry_after_seconds: retryAfter(headers["retry-after"]) };
+}
+
+/** Seconds that a `Retry-After` asks for, given as a number or as a date; null when it makes no sense. */
+export function retryAfter(value: string | undefined, now = Date.now()): number | null {
+  if (value === undefined) return null;
+  if (/^\s*\d+\s*$/.test(value)) return Number(value);
+  const at = Date.parse(value);
+  return Number.isNaN(at) ? null : Math.max(Math.ceil((at - now) / 1000), 0);
+}
+
+function failure(err: NodeJS.ErrnoException): PushResult {
+  const kind = UNREACHABLE.has(err.code ?? "") ? "unreachable" : "failed";
+  return { kind, reason: err instanceof AddressRefused ? err.message : (err.code ?? err.message) };
+}

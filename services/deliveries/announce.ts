@@ -1,0 +1,49 @@
+import type { ServiceBroker } from "moleculer";
+import type { TenantCollection } from "../../storage/collection.ts";
+import { loadEnvelopes } from "./dead-letters.ts";
+import type { DeliveryDoc } from "./deliveries.model.ts";
+
+const BATCH = 100;
+
+/**
+ * Publishes `service.delivery.dead_lettered` for rows that died, and clears the note on them. The event's id derives
+ * from row and time, so repeating it after a crash adds nothing. @returns whether there may be more
+ */
+export async function announceDead(
+  broker: ServiceBroker,
+  deliveries: TenantCollection<DeliveryDoc>,
+): Promise<boolean> {
+  const rows = (await deliveries.system
+    .find(
+      { announce_at: { $gt: new Date(0) } },
+      { sort: { announce_at: 1 }, limit: BATCH, projection: { timeline: 0 } },
+    )
+    .toArray()) as DeliveryDoc[];
+  for (const [tenant_id, those] of Map.groupBy(rows, (row) => row.tenant_id)) {
+    const envelopes = await loadEnvelopes(broker, tenant_id, those);
+    await Promise.all(those.map((row) => announce(broker, row, envelopes.get(row.event_id ?? ""))));
+    for (const [announce_at, same] of Map.groupBy(those, (row) => row.announce_at?.getTime() as number)) {
+      // Only what was announced: a row that was replayed and died again meanwhile has another time.
+      const guard = { _id: { $in: same.map(({ _id }) => _id) }, announce_at: new Date(announce_at) };
+      await deliveries.updateMany(tenant_id, guard, { $unset: { announce_at: 1 } });
+    }
+  }
+  return rows.length === BATCH;
+}
+
+async function announce(
+  broker: ServiceBroker,
+  row: DeliveryDoc,
+  envelope: string | undefined,
+): Promise<void> {
+  // Else the death of an announcement that nobody takes would announce itself, for ever.
+  if (envelope !== undefined && (JSON.parse(envelope).type as string).startsWith("service.")) return;
+  const { _id, tenant_id, event_id, agent_id, attempt_count, dlq_reason, announce_at } = row;
+  await broker.call("events.emit", {
+    tenant_id,
+    type: "service.delivery.dead_lettered",
+    subject: _id,
+    data: { delivery_id: _id, event_id, agent_id, attempt_count, dlq_reason },
+    dedupe: `${_id} ${announce_at?.getTime()}`,
+  });
+}

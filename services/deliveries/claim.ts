@@ -1,0 +1,175 @@
+import { randomBytes } from "node:crypto";
+import type { ServiceBroker } from "moleculer";
+import type { AgentSettingsCache } from "../../mixins/agent-settings.ts";
+import { metrics } from "../../observability/metrics.ts";
+import type { Tracing } from "../../observability/tracing.ts";
+import type { TenantCollection } from "../../storage/collection.ts";
+import type { Store } from "../../storage/connection.ts";
+import { type DeliveryDoc, type Matched, TIMELINE_ENTRIES } from "./deliveries.model.ts";
+import { release } from "./settle.ts";
+
+/** What one claim hands out at most, in bytes of events; the first delivery always goes. */
+const MAX_BYTES = 4 * 1024 * 1024;
+
+export interface ClaimRequest {
+  tenant_id: string;
+  agent_id: string;
+  limit: number;
+  /** Token the leases get; a fresh one when absent. */
+  lease?: string;
+  /** How long they hold; the agent's visibility timeout when absent. */
+  lease_seconds?: number;
+}
+
+/** A delivery that was handed out. `envelope` is the CloudEvent as JSON text: nobody here needs to take it apart. */
+export interface Claimed {
+  id: string;
+  event_id: string;
+  attempt_count: number;
+  created_at: string;
+  lease: string;
+  lease_expires_at: string;
+  matched: Matched;
+  envelope: string;
+}
+
+interface LoadedEvent {
+  event_id: string;
+  envelope: string;
+  /** Of its publish, when that was traced. */
+  traceparent?: string;
+}
+
+export interface Claims {
+  /** Takes up to `limit` ready rows of an agent; `drained` tells that there were no more. */
+  claim(request: ClaimRequest): Promise<{ deliveries: Claimed[]; drained: boolean }>;
+}
+
+interface Parts {
+  broker: ServiceBroker;
+  store: Store;
+  deliveries: TenantCollection<DeliveryDoc>;
+  agents: AgentSettingsCache;
+  tracing: Tracing | null;
+}
+
+/** Claims in three round trips whatever the backlog: find, one guarded update beside the load of the events. */
+export function newClaims({ broker, store, deliveries, agents, tracing }: Parts): Claims {
+  async function claim(request: ClaimRequest) {
+    const { tenant_id, agent_id, limit } = request;
+    const ready = await deliveries.find(
+      tenant_id,
+      { state: "ready", agent_id },
+      { sort: { priority: -1, created_at: 1 }, limit, projection: { timeline: 0 } },
+    );
+    if (ready.length === 0) return { deliveries: [], drained: true };
+    const chosen = upToBytes(ready);
+    const drained = ready.length < limit && chosen.length === ready.length;
+    return { deliveries: await handOut(request, chosen), drained };
+  }
+
+  async function handOut(request: ClaimRequest, chosen: DeliveryDoc[]): Promise<Claimed[]> {
+    const { tenant_id, agent_id } = request;
+    const lease = request.lease ?? randomBytes(9).toString("base64url");
+    const seconds =
+      request.lease_seconds ?? (await agents.get(tenant_id, agent_id)).visibility_timeout_seconds;
+    const due_at = new Date(store.now() + seconds * 1000);
+    const loading = load(tenant_id, chosen);
+    // Waited for below; until then its failure must not count as unhandled.
+    loading.catch(() => {});
+    const taken = await take(tenant_id, chosen, lease, due_at);
+    try {
+      const events = await loading;
+      await forgetEventless(tenant_id, taken, events);
+      metrics.deliveriesHandedOut.inc(taken.length);
+      if (tracing) traceHandOut(tracing, taken, events);
+      return taken.flatMap((doc) => toClaimed(doc, lease, due_at, events) ?? []);
+    } catch (err) {
+      const delivery_ids = taken.map(({ _id }) => _id);
+      await release(deliveries, { tenant_id, agent_id, lease, delivery_ids, at: new Date(store.now()) });
+      throw err;
+    }
+  }
+
+  /** The rows that were still ready, as they are now. */
+  async function take(tenant_id: string, chosen: DeliveryDoc[], lease: string, due_at: Date) {
+    const handed = { at: new Date(store.now()), what: "handed_out" as const };
+    const ids = chosen.map(({ _id }) => _id);
+    const changed = await deliveries.updateMany(
+      tenant_id,
+      { _id: { $in: ids }, state: "ready" },
+      {
+        $set: { state: "leased", lease, due_at },
+        $inc: { attempt_count: 1 },
+        $push: { timeline: { $each: [handed], $slice: -TIMELINE_ENTRIES } },
+      },
+    );
+    // All of them: nobody came between, so what was found is what is there but for the attempt just counted.
+    if (changed === chosen.length) {
+      for (const doc of chosen) doc.attempt_count++;
+      return chosen;
+    }
+    if (changed === 0) return [];
+    return deliveries.find(
+      tenant_id,
+      { _id: { $in: ids }, lease, state: "leased" },
+      { projection: { timeline: 0 } },
+    );
+  }
+
+  async function load(tenant_id: string, docs: DeliveryDoc[]): Promise<Map<string, LoadedEvent>> {
+    const event_ids = [...new Set(docs.map(({ event_id }) => event_id as string))];
+    const events = await broker.call<LoadedEvent[], unknown>("events.load", { tenant_id, event_ids });
+    return new Map(events.map((event) => [event.event_id, event]));
+  }
+
+  /** Retention took the event between its deliveries and now: there is nothing left to deliver. */
+  async function forgetEventless(tenant_id: string, docs: DeliveryDoc[], events: Map<string, LoadedEvent>) {
+    const orphans = docs.filter(({ event_id }) => !events.has(event_id as string)).map(({ _id }) => _id);
+    if (orphans.length) await deliveries.deleteMany(tenant_id, { _id: { $in: orphans } });
+  }
+
+  return { claim };
+}
+
+function upToBytes(docs: DeliveryDoc[]): DeliveryDoc[] {
+  let bytes = 0;
+  const over = docs.findIndex((doc) => {
+    bytes += doc.size;
+    return bytes > MAX_BYTES;
+  });
+  return over < 0 ? docs : docs.slice(0, Math.max(over, 1));
+}
+
+function traceHandOut(tracing: Tracing, docs: DeliveryDoc[], events: Map<string, LoadedEvent>): void {
+  for (const { _id, event_id, agent_id, attempt_count, created_at } of docs) {
+    tracing.handedOut({
+      delivery_id: _id,
+      event_id: event_id as string,
+      agent_id: agent_id as string,
+      attempt_count,
+      created_at,
+      traceparent: events.get(event_id as string)?.traceparent,
+    });
+  }
+}
+
+function toClaimed(
+  doc: DeliveryDoc,
+  lease: string,
+  due_at: Date,
+  events: Map<string, LoadedEvent>,
+): Claimed | null {
+  const envelope = events.get(doc.event_id as string)?.envelope;
+  if (envelope === undefined) return null;
+  return {
+    id: doc._id,
+    event_id: doc.event_id as string,
+    attempt_count: doc.attempt_count,
+    created_at: doc.created_at.toISOString(),
+    lease,
+    lease_expires_at: due_at.toISOString(),
+    matched: doc.matched,
+    envelope,
+  };
+}

@@ -1,0 +1,160 @@
+import type { ServiceBroker } from "moleculer";
+import { type Caller, isAdmin } from "../../lib/caller.ts";
+import { Fault, notFound } from "../../lib/faults.ts";
+import { derivedId, newId } from "../../lib/ids.ts";
+import type { TenantCollection } from "../../storage/collection.ts";
+import { deadFields, NOT_DEAD } from "./dead.ts";
+import type { DeliveryDoc } from "./deliveries.model.ts";
+import { fromCursor, type Position, toCursor } from "./dlq-cursor.ts";
+import { noted } from "./settle.ts";
+
+type Deliveries = TenantCollection<DeliveryDoc>;
+
+/** The agent whose dead letters a caller may see; null for an admin, who sees all of the tenant's. */
+export function visibleAgent(caller: Caller): string | null {
+  if (isAdmin(caller)) return null;
+  if (caller.kind === "agent") return caller.agent_id;
+  throw new Fault("forbidden", "Dead letters are seen by the agent they were for, and by admins.");
+}
+
+export async function findDead(deliveries: Deliveries, caller: Caller, id: string): Promise<DeliveryDoc> {
+  const agent_id = visibleAgent(caller);
+  const filter = { _id: id, state: "dead" as const, ...(agent_id && { agent_id }) };
+  const doc = await deliveries.findOne(caller.tenant_id, filter);
+  if (!doc) throw notFound("dead_letter", id);
+  return doc;
+}
+
+/** An answer stops at so many bytes of payloads. */
+const MAX_BYTES = 4 * 1024 * 1024;
+const PIECE = 20;
+
+/** One page of dead letters, latest first. */
+export async function listDead(
+  broker: ServiceBroker,
+  deliveries: Deliveries,
+  caller: Caller,
+  { limit = 50, cursor }: { limit?: number; cursor?: string },
+) {
+  const after = cursor === undefined ? undefined : fromCursor(cursor);
+  const { tenant_id } = caller;
+  const agent_id = visibleAgent(caller);
+  const field = agent_id ? "dlq_agent_key" : "dlq_key";
+  const found = await deliveries.find(tenant_id, pageOf(field, agent_id ?? tenant_id, after) as never, {
+    sort: { [field]: -1, _id: -1 },
+    limit: limit + 1,
+    projection: { timeline: 0 },
+  });
+  const items: object[] = [];
+  let bytes = 0;
+  const page = found.slice(0, limit);
+  while (items.length < page.length && bytes < MAX_BYTES) {
+    const piece = page.slice(items.length, items.length + PIECE);
+    const envelopes = await loadEnvelopes(broker, tenant_id, piece);
+    for (const doc of piece) {
+      const envelope = envelopes.get(doc.event_id ?? "");
+      items.push(present(doc, envelope));
+      bytes += envelope?.length ?? 0;
+    }
+  }
+  const last = page[items.length - 1];
+  const next_cursor = last && items.length < found.length ? toCursor(positionOf(last)) : null;
+  return { items, count: items.length, next_cursor };
+}
+
+function positionOf({ dead_lettered_at, _id }: DeliveryDoc): Position {
+  return { at: dead_lettered_at as Date, id: _id };
+}
+
+/** The rows of an owner's keys from a position on; two that died in the same millisecond are told apart by their id. */
+function pageOf(field: "dlq_agent_key" | "dlq_key", owner: string, after: Position | undefined): object {
+  if (!after) return { [field]: { $gt: `${owner} `, $lt: `${owner} ~` } };
+  const key = `${owner} ${after.at.toISOString()}`;
+  return {
+    [field]: { $gt: `${owner} `, $lte: key },
+    $or: [{ [field]: { $lt: key } }, { _id: { $lt: after.id } }],
+  };
+}
+
+/** The events of rows as JSON text, by event id; those that are no longer kept are missing. */
+export async function loadEnvelopes(
+  broker: ServiceBroker,
+  tenant_id: string,
+  docs: Pick<DeliveryDoc, "event_id">[],
+): Promise<Map<string, string>> {
+  const event_ids = [...new Set(docs.flatMap(({ event_id }) => event_id ?? []))];
+  if (event_ids.length === 0) return new Map();
+  const events = await broker.call<{ event_id: string; envelope: string }[], unknown>("events.load", {
+    tenant_id,
+    event_ids,
+  });
+  return new Map(events.map(({ event_id, envelope }) => [event_id, envelope]));
+}
+
+function present(doc: DeliveryDoc, envelope: string | undefined) {
+  const event = envelope === undefined ? undefined : JSON.parse(envelope);
+  return {
+    id: doc._id,
+    event_id: doc.event_id,
+    agent_id: doc.agent_id,
+    payload: event ?? doc.payload ?? null,
+    attempt_count: doc.attempt_count,
+    dlq_reason: doc.dlq_reason as string,
+    created_at: doc.created_at.toISOString(),
+    dead_lettered_at: (doc.dead_lettered_at as Date).toISOString(),
+    source: event?.source ?? doc.source ?? null,
+  };
+}
+
+/** Takes a dead letter out of the queue. What came from an event leaves a row, so that no replay gives it again. */
+export async function discardDead(
+  deliveries: Deliveries,
+  caller: Caller,
+  id: string,
+  at: Date,
+): Promise<void> {
+  const { tenant_id } = caller;
+  const { event_id } = await findDead(deliveries, caller, id);
+  const guard = { _id: id, state: "dead" as const };
+  if (event_id === null) {
+    await deliveries.delete(tenant_id, guard);
+    return;
+  }
+  await deliveries.update(tenant_id, guard, {
+    $set: { state: "discarded" },
+    $unset: NOT_DEAD,
+    $push: noted({ at, what: "discarded" }),
+  } as never);
+}
+
+export interface Unmappable {
+  tenant_id: string;
+  /** Where it came from. */
+  source: string;
+  payload: unknown;
+  reason: string;
+  /** What makes it the same again, when its receipt is repeated. */
+  dedupe?: string;
+}
+
+/** Keeps what could not be made an event, for admins to see. */
+export async function insertUnmappable(deliveries: Deliveries, what: Unmappable, at: Date): Promise<string> {
+  const { tenant_id, source, payload, reason, dedupe } = what;
+  const doc = await deliveries.insertOnce({
+    _id: dedupe === undefined ? newId("dlv") : derivedId("dlv", tenant_id, source, dedupe),
+    tenant_id,
+    agent_id: null,
+    event_id: null,
+    priority: 0,
+    created_at: at,
+    attempt_count: 0,
+    size: 0,
+    matched: { interest_ids: [], feed_ids: [] },
+    enrichment_depth: "none",
+    timeline: [{ at, what: "dead", reason }],
+    ...deadFields({ tenant_id, agent_id: null, at, reason }),
+    payload,
+    source,
+  });
+  return doc._id;
+}

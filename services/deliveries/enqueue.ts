@@ -1,0 +1,152 @@
+import { type AnyBulkWriteOperation, MongoBulkWriteError } from "mongodb";
+import { derivedId } from "../../lib/ids.ts";
+import type { TenantCollection } from "../../storage/collection.ts";
+import { NOT_DEAD } from "./dead.ts";
+import type { DeliveryDoc, EnrichmentDepth, Matched } from "./deliveries.model.ts";
+import { noted } from "./settle.ts";
+
+/** An event for an agent, as fan-out asks for it. */
+export interface NewDelivery {
+  tenant_id: string;
+  event_id: string;
+  agent_id: string;
+  priority: number;
+  matched: Matched;
+  enrichment_depth: EnrichmentDepth;
+  /** Bytes of the event as JSON, so that a poll can stop in time without reading it. */
+  size?: number;
+  /** It comes from a replay: a dead letter whose replay was asked for is moved back. */
+  replay?: boolean;
+}
+
+/** An agent with something to receive. */
+export interface Ready {
+  tenant_id: string;
+  agent_id: string;
+}
+
+export interface Enqueued {
+  enqueued: number;
+  /** How many were there already. */
+  known: number;
+  ready: Ready[];
+}
+
+/** Rows in one write: more would keep the writes of others waiting. */
+const CHUNK = 1000;
+
+const DUPLICATE_KEY = 11000;
+
+/** Adds deliveries that are not there yet. However often it is repeated, an agent has one row for an event. */
+export async function enqueue(
+  deliveries: TenantCollection<DeliveryDoc>,
+  wanted: NewDelivery[],
+  at: Date,
+): Promise<Enqueued> {
+  const result: Enqueued = { enqueued: 0, known: 0, ready: [] };
+  for (let from = 0; from < wanted.length; from += CHUNK) {
+    const chunk = wanted.slice(from, from + CHUNK);
+    const docs = chunk.map((each) => toDoc(each, at));
+    const known = await insert(deliveries, docs);
+    const revived = await revive(
+      deliveries,
+      chunk.filter((each, i) => known.has(i) && each.replay),
+      at,
+    );
+    result.enqueued += docs.length - known.size + revived.length;
+    result.known += known.size - revived.length;
+    result.ready.push(...chunk.filter((_, i) => !known.has(i)).map(toReady), ...revived.map(toReady));
+  }
+  return result;
+}
+
+export function deliveryId(event_id: string, agent_id: string): string {
+  return derivedId("dlv", event_id, agent_id);
+}
+
+function toReady({ tenant_id, agent_id }: NewDelivery): Ready {
+  return { tenant_id, agent_id };
+}
+
+function toDoc(wanted: NewDelivery, at: Date): DeliveryDoc {
+  const { tenant_id, event_id, agent_id, priority, matched, enrichment_depth, size = 0 } = wanted;
+  return {
+    _id: deliveryId(event_id, agent_id),
+    tenant_id,
+    agent_id,
+    event_id,
+    state: "ready",
+    priority,
+    created_at: at,
+    attempt_count: 0,
+    size,
+    matched,
+    enrichment_depth,
+    timeline: [],
+  };
+}
+
+/** @returns the places of those whose id is taken */
+async function insert(deliveries: TenantCollection<DeliveryDoc>, docs: DeliveryDoc[]): Promise<Set<number>> {
+  try {
+    await deliveries.insertMany(docs);
+    return new Set();
+  } catch (err) {
+    if (!(err instanceof MongoBulkWriteError)) throw err;
+    const failures = [err.writeErrors].flat();
+    // A failure of another kind, or rows that are not durable: fan-out asks for all of them again.
+    if (failures.some(({ code }) => code !== DUPLICATE_KEY) || err.result.getWriteConcernError()) throw err;
+    return new Set(failures.map(({ index }) => index));
+  }
+}
+
+/** Moves dead letters back whose replay was asked for, with a fresh budget. @returns those that were moved */
+async function revive(
+  deliveries: TenantCollection<DeliveryDoc>,
+  wanted: NewDelivery[],
+  at: Date,
+): Promise<NewDelivery[]> {
+  if (wanted.length === 0) return [];
+  const asked = await askedFor(deliveries, wanted);
+  const chosen = wanted.filter((each) => asked.has(deliveryId(each.event_id, each.agent_id)));
+  if (chosen.length === 0) return [];
+  await deliveries.bulk(
+    chosen.map(({ tenant_id, event_id, agent_id, priority, matched, enrichment_depth }) => ({
+      updateOne: {
+        filter: {
+          _id: deliveryId(event_id, agent_id),
+          tenant_id,
+          state: "dead",
+          replay_at: { $exists: true },
+        },
+        update: {
+          $set: { state: "ready", attempt_count: 0, priority, matched, enrichment_depth },
+          $unset: NOT_DEAD,
+          $push: noted({ at, what: "replayed" }),
+        },
+      },
+    })) as unknown as AnyBulkWriteOperation<DeliveryDoc>[],
+  );
+  return chosen;
+}
+
+async function askedFor(
+  deliveries: TenantCollection<DeliveryDoc>,
+  wanted: NewDelivery[],
+): Promise<Set<string>> {
+  const byTenant = Map.groupBy(wanted, ({ tenant_id }) => tenant_id);
+  const found = await Promise.all(
+    [...byTenant].map(([tenant_id, those]) =>
+      deliveries.find(
+        tenant_id,
+        {
+          _id: { $in: those.map(({ event_id, agent_id }) => deliveryId(event_id, agent_id)) },
+          state: "dead",
+          replay_at: { $exists: true },
+        },
+        { projection: { _id: 1 } },
+      ),
+    ),
+  );
+  return new Set(found.flat().map(({ _id }) => _id));
+}

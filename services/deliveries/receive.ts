@@ -1,0 +1,146 @@
+import { Actor, Actors } from "../../mixins/actor.ts";
+import type { Claimed, ClaimRequest, Claims } from "./claim.ts";
+
+/** What a stream has been given and has not settled. */
+interface Held {
+  lease: string;
+  /** When its lease ends, in ms. */
+  until: number;
+}
+
+/** One agent on this node: its calls take turns, and its streams share one count of what is in flight. */
+class Receiver extends Actor {
+  /** The `version` at which a claim last left nothing behind. */
+  drained = -1;
+  readonly held = new Map<string, Held>();
+
+  override get idle(): boolean {
+    return this.held.size === 0;
+  }
+
+  /** How many more streams may hold. Leases that ended are dropped first. */
+  room(max: number, now: number): number {
+    if (this.held.size >= max) {
+      for (const [id, { until }] of this.held) if (until <= now) this.held.delete(id);
+    }
+    return Math.max(max - this.held.size, 0);
+  }
+}
+
+export interface Wish extends ClaimRequest {
+  /** How long to wait for a first delivery. */
+  wait_ms: number;
+  /** Given by streams: what all of the agent's streams together may hold. */
+  max_in_flight?: number;
+  /** By this the caller can be told of as gone: what comes is then not for it. */
+  cancel_key: string;
+}
+
+export interface Received {
+  deliveries: Claimed[];
+  /** This node is stopping: do not ask it again. */
+  stopping: boolean;
+}
+
+// A wake-up may get lost between nodes: then a waiter looks for itself.
+const RECHECK_MS = 10_000;
+
+/** Hands out deliveries to those that ask, now or as soon as there are some. */
+export class Receivers {
+  readonly #claims: Claims;
+  readonly #now: () => number;
+  readonly #receivers = new Actors(() => new Receiver());
+  readonly #waiting = new Map<string, AbortController>();
+  #stopping = false;
+
+  constructor(claims: Claims, now: () => number) {
+    this.#claims = claims;
+    this.#now = now;
+  }
+
+  receive(wish: Wish): Promise<Received> {
+    return this.#receivers.with(wish.agent_id, async (receiver) => {
+      const gone = new AbortController();
+      if (wish.wait_ms > 0) this.#waiting.set(wish.cancel_key, gone);
+      try {
+        return await this.#receive(receiver, wish, gone.signal);
+      } finally {
+        if (this.#waiting.get(wish.cancel_key) === gone) this.#waiting.delete(wish.cancel_key);
+      }
+    });
+  }
+
+  /** Whoever waits by this key went away. */
+  cancel(key: string): void {
+    this.#waiting.get(key)?.abort();
+  }
+
+  async #receive(receiver: Receiver, wish: Wish, gone: AbortSignal): Promise<Received> {
+    const deadline = performance.now() + wish.wait_ms;
+    const wake = () => receiver.wake();
+    gone.addEventListener("abort", wake, { once: true });
+    for (let woken = false; ; ) {
+      const waiter = receiver.arm();
+      try {
+        const { version } = receiver;
+        const deliveries = await receiver.run(() => this.#take(receiver, wish, woken, gone));
+        const left = deadline - performance.now();
+        if (deliveries.length > 0 || left <= 0 || this.#stopping || gone.aborted) {
+          return { deliveries, stopping: this.#stopping };
+        }
+        await waiter.sleep(Math.min(left, RECHECK_MS));
+        woken = receiver.version !== version;
+      } finally {
+        waiter.disarm();
+      }
+    }
+  }
+
+  async #take(receiver: Receiver, wish: Wish, woken: boolean, gone: AbortSignal): Promise<Claimed[]> {
+    if (gone.aborted) return [];
+    // Woken together with others, of which one found less than it could take: nothing is left.
+    if (woken && receiver.drained === receiver.version) return [];
+    const max = wish.max_in_flight;
+    const limit = max === undefined ? wish.limit : Math.min(wish.limit, receiver.room(max, this.#now()));
+    if (limit === 0) return [];
+    const { version } = receiver;
+    const { deliveries, drained } = await this.#claims.claim({ ...wish, limit });
+    if (drained) receiver.drained = version;
+    if (max !== undefined) {
+      for (const { id, lease, lease_expires_at } of deliveries) {
+        receiver.held.set(id, { lease, until: Date.parse(lease_expires_at) });
+      }
+    }
+    return deliveries;
+  }
+
+  /** Deliveries were settled: streams that held them have room again. */
+  settled(agent_id: string, delivery_ids: string[]): void {
+    const receiver = this.#receivers.peek(agent_id);
+    if (!receiver || receiver.held.size === 0) return;
+    const freed = delivery_ids.filter((id) => receiver.held.delete(id));
+    if (freed.length) receiver.wake();
+  }
+
+  /** The deliveries that are held by a lease on this node; they no longer count as held. */
+  async letGo(agent_id: string, lease: string): Promise<string[]> {
+    if (!this.#receivers.peek(agent_id)) return [];
+    // As a user of the actor, so that one whose last stream this was is forgotten.
+    return this.#receivers.with(agent_id, async ({ held }) => {
+      const ids = [...held].filter(([, each]) => each.lease === lease).map(([id]) => id);
+      for (const id of ids) held.delete(id);
+      return ids;
+    });
+  }
+
+  /** Something came for an agent. */
+  wake(agent_id: string): void {
+    this.#receivers.peek(agent_id)?.wake();
+  }
+
+  /** Everyone who waits is answered with nothing. */
+  stop(): void {
+    this.#stopping = true;
+    this.#receivers.wakeAll();
+  }
+}

@@ -1,0 +1,114 @@
+import type { AnyBulkWriteOperation } from "mongodb";
+import type { AgentSettingsCache } from "../../mixins/agent-settings.ts";
+import { metrics } from "../../observability/metrics.ts";
+import type { TenantCollection } from "../../storage/collection.ts";
+import type { Store } from "../../storage/connection.ts";
+import { deadUpdate } from "./dead.ts";
+import type { DeliveryDoc } from "./deliveries.model.ts";
+import type { Ready } from "./enqueue.ts";
+import { noted, spent } from "./settle.ts";
+
+type Operation = AnyBulkWriteOperation<DeliveryDoc>;
+
+interface Parts {
+  store: Store;
+  deliveries: TenantCollection<DeliveryDoc>;
+  agents: AgentSettingsCache;
+  announceReady: (ready: Ready[]) => void;
+}
+
+/** Rows moved by one write: more would keep the writes of others waiting. */
+const BATCH = 500;
+
+/** What time does to deliveries. Each returns whether there may be more to do. */
+export function newSweeps({ store, deliveries, agents, announceReady }: Parts) {
+  /** Leases that ran out and waits that are over: ready again, or dead when the budget is spent. */
+  async function due(): Promise<boolean> {
+    const at = new Date(store.now());
+    const rows = (await deliveries.system
+      .find(
+        { due_at: { $lte: at } },
+        {
+          sort: { due_at: 1 },
+          limit: BATCH,
+          projection: { tenant_id: 1, agent_id: 1, state: 1, attempt_count: 1 },
+        },
+      )
+      .toArray()) as DeliveryDoc[];
+    if (rows.length === 0) return false;
+    const byAgent = [...Map.groupBy(rows, ({ agent_id }) => agent_id as string)];
+    const budgets = await budgetsOf(byAgent);
+    const operations = byAgent.flatMap(([agent_id, those]) =>
+      moves(those, budgets.get(agent_id) as number, at),
+    );
+    const dead = rows.filter((row) => isSpent(row, budgets.get(row.agent_id as string) as number)).length;
+    await deliveries.bulk(operations);
+    metrics.deliveriesDeadLettered.inc(dead);
+    announceReady(
+      byAgent.map(([agent_id, [row]]) => ({ tenant_id: (row as DeliveryDoc).tenant_id, agent_id })),
+    );
+    return rows.length === BATCH;
+  }
+
+  async function budgetsOf(byAgent: [string, DeliveryDoc[]][]): Promise<Map<string, number>> {
+    const byTenant = Map.groupBy(byAgent, ([, [row]]) => (row as DeliveryDoc).tenant_id);
+    const settings = await Promise.all(
+      [...byTenant].map(([tenant_id, those]) =>
+        agents.getMany(
+          tenant_id,
+          those.map(([agent_id]) => agent_id),
+        ),
+      ),
+    );
+    return new Map(
+      settings.flatMap((map) => [...map].map(([id, { retry_budget }]) => [id, retry_budget] as const)),
+    );
+  }
+
+  /** Acknowledged rows past their retention: what is left says only that the agent had the event. */
+  async function retire(): Promise<boolean> {
+    const rows = (await deliveries.system
+      .find({ retire_at: { $lte: new Date(store.now()) } }, { limit: BATCH, projection: { tenant_id: 1 } })
+      .toArray()) as DeliveryDoc[];
+    const byTenant = Map.groupBy(rows, ({ tenant_id }) => tenant_id);
+    for (const [tenant_id, those] of byTenant) {
+      const gone = { retire_at: 1, timeline: 1, matched: 1, enrichment_depth: 1, size: 1 } as const;
+      await deliveries.updateMany(tenant_id, { _id: { $in: those.map(({ _id }) => _id) } }, {
+        $unset: gone,
+      } as never);
+    }
+    return rows.length === BATCH;
+  }
+
+  return { due, retire };
+}
+
+/** The writes for one agent's due rows. A lease that was extended or settled meanwhile is no longer due. */
+function moves(rows: DeliveryDoc[], budget: number, at: Date): Operation[] {
+  const { tenant_id, agent_id } = rows[0] as DeliveryDoc;
+  const expired = rows.filter((row) => row.state === "leased" && !isSpent(row, budget));
+  const over = rows.filter(({ state }) => state === "waiting");
+  const death = { tenant_id, agent_id: agent_id as string, at, reason: spent(budget, "lease expired") };
+  const back = { $set: { state: "ready" as const }, $unset: { due_at: 1, lease: 1 } as const };
+  return [
+    ...move(
+      rows.filter((row) => isSpent(row, budget)),
+      at,
+      deadUpdate(death),
+    ),
+    ...move(expired, at, { ...back, $push: noted({ at, what: "lease_expired" }) }),
+    ...move(over, at, back),
+  ];
+}
+
+function isSpent({ state, attempt_count }: DeliveryDoc, budget: number): boolean {
+  return state === "leased" && attempt_count >= budget;
+}
+
+function move(rows: DeliveryDoc[], at: Date, update: object): Operation[] {
+  const [first] = rows;
+  if (!first) return [];
+  const { tenant_id, state } = first;
+  const filter = { _id: { $in: rows.map(({ _id }) => _id) }, tenant_id, state, due_at: { $lte: at } };
+  return [{ updateMany: { filter, update } }];
+}

@@ -1,0 +1,4 @@
+import { deadLetterSuite } from "../suites/dlq.ts";
+import { deliveryGround } from "../support/deliveries.ts";
+
+deadLetterSuite(() => deliveryGround());

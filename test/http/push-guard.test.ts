@@ -1,0 +1,55 @@
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { deliveryGround, type Ground } from "../support/deliveries.ts";
+import { type Endpoint, startEndpoint } from "../support/endpoint.ts";
+import { newReceiver } from "../support/receiver.ts";
+import { settle } from "../support/settle.ts";
+import { ok } from "../support/tenancy.ts";
+
+let ground: Ground;
+let endpoint: Endpoint;
+beforeAll(async () => {
+  // What was allowed once is in the record: the guard at the connection has to find it.
+  ground = await deliveryGround({ env: { PUSH_ALLOW_PRIVATE: "true" } });
+  endpoint = await startEndpoint();
+});
+afterAll(async () => {
+  await ground.server.stop();
+  await endpoint.stop();
+});
+
+test("a private endpoint is refused when it is named, and again when it is connected to", async () => {
+  const { port } = new URL(endpoint.url);
+  const urls = [endpoint.url, `http://localhost:${port}/hook`, `http://2130706433:${port}/hook`];
+  const receivers = await Promise.all(
+    urls.map((delivery_endpoint, i) =>
+      newReceiver(ground.server, ground.admin, `r${i}`, {
+        interests: ["com.example.guard"],
+        agent: { delivery_mode: "push", delivery_endpoint, retry_budget: 1 },
+      }),
+    ),
+  );
+  await ground.publish("com.example.guard");
+  await settle(() => endpoint.pushed.length === 3);
+
+  const { dataDir } = ground.server;
+  await ground.server.kill();
+  const strict = await deliveryGround({ dataDir });
+  try {
+    const refused = await strict.admin.patch(`/agents/${receivers[0]?.id}`, {
+      delivery_endpoint: endpoint.url,
+    });
+    expect(refused).toMatchObject({
+      status: 400,
+      body: { error: { details: { field: "delivery_endpoint" } } },
+    });
+    await strict.publish("com.example.guard");
+    const { items } = await settle(async () => {
+      const dlq = ok(await strict.admin.get("/delivery/dlq"));
+      return dlq.count === 3 && dlq;
+    });
+    for (const { dlq_reason } of items) expect(dlq_reason).toMatch(/\(1\): .*is not a public address/);
+    expect(endpoint.pushed).toHaveLength(3);
+  } finally {
+    await strict.server.stop();
+  }
+});

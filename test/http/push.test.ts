@@ -1,0 +1,241 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
+import { Webhook } from "standardwebhooks";
+import { deliveryGround, type Ground, pollSome } from "../support/deliveries.ts";
+import { type Endpoint, type Pushed, startEndpoint } from "../support/endpoint.ts";
+import { newReceiver } from "../support/receiver.ts";
+import { settle } from "../support/settle.ts";
+import { ok } from "../support/tenancy.ts";
+
+let ground: Ground;
+const endpoints: Endpoint[] = [];
+const agents: string[] = [];
+beforeAll(async () => {
+  ground = await deliveryGround({ env: { PUSH_ALLOW_PRIVATE: "true" } });
+});
+afterEach(async () => {
+  // Nothing of one test is pushed during the next.
+  for (const id of agents.splice(0))
+    ok(await ground.admin.patch(`/agents/${id}/status`, { status: "inactive" }));
+  for (const endpoint of endpoints.splice(0)) await endpoint.stop();
+});
+afterAll(() => ground.server.stop());
+
+let names = 0;
+/** An agent that is pushed to, its endpoint, and an event type of its own. */
+async function pushed(agent: object = {}) {
+  const type = `com.example.push${++names}`;
+  const endpoint = await startEndpoint();
+  endpoints.push(endpoint);
+  const settings = { delivery_mode: "push", delivery_endpoint: endpoint.url, ...agent };
+  const receiver = await newReceiver(ground.server, ground.admin, type, {
+    interests: [type],
+    agent: settings,
+  });
+  agents.push(receiver.id);
+  return { ...receiver, type, endpoint };
+}
+
+type Mine = Awaited<ReturnType<typeof pushed>>;
+const statsOf = async ({ api }: Mine) => ok(await api.get("/delivery/stats"));
+const idOf = ({ headers }: Pushed) => headers["webhook-id"] as string;
+
+const firstPush = ({ endpoint }: Mine) => settle(() => endpoint.pushed[0]);
+
+async function newSecret({ id }: Mine): Promise<string> {
+  return ok(await ground.admin.post(`/agents/${id}/signing-secret`)).signing_secret;
+}
+
+/** The event, if the signature is good for this secret. */
+function verified(secret: string, { body, headers }: Pushed): unknown {
+  return new Webhook(secret).verify(body, headers);
+}
+
+test("posts the CloudEvent, signed, and acknowledges by 2xx", async () => {
+  const receiver = await pushed();
+  const secret = await newSecret(receiver);
+  const event_id = await ground.publish(receiver.type, { amount: 7 }, { subject: "order/1" });
+  const push = await firstPush(receiver);
+  expect(push.path).toBe("/hook");
+  expect(push.headers["content-type"]).toBe("application/cloudevents+json");
+  expect(verified(secret, push)).toMatchObject({
+    specversion: "1.0",
+    type: receiver.type,
+    data: { amount: 7 },
+  });
+  expect(() => verified(`whsec_${Buffer.alloc(32).toString("base64")}`, push)).toThrow(
+    "No matching signature",
+  );
+  const { receivers } = await settle(async () => {
+    const event = ok(await ground.admin.get(`/events/${event_id}`));
+    return event.deliveries.acknowledged === 1 && event;
+  });
+  expect(receivers).toMatchObject([{ delivery_id: idOf(push), agent_id: receiver.id, attempt_count: 1 }]);
+});
+
+test("after a rotation the old and the new secret both sign", async () => {
+  const receiver = await pushed();
+  const [before, after] = [await newSecret(receiver), await newSecret(receiver)];
+  await ground.publish(receiver.type);
+  const push = await firstPush(receiver);
+  expect(push.headers["webhook-signature"]?.split(" ")).toHaveLength(2);
+  for (const secret of [before, after]) expect(verified(secret, push)).toMatchObject({ type: receiver.type });
+});
+
+test("many go a few at a time, each once", async () => {
+  const receiver = await pushed();
+  receiver.endpoint.answer((_, res) => setImmediate(() => res.writeHead(200).end("thanks")));
+  await Promise.all(Array.from({ length: 60 }, () => ground.publish(receiver.type)));
+  await settle(async () => {
+    const { pending } = await statsOf(receiver);
+    return pending === 0 && receiver.endpoint.pushed.length >= 60;
+  });
+  expect(new Set(receiver.endpoint.pushed.map(idOf)).size).toBe(60);
+  expect(receiver.endpoint.pushed).toHaveLength(60);
+  expect(receiver.endpoint.most()).toBeLessThanOrEqual(8);
+});
+
+describe("failures", () => {
+  test.each([
+    ["an error", 500],
+    ["a redirect, which is not followed", 302],
+  ])("%s waits for the ladder", async (_, status) => {
+    const receiver = await pushed();
+    const other = await startEndpoint();
+    endpoints.push(other);
+    receiver.endpoint.answer((_push, res) => res.writeHead(status, { location: other.url }).end());
+    await ground.publish(receiver.type);
+    await settle(async () => (await statsOf(receiver)).waiting === 1);
+    expect(receiver.endpoint.pushed).toHaveLength(1);
+    expect(other.pushed).toHaveLength(0);
+  });
+
+  test("with the budget spent it is dead, and says what the endpoint answered", async () => {
+    const receiver = await pushed({ retry_budget: 1 });
+    receiver.endpoint.answer(503);
+    await ground.publish(receiver.type);
+    const { items } = await settle(async () => {
+      const dlq = ok(await receiver.api.get("/delivery/dlq"));
+      return dlq.count === 1 && dlq;
+    });
+    expect(items[0].dlq_reason).toBe("max attempts exceeded (1): the endpoint answered 503");
+  });
+
+  test("Retry-After is honoured, for the delivery and for those behind it", async () => {
+    const receiver = await pushed();
+    receiver.endpoint.answer((_push, res) => {
+      receiver.endpoint.answer(200);
+      res.writeHead(429, { "retry-after": "1" }).end();
+    });
+    await ground.publish(receiver.type);
+    const first = await firstPush(receiver);
+    await settle(async () => (await statsOf(receiver)).waiting === 1);
+    await ground.publish(receiver.type);
+    await settle(() => receiver.endpoint.pushed.length === 3);
+    const [, ...later] = receiver.endpoint.pushed as [Pushed, ...Pushed[]];
+    expect(later.map(idOf)).toContain(idOf(first));
+    for (const { at } of later) expect(at - first.at).toBeGreaterThan(900);
+  });
+
+  test("an answer that never ends is cut off and counts", async () => {
+    const receiver = await pushed();
+    receiver.endpoint.answer((_push, res) => {
+      res.writeHead(200);
+      const more = () => !res.destroyed && res.write("x".repeat(65_536), () => setImmediate(more));
+      more();
+    });
+    await ground.publish(receiver.type);
+    await settle(
+      async () => receiver.endpoint.pushed.length === 1 && (await statsOf(receiver)).pending === 0,
+    );
+  });
+
+  test("410 stops pushing and leaves deliveries to polls, until the endpoint is named again", async () => {
+    const receiver = await pushed();
+    receiver.endpoint.answer(410);
+    await ground.publish(receiver.type);
+    expect(await settle(async () => (await pollSome(receiver.api, "")).at(0))).toMatchObject({
+      attempt_count: 1,
+    });
+    await ground.publish(receiver.type);
+    expect(await pollSome(receiver.api)).toMatchObject([{ attempt_count: 1 }]);
+    expect(receiver.endpoint.pushed).toHaveLength(1);
+    receiver.endpoint.answer(200);
+    ok(await ground.admin.patch(`/agents/${receiver.id}`, { delivery_endpoint: receiver.endpoint.url }));
+    await ground.publish(receiver.type);
+    await settle(() => receiver.endpoint.pushed.length === 2);
+  });
+});
+
+describe("an endpoint that cannot be reached", () => {
+  test("parks deliveries without spending their budget, and is probed", async () => {
+    const receiver = await pushed({ retry_budget: 1 });
+    await receiver.endpoint.stop();
+    for (let i = 0; i < 5; i++) await ground.publish(receiver.type);
+    await settle(async () => /push_attempts_total\{outcome="park"\} [1-9]/.test(await metrics()));
+    await settle(async () => {
+      const { pending, in_flight, dead } = await statsOf(receiver);
+      return pending === 5 && in_flight === 0 && dead === 0;
+    });
+    await receiver.endpoint.start();
+    await settle(() => receiver.endpoint.pushed.length === 5, { within: 20_000 });
+    await settle(async () => (await statsOf(receiver)).pending === 0);
+  });
+
+  test("is not tried again at once after a restart", async () => {
+    const receiver = await pushed();
+    await receiver.endpoint.stop();
+    await ground.publish(receiver.type);
+    await settle(async () => {
+      const { pending, in_flight } = await statsOf(receiver);
+      return pending === 1 && in_flight === 0;
+    });
+    const before = await parked();
+    await settle(async () => (await parked()) > before, { within: 20_000 });
+    await ground.server.restart();
+    expect(await parked()).toBe(0);
+    expect(await pollSome(receiver.api)).toMatchObject([{ attempt_count: 1 }]);
+    expect(await parked()).toBe(0);
+  });
+
+  test("gives way to another that is named in its place", async () => {
+    const receiver = await pushed();
+    await receiver.endpoint.stop();
+    await ground.publish(receiver.type);
+    const better = await startEndpoint();
+    endpoints.push(better);
+    ok(await ground.admin.patch(`/agents/${receiver.id}`, { delivery_endpoint: better.url }));
+    await settle(() => better.pushed.length === 1);
+  });
+});
+
+test("a slow endpoint and a dead one do not delay another agent", async () => {
+  const [slow, dead, good] = [await pushed(), await pushed(), await pushed()];
+  slow.endpoint.answer(() => {});
+  await dead.endpoint.stop();
+  for (let i = 0; i < 30; i++) await Promise.all([slow, dead].map(({ type }) => ground.publish(type)));
+  await settle(() => slow.endpoint.pushed.length >= 5);
+  await Promise.all(Array.from({ length: 20 }, () => ground.publish(good.type)));
+  await settle(() => good.endpoint.pushed.length === 20, { within: 5000 });
+  expect(slow.endpoint.pushed.length).toBeLessThanOrEqual(8);
+});
+
+test("a node that stops returns what it was pushing, and pushes it again", async () => {
+  const receiver = await pushed();
+  receiver.endpoint.answer(() => {});
+  await ground.publish(receiver.type);
+  const first = await firstPush(receiver);
+  receiver.endpoint.answer(200);
+  await ground.server.restart();
+  await settle(() => receiver.endpoint.pushed.length === 2);
+  expect(idOf(receiver.endpoint.pushed[1] as Pushed)).toBe(idOf(first));
+  await settle(async () => (await statsOf(receiver)).pending === 0);
+});
+
+async function metrics(): Promise<string> {
+  return (await ground.admin.get(`${ground.server.root}/metrics`)).body;
+}
+
+/** How often this run of the server found an endpoint unreachable. */
+async function parked(): Promise<number> {
+  return Number(/push_attempts_total\{outcome="park"\} (\d+)/.exec(await metrics())?.[1] ?? 0);
+}

@@ -1,0 +1,32 @@
+import { type Api, agentToken, api } from "./http.ts";
+import { type ServerOptions, startServer, type TestServer } from "./server.ts";
+import { ok } from "./tenancy.ts";
+
+export interface Ground {
+  server: TestServer;
+  /** The tenant's first agent, with the scope `admin`. */
+  admin: Api;
+  publish(type: string, data?: unknown, more?: object): Promise<string>;
+}
+
+/** A server without rate limits, its admin, and a way to publish. */
+export async function deliveryGround({ env = {}, ...options }: ServerOptions = {}): Promise<Ground> {
+  const server = await startServer({ ...options, env: { RATE_LIMIT_PER_MINUTE: "0", ...env } });
+  return { server, ...(await onGround(server)) };
+}
+
+export async function onGround(server: TestServer): Promise<Omit<Ground, "server">> {
+  const admin = api(server, await agentToken(server, server.credentials.agent.api_key));
+  let count = 0;
+  const run = Math.random().toString(36).slice(2);
+  const publish = async (type: string, data: unknown = {}, more: object = {}) => {
+    const event = { specversion: "1.0", type, source: "urn:test", id: `${run}-${++count}`, data, ...more };
+    return ok(await admin.post("/events", event)).event_id as string;
+  };
+  return { admin, publish };
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: tests assert on shapes that the type checker cannot know
+export async function pollSome(receiver: Api, query = "wait=10"): Promise<any[]> {
+  return ok(await receiver.get(`/delivery/poll?${query}`)).deliveries;
+}

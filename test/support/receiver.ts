@@ -1,0 +1,43 @@
+import { type Answer, type Api, agentToken, api } from "./http.ts";
+import type { TestServer } from "./server.ts";
+
+/** An agent that receives, and its own token. */
+export interface Receiver {
+  id: string;
+  token: string;
+  api: Api;
+  interest_ids: string[];
+}
+
+export interface ReceiverOptions {
+  /** Interests to begin with: a type glob, or the whole body. */
+  interests?: (string | object)[];
+  /** Fields of the agent besides its name. */
+  agent?: object;
+  scopes?: string[];
+}
+
+/** Makes an agent with a key of its own (scope `receive` unless told) and its interests. `admin` makes it. */
+export async function newReceiver(
+  server: Pick<TestServer, "url">,
+  admin: Api,
+  name: string,
+  { interests = [], agent = {}, scopes = ["receive"] }: ReceiverOptions = {},
+): Promise<Receiver> {
+  const { id } = (await created(admin.post("/agents", { name, delivery_mode: "poll", ...agent }))).body;
+  const { key } = (await created(admin.post(`/agents/${id}/keys`, { scopes }))).body;
+  const interest_ids: string[] = [];
+  for (const interest of interests) {
+    const body = typeof interest === "string" ? { event_type: interest } : interest;
+    interest_ids.push((await created(admin.post(`/agents/${id}/interests`, body))).body.id);
+  }
+  const token = await agentToken(server, key);
+  return { id, token, api: api(server, token), interest_ids };
+}
+
+/** The answer, which must be a 201. @throws Error with what it was */
+export async function created(asked: Promise<Answer>): Promise<Answer> {
+  const answer = await asked;
+  if (answer.status === 201) return answer;
+  throw new Error(`expected 201, got ${answer.status}: ${JSON.stringify(answer.body)}`);
+}

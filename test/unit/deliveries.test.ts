@@ -1,0 +1,243 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { ServiceBroker } from "moleculer";
+import { readConfig } from "../../config.ts";
+import { ContractValidator } from "../../lib/validator.ts";
+import { type DeliveryDoc, DeliveryModel } from "../../services/deliveries/deliveries.model.ts";
+import { deliveriesService } from "../../services/deliveries/deliveries.service.ts";
+import { deliveryId } from "../../services/deliveries/enqueue.ts";
+import type { Received } from "../../services/deliveries/receive.ts";
+import { newSweeps } from "../../services/deliveries/sweep.ts";
+import type { Runtime } from "../../services/runtime.ts";
+import type { TenantCollection } from "../../storage/collection.ts";
+import { openStore, type Store } from "../../storage/connection.ts";
+import { settle } from "../support/settle.ts";
+
+const tenant_id = "tn_a";
+let dataDir: string;
+let store: Store;
+let deliveries: TenantCollection<DeliveryDoc>;
+let broker: ServiceBroker;
+const emitted: { subject: string; data: unknown }[] = [];
+
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), "afferent-deliveries-"));
+  store = await openStore({ DATA_DIR: dataDir, MONGO_URL: null });
+  broker = new ServiceBroker({ logger: false, validator: new ContractValidator() as never });
+  broker.createService({
+    name: "agents",
+    actions: {
+      get_many: ({ params }: { params: { agent_ids: string[] } }) =>
+        params.agent_ids.map((id) => ({ id, visibility_timeout_seconds: null, retry_budget: 2 })),
+    },
+  });
+  broker.createService({
+    name: "events",
+    actions: {
+      load: ({ params }: { params: { event_ids: string[] } }) =>
+        params.event_ids
+          .filter((id) => id !== "evt_gone")
+          .map((event_id) => ({ event_id, envelope: '{"type":"com.example"}' })),
+      emit: ({ params }: { params: { subject: string; data: unknown } }) => {
+        emitted.push(params);
+      },
+    },
+  });
+  broker.createService(deliveriesService({ store, config: readConfig({}) } as Runtime));
+  deliveries = store.collection(DeliveryModel);
+  await broker.start();
+});
+afterAll(async () => {
+  await broker.stop();
+  await store.close();
+  await rm(dataDir, { recursive: true });
+});
+
+const call = <T>(action: string, params: object, meta = {}) =>
+  broker.call<T, object>(`deliveries.${action}`, params, { meta });
+
+let names = 0;
+/** A new agent's id, with these events enqueued for it. */
+async function agentWith(...event_ids: string[]): Promise<string> {
+  const agent_id = `ag_${++names}`;
+  const matched = { interest_ids: ["int_1"], feed_ids: [] };
+  const rows = event_ids.map((event_id) => ({
+    ...{ tenant_id, event_id, agent_id, priority: 5, matched, enrichment_depth: "none" },
+  }));
+  await call("enqueue", { deliveries: rows });
+  return agent_id;
+}
+
+const claim = (agent_id: string, more = {}) =>
+  call<Received>("claim", { tenant_id, agent_id, limit: 100, wait_ms: 0, lease: "L", ...more });
+const rowOf = (agent_id: string, event_id: string) =>
+  deliveries.findOne(tenant_id, { _id: deliveryId(event_id, agent_id) });
+const caller = (agent_id: string, scopes: string[]) => ({
+  caller: { kind: "agent", tenant_id, agent_id, scopes },
+});
+
+describe("enqueue", () => {
+  test("makes one row for an agent and an event, however often it is asked", async () => {
+    const agent_id = await agentWith();
+    const row = { tenant_id, agent_id, priority: 1, matched: { interest_ids: [], feed_ids: [] } };
+    const rows = ["evt_1", "evt_2"].map((event_id) => ({ ...row, event_id, enrichment_depth: "none" }));
+    expect(await call("enqueue", { deliveries: rows.slice(0, 1) })).toEqual({ enqueued: 1, known: 0 });
+    expect(await call("enqueue", { deliveries: rows })).toEqual({ enqueued: 1, known: 1 });
+    expect(await deliveries.count(tenant_id, { agent_id })).toBe(2);
+    expect(await call("enqueue", { deliveries: [] })).toEqual({ enqueued: 0, known: 0 });
+  });
+
+  test("does not bring back what is settled or dead, a replay only what was asked for", async () => {
+    const agent_id = await agentWith("evt_1", "evt_2", "evt_3");
+    const ids = ["evt_1", "evt_2", "evt_3"].map((event_id) => deliveryId(event_id, agent_id));
+    await deliveries.updateMany(tenant_id, { _id: ids[0] as string }, { $set: { state: "acknowledged" } });
+    await deliveries.updateMany(tenant_id, { _id: { $in: ids.slice(1) } }, { $set: { state: "dead" } });
+    await deliveries.updateMany(
+      tenant_id,
+      { _id: ids[1] as string },
+      { $set: { replay_at: new Date(Date.now() + 60_000) } },
+    );
+    const matched = { interest_ids: ["int_2"], feed_ids: [] };
+    const rows = ["evt_1", "evt_2", "evt_3"].map((event_id) => ({
+      ...{ tenant_id, event_id, agent_id, priority: 9, matched, enrichment_depth: "none", replay: true },
+    }));
+    expect(await call("enqueue", { deliveries: rows })).toEqual({ enqueued: 1, known: 2 });
+    expect((await claim(agent_id)).deliveries).toMatchObject([
+      { event_id: "evt_2", attempt_count: 1, matched },
+    ]);
+  });
+});
+
+describe("a lease", () => {
+  test("gives back only what it still holds, without counting a hand-out", async () => {
+    const agent_id = await agentWith("evt_1", "evt_2");
+    const { deliveries: held } = await claim(agent_id);
+    const [first, second] = held.map(({ id }) => id) as [string, string];
+    await call("settle", { tenant_id, agent_id, acknowledged: [first], failed: [] });
+    const both = { tenant_id, agent_id, delivery_ids: [first, second] };
+    expect(await call("release", { ...both, lease: "another" })).toEqual({ released: 0 });
+    expect(await call("release", { ...both, lease: "L" })).toEqual({ released: 1 });
+    expect((await claim(agent_id)).deliveries).toMatchObject([{ id: second, attempt_count: 1 }]);
+  });
+
+  test("that ran out comes back, at the end of its budget as a dead letter; others stay", async () => {
+    const agent_id = await agentWith("evt_1", "evt_2");
+    await claim(agent_id);
+    const past = new Date(Date.now() - 1000);
+    await deliveries.updateMany(tenant_id, { agent_id, event_id: "evt_1" }, { $set: { due_at: past } });
+    expect(await settle(async () => (await claim(agent_id)).deliveries[0])).toMatchObject({
+      event_id: "evt_1",
+      attempt_count: 2,
+    });
+    expect((await rowOf(agent_id, "evt_2"))?.attempt_count).toBe(1);
+    // The budget is two: the next end of the lease is the last.
+    await deliveries.updateMany(tenant_id, { agent_id, event_id: "evt_1" }, { $set: { due_at: past } });
+    const row = await settle(async () => {
+      const found = await rowOf(agent_id, "evt_1");
+      return found?.state === "dead" && found;
+    });
+    expect(row).toMatchObject({ dlq_reason: "max attempts exceeded (2): lease expired", attempt_count: 2 });
+    expect(row.timeline.map(({ what }) => what)).toEqual([
+      "handed_out",
+      "lease_expired",
+      "handed_out",
+      "dead",
+    ]);
+    expect(row).not.toHaveProperty("due_at");
+    expect(row).not.toHaveProperty("lease");
+  });
+
+  test("goes with the event when retention took it", async () => {
+    const agent_id = await agentWith("evt_gone", "evt_1");
+    expect((await claim(agent_id)).deliveries).toMatchObject([{ event_id: "evt_1" }]);
+    expect(await rowOf(agent_id, "evt_gone")).toBeNull();
+  });
+});
+
+test("an acknowledged row past its retention is a tombstone, and goes with its event", async () => {
+  const agent_id = await agentWith("evt_old");
+  const [delivery] = (await claim(agent_id)).deliveries;
+  await call("settle", { tenant_id, agent_id, acknowledged: [delivery?.id], failed: [] });
+  const sweeps = newSweeps({
+    store: { ...store, now: () => Date.now() + 8 * 86_400_000 },
+    deliveries,
+  } as never);
+  await sweeps.retire();
+  const row = await rowOf(agent_id, "evt_old");
+  expect(row).toMatchObject({ state: "acknowledged", event_id: "evt_old", agent_id });
+  for (const field of ["timeline", "matched", "retire_at"]) expect(row).not.toHaveProperty(field);
+  expect(await call("of_event", { tenant_id, event_id: "evt_old" })).toMatchObject([
+    { agent_id, state: "acknowledged", matched: { interest_ids: [], feed_ids: [] } },
+  ]);
+  expect(await call("given_to", { tenant_id, agent_id, event_ids: ["evt_old", "evt_1"] })).toEqual([
+    "evt_old",
+  ]);
+  expect(await call("forget_events", { tenant_id: "tn_b", event_ids: ["evt_old"] })).toEqual({
+    forgotten: 0,
+  });
+  expect(await call("forget_events", { tenant_id, event_ids: ["evt_old"] })).toEqual({ forgotten: 1 });
+  expect(await rowOf(agent_id, "evt_old")).toBeNull();
+});
+
+test("what waited too long for an endpoint is given up, what came later is not", async () => {
+  const agent_id = await agentWith("evt_1", "evt_2");
+  const long_ago = new Date(Date.now() - 86_400_000);
+  await deliveries.updateMany(tenant_id, { agent_id, event_id: "evt_1" }, { $set: { created_at: long_ago } });
+  const before = Date.now() - 3_600_000;
+  const params = { tenant_id, agent_id, before, reason: "unreachable" };
+  expect(await call("give_up", params)).toEqual({ dead_lettered: 1 });
+  expect(await rowOf(agent_id, "evt_1")).toMatchObject({ state: "dead", dlq_reason: "unreachable" });
+  expect(await rowOf(agent_id, "evt_2")).toMatchObject({ state: "ready" });
+});
+
+describe("what could not be mapped to an event", () => {
+  const broken = {
+    tenant_id,
+    source: "con_1",
+    payload: { any: "thing" },
+    reason: "mapping error: no entity",
+  };
+
+  test("is a dead letter without an agent, for admins only, and cannot be replayed", async () => {
+    const { id } = await call<{ id: string }>("dead_letter", broken);
+    const admin = caller("ag_admin", ["admin"]);
+    const { items } = await call<{ items: object[] }>("dead_letters", {}, admin);
+    expect(items).toContainEqual({
+      id,
+      event_id: null,
+      agent_id: null,
+      payload: { any: "thing" },
+      attempt_count: 0,
+      dlq_reason: "mapping error: no entity",
+      created_at: expect.any(String),
+      dead_lettered_at: expect.any(String),
+      source: "con_1",
+    });
+    expect(await call("dead_letters", {}, caller("ag_other", ["receive"]))).toMatchObject({ count: 0 });
+    await expect(call("replay", { id }, admin)).rejects.toMatchObject({
+      type: "business_rule_violation",
+      data: { rule: "no_event_to_replay" },
+    });
+    await expect(call("discard", { id }, caller("ag_other", ["receive"]))).rejects.toMatchObject({
+      type: "not_found",
+    });
+    await settle(() => emitted.some(({ subject }) => subject === id));
+    await call("discard", { id }, admin);
+    expect(await deliveries.findOne(tenant_id, { _id: id })).toBeNull();
+  });
+
+  test("is kept once, however often it is received", async () => {
+    const once = { ...broken, dedupe: "message 7" };
+    expect(await call("dead_letter", once)).toEqual(await call("dead_letter", once));
+  });
+
+  test("a person who is no admin sees no dead letters and no statistics", async () => {
+    const member = {
+      caller: { kind: "user", tenant_id, user_id: "usr_1", role: "member", scopes: ["receive"] },
+    };
+    await expect(call("dead_letters", {}, member)).rejects.toMatchObject({ type: "forbidden" });
+    await expect(call("stats", {}, member)).rejects.toMatchObject({ type: "forbidden" });
+  });
+});

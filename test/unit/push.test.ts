@@ -1,0 +1,93 @@
+import { describe, expect, test } from "@jest/globals";
+import { retryAfter } from "../../connectors/push-sender.ts";
+import { opened, PARKED_MS, parkedTooLong } from "../../services/push/breaker.ts";
+import { outcomeOf } from "../../services/push/outcome.ts";
+import { Slots } from "../../services/push/slots.ts";
+
+const answered = (status: number, retry_after_seconds: number | null = null) =>
+  ({ kind: "answered", status, retry_after_seconds }) as const;
+
+describe("what follows from an attempt", () => {
+  test.each([200, 201, 202, 204, 299])("%i acknowledges", (status) => {
+    expect(outcomeOf(answered(status), 1)).toEqual({ do: "acknowledge" });
+  });
+
+  test("410 stops", () => expect(outcomeOf(answered(410), 1)).toEqual({ do: "stop" }));
+
+  test.each([301, 302, 307, 400, 404, 429, 500, 503])("%i is retried by the ladder", (status) => {
+    const outcome = outcomeOf(answered(status), 2);
+    expect(outcome).toMatchObject({
+      do: "retry",
+      pause_seconds: 0,
+      reason: `the endpoint answered ${status}`,
+    });
+    const { delay_seconds } = outcome as { delay_seconds: number };
+    expect(delay_seconds).toBeGreaterThanOrEqual(24);
+    expect(delay_seconds).toBeLessThanOrEqual(36);
+  });
+
+  test("Retry-After replaces the ladder, holds the endpoint's others, and is at most a day", () => {
+    expect(outcomeOf(answered(429, 7), 1)).toMatchObject({ do: "retry", delay_seconds: 7, pause_seconds: 7 });
+    expect(outcomeOf(answered(503, 1e9), 1)).toMatchObject({ delay_seconds: 86_400 });
+  });
+
+  test("what could not be reached is parked, what failed otherwise is retried", () => {
+    const unreachable = { kind: "unreachable", reason: "ECONNREFUSED" } as const;
+    expect(outcomeOf(unreachable, 5)).toEqual({ do: "park", reason: "ECONNREFUSED" });
+    expect(outcomeOf({ kind: "failed", reason: "no answer within 15 s" }, 1)).toMatchObject({
+      do: "retry",
+      reason: "no answer within 15 s",
+    });
+    expect(outcomeOf({ kind: "aborted" }, 1)).toEqual({ do: "release" });
+  });
+});
+
+test("Retry-After is read as seconds and as a date", () => {
+  const now = Date.parse("2026-01-31T09:30:00Z");
+  expect(retryAfter("120", now)).toBe(120);
+  expect(retryAfter("Sat, 31 Jan 2026 09:30:30 GMT", now)).toBe(30);
+  expect(retryAfter("Sat, 31 Jan 2026 09:00:00 GMT", now)).toBe(0);
+  expect([undefined, "soon", ""].map((value) => retryAfter(value, now))).toEqual([null, null, null]);
+});
+
+describe("breaker", () => {
+  test("probes at growing intervals, up to an hour", () => {
+    let breaker = opened(null, 0, "ECONNREFUSED");
+    const waits = [breaker.next_probe_at];
+    for (let i = 0; i < 12; i++) {
+      const at = breaker.next_probe_at;
+      breaker = opened(breaker, at, "ENOTFOUND");
+      waits.push(breaker.next_probe_at - at);
+    }
+    const minute = 60_000;
+    expect(waits.slice(0, 5)).toEqual([5000, 10_000, 20_000, 40_000, 80_000]);
+    expect(waits.slice(-2)).toEqual([60 * minute, 60 * minute]);
+    expect(breaker).toMatchObject({ opened_at: 0, probes: 12, last_error: "ENOTFOUND" });
+  });
+
+  test("gives up what has waited a day, and only after a day", () => {
+    const breaker = opened(null, 1000, "ECONNREFUSED");
+    expect(parkedTooLong(breaker, 1000 + PARKED_MS - 1)).toBeNull();
+    expect(parkedTooLong(breaker, 1000 + PARKED_MS)).toBe(1000);
+    expect(parkedTooLong(breaker, 5000 + PARKED_MS)).toBe(5000);
+  });
+});
+
+describe("slots", () => {
+  test("are shared in turns", async () => {
+    const slots = new Slots(4);
+    const order: string[] = [];
+    const ask = async (name: string, most: number) => {
+      const granted = await slots.acquire(most);
+      order.push(`${name} ${granted}`);
+      return granted;
+    };
+    expect(await ask("greedy", 8)).toBe(4);
+    const waiting = [ask("greedy", 8), ask("modest", 1), ask("late", 2)];
+    slots.release(2);
+    slots.release(2);
+    slots.release(2);
+    await Promise.all(waiting);
+    expect(order).toEqual(["greedy 4", "greedy 2", "modest 1", "late 1"]);
+  });
+});
