@@ -1,0 +1,87 @@
+import { ServiceBroker } from "moleculer";
+import { ConfigError, readConfig } from "./config.ts";
+import { openSecretBox, SecretError } from "./lib/secrets.ts";
+import { brokerOptions } from "./moleculer.config.ts";
+import { startObservability } from "./observability/start.ts";
+import { ListenError } from "./services/gateway/server.ts";
+import { serviceFactories } from "./services/index.ts";
+import type { Runtime } from "./services/runtime.ts";
+import { type Credentials, ensureFirstTenant } from "./services/tenants/first-start.ts";
+import { openStore, StoreError } from "./storage/connection.ts";
+
+const SHUTDOWN_MS = 5000;
+
+/** Starts a node, prints where it is, and stops it on SIGTERM or SIGINT. */
+async function main(): Promise<void> {
+  const config = readConfig();
+  const store = await openStore(config);
+  const secrets = await openSecretBox(config.SECRET_KEY, config.DATA_DIR);
+  const observability = await startObservability(config, store);
+  store.onFatal((err) => {
+    observability.log.fatal({ err }, "the store failed");
+    process.exit(1);
+  });
+  const runtime: Runtime = { config, store, secrets, ...observability };
+  const broker = new ServiceBroker(brokerOptions(config, observability));
+  for (const name of servicesOf(config.SERVICES)) {
+    broker.createService((serviceFactories[name] as (typeof serviceFactories)[string])(runtime));
+  }
+  await store.ready();
+  stopOnSignals(broker, runtime);
+  await broker.start();
+  if (broker.getLocalService("gateway")) await announce(broker, runtime);
+}
+
+function servicesOf(wanted: readonly string[]): string[] {
+  const all = Object.keys(serviceFactories);
+  const unknown = wanted.find((name) => !all.includes(name));
+  if (unknown) throw new ConfigError(`SERVICES names "${unknown}": the services are ${all.join(", ")}.`);
+  return wanted.length ? [...wanted] : all;
+}
+
+async function announce(broker: ServiceBroker, runtime: Runtime): Promise<void> {
+  const { config } = runtime;
+  const { origin } = (await broker.call("gateway.address")) as { origin: string };
+  const publicOrigin = config.PUBLIC_URL?.replace(/\/$/, "") ?? origin;
+  const first = await ensureFirstTenant({
+    broker,
+    runtime,
+    baseUrl: `${publicOrigin}/v1`,
+    ingestUrl: publicOrigin,
+  });
+  const record = config.MONGO_URL ? "MongoDB" : `the embedded store in ${config.DATA_DIR}`;
+  process.stdout.write(
+    `${first ? firstStart(first, config.DATA_DIR) : ""}Afferent is ready: ${publicOrigin}/v1 (on ${record})\n`,
+  );
+}
+
+function firstStart({ admin, agent, tenant_slug }: Credentials, dataDir: string): string {
+  return `First start: tenant "${tenant_slug}" was made. These are shown once (and kept in ${dataDir}/credentials.json):
+  admin      ${admin.email}  ${admin.password}
+  agent key  ${agent.api_key}
+`;
+}
+
+function stopOnSignals(broker: ServiceBroker, runtime: Runtime): void {
+  let stopping = false;
+  const stop = async () => {
+    if (stopping) return;
+    stopping = true;
+    runtime.health.add("node", () => "shutting down");
+    setTimeout(() => process.exit(1), SHUTDOWN_MS).unref();
+    // Waiting polls are answered and streams closed before the servers wait for their connections.
+    await broker.broadcastLocal("node.stopping");
+    await broker.stop();
+    await runtime.store.close();
+    await runtime.tracing?.stop();
+    process.exit(0);
+  };
+  process.on("SIGTERM", stop);
+  process.on("SIGINT", stop);
+}
+
+main().catch((err: unknown) => {
+  const expected = [ConfigError, StoreError, ListenError, SecretError].some((kind) => err instanceof kind);
+  process.stderr.write(`${expected ? (err as Error).message : (err as Error).stack}\n`);
+  process.exit(1);
+});

@@ -1,0 +1,28 @@
+import type { BrokerOptions } from "moleculer";
+import type { Config } from "./config.ts";
+import { ContractValidator } from "./lib/validator.ts";
+import { moleculerLogger } from "./observability/log.ts";
+import type { Observability } from "./observability/start.ts";
+
+/**
+ * How the services of one node run together. Without `NATS_URL` there is no transporter: every service is in this
+ * process. The short heartbeats let a killed node's keys be served elsewhere within seconds.
+ */
+export function brokerOptions(config: Config, { log, tracing }: Observability): BrokerOptions {
+  return {
+    namespace: "afferent",
+    transporter: config.NATS_URL === null ? null : { type: "NATS", options: { url: config.NATS_URL } },
+    logger: { type: "Pino", options: moleculerLogger(log) },
+    middlewares: tracing ? [tracing.middleware] : [],
+    validator: new ContractValidator(),
+    requestTimeout: config.REQUEST_TIMEOUT_SECONDS * 1000,
+    heartbeatInterval: 1,
+    heartbeatTimeout: 3,
+    registry: { preferLocal: false },
+    contextParamsCloning: false,
+    tracking: { enabled: true, shutdownTimeout: 4000 },
+    // Their params are not JSON Schema, and nothing asks them.
+    internalServices: false,
+    skipProcessEventRegistration: true,
+  };
+}

@@ -1,0 +1,45 @@
+/** What is wrong with a part of the node, or null when it is well. */
+export type HealthCheck = () => string | null | Promise<string | null>;
+
+export interface HealthReport {
+  status: "ready" | "not_ready";
+  /** Each part by name: `ok`, or why it is not. */
+  checks: Record<string, string>;
+}
+
+const CHECK_MS = 2000;
+
+/** Whether this node can serve. Each part brings its own check; the node is ready when all of them are well. */
+export class Health {
+  readonly #checks = new Map<string, HealthCheck>();
+
+  /** Adds the check of a part (`store`, `fan_out`, …). A check that throws, or takes over 2 s, is a failed one. */
+  add(name: string, check: HealthCheck): void {
+    this.#checks.set(name, check);
+  }
+
+  async report(): Promise<HealthReport> {
+    const reasons = await Promise.all(
+      [...this.#checks].map(async ([name, check]) => [name, await run(check)] as const),
+    );
+    return {
+      status: reasons.every(([, reason]) => reason === null) ? "ready" : "not_ready",
+      checks: Object.fromEntries(reasons.map(([name, reason]) => [name, reason ?? "ok"])),
+    };
+  }
+}
+
+async function run(check: HealthCheck): Promise<string | null> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<string>((resolve) => {
+    timer = setTimeout(() => resolve(`did not answer within ${CHECK_MS} ms`), CHECK_MS);
+  });
+  try {
+    return await Promise.race([Promise.resolve().then(check), late]);
+  } catch {
+    // Not the error's text: this answer is public.
+    return "failed";
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,94 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+
+const registry = new Registry();
+
+/** From a fraction of a millisecond to a long poll. */
+const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+
+const counter = <Label extends string = never>(name: string, help: string, labelNames: Label[] = []) =>
+  new Counter<Label>({ name: `afferent_${name}_total`, help, labelNames, registers: [registry] });
+const gauge = <Label extends string = never>(name: string, help: string, labelNames: Label[] = []) =>
+  new Gauge<Label>({ name: `afferent_${name}`, help, labelNames, registers: [registry] });
+const seconds = <Label extends string = never>(name: string, help: string, labelNames: Label[] = []) =>
+  new Histogram<Label>({
+    name: `afferent_${name}_seconds`,
+    help,
+    labelNames,
+    buckets: SECONDS,
+    registers: [registry],
+  });
+
+/** What the node counts. No tenant, agent or other id is ever a label: their number has no bound. */
+export const metrics = {
+  /** `operation`: the contract's action, or `none`. `status`: the class, `2xx` to `5xx`. Streams are not in it. */
+  requestSeconds: seconds("http_request_duration", "Time from request to answer", ["operation", "status"]),
+  requestsInFlight: gauge(
+    "http_requests_in_flight",
+    "Requests being served, waiting polls and open streams included",
+  ),
+
+  eventsAccepted: counter("events_accepted", "Events published and durable"),
+  eventsDuplicate: counter("events_duplicate", "Events whose id was known already"),
+  eventsDuplicateSource: counter(
+    "events_duplicate_source",
+    "Duplicates that named another source than the original",
+  ),
+  eventsFannedOut: counter("events_fanned_out", "Events whose deliveries are all enqueued"),
+  eventsParked: counter("events_parked", "Events set aside after repeated failure to fan out"),
+  fanOutLag: seconds("fan_out_lag", "Time from acceptance of an event to the end of its fan-out"),
+  filterErrors: counter("filter_errors", "Filters that failed on an event, which counts as no match"),
+
+  deliveriesEnqueued: counter("deliveries_enqueued", "Deliveries made"),
+  deliveriesHandedOut: counter(
+    "deliveries_handed_out",
+    "Deliveries given to a receiver, repetitions included",
+  ),
+  deliveriesAcknowledged: counter("deliveries_acknowledged", "Deliveries acknowledged"),
+  deliveriesNacked: counter("deliveries_nacked", "Deliveries refused by their receiver"),
+  deliveriesDeadLettered: counter("deliveries_dead_lettered", "Deliveries moved to the dead-letter queue"),
+  pushAttempts: counter("push_attempts", "Pushes by what came of them", ["outcome"]),
+
+  storeCommit: seconds(
+    "store_commit",
+    "Time from handing writes to the embedded store to their commit on the disk",
+  ),
+  storeOperations: counter("store_operations", "Writes committed by the embedded store"),
+};
+
+/** Starts the measures of the process itself: CPU, memory, garbage collection, lag of the event loop. */
+export function startProcessMetrics(): void {
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 20 });
+}
+
+/** Adds a gauge that is asked for its values when it is read: label value → number. */
+export function observeGauge<Label extends string>(
+  name: string,
+  help: string,
+  label: Label,
+  read: () => Promise<Record<string, number>>,
+): void {
+  const fullName = `afferent_${name}`;
+  // A node that is started again in the same process brings its own.
+  registry.removeSingleMetric(fullName);
+  new Gauge<Label>({
+    name: fullName,
+    help,
+    labelNames: [label],
+    registers: [registry],
+    async collect() {
+      // What cannot be read now is left out: the other measures are needed most when something is wrong.
+      const values = await read().catch(() => ({}));
+      this.reset();
+      for (const [value, count] of Object.entries(values)) {
+        this.set({ [label]: value } as Record<Label, string>, count);
+      }
+    },
+  });
+}
+
+/** All of it in the text format of Prometheus. */
+export function exposition(): Promise<string> {
+  return registry.metrics();
+}
+
+export const EXPOSITION_TYPE = registry.contentType;

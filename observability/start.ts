@@ -1,0 +1,39 @@
+import type { Config } from "../config.ts";
+import type { Store } from "../storage/connection.ts";
+import { DiskWatch } from "./disk.ts";
+import { Health } from "./health.ts";
+import { createLog, type Log } from "./log.ts";
+import { metrics, startProcessMetrics } from "./metrics.ts";
+import { startTracing, type Tracing } from "./tracing.ts";
+
+/** How a node is watched. */
+export interface Observability {
+  log: Log;
+  health: Health;
+  disk: DiskWatch;
+  tracing: Tracing | null;
+}
+
+/** Starts watching. The store has to be open, and with it `DATA_DIR` be there. */
+export async function startObservability(
+  config: Config,
+  store: Pick<Store, "ping" | "onCommit">,
+): Promise<Observability> {
+  const health = new Health();
+  health.add("store", async () => {
+    await store.ping();
+    return null;
+  });
+  const disk = new DiskWatch(config.DATA_DIR, config.MIN_FREE_DISK_MB);
+  if (!config.MONGO_URL) {
+    await disk.start();
+    health.add("disk", () => disk.reason);
+  }
+  store.onCommit((writes, seconds) => {
+    metrics.storeOperations.inc(writes);
+    metrics.storeCommit.observe(seconds);
+  });
+  startProcessMetrics();
+  const log = createLog(config);
+  return { log, health, disk, tracing: await startTracing(config, log) };
+}

@@ -1,0 +1,27 @@
+import type { Operation } from "../lib/contract.ts";
+import { agentsOperations } from "./agents/agents.contract.ts";
+import { authOperations } from "./auth/auth.contract.ts";
+import { channelsOperations } from "./channels/channels.contract.ts";
+import { deliveriesOperations } from "./deliveries/deliveries.contract.ts";
+import { eventsOperations } from "./events/events.contract.ts";
+import { interestsOperations } from "./interests/interests.contract.ts";
+import { keysOperations } from "./keys/keys.contract.ts";
+import { systemOperations } from "./system/system.contract.ts";
+import { teamsOperations } from "./teams/teams.contract.ts";
+import { tenantsOperations } from "./tenants/tenants.contract.ts";
+import { usersOperations } from "./users/users.contract.ts";
+
+/** Every operation of the service. Routes, OpenAPI, MCP tools and the client are made from this list. */
+export const operations: readonly Operation[] = [
+  agentsOperations,
+  authOperations,
+  channelsOperations,
+  deliveriesOperations,
+  eventsOperations,
+  interestsOperations,
+  keysOperations,
+  systemOperations,
+  teamsOperations,
+  tenantsOperations,
+  usersOperations,
+].flat() as unknown as Operation[];

@@ -1,0 +1,34 @@
+import { type Caller, hasScope } from "../../lib/caller.ts";
+import type { Operation } from "../../lib/contract.ts";
+import { Fault, type FaultCode } from "../../lib/faults.ts";
+
+const WRONG_KIND: Record<string, string> = {
+  agent: "This needs the token of an agent.",
+  user: "This is for people: sign in as a user of the organisation.",
+  org_admin: "This needs an organisation's user with the role admin.",
+};
+
+/** Whether a caller may use an operation, as its contract declares; throws the fault that says why not. */
+export function authorize(op: Operation, caller: Caller): void {
+  const { access } = op;
+  if (access.by === "public" || access.by === "operator" || access.by === "monitor") return;
+  if (!isKind(access.by, caller)) {
+    const code: FaultCode = (access.by === "agent" && access.otherwise) || "forbidden";
+    throw new Fault(
+      code,
+      WRONG_KIND[access.by] as string,
+      code === "validation_error" ? { field: "authorization" } : {},
+    );
+  }
+  if (access.scope && !hasScope(caller, access.scope)) {
+    throw new Fault("insufficient_scope", `This needs the scope ${access.scope}.`, {
+      required_scope: access.scope,
+    });
+  }
+}
+
+function isKind(by: "any" | "agent" | "user" | "org_admin", caller: Caller): boolean {
+  if (by === "any") return true;
+  if (by === "agent") return caller.kind === "agent";
+  return caller.kind === "user" && (by === "user" || caller.role === "admin");
+}

@@ -1,0 +1,199 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { ServiceBroker } from "moleculer";
+import type { Caller, Meta } from "../../lib/caller.ts";
+import type { Operation } from "../../lib/contract.ts";
+import { Fault } from "../../lib/faults.ts";
+import { newId } from "../../lib/ids.ts";
+import type { Runtime } from "../runtime.ts";
+import { authorize } from "./access.ts";
+import type { AuthChange } from "./authenticate.ts";
+import { discardBody } from "./body.ts";
+import { clientAddress, givenRequestId } from "./client.ts";
+import { assetOf } from "./docs.ts";
+import { type Exchange, RootCall, type StreamHandler } from "./exchange.ts";
+import { idempotencyKey, once } from "./idempotency.ts";
+import { CallerLimits, LocalRateCounters, rateLimited } from "./limits.ts";
+import { bearerIs, mayMonitor } from "./monitor.ts";
+import { RequestObserver } from "./observe.ts";
+import { Overload } from "./overload.ts";
+import { pathOf, targetOf, unknownPath, VERSION_PREFIX, wrongMethod } from "./paths.ts";
+import { type BodyReader, readParams, toAnswer } from "./pipeline.ts";
+import { type Answer, edgeHeaders, errorAnswer, send, toFault } from "./respond.ts";
+import { Router } from "./router.ts";
+import { requireSpace } from "./space.ts";
+import { whileWanted } from "./wait.ts";
+
+/** Who a request's bearer token is; throws authentication_failed. */
+export interface Callers {
+  resolve(req: IncomingMessage): Caller | Promise<Caller>;
+  forget(change: AuthChange): void;
+  start(): void;
+  stop(): void;
+}
+
+/** What the edge serves. */
+export interface EdgeParts {
+  operations: readonly Operation[];
+  callers: Callers;
+  bodyReaders: Record<string, BodyReader>;
+  streams: Record<string, StreamHandler>;
+}
+
+/** Serves a file named by `req.url`, or calls `next`. */
+type FileServer = (req: IncomingMessage, res: ServerResponse, next: () => void) => void;
+
+/** A request of which only the connection is known. */
+type Arrival = Pick<Exchange, "req" | "res" | "ctx" | "request_id" | "caller" | "allowance">;
+
+/** What happens to a request between the socket and the action: one order of checks for every operation. */
+export class Edge {
+  readonly #runtime: Runtime;
+  readonly #broker: ServiceBroker;
+  readonly #parts: EdgeParts;
+  readonly #files: FileServer;
+  readonly #router: Router;
+  readonly #observer: RequestObserver;
+  readonly #limits: CallerLimits;
+  readonly #overload: Overload;
+  readonly #addressOf: (req: IncomingMessage) => string;
+  readonly #ending = new AbortController();
+
+  constructor(runtime: Runtime, broker: ServiceBroker, parts: EdgeParts, files: FileServer) {
+    const { config } = runtime;
+    this.#runtime = runtime;
+    this.#broker = broker;
+    this.#parts = parts;
+    this.#files = files;
+    this.#router = new Router(parts.operations, VERSION_PREFIX);
+    this.#observer = new RequestObserver(runtime);
+    this.#limits = new CallerLimits(config, new LocalRateCounters());
+    this.#overload = new Overload(config.MAX_WRITES_IN_FLIGHT);
+    this.#addressOf = clientAddress(config.TRUST_PROXY);
+  }
+
+  start(): void {
+    this.#overload.start();
+    this.#parts.callers.start();
+  }
+
+  /** From here on every answer ends its connection. */
+  drain(): void {
+    this.#ending.abort();
+  }
+
+  stop(): void {
+    this.#overload.stop();
+    this.#parts.callers.stop();
+  }
+
+  /** Serves one request. Never throws and answers always, unless the caller has gone. */
+  handle = (req: IncomingMessage, res: ServerResponse): void => {
+    const request_id = givenRequestId(req) ?? newId("req");
+    // The caller is set once it is known; public operations do not read it.
+    const meta = { request_id, ip: this.#addressOf(req) } as Meta;
+    const ctx = new RootCall(this.#broker, meta);
+    const arrival: Arrival = { req, res, ctx, request_id, caller: null, allowance: null };
+    this.#observer.begin(req, meta);
+    this.#serve(arrival)
+      .catch((err) => this.#fail(arrival, err))
+      .then(() => this.#observer.end(req, res));
+  };
+
+  async #serve(arrival: Arrival): Promise<void> {
+    const target = targetOf(this.#router, arrival.req);
+    if (!target) return this.#file(arrival);
+    const exchange: Exchange = Object.assign(arrival, target);
+    const { op } = exchange;
+    this.#observer.enter(exchange.req, op, exchange.ctx.meta);
+    requireSpace(op, this.#runtime.disk);
+    const counted = this.#overload.enter(op);
+    try {
+      await this.#admit(exchange);
+      if (op.stream) return await this.#stream(exchange);
+      const key = idempotencyKey(exchange);
+      const answer = await (key === null
+        ? this.#answer(exchange)
+        : once(exchange, key, () => this.#answer(exchange)));
+      this.#send(exchange, answer);
+    } finally {
+      if (counted) this.#overload.leave();
+    }
+  }
+
+  /** Authentication, limits, authorization: before the body is read, so that nothing is learnt from a 400. */
+  async #admit(exchange: Exchange): Promise<void> {
+    const { op, req, ctx } = exchange;
+    const { OPERATOR_TOKEN, METRICS_TOKEN } = this.#runtime.config;
+    if (op.access.by === "public") return;
+    if (op.access.by === "operator") return admitOperator(req, OPERATOR_TOKEN);
+    if (op.access.by === "monitor") return admitMonitor(req, METRICS_TOKEN);
+    const resolved = this.#parts.callers.resolve(req);
+    const caller = resolved instanceof Promise ? await resolved : resolved;
+    exchange.caller = ctx.meta.caller = caller;
+    await this.#take(exchange, caller);
+    authorize(op, caller);
+  }
+
+  async #take(exchange: Exchange, caller: Caller): Promise<void> {
+    const now = Date.now();
+    const allowance = await this.#limits.take(caller, now);
+    exchange.allowance = allowance;
+    if (allowance && !allowance.allowed) throw rateLimited(allowance, now);
+  }
+
+  async #answer(exchange: Exchange): Promise<Answer> {
+    const params = await readParams(exchange, this.#parts.bodyReaders);
+    const call = () => exchange.ctx.call(exchange.op.action, params);
+    if (!exchange.op.waits) return toAnswer(exchange, await call());
+    const recheck = async () => this.#parts.callers.resolve(exchange.req);
+    return toAnswer(exchange, await whileWanted(this.#broker, exchange, recheck, call));
+  }
+
+  async #stream(exchange: Exchange): Promise<void> {
+    const { op, res } = exchange;
+    const params = await readParams(exchange, this.#parts.bodyReaders);
+    const headers = edgeHeaders({ ...exchange, last: false });
+    for (let i = 0; i < headers.length; i += 2) res.setHeader(headers[i] as string, headers[i + 1] as string);
+    const recheck = async () => this.#parts.callers.resolve(exchange.req);
+    const link = { ending: this.#ending.signal, recheck };
+    await (this.#parts.streams[op.action] as StreamHandler)(exchange, params, link);
+  }
+
+  /** What is no operation may be a file of the page at /docs. */
+  #file({ req, res, request_id }: Arrival): Promise<void> {
+    const asset = assetOf(pathOf(req));
+    if (!asset) throw unknownPath(req);
+    if (req.method !== "GET" && req.method !== "HEAD") throw wrongMethod(req, ["GET"]);
+    req.url = asset;
+    res.setHeader("X-Request-Id", request_id);
+    return new Promise((resolve, reject) => {
+      res.once("close", resolve);
+      this.#files(req, res, () => reject(unknownPath(req)));
+    });
+  }
+
+  #send({ res, request_id, allowance }: Arrival, answer: Answer): void {
+    send(res, answer, { request_id, allowance, last: this.#ending.signal.aborted });
+  }
+
+  /** Answers with the error envelope. */
+  #fail(arrival: Arrival, err: unknown): void {
+    const { req, res, request_id } = arrival;
+    if (res.destroyed) return;
+    const fault = toFault(err);
+    if (fault.type === "internal_error") this.#broker.logger.error({ err, request_id }, "request failed");
+    // A stream that has begun can only be cut off.
+    if (res.headersSent) res.destroy();
+    discardBody(req);
+    this.#send(arrival, errorAnswer(fault, request_id));
+  }
+}
+
+function admitOperator(req: IncomingMessage, token: string | null): void {
+  if (!token) throw unknownPath(req);
+  if (!bearerIs(req, token)) throw new Fault("authentication_failed", "This needs the operator's token.");
+}
+
+function admitMonitor(req: IncomingMessage, token: string | null): void {
+  if (!mayMonitor(req, token)) throw unknownPath(req);
+}

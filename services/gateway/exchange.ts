@@ -1,0 +1,57 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { CallingOptions, ServiceBroker } from "moleculer";
+import type { Caller, Meta } from "../../lib/caller.ts";
+import type { Allowance } from "./limits.ts";
+import type { Target } from "./paths.ts";
+
+/** One HTTP request on its way through the gateway. */
+export interface Exchange extends Target {
+  req: IncomingMessage;
+  res: ServerResponse;
+  ctx: RootCall;
+  request_id: string;
+  /** Null on public operations. */
+  caller: Caller | null;
+  /** What is left of the caller's rate limit; null where none is on. */
+  allowance: Allowance | null;
+}
+
+/** An operation that writes its own answer over a connection that stays open (SSE). */
+export type StreamHandler = (
+  exchange: Exchange,
+  params: Record<string, unknown>,
+  link: Link,
+) => Promise<void>;
+
+/** What ends a stream from this side. */
+export interface Link {
+  /** Aborts when the node is about to stop. */
+  ending: AbortSignal;
+  /** Rejects once the caller's token is refused. */
+  recheck(): Promise<unknown>;
+}
+
+/**
+ * What an outside request calls actions with: the first context of the call is the action's own, as a context for
+ * the request itself would only be copied from. `meta` is shared with it, so what the action sets there is seen here.
+ */
+export class RootCall {
+  readonly meta: Meta;
+  readonly #broker: ServiceBroker;
+
+  constructor(broker: ServiceBroker, meta: Meta) {
+    this.#broker = broker;
+    this.meta = meta;
+  }
+
+  get requestID(): string {
+    return this.meta.request_id;
+  }
+
+  call<T = unknown>(action: string, params: unknown, options?: CallingOptions): Promise<T> {
+    const { meta } = this;
+    // Not tracked: the gateway itself waits for its requests before the services stop.
+    const own: CallingOptions = { meta: meta as never, requestID: meta.request_id, tracking: false };
+    return this.#broker.call(action, params, options ? { ...own, ...options } : own) as Promise<T>;
+  }
+}

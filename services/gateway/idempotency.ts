@@ -1,0 +1,90 @@
+import { createHash } from "node:crypto";
+import { type Caller, callerId } from "../../lib/caller.ts";
+import { Fault } from "../../lib/faults.ts";
+import type { KeptAnswer } from "../idempotency/idempotency.model.ts";
+import type { Opening } from "../idempotency/idempotency.service.ts";
+import { DEFAULT_MAX_BODY, readAhead } from "./body.ts";
+import type { Exchange } from "./exchange.ts";
+import { type Answer, errorAnswer } from "./respond.ts";
+
+const MAX_KEY_CHARACTERS = 255;
+const HONOURED = new Set(["POST", "PATCH", "PUT"]);
+
+/** The request's Idempotency-Key where it counts: on a POST, PATCH or PUT of a caller who is known. */
+export function idempotencyKey({ req, op, caller }: Exchange): string | null {
+  const key = req.headers["idempotency-key"] as string | undefined;
+  if (key === undefined || !caller || !HONOURED.has(op.method)) return null;
+  if (key.length > 0 && key.length <= MAX_KEY_CHARACTERS) return key;
+  const expected = `1 to ${MAX_KEY_CHARACTERS} characters`;
+  throw new Fault(
+    "validation_failed",
+    `Idempotency-Key has ${key.length} characters: expected ${expected}.`,
+    {
+      field: "Idempotency-Key",
+      value: key.slice(0, 20),
+      expected,
+      example: "order-1842-created",
+    },
+  );
+}
+
+/**
+ * Carries a request out once for its key: a repetition gets the first one's answer, and one that comes while the
+ * first is running waits for it (api.md "Everywhere").
+ *
+ * @throws Fault conflict when the key was used for another request.
+ */
+export async function once(
+  exchange: Exchange,
+  key: string,
+  carryOut: () => Promise<Answer>,
+): Promise<Answer> {
+  const { ctx, op, request_id } = exchange;
+  const caller = exchange.caller as Caller;
+  const place = { tenant_id: caller.tenant_id, caller_id: callerId(caller), key };
+  const fingerprint = await fingerprintOf(exchange);
+  const opening = await ctx.call<Opening>("idempotency.open", { ...place, fingerprint });
+  if (opening.outcome === "replay") return replayed(opening.answer);
+
+  const { lease, seed } = opening;
+  const close = (answer: Answer, secret: boolean) =>
+    ctx.call("idempotency.close", { ...place, lease, answer: toKept(answer), secret });
+  ctx.meta.idempotency_seed = seed;
+  try {
+    const answer = await carryOut();
+    await close(answer, op.secret === true);
+    return answer;
+  } catch (err) {
+    await close(errorAnswer(err, request_id), false);
+    throw err;
+  }
+}
+
+function toKept({ body, headers = {}, ...rest }: Answer): KeptAnswer {
+  const base64 = Buffer.isBuffer(body);
+  return { ...rest, body: base64 ? body.toString("base64") : body, base64, headers };
+}
+
+function replayed({ status, type, body, base64, headers }: KeptAnswer): Answer {
+  return {
+    status,
+    type,
+    body: base64 ? Buffer.from(body as string, "base64") : body,
+    headers: { ...headers, "Idempotency-Replayed": "true" },
+  };
+}
+
+/** What makes two requests the same: method, path with its query, and the bytes of the body. */
+async function fingerprintOf({ req, op }: Exchange): Promise<string> {
+  const raw = await readAhead(req, op.maxBody ?? DEFAULT_MAX_BODY);
+  const hash = createHash("sha256").update(`${op.method} ${req.url}\n`);
+  // In binary mode a CloudEvent's attributes are headers: they are as much of the request as its body.
+  if (op.consumes === "cloudevents") hash.update(JSON.stringify(attributesOf(req.headers)));
+  return hash.update(raw).digest("base64url");
+}
+
+function attributesOf(headers: NodeJS.Dict<string | string[]>): [string, unknown][] {
+  return Object.entries(headers)
+    .filter(([name]) => name.startsWith("ce-"))
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+}

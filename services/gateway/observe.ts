@@ -1,0 +1,90 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { callerId, type Meta } from "../../lib/caller.ts";
+import type { Operation } from "../../lib/contract.ts";
+import { metrics } from "../../observability/metrics.ts";
+import { parseTraceparent } from "../../observability/traceparent.ts";
+import type { RequestSpan } from "../../observability/tracing.ts";
+import type { Runtime } from "../runtime.ts";
+
+/** The status, in log and metrics only, of a request whose caller left before it was answered. */
+const GONE = 499;
+
+/** A request as it is seen while it is served. */
+interface Seen {
+  started: number;
+  meta: Meta;
+  op: Operation | null;
+  span: RequestSpan | null;
+}
+
+interface SeenRequest extends IncomingMessage {
+  $seen?: Seen;
+}
+
+/** Measures, traces and logs every request of the gateway. */
+export class RequestObserver {
+  readonly #runtime: Runtime;
+  readonly #durations = new Map<string, { observe(seconds: number): void }>();
+
+  constructor(runtime: Runtime) {
+    this.#runtime = runtime;
+  }
+
+  begin(req: SeenRequest, meta: Meta): void {
+    metrics.requestsInFlight.inc();
+    req.$seen = { started: performance.now(), meta, op: null, span: null };
+  }
+
+  /** The operation is known: from here on the request stands in a trace, its caller's or one of its own. */
+  enter(req: SeenRequest, op: Operation, meta: Meta): void {
+    const seen = req.$seen as Seen;
+    seen.op = op;
+    const given = req.headers.traceparent;
+    if (parseTraceparent(given)) meta.traceparent = given as string;
+    const { tracing } = this.#runtime;
+    if (!tracing) return;
+    seen.span = tracing.request(op.method, op.url, meta.traceparent);
+    meta.traceparent = seen.span.traceparent;
+  }
+
+  /** The request is answered, or given up by its caller. */
+  end(req: SeenRequest, res: ServerResponse): void {
+    const seen = req.$seen as Seen;
+    const { op, span } = seen;
+    const seconds = (performance.now() - seen.started) / 1000;
+    const status = res.headersSent ? res.statusCode : GONE;
+    metrics.requestsInFlight.dec();
+    if (!op?.stream) this.#duration(op, status).observe(seconds);
+    span?.end(status);
+    const { log } = this.#runtime;
+    if (status >= 500) log.error(accessLine(req, status, seen, seconds), "request");
+    else if (log.isLevelEnabled("debug")) log.debug(accessLine(req, status, seen, seconds), "request");
+  }
+
+  #duration(op: Operation | null, status: number) {
+    const operation = op?.action ?? "none";
+    const key = `${operation} ${status}`;
+    let duration = this.#durations.get(key);
+    if (!duration) {
+      duration = metrics.requestSeconds.labels({ operation, status: `${Math.floor(status / 100)}xx` });
+      this.#durations.set(key, duration);
+    }
+    return duration;
+  }
+}
+
+/** The route, never the path: some paths hold a secret (`/w/…`). */
+function accessLine(req: IncomingMessage, status: number, { op, meta }: Seen, seconds: number) {
+  const { caller } = meta;
+  return {
+    request_id: meta.request_id,
+    tenant_id: caller?.tenant_id,
+    trace_id: parseTraceparent(meta.traceparent)?.trace_id,
+    method: req.method,
+    route: op?.url ?? null,
+    status,
+    duration_ms: Math.round(seconds * 1e6) / 1e3,
+    caller: caller && callerId(caller),
+    ip: meta.ip,
+  };
+}

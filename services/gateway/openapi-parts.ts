@@ -1,0 +1,91 @@
+import { ERROR_SCHEMA, ERROR_TABLE } from "./openapi-errors.ts";
+
+/** The parts of the OpenAPI document that no contract changes. */
+export const INFO = {
+  title: "Afferent",
+  version: "1.0",
+  summary: "Agents sense, remember and work together.",
+  description:
+    "Events in (CloudEvents 1.0), deliveries out by poll, server-sent events or push, with acknowledgement, retries " +
+    "and dead letters.\n\n" +
+    "Times are ISO 8601 in UTC with milliseconds. Unknown query parameters and, unless an operation says otherwise, " +
+    "unknown body keys are ignored. What belongs to another tenant is not found, like what is not there.\n\n" +
+    `## Errors\n\n${ERROR_TABLE}`,
+  license: { name: "Apache-2.0", identifier: "Apache-2.0" },
+};
+
+/** What each domain is about. */
+export const TAGS: Record<string, string> = {
+  agents: "Those who publish and receive.",
+  auth: "Tokens: from an agent's key, or by signing in.",
+  channels: "Agents that share feeds.",
+  deliveries: "What an agent is given: taking, settling, dead letters.",
+  events: "Publishing, and what became of an event.",
+  gateway: "The installation itself: health, measures, this document.",
+  interests: "What an agent wants to be given.",
+  keys: "API keys of agents.",
+  teams: "Agents that belong together.",
+  tenants: "Organisations of an installation, for its operator.",
+  users: "People of an organisation.",
+};
+
+const text = (description: string, more: object = {}) => ({
+  description,
+  schema: { type: "string", ...more },
+});
+const whole = (description: string) => ({ description, schema: { type: "integer", minimum: 0 } });
+
+const attribute = (name: string, description: string, example: string) => ({
+  [`ce-${name}`]: {
+    name: `ce-${name}`,
+    in: "header",
+    required: false,
+    description: `Binary mode: ${description}`,
+    schema: { type: "string" },
+    example,
+  },
+});
+
+export const COMPONENTS = {
+  schemas: { Error: ERROR_SCHEMA } as Record<string, unknown>,
+  headers: {
+    "X-Request-Id": text("The caller's X-Request-Id if it sent a sane one, else a new one."),
+    "X-RateLimit-Limit": whole("Requests allowed in any 60 seconds; absent where no limit is on."),
+    "X-RateLimit-Remaining": whole("Requests left now."),
+    "X-RateLimit-Reset": whole("When the oldest counted request stops counting, in seconds since the epoch."),
+    "Retry-After": whole("Seconds to wait before the same request is sent again."),
+    "Idempotency-Replayed": text("`true` on the stored answer of an earlier request with the same key.", {
+      enum: ["true"],
+    }),
+  },
+  parameters: {
+    "Idempotency-Key": {
+      name: "Idempotency-Key",
+      in: "header",
+      required: false,
+      description:
+        "Makes a repetition safe: the same key with the same method, path and body is answered with the stored " +
+        "answer for at least 24 hours; with another body it is `409 conflict`. Answers 401, 429 and 5xx are not " +
+        "stored. An answer that holds a secret is given again for 10 minutes only.",
+      schema: { type: "string", minLength: 1, maxLength: 255 },
+      example: "order-1842-created",
+    },
+    ...attribute("specversion", "the version of CloudEvents.", "1.0"),
+    ...attribute("id", "the event's id.", "72d6a7f0-1"),
+    ...attribute("source", "the producing system.", "https://github.com/acme/shop"),
+    ...attribute("type", "the event's type.", "com.github.issues.opened"),
+    ...attribute("subject", "what the event is about.", "acme/shop#12"),
+    ...attribute("time", "when it happened (RFC 3339).", "2026-01-31T09:30:00Z"),
+  },
+  securitySchemes: {
+    bearer: {
+      type: "http",
+      scheme: "bearer",
+      bearerFormat: "JWT",
+      description:
+        "The access token of an agent (`POST /v1/auth/token`) or of a person (`POST /v1/auth/login`).",
+    },
+    operator: { type: "http", scheme: "bearer", description: "`OPERATOR_TOKEN` of the installation." },
+    monitor: { type: "http", scheme: "bearer", description: "`METRICS_TOKEN` of the installation." },
+  },
+};

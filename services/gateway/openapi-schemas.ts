@@ -1,0 +1,90 @@
+/** JSON Schema as contracts hold it; only what is read here is typed. */
+export interface JsonSchema {
+  [keyword: string]: unknown;
+  type?: string;
+  title?: string;
+  properties?: Record<string, JsonSchema>;
+  items?: JsonSchema;
+  anyOf?: JsonSchema[];
+  patternProperties?: Record<string, JsonSchema>;
+}
+
+const COMPONENT_NAME = /^[A-Z][A-Za-z0-9]*$/;
+const ANY_KEY = "^.*$";
+
+/** Collects the schemas that have a name of their own: those whose `title` is one, like `Agent`. */
+export class Components {
+  readonly schemas: Record<string, JsonSchema> = {};
+
+  /** The schema as it is written where it is used: a reference, when it has a name. */
+  use(schema: JsonSchema): JsonSchema {
+    const plain = this.#plain(schema);
+    const { title } = plain;
+    if (title === undefined || !COMPONENT_NAME.test(title)) return plain;
+    const { title: _, ...named } = plain;
+    const known = this.schemas[title];
+    if (known && JSON.stringify(known) !== JSON.stringify(named)) {
+      throw new Error(`Two different schemas have the title ${title}: give one of them another.`);
+    }
+    this.schemas[title] = named;
+    return { $ref: `#/components/schemas/${title}` };
+  }
+
+  #plain(schema: JsonSchema): JsonSchema {
+    const { "x-identifier": _, patternProperties, properties, items, anyOf, ...rest } = schema;
+    const plain: JsonSchema = { ...rest };
+    if (properties) plain.properties = mapValues(properties, (each) => this.use(each));
+    if (items) plain.items = this.use(items);
+    if (anyOf) plain.anyOf = anyOf.map((each) => this.use(each));
+    if (patternProperties) Object.assign(plain, this.#keyed(patternProperties));
+    return plain;
+  }
+
+  #keyed(patterns: Record<string, JsonSchema>): JsonSchema {
+    const any = patterns[ANY_KEY];
+    if (any) return { additionalProperties: this.use(any) };
+    return { patternProperties: mapValues(patterns, (each) => this.use(each)) };
+  }
+}
+
+function mapValues<T, U>(object: Record<string, T>, map: (value: T) => U): Record<string, U> {
+  return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, map(value)]));
+}
+
+/** A value that fits the schema: what its author gave as an example, else the simplest there is. */
+export function exampleOf(schema: JsonSchema): unknown {
+  const { examples, default: fallback, const: constant, enum: allowed, anyOf } = schema;
+  const given = [(examples as unknown[])?.[0], fallback, constant, (allowed as unknown[])?.[0]];
+  const known = given.find((value) => value !== undefined);
+  if (known !== undefined) return known;
+  if (anyOf) return exampleOf(anyOf[0] as JsonSchema);
+  switch (schema.type) {
+    case "object":
+      return mapValues(schema.properties ?? {}, exampleOf);
+    case "array":
+      return exampleItems(schema);
+    case "string":
+      return FORMATS[schema.format as string] ?? "text".padEnd(Number(schema.minLength ?? 0), "-");
+    case "integer":
+    case "number":
+      return schema.minimum ?? 1;
+    case "boolean":
+      return true;
+    case "null":
+      return null;
+    default:
+      return {};
+  }
+}
+
+function exampleItems({ items, maxItems }: JsonSchema): unknown[] {
+  return items && maxItems !== 0 ? [exampleOf(items)] : [];
+}
+
+const FORMATS: Record<string, string> = {
+  "date-time": "2026-01-31T09:30:00.000Z",
+  uuid: "0199c0de-7a11-7c3e-9f00-5a1b2c3d4e5f",
+  uri: "https://example.com/",
+  "uri-reference": "/example",
+  email: "ada@example.com",
+};

@@ -1,0 +1,64 @@
+import { Type } from "typebox";
+import type { Operation } from "../../lib/contract.ts";
+import { type Check, compileQueryCheck } from "../../lib/validator.ts";
+import { DEFAULT_MAX_BODY, readJson, readRaw } from "./body.ts";
+import type { Exchange } from "./exchange.ts";
+import { type Answer, JSON_TYPE } from "./respond.ts";
+
+/** Reads the body of an operation into params. One reader for each `consumes` that is not JSON. */
+export type BodyReader = (exchange: Exchange) => Promise<Record<string, unknown>>;
+
+const queryChecks = new WeakMap<Operation, Check>();
+
+/** The query of an exchange as the contract types it: "10" becomes 10, and a misfit is a fault. */
+export function readQuery({ op, query }: Exchange): Record<string, unknown> {
+  if (!op.query) return {};
+  const known = Object.keys(op.query).filter((name) => query[name] !== undefined);
+  if (known.length === 0) return {};
+  const values = Object.fromEntries(known.map((name) => [name, query[name]]));
+  const fault = queryCheckOf(op)(values);
+  if (fault) throw fault;
+  return values;
+}
+
+function queryCheckOf(op: Operation): Check {
+  let check = queryChecks.get(op);
+  if (!check) {
+    check = compileQueryCheck(Type.Partial(Type.Object(op.query ?? {})));
+    queryChecks.set(op, check);
+  }
+  return check;
+}
+
+/** Path, query and body in one object, as the action takes them. The path wins, so a body cannot name another id. */
+export async function readParams(exchange: Exchange, readers: Record<string, BodyReader>) {
+  const { op, path } = exchange;
+  const query = readQuery(exchange);
+  if (!op.body) return { ...query, ...path };
+  return { ...query, ...(await readBody(exchange, readers)), ...path };
+}
+
+function readBody(exchange: Exchange, readers: Record<string, BodyReader>): Promise<Record<string, unknown>> {
+  const { op, req } = exchange;
+  const consumes = op.consumes ?? "json";
+  if (consumes === "json") return readJson(req, op);
+  if (consumes === "raw") return readRaw(req, op.maxBody ?? DEFAULT_MAX_BODY).then((raw) => ({ raw }));
+  return (readers[consumes] as BodyReader)(exchange);
+}
+
+/** What an action gave, as the answer that is sent. */
+export function toAnswer({ op, ctx }: Exchange, result: unknown): Answer {
+  // Statuses are integer keys, which are always in ascending order.
+  const usual = Object.keys(op.results).findLast((status) => status < "300");
+  const status = ctx.meta.$statusCode ?? Number(usual);
+  const headers = ctx.meta.$responseHeaders;
+  const type = ctx.meta.$responseType ?? op.produces ?? JSON_TYPE;
+  const answer: Answer = { status, type, body: status === 204 ? null : encode(result, type) };
+  if (headers) answer.headers = headers;
+  return answer;
+}
+
+function encode(result: unknown, type: string): string | Buffer {
+  if (Buffer.isBuffer(result)) return result;
+  return typeof result === "string" && type !== JSON_TYPE ? result : JSON.stringify(result);
+}

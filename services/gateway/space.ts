@@ -1,0 +1,18 @@
+import type { Operation } from "../../lib/contract.ts";
+import { Fault } from "../../lib/faults.ts";
+import type { DiskWatch } from "../../observability/disk.ts";
+
+const RETRY_AFTER_SECONDS = 30;
+
+/**
+ * Refuses writes while the disk is nearly full: half a write is worse than none. What deletes, and signing in, without
+ * which nobody could, goes on.
+ *
+ * @throws Fault service_unavailable
+ */
+export function requireSpace({ method, action }: Operation, disk: Pick<DiskWatch, "low">): void {
+  if (!disk.low || method === "GET" || method === "DELETE" || action.startsWith("auth.")) return;
+  throw new Fault("service_unavailable", "The disk is nearly full: nothing can be written now.", {
+    retry_after_seconds: RETRY_AFTER_SECONDS,
+  });
+}

@@ -1,0 +1,49 @@
+import { Schema } from "mongoose";
+import type { TenantDocument } from "../../storage/collection.ts";
+import type { Model } from "../runtime.ts";
+
+/** An answer as it is kept: bytes as base64. */
+export interface KeptAnswer {
+  status: number;
+  type: string;
+  body: string | null;
+  base64: boolean;
+  headers: Record<string, string>;
+}
+
+/** One Idempotency-Key of one caller. Its `_id` follows from tenant, caller and key; the key itself is not stored. */
+export interface IdempotencyDoc extends TenantDocument {
+  fingerprint: string;
+  /** What created ids derive from, besides the key: a key that is used again after its time makes new ones. */
+  nonce: string;
+  /** Who is carrying the request out, and until when nobody else may. */
+  lease: string;
+  lease_ends_at: Date;
+  answered_at: Date | null;
+  /** JSON of a KeptAnswer, sealed where `secret_ends_at` is set; null when there is none to give (any more). */
+  answer: string | null;
+  resource_id: string | null;
+  secret_ends_at?: Date;
+  expires_at: Date;
+}
+
+const schema = new Schema<IdempotencyDoc>(
+  {
+    _id: String,
+    tenant_id: String,
+    fingerprint: String,
+    nonce: String,
+    lease: String,
+    lease_ends_at: Date,
+    answered_at: Date,
+    answer: String,
+    resource_id: String,
+    secret_ends_at: Date,
+    expires_at: Date,
+  },
+  { versionKey: false },
+);
+schema.index({ expires_at: 1 });
+schema.index({ secret_ends_at: 1 }, { sparse: true });
+
+export const IdempotencyModel: Model<IdempotencyDoc> = { name: "idempotency_keys", schema };

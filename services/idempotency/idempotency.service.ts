@@ -1,0 +1,169 @@
+import { randomUUID } from "node:crypto";
+import { Fault } from "../../lib/faults.ts";
+import { isDuplicateKey } from "../../storage/collection.ts";
+import { internal, type ServiceFactory } from "../runtime.ts";
+import { type IdempotencyDoc, IdempotencyModel, type KeptAnswer } from "./idempotency.model.ts";
+import { fateOf, judge, recordId, resourceIdOf } from "./record.ts";
+import { sweep } from "./sweep.ts";
+import { Waiters } from "./waiters.ts";
+
+const LEASE_SECONDS = 30;
+const HOUR_MS = 3_600_000;
+/** An hour more than promised, so that clocks need not agree. */
+const KEPT_MS = 25 * HOUR_MS;
+const SECRET_MS = 10 * 60_000;
+/** A waiting request looks again this often: the first may run on another node. */
+const LOOK_MS = 250;
+const SWEEP_MS = 60_000;
+// Until there are blobs to refer to, a larger answer is not kept: its repetition is a conflict.
+const MAX_ANSWER_CHARACTERS = 1_048_576;
+
+/** Where a key stands: it is the caller's own. */
+export interface Place {
+  tenant_id: string;
+  caller_id: string;
+  key: string;
+}
+
+/** What `idempotency.open` answers: carry the request out under this lease and seed, or give this answer. */
+export type Opening =
+  | { outcome: "run"; lease: string; seed: string }
+  | { outcome: "replay"; answer: KeptAnswer };
+
+type OpenParams = Place & { fingerprint: string };
+type CloseParams = Place & { lease: string; answer: KeptAnswer; secret: boolean };
+
+/** Keeps what was answered to each Idempotency-Key (api.md "Everywhere"). Its only caller is the gateway. */
+export const idempotencyService: ServiceFactory = ({ config, store, secrets }) => {
+  const records = store.collection(IdempotencyModel);
+  const waiters = new Waiters();
+  const leaseMs = Math.max(LEASE_SECONDS, config.REQUEST_TIMEOUT_SECONDS) * 1000;
+  let timer: NodeJS.Timeout;
+
+  const process = randomUUID();
+
+  const leaseFrom = (now: number) => ({
+    lease: `${process}/${randomUUID()}`,
+    lease_ends_at: new Date(now + leaseMs),
+  });
+
+  /** An embedded store has one process at a time: a lease of another is one that died. */
+  const isOrphaned = ({ lease }: IdempotencyDoc) => store.driver === "sqlite" && !lease.startsWith(process);
+
+  const newRecord = (_id: string, tenant_id: string, fingerprint: string): IdempotencyDoc => {
+    const now = store.now();
+    const fresh = { answered_at: null, answer: null, resource_id: null, expires_at: new Date(now + KEPT_MS) };
+    return { _id, tenant_id, fingerprint, nonce: randomUUID(), ...leaseFrom(now), ...fresh };
+  };
+
+  /** Whether the key was free, and is now this record's. */
+  const inserted = (record: IdempotencyDoc): Promise<boolean> =>
+    records.insert(record).then(
+      () => true,
+      (err) => {
+        if (isDuplicateKey(err)) return false;
+        throw err;
+      },
+    );
+
+  /** Replaces a record whose time is over, or takes over its lease; null when somebody else was first. */
+  const replace = ({ tenant_id, ...known }: IdempotencyDoc, fields: Partial<IdempotencyDoc>) =>
+    records.update(
+      tenant_id,
+      {
+        _id: known._id,
+        lease: known.lease,
+        lease_ends_at: known.lease_ends_at,
+        answered_at: known.answered_at,
+      },
+      { $set: fields, $unset: { secret_ends_at: 1 } },
+    );
+
+  async function open({ tenant_id, caller_id, key, fingerprint }: OpenParams): Promise<Opening> {
+    const _id = recordId(tenant_id, caller_id, key);
+    for (;;) {
+      const fresh = newRecord(_id, tenant_id, fingerprint);
+      if (await inserted(fresh)) return run(fresh);
+      const known = await records.findOne(tenant_id, { _id });
+      const opening = known && (await settle(known, fresh, key));
+      if (opening) return opening;
+    }
+  }
+
+  /** What follows for a key that is in use; null to look again. */
+  async function settle(known: IdempotencyDoc, fresh: IdempotencyDoc, key: string): Promise<Opening | null> {
+    const now = store.now();
+    switch (judge(known, fresh.fingerprint, now, isOrphaned(known))) {
+      case "begin": {
+        const { _id, tenant_id, ...fields } = fresh;
+        return runIf(await replace(known, fields));
+      }
+      case "take_over":
+        return runIf(await replace(known, leaseFrom(now)));
+      case "wait":
+        await waiters.wait(known._id, Math.min(LOOK_MS, known.lease_ends_at.getTime() - now));
+        return null;
+      case "replay":
+        return { outcome: "replay", answer: JSON.parse(opened(known)) };
+      case "answered":
+        throw conflict(key, known, "was carried out already, and its answer is no longer kept");
+      case "other_request":
+        throw conflict(key, known, "was used for another request");
+    }
+  }
+
+  const opened = ({ _id, answer, secret_ends_at }: IdempotencyDoc) =>
+    secret_ends_at ? secrets.open(answer as string, placeOf(_id)) : (answer as string);
+
+  async function close({ tenant_id, caller_id, key, lease, answer, secret }: CloseParams): Promise<void> {
+    const _id = recordId(tenant_id, caller_id, key);
+    const mine = { _id, lease };
+    const fate = fateOf(answer.status);
+    if (fate === "free") await records.delete(tenant_id, mine);
+    else if (fate === "reopen")
+      await records.update(tenant_id, mine, { $set: { lease_ends_at: new Date(0) } });
+    else await records.update(tenant_id, mine, { $set: kept(_id, answer, secret) });
+    waiters.wake(_id);
+  }
+
+  function kept(_id: string, answer: KeptAnswer, secret: boolean): Partial<IdempotencyDoc> {
+    const now = store.now();
+    const text = JSON.stringify(answer);
+    const fields = { answered_at: new Date(now), resource_id: resourceIdOf(answer) };
+    if (text.length > MAX_ANSWER_CHARACTERS) return { ...fields, answer: null };
+    if (!secret) return { ...fields, answer: text };
+    return { ...fields, answer: secrets.seal(text, placeOf(_id)), secret_ends_at: new Date(now + SECRET_MS) };
+  }
+
+  return {
+    name: "idempotency",
+    actions: {
+      /** Waits for as long as the first request with the key is running, so it has no time-out of its own. */
+      open: { ...internal<OpenParams>((ctx) => open(ctx.params)), timeout: 0 },
+      close: internal<CloseParams>((ctx) => close(ctx.params)),
+    },
+    started() {
+      timer = setInterval(() => {
+        sweep(records, store.now()).catch((err) =>
+          this.logger.warn({ err }, "sweep of idempotency keys failed"),
+        );
+      }, SWEEP_MS);
+    },
+    stopped() {
+      clearInterval(timer);
+    },
+  };
+};
+
+function run({ _id, lease, nonce }: IdempotencyDoc): Opening {
+  return { outcome: "run", lease, seed: `${_id}.${nonce}` };
+}
+
+const runIf = (record: IdempotencyDoc | null) => record && run(record);
+
+const placeOf = (_id: string) => `idempotency/${_id}`;
+
+function conflict(idempotency_key: string, { resource_id }: IdempotencyDoc, what: string): Fault {
+  const details = { idempotency_key, existing_resource_id: resource_id };
+  return new Fault("conflict", `This Idempotency-Key ${what}.`, details);
+}

@@ -1,0 +1,31 @@
+import { agentsService } from "./agents/agents.service.ts";
+import { authService } from "./auth/auth.service.ts";
+import { channelsService } from "./channels/channels.service.ts";
+import { deliveriesService } from "./deliveries/deliveries.service.ts";
+import { eventsService } from "./events/events.service.ts";
+import { gatewayService } from "./gateway/gateway.service.ts";
+import { idempotencyService } from "./idempotency/idempotency.service.ts";
+import { interestsService } from "./interests/interests.service.ts";
+import { keysService } from "./keys/keys.service.ts";
+import { pushService } from "./push/push.service.ts";
+import type { ServiceFactory } from "./runtime.ts";
+import { teamsService } from "./teams/teams.service.ts";
+import { tenantsService } from "./tenants/tenants.service.ts";
+import { usersService } from "./users/users.service.ts";
+
+/** Every service by its name, which is what `SERVICES` lists. */
+export const serviceFactories: Record<string, ServiceFactory> = {
+  agents: agentsService,
+  auth: authService,
+  channels: channelsService,
+  deliveries: deliveriesService,
+  events: eventsService,
+  gateway: gatewayService,
+  idempotency: idempotencyService,
+  interests: interestsService,
+  keys: keysService,
+  push: pushService,
+  teams: teamsService,
+  tenants: tenantsService,
+  users: usersService,
+};

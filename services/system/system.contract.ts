@@ -1,0 +1,72 @@
+import { Type } from "typebox";
+import { operation } from "../../lib/contract.ts";
+
+const EXPOSITION_TYPE = "text/plain; version=0.0.4; charset=utf-8";
+
+const Health = Type.Object({ status: Type.Literal("ok") });
+
+/** Both under the version segment and at the origin (api.md "Others"). */
+const health = {
+  summary: "Whether the process runs",
+  access: { by: "public" },
+  results: { 200: Health },
+} as const;
+
+export const healthz = operation({ action: "gateway.healthz", route: "GET /healthz", root: true, ...health });
+export const healthzVersioned = operation({ action: "gateway.healthz", route: "GET /healthz", ...health });
+
+export const readyz = operation({
+  action: "gateway.readyz",
+  route: "GET /readyz",
+  root: true,
+  summary: "Whether this node can serve, and what is wrong if not",
+  access: { by: "public" },
+  results: {
+    200: Type.Object({ status: Type.Literal("ready"), checks: Type.Record(Type.String(), Type.String()) }),
+    503: Type.Object({
+      status: Type.Literal("not_ready"),
+      checks: Type.Record(Type.String(), Type.String()),
+    }),
+  },
+});
+
+export const readMetrics = operation({
+  action: "gateway.metrics",
+  route: "GET /metrics",
+  root: true,
+  summary: "What this node counts, in the text format of Prometheus",
+  access: { by: "monitor" },
+  results: { 200: Type.String() },
+  produces: EXPOSITION_TYPE,
+});
+
+/** Both under the version segment and at the origin (api.md "Others"). */
+const document = {
+  action: "gateway.openapi",
+  summary: "This document (OpenAPI 3.1)",
+  access: { by: "public" },
+  results: { 200: Type.Record(Type.String(), Type.Unknown(), { examples: [{ openapi: "3.1.0" }] }) },
+} as const;
+
+export const openapi = operation({ route: "GET /openapi.json", root: true, ...document });
+export const openapiVersioned = operation({ route: "GET /openapi.json", ...document });
+
+export const docs = operation({
+  action: "gateway.docs",
+  route: "GET /docs",
+  root: true,
+  summary: "This document as a page",
+  access: { by: "public" },
+  results: { 200: Type.String() },
+  produces: "text/html; charset=utf-8",
+});
+
+export const systemOperations = [
+  healthz,
+  healthzVersioned,
+  readyz,
+  readMetrics,
+  openapi,
+  openapiVersioned,
+  docs,
+] as const;

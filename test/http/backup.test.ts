@@ -1,0 +1,184 @@
+import { spawn } from "node:child_process";
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { create } from "tar";
+import { agentToken, api } from "../support/http.ts";
+import { startServer, type TestServer } from "../support/server.ts";
+
+const ROOT = join(import.meta.dirname, "../..");
+
+let scratch: string;
+let server: TestServer;
+beforeAll(async () => {
+  scratch = await mkdtemp(join(tmpdir(), "afferent-backup-"));
+  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0" } });
+});
+afterAll(async () => {
+  await server.stop();
+  await rm(scratch, { recursive: true, force: true });
+});
+
+/** Runs `npm run backup` or `npm run restore` as npm would. */
+function npmRun(command: "create" | "restore", file: string, dataDir: string) {
+  const { PATH = "" } = process.env;
+  const child = spawn(process.execPath, ["backup.ts", command, file], {
+    cwd: ROOT,
+    env: { PATH, DATA_DIR: dataDir },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let output = "";
+  child.stdout.setEncoding("utf8").on("data", (text) => {
+    output += text;
+  });
+  child.stderr.setEncoding("utf8").on("data", (text) => {
+    output += text;
+  });
+  return new Promise<{ code: number | null; output: string }>((resolve) =>
+    child.once("close", (code) => resolve({ code, output })),
+  );
+}
+
+const newFolder = () => mkdtemp(join(scratch, "data-"));
+
+/** Publishes until told to stop; gives the ids that were accepted. */
+function publishing(token: string): { accepted: string[]; stop(): Promise<void> } {
+  const accepted: string[] = [];
+  let going = true;
+  const run = async () => {
+    for (let n = 0; going; n++) {
+      const event = {
+        specversion: "1.0",
+        id: `live-${n}`,
+        type: "com.example.live",
+        source: "/backup",
+        data: { n },
+      };
+      const { status, body } = await api(server, token).post("/events", event);
+      if (status === 202) accepted.push(body.event_id);
+    }
+  };
+  const running = run();
+  return {
+    accepted,
+    stop() {
+      going = false;
+      return running;
+    },
+  };
+}
+
+test("all that was accepted before a backup under load is there after its restore", async () => {
+  const { agent, admin } = server.credentials;
+  const token = await agentToken(server, agent.api_key);
+  const http = api(server, token);
+  const interest = await http.post(`/agents/${agent.id}/interests`, { event_type: "com.example.*" });
+  expect(interest.status).toBe(201);
+  await mkdir(join(server.dataDir, "blobs/ab"), { recursive: true });
+  await writeFile(join(server.dataDir, "blobs/ab/cdef"), "a blob");
+
+  const load = publishing(token);
+  const file = join(scratch, "under-load.afferent");
+  await http.post("/events", {
+    specversion: "1.0",
+    id: "before",
+    type: "com.example.before",
+    source: "/backup",
+  });
+  const before = [...load.accepted];
+  const made = await npmRun("create", file, server.dataDir);
+  await load.stop();
+  expect(made).toMatchObject({ code: 0 });
+  expect((await stat(file)).mode & 0o777).toBe(0o600);
+  expect(await readdir(scratch)).toEqual(["under-load.afferent"]);
+
+  const dataDir = await newFolder();
+  expect(await npmRun("restore", file, dataDir)).toMatchObject({ code: 0 });
+  expect(await readFile(join(dataDir, "blobs/ab/cdef"), "utf8")).toBe("a blob");
+  expect((await stat(join(dataDir, "secret.key"))).mode & 0o777).toBe(0o600);
+  const restored = await startServer({ dataDir, env: { RATE_LIMIT_PER_MINUTE: "0" } });
+  try {
+    expect(restored.credentials.agent).toEqual(agent);
+    expect((await api(restored).post("/auth/login", admin)).status).toBe(200);
+    const there = api(restored, await agentToken(restored, agent.api_key));
+    const { body } = await there.get(`/agents/${agent.id}/interests`);
+    expect(JSON.stringify(body)).toContain(interest.body.id);
+    for (const id of before) expect((await there.get(`/events/${id}`)).status).toBe(200);
+    // The token of the first server is good here: the key that signs tokens came along, and opens.
+    expect((await api(restored, token).get("/auth/me")).status).toBe(200);
+    const again = { specversion: "1.0", id: "before", type: "com.example.before", source: "/backup" };
+    expect((await there.post("/events", again)).body.status).toBe("duplicate");
+  } finally {
+    await restored.stop();
+  }
+}, 60_000);
+
+describe("refused", () => {
+  test("a backup onto a file that is there", async () => {
+    const file = join(await newFolder(), "there");
+    await writeFile(file, "precious");
+    const { code, output } = await npmRun("create", file, server.dataDir);
+    expect({ code, output }).toEqual({ code: 1, output: `${file} is there already; name a new file.\n` });
+    expect(await readFile(file, "utf8")).toBe("precious");
+  });
+
+  test("a backup of a folder without a store", async () => {
+    const dataDir = await newFolder();
+    const { code, output } = await npmRun("create", join(scratch, "none"), dataDir);
+    expect({ code, output }).toEqual({ code: 1, output: `${dataDir} holds no embedded store.\n` });
+  });
+
+  test("a restore into a folder that is not empty, which stays as it is", async () => {
+    const file = join(await newFolder(), "whole");
+    expect(await npmRun("create", file, server.dataDir)).toMatchObject({ code: 0 });
+    const dataDir = await newFolder();
+    await writeFile(join(dataDir, "afferent.db"), "precious");
+    const { code, output } = await npmRun("restore", file, dataDir);
+    expect({ code, output }).toEqual({
+      code: 1,
+      output: `DATA_DIR ${dataDir} is not empty (it holds afferent.db); name an empty one.\n`,
+    });
+    expect(await readFile(join(dataDir, "afferent.db"), "utf8")).toBe("precious");
+  });
+
+  test.each<[string, (file: string) => Promise<void>, RegExp]>([
+    ["a file that is not there", async () => {}, /^There is no file/],
+    ["a file that is no backup", (file) => writeFile(file, "hello"), /is not a whole backup|is not a backup/],
+    [
+      "a backup cut off in the middle",
+      async (file) => {
+        await npmRun("create", file, server.dataDir);
+        await truncate(file, Math.floor((await stat(file)).size / 2));
+      },
+      /is not a whole backup/,
+    ],
+    [
+      "an archive of other things",
+      async (file) => {
+        const folder = await newFolder();
+        await writeFile(join(folder, "notes.txt"), "hello");
+        await create({ file, cwd: folder, gzip: true }, ["notes.txt"]);
+      },
+      /is not a backup of Afferent: it holds notes\.txt/,
+    ],
+    [
+      "a backup of a newer program",
+      async (file) => {
+        const folder = await newFolder();
+        await writeFile(join(folder, "manifest.json"), JSON.stringify({ format: 99 }));
+        await create({ file, cwd: folder, gzip: true }, ["manifest.json"]);
+      },
+      /was made by a newer Afferent \(format 99\)/,
+    ],
+  ])("a restore of %s, and nothing is left behind", async (_what, make, line) => {
+    const file = join(await newFolder(), "file");
+    await make(file);
+    const dataDir = await newFolder();
+    const { code, output } = await npmRun("restore", file, dataDir);
+    expect(code).toBe(1);
+    expect(output.trimEnd().split("\n")).toHaveLength(1);
+    expect(output).toMatch(line);
+    expect(await readdir(dataDir)).toEqual([]);
+  });
+});

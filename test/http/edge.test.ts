@@ -1,0 +1,437 @@
+import { once } from "node:events";
+import { connect } from "node:net";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import type { Operation } from "../../lib/contract.ts";
+import { FAULTS, type FaultCode } from "../../lib/faults.ts";
+import type { StreamHandler } from "../../services/gateway/exchange.ts";
+import { systemOperations } from "../../services/system/system.contract.ts";
+import { startGateway, type TestGateway } from "../support/gateway.ts";
+import { settle } from "../support/settle.ts";
+import { things } from "../support/things.ts";
+
+const domain = things();
+let gateway: TestGateway;
+
+beforeAll(async () => {
+  gateway = await startGateway({
+    operations: [...domain.operations, ...(systemOperations as unknown as Operation[])],
+    services: [domain.service],
+    env: { MAX_WRITES_IN_FLIGHT: "2", TRUST_PROXY: "loopback" },
+    parts: { streams: { "things.stream": streamUntilClosed } },
+  });
+});
+
+afterAll(() => gateway.stop());
+
+const streamUntilClosed: StreamHandler = async ({ res }) => {
+  res.write("first");
+  await once(res, "close");
+};
+
+interface Refusal {
+  method?: string;
+  path: string;
+  token?: string | null;
+  type?: string | null;
+  body?: string | Buffer;
+  headers?: Record<string, string>;
+}
+
+async function send({
+  method = "POST",
+  path,
+  token = "ann",
+  type = "application/json",
+  body,
+  headers,
+}: Refusal) {
+  const all: Record<string, string> = { ...headers };
+  if (token) all.authorization = `Bearer ${token}`;
+  if (type && body !== undefined) all["content-type"] = type;
+  const url =
+    path.startsWith("/status") || path.startsWith("/docs") ? gateway.root + path : gateway.url + path;
+  const response = await fetch(url, {
+    method,
+    headers: all,
+    ...(body !== undefined && { body: body as never }),
+  });
+  const text = await response.text();
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    body: text.startsWith("{") ? JSON.parse(text) : null,
+  };
+}
+
+const big = JSON.stringify({ name: "x".repeat(1_100_000) });
+
+const REFUSALS: [string, Refusal, FaultCode, Record<string, unknown>][] = [
+  [
+    "a path that is not there",
+    { path: "/nothing" },
+    "not_found",
+    { resource_type: "path", resource_id: "/v1/nothing" },
+  ],
+  [
+    "a path outside the version",
+    { method: "GET", path: "/status/x" },
+    "not_found",
+    { resource_type: "path" },
+  ],
+  [
+    "a path that cannot be decoded",
+    { method: "GET", path: "/things/%ff" },
+    "validation_failed",
+    { field: "path" },
+  ],
+  [
+    "a query that cannot be decoded",
+    { method: "GET", path: "/things?limit=%zz" },
+    "validation_failed",
+    { field: "query" },
+  ],
+  [
+    "a wrong method",
+    { method: "PUT", path: "/things" },
+    "method_not_allowed",
+    { allow: ["POST", "GET", "HEAD"] },
+  ],
+  [
+    "OPTIONS",
+    { method: "OPTIONS", path: "/things" },
+    "method_not_allowed",
+    { allow: ["POST", "GET", "HEAD"] },
+  ],
+  [
+    "a wrong method of a path with an id",
+    { path: "/things/ch_1" },
+    "method_not_allowed",
+    { allow: ["GET", "PATCH", "DELETE", "HEAD"] },
+  ],
+  ["no token", { path: "/things", token: null, body: "{" }, "authentication_failed", {}],
+  ["a token that is not known", { path: "/things", token: "eve" }, "authentication_failed", {}],
+  [
+    "a missing scope, whatever the body",
+    { path: "/things", token: "bob", body: "{" },
+    "insufficient_scope",
+    { required_scope: "send" },
+  ],
+  ["an agent where people are asked for", { path: "/things/people" }, "forbidden", {}],
+  [
+    "no content type",
+    { path: "/things", type: "", body: Buffer.from("{}") },
+    "unsupported_media_type",
+    { value: "" },
+  ],
+  [
+    "another content type",
+    { path: "/things", type: "text/plain", body: "{}" },
+    "unsupported_media_type",
+    { value: "text/plain", expected: ["application/json"] },
+  ],
+  [
+    "a packed body",
+    { path: "/things", body: "{}", headers: { "content-encoding": "gzip" } },
+    "unsupported_media_type",
+    { value: "gzip" },
+  ],
+  [
+    "a body over the limit",
+    { path: "/things", body: big },
+    "payload_too_large",
+    { actual_size: big.length, max_size: 1_048_576 },
+  ],
+  [
+    "malformed JSON",
+    { path: "/things", body: '{"name":' },
+    "validation_failed",
+    { field: "", expected: "JSON" },
+  ],
+  [
+    "JSON that is not UTF-8",
+    { path: "/things", body: Buffer.from([0x22, 0xff, 0x22]) },
+    "validation_failed",
+    { expected: "JSON" },
+  ],
+  [
+    "JSON that is nested too deep",
+    { path: "/things", body: `{"name":${"[".repeat(100_000)}${"]".repeat(100_000)}}` },
+    "validation_failed",
+    { expected: "JSON" },
+  ],
+  [
+    "an array for an object",
+    { path: "/things", body: "[1]" },
+    "validation_failed",
+    { field: "", expected: "object" },
+  ],
+  [
+    "null for an object",
+    { path: "/things", body: "null" },
+    "validation_failed",
+    { field: "", expected: "object" },
+  ],
+  ["a missing field", { path: "/things", body: "{}" }, "validation_failed", { field: "name", value: null }],
+  [
+    "a field of another type",
+    { path: "/things", body: '{"name":7}' },
+    "validation_failed",
+    { field: "name", value: 7, expected: "string", example: "lamp" },
+  ],
+  [
+    "a field out of range",
+    { path: "/things", body: '{"name":"a","size":10}' },
+    "validation_failed",
+    { field: "size", value: 10 },
+  ],
+  [
+    "an unknown field where the contract is strict",
+    { path: "/things/strict", body: '{"name":"a","more":1}' },
+    "validation_failed",
+    { field: "more" },
+  ],
+  ["a malformed id", { method: "GET", path: "/things/nope" }, "validation_error", { field: "thing_id" }],
+  [
+    "an id that is not there",
+    { method: "GET", path: "/things/ch_1" },
+    "not_found",
+    { resource_type: "thing", resource_id: "ch_1" },
+  ],
+  [
+    "a query value of another type",
+    { method: "GET", path: "/things?limit=many" },
+    "validation_failed",
+    { field: "limit", value: "many" },
+  ],
+  [
+    "an empty query value",
+    { method: "GET", path: "/things?limit=" },
+    "validation_failed",
+    { field: "limit" },
+  ],
+  [
+    "a query value out of range",
+    { method: "GET", path: "/things?limit=6" },
+    "validation_failed",
+    { field: "limit", value: 6 },
+  ],
+  [
+    "a query parameter that is repeated",
+    { method: "GET", path: "/things?limit=1&limit=2" },
+    "validation_failed",
+    { field: "limit" },
+  ],
+];
+
+describe("a refusal", () => {
+  test.each(REFUSALS)("of %s", async (_name, refusal, code, details) => {
+    const before = [...domain.made];
+    const answer = await send(refusal);
+    expect(answer.status).toBe(FAULTS[code].status);
+    expect(answer.body.error).toMatchObject({ code, details });
+    expect(Object.keys(answer.body)).toEqual(["error"]);
+    expect(Object.keys(answer.body.error)).toEqual(["code", "message", "request_id", "details"]);
+    expect(answer.body.error.request_id).toBe(answer.headers.get("x-request-id"));
+    expect(domain.made).toEqual(before);
+  });
+
+  test("says which methods a path has", async () => {
+    const { headers } = await send({ method: "PUT", path: "/things" });
+    expect(headers.get("allow")).toBe("POST, GET, HEAD");
+  });
+
+  test("says how to authenticate", async () => {
+    const { headers, body } = await send({ path: "/things", token: null });
+    expect(headers.get("www-authenticate")).toBe("Bearer");
+    expect(body.error.details).toEqual({});
+  });
+
+  test("of an unexpected failure tells nothing of what is inside", async () => {
+    const { status, text, body } = await send({ path: "/things/fail", body: '{"how":"unexpectedly"}' });
+    expect(status).toBe(500);
+    expect(body.error).toMatchObject({ code: "internal_error", details: {} });
+    expect(text).not.toMatch(/ENOENT|secret|\.ts|at /);
+  });
+
+  test("that may be tried again says when", async () => {
+    const { status, headers } = await send({ path: "/things/fail", body: '{"how":"service_unavailable"}' });
+    expect(status).toBe(503);
+    expect(headers.get("retry-after")).toBe("7");
+  });
+
+  test("leaves the connection usable, also when the body was not read", async () => {
+    const answers = await Promise.all(Array.from({ length: 5 }, () => send({ path: "/things", body: big })));
+    expect(answers.map(({ status }) => status)).toEqual([413, 413, 413, 413, 413]);
+    expect((await send({ path: "/things", body: '{"name":"after"}' })).status).toBe(201);
+  });
+
+  test("of too many writes at once says to come again, while reads go on", async () => {
+    const held = [1, 2].map((n) => send({ path: "/things/slow", body: `{"name":"slow ${n}"}` }));
+    await settle(() => domain.waiting() === 2);
+    const refused = await send({ path: "/things", body: '{"name":"one more"}' });
+    const read = await send({ method: "GET", path: "/things" });
+    domain.release();
+    expect(refused.status).toBe(503);
+    expect(refused.body.error).toMatchObject({
+      code: "service_unavailable",
+      details: { retry_after_seconds: 1 },
+    });
+    expect(refused.headers.get("retry-after")).toBe("1");
+    expect(read.status).toBe(200);
+    expect((await Promise.all(held)).map(({ status }) => status)).toEqual([201, 201]);
+    expect(domain.made).not.toContain("one more");
+  });
+});
+
+describe("a request", () => {
+  test("keeps its own id when it is a sane one, and else gets one", async () => {
+    const given = await send({ method: "GET", path: "/status", headers: { "x-request-id": "trace-1.a:b" } });
+    expect(given.headers.get("x-request-id")).toBe("trace-1.a:b");
+    expect(given.body.request_id).toBe("trace-1.a:b");
+    const odd = await send({ method: "GET", path: "/status", headers: { "x-request-id": "a b<script>" } });
+    expect(odd.headers.get("x-request-id")).toMatch(/^req_[\w-]{20}$/);
+  });
+
+  test("comes from where a trusted proxy says", async () => {
+    const headers = { "x-forwarded-for": "203.0.113.9, 198.51.100.7" };
+    const { body } = await send({ method: "GET", path: "/status", headers });
+    expect(body.ip).toBe("198.51.100.7");
+  });
+
+  test("may have unknown parameters and keys, and a slash at the end of its path", async () => {
+    const listed = await send({ method: "GET", path: "/things/?limit=2&tags=a&unknown=1" });
+    expect(listed.body.query).toEqual({ limit: 2, tags: ["a"] });
+    const made = await send({ path: "/things", body: '{"name":"b","unknown":1}' });
+    expect(made.status).toBe(201);
+  });
+
+  test("cannot name another id in its body than in its path", async () => {
+    const { body } = await send({
+      method: "PATCH",
+      path: "/things/nope",
+      body: '{"name":"c","thing_id":"ch_1"}',
+    });
+    expect(body.error).toMatchObject({
+      code: "validation_error",
+      details: { field: "thing_id", value: "nope" },
+    });
+  });
+
+  test("of HEAD is answered as GET is, without the body", async () => {
+    const get = await send({ method: "GET", path: "/things" });
+    const head = await send({ method: "HEAD", path: "/things" });
+    expect(head.status).toBe(200);
+    expect(head.text).toBe("");
+    expect(head.headers.get("content-length")).toBe(get.headers.get("content-length"));
+  });
+
+  test("that deletes is answered without a body", async () => {
+    const { status, text, headers } = await send({ method: "DELETE", path: "/things/ch_1" });
+    expect([status, text, headers.get("content-type")]).toEqual([204, "", null]);
+  });
+});
+
+describe("a gateway that stops", () => {
+  test("answers what is under way, ends its connections and takes no others", async () => {
+    const own = things();
+    const stopping = await startGateway({ operations: own.operations, services: [own.service] });
+    const headers = { authorization: "Bearer ann", "content-type": "application/json" };
+    const last = fetch(`${stopping.url}/things/slow`, { method: "POST", headers, body: '{"name":"last"}' });
+    await settle(() => own.waiting() === 1);
+    const stopped = stopping.stop();
+    const isClosed = () =>
+      fetch(`${stopping.url}/nothing`).then(
+        () => false,
+        () => true,
+      );
+    await settle(isClosed);
+    own.release();
+    const answer = await last;
+    expect([answer.status, answer.headers.get("connection")]).toEqual([201, "close"]);
+    await stopped;
+    expect(own.made).toEqual(["last"]);
+  });
+});
+
+describe("what is not a request", () => {
+  test.each([
+    ["no HTTP at all", "hello\r\n\r\n", "is not HTTP/1.1"],
+    [
+      "headers over the limit",
+      `GET /v1/things HTTP/1.1\r\nHost: a\r\nX: ${"y".repeat(20_000)}\r\n\r\n`,
+      "16 KB",
+    ],
+    ["no Host", "GET /v1/things HTTP/1.1\r\n\r\n", "no Host"],
+    [
+      "a malformed length",
+      "POST /v1/things HTTP/1.1\r\nHost: a\r\nContent-Length: x\r\n\r\n",
+      "is not HTTP/1.1",
+    ],
+    [
+      "two lengths",
+      "POST /v1/things HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
+      "is not HTTP/1.1",
+    ],
+  ])("(%s) is answered with the envelope, and the connection ends", async (_name, bytes, why) => {
+    const { head, body } = await exchange(bytes);
+    expect(head).toMatch(/^HTTP\/1.1 400 Bad Request\r\n/);
+    expect(head).toMatch(/\r\nConnection: close(\r\n|$)/);
+    expect(body.error).toMatchObject({
+      code: "validation_failed",
+      details: { expected: "an HTTP/1.1 request" },
+    });
+    expect(body.error.message).toContain(why);
+    expect(head).toContain(`X-Request-Id: ${body.error.request_id}`);
+  });
+});
+
+describe("the page of the API", () => {
+  test("loads nothing from elsewhere", async () => {
+    const page = await send({ method: "GET", path: "/docs", token: null });
+    expect(page.status).toBe(200);
+    expect(page.headers.get("content-security-policy")).toMatch(
+      /^default-src 'none'; script-src 'self' 'sha256-/,
+    );
+    expect(page.headers.get("content-security-policy")).not.toMatch(/unsafe|https?:|\*/);
+    const wanted = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, url]) => url as string);
+    expect(wanted.every((url) => url.startsWith("/"))).toBe(true);
+    for (const url of wanted.filter((each) => each.startsWith("/docs/"))) {
+      const file = await fetch(gateway.root + url);
+      expect([url, file.status, file.headers.get("x-request-id") !== null]).toEqual([url, 200, true]);
+      await file.arrayBuffer();
+    }
+  });
+
+  test.each(["/docs/index.html", "/docs/../package.json", "/docs/package.json"])(
+    "does not serve %s",
+    async (path) => {
+      expect((await send({ method: "GET", path, token: null })).status).toBe(404);
+    },
+  );
+});
+
+test("nothing is written into an answer that has begun", async () => {
+  const socket = connect(Number(new URL(gateway.root).port), "127.0.0.1");
+  let received = "";
+  socket.setEncoding("utf8").on("data", (text) => {
+    received += text;
+  });
+  const closed = new Promise((resolve) => socket.once("close", resolve));
+  socket.on("error", () => {});
+  socket.write("GET /v1/things/stream HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ann\r\n\r\n");
+  await settle(() => received.includes("first"));
+  socket.write("rubbish\r\n\r\n");
+  await closed;
+  expect(received).not.toContain("400 Bad Request");
+});
+
+/** Sends bytes over a connection of their own and reads until it ends. */
+async function exchange(bytes: string) {
+  const socket = connect(Number(new URL(gateway.root).port), "127.0.0.1");
+  socket.write(bytes);
+  const chunks: Buffer[] = [];
+  for await (const chunk of socket) chunks.push(chunk as Buffer);
+  const [head = "", body = ""] = Buffer.concat(chunks).toString().split("\r\n\r\n");
+  return { head, body: JSON.parse(body) };
+}

@@ -1,0 +1,214 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
+import { IdempotencyModel } from "../../services/idempotency/idempotency.model.ts";
+import { startGateway, type TemporaryStore, type TestGateway, temporaryStore } from "../support/gateway.ts";
+import { api } from "../support/http.ts";
+import { settle } from "../support/settle.ts";
+import { type Things, things } from "../support/things.ts";
+
+let files: TemporaryStore;
+let gateway: TestGateway;
+let domain: Things;
+let keys = 0;
+
+const newKey = () => ({ "idempotency-key": `key-${++keys}` });
+const replayed = (headers: Headers) => headers.get("idempotency-replayed");
+
+async function start() {
+  domain = things();
+  const { store } = files;
+  gateway = await startGateway({ operations: domain.operations, services: [domain.service], store });
+}
+
+beforeAll(async () => {
+  files = await temporaryStore();
+});
+afterAll(() => files.remove());
+beforeEach(() => start());
+afterEach(() => gateway.stop());
+
+describe("the same request with the same key", () => {
+  test("is carried out once, and answered the same", async () => {
+    const key = newKey();
+    const first = await api(gateway, "ann").post("/things", { name: "lamp" }, key);
+    const second = await api(gateway, "ann").post("/things", { name: "lamp" }, key);
+    expect([first.status, replayed(first.headers)]).toEqual([201, null]);
+    expect([second.status, replayed(second.headers)]).toEqual([201, "true"]);
+    expect(second.body).toEqual(first.body);
+    expect(second.headers.get("content-type")).toBe(first.headers.get("content-type"));
+    expect(second.headers.get("x-request-id")).not.toBe(first.headers.get("x-request-id"));
+    expect(domain.made).toEqual(["lamp"]);
+  });
+
+  test.each([
+    ["PATCH", "/things/ch_1", { name: "lamp" }, 200],
+    ["POST", "/things/people", undefined, 403],
+    ["POST", "/things", { name: "" }, 400],
+    ["POST", "/things/fail", { how: "conflict" }, 409],
+  ])("is not carried out again: %s %s → %#", async (method, path, body, status) => {
+    const key = newKey();
+    const call = method === "PATCH" ? api(gateway, "ann").patch : api(gateway, "ann").post;
+    const first = await call(path, body, key);
+    const effects = domain.made.length;
+    const second = await call(path, body, key);
+    expect([first.status, second.status]).toEqual([status, status]);
+    expect(domain.made.length).toBe(effects);
+  });
+
+  test("waits for the first while that is running", async () => {
+    const key = newKey();
+    const ask = () => api(gateway, "ann").post("/things/slow", { name: "slow" }, key);
+    const first = ask();
+    await settle(() => domain.waiting() === 1);
+    const others = [ask(), ask(), ask()];
+    // A request that is not theirs has been through the whole way since: they had the time to run, and did not.
+    await api(gateway, "ann").post("/things", { name: "other" }, newKey());
+    expect(domain.waiting()).toBe(1);
+    domain.release();
+    const answers = await Promise.all([first, ...others]);
+    expect(answers.map(({ status }) => status)).toEqual([201, 201, 201, 201]);
+    expect(new Set(answers.map(({ body }) => body.id)).size).toBe(1);
+    expect(answers.map(({ headers }) => replayed(headers))).toEqual([null, "true", "true", "true"]);
+    expect(domain.made).toEqual(["other", "slow"]);
+  });
+
+  test("is answered the same after a restart", async () => {
+    const key = newKey();
+    const first = await api(gateway, "ann").post("/things", { name: "lamp" }, key);
+    await gateway.stop();
+    await files.reopen();
+    await start();
+    const second = await api(gateway, "ann").post("/things", { name: "lamp" }, key);
+    expect([second.status, replayed(second.headers)]).toEqual([201, "true"]);
+    expect(second.body).toEqual(first.body);
+    expect(domain.made).toEqual([]);
+  });
+
+  test.each(["service_unavailable", "unexpectedly"])(
+    "is carried out again after a failure (%s)",
+    async (how) => {
+      const key = newKey();
+      const ask = (body: object) => api(gateway, "ann").post("/things/fail", body, key);
+      expect((await ask({ how })).status).toBeGreaterThanOrEqual(500);
+      expect((await ask({ how })).status).toBeGreaterThanOrEqual(500);
+      expect(domain.made).toEqual([how, how]);
+      // The failed one may have had an effect: no other request may take its place.
+      expect((await ask({ how: "conflict" })).body.error.details.idempotency_key).toBe(
+        key["idempotency-key"],
+      );
+    },
+  );
+
+  test("may be another one after it was refused unseen (429)", async () => {
+    const key = newKey();
+    await api(gateway, "ann").post("/things/fail", { how: "rate_limited" }, key);
+    const other = await api(gateway, "ann").post("/things", { name: "lamp" }, key);
+    expect([other.status, replayed(other.headers)]).toEqual([201, null]);
+  });
+});
+
+describe("a key that was used for another request", () => {
+  test.each([
+    ["body", "/things", { name: "chair" }],
+    ["path", "/things/strict", { name: "lamp" }],
+    ["query", "/things?x=1", { name: "lamp" }],
+  ])("(another %s) is a conflict that names what was made", async (_what, path, body) => {
+    const key = newKey();
+    const first = await api(gateway, "ann").post("/things", { name: "lamp" }, key);
+    const { status, body: refused } = await api(gateway, "ann").post(path, body, key);
+    expect(status).toBe(409);
+    expect(refused.error).toMatchObject({
+      code: "conflict",
+      details: { idempotency_key: key["idempotency-key"], existing_resource_id: first.body.id },
+    });
+    expect(domain.made).toEqual(["lamp"]);
+  });
+
+  test.each(["ada", "cyd"])("by another caller (%s) is another key", async (other) => {
+    const key = newKey();
+    const first = await api(gateway, "ann").post("/things", { name: "lamp" }, key);
+    const second = await api(gateway, other).post("/things", { name: "lamp" }, key);
+    expect([second.status, replayed(second.headers)]).toEqual([201, null]);
+    expect(second.body.id).not.toBe(first.body.id);
+  });
+});
+
+describe("a key", () => {
+  test.each([0, 256])("of %i characters is refused", async (length) => {
+    const headers = { "idempotency-key": "k".repeat(length) };
+    const { status, body } = await api(gateway, "ann").post("/things", { name: "lamp" }, headers);
+    expect([status, body.error.code, body.error.details.field]).toEqual([
+      400,
+      "validation_failed",
+      "Idempotency-Key",
+    ]);
+    expect(domain.made).toEqual([]);
+  });
+
+  test("of 255 characters is not", async () => {
+    const headers = { "idempotency-key": "k".repeat(255) };
+    expect((await api(gateway, "ann").post("/things", { name: "lamp" }, headers)).status).toBe(201);
+  });
+
+  test("is ignored where there is no caller, and where nothing is written", async () => {
+    const key = newKey();
+    await api(gateway).post("/things/echo", { name: "one" }, key);
+    const again = await api(gateway).post("/things/echo", { name: "two" }, key);
+    expect([again.status, replayed(again.headers)]).toEqual([201, null]);
+    const read = await api(gateway, "ann").get("/things", key);
+    expect([read.status, replayed(read.headers)]).toEqual([200, null]);
+    expect(domain.made).toEqual(["one", "two"]);
+  });
+});
+
+describe("what is kept", () => {
+  const records = () => files.store.collection(IdempotencyModel);
+  const last = async () => (await records().system.find().sort({ expires_at: -1 }).limit(1).toArray())[0];
+
+  test("lasts for 24 hours at least", async () => {
+    await api(gateway, "ann").post("/things", { name: "lamp" }, newKey());
+    expect((await last())?.expires_at.getTime()).toBeGreaterThan(Date.now() + 24 * 3_600_000);
+  });
+
+  test("is sealed where it holds a secret, and then gone: the key still keeps the request from running again", async () => {
+    const key = newKey();
+    const ask = () => api(gateway, "ann").post("/things/secret", { name: "safe" }, key);
+    const first = await ask();
+    const record = (await last()) as NonNullable<Awaited<ReturnType<typeof last>>>;
+    expect(record.answer).not.toContain("whsec_");
+    expect((await ask()).body).toEqual(first.body);
+    await records().update(
+      "tn_one",
+      { _id: record._id },
+      { $set: { secret_ends_at: new Date(Date.now() - 1) } },
+    );
+    const { status, body } = await ask();
+    expect(status).toBe(409);
+    expect(body.error.details).toEqual({
+      idempotency_key: key["idempotency-key"],
+      existing_resource_id: first.body.id,
+    });
+    expect(domain.made).toEqual(["safe"]);
+  });
+
+  test("of a request whose node died is taken over, and makes the same id again", async () => {
+    const key = newKey();
+    const ask = () => api(gateway, "ann").post("/things", { name: "lamp" }, key);
+    const first = await ask();
+    const { _id } = (await last()) as { _id: string };
+    const died = { answered_at: null, answer: null, lease_ends_at: new Date(Date.now() - 1) };
+    await records().update("tn_one", { _id }, { $set: died });
+    const second = await ask();
+    expect([second.status, replayed(second.headers), second.body.id]).toEqual([201, null, first.body.id]);
+    expect(domain.made).toEqual(["lamp", "lamp"]);
+  });
+
+  test("begins anew after its time, with new ids", async () => {
+    const key = newKey();
+    const first = await api(gateway, "ann").post("/things", { name: "lamp" }, key);
+    const { _id } = (await last()) as { _id: string };
+    await records().update("tn_one", { _id }, { $set: { expires_at: new Date(Date.now() - 1) } });
+    const second = await api(gateway, "ann").post("/things", { name: "chair" }, key);
+    expect([second.status, replayed(second.headers)]).toEqual([201, null]);
+    expect(second.body.id).not.toBe(first.body.id);
+  });
+});

@@ -1,0 +1,302 @@
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { type Child, startChild } from "../support/child.ts";
+import { agentToken, api } from "../support/http.ts";
+import { type Credentials, START, startServer, type TestServer } from "../support/server.ts";
+import { settle } from "../support/settle.ts";
+
+const METRICS_TOKEN = "metrics-token-of-the-test";
+const OPERATOR_TOKEN = "operator-token-of-the-test";
+const TRACEPARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+
+/** The value of a metric, or the sum of those whose labels contain `labels`. */
+async function metricOf(
+  server: Pick<TestServer, "url" | "root">,
+  name: string,
+  labels = "",
+): Promise<number> {
+  const { body } = await api(server).get(`${server.root}/metrics`);
+  const lines = String(body)
+    .split("\n")
+    .filter((line) => new RegExp(`^${name}[ {]`).test(line) && line.includes(labels));
+  return lines.reduce((sum, line) => sum + Number(line.split(" ").at(-1)), 0);
+}
+
+interface LogLine {
+  level: string;
+  msg: string;
+  route?: string;
+  status?: number;
+  request_id?: string;
+  tenant_id?: string;
+  trace_id?: string;
+}
+
+function linesOf(server: TestServer): LogLine[] {
+  return server
+    .logs()
+    .split("\n")
+    .filter((line) => line.startsWith("{"))
+    .map((line) => JSON.parse(line));
+}
+
+describe("a node at work", () => {
+  let server: TestServer;
+  let token: string;
+  beforeAll(async () => {
+    server = await startServer({ env: { LOG_LEVEL: "debug", RATE_LIMIT_PER_MINUTE: "0", OPERATOR_TOKEN } });
+    token = await agentToken(server, server.credentials.agent.api_key);
+  });
+  afterAll(() => server.stop());
+
+  const event = (id: string) => ({
+    specversion: "1.0",
+    id,
+    type: "com.example.seen",
+    source: "/observed",
+    data: {},
+  });
+
+  test("is alive and ready, at the origin and under the version", async () => {
+    expect(await api(server).get("/healthz")).toMatchObject({ status: 200, body: { status: "ok" } });
+    expect(await api(server).get(`${server.root}/healthz`)).toMatchObject({
+      status: 200,
+      body: { status: "ok" },
+    });
+    expect(await api(server).get(`${server.root}/readyz`)).toMatchObject({
+      status: 200,
+      body: { status: "ready", checks: { store: "ok", disk: "ok", fan_out: "ok" } },
+    });
+  });
+
+  test("counts an event from acceptance to acknowledgement", async () => {
+    const { agent } = server.credentials;
+    const http = api(server, token);
+    await http.post(`/agents/${agent.id}/interests`, { event_type: "com.example.seen" });
+    await http.post(`/agents/${agent.id}/interests`, {
+      event_type: "com.example.*",
+      filter_expression: "data.no.such == 1",
+    });
+    const names = [
+      "afferent_events_accepted_total",
+      "afferent_events_duplicate_total",
+      "afferent_events_fanned_out_total",
+      "afferent_fan_out_lag_seconds_count",
+      "afferent_filter_errors_total",
+      "afferent_deliveries_enqueued_total",
+      "afferent_deliveries_handed_out_total",
+      "afferent_deliveries_acknowledged_total",
+    ];
+    const before = await Promise.all(names.map((name) => metricOf(server, name)));
+    expect((await http.post("/events", event("one"))).status).toBe(202);
+    expect((await http.post("/events", event("one"))).status).toBe(200);
+    const { body } = await http.get("/delivery/poll?wait=10");
+    await http.post("/delivery/ack", { delivery_ids: [body.deliveries[0].id] });
+    const grown = async () =>
+      Promise.all(names.map(async (name, i) => (await metricOf(server, name)) - (before[i] as number)));
+    await settle(async () => (await grown()).every((by) => by === 1), {
+      what: "each of them to have grown by one",
+    });
+  });
+
+  test("counts nacks, dead letters and what is pending", async () => {
+    const http = api(server, token);
+    const { body: agent } = await http.post("/agents", { name: "short of patience", delivery_mode: "poll" });
+    await http.patch(`/agents/${agent.id}`, { retry_budget: 1 });
+    const { body: key } = await http.post(`/agents/${agent.id}/keys`, { scopes: ["receive"] });
+    await http.post(`/agents/${agent.id}/interests`, { event_type: "com.example.refused" });
+    const receiver = api(server, await agentToken(server, key.key));
+    const [nacked, dead] = await Promise.all(
+      ["afferent_deliveries_nacked_total", "afferent_deliveries_dead_lettered_total"].map((name) =>
+        metricOf(server, name),
+      ),
+    );
+    await http.post("/events", { ...event("refused"), type: "com.example.refused" });
+    const { body } = await receiver.get("/delivery/poll?wait=10");
+    await receiver.post("/delivery/nack", { delivery_ids: [body.deliveries[0].id], reason: "no" });
+    await settle(
+      async () => (await metricOf(server, "afferent_deliveries_nacked_total")) === (nacked as number) + 1,
+    );
+    await settle(
+      async () =>
+        (await metricOf(server, "afferent_deliveries_dead_lettered_total")) === (dead as number) + 1,
+    );
+  });
+
+  test("measures requests by operation and class of status, and the store's commits", async () => {
+    const read = () =>
+      metricOf(
+        server,
+        "afferent_http_request_duration_seconds_count",
+        'operation="events.publish",status="4xx"',
+      );
+    const before = await read();
+    expect((await api(server, token).post("/events", {})).status).toBe(400);
+    expect(await read()).toBe(before + 1);
+    expect(await metricOf(server, "afferent_store_commit_seconds_count")).toBeGreaterThan(0);
+    expect(await metricOf(server, "afferent_store_operations_total")).toBeGreaterThan(0);
+    expect(await metricOf(server, "nodejs_eventloop_lag_seconds")).toBeGreaterThanOrEqual(0);
+    expect(await metricOf(server, "process_resident_memory_bytes")).toBeGreaterThan(0);
+  });
+
+  test("a waiting poll is in flight", async () => {
+    const before = await metricOf(server, "afferent_http_requests_in_flight");
+    const gone = new AbortController();
+    const poll = fetch(`${server.url}/delivery/poll?wait=30`, {
+      headers: { authorization: `Bearer ${token}` },
+      signal: gone.signal,
+    });
+    await settle(async () => (await metricOf(server, "afferent_http_requests_in_flight")) === before + 1);
+    gone.abort();
+    await poll.catch(() => undefined);
+  });
+
+  test("no label of a metric is an id", async () => {
+    const { body } = await api(server).get(`${server.root}/metrics`);
+    const { agent, tenant_id } = server.credentials;
+    expect(body).not.toContain(agent.id);
+    expect(body).not.toContain(tenant_id);
+    expect(body).not.toMatch(/="(ag|tn|evt|dlv|int|ch|usr|key)_/);
+  });
+
+  test("metrics are for this machine only: not for what a proxy on it passes on", async () => {
+    const refused = await api(server).get(`${server.root}/metrics`, { "x-forwarded-for": "203.0.113.9" });
+    expect(refused).toMatchObject({ status: 404, body: { error: { code: "not_found" } } });
+  });
+
+  test("logs each request with its ids and its route, never the path", async () => {
+    const { status } = await api(server, token).get(`/agents/${server.credentials.agent.id}`, {
+      "x-request-id": "req_of_this_test",
+      traceparent: TRACEPARENT,
+    });
+    expect(status).toBe(200);
+    const line = await settle(() =>
+      linesOf(server).find(({ request_id }) => request_id === "req_of_this_test"),
+    );
+    expect(line).toMatchObject({
+      level: "debug",
+      msg: "request",
+      route: "/agents/{agent_id}",
+      status: 200,
+      tenant_id: server.credentials.tenant_id,
+      trace_id: "0af7651916cd43dd8448eb211c80319c",
+    });
+  });
+
+  test("no secret of any kind stands in its log", async () => {
+    const { admin, agent } = server.credentials;
+    const http = api(server, token);
+    const made = await http.post("/agents", { name: "with secrets", delivery_mode: "push" });
+    const key = await http.post(`/agents/${made.body.id}/keys`, { scopes: ["receive"] });
+    const rotated = await http.post(`/agents/${made.body.id}/signing-secret`, {});
+    const login = await api(server).post("/auth/login", admin);
+    await api(server).post("/auth/login", { email: admin.email, password: "wrong-password-of-the-test" });
+    await api(server).post("/auth/token", { api_key: `ak_live_${"x".repeat(32)}` });
+    await api(server, "eyJhbGciOiJub25lIn0.eyJzdWIiOiJ4In0.c2ln").get("/auth/me");
+    await api(server, OPERATOR_TOKEN).get("/tenants");
+    const end = await http.get("/healthz", { "x-request-id": "req_the_last_one" });
+    expect(end.status).toBe(200);
+    await settle(() => linesOf(server).find(({ request_id }) => request_id === "req_the_last_one"));
+    const log = linesOf(server)
+      .map((line) => JSON.stringify(line))
+      .join("\n");
+    const secrets = [
+      token,
+      agent.api_key,
+      admin.password,
+      key.body.key,
+      rotated.body.signing_secret ?? rotated.body.secret,
+      made.body.signing_secret,
+      login.body.access_token,
+      "wrong-password-of-the-test",
+      `ak_live_${"x".repeat(32)}`,
+      "eyJhbGciOiJub25lIn0",
+      OPERATOR_TOKEN,
+    ];
+    for (const secret of secrets) {
+      expect(typeof secret).toBe("string");
+      expect(log.includes(secret)).toBe(false);
+    }
+  });
+});
+
+describe("a node with a metrics token", () => {
+  let server: TestServer;
+  beforeAll(async () => {
+    server = await startServer({ env: { METRICS_TOKEN } });
+  });
+  afterAll(() => server.stop());
+
+  // First: it is counted once a minute at most.
+  test("counts what is pending", async () => {
+    const { agent } = server.credentials;
+    const http = api(server, await agentToken(server, agent.api_key));
+    await http.post(`/agents/${agent.id}/interests`, { event_type: "com.example.left" });
+    for (const id of ["a", "b"]) {
+      await http.post("/events", { specversion: "1.0", id, type: "com.example.left", source: "/observed" });
+    }
+    await settle(async () => (await http.get("/delivery/stats")).body.pending === 2);
+    const { body } = await api(server, METRICS_TOKEN).get(`${server.root}/metrics`);
+    expect(body).toMatch(/^afferent_deliveries_pending\{state="ready"\} 2$/m);
+    expect(body).toMatch(/^afferent_deliveries_pending\{state="leased"\} 0$/m);
+  });
+
+  test.each<[string, string | undefined, number]>([
+    ["without it", undefined, 404],
+    ["with another", "wrong", 404],
+    ["with it", METRICS_TOKEN, 200],
+  ])("%s", async (_what, token, status) => {
+    expect((await api(server, token).get(`${server.root}/metrics`)).status).toBe(status);
+  });
+
+  test("gives the type that Prometheus asks for", async () => {
+    const { headers } = await api(server, METRICS_TOKEN).get(`${server.root}/metrics`);
+    expect(headers.get("content-type")).toBe("text/plain; version=0.0.4; charset=utf-8");
+  });
+});
+
+describe("a node whose disk is nearly full", () => {
+  let dataDir: string;
+  let child: Child;
+  let server: Pick<TestServer, "url" | "root">;
+  let credentials: Credentials;
+  beforeAll(async () => {
+    dataDir = await mkdtemp(join(tmpdir(), "afferent-full-"));
+    const { PATH = "" } = process.env;
+    // No disk has as much free as this asks for.
+    const env = { PATH, PORT: "0", DATA_DIR: dataDir, MIN_FREE_DISK_MB: "1000000000" };
+    child = await startChild(process.execPath, START, { cwd: join(import.meta.dirname, "../.."), env });
+    const [root] = await child.find(/http:\/\/127\.0\.0\.1:\d+/, 30_000);
+    server = { root, url: `${root}/v1` };
+    credentials = JSON.parse(await readFile(join(dataDir, "credentials.json"), "utf8"));
+  });
+  afterAll(async () => {
+    expect(await child.end("SIGTERM", 10_000)).toEqual({ code: 0, signal: null });
+    await rm(dataDir, { recursive: true });
+  });
+
+  test("is alive, and not ready because of it", async () => {
+    expect(await api(server).get("/healthz")).toMatchObject({ status: 200 });
+    const { status, body } = await api(server).get(`${server.root}/readyz`);
+    expect(status).toBe(503);
+    expect(body).toMatchObject({
+      status: "not_ready",
+      checks: { disk: expect.stringMatching(/^\d+ MB free/), store: "ok" },
+    });
+  });
+
+  test("lets nobody write, whoever signs in read, and deletes", async () => {
+    const http = api(server, await agentToken(server, credentials.agent.api_key));
+    const event = { specversion: "1.0", id: "full", type: "com.example.full", source: "/disk" };
+    const refused = await http.post("/events", event);
+    expect(refused).toMatchObject({
+      status: 503,
+      body: { error: { code: "service_unavailable", details: { retry_after_seconds: 30 } } },
+    });
+    expect(refused.headers.get("retry-after")).toBe("30");
+    expect(await http.get("/events")).toMatchObject({ status: 200, body: { events: [] } });
+    expect((await http.del(`/agents/${credentials.agent.id}/interests/int_none`)).status).toBe(404);
+  });
+});

@@ -1,0 +1,62 @@
+import { spawn } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { withSettings } from "../../docs/settings.ts";
+import { startServer, type TestServer } from "../support/server.ts";
+
+const ROOT = join(import.meta.dirname, "../..");
+const readme = await readFile(join(ROOT, "README.md"), "utf8");
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer();
+});
+afterAll(() => server.stop());
+
+/** Runs a shell script; gives what it wrote, after an error that quotes it when it fails. */
+function shell(script: string): Promise<{ code: number | null; output: string }> {
+  const child = spawn("bash", ["-euo", "pipefail", "-c", script], {
+    cwd: ROOT,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding("utf8").on("data", (text) => {
+      output += text;
+    });
+  }
+  return new Promise((resolve) => child.once("close", (code) => resolve({ code, output })));
+}
+
+test("its commands lead from the credentials to an acknowledged delivery", async () => {
+  const blocks = [...readme.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, block]) => block as string);
+  expect(blocks.length).toBeGreaterThan(3);
+  expect(blocks[0]).toContain("./data/credentials.json");
+  const script = blocks.join("").replaceAll("./data", server.dataDir);
+  const { code, output } = await shell(script);
+  expect({ code, output }).toEqual({ code: 0, output: expect.stringContaining('"acknowledged":1') });
+  expect(output).toContain('"status":"accepted"');
+  expect(output).toContain('"total":120');
+});
+
+test("its table of settings is the present one", () => {
+  expect(withSettings(readme)).toBe(readme);
+});
+
+test("what it links to in the repository is there", async () => {
+  const paths = [...readme.matchAll(/\]\((?!https?:)([^)#]+)\)/g)].map(([, path]) => path as string);
+  expect(paths.length).toBeGreaterThan(5);
+  const missing = await Promise.all(paths.map(async (path) => ((await isThere(path)) ? null : path)));
+  expect(missing.filter(Boolean)).toEqual([]);
+});
+
+test("every npm script it names is one", async () => {
+  const { scripts } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8"));
+  const named = [...readme.matchAll(/npm run ([\w:]+)/g)].map(([, name]) => name as string);
+  expect(named.filter((name) => !(name in scripts))).toEqual([]);
+});
+
+async function isThere(path: string): Promise<boolean> {
+  return (await shell(`test -e ${JSON.stringify(path)}`)).code === 0;
+}

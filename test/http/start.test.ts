@@ -1,0 +1,224 @@
+import { spawn } from "node:child_process";
+import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { agentToken, api } from "../support/http.ts";
+import { START, startServer, type TestServer } from "../support/server.ts";
+import { settle } from "../support/settle.ts";
+
+const ROOT = join(import.meta.dirname, "../..");
+
+let scratch: string;
+beforeAll(async () => {
+  scratch = await mkdtemp(join(tmpdir(), "afferent-start-"));
+});
+afterAll(() => rm(scratch, { recursive: true, force: true }));
+
+const newDataDir = () => mkdtemp(join(scratch, "data-"));
+
+interface Ended {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+/** Runs the server, for starts that are expected to end by themselves; `after` ms it is killed. */
+function run(env: Record<string, string>, killAfter = 20_000): Promise<Ended> {
+  const { PATH = "", HOME = "" } = process.env;
+  const child = spawn(process.execPath, START, {
+    cwd: ROOT,
+    env: { PATH, HOME, HOST: "127.0.0.1", PORT: "0", ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+    timeout: killAfter,
+    killSignal: "SIGKILL",
+  });
+  const ended: Ended = { code: null, stdout: "", stderr: "" };
+  child.stdout.setEncoding("utf8").on("data", (text) => {
+    ended.stdout += text;
+  });
+  child.stderr.setEncoding("utf8").on("data", (text) => {
+    ended.stderr += text;
+  });
+  return new Promise((resolve) => child.once("close", (code) => resolve({ ...ended, code })));
+}
+
+describe("the first start", () => {
+  let server: TestServer;
+  beforeAll(async () => {
+    server = await startServer();
+  });
+  afterAll(() => server?.stop());
+
+  test("says in one line where it is, shows the secrets once, and logs nothing", () => {
+    const { admin, agent, base_url } = server.credentials;
+    const lines = server.logs().trimEnd().split("\n");
+    expect(lines).toHaveLength(4);
+    expect(lines[3]).toContain(`Afferent is ready: ${base_url}`);
+    expect(server.logs()).toContain(admin.password);
+    expect(server.logs()).toContain(agent.api_key);
+  });
+
+  test("writes credentials that only the owner may read", async () => {
+    const { mode } = await stat(join(server.dataDir, "credentials.json"));
+    expect(mode & 0o777).toBe(0o600);
+    expect(server.credentials).toEqual({
+      base_url: server.url,
+      ingest_url: server.root,
+      tenant_id: expect.stringMatching(/^tn_/),
+      tenant_slug: "default",
+      admin: { email: expect.stringContaining("@"), password: expect.any(String) },
+      agent: {
+        id: expect.stringMatching(/^ag_/),
+        api_key: expect.stringMatching(/^ak_live_[A-Za-z0-9]{32}$/),
+      },
+    });
+  });
+
+  test("the agent's key and the admin's password are good", async () => {
+    const { admin, agent } = server.credentials;
+    const token = await agentToken(server, agent.api_key);
+    expect((await api(server, token).get("/auth/me")).status).toBe(200);
+    expect((await api(server).post("/auth/login", admin)).status).toBe(200);
+  });
+
+  test("a second start shows nothing secret and keeps the credentials", async () => {
+    const { agent, admin } = server.credentials;
+    await server.restart();
+    expect(server.logs().trimEnd().split("\n")).toHaveLength(1);
+    expect(server.logs()).toContain("Afferent is ready");
+    expect(server.logs()).not.toContain(agent.api_key);
+    expect(server.logs()).not.toContain(admin.password);
+    expect(await agentToken(server, agent.api_key)).toBeTruthy();
+  });
+});
+
+describe("a start that cannot be", () => {
+  test.each<[string, Record<string, string>, RegExp]>([
+    [
+      "a number that is none",
+      { PORT: "many" },
+      /^PORT is "many": expected a whole number from 0 to 65535\.$/,
+    ],
+    ["a key that is none, which is not repeated", { SECRET_KEY: "c2hvcnQ=" }, /^SECRET_KEY is malformed: /],
+    ["a misspelt name", { RETRY_BUDGETS: "3" }, /^RETRY_BUDGETS is not a setting/],
+    ["an unknown service", { SERVICES: "gateway,teleport" }, /^SERVICES names "teleport": the services are /],
+  ])("%s: one line and exit 1", async (_what, env, line) => {
+    const dataDir = await newDataDir();
+    const { code, stdout, stderr } = await run({ DATA_DIR: dataDir, ...env });
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect(stderr.trimEnd().split("\n")).toHaveLength(1);
+    expect(stderr.trimEnd()).toMatch(line);
+    expect(stderr).not.toContain("c2hvcnQ=");
+  });
+
+  test("a port in use", async () => {
+    const other = createServer().listen(0, "127.0.0.1");
+    await new Promise((done) => other.once("listening", done));
+    const { port } = other.address() as { port: number };
+    const { code, stdout, stderr } = await run({ DATA_DIR: await newDataDir(), PORT: String(port) });
+    await new Promise((done) => other.close(done));
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect(stderr).toMatch(new RegExp(`^Port ${port} on 127.0.0.1 is in use[^\n]*\n$`));
+  });
+
+  test("a data directory in use: its owner goes on", async () => {
+    const server = await startServer();
+    try {
+      const { code, stdout, stderr } = await run({ DATA_DIR: server.dataDir });
+      expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+      expect(stderr).toMatch(
+        new RegExp(`^DATA_DIR [^\n]* is in use by another process \\(pid ${server.pid()}\\)[^\n]*\n$`),
+      );
+      expect(await agentToken(server, server.credentials.agent.api_key)).toBeTruthy();
+    } finally {
+      await server.stop();
+    }
+  });
+
+  test.each<[string, (file: string) => Promise<void> | void]>([
+    ["is no database", (file) => writeFile(file, "these are not the bytes of a database".repeat(200))],
+    [
+      "is newer than this program",
+      (file) => {
+        const database = new DatabaseSync(file);
+        database.exec("PRAGMA user_version = 9999");
+        database.close();
+      },
+    ],
+    [
+      "is another program's",
+      (file) => {
+        const database = new DatabaseSync(file);
+        database.exec("CREATE TABLE recipes (name TEXT)");
+        database.close();
+      },
+    ],
+  ])("a data file that %s is left as it is", async (_what, make) => {
+    const dataDir = await newDataDir();
+    const file = join(dataDir, "afferent.db");
+    await make(file);
+    const before = await readFile(file);
+    const { code, stdout, stderr } = await run({ DATA_DIR: dataDir });
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect(stderr.trimEnd().split("\n")).toHaveLength(1);
+    expect(stderr).toContain(file);
+    expect((await readFile(file)).equals(before)).toBe(true);
+  });
+
+  test("a data directory that is a file", async () => {
+    const dataDir = join(await newDataDir(), "file");
+    await writeFile(dataDir, "");
+    const { code, stderr } = await run({ DATA_DIR: dataDir });
+    expect(code).toBe(1);
+    expect(stderr.trimEnd().split("\n")).toHaveLength(1);
+    expect(stderr).toContain(dataDir);
+  });
+});
+
+describe("the end", () => {
+  test("SIGTERM answers a waiting poll empty, closes a stream and exits 0", async () => {
+    const server = await startServer();
+    try {
+      const token = await agentToken(server, server.credentials.agent.api_key);
+      const headers = { authorization: `Bearer ${token}` };
+      const poll = api(server, token).get("/delivery/poll?wait=30");
+      const stream = await fetch(`${server.url}/delivery/stream`, { headers });
+      expect(stream.status).toBe(200);
+      const streamed = stream.text();
+      // The poll, the stream and the request that asks.
+      await settle(async () => /^afferent_http_requests_in_flight 3$/m.test(await metricsOf(server)));
+      await server.restart(); // SIGTERM, and an error unless it exits with 0
+      expect(await poll).toMatchObject({ status: 200, body: { deliveries: [], count: 0 } });
+      await streamed;
+    } finally {
+      await server.stop();
+    }
+  });
+});
+
+async function metricsOf({ root }: TestServer): Promise<string> {
+  return (await fetch(`${root}/metrics`)).text();
+}
+
+describe("a first start that is killed", () => {
+  test("at any moment leaves working credentials, or starts over", async () => {
+    // As long as a whole first start takes here; the kills are spread over it.
+    const began = performance.now();
+    const whole = await startServer();
+    const duration = performance.now() - began;
+    await whole.stop();
+    for (const share of [0.5, 0.7, 0.8, 0.9, 1]) {
+      const dataDir = await newDataDir();
+      await run({ DATA_DIR: dataDir }, Math.round(duration * share));
+      const server = await startServer({ dataDir });
+      const { admin, agent } = server.credentials;
+      expect(await agentToken(server, agent.api_key)).toBeTruthy();
+      expect((await api(server).post("/auth/login", admin)).status).toBe(200);
+      await server.stop();
+      await rm(dataDir, { recursive: true });
+    }
+  }, 120_000);
+});

@@ -1,0 +1,131 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import type { IncomingMessage } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ServiceBroker, type ServiceSchema } from "moleculer";
+import { readConfig } from "../../config.ts";
+import type { AgentCaller, Caller, UserCaller } from "../../lib/caller.ts";
+import type { Operation } from "../../lib/contract.ts";
+import { Fault } from "../../lib/faults.ts";
+import { SecretBox } from "../../lib/secrets.ts";
+import { brokerOptions } from "../../moleculer.config.ts";
+import { DiskWatch } from "../../observability/disk.ts";
+import { Health } from "../../observability/health.ts";
+import { createLog } from "../../observability/log.ts";
+import type { EdgeParts } from "../../services/gateway/edge.ts";
+import { gateway } from "../../services/gateway/gateway.ts";
+import { idempotencyService } from "../../services/idempotency/idempotency.service.ts";
+import type { Runtime } from "../../services/runtime.ts";
+import { openStore, type Store } from "../../storage/connection.ts";
+
+const FAR = Number.MAX_SAFE_INTEGER;
+
+/** Callers of a gateway under test: `Authorization: Bearer <name>`. */
+export const CALLERS: Record<string, Caller> = {
+  ann: agent("ag_ann", "tn_one", ["send", "admin"]),
+  bob: agent("ag_bob", "tn_one", ["receive"]),
+  cyd: agent("ag_cyd", "tn_two", ["send"]),
+  ada: user("usr_ada", "tn_one", "member"),
+};
+
+export interface TestGateway {
+  /** Where it listens: `http://127.0.0.1:PORT`. */
+  root: string;
+  /** Base URL of the API. */
+  url: string;
+  broker: ServiceBroker;
+  stop(): Promise<void>;
+}
+
+export interface GatewayOptions {
+  operations: readonly Operation[];
+  services: ServiceSchema[];
+  env?: Record<string, string>;
+  /** An open store; idempotency runs when there is one. */
+  store?: Store;
+  parts?: Partial<EdgeParts>;
+}
+
+/** The real gateway over real HTTP on a free port, with other services than the product's behind it. */
+export async function startGateway(options: GatewayOptions): Promise<TestGateway> {
+  const { operations, services, env = {}, store, parts } = options;
+  const config = readConfig({ PORT: "0", LOG_LEVEL: "fatal", RATE_LIMIT_PER_MINUTE: "0", ...env });
+  const observability = {
+    log: createLog(config),
+    health: new Health(),
+    disk: new DiskWatch(".", 0),
+    tracing: null,
+  };
+  const secrets = new SecretBox(Buffer.alloc(32, 7));
+  const runtime: Runtime = { config, secrets, store: store as Store, ...observability };
+  const broker = new ServiceBroker(brokerOptions(config, observability));
+  for (const service of services) broker.createService(service);
+  if (store) broker.createService(idempotencyService(runtime));
+  const callers = { resolve: resolveCaller, forget: () => {}, start: () => {}, stop: () => {} };
+  broker.createService(
+    gateway(runtime, () => ({ operations, callers, bodyReaders: {}, streams: {}, ...parts })),
+  );
+  await broker.start();
+  const { origin: root } = (await broker.call("gateway.address")) as { origin: string };
+  const stop = async () => {
+    await broker.broadcastLocal("node.stopping");
+    await broker.stop();
+  };
+  return { root, url: `${root}/v1`, broker, stop };
+}
+
+export interface TemporaryStore {
+  store: Store;
+  /** Closes it and opens it again, as a restart does. */
+  reopen(): Promise<void>;
+  remove(): Promise<void>;
+}
+
+/** An embedded store in a directory of its own. */
+export async function temporaryStore(): Promise<TemporaryStore> {
+  const DATA_DIR = await mkdtemp(join(tmpdir(), "afferent-test-"));
+  const files: TemporaryStore = {
+    store: await openStore({ DATA_DIR }),
+    reopen: async () => {
+      await files.store.close();
+      files.store = await openStore({ DATA_DIR });
+    },
+    remove: async () => {
+      await files.store.close();
+      await rm(DATA_DIR, { recursive: true });
+    },
+  };
+  return files;
+}
+
+function resolveCaller({ headers }: IncomingMessage): Caller {
+  const caller = CALLERS[headers.authorization?.replace("Bearer ", "") ?? ""];
+  if (caller) return caller;
+  throw new Fault("authentication_failed", "This needs a bearer token.");
+}
+
+function agent(agent_id: string, tenant_id: string, scopes: AgentCaller["scopes"]): AgentCaller {
+  return {
+    kind: "agent",
+    agent_id,
+    team_id: null,
+    key_id: "key_1",
+    tenant_id,
+    scopes,
+    token_id: "jti_1",
+    expires_at: FAR,
+  };
+}
+
+function user(user_id: string, tenant_id: string, role: "admin" | "member"): UserCaller {
+  return {
+    kind: "user",
+    user_id,
+    role,
+    tenant_id,
+    scopes: ["send"],
+    token_version: 1,
+    token_id: "jti_2",
+    expires_at: FAR,
+  };
+}

@@ -1,0 +1,208 @@
+import type { ServiceSchema } from "moleculer";
+import { Type } from "typebox";
+import type { Call } from "../../lib/caller.ts";
+import { type Operation, operation } from "../../lib/contract.ts";
+import { Fault, notFound } from "../../lib/faults.ts";
+import { newId } from "../../lib/ids.ts";
+import { Id } from "../../lib/schema.ts";
+import { action } from "../../services/runtime.ts";
+
+/** A made-up domain, to try the edge on: `made` counts what its operations have really done. */
+export interface Things {
+  operations: readonly Operation[];
+  service: ServiceSchema;
+  made: string[];
+  /** Lets the requests that wait in `POST /things/slow` go on. */
+  release(): void;
+  /** How many of them wait. */
+  waiting(): number;
+}
+
+const Thing = Type.Object({
+  id: Id("ch"),
+  name: Type.String({ examples: ["lamp"] }),
+  secret: Type.Optional(Type.String()),
+});
+const any = { by: "any", scope: "send" } as const;
+const named = { name: Type.String({ minLength: 1, maxLength: 20, examples: ["lamp"] }) };
+
+const create = operation({
+  action: "things.create",
+  route: "POST /things",
+  summary: "Make a thing",
+  access: any,
+  body: { ...named, size: Type.Optional(Type.Integer({ minimum: 1, maximum: 9 })) },
+  results: { 201: Thing },
+});
+
+const createSecret = operation({
+  action: "things.create_secret",
+  route: "POST /things/secret",
+  summary: "Make a thing with a secret",
+  access: any,
+  body: named,
+  results: { 201: Thing },
+  secret: true,
+});
+
+const slow = operation({
+  action: "things.slow",
+  route: "POST /things/slow",
+  summary: "Make a thing, after a while",
+  access: any,
+  body: named,
+  results: { 201: Thing },
+});
+
+const fail = operation({
+  action: "things.fail",
+  route: "POST /things/fail",
+  summary: "Fail as the body says",
+  access: any,
+  body: { how: Type.String() },
+  results: { 200: Thing },
+});
+
+const list = operation({
+  action: "things.list",
+  route: "GET /things",
+  summary: "List things",
+  access: any,
+  query: {
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 5 })),
+    tags: Type.Optional(Type.Array(Type.String())),
+  },
+  results: { 200: Type.Object({ names: Type.Array(Type.String()), query: Type.Unknown() }) },
+});
+
+const get = operation({
+  action: "things.get",
+  route: "GET /things/{thing_id}",
+  summary: "Read a thing",
+  access: any,
+  path: { thing_id: Id("ch") },
+  results: { 200: Thing },
+});
+
+const rename = operation({
+  action: "things.rename",
+  route: "PATCH /things/{thing_id}",
+  summary: "Rename a thing",
+  access: any,
+  path: { thing_id: Id("ch") },
+  body: named,
+  results: { 200: Thing },
+});
+
+const remove = operation({
+  action: "things.remove",
+  route: "DELETE /things/{thing_id}",
+  summary: "Remove a thing",
+  access: any,
+  path: { thing_id: Id("ch") },
+  results: { 204: null },
+});
+
+const strict = operation({
+  action: "things.strict",
+  route: "POST /things/strict",
+  summary: "Make a thing of known keys only",
+  access: any,
+  body: named,
+  strictBody: true,
+  results: { 201: Thing },
+});
+
+const people = operation({
+  action: "things.people",
+  route: "POST /things/people",
+  summary: "For people",
+  access: { by: "user" },
+  results: { 204: null },
+});
+
+const status = operation({
+  action: "things.status",
+  route: "GET /status",
+  root: true,
+  summary: "Who asks from where",
+  access: { by: "public" },
+  results: { 200: Type.Object({ ip: Type.String(), request_id: Type.String() }) },
+});
+
+const stream = operation({
+  action: "things.stream",
+  route: "GET /things/stream",
+  summary: "Watch things",
+  access: any,
+  results: { 200: Type.String() },
+  produces: "text/event-stream",
+  stream: true,
+});
+
+const echo = operation({
+  action: "things.echo",
+  route: "POST /things/echo",
+  summary: "For anybody",
+  access: { by: "public" },
+  body: named,
+  results: { 201: Thing },
+});
+
+const ALL = [
+  create,
+  createSecret,
+  slow,
+  fail,
+  list,
+  get,
+  rename,
+  remove,
+  strict,
+  people,
+  status,
+  stream,
+  echo,
+];
+
+export function things(): Things {
+  const made: string[] = [];
+  let held: (() => void)[] = [];
+  const make = (ctx: Call<{ name: string }>) => {
+    const id = newId("ch", ctx.meta.idempotency_seed);
+    made.push(ctx.params.name);
+    return { id, name: ctx.params.name };
+  };
+  const service: ServiceSchema = {
+    name: "things",
+    actions: {
+      create: action(create, make),
+      strict: action(strict, make),
+      echo: action(echo, make),
+      create_secret: action(createSecret, (ctx) => ({ ...make(ctx), secret: `whsec_${made.length}` })),
+      slow: action(slow, async (ctx) => {
+        await new Promise<void>((resolve) => held.push(resolve));
+        return make(ctx);
+      }),
+      fail: action(fail, (ctx) => {
+        made.push(ctx.params.how);
+        throw ctx.params.how === "unexpectedly"
+          ? new Error("ENOENT: no such file /var/lib/secret")
+          : new Fault(ctx.params.how as "conflict", "As was asked for.", { retry_after_seconds: 7 });
+      }),
+      list: action(list, (ctx) => ({ names: made, query: ctx.params })),
+      get: action(get, (ctx) => {
+        throw notFound("thing", ctx.params.thing_id);
+      }),
+      rename: action(rename, make),
+      remove: action(remove, () => null),
+      people: action(people, () => null),
+      status: action(status, (ctx) => ({ ip: ctx.meta.ip, request_id: ctx.meta.request_id })),
+    },
+  };
+  const release = () => {
+    for (const go of held) go();
+    held = [];
+  };
+  return { operations: ALL as unknown as Operation[], service, made, release, waiting: () => held.length };
+}

@@ -1,0 +1,188 @@
+import type { IncomingMessage } from "node:http";
+import { describe, expect, test } from "@jest/globals";
+import { Errors } from "moleculer";
+import type { Operation } from "../../lib/contract.ts";
+import { Fault, invalidValue, notFound } from "../../lib/faults.ts";
+import { clientAddress, givenRequestId } from "../../services/gateway/client.ts";
+import { CallerLimits, LocalRateCounters, rateLimited } from "../../services/gateway/limits.ts";
+import { Overload } from "../../services/gateway/overload.ts";
+import { errorAnswer, toFault } from "../../services/gateway/respond.ts";
+import { CALLERS } from "../support/gateway.ts";
+import { settle } from "../support/settle.ts";
+
+const request = (remoteAddress: string, headers: Record<string, string> = {}) =>
+  ({ socket: { remoteAddress }, connection: { remoteAddress }, headers }) as unknown as IncomingMessage;
+
+describe("the address of a caller", () => {
+  const forwarded = { "x-forwarded-for": "203.0.113.9, 10.0.0.7" };
+
+  test.each([
+    ["no proxy is trusted", [], "10.0.0.1", forwarded, "10.0.0.1"],
+    ["the peer is not a trusted one", ["10.9.0.0/16"], "10.0.0.1", forwarded, "10.0.0.1"],
+    ["the peer is trusted", ["10.0.0.1"], "10.0.0.1", forwarded, "10.0.0.7"],
+    ["all proxies on the way are trusted", ["10.0.0.0/8"], "10.0.0.1", forwarded, "203.0.113.9"],
+    ["the trusted peer forwards for nobody", ["loopback"], "127.0.0.1", {}, "127.0.0.1"],
+    ["the peer is IPv4 on an IPv6 socket", [], "::ffff:192.0.2.1", {}, "192.0.2.1"],
+    ["the peer is IPv6", [], "2001:db8::1", {}, "2001:db8::1"],
+  ])("when %s", (_when, trusted, peer, headers, address) => {
+    expect(clientAddress(trusted)(request(peer, headers as Record<string, string>))).toBe(address);
+  });
+});
+
+describe("a request id", () => {
+  test.each(["a", "req_1", "00-4bf9-01", "A.b:c@d/e+f=g", "x".repeat(128)])("%j is kept", (id) => {
+    expect(givenRequestId(request("", { "x-request-id": id }))).toBe(id);
+  });
+
+  test.each(["", "a b", "<b>", "ä", "a\tb", "x".repeat(129)])("%j is not", (id) => {
+    expect(givenRequestId(request("", { "x-request-id": id }))).toBeNull();
+  });
+});
+
+describe("an error", () => {
+  test.each([
+    [new Fault("conflict", "Taken.", { a: 1 }), 409, "conflict", { a: 1 }],
+    [notFound("agent", "ag_1"), 404, "not_found", { resource_type: "agent", resource_id: "ag_1" }],
+    [invalidValue("name", "No."), 400, "validation_error", { field: "name" }],
+    [
+      new Errors.RequestTimeoutError({ action: "a.b", nodeID: "n" }),
+      503,
+      "service_unavailable",
+      { retry_after_seconds: 1 },
+    ],
+    [
+      new Errors.ServiceNotFoundError({ action: "a.b" }),
+      503,
+      "service_unavailable",
+      { retry_after_seconds: 1 },
+    ],
+    [
+      new Errors.QueueIsFullError({ action: "a.b", nodeID: "n", size: 1, limit: 1 }),
+      503,
+      "service_unavailable",
+      { retry_after_seconds: 1 },
+    ],
+    [
+      new Errors.MoleculerError("MongoServerError: E11000 dup key", 500, "DRIVER", { index: "x" }),
+      500,
+      "internal_error",
+      {},
+    ],
+    [new TypeError("undefined is not a function at /srv/x.ts"), 500, "internal_error", {}],
+    ["thrown text", 500, "internal_error", {}],
+    [undefined, 500, "internal_error", {}],
+  ])("is answered as the catalogue says: %s", (err, status, code, details) => {
+    const answer = errorAnswer(err, "req_1");
+    expect(answer.status).toBe(status);
+    const { error } = JSON.parse(answer.body as string);
+    expect(error).toMatchObject({ code, request_id: "req_1", details });
+    if (code === "internal_error") expect(answer.body).not.toMatch(/E11000|srv|undefined is|thrown text/);
+  });
+
+  test("that came from another node is still the same", () => {
+    // Across nodes an error keeps message, code, type and data, and no class of ours.
+    const remote = Object.assign(new Error("Taken."), {
+      name: "Fault",
+      code: 409,
+      type: "conflict",
+      data: { a: 1 },
+    });
+    expect(toFault(remote)).toMatchObject({ type: "conflict", data: { a: 1 } });
+  });
+
+  test("says when to come again, and what is allowed", () => {
+    expect(errorAnswer(new Fault("rate_limited", "", { retry_after_seconds: 3 }), "").headers).toEqual({
+      "Retry-After": "3",
+    });
+    expect(errorAnswer(new Fault("method_not_allowed", "", { allow: ["GET", "HEAD"] }), "").headers).toEqual({
+      Allow: "GET, HEAD",
+    });
+    expect(errorAnswer(new Fault("authentication_failed", ""), "").headers).toEqual({
+      "WWW-Authenticate": "Bearer",
+    });
+  });
+});
+
+describe("the limits of callers", () => {
+  const limits = (perCaller: number, perTenant: number) =>
+    new CallerLimits(
+      { RATE_LIMIT_PER_MINUTE: perCaller, TENANT_RATE_LIMIT_PER_MINUTE: perTenant },
+      new LocalRateCounters(),
+    );
+  const { ann, ada, cyd } = CALLERS as Record<string, NonNullable<(typeof CALLERS)[string]>>;
+  const NOW = 1_800_000_000_000;
+
+  test("are none where both are off", () => {
+    expect(limits(0, 0).take(ann as never, NOW)).toBeNull();
+  });
+
+  test("count a refused request against neither", () => {
+    const both = limits(10, 2);
+    for (let i = 0; i < 5; i++) both.take(ann as never, NOW);
+    expect(both.take(ada as never, NOW)).toMatchObject({ allowed: false, limit: 2, remaining: 0 });
+    // A window later the tenant has room again, and so has ada, all of it.
+    expect(both.take(ada as never, NOW + 60_000)).toMatchObject({ allowed: true, limit: 2, remaining: 1 });
+    expect(both.take(cyd as never, NOW)).toMatchObject({ allowed: true, limit: 2, remaining: 1 });
+  });
+
+  test("name a wait after which there is room", () => {
+    const one = limits(1, 0);
+    one.take(ann as never, NOW);
+    const refused = one.take(ann as never, NOW + 20_500) as never;
+    const fault = rateLimited(refused, NOW + 20_500);
+    expect(fault.data).toEqual({ retry_after_seconds: 40, limit: 1, window_seconds: 60 });
+    expect(one.take(ann as never, NOW + 20_500 + 40_000)).toMatchObject({ allowed: true });
+  });
+});
+
+describe("an overloaded node", () => {
+  const op = (method: string, by: string) => ({ method, access: { by } }) as unknown as Operation;
+
+  test("takes so many writes at once, and one more for each that ends", () => {
+    const overload = new Overload(2);
+    expect([overload.enter(op("POST", "any")), overload.enter(op("DELETE", "any"))]).toEqual([true, true]);
+    expect(() => overload.enter(op("PATCH", "any"))).toThrow(Fault);
+    expect(overload.enter(op("GET", "any"))).toBe(false);
+    overload.leave();
+    expect(overload.enter(op("PATCH", "any"))).toBe(true);
+  });
+
+  test("refuses reads and writes while its event loop is late, but not the question how it is", async () => {
+    // No loop is on time to less than nothing: the first measure is over this bound.
+    const overload = new Overload(100, Number.NEGATIVE_INFINITY);
+    const refusal = (each: Operation) => {
+      try {
+        overload.enter(each);
+        return null;
+      } catch (err) {
+        return (err as Fault).data;
+      }
+    };
+    expect(refusal(op("POST", "any"))).toEqual({ retry_after_seconds: 1 });
+    expect(refusal(op("GET", "any"))).toEqual({ retry_after_seconds: 1 });
+    expect(refusal(op("GET", "public"))).toBeNull();
+  });
+
+  test("measures how late its event loop is", async () => {
+    const overload = new Overload(100, 500);
+    overload.start();
+    try {
+      const block = () => {
+        const until = performance.now() + 1200;
+        while (performance.now() < until);
+      };
+      block();
+      await settle(() => {
+        try {
+          overload.enter(op("GET", "any"));
+          return false;
+        } catch {
+          return true;
+        }
+      });
+      await settle(() => overload.enter(op("GET", "any")) === false);
+    } finally {
+      overload.stop();
+    }
+  });
+});

@@ -1,0 +1,160 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "@jest/globals";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import addFormatsModule from "ajv-formats";
+import { Type } from "typebox";
+import { type Operation, operation } from "../../lib/contract.ts";
+import { FAULTS } from "../../lib/faults.ts";
+import { operations } from "../../services/contracts.ts";
+import { openApiDocument } from "../../services/gateway/openapi.ts";
+import { codesOf } from "../../services/gateway/openapi-errors.ts";
+
+// biome-ignore lint/suspicious/noExplicitAny: the document is walked in many ways
+type Json = any;
+const document = openApiDocument(operations) as Json;
+const METHODS = ["get", "post", "put", "patch", "delete"];
+const described: [string, string, Json][] = Object.entries(document.paths).flatMap(([path, item]) =>
+  METHODS.filter((method) => (item as Json)[method]).map(
+    (method) => [method, path, (item as Json)[method]] as [string, string, Json],
+  ),
+);
+
+describe("docs/openapi.json", () => {
+  test("is what the contracts say (else: npm run openapi)", () => {
+    const file = readFileSync(join(import.meta.dirname, "../../docs/openapi.json"), "utf8");
+    expect(JSON.parse(file)).toEqual(document);
+  });
+});
+
+describe("the document", () => {
+  test("has every operation once, under its path", () => {
+    const declared = operations.map((op) => `${op.method.toLowerCase()} ${op.root ? "" : "/v1"}${op.url}`);
+    expect(described.map(([method, path]) => `${method} ${path}`).sort()).toEqual(declared.sort());
+    const ids = described.map(([, , op]) => op.operationId);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  test("says who may call each of them", () => {
+    for (const op of operations) {
+      const url = (op.root ? "" : "/v1") + op.url;
+      const written = document.paths[url][op.method.toLowerCase()];
+      const { scope } = op.access as { scope?: string };
+      expect([url, written["x-required-scope"]]).toEqual([url, scope]);
+      if (scope) expect(written.description).toContain(`\`${scope}\``);
+      expect([url, written.security.length]).toEqual([url, op.access.by === "public" ? 0 : 1]);
+    }
+  });
+
+  test("declares every parameter of a path, and no other", () => {
+    for (const [method, path, op] of described) {
+      const wanted = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+      const declared = (op.parameters ?? [])
+        .filter((each: Json) => each.in === "path")
+        .map((each: Json) => each.name);
+      expect([method, path, declared.sort()]).toEqual([method, path, wanted.sort()]);
+    }
+  });
+
+  test("offers Idempotency-Key where the edge honours it", () => {
+    for (const [method, path, op] of described) {
+      const offered = (op.parameters ?? []).some(
+        (each: Json) => each.$ref === "#/components/parameters/Idempotency-Key",
+      );
+      const honoured = ["post", "put", "patch"].includes(method) && op.security[0]?.bearer !== undefined;
+      expect([method, path, offered]).toEqual([method, path, honoured]);
+    }
+  });
+
+  test("has no reference that leads nowhere, and describes all its tags", () => {
+    for (const [, ref] of JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g)) {
+      const target = (ref as string).split("/").reduce((at: Json, key) => at?.[key], document);
+      expect([ref, target !== undefined]).toEqual([ref, true]);
+    }
+    expect(document.tags.filter((tag: Json) => !tag.description)).toEqual([]);
+  });
+
+  test("gives examples that fit their schemas", () => {
+    const ajv = new Ajv2020({ strict: false, validateFormats: true });
+    (addFormatsModule as unknown as (ajv: Ajv2020) => void)(ajv);
+    ajv.addSchema({ ...document, $id: "doc" });
+    const wrong: string[] = [];
+    const visit = (node: Json, at: string) => {
+      if (node === null || typeof node !== "object") return;
+      if (node.schema && node.example !== undefined) {
+        const schema = JSON.parse(JSON.stringify(node.schema).replaceAll('"#/', '"doc#/'));
+        if (!ajv.validate(schema, node.example)) wrong.push(`${at}: ${ajv.errorsText()}`);
+      }
+      for (const [key, value] of Object.entries(node)) visit(value, `${at}/${key}`);
+    };
+    visit(document.paths, "paths");
+    expect(wrong).toEqual([]);
+  });
+});
+
+describe("the catalogue of errors and the document", () => {
+  const { Error: envelope } = document.components.schemas;
+
+  test("agree on the codes, both ways", () => {
+    expect(envelope.properties.error.properties.code.enum.toSorted()).toEqual(Object.keys(FAULTS).sort());
+    for (const [code, { status, means }] of Object.entries(FAULTS)) {
+      expect(document.info.description).toContain(`| \`${code}\` | ${status} |`);
+      expect(document.info.description).toContain(means);
+    }
+    for (const [code, example] of Object.entries<Json>(document.components.examples)) {
+      expect([code, example.value.error.code]).toEqual([code, code]);
+    }
+  });
+
+  test("agree on the status of each response and its codes", () => {
+    for (const [method, path, op] of described) {
+      for (const [status, response] of Object.entries<Json>(op.responses)) {
+        if (!response.$ref) continue;
+        const { content } = document.components.responses[response.$ref.split("/").at(-1)];
+        for (const code of Object.keys(content["application/json"].examples)) {
+          const known = FAULTS[code as keyof typeof FAULTS];
+          expect([method, path, code, String(known?.status)]).toEqual([method, path, code, status]);
+        }
+      }
+    }
+  });
+
+  test("name every code that a contract declares", () => {
+    const thing = operation({
+      action: "a.b",
+      route: "POST /a",
+      summary: "",
+      access: { by: "agent", scope: "send" },
+      body: { a: Type.String() },
+      results: { 204: null },
+      errors: ["business_rule_violation"],
+    }) as unknown as Operation;
+    expect(codesOf(thing).sort()).toEqual(
+      [
+        "authentication_failed",
+        "business_rule_violation",
+        "conflict",
+        "forbidden",
+        "insufficient_scope",
+        "internal_error",
+        "payload_too_large",
+        "rate_limited",
+        "service_unavailable",
+        "unsupported_media_type",
+        "validation_failed",
+      ].sort(),
+    );
+  });
+});
+
+test("two different schemas cannot have one name", () => {
+  const make = (field: string) =>
+    operation({
+      action: `a.${field}`,
+      route: `GET /${field}`,
+      summary: "",
+      access: { by: "public" },
+      results: { 200: Type.Object({ [field]: Type.String() }, { title: "Same" }) },
+    }) as unknown as Operation;
+  expect(() => openApiDocument([make("x"), make("y")])).toThrow("Two different schemas have the title Same");
+});
