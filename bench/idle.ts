@@ -1,0 +1,28 @@
+import { residentMegabytes } from "./lib/load.ts";
+import type { Part } from "./lib/report.ts";
+import { newWorld } from "./lib/world.ts";
+
+const IDLE_SECONDS = 15;
+
+/** What a server holds in memory when nobody calls it. */
+export const idlePart: Part = {
+  name: "idle",
+  title: "At rest",
+  async run() {
+    const start = performance.now();
+    const { server } = await newWorld();
+    const ready = (performance.now() - start) / 1000;
+    await new Promise((resolve) => setTimeout(resolve, IDLE_SECONDS * 1000));
+    const megabytes = residentMegabytes(server.pid());
+    await server.stop();
+    return [
+      { what: "first start to ready", figure: `${ready.toFixed(1)} s`, target: "≤ 3 s", met: ready <= 3 },
+      {
+        what: "resident memory",
+        figure: `${megabytes.toFixed(0)} MB`,
+        target: "< 150 MB",
+        met: megabytes < 150,
+      },
+    ];
+  },
+};

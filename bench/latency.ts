@@ -1,0 +1,63 @@
+import { measureReceipts, type Receipts } from "./lib/receipts.ts";
+import { type Part, progress, type Row } from "./lib/report.ts";
+import { commitMilliseconds, median } from "./lib/stats.ts";
+import { newReceiver, newWorld, type Receiver, type World } from "./lib/world.ts";
+
+const RECEIVERS = 10;
+const PER_SECOND = 500;
+const SECONDS = 8;
+const ROUNDS = 5;
+
+/** From sending a publish to holding the delivery, by long-poll, at 500 events a second. */
+export const latencyPart: Part = {
+  name: "latency",
+  title: "Publish to long-poll receipt, 500 events/s",
+  async run() {
+    const world = await newWorld();
+    try {
+      const receivers = await typedReceivers(world, "latency");
+      await measureReceipts(world, receivers, PER_SECOND, 2);
+      const rounds: Receipts[] = [];
+      for (let round = 0; round < ROUNDS; round++) {
+        rounds.push(await measureReceipts(world, receivers, PER_SECOND, SECONDS));
+        progress(
+          `latency ${round + 1}/${ROUNDS}: p50 ${rounds[round]?.p50.toFixed(1)} p99 ${rounds[round]?.p99.toFixed(1)} ms`,
+        );
+      }
+      return rows(rounds, commitMilliseconds(world.server.dataDir));
+    } finally {
+      await world.server.stop();
+    }
+  },
+};
+
+/** Receivers that each have an event type of their own. */
+export function typedReceivers(world: World, name: string): Promise<(Receiver & { type: string })[]> {
+  return Promise.all(
+    Array.from({ length: RECEIVERS }, async (_, i) => {
+      const type = `com.example.${name}.r${i}`;
+      return { ...(await newReceiver(world, type)), type };
+    }),
+  );
+}
+
+function rows(rounds: Receipts[], commit: number): Row[] {
+  const p50 = median(rounds.map((r) => r.p50));
+  const p99 = median(rounds.map((r) => r.p99));
+  const [most50, most99] = [3 + 3 * commit, 15 + 6 * commit];
+  return [
+    { what: "commit", figure: `${commit.toFixed(2)} ms` },
+    {
+      what: "p50",
+      figure: `${p50.toFixed(1)} ms`,
+      target: `≤ 3 ms + 3 commits = ${most50.toFixed(1)}`,
+      met: p50 <= most50,
+    },
+    {
+      what: "p99",
+      figure: `${p99.toFixed(1)} ms`,
+      target: `≤ 15 ms + 6 commits = ${most99.toFixed(1)}`,
+      met: p99 <= most99,
+    },
+  ];
+}

@@ -1,0 +1,52 @@
+import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import type { Options } from "autocannon";
+
+const CLOCK_TICKS_PER_SECOND = 100;
+
+export interface LoadResult {
+  requests: number;
+  seconds: number;
+  requestsPerSecond: number;
+  /** Answers by status code. */
+  statuses: Record<string, { count: number }>;
+  errors: number;
+  /** Milliseconds. */
+  p50: number;
+  p99: number;
+  /** CPU microseconds the server spent on a request, all its threads. */
+  serverMicrosPerRequest: number;
+  /** Share of one core that the generator used. */
+  generatorCores: number;
+}
+
+/** Sends load to a server (its process id is what the CPU is read of) and gives what both did meanwhile. */
+export async function load(pid: number, options: Options): Promise<LoadResult> {
+  const cpuBefore = cpuSeconds(pid);
+  const script = join(import.meta.dirname, "cannon.ts");
+  const { stdout } = await promisify(execFile)(process.execPath, [script, JSON.stringify(options)], {
+    maxBuffer: 1 << 24,
+  });
+  const result = JSON.parse(stdout) as LoadResult & { cpu_seconds: number };
+  return {
+    ...result,
+    requestsPerSecond: result.requests / result.seconds,
+    serverMicrosPerRequest: ((cpuSeconds(pid) - cpuBefore) / result.requests) * 1e6,
+    generatorCores: result.cpu_seconds / result.seconds,
+  };
+}
+
+/** CPU time of a process, all threads, in seconds (Linux: proc(5), stat fields 14 and 15). */
+export function cpuSeconds(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return (Number(fields[11]) + Number(fields[12])) / CLOCK_TICKS_PER_SECOND;
+}
+
+/** Resident memory of a process in MB (proc(5), VmRSS). */
+export function residentMegabytes(pid: number): number {
+  const line = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"));
+  return Number(line?.[1]) / 1024;
+}

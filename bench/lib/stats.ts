@@ -1,0 +1,29 @@
+import { closeSync, fdatasyncSync, openSync, rmSync, writeSync } from "node:fs";
+import { join } from "node:path";
+
+export function median(values: readonly number[]): number {
+  return percentile(values, 0.5);
+}
+
+/** The nearest-rank percentile; `p` from 0 to 1. */
+export function percentile(values: readonly number[], p: number): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.max(0, Math.ceil(sorted.length * p) - 1)] ?? Number.NaN;
+}
+
+/** This disk's median time of a 4 KB append and fdatasync, in milliseconds: what one commit costs at the least. */
+export function commitMilliseconds(folder: string, rounds = 200): number {
+  const file = join(folder, "commit.probe");
+  const fd = openSync(file, "w");
+  const page = Buffer.alloc(4096, 1);
+  const times: number[] = [];
+  for (let i = 0; i < rounds; i++) {
+    const start = performance.now();
+    writeSync(fd, page);
+    fdatasyncSync(fd);
+    times.push(performance.now() - start);
+  }
+  closeSync(fd);
+  rmSync(file);
+  return median(times);
+}

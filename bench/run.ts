@@ -1,0 +1,28 @@
+/** `npm run bench [-- PART …]`: measures, shows progress, and writes docs/benchmarks.md. */
+
+import { backlogPart } from "./backlog.ts";
+import { idlePart } from "./idle.ts";
+import { interestsPart } from "./interests.ts";
+import { latencyPart } from "./latency.ts";
+import { type Part, progress, writeSection } from "./lib/report.ts";
+import { batchPart, publishPart } from "./publish.ts";
+import { widePart } from "./wide.ts";
+
+const PARTS: Part[] = [publishPart, batchPart, latencyPart, widePart, interestsPart, backlogPart, idlePart];
+
+const wanted = process.argv.slice(2);
+const unknown = wanted.find((name) => !PARTS.some((part) => part.name === name));
+if (unknown) {
+  process.stderr.write(
+    `There is no part "${unknown}": the parts are ${PARTS.map(({ name }) => name).join(", ")}.\n`,
+  );
+  process.exit(1);
+}
+for (const part of PARTS) {
+  if (wanted.length && !wanted.includes(part.name)) continue;
+  progress(`${part.name}: ${part.title}`);
+  const rows = await part.run();
+  for (const { what, figure, met } of rows)
+    progress(`  ${met === false ? "NOT MET " : ""}${what}: ${figure}`);
+  writeSection(part, rows);
+}

@@ -1,0 +1,41 @@
+import type { Api } from "./api.ts";
+
+interface Delivery {
+  id: string;
+  event_id: string;
+  payload: { id: string; type: string };
+}
+
+/** Long-polls until `wanted` events have arrived, acknowledging each page once it is handled. Gives their types. */
+export async function receiveByPoll(api: Api, wanted: number): Promise<string[]> {
+  const seen = new Map<string, string>();
+  while (seen.size < wanted) {
+    const { deliveries } = await api.get<{ deliveries: Delivery[] }>("/delivery/poll?limit=100&wait=10");
+    if (deliveries.length === 0) break;
+    for (const { payload } of deliveries) seen.set(payload.id, payload.type);
+    await acknowledge(api, deliveries);
+  }
+  return [...seen.values()];
+}
+
+/** Takes `wanted` events off a stream, acknowledging fifty at a time. Gives their types. */
+export async function receiveByStream(api: Api, wanted: number): Promise<string[]> {
+  const seen = new Map<string, string>();
+  let held: Delivery[] = [];
+  for await (const line of api.lines("/delivery/stream")) {
+    if (!line.startsWith("data:")) continue;
+    const delivery = JSON.parse(line.slice(5)) as Delivery;
+    seen.set(delivery.payload.id, delivery.payload.type);
+    held.push(delivery);
+    if (held.length === 50 || seen.size === wanted) {
+      await acknowledge(api, held);
+      held = [];
+    }
+    if (seen.size === wanted) break;
+  }
+  return [...seen.values()];
+}
+
+async function acknowledge(api: Api, deliveries: Delivery[]): Promise<void> {
+  await api.post("/delivery/ack", { delivery_ids: deliveries.map(({ id }) => id) });
+}

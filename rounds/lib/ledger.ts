@@ -1,0 +1,182 @@
+/** An event as it was sent. */
+export interface SentEvent {
+  specversion: "1.0";
+  id: string;
+  type: string;
+  source: string;
+  data: { n: number; text: string };
+}
+
+/** A delivery as a poll or a stream gave it. */
+export interface Delivery {
+  id: string;
+  event_id: string;
+  payload: SentEvent;
+  attempt_count: number;
+  lease_expires_at: string;
+}
+
+/** One hand-out that reached its receiver. Times are in ms since the epoch: client and server share a clock. */
+export interface Receipt {
+  ce_id: string;
+  attempt: number;
+  /** The server took it for this receiver then, or later. */
+  claimed_at: number;
+  lease_until: number;
+}
+
+/** What one receiver was given and what it answered. */
+export class ReceiverRecord {
+  readonly name: string;
+  readonly via: "poll" | "stream";
+  readonly wants: (event: SentEvent) => boolean;
+  readonly receipts = new Map<string, Receipt[]>();
+  /** Acknowledged deliveries → when the 200 arrived. */
+  readonly acknowledged = new Map<string, number>();
+  /** In acknowledgements that were never answered. */
+  readonly unsure = new Set<string>();
+  /** Deliveries the server counted as acknowledged, over all answers. */
+  counted = 0;
+  readonly #underWay = new Set<string>();
+  /** Acknowledged by two requests at a time: either may be the one that counts. */
+  readonly #contested = new Set<string>();
+  /** Hand-outs that the receiver gave back: delivery id and attempt. */
+  readonly #givenBack = new Set<string>();
+
+  constructor(name: string, via: "poll" | "stream", wants: (event: SentEvent) => boolean) {
+    this.name = name;
+    this.via = via;
+    this.wants = wants;
+  }
+
+  /** Deliveries that came more than once, counting each time but the first. */
+  get repeats(): number {
+    return [...this.receipts.values()].reduce((sum, { length }) => sum + length - 1, 0);
+  }
+
+  /** Notes a hand-out. @returns what is wrong with it, if anything */
+  receive({ id, payload, attempt_count, lease_expires_at }: Delivery, claimed_at: number): string[] {
+    const receipt = {
+      ce_id: payload.id,
+      attempt: attempt_count,
+      claimed_at,
+      lease_until: Date.parse(lease_expires_at),
+    };
+    const before = this.receipts.get(id) ?? [];
+    this.receipts.set(id, [...before, receipt]);
+    const answered = this.acknowledged.get(id);
+    const wrong: string[] = [];
+    if (!this.wants(payload))
+      wrong.push(`was given ${payload.type} (n ${payload.data.n}), which it does not want`);
+    if (answered !== undefined && claimed_at > answered)
+      wrong.push("came again after its acknowledgement was answered");
+    return wrong.map((what) => `${this.name}: ${id} ${what}`);
+  }
+
+  /**
+   * What is wrong between the hand-outs of a delivery: no two share an attempt, none begins while another holds. Of
+   * polls only, as what a stream gives back is not counted as an attempt.
+   */
+  overlaps(): string[] {
+    if (this.via === "stream") return [];
+    return [...this.receipts].flatMap(([id, receipts]) => {
+      const sorted = receipts.toSorted((a, b) => a.attempt - b.attempt);
+      return sorted.slice(1).flatMap((later, i) => {
+        const earlier = sorted[i] as Receipt;
+        const where = `${this.name}: ${id}, attempts ${earlier.attempt} and ${later.attempt}`;
+        if (later.attempt === earlier.attempt) return [`${where} are one hand-out that came twice`];
+        const free =
+          later.claimed_at >= earlier.lease_until || this.#givenBack.has(`${id} ${earlier.attempt}`);
+        return free ? [] : [`${where} were leased at once`];
+      });
+    });
+  }
+
+  /** Notes that a hand-out is about to be given back: the server may do it even if it never answers. */
+  giveBack({ id, attempt_count }: Delivery): void {
+    this.#givenBack.add(`${id} ${attempt_count}`);
+  }
+
+  /** Notes that an acknowledgement is about to be sent. */
+  acknowledging(ids: string[]): void {
+    for (const id of ids) (this.#underWay.has(id) ? this.#contested : this.#underWay).add(id);
+  }
+
+  /** Notes that the answer to an acknowledgement did not come. */
+  acknowledgeLost(ids: string[]): void {
+    for (const id of ids) {
+      this.#underWay.delete(id);
+      if (!this.acknowledged.has(id)) this.unsure.add(id);
+    }
+  }
+
+  /** Notes an answered acknowledgement. @returns what is wrong with the count, if anything */
+  acknowledge(ids: string[], counted: number, at: number): string[] {
+    const fresh = ids.filter((id) => !this.acknowledged.has(id));
+    const sure = fresh.filter((id) => !this.unsure.has(id) && !this.#contested.has(id)).length;
+    for (const id of fresh) this.acknowledged.set(id, at);
+    for (const id of ids) this.#underWay.delete(id);
+    this.counted += counted;
+    if (counted >= sure && counted <= fresh.length) return [];
+    return [`${this.name}: an acknowledgement counted ${counted}, expected ${sure} to ${fresh.length}`];
+  }
+}
+
+/** What the clients of a run did and were told, to be held against what the server says at the end. */
+export class Ledger {
+  readonly sent = new Map<string, SentEvent>();
+  /** Events that were answered with 202, or with 200 on a second try → their event_id. */
+  readonly accepted = new Map<string, string>();
+  /** Events whose answer never came. */
+  readonly unanswered = new Map<string, SentEvent>();
+  readonly receivers: ReceiverRecord[] = [];
+  /** Channels that were answered with 201 → their id. */
+  readonly made = new Map<string, string>();
+  /** Channels whose answer never came. */
+  readonly unmade = new Set<string>();
+  /** Everything that must not be, in the order it was seen. */
+  readonly findings: string[] = [];
+  #count = 0;
+
+  find(...findings: string[]): void {
+    this.findings.push(...findings);
+  }
+
+  newEvent(run: string, kind: string, text: string): SentEvent {
+    const n = ++this.#count;
+    const event: SentEvent = {
+      specversion: "1.0",
+      id: `${run}-${n}`,
+      type: `com.example.${kind}`,
+      source: "/rounds/kill",
+      data: { n, text },
+    };
+    this.sent.set(event.id, event);
+    this.unanswered.set(event.id, event);
+    return event;
+  }
+
+  /** Notes the answer to one event. */
+  answered({ id }: SentEvent, result: { event_id?: string; status?: string }): void {
+    const { event_id, status } = result;
+    if (!event_id || (status !== "accepted" && status !== "duplicate")) {
+      this.find(`${id} was answered with ${JSON.stringify(result)}`);
+      return;
+    }
+    const before = this.accepted.get(id);
+    if (before !== undefined && before !== event_id) this.find(`${id} is ${before} and ${event_id}`);
+    this.accepted.set(id, event_id);
+    this.unanswered.delete(id);
+  }
+
+  newName(run: string): string {
+    const name = `${run}-${++this.#count}`;
+    this.unmade.add(name);
+    return name;
+  }
+
+  make(name: string, id: string): void {
+    this.made.set(name, id);
+    this.unmade.delete(name);
+  }
+}

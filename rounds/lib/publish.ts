@@ -1,0 +1,39 @@
+import type { SentEvent } from "./ledger.ts";
+import { lane, type Round } from "./round.ts";
+import { KINDS, type World } from "./world.ts";
+
+const SINGLES = 3;
+const LARGEST_BATCH = 50;
+const BATCH_TYPE = { "content-type": "application/cloudevents-batch+json" };
+
+/** Publishes, one event a request and in batches, until the round is over. */
+export function publishers(world: World, round: Round): Promise<void>[] {
+  const { ledger } = world;
+  const report = (what: string) => ledger.find(`publishing: ${what}`);
+  // What was never answered may be there or not: trying again must tell, and must not make a second.
+  const again = [...ledger.unanswered.values()].filter(() => round.random.chance(0.5));
+  return [
+    ...Array.from({ length: SINGLES }, () =>
+      lane(round, report, () => publishOne(world, round, again.pop() ?? newEvent(world, round))),
+    ),
+    lane(round, report, () => publishBatch(world, round)),
+  ];
+}
+
+function newEvent({ ledger }: World, { number, random }: Round): SentEvent {
+  return ledger.newEvent(`r${number}`, random.pick(KINDS), "x".repeat(random.int(0, 1000)));
+}
+
+async function publishOne({ admin, ledger }: World, { random }: Round, event: SentEvent): Promise<void> {
+  const headers: Record<string, string> = random.chance(0.2) ? { "idempotency-key": event.id } : {};
+  const { status, body } = await admin.post("/events", event, headers);
+  if (status === 202 || status === 200) ledger.answered(event, body);
+  else ledger.find(`publishing ${event.id} was answered with ${status} ${JSON.stringify(body)}`);
+}
+
+async function publishBatch(world: World, round: Round): Promise<void> {
+  const events = Array.from({ length: round.random.int(1, LARGEST_BATCH) }, () => newEvent(world, round));
+  const { status, body } = await world.admin.post("/events", events, BATCH_TYPE);
+  if (status !== 202) world.ledger.find(`a batch was answered with ${status} ${JSON.stringify(body)}`);
+  else for (const [i, event] of events.entries()) world.ledger.answered(event, body[i]);
+}

@@ -1,0 +1,142 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { deliveryGround, type Ground } from "../support/deliveries.ts";
+import { type Endpoint, startEndpoint } from "../support/endpoint.ts";
+import { newReceiver, type Receiver } from "../support/receiver.ts";
+import { settle } from "../support/settle.ts";
+import { openStream } from "../support/stream.ts";
+import { ok } from "../support/tenancy.ts";
+
+const BACKLOG = 20_000;
+const BATCH = 100;
+const EVENTS = 100;
+/** Far more than it takes, far less than waiting for the backlog, a lease or a push time-out would be. */
+const SECONDS = 10_000;
+const BATCH_TYPE = { "content-type": "application/cloudevents-batch+json" };
+
+const nested = (depth: number): string =>
+  depth === 0 ? "data.list.size() > 0" : `data.list.all(x${depth}, ${nested(depth - 1)})`;
+/** What each of these would cost without a bound is more than the time there is. */
+const HOSTILE = {
+  nested: nested(12),
+  long: Array.from({ length: 45 }, (_, i) => `data.text == "${i}"`).join(" || "),
+  catastrophic:
+    'data.text.matches("^(a+)+$") || data.text.matches("^(a|a)*b$") || data.text.matches("(.*a){20}c")',
+  wide: "data.list.map(x, data.list.map(y, data.list.map(z, x + y + z))).size() > 0",
+};
+
+let ground: Ground;
+let dead: Endpoint;
+let slow: Endpoint;
+let good: Endpoint;
+let loaded: Receiver;
+const release: (() => void)[] = [];
+
+beforeAll(async () => {
+  ground = await deliveryGround({ env: { PUSH_ALLOW_PRIVATE: "true" } });
+  [dead, slow, good] = (await Promise.all([startEndpoint(), startEndpoint(), startEndpoint()])) as [
+    Endpoint,
+    Endpoint,
+    Endpoint,
+  ];
+  await dead.stop();
+  loaded = await newReceiver(ground.server, ground.admin, "loaded", { interests: ["com.example.backlog"] });
+  slow.answer((_, res) => release.push(() => res.writeHead(204).end()));
+});
+afterAll(async () => {
+  for (const answer of release) answer();
+  await Promise.all([slow.stop(), good.stop()]);
+  await ground.server.stop();
+});
+
+function event(id: string, type: string) {
+  const data = { text: `${"a".repeat(2000)}!`, list: Array.from({ length: 200 }, (_, i) => i) };
+  return { specversion: "1.0", id, type, source: "urn:fair", data };
+}
+
+async function publish(name: string, type: string, count: number): Promise<void> {
+  for (let at = 0; at < count; at += BATCH) {
+    const events = Array.from({ length: BATCH }, (_, i) =>
+      type === "com.example.backlog"
+        ? { specversion: "1.0", id: `${name}-${at + i}`, type, source: "urn:fair" }
+        : event(`${name}-${at + i}`, type),
+    );
+    ok(await ground.admin.post("/events", events, BATCH_TYPE));
+  }
+}
+
+function push(name: string, { url }: Endpoint): Promise<Receiver> {
+  const agent = { delivery_mode: "push", delivery_endpoint: url };
+  return newReceiver(ground.server, ground.admin, name, { agent, interests: ["com.example.fair"] });
+}
+
+/** Ids of the events that an agent gets by long-poll, added as they come, until `done`. */
+async function pollInto(ids: Set<string>, { api }: Receiver, done: () => boolean): Promise<void> {
+  while (!done()) {
+    const { deliveries } = ok(await api.get("/delivery/poll?wait=1"));
+    for (const { payload } of deliveries) ids.add(payload.id);
+    const delivery_ids = deliveries.map(({ id }: { id: string }) => id);
+    if (delivery_ids.length) ok(await api.post("/delivery/ack", { delivery_ids }));
+  }
+}
+
+async function streamInto(ids: Set<string>, receiver: Receiver, done: () => boolean): Promise<void> {
+  const stream = await openStream(`${ground.server.url}/delivery/stream`, receiver.token);
+  for await (const messages of stream.chunks) {
+    const deliveries = messages.filter((message) => message.event === "delivery").map(({ data }) => data);
+    for (const { payload } of deliveries) ids.add(payload.id);
+    const delivery_ids = deliveries.map(({ id }) => id);
+    if (delivery_ids.length) ok(await receiver.api.post("/delivery/ack", { delivery_ids }));
+    if (done()) return stream.close();
+  }
+}
+
+describe("beside a backlog, a dead endpoint, a slow one and hostile filters", () => {
+  test("the others get theirs within seconds, and nothing is lost", async () => {
+    const { server, admin } = ground;
+    const hostile = Object.values(HOSTILE).map((filter_expression) => ({
+      event_type: "com.example.fair",
+      filter_expression,
+    }));
+    const attacker = await newReceiver(server, admin, "attacker");
+    for (const interest of hostile) {
+      // Refusing it at once is as good as bounding it later.
+      const { status } = await admin.post(`/agents/${attacker.id}/interests`, interest);
+      expect([201, 400]).toContain(status);
+    }
+    const [stuck, late] = await Promise.all([push("dead", dead), push("slow", slow), push("good", good)]);
+    const polling = await newReceiver(server, admin, "polling", { interests: ["com.example.fair"] });
+    const streaming = await newReceiver(server, admin, "streaming", { interests: ["com.example.fair"] });
+    const [polled, streamed] = [new Set<string>(), new Set<string>()];
+    const all = (ids: Set<string>) => () => ids.size === EVENTS;
+
+    const receiving = Promise.all([
+      pollInto(polled, polling, all(polled)),
+      streamInto(streamed, streaming, all(streamed)),
+    ]);
+    const half = BACKLOG / 2;
+    await publish("before", "com.example.backlog", half);
+    // The rest of the backlog comes at the same time.
+    const rest = publish("during", "com.example.backlog", half);
+    await publish("fair", "com.example.fair", EVENTS);
+    const pushed = () => new Set(good.pushed.map(({ body }) => JSON.parse(body).id));
+    await settle(() => polled.size === EVENTS && streamed.size === EVENTS && pushed().size === EVENTS, {
+      within: SECONDS,
+      what: `${EVENTS} events by poll, stream and push`,
+    });
+    await Promise.all([receiving, rest]);
+
+    const pendingOf = async (receiver: Receiver) => ok(await receiver.api.get("/delivery/stats")).pending;
+    await settle(async () => (await pendingOf(loaded)) === BACKLOG, { within: 20_000 });
+    expect(await pendingOf(stuck)).toBe(EVENTS);
+    expect(await pendingOf(late)).toBeLessThanOrEqual(EVENTS);
+    for (const receiver of [polling, streaming]) await settle(async () => (await pendingOf(receiver)) === 0);
+    expect((await admin.get("/delivery/dlq")).body.count).toBe(0);
+  }, 90_000);
+
+  test("the backlog itself is given out oldest first", async () => {
+    const { deliveries } = ok(await loaded.api.get("/delivery/poll"));
+    expect(deliveries.map(({ payload }: { payload: { id: string } }) => payload.id)).toEqual(
+      Array.from({ length: 100 }, (_, i) => `before-${i}`),
+    );
+  });
+});
