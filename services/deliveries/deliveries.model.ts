@@ -108,7 +108,6 @@ const schema = new Schema<DeliveryDoc>(
 
 // A poll: the first rows of this index for one agent, whatever else there is. Its prefix counts a tenant's rows.
 schema.index({ tenant_id: 1, state: 1, agent_id: 1, priority: -1, created_at: 1 });
-schema.index({ tenant_id: 1, event_id: 1 });
 // Sparse and of one field each, because a compound index would hold every row: the tenant is always there.
 for (const field of [
   "due_at",

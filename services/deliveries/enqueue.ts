@@ -1,8 +1,8 @@
 import { type AnyBulkWriteOperation, MongoBulkWriteError } from "mongodb";
-import { derivedId } from "../../lib/ids.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
 import { NOT_DEAD } from "./dead.ts";
 import type { DeliveryDoc, EnrichmentDepth, Matched } from "./deliveries.model.ts";
+import { deliveryId } from "./delivery-id.ts";
 import { noted } from "./settle.ts";
 
 /** An event for an agent, as fan-out asks for it. */
@@ -58,10 +58,6 @@ export async function enqueue(
     result.ready.push(...chunk.filter((_, i) => !known.has(i)).map(toReady), ...revived.map(toReady));
   }
   return result;
-}
-
-export function deliveryId(event_id: string, agent_id: string): string {
-  return derivedId("dlv", event_id, agent_id);
 }
 
 function toReady({ tenant_id, agent_id }: NewDelivery): Ready {

@@ -2,6 +2,7 @@ import type { ActionSchema } from "moleculer";
 import { metrics } from "../../observability/metrics.ts";
 import { internal } from "../runtime.ts";
 import { insertUnmappable, type Unmappable } from "./dead-letters.ts";
+import { ofEvent } from "./delivery-id.ts";
 import { enqueue, type NewDelivery } from "./enqueue.ts";
 import { countsOf, givenTo, type OfEvent, receiversOf } from "./of-event.ts";
 import type { Parts } from "./parts.ts";
@@ -105,10 +106,11 @@ export function internalActions(parts: () => Parts): Record<string, ActionSchema
     ),
 
     /** The events go: so do their deliveries, tombstones and dead letters. */
-    forget_events: internal<{ tenant_id: string; event_ids: string[] }>(async ({ params }) => ({
-      forgotten: await parts().deliveries.deleteMany(params.tenant_id, {
-        event_id: { $in: params.event_ids },
-      }),
-    })),
+    forget_events: internal<{ tenant_id: string; event_ids: string[] }>(
+      async ({ params: { tenant_id, event_ids } }) => {
+        const deletions = event_ids.map((id) => ({ deleteMany: { filter: { ...ofEvent(id), tenant_id } } }));
+        return { forgotten: (await parts().deliveries.bulk(deletions)).deletedCount };
+      },
+    ),
   };
 }

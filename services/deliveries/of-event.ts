@@ -1,6 +1,6 @@
 import type { TenantCollection } from "../../storage/collection.ts";
 import { type DeliveryDoc, type Matched, PENDING, type TimelineEntry } from "./deliveries.model.ts";
-import { deliveryId } from "./enqueue.ts";
+import { deliveryId, ofEvent } from "./delivery-id.ts";
 
 type Deliveries = TenantCollection<DeliveryDoc>;
 
@@ -12,9 +12,9 @@ export interface OfEvent {
 /** How an event's deliveries stand (api.md: one event). */
 export async function countsOf(deliveries: Deliveries, { tenant_id, event_id }: OfEvent) {
   const [pending, acknowledged, dlq] = await Promise.all([
-    deliveries.count(tenant_id, { event_id, state: { $in: PENDING } }),
-    deliveries.count(tenant_id, { event_id, state: "acknowledged" }),
-    deliveries.count(tenant_id, { event_id, state: "dead" }),
+    deliveries.count(tenant_id, { ...ofEvent(event_id), state: { $in: PENDING } }),
+    deliveries.count(tenant_id, { ...ofEvent(event_id), state: "acknowledged" }),
+    deliveries.count(tenant_id, { ...ofEvent(event_id), state: "dead" }),
   ]);
   return { pending, acknowledged, dlq };
 }
@@ -31,7 +31,7 @@ export interface EventReceiver {
 
 /** What became of an event at each of its receivers, the first `limit` of them. */
 export async function receiversOf(deliveries: Deliveries, { tenant_id, event_id }: OfEvent, limit: number) {
-  const docs = await deliveries.find(tenant_id, { event_id }, { limit });
+  const docs = await deliveries.find(tenant_id, ofEvent(event_id), { sort: { _id: 1 }, limit });
   return docs.map(toReceiver);
 }
 

@@ -7,7 +7,8 @@ import type { Store } from "../../storage/connection.ts";
 import { reasonKey } from "./dead.ts";
 import { findDead, loadEnvelopes, visibleAgent } from "./dead-letters.ts";
 import type { DeliveryDoc, EnrichmentDepth } from "./deliveries.model.ts";
-import { deliveryId, enqueue, type NewDelivery, type Ready } from "./enqueue.ts";
+import { deliveryId } from "./delivery-id.ts";
+import { enqueue, type NewDelivery, type Ready } from "./enqueue.ts";
 
 interface Receiver {
   agent_id: string;

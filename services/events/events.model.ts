@@ -1,13 +1,16 @@
 import { Schema } from "mongoose";
+import { derivedId } from "../../lib/ids.ts";
 import type { TenantDocument } from "../../storage/collection.ts";
 import type { Model } from "../runtime.ts";
 import { positionFrom } from "./position.ts";
 
 /**
- * An accepted event. `_id` derives from the tenant and the producer's id, so that the unique key is the
- * deduplication (spec: Events 1). The envelope is kept once; deliveries refer to it.
+ * An accepted event. The envelope is kept once; deliveries refer to it. `_id` holds the position, so that new events
+ * come last in every index that begins with it: random keys would make each commit write a page for each of them.
  */
 export interface EventDoc extends TenantDocument {
+  /** Derives from the tenant and the producer's id: the unique key that is the deduplication (spec: Events 1). */
+  dedupe: string;
   /** The whole CloudEvent as JSON text. */
   envelope: string;
   /** Its length in bytes. */
@@ -48,6 +51,7 @@ const schema = new Schema<EventDoc>(
   {
     _id: String,
     tenant_id: String,
+    dedupe: String,
     envelope: String,
     size: Number,
     ce_id: String,
@@ -71,6 +75,7 @@ const schema = new Schema<EventDoc>(
   },
   { versionKey: false },
 );
+schema.index({ dedupe: 1 }, { unique: true });
 schema.index({ tenant_id: 1, position: -1 });
 for (const field of ["type", "source", "subject", "publisher_id"] as const) {
   schema.index({ tenant_id: 1, [field]: 1, position: -1 });
@@ -89,4 +94,9 @@ export function fanoutKey(tenant_id: string, at: number): string {
 /** Bounds of all keys of a tenant, fan-out and unmatched alike: after the first, before the second. */
 export function keyRange(tenant_id: string): { after: string; before: string } {
   return { after: `${tenant_id} `, before: `${tenant_id} ~` };
+}
+
+/** The deduplication key of a producer's event id. */
+export function dedupeKey(tenant_id: string, ce_id: string): string {
+  return derivedId("evt", tenant_id, ce_id);
 }

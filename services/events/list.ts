@@ -2,9 +2,8 @@ import type { ServiceBroker } from "moleculer";
 import { type Caller, callerId, hasScope, isAdmin } from "../../lib/caller.ts";
 import { Fault, invalidValue } from "../../lib/faults.ts";
 import { compileGlob, globError } from "../../lib/glob.ts";
-import { derivedId } from "../../lib/ids.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
-import type { EventDoc } from "./events.model.ts";
+import { dedupeKey, type EventDoc } from "./events.model.ts";
 import { fromCursor, positionFrom, toCursor } from "./position.ts";
 import { present } from "./present.ts";
 
@@ -79,7 +78,7 @@ function toQuery(parts: Parts, caller: Caller, params: ListParams): Query {
   const filter: Record<string, unknown> = {};
   if (source !== undefined) filter.source = source;
   if (subject !== undefined) filter.subject = subject;
-  if (id !== undefined) filter._id = derivedId("evt", caller.tenant_id, id);
+  if (id !== undefined) filter.dedupe = dedupeKey(caller.tenant_id, id);
   if (unmatched === false) filter.unmatched_key = { $exists: false };
   const glob = type === undefined ? null : readGlob(type);
   if (glob?.literal) filter.type = type;

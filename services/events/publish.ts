@@ -1,12 +1,11 @@
 import { type CloudEvent, checkCloudEvent, invalidEvent } from "../../lib/cloudevents.ts";
 import { Fault } from "../../lib/faults.ts";
-import { derivedId } from "../../lib/ids.ts";
 import { metrics } from "../../observability/metrics.ts";
 import { parseTraceparent } from "../../observability/traceparent.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
 import type { Store } from "../../storage/connection.ts";
 import type { RecentEvents } from "./envelopes.ts";
-import type { EventDoc } from "./events.model.ts";
+import { dedupeKey, type EventDoc } from "./events.model.ts";
 import type { FanOut } from "./fan-out.ts";
 import { EventInserter, type Inserted } from "./insert.ts";
 import { positionMaker } from "./position.ts";
@@ -90,9 +89,11 @@ export class Publisher {
     const { store, maxBytes, fanOut } = this.#parts;
     if (size > maxBytes) throw tooLarge(size, maxBytes);
     const now = store.now();
+    const position = this.#nextPosition(now);
     const row: EventDoc = {
-      _id: derivedId("evt", tenant_id, event.id),
+      _id: `evt_${position}`,
       tenant_id,
+      dedupe: dedupeKey(tenant_id, event.id),
       envelope,
       size,
       ce_id: event.id,
@@ -101,7 +102,7 @@ export class Publisher {
       subject: event.subject ?? null,
       publisher_id,
       accepted_at: new Date(now),
-      position: this.#nextPosition(now),
+      position,
       ...fanOut.lease(tenant_id, now),
     };
     const from = traceparent ?? event.traceparent;
@@ -118,36 +119,50 @@ export class Publisher {
     for (const { row } of fresh) recent.add(row);
     fanOut.offer(fresh);
     const known = publications.filter((_, i) => inserted[i] === "duplicate");
-    const retried = known.length ? await this.#recognise(known.map(({ row }) => row)) : null;
-    return publications.map(({ row }, i) => toResult(row, inserted[i] as Inserted, retried));
+    const originals = known.length ? await this.#recognise(known.map(({ row }) => row)) : null;
+    return publications.map(({ row }, i) => toResult(row, inserted[i] as Inserted, originals));
   }
 
-  /** Counts duplicates; gives the ids of those that are the same request again, to be told what the first was told. */
-  async #recognise(rows: EventDoc[]): Promise<Set<string>> {
+  /** Counts duplicates; gives the originals by their deduplication key. */
+  async #recognise(rows: EventDoc[]): Promise<Map<string, Original>> {
     const { events } = this.#parts;
     const tenant_id = (rows[0] as EventDoc).tenant_id;
-    const fields = { projection: { source: 1, seed: 1 } };
-    const originals = await events.find(tenant_id, { _id: { $in: rows.map((row) => row._id) } }, fields);
-    const byId = new Map(originals.map((original) => [original._id, original]));
-    const retried = rows.filter((row) => row.seed && byId.get(row._id)?.seed === row.seed);
-    const elsewhere = rows.filter((row) => byId.has(row._id) && byId.get(row._id)?.source !== row.source);
-    metrics.eventsDuplicate.inc(rows.length - retried.length);
+    const fields = { projection: { dedupe: 1, source: 1, seed: 1 } };
+    const found = await events.find(tenant_id, { dedupe: { $in: rows.map((row) => row.dedupe) } }, fields);
+    const originals = new Map(found.map((original) => [original.dedupe, original]));
+    const elsewhere = rows.filter((row) => (originals.get(row.dedupe)?.source ?? row.source) !== row.source);
+    metrics.eventsDuplicate.inc(rows.filter((row) => !isRetry(row, originals.get(row.dedupe))).length);
     metrics.eventsDuplicateSource.inc(elsewhere.length);
     if (elsewhere.length) {
       await events.bulk(
-        elsewhere.map(({ _id }) => ({
-          updateOne: { filter: { _id, tenant_id }, update: { $inc: { duplicate_sources: 1 } } },
+        elsewhere.map(({ dedupe }) => ({
+          updateOne: { filter: { dedupe, tenant_id }, update: { $inc: { duplicate_sources: 1 } } },
         })) as never,
       );
     }
-    return new Set(retried.map((row) => row._id));
+    return originals;
   }
 }
 
-function toResult(row: EventDoc, inserted: Inserted, retried: Set<string> | null): Published | Error {
+/** What is read of the event that had the id first. */
+type Original = Pick<EventDoc, "_id" | "dedupe" | "source" | "seed">;
+
+/** The same request again, which is told what the first was told. */
+function isRetry(row: EventDoc, original: Original | undefined): boolean {
+  return row.seed !== undefined && original?.seed === row.seed;
+}
+
+function toResult(
+  row: EventDoc,
+  inserted: Inserted,
+  originals: Map<string, Original> | null,
+): Published | Error {
   if (inserted instanceof Error) return inserted;
-  const accepted = inserted === "inserted" || retried?.has(row._id);
-  return { event_id: row._id, status: accepted ? "accepted" : "duplicate" };
+  if (inserted === "inserted") return { event_id: row._id, status: "accepted" };
+  const original = originals?.get(row.dedupe);
+  // Retention took it since: the event can be sent again.
+  if (!original) return new Fault("service_unavailable", "Try again.", { retry_after_seconds: 1 });
+  return { event_id: original._id, status: isRetry(row, original) ? "accepted" : "duplicate" };
 }
 
 function attempt<T>(make: () => T): T | Error {

@@ -7,7 +7,7 @@ import { readConfig } from "../../config.ts";
 import { ContractValidator } from "../../lib/validator.ts";
 import { type DeliveryDoc, DeliveryModel } from "../../services/deliveries/deliveries.model.ts";
 import { deliveriesService } from "../../services/deliveries/deliveries.service.ts";
-import { deliveryId } from "../../services/deliveries/enqueue.ts";
+import { deliveryId } from "../../services/deliveries/delivery-id.ts";
 import type { Received } from "../../services/deliveries/receive.ts";
 import { newSweeps } from "../../services/deliveries/sweep.ts";
 import type { Runtime } from "../../services/runtime.ts";

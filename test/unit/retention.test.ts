@@ -52,7 +52,15 @@ test("events older than they are kept go, with their deliveries; younger and unf
       publisher_id: null,
     };
     const _id = `evt_${tenant_id}_${days}_${n}`;
-    return { _id, tenant_id, ...fixed, accepted_at: new Date(at), position: positionMaker()(at), ...more };
+    return {
+      _id,
+      tenant_id,
+      dedupe: _id,
+      ...fixed,
+      accepted_at: new Date(at),
+      position: positionMaker()(at),
+      ...more,
+    };
   };
   const old = [
     ...Array.from({ length: 450 }, (_, n) => row("tn_a", n, 11)),
