@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => server?.stop());
 
-const EVENT_ID = /^evt_[\w-]{22}$/;
+const EVENT_ID = /^evt_[\w-]{21}$/;
 
 async function receiver(event_type: string, more: object = {}): Promise<TestAgent> {
   const agent = await newAgent(server, admin);

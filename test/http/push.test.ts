@@ -153,6 +153,8 @@ describe("failures", () => {
     const receiver = await pushed();
     receiver.endpoint.answer(410);
     await ground.publish(receiver.type);
+    // Not before: a poll would be as entitled to it as the push.
+    await settle(() => receiver.endpoint.pushed.length === 1);
     expect(await settle(async () => (await pollSome(receiver.api, "")).at(0))).toMatchObject({
       attempt_count: 1,
     });
