@@ -42,7 +42,9 @@ export const SETTINGS = {
   }) as Setting<string>,
 
   MONGO_URL: url("MongoDB 7+ or Atlas as the record, in place of the embedded store."),
-  NATS_URL: url("NATS transporter between nodes; without it all services run in this process."),
+  NATS_URL: url(
+    "NATS that nodes meet over (its server with `max_payload: 12MB`); without it all services run in this process.",
+  ),
   SECRET_KEY: {
     kind: "key",
     default: null,

@@ -1,5 +1,6 @@
 import { ServiceBroker } from "moleculer";
 import { ConfigError, readConfig } from "./config.ts";
+import { NatsError, requireMaxPayload } from "./connectors/nats.ts";
 import { openSecretBox, SecretError } from "./lib/secrets.ts";
 import { brokerOptions } from "./moleculer.config.ts";
 import { startObservability } from "./observability/start.ts";
@@ -10,6 +11,7 @@ import { type Credentials, ensureFirstTenant } from "./services/tenants/first-st
 import { openStore, StoreError } from "./storage/connection.ts";
 
 const SHUTDOWN_MS = 5000;
+const LOOK_MS = 200;
 
 /** Starts a node, prints where it is, and stops it on SIGTERM or SIGINT. */
 async function main(): Promise<void> {
@@ -29,7 +31,21 @@ async function main(): Promise<void> {
   await store.ready();
   stopOnSignals(broker, runtime);
   await broker.start();
+  requireMaxPayload(broker);
+  await waitForAll(broker, runtime);
   if (broker.getLocalService("gateway")) await announce(broker, runtime);
+}
+
+/** Nodes find each other in their own time: until every service is on one of them, this one is not ready. */
+async function waitForAll(broker: ServiceBroker, { health, log }: Runtime): Promise<void> {
+  const all = Object.keys(serviceFactories);
+  const missing = () => {
+    const running = new Set(broker.registry.getServiceList({ onlyAvailable: true }).map(({ name }) => name));
+    return all.filter((name) => !running.has(name));
+  };
+  health.add("services", () => (missing().length ? `no node runs ${missing().join(", ")}` : null));
+  if (missing().length) log.warn({ services: missing() }, "waiting for other nodes");
+  await broker.waitForServices(all, 0, LOOK_MS);
 }
 
 function servicesOf(wanted: readonly string[]): string[] {
@@ -81,7 +97,8 @@ function stopOnSignals(broker: ServiceBroker, runtime: Runtime): void {
 }
 
 main().catch((err: unknown) => {
-  const expected = [ConfigError, StoreError, ListenError, SecretError].some((kind) => err instanceof kind);
+  const kinds = [ConfigError, StoreError, ListenError, SecretError, NatsError];
+  const expected = kinds.some((kind) => err instanceof kind);
   process.stderr.write(`${expected ? (err as Error).message : (err as Error).stack}\n`);
   process.exit(1);
 });

@@ -46,7 +46,6 @@ export async function ensureFirstTenant({
   baseUrl,
   ingestUrl,
 }: Start): Promise<Credentials | null> {
-  if (!broker.getLocalService("tenants")) return null;
   const { config, store, secrets } = runtime;
   const file = join(config.DATA_DIR, "credentials.json");
   const pendingFile = join(config.DATA_DIR, ".credentials.pending");

@@ -1,0 +1,20 @@
+# Two stages: npm's cache and its tools stay behind in the first.
+FROM node:24-bookworm-slim AS dependencies
+WORKDIR /app
+COPY package.json package-lock.json ./
+# The image has Node 24 itself; the optional dependencies are Node for hosts that have not.
+RUN npm ci --omit=dev --omit=optional
+
+FROM node:24-bookworm-slim
+ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 DATA_DIR=/data
+WORKDIR /app
+COPY --from=dependencies /app/node_modules node_modules
+COPY . .
+# The compile cache is written at the first start, by the user that runs it.
+RUN mkdir -p /data node_modules/.cache && chown -R node:node /data node_modules/.cache
+USER node
+VOLUME /data
+EXPOSE 3000
+HEALTHCHECK --interval=10s --timeout=3s --start-period=10s \
+  CMD ["node", "-e", "fetch('http://127.0.0.1:3000/readyz').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+CMD ["npm", "start", "--silent"]

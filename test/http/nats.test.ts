@@ -1,0 +1,104 @@
+/** @needs mongodb, nats: the services spread over two nodes, which meet over NATS and share one record. */
+import { randomBytes } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { serviceFactories } from "../../services/index.ts";
+import { type Child, startChild } from "../support/child.ts";
+import { type Api, agentToken, api } from "../support/http.ts";
+import { startMongo } from "../support/mongo.ts";
+import { type NatsServer, startNats } from "../support/nats.ts";
+import { START, startServer, type TestServer } from "../support/server.ts";
+import { settle } from "../support/settle.ts";
+
+const mongo = await startMongo();
+const here = "url" in mongo;
+const AT_THE_EDGE = ["gateway"];
+const BEHIND = Object.keys(serviceFactories).filter((name) => !AT_THE_EDGE.includes(name));
+
+(here ? describe : describe.skip)("a gateway and a worker over NATS", () => {
+  let nats: NatsServer;
+  let worker: Child;
+  let gateway: TestServer;
+  let dataDir: string;
+  let agent: Api;
+
+  beforeAll(async () => {
+    nats = await startNats();
+    dataDir = await mkdtemp(join(tmpdir(), "afferent-worker-"));
+    const env = {
+      MONGO_URL: here ? mongo.url : "",
+      NATS_URL: nats.url,
+      SECRET_KEY: randomBytes(32).toString("base64"),
+      RATE_LIMIT_PER_MINUTE: "0",
+    };
+    const { PATH = "" } = process.env;
+    worker = await startChild(process.execPath, START, {
+      env: { ...env, PATH, DATA_DIR: dataDir, SERVICES: BEHIND.join(",") },
+    });
+    gateway = await startServer({ env: { ...env, SERVICES: AT_THE_EDGE.join(",") } });
+    const token = await settle(
+      () => agentToken(gateway, gateway.credentials.agent.api_key).catch(() => undefined),
+      { within: 20_000, what: "the nodes to find each other" },
+    );
+    agent = api(gateway, token);
+  }, 60_000);
+  afterAll(async () => {
+    await gateway?.stop();
+    await worker?.end("SIGTERM", 10_000);
+    await nats?.stop();
+    if (dataDir) await rm(dataDir, { recursive: true });
+    if (here) await mongo.stop();
+  }, 60_000);
+
+  const interest = (event_type: string) =>
+    agent.post(`/agents/${gateway.credentials.agent.id}/interests`, { event_type });
+
+  test("an event published at the gateway reaches a waiting poll, and is acknowledged", async () => {
+    expect((await interest("com.nats.*")).status).toBe(201);
+    const waiting = agent.get("/delivery/poll?wait=20");
+    const published = await agent.post("/events", {
+      ...{ specversion: "1.0", id: "over-nats", type: "com.nats.sent", source: "/test" },
+      data: { text: "Grüße" },
+    });
+    expect(published.status).toBe(202);
+    const { deliveries } = (await waiting).body;
+    expect(deliveries).toMatchObject([
+      { event_id: published.body.event_id, payload: { id: "over-nats", data: { text: "Grüße" } } },
+    ]);
+    const acked = await agent.post("/delivery/ack", { delivery_ids: [deliveries[0].id] });
+    expect(acked.body).toEqual({ acknowledged: 1 });
+  });
+
+  test("a fault keeps its code and its details on the way between nodes", async () => {
+    const refused = await agent.post("/events", { specversion: "2.0" });
+    expect(refused).toMatchObject({
+      status: 400,
+      body: { error: { code: "invalid_event", details: { field: "specversion", value: "2.0" } } },
+    });
+    const missing = await agent.get("/events/evt_000000000000000000000");
+    expect(missing).toMatchObject({ status: 404, body: { error: { code: "not_found" } } });
+  });
+
+  test("an event of the largest size fits through", async () => {
+    expect((await interest("com.large")).status).toBe(201);
+    const event = { specversion: "1.0", id: "large", type: "com.large", source: "/test", data: "" };
+    event.data = "x".repeat(1_048_576 - JSON.stringify(event).length);
+    expect((await agent.post("/events", event)).status).toBe(202);
+    const { deliveries } = (await agent.get("/delivery/poll?wait=20")).body;
+    expect(deliveries[0].payload.data).toHaveLength(event.data.length);
+  });
+});
+
+test("a server that takes too small messages is refused in one clear line", async () => {
+  const small = await startNats("1MB");
+  const dataDir = await mkdtemp(join(tmpdir(), "afferent-small-"));
+  const { PATH = "" } = process.env;
+  const env = { PATH, DATA_DIR: dataDir, PORT: "0", NATS_URL: small.url };
+  const node = await startChild(process.execPath, START, { env });
+  expect(await node.exited).toMatchObject({ code: 1 });
+  expect(node.output()).toMatch(/^NATS_URL's server takes messages of at most 1048576 bytes.*\n$/);
+  await small.stop();
+  await rm(dataDir, { recursive: true });
+});

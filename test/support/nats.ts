@@ -1,0 +1,37 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startChild } from "./child.ts";
+
+export interface NatsServer {
+  url: string;
+  stop(): Promise<void>;
+}
+
+/** A NATS server of its own on a free port of 127.0.0.1; the test file says `@needs nats`. */
+export async function startNats(maxPayload = "12MB"): Promise<NatsServer> {
+  const port = await freePort();
+  const folder = await mkdtemp(join(tmpdir(), "afferent-nats-"));
+  const settings = join(folder, "nats.conf");
+  await writeFile(settings, `listen: "127.0.0.1:${port}"\nmax_payload: ${maxPayload}\n`);
+  const child = await startChild("nats-server", ["-c", settings]);
+  await child.find(/Server is ready/, 10_000);
+  return {
+    url: `nats://127.0.0.1:${port}`,
+    stop: async () => {
+      await child.end("SIGTERM", 5_000);
+      await rm(folder, { recursive: true });
+    },
+  };
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer().once("error", reject);
+    probe.listen(0, "127.0.0.1", () => {
+      const { port } = probe.address() as { port: number };
+      probe.close(() => resolve(port));
+    });
+  });
+}
