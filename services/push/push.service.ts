@@ -4,6 +4,7 @@ import { Actor, Actors } from "../../mixins/actor.ts";
 import { Loop } from "../../mixins/loop.ts";
 import type { Ready } from "../deliveries/enqueue.ts";
 import { event, type ServiceFactory } from "../runtime.ts";
+import type { TenantState } from "../tenants/tenants.contract.ts";
 import type { OpenBreaker } from "./breaker.ts";
 import { PushEndpointModel } from "./push.model.ts";
 import { Slots } from "./slots.ts";
@@ -71,12 +72,22 @@ export const pushService: ServiceFactory = ({ store, config }) => {
     workers.get(agent_id)?.changed();
   }
 
+  /** Those that may be pushed to now: a suspended tenant's deliveries stay until it is active again. */
+  async function usable(targets: Target[]): Promise<Target[]> {
+    if (targets.length === 0) return [];
+    const tenant_ids = [...new Set(targets.map(({ tenant_id }) => tenant_id))];
+    const tenants = await broker.call<TenantState[], unknown>("tenants.get_many", { tenant_ids });
+    const active = new Set(tenants.filter(({ status }) => status === "active").map(({ id }) => id));
+    return targets.filter(({ tenant_id }) => active.has(tenant_id));
+  }
+
   /** In turns, so that what was read first is not what counts last. */
   function lookAgain(agent_id: string): Promise<void> {
     return looks.with(agent_id, (actor) =>
       actor.run(async () => {
         const targets = await broker.call<Target[], unknown>("agents.push_targets", { agent_id });
-        await keep(agent_id, targets[0] ?? null);
+        const [target = null] = await usable(targets);
+        await keep(agent_id, target);
       }),
     );
   }
@@ -86,7 +97,7 @@ export const pushService: ServiceFactory = ({ store, config }) => {
     const seen = new Set<string>();
     for (let after = ""; ; ) {
       const page = await broker.call<Target[], unknown>("agents.push_targets", { after, limit: PAGE });
-      for (const target of page) {
+      for (const target of await usable(page)) {
         seen.add(target.agent_id);
         const worker = workers.get(target.agent_id);
         if (worker?.target.endpoint === target.endpoint) worker.nudge();
@@ -113,6 +124,7 @@ export const pushService: ServiceFactory = ({ store, config }) => {
         for (const { agent_id } of ready) workers.get(agent_id)?.nudge();
       }),
       "agents.changed": event<{ agent_id: string }>(({ agent_id }) => lookAgain(agent_id)),
+      "tenants.changed": event(() => loop.nudge()),
       // Only now are the services there that it asks.
       "$broker.started": event(() => loop.start()),
       // Before the services it settles with go.

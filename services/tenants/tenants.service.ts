@@ -1,5 +1,6 @@
 import type { ServiceBroker } from "moleculer";
 import { newApiKey } from "../../lib/api-key.ts";
+import type { Call } from "../../lib/caller.ts";
 import { notFound } from "../../lib/faults.ts";
 import { newId } from "../../lib/ids.ts";
 import { newPassword } from "../../lib/password.ts";
@@ -22,6 +23,12 @@ export const tenantsService: ServiceFactory = (runtime) => {
   const { store, secrets } = runtime;
   const tenants = store.collection(TenantModel);
   let sweep: NodeJS.Timeout;
+
+  /** Who may do what in the tenant is another from here on: tokens are checked again, and pushes stop or go on. */
+  async function announce(ctx: Call, tenant_id: string): Promise<void> {
+    await ctx.broadcast("auth.changed", { tenant_id });
+    await ctx.broadcast("tenants.changed", { tenant_id });
+  }
 
   return {
     name: "tenants",
@@ -52,7 +59,7 @@ export const tenantsService: ServiceFactory = (runtime) => {
           { $set: { status, updated_at: new Date(store.now()) } },
         );
         if (!tenant) throw notFound("tenant", tenant_id);
-        await ctx.broadcast("auth.changed", { tenant_id });
+        await announce(ctx, tenant_id);
         return present(tenant);
       }),
 
@@ -67,7 +74,7 @@ export const tenantsService: ServiceFactory = (runtime) => {
           { _id: tenant_id },
           { $set: { status: "erasing", erase_due_at: at } },
         );
-        await ctx.broadcast("auth.changed", { tenant_id });
+        await announce(ctx, tenant_id);
         const erased = await erase(store, tenants, tenant_id);
         await ctx.broadcast("tenants.erased", { tenant_id });
         const erased_at = new Date(store.now()).toISOString();

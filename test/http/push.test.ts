@@ -2,15 +2,16 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/gl
 import { Webhook } from "standardwebhooks";
 import { deliveryGround, type Ground, pollSome } from "../support/deliveries.ts";
 import { type Endpoint, type Pushed, startEndpoint } from "../support/endpoint.ts";
+import { api } from "../support/http.ts";
 import { newReceiver } from "../support/receiver.ts";
 import { settle } from "../support/settle.ts";
-import { ok } from "../support/tenancy.ts";
+import { OPERATOR_TOKEN, ok } from "../support/tenancy.ts";
 
 let ground: Ground;
 const endpoints: Endpoint[] = [];
 const agents: string[] = [];
 beforeAll(async () => {
-  ground = await deliveryGround({ env: { PUSH_ALLOW_PRIVATE: "true" } });
+  ground = await deliveryGround({ env: { PUSH_ALLOW_PRIVATE: "true", OPERATOR_TOKEN } });
 });
 afterEach(async () => {
   // Nothing of one test is pushed during the next.
@@ -219,6 +220,27 @@ test("a slow endpoint and a dead one do not delay another agent", async () => {
   await Promise.all(Array.from({ length: 20 }, () => ground.publish(good.type)));
   await settle(() => good.endpoint.pushed.length === 20, { within: 5000 });
   expect(slow.endpoint.pushed.length).toBeLessThanOrEqual(8);
+});
+
+test("a suspended tenant's pushes are broken off, and go on without a lost attempt when it is active again", async () => {
+  const receiver = await pushed({ retry_budget: 1 });
+  let brokenOff = false;
+  receiver.endpoint.answer((_, res) => {
+    res.once("close", () => {
+      brokenOff = true;
+    });
+  });
+  await ground.publish(receiver.type);
+  const first = await firstPush(receiver);
+  const tenant = `/tenants/${ground.server.credentials.tenant_id}`;
+  const operator = api(ground.server, OPERATOR_TOKEN);
+  ok(await operator.patch(tenant, { status: "suspended" }));
+  await settle(() => brokenOff, { within: 5000 });
+  receiver.endpoint.answer(200);
+  ok(await operator.patch(tenant, { status: "active" }));
+  await settle(() => receiver.endpoint.pushed.length === 2);
+  expect(idOf(receiver.endpoint.pushed[1] as Pushed)).toBe(idOf(first));
+  await settle(async () => (await receiver.api.get("/delivery/stats")).body.pending === 0);
 });
 
 test("a node that stops returns what it was pushing, and pushes it again", async () => {
