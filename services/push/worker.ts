@@ -29,6 +29,8 @@ export interface WorkerParts {
 const MOST_AT_ONCE = 8;
 /** Longer than an attempt can take, so that none is handed out twice while it is under way. */
 const LEASE_SECONDS = 30;
+/** Secrets are read again after so long: one that was replaced ends by itself. */
+const SECRETS_FRESH_MS = 60_000;
 
 /** Pushes one agent's deliveries, a few at a time; a slow endpoint has fewer, and never holds up another agent. */
 export class PushWorker {
@@ -36,7 +38,7 @@ export class PushWorker {
   readonly #parts: WorkerParts;
   readonly #settler: Settler;
   readonly #abort = new AbortController();
-  #secrets: Promise<string[]> | undefined;
+  #secrets: { read: Promise<string[]>; until: number } | undefined;
   #breaker: OpenBreaker | null;
   #pausedUntil = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -111,8 +113,7 @@ export class PushWorker {
     let used = 0;
     try {
       if (this.#abort.signal.aborted) return;
-      this.#secrets ??= broker.call<string[], unknown>("agents.signing_secrets", { tenant_id, agent_id });
-      const secrets = await this.#secrets;
+      const secrets = await this.#signingSecrets();
       const lease = randomBytes(9).toString("base64url");
       const wish = { tenant_id, agent_id, limit: granted, wait_ms: 0, lease, lease_seconds: LEASE_SECONDS };
       const { deliveries } = await broker.call<Received, unknown>("deliveries.claim", wish);
@@ -125,6 +126,16 @@ export class PushWorker {
     } finally {
       if (used < granted) slots.release(granted - used);
     }
+  }
+
+  #signingSecrets(): Promise<string[]> {
+    const { broker, now } = this.#parts;
+    if (!this.#secrets || this.#secrets.until <= now()) {
+      const { tenant_id, agent_id } = this.target;
+      const read = broker.call<string[], unknown>("agents.signing_secrets", { tenant_id, agent_id });
+      this.#secrets = { read, until: now() + SECRETS_FRESH_MS };
+    }
+    return this.#secrets.read;
   }
 
   #start(delivery: Claimed, secrets: string[]): void {
