@@ -40,5 +40,8 @@ export const Name = Type.String({
   examples: ["Billing watcher"],
 });
 
+/** Marks a field that only ever goes in: what was given there is never shown again, not even in an error. */
+export const SECRET = { format: "password", writeOnly: true } as const;
+
 /** What a thing is for, in words. */
 export const Description = Type.String({ maxLength: 2000, examples: ["Watches invoices that are overdue."] });

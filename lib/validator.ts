@@ -5,7 +5,7 @@ import { Fault } from "./faults.ts";
 
 const addFormats = addFormatsModule as unknown as (ajv: Ajv2020, formats: string[]) => void;
 
-const FORMATS = ["date-time", "uuid", "uri", "uri-reference", "email"];
+const FORMATS = ["date-time", "uuid", "uri", "uri-reference", "email", "password"];
 
 function newAjv(coerceTypes: false | "array"): Ajv2020 {
   // `verbose` puts the failing value and its schema on the error, which the caller is shown.
@@ -81,13 +81,20 @@ function decisive(errors: ErrorObject[]): ErrorObject {
   return (candidates.find(({ keyword }) => !KINDS.has(keyword)) ?? candidates.at(-1)) as ErrorObject;
 }
 
+interface Annotated {
+  "x-identifier"?: boolean;
+  /** Of a secret: it is not sent back. */
+  writeOnly?: boolean;
+  examples?: unknown[];
+}
+
 function toFault(error: ErrorObject): Fault {
   const field = fieldOf(error);
-  const schema = error.parentSchema as { "x-identifier"?: boolean; examples?: unknown[] } | undefined;
+  const schema = error.parentSchema as Annotated | undefined;
   const expected = expectationOf(error);
   const details = {
     field,
-    value: error.keyword === "required" ? null : shown(error.data),
+    value: error.keyword === "required" || schema?.writeOnly ? null : shown(error.data),
     expected,
     example: schema?.examples?.[0] ?? null,
   };

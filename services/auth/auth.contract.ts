@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import { API_KEY_PATTERN } from "../../lib/api-key.ts";
 import { SCOPES } from "../../lib/caller.ts";
 import { nullable, oneOf, operation } from "../../lib/contract.ts";
-import { Id, Name, Timestamp } from "../../lib/schema.ts";
+import { Id, Name, SECRET, Timestamp } from "../../lib/schema.ts";
 import { Agent } from "../agents/agents.contract.ts";
 import { Email, NewPassword, ROLES } from "../users/users.contract.ts";
 
@@ -15,7 +15,12 @@ const AccessToken = {
   expires_at: Timestamp,
 };
 
-const Password = Type.String({ minLength: 1, maxLength: 256, examples: ["correct horse battery staple"] });
+const Password = Type.String({
+  ...SECRET,
+  minLength: 1,
+  maxLength: 256,
+  examples: ["correct horse battery staple"],
+});
 
 const SignedIn = Type.Object({
   ...AccessToken,
@@ -35,7 +40,9 @@ export const exchangeKey = operation({
     "The key in the body is the credential. The token ends with its key, should that be within the hour. Failures " +
     "are limited per address.",
   access: { by: "public" },
-  body: { api_key: Type.String({ pattern: API_KEY_PATTERN, examples: [`ak_live_${"0".repeat(32)}`] }) },
+  body: {
+    api_key: Type.String({ ...SECRET, pattern: API_KEY_PATTERN, examples: [`ak_live_${"0".repeat(32)}`] }),
+  },
   results: {
     200: Type.Object({
       ...AccessToken,

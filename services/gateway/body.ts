@@ -82,7 +82,8 @@ export function parseJson(raw: Buffer): unknown {
   try {
     return parseJsonText(raw.toString("utf8"));
   } catch (err) {
-    throw notJson((err as Error).message);
+    // Without the piece of the text that V8 quotes: it may be of a secret.
+    throw notJson((err as Error).message.replace(/, (?:\.{3})?".*$/s, ""));
   }
 }
 

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { oneOf, operation } from "../../lib/contract.ts";
-import { Id, Name, page, Timestamp } from "../../lib/schema.ts";
+import { Id, Name, page, SECRET, Timestamp } from "../../lib/schema.ts";
 
 export const ROLES = ["admin", "member"] as const;
 export type Role = (typeof ROLES)[number];
@@ -26,6 +26,7 @@ export const Email = Type.String({ format: "email", maxLength: 254, examples: ["
 
 /** A password as people choose it (NIST SP 800-63B: length, no rules of composition). */
 export const NewPassword = Type.String({
+  ...SECRET,
   minLength: 12,
   maxLength: 256,
   examples: ["correct horse battery staple"],

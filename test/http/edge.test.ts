@@ -236,6 +236,14 @@ describe("a refusal", () => {
     expect(domain.made).toEqual(before);
   });
 
+  test("of a body that is no JSON quotes nothing of it", async () => {
+    const { status, body } = await send({ path: "/things", body: '{"name": whsec_of_somebody}' });
+    expect([status, body.error.message]).toEqual([
+      400,
+      "The body is not read as JSON: Unexpected token 'w'.",
+    ]);
+  });
+
   test("says which methods a path has", async () => {
     const { headers } = await send({ method: "PUT", path: "/things" });
     expect(headers.get("allow")).toBe("POST, GET, HEAD");

@@ -1,8 +1,9 @@
 import { describe, expect, test } from "@jest/globals";
 import { Type } from "typebox";
 import { nullable, oneOf } from "../../lib/contract.ts";
-import { Id, Timestamp, Uuid } from "../../lib/schema.ts";
+import { Id, SECRET, Timestamp, Uuid } from "../../lib/schema.ts";
 import { compileCheck, compileQueryCheck } from "../../lib/validator.ts";
+import { operations } from "../../services/contracts.ts";
 
 const schema = Type.Object({
   name: Type.String({ minLength: 1, examples: ["lamp"] }),
@@ -17,6 +18,9 @@ const schema = Type.Object({
 });
 
 const check = compileCheck(schema);
+
+const SECRETIVE = /password|api_key|secret|token/;
+const isText = (schema: object) => (schema as { type?: string }).type === "string";
 
 describe("a value that fits", () => {
   test.each([
@@ -87,6 +91,21 @@ describe("a value that does not fit is a fault with its field and what was expec
   test("a key with a slash or a tilde is named as it is", () => {
     const keyed = compileCheck(Type.Object({ "a/b~c": Type.String() }));
     expect(keyed({ "a/b~c": 1 })?.data).toMatchObject({ field: "a/b~c" });
+  });
+
+  test("what was given as a secret is not sent back", () => {
+    const secret = compileCheck(Type.Object({ password: Type.String({ ...SECRET, minLength: 12 }) }));
+    expect(secret({ password: "hunter2" })?.data).toMatchObject({ field: "password", value: null });
+    expect(JSON.stringify(secret({ password: ["hunter2"] }))).not.toContain("hunter2");
+  });
+
+  test("every field of a contract that takes a secret says so", () => {
+    const fields = operations.flatMap(({ action, body = {} }) =>
+      Object.entries(body).map(([name, schema]) => ({ field: `${action} ${name}`, name, schema })),
+    );
+    const secrets = fields.filter(({ name, schema }) => SECRETIVE.test(name) && isText(schema));
+    expect(secrets.length).toBeGreaterThanOrEqual(5);
+    expect(secrets.filter(({ schema }) => !(schema as { writeOnly?: boolean }).writeOnly)).toEqual([]);
   });
 
   test("what was given is cut short", () => {
