@@ -122,6 +122,15 @@ export class Receivers {
     if (freed.length) receiver.wake();
   }
 
+  /** Leases were extended to end then, in ms: what streams hold goes on counting until that time. */
+  extended(agent_id: string, delivery_ids: string[], until: number): void {
+    const held = this.#receivers.peek(agent_id)?.held;
+    for (const id of delivery_ids) {
+      const each = held?.get(id);
+      if (each && each.until > this.#now()) each.until = until;
+    }
+  }
+
   /** The deliveries that are held by a lease on this node; they no longer count as held. */
   async letGo(agent_id: string, lease: string): Promise<string[]> {
     if (!this.#receivers.peek(agent_id)) return [];

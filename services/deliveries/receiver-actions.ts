@@ -51,10 +51,12 @@ export function receiverActions(parts: () => Parts): Record<string, ActionSchema
     }),
 
     extend: action(contract.extend, async ({ params: { delivery_ids, seconds }, meta }) => {
-      const { deliveries, now } = parts();
+      const { deliveries, receivers, now } = parts();
       const { tenant_id, agent_id } = self(meta.caller);
       const settlement = { tenant_id, agent_id, delivery_ids, at: now() };
-      return { extended: await extendLeases(deliveries, settlement, seconds) };
+      const extended = await extendLeases(deliveries, settlement, seconds);
+      receivers.extended(agent_id, delivery_ids, settlement.at.getTime() + seconds * 1000);
+      return { extended };
     }),
   };
 }

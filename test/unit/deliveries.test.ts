@@ -149,6 +149,23 @@ describe("a lease", () => {
     expect(row).not.toHaveProperty("lease");
   });
 
+  test("that a stream holds and that was extended goes on counting as held", async () => {
+    const agent_id = await agentWith("evt_1", "evt_2");
+    const stream = { max_in_flight: 1, lease: "S", lease_seconds: 1 };
+    const { deliveries: held } = await claim(agent_id, stream);
+    const [{ id, lease_expires_at }] = held as [Received["deliveries"][0]];
+    const extension = { delivery_ids: [id], seconds: 60 };
+    expect(await call("extend", extension, caller(agent_id, ["receive"]))).toEqual({ extended: 1 });
+    await settle(() => Date.now() > Date.parse(lease_expires_at));
+    expect((await claim(agent_id, stream)).deliveries).toEqual([]);
+    await broker.broadcast("deliveries.stream_closed", { tenant_id, agent_id, lease: "S" });
+    expect(
+      await settle(async () => (await claim(agent_id)).deliveries.find((each) => each.id === id)),
+    ).toMatchObject({
+      attempt_count: 1,
+    });
+  });
+
   test("goes with the event when retention took it", async () => {
     const agent_id = await agentWith("evt_gone", "evt_1");
     expect((await claim(agent_id)).deliveries).toMatchObject([{ event_id: "evt_1" }]);
