@@ -1,4 +1,5 @@
 import type { ServiceBroker } from "moleculer";
+import { isPlatformType } from "../../lib/platform-types.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
 import { loadEnvelopes } from "./dead-letters.ts";
 import type { DeliveryDoc } from "./deliveries.model.ts";
@@ -37,7 +38,7 @@ async function announce(
   envelope: string | undefined,
 ): Promise<void> {
   // Else the death of an announcement that nobody takes would announce itself, for ever.
-  if (envelope !== undefined && (JSON.parse(envelope).type as string).startsWith("service.")) return;
+  if (envelope !== undefined && isPlatformType(JSON.parse(envelope).type)) return;
   const { _id, tenant_id, event_id, agent_id, attempt_count, dlq_reason, announce_at } = row;
   await broker.call("events.emit", {
     tenant_id,

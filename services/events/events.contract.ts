@@ -72,7 +72,7 @@ export const publishEvent = operation({
   description:
     "CloudEvents structured mode (`application/cloudevents+json` or `application/json`), binary mode (`ce-*` headers) " +
     `or batch mode (\`application/cloudevents-batch+json\`: at most ${BATCH_MAX_EVENTS} events and 10 MB, where one bad ` +
-    "event does not refuse the rest). 202 means that the event is durable. Types beginning `service.` or " +
+    "event does not refuse the rest). 202 means that the event is durable. The types `service.*` and " +
     "`memory.cited` are the service's own.",
   access: { by: "any", scope: "send" },
   consumes: "cloudevents",

@@ -1,5 +1,6 @@
 import { type CloudEvent, checkCloudEvent, invalidEvent } from "../../lib/cloudevents.ts";
 import { Fault } from "../../lib/faults.ts";
+import { isPlatformType } from "../../lib/platform-types.ts";
 import { metrics } from "../../observability/metrics.ts";
 import { parseTraceparent } from "../../observability/traceparent.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
@@ -29,16 +30,15 @@ interface Publication {
   row: EventDoc;
 }
 
-/** Types that only the service itself publishes (api.md Processes). */
-export function isPlatformType(type: string): boolean {
-  return type.startsWith("service.") || type.startsWith("memory.cited");
-}
-
 /** An event from outside as an envelope. @throws Fault invalid_event. */
 export function checkClientEvent(value: unknown): CloudEvent {
   const event = checkCloudEvent(value);
   if (isPlatformType(event.type)) {
-    throw invalidEvent("type", event.type, "a type that does not begin with service. or memory.cited");
+    throw invalidEvent(
+      "type",
+      event.type,
+      "a type that is not the service's own: service.* and memory.cited are",
+    );
   }
   return event;
 }

@@ -5,6 +5,7 @@ import {
   type FilterableEvent,
   type FilterOutcome,
 } from "../../lib/filter.ts";
+import { reservedPrefix } from "../../lib/platform-types.ts";
 import { append, GlobIndex, removeFrom } from "./glob-index.ts";
 
 /** An interest of an agent or a feed of a channel, as far as matching needs it. */
@@ -123,15 +124,6 @@ export class MatchIndex {
     if (filter.uses === 0) this.#filters.delete(expression);
     return filter;
   }
-}
-
-/**
- * What a glob must literally begin with to match events that the service publishes itself
- * (api.md: `service.*` and `memory.cited`); nothing for all others.
- */
-function reservedPrefix(type: string): string {
-  if (type.startsWith("service.")) return "service.";
-  return type === "memory.cited" ? "memory." : "";
 }
 
 /** One event on its way through the index. */

@@ -20,6 +20,8 @@ let dataDir: string;
 let store: Store;
 let deliveries: TenantCollection<DeliveryDoc>;
 let broker: ServiceBroker;
+/** Events of other types than the usual one. */
+const TYPES: Record<string, string> = { evt_cited: "memory.cited", evt_service: "service.run.started" };
 const emitted: { subject: string; data: unknown }[] = [];
 
 beforeAll(async () => {
@@ -39,7 +41,10 @@ beforeAll(async () => {
       load: ({ params }: { params: { event_ids: string[] } }) =>
         params.event_ids
           .filter((id) => id !== "evt_gone")
-          .map((event_id) => ({ event_id, envelope: '{"type":"com.example"}' })),
+          .map((event_id) => ({
+            event_id,
+            envelope: JSON.stringify({ type: TYPES[event_id] ?? "com.example" }),
+          })),
       emit: ({ params }: { params: { subject: string; data: unknown } }) => {
         emitted.push(params);
       },
@@ -207,6 +212,16 @@ test("what waited too long for an endpoint is given up, what came later is not",
   expect(await call("give_up", params)).toEqual({ dead_lettered: 1 });
   expect(await rowOf(agent_id, "evt_1")).toMatchObject({ state: "dead", dlq_reason: "unreachable" });
   expect(await rowOf(agent_id, "evt_2")).toMatchObject({ state: "ready" });
+});
+
+test("the death of what the service itself published is not announced", async () => {
+  const agent_id = await agentWith("evt_cited", "evt_service", "evt_other");
+  await call("give_up", { tenant_id, agent_id, before: Date.now() + 60_000, reason: "a test" });
+  await settle(
+    async () => (await deliveries.count(tenant_id, { agent_id, announce_at: { $exists: true } })) === 0,
+  );
+  const announced = emitted.filter(({ data }) => (data as { agent_id: string }).agent_id === agent_id);
+  expect(announced).toMatchObject([{ data: { event_id: "evt_other", dlq_reason: "a test" } }]);
 });
 
 describe("what could not be mapped to an event", () => {
