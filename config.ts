@@ -45,6 +45,9 @@ export const SETTINGS = {
   NATS_URL: url(
     "NATS that nodes meet over (its server with `max_payload: 12MB`); without it all services run in this process.",
   ),
+  REDIS_URL: url(
+    "Redis that limits are counted in for all nodes together; without it, or while it is lost, each node counts alone.",
+  ),
   SECRET_KEY: {
     kind: "key",
     default: null,
@@ -117,7 +120,7 @@ export class ConfigError extends Error {}
 
 // Names of ours begin like these: a near miss is a mistake that should be told, not silently ignored.
 const OURS =
-  /^(MONGO|NATS|SECRET_KEY|OPERATOR|METRICS_|TRUST_PROXY|RATE_LIMIT|TENANT_RATE|LOGIN_ATTEMPTS|REQUEST_TIMEOUT|MAX_WRITES|EVENT_|VISIBILITY_|RETRY_|MIN_FREE_|DEDUPE_|ACKNOWLEDGED_|PUSH_)/;
+  /^(MONGO|NATS|REDIS|SECRET_KEY|OPERATOR|METRICS_|TRUST_PROXY|RATE_LIMIT|TENANT_RATE|LOGIN_ATTEMPTS|REQUEST_TIMEOUT|MAX_WRITES|EVENT_|VISIBILITY_|RETRY_|MIN_FREE_|DEDUPE_|ACKNOWLEDGED_|PUSH_)/;
 
 /** Reads and checks the environment. Throws ConfigError that names the variable, what it was and what it may be. */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {

@@ -1,9 +1,11 @@
 import { ServiceBroker } from "moleculer";
 import { ConfigError, readConfig } from "./config.ts";
 import { NatsError, requireMaxPayload } from "./connectors/nats.ts";
+import { SharedWindows } from "./connectors/redis.ts";
 import { openSecretBox, SecretError } from "./lib/secrets.ts";
 import { brokerOptions } from "./moleculer.config.ts";
-import { startObservability } from "./observability/start.ts";
+import { observeGauge } from "./observability/metrics.ts";
+import { type Observability, startObservability } from "./observability/start.ts";
 import { ListenError } from "./services/gateway/server.ts";
 import { serviceFactories } from "./services/index.ts";
 import type { Runtime } from "./services/runtime.ts";
@@ -23,7 +25,8 @@ async function main(): Promise<void> {
     observability.log.fatal({ err }, "the store failed");
     process.exit(1);
   });
-  const runtime: Runtime = { config, store, secrets, ...observability };
+  const windows = config.REDIS_URL ? shareWindows(config.REDIS_URL, observability) : null;
+  const runtime: Runtime = { config, store, secrets, windows, ...observability };
   const broker = new ServiceBroker(brokerOptions(config, observability));
   for (const name of servicesOf(config.SERVICES)) {
     broker.createService((serviceFactories[name] as (typeof serviceFactories)[string])(runtime));
@@ -34,6 +37,22 @@ async function main(): Promise<void> {
   requireMaxPayload(broker);
   await waitForAll(broker, runtime);
   if (broker.getLocalService("gateway")) await announce(broker, runtime);
+}
+
+/** Limits that hold over all nodes. Without Redis the node still serves, and says that it counts alone. */
+function shareWindows(url: string, { health, log }: Observability): SharedWindows {
+  const windows = new SharedWindows(url, {
+    windowMs: 60_000,
+    report: (lost) =>
+      lost
+        ? log.warn({ lost }, "Redis is lost: this node counts alone")
+        : log.info("limits are shared by Redis"),
+  });
+  health.remark("redis", () => (windows.lost ? "not in use: this node counts limits alone" : null));
+  observeGauge("limits_shared", "1 while limits are counted for all nodes", "by", async () => ({
+    redis: windows.lost === null ? 1 : 0,
+  }));
+  return windows;
 }
 
 /** Nodes find each other in their own time: until every service is on one of them, this one is not ready. */
@@ -88,6 +107,7 @@ function stopOnSignals(broker: ServiceBroker, runtime: Runtime): void {
     // Waiting polls are answered and streams closed before the servers wait for their connections.
     await broker.broadcastLocal("node.stopping");
     await broker.stop();
+    runtime.windows?.close();
     await runtime.store.close();
     await runtime.tracing?.stop();
     process.exit(0);

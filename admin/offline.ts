@@ -25,7 +25,8 @@ export async function openOffline(given: Config, tenant: string): Promise<Target
   const { store, secrets } = await openRecord(config);
   const observability = await startObservability(config, store);
   const broker = new ServiceBroker(brokerOptions(config, observability));
-  for (const service of SERVICES) broker.createService(service({ config, store, secrets, ...observability }));
+  for (const service of SERVICES)
+    broker.createService(service({ config, store, secrets, windows: null, ...observability }));
   await store.ready();
   await broker.start();
   return {

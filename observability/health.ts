@@ -12,19 +12,26 @@ const CHECK_MS = 2000;
 /** Whether this node can serve. Each part brings its own check; the node is ready when all of them are well. */
 export class Health {
   readonly #checks = new Map<string, HealthCheck>();
+  readonly #remarks = new Map<string, () => string | null>();
 
   /** Adds the check of a part (`store`, `fan_out`, …). A check that throws, or takes over 2 s, is a failed one. */
   add(name: string, check: HealthCheck): void {
     this.#checks.set(name, check);
   }
 
+  /** Adds what is worth saying of a part that the node can serve without. */
+  remark(name: string, look: () => string | null): void {
+    this.#remarks.set(name, look);
+  }
+
   async report(): Promise<HealthReport> {
     const reasons = await Promise.all(
       [...this.#checks].map(async ([name, check]) => [name, await run(check)] as const),
     );
+    const remarks = [...this.#remarks].map(([name, look]) => [name, look()] as const);
     return {
       status: reasons.every(([, reason]) => reason === null) ? "ready" : "not_ready",
-      checks: Object.fromEntries(reasons.map(([name, reason]) => [name, reason ?? "ok"])),
+      checks: Object.fromEntries([...reasons, ...remarks].map(([name, reason]) => [name, reason ?? "ok"])),
     };
   }
 }

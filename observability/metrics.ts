@@ -48,6 +48,11 @@ export const metrics = {
   deliveriesDeadLettered: counter("deliveries_dead_lettered", "Deliveries moved to the dead-letter queue"),
   pushAttempts: counter("push_attempts", "Pushes by what came of them", ["outcome"]),
 
+  limitsCountedHere: counter(
+    "limits_counted_here",
+    "Requests whose limits were counted on this node alone because Redis did not answer",
+  ),
+
   storeCommit: seconds(
     "store_commit",
     "Time from handing writes to the embedded store to their commit on the disk",

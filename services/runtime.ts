@@ -2,6 +2,7 @@ import type { ActionSchema, Context, EventSchema, ServiceSchema } from "molecule
 import type { Schema } from "mongoose";
 import type { Static, TObject, TProperties } from "typebox";
 import type { Config } from "../config.ts";
+import type { SharedWindows } from "../connectors/redis.ts";
 import type { Call } from "../lib/caller.ts";
 import type { Operation } from "../lib/contract.ts";
 import type { SecretBox } from "../lib/secrets.ts";
@@ -14,6 +15,8 @@ export interface Runtime extends Observability {
   config: Config;
   store: Store;
   secrets: SecretBox;
+  /** What limits are counted in for all nodes; null without `REDIS_URL`. */
+  windows: SharedWindows | null;
 }
 
 /** A domain's service, made for a node. */

@@ -26,7 +26,7 @@ export class Attempts {
     if (this.#limit === 0) return;
     const windows = keys.map((key) => this.#windowOf(key, now));
     const full = windows.find((window) => window.count >= this.#limit);
-    if (full) throw tooMany(full, this.#limit, now);
+    if (full) throw tooMany(full.ends_at, this.#limit, now);
     for (const window of windows) window.count++;
   }
 
@@ -56,7 +56,8 @@ export class Attempts {
   }
 }
 
-function tooMany({ ends_at }: Window, limit: number, now: number): Fault {
+/** The fault of an attempt that was one too many (spec: rate_limited). Times are in ms. */
+export function tooMany(ends_at: number, limit: number, now: number): Fault {
   const retry_after_seconds = Math.max(1, Math.ceil((ends_at - now) / 1000));
   return new Fault("rate_limited", `Too many failed attempts; try again in ${retry_after_seconds} s.`, {
     retry_after_seconds,

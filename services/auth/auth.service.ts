@@ -6,11 +6,11 @@ import type { KeyState } from "../keys/keys.contract.ts";
 import { action, internal, type ServiceFactory } from "../runtime.ts";
 import type { TenantState } from "../tenants/tenants.contract.ts";
 import type { UserState } from "../users/users.contract.ts";
-import { Attempts } from "./attempts.ts";
 import { changePassword, exchangeKey, jwks, login, logout, whoAmI } from "./auth.contract.ts";
 import { EndedTokenModel } from "./auth.model.ts";
 import { currentCallers } from "./callers.ts";
 import { KeyUses } from "./key-uses.ts";
+import { SharedAttempts } from "./shared-attempts.ts";
 import { openTokens, type Subject, type Tokens } from "./tokens.ts";
 
 const FLUSH_MS = 5000;
@@ -18,19 +18,19 @@ const SWEEP_MS = 10 * 60_000;
 const WRONG_KEY = "The API key is unknown, revoked or expired, or its agent is not active.";
 const WRONG_LOGIN = "The e-mail or the password is wrong, or tenant_slug is needed to tell tenants apart.";
 
-export const authService: ServiceFactory = ({ store, secrets, config }) => {
+export const authService: ServiceFactory = ({ store, secrets, config, windows }) => {
   const endedTokens = store.collection(EndedTokenModel);
-  const attempts = new Attempts(config.LOGIN_ATTEMPTS_PER_MINUTE);
+  const attempts = new SharedAttempts(config.LOGIN_ATTEMPTS_PER_MINUTE, windows);
   const uses = new KeyUses();
   let tokens: Tokens;
   let timers: NodeJS.Timeout[] = [];
 
   /** Carries out an attempt at a credential; null means it was wrong, which counts against the keys. */
   async function attempt<T>(keys: string[], wrong: Fault, trial: () => Promise<T | null>): Promise<T> {
-    attempts.begin(keys, store.now());
+    const succeeded = await attempts.begin(keys, store.now());
     const result = await trial();
     if (result === null) throw wrong;
-    attempts.succeeded(keys);
+    succeeded();
     return result;
   }
 

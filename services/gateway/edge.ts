@@ -20,6 +20,7 @@ import { pathOf, targetOf, unknownPath, VERSION_PREFIX, wrongMethod } from "./pa
 import { type BodyReader, readParams, toAnswer } from "./pipeline.ts";
 import { type Answer, edgeHeaders, errorAnswer, send, toFault } from "./respond.ts";
 import { Router } from "./router.ts";
+import { SharedRateCounters } from "./shared-limits.ts";
 import { requireSpace } from "./space.ts";
 import { whileWanted } from "./wait.ts";
 
@@ -59,14 +60,17 @@ export class Edge {
   readonly #ending = new AbortController();
 
   constructor(runtime: Runtime, broker: ServiceBroker, parts: EdgeParts, files: FileServer) {
-    const { config } = runtime;
+    const { config, windows } = runtime;
     this.#runtime = runtime;
     this.#broker = broker;
     this.#parts = parts;
     this.#files = files;
     this.#router = new Router(parts.operations, VERSION_PREFIX);
     this.#observer = new RequestObserver(runtime);
-    this.#limits = new CallerLimits(config, new LocalRateCounters());
+    this.#limits = new CallerLimits(
+      config,
+      windows ? new SharedRateCounters(windows) : new LocalRateCounters(),
+    );
     this.#overload = new Overload(config.MAX_WRITES_IN_FLIGHT);
     this.#addressOf = clientAddress(config.TRUST_PROXY);
   }

@@ -37,9 +37,14 @@ export class LocalRateCounters implements RateCounters {
       tightest = { allowed: room > 0, limit: max, remaining: room - 1, resets_at };
     }
     const allowance = tightest as Allowance;
-    if (allowance.allowed) for (const { key } of limits) this.#window.hit(key, now);
+    if (allowance.allowed) this.count(limits, now);
     else allowance.remaining = 0;
     return allowance;
+  }
+
+  /** Counts a request that was let through already. */
+  count(limits: readonly Limit[], now: number): void {
+    for (const { key } of limits) this.#window.hit(key, now);
   }
 }
 

@@ -57,7 +57,7 @@ export async function startGateway(options: GatewayOptions): Promise<TestGateway
     tracing: null,
   };
   const secrets = new SecretBox(Buffer.alloc(32, 7));
-  const runtime: Runtime = { config, secrets, store: store as Store, ...observability };
+  const runtime: Runtime = { config, secrets, store: store as Store, windows: null, ...observability };
   const broker = new ServiceBroker(brokerOptions(config, observability));
   for (const service of services) broker.createService(service);
   if (store) broker.createService(idempotencyService(runtime));

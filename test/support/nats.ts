@@ -26,7 +26,8 @@ export async function startNats(maxPayload = "12MB"): Promise<NatsServer> {
   };
 }
 
-function freePort(): Promise<number> {
+/** A port of 127.0.0.1 that nobody listens on now. */
+export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const probe = createServer().once("error", reject);
     probe.listen(0, "127.0.0.1", () => {

@@ -25,7 +25,7 @@ export async function startIdentity(dataDir: string, middlewares: Middleware[] =
   const disk = new DiskWatch(dataDir, 0);
   const observability = { log: createLog(config), health: new Health(), disk, tracing: null };
   const broker = new ServiceBroker({ ...brokerOptions(config, observability), middlewares });
-  const runtime: Runtime = { config, store, secrets, ...observability };
+  const runtime: Runtime = { config, store, secrets, windows: null, ...observability };
   for (const service of SERVICES) broker.createService(service(runtime));
   await store.ready();
   await broker.start();

@@ -1,0 +1,43 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startChild } from "./child.ts";
+import { freePort } from "./nats.ts";
+
+export interface RedisServer {
+  url: string;
+  /** SIGKILL: what it counted is gone. */
+  kill(): Promise<void>;
+  /** Again, on the same port. */
+  start(): Promise<void>;
+  /** Lets it neither answer nor go away until `resume`. */
+  pause(): void;
+  resume(): void;
+  stop(): Promise<void>;
+}
+
+/** A Redis of its own on a free port of 127.0.0.1, which keeps nothing; the test file says `@needs redis`. */
+export async function startRedis(): Promise<RedisServer> {
+  const port = await freePort();
+  const folder = await mkdtemp(join(tmpdir(), "afferent-redis-"));
+  const settings = ["--port", String(port), "--bind", "127.0.0.1", "--save", "", "--dir", folder];
+  const start = async () => {
+    const child = await startChild("redis-server", settings);
+    await child.find(/Ready to accept connections/, 10_000);
+    return child;
+  };
+  let child = await start();
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    kill: async () => void (await child.end("SIGKILL", 5_000)),
+    start: async () => {
+      child = await start();
+    },
+    pause: () => process.kill(child.pid, "SIGSTOP"),
+    resume: () => process.kill(child.pid, "SIGCONT"),
+    stop: async () => {
+      await child.end("SIGKILL", 5_000);
+      await rm(folder, { recursive: true });
+    },
+  };
+}
