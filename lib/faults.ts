@@ -102,3 +102,10 @@ export function notFound(resource_type: string, resource_id: string): Fault {
 export function invalidValue(field: string, message: string, details: Record<string, unknown> = {}): Fault {
   return new Fault("validation_error", message, { field, ...details });
 }
+
+/** A cursor that no answer ever gave. */
+export function invalidCursor(cursor: string): Fault {
+  const expected = "the next_cursor of an earlier answer";
+  const details = { field: "cursor", value: cursor.slice(0, 200), expected, example: null };
+  return new Fault("validation_failed", `cursor: expected ${expected}.`, details);
+}

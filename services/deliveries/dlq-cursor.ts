@@ -1,4 +1,4 @@
-import { Fault } from "../../lib/faults.ts";
+import { invalidCursor } from "../../lib/faults.ts";
 import { idPattern } from "../../lib/ids.ts";
 
 /** A place in the dead letters: after the row that died then and has this id. */
@@ -16,14 +16,6 @@ export function toCursor({ at, id }: Position): string {
 /** @throws Fault validation_failed for what `toCursor` never made */
 export function fromCursor(cursor: string): Position {
   const match = CURSOR.exec(Buffer.from(cursor, "base64url").toString());
-  if (!match) {
-    const expected = "the next_cursor of an earlier answer";
-    throw new Fault("validation_failed", `cursor: expected ${expected}.`, {
-      field: "cursor",
-      value: cursor.slice(0, 200),
-      expected,
-      example: null,
-    });
-  }
+  if (!match) throw invalidCursor(cursor);
   return { at: new Date(Number(match[1])), id: match[2] as string };
 }

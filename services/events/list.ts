@@ -1,6 +1,6 @@
 import type { ServiceBroker } from "moleculer";
 import { type Caller, callerId, hasScope, isAdmin } from "../../lib/caller.ts";
-import { Fault, invalidValue } from "../../lib/faults.ts";
+import { Fault, invalidCursor, invalidValue } from "../../lib/faults.ts";
 import { compileGlob, globError } from "../../lib/glob.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
 import { dedupeKey, type EventDoc } from "./events.model.ts";
@@ -172,6 +172,6 @@ function readGlob(type: string) {
 function startOf(cursor: string | undefined): string | null {
   if (cursor === undefined) return null;
   const position = fromCursor(cursor);
-  if (position === null) throw invalidValue("cursor", "cursor: expected the next_cursor of an earlier page.");
+  if (position === null) throw invalidCursor(cursor);
   return position;
 }

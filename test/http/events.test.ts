@@ -245,11 +245,15 @@ describe("reading events", () => {
   });
 
   test.each([
-    ["type=[oops", "type"],
-    ["cursor=oops", "cursor"],
-  ])("%s is refused", async (query, field) => {
+    ["type=[oops", "type", "validation_error"],
+    ["cursor=oops", "cursor", "validation_failed"],
+    ["since=yesterday", "since", "validation_failed"],
+    ["limit=201", "limit", "validation_failed"],
+    ["limit=0", "limit", "validation_failed"],
+    ["unmatched=perhaps", "unmatched", "validation_failed"],
+  ])("%s is refused", async (query, field, code) => {
     const { status, body } = await admin.get(`/events?${query}`);
-    expect([status, body.error.code, body.error.details.field]).toEqual([400, "validation_error", field]);
+    expect([status, body.error.code, body.error.details.field]).toEqual([400, code, field]);
   });
 
   test("who sees what", async () => {
