@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import { type Caller, callerId } from "../../lib/caller.ts";
+import { callerId } from "../../lib/caller.ts";
 import { Fault } from "../../lib/faults.ts";
 import type { KeptAnswer } from "../idempotency/idempotency.model.ts";
-import type { Opening } from "../idempotency/idempotency.service.ts";
+import type { Opening, Place } from "../idempotency/idempotency.service.ts";
 import { DEFAULT_MAX_BODY, readAhead } from "./body.ts";
 import type { Exchange } from "./exchange.ts";
 import { type Answer, errorAnswer } from "./respond.ts";
@@ -10,10 +10,18 @@ import { type Answer, errorAnswer } from "./respond.ts";
 const MAX_KEY_CHARACTERS = 255;
 const HONOURED = new Set(["POST", "PATCH", "PUT"]);
 
+/** Whose keys a request's are; null where nobody is known to have sent it. */
+function holderOf({ op, caller }: Exchange): Omit<Place, "key"> | null {
+  if (caller) return { tenant_id: caller.tenant_id, caller_id: callerId(caller) };
+  // The operator has no tenant: its keys are the installation's.
+  return op.access.by === "operator" ? { tenant_id: "installation", caller_id: "operator" } : null;
+}
+
 /** The request's Idempotency-Key where it counts: on a POST, PATCH or PUT of a caller who is known. */
-export function idempotencyKey({ req, op, caller }: Exchange): string | null {
+export function idempotencyKey(exchange: Exchange): string | null {
+  const { req, op } = exchange;
   const key = req.headers["idempotency-key"] as string | undefined;
-  if (key === undefined || !caller || !HONOURED.has(op.method)) return null;
+  if (key === undefined || !HONOURED.has(op.method) || !holderOf(exchange)) return null;
   if (key.length > 0 && key.length <= MAX_KEY_CHARACTERS) return key;
   const expected = `1 to ${MAX_KEY_CHARACTERS} characters`;
   throw new Fault(
@@ -40,8 +48,7 @@ export async function once(
   carryOut: () => Promise<Answer>,
 ): Promise<Answer> {
   const { ctx, op, request_id } = exchange;
-  const caller = exchange.caller as Caller;
-  const place = { tenant_id: caller.tenant_id, caller_id: callerId(caller), key };
+  const place: Place = { ...(holderOf(exchange) as Omit<Place, "key">), key };
   const fingerprint = await fingerprintOf(exchange);
   const opening = await ctx.call<Opening>("idempotency.open", { ...place, fingerprint });
   if (opening.outcome === "replay") return replayed(opening.answer);

@@ -54,16 +54,19 @@ export function codesOf(op: Operation): FaultCode[] {
   return CODES.filter((code) => codes.has(code));
 }
 
-function accessCodes({ access, method }: Operation): FaultCode[] {
+function accessCodes(op: Operation): FaultCode[] {
+  const { access } = op;
   if (access.by === "public") return [];
   // Without the installation's setting there is no such path.
-  if (access.by === "operator") return ["authentication_failed", "not_found"];
+  if (access.by === "operator") {
+    return ["authentication_failed", "not_found", ...(honoursKey(op) ? (["conflict"] as const) : [])];
+  }
   if (access.by === "monitor") return ["not_found"];
   const codes: FaultCode[] = ["authentication_failed", "rate_limited"];
   if (access.scope) codes.push("insufficient_scope");
   if (access.by === "agent") codes.push(access.otherwise ?? "forbidden");
   if (access.by === "user" || access.by === "org_admin") codes.push("forbidden");
-  if (method !== "GET" && method !== "DELETE") codes.push("conflict");
+  if (honoursKey(op)) codes.push("conflict");
   return codes;
 }
 
@@ -101,6 +104,11 @@ export class ErrorResponses {
 function exampleOf(code: FaultCode): Json {
   const { means, retryable } = FAULTS[code];
   return { summary: means, value: { error: errorOf(code) }, "x-retryable": retryable };
+}
+
+/** Whether an operation may be repeated under an Idempotency-Key: its caller is known, and it writes. */
+export function honoursKey({ access, method }: Operation): boolean {
+  return access.by !== "public" && access.by !== "monitor" && method !== "GET" && method !== "DELETE";
 }
 
 /** Whether an operation is called without an agent's or a person's token. */

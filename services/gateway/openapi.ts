@@ -1,5 +1,5 @@
 import type { Operation } from "../../lib/contract.ts";
-import { ErrorResponses, headers, isOpen } from "./openapi-errors.ts";
+import { ErrorResponses, headers, honoursKey, isOpen } from "./openapi-errors.ts";
 import { COMPONENTS, INFO, TAGS } from "./openapi-parts.ts";
 import { Components, exampleOf, type JsonSchema } from "./openapi-schemas.ts";
 import { VERSION_PREFIX } from "./paths.ts";
@@ -106,8 +106,7 @@ const CE_HEADERS = ["ce-specversion", "ce-id", "ce-source", "ce-type", "ce-subje
 
 function headerParameters(op: Operation): Json[] {
   const names: string[] = op.consumes === "cloudevents" ? CE_HEADERS : [];
-  const writes = op.method !== "GET" && op.method !== "DELETE";
-  const all = writes && !isOpen(op) ? ["Idempotency-Key", ...names] : names;
+  const all = honoursKey(op) ? ["Idempotency-Key", ...names] : names;
   return all.map((name) => ({ $ref: `#/components/parameters/${name}` }));
 }
 
@@ -141,11 +140,10 @@ function media(schema: JsonSchema, components: Components): Json {
 
 function results(op: Operation, components: Components): Json {
   const known = !isOpen(op);
-  const replayed = known && op.method !== "GET" && op.method !== "DELETE";
   return Object.fromEntries(
     Object.entries(op.results as Record<string, JsonSchema | null>).map(([status, schema]) => {
       const response: Json = { description: MEANINGS[status] ?? "Done.", headers: headers(known) };
-      if (replayed)
+      if (honoursKey(op))
         (response.headers as Json)["Idempotency-Replayed"] = ref("headers", "Idempotency-Replayed");
       if (schema) response.content = content(op, schema, components);
       return [status, response];

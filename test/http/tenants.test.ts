@@ -63,6 +63,21 @@ describe("the operator's tenants", () => {
     expect(ok(await operator.get("/tenants")).total).toBe(total);
   });
 
+  test("are made once for an Idempotency-Key, secrets included", async () => {
+    const key = { "idempotency-key": "make-umbrella" };
+    const umbrella = { slug: "umbrella", name: "Umbrella", admin_email: "ada@umbrella.example" };
+    const first = await operator.post("/tenants", umbrella, key);
+    const again = await operator.post("/tenants", umbrella, key);
+    expect([first.status, again.status, again.headers.get("idempotency-replayed")]).toEqual([
+      201,
+      201,
+      "true",
+    ]);
+    expect(again.body).toEqual(first.body);
+    const other = await operator.post("/tenants", { ...umbrella, slug: "other" }, key);
+    expect(other).toMatchObject(refusal(409, "conflict", { idempotency_key: "make-umbrella" }));
+  });
+
   test("are erased with all they have, with a receipt that anyone can check", async () => {
     const [gone, stays] = [await makeWorld(server, "gone"), await makeWorld(server, "stays")];
     for (const kind of ["ag", "key", "usr", "team", "int", "ch", "feed", "evt"]) await gone.idOf(kind);
