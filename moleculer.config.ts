@@ -1,6 +1,7 @@
 import type { BrokerOptions } from "moleculer";
 import type { Config } from "./config.ts";
 import { ContractValidator } from "./lib/validator.ts";
+import { Affinity } from "./mixins/affinity.ts";
 import { moleculerLogger } from "./observability/log.ts";
 import type { Observability } from "./observability/start.ts";
 
@@ -18,7 +19,7 @@ export function brokerOptions(config: Config, { log, tracing }: Observability): 
     requestTimeout: config.REQUEST_TIMEOUT_SECONDS * 1000,
     heartbeatInterval: 1,
     heartbeatTimeout: 3,
-    registry: { preferLocal: false },
+    registry: { preferLocal: false, strategy: Affinity as never },
     contextParamsCloning: false,
     tracking: { enabled: true, shutdownTimeout: 4000 },
     // Their params are not JSON Schema, and nothing asks them.

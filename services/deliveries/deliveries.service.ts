@@ -1,3 +1,4 @@
+import { keyedBy } from "../../mixins/affinity.ts";
 import { observeGauge } from "../../observability/metrics.ts";
 import { action, event, type ServiceFactory } from "../runtime.ts";
 import { newBacklog } from "./backlog.ts";
@@ -5,7 +6,7 @@ import { deadLetterActions } from "./dead-letter-actions.ts";
 import { stats } from "./deliveries.contract.ts";
 import { DeliveryModel } from "./deliveries.model.ts";
 import type { Ready } from "./enqueue.ts";
-import { internalActions } from "./internal-actions.ts";
+import { internalActions, queueActions } from "./internal-actions.ts";
 import { newParts, type Parts } from "./parts.ts";
 import { receiverActions } from "./receiver-actions.ts";
 import { release } from "./settle.ts";
@@ -19,7 +20,9 @@ export const deliveriesService: ServiceFactory = (runtime) => {
   return {
     name: "deliveries",
     actions: {
-      ...receiverActions(parts),
+      // An agent's queue is on one node: its waiters, its turns and what its streams hold.
+      ...keyedBy("meta.caller.agent_id", receiverActions(parts)),
+      ...keyedBy("params.agent_id", queueActions(parts)),
       ...deadLetterActions(parts),
       ...internalActions(parts),
       stats: action(stats, newStats(deliveries, runtime.store)),

@@ -31,18 +31,9 @@ export interface Outcomes extends OfAgent {
 
 const CLAIM_TIMEOUT_MS = 60_000;
 
-/** What other services do with deliveries. */
-export function internalActions(parts: () => Parts): Record<string, ActionSchema> {
+/** What streams and push workers do with one agent's deliveries. */
+export function queueActions(parts: () => Parts): Record<string, ActionSchema> {
   return {
-    /** Idempotent: fan-out may ask for the same deliveries again. */
-    enqueue: internal<{ deliveries: NewDelivery[] }>(async ({ params }) => {
-      const { deliveries, now, announceReady } = parts();
-      const { enqueued, known, ready } = await enqueue(deliveries, params.deliveries, now());
-      metrics.deliveriesEnqueued.inc(enqueued);
-      announceReady(ready);
-      return { enqueued, known };
-    }),
-
     /** Takes deliveries to hand them on: each is to be settled, or released by its lease. */
     claim: withTimeout(
       CLAIM_TIMEOUT_MS,
@@ -85,6 +76,20 @@ export function internalActions(parts: () => Parts): Record<string, ActionSchema
       });
       if (dead_lettered) loops.announcements.nudge();
       return { dead_lettered };
+    }),
+  };
+}
+
+/** What other services do with deliveries. */
+export function internalActions(parts: () => Parts): Record<string, ActionSchema> {
+  return {
+    /** Idempotent: fan-out may ask for the same deliveries again. */
+    enqueue: internal<{ deliveries: NewDelivery[] }>(async ({ params }) => {
+      const { deliveries, now, announceReady } = parts();
+      const { enqueued, known, ready } = await enqueue(deliveries, params.deliveries, now());
+      metrics.deliveriesEnqueued.inc(enqueued);
+      announceReady(ready);
+      return { enqueued, known };
     }),
 
     /** Keeps what a connector could not make an event of, as a dead letter without an agent. */

@@ -1,0 +1,78 @@
+import { type ActionSchema, type Context, Strategies } from "moleculer";
+
+/** A node that runs an action, as Moleculer's registry lists it. */
+interface Endpoint {
+  id: string;
+}
+
+interface Options {
+  /** Where an actor's key is in a context: `params.agent_id`. */
+  key?: string;
+}
+
+/** Moleculer's own strategy for calls without a key; its types leave out what it is made with. */
+const RoundRobin = Strategies.RoundRobin as unknown as new (
+  registry: unknown,
+  broker: unknown,
+  options: unknown,
+) => { select(endpoints: Endpoint[], ctx?: Context): Endpoint };
+
+/**
+ * Sends the calls for an actor to one node (`keyedBy`), and all others to each node in turn. Nodes are chosen by
+ * rendezvous hashing: every caller that sees the same nodes chooses the same one, and when a node comes or goes only
+ * its own keys move (docs/decisions/0015-affinity.md).
+ */
+export class Affinity extends RoundRobin {
+  readonly #path: string[] | undefined;
+
+  constructor(registry: unknown, broker: unknown, options?: Options) {
+    super(registry, broker, options);
+    this.#path = options?.key?.split(".");
+  }
+
+  override select(endpoints: Endpoint[], ctx?: Context): Endpoint {
+    const key = this.#path && valueAt(ctx, this.#path);
+    return typeof key === "string" ? ownerOf(key, endpoints) : super.select(endpoints, ctx);
+  }
+}
+
+/** Actions whose calls with the same key run on the same node. @param key where it is in a call's context */
+export function keyedBy(
+  key: `params.${string}` | `meta.${string}`,
+  actions: Record<string, ActionSchema>,
+): Record<string, ActionSchema> {
+  const keyed = Object.entries(actions).map(([name, schema]) => [
+    name,
+    { ...schema, strategyOptions: { key } },
+  ]);
+  return Object.fromEntries(keyed);
+}
+
+/** The node that owns a key. There must be one. */
+export function ownerOf<N extends Endpoint>(key: string, nodes: readonly N[]): N {
+  let owner = nodes[0] as N;
+  let highest = -1;
+  for (const node of nodes) {
+    const weight = hash(`${node.id} ${key}`);
+    // Two with the same weight: the same one for every caller, whatever the order it sees them in.
+    if (weight < highest || (weight === highest && node.id > owner.id)) continue;
+    owner = node;
+    highest = weight;
+  }
+  return owner;
+}
+
+function valueAt(from: unknown, path: readonly string[]): unknown {
+  let value = from;
+  for (const name of path) value = (value as Record<string, unknown> | undefined)?.[name];
+  return value;
+}
+
+/** FNV-1a, then MurmurHash3's finalizer: node ids differ in few letters, and FNV alone would keep them close. */
+function hash(text: string): number {
+  let value = 0x811c9dc5;
+  for (let i = 0; i < text.length; i++) value = Math.imul(value ^ text.charCodeAt(i), 0x01000193);
+  value = Math.imul(value ^ (value >>> 16), 0x85ebca6b);
+  value = Math.imul(value ^ (value >>> 13), 0xc2b2ae35);
+  return (value ^ (value >>> 16)) >>> 0;
+}

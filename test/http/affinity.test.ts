@@ -1,0 +1,56 @@
+/** @needs mongodb, nats: an agent's queue is on one of several workers, whichever node it is asked through. */
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { cloudEvent, firstAgent, newAgent, receive, type TestAgent } from "../support/agents.ts";
+import { startMongo } from "../support/mongo.ts";
+import { type Nodes, startNodes } from "../support/nodes.ts";
+import { openStream, type StreamMessage } from "../support/stream.ts";
+import { ok } from "../support/tenancy.ts";
+
+const mongo = await startMongo();
+
+("url" in mongo ? describe : describe.skip)("two workers behind a gateway", () => {
+  let nodes: Nodes;
+  let admin: TestAgent;
+
+  beforeAll(async () => {
+    nodes = await startNodes("url" in mongo ? mongo.url : "", 2);
+    admin = await firstAgent(nodes.gateway);
+  }, 60_000);
+  afterAll(async () => {
+    await nodes?.stop();
+    if ("url" in mongo) await mongo.stop();
+  }, 60_000);
+
+  /** An agent that wants a type of events, and that many of these published. */
+  async function agentWith(type: string, events: number): Promise<TestAgent> {
+    const agent = await newAgent(nodes.gateway, admin);
+    ok(await agent.post(`/agents/${agent.id}/interests`, { event_type: type }));
+    for (let i = 0; i < events; i++) ok(await admin.post("/events", cloudEvent(`${type} ${i}`, { type })));
+    return agent;
+  }
+
+  test("an ack makes room in a stream, whichever worker could have taken it", async () => {
+    // Each ack that came to the other worker would leave the stream waiting until a lease ends.
+    const EVENTS = 12;
+    const agent = await agentWith("com.room", EVENTS);
+    const url = `${nodes.gateway.url}/delivery/stream?max_in_flight=1`;
+    const { chunks, close } = await openStream(url, agent.token);
+    const seen: string[] = [];
+    for await (const messages of chunks) {
+      const deliveries = messages.filter(({ event }: StreamMessage) => event === "delivery");
+      expect(deliveries.length).toBeLessThanOrEqual(1);
+      for (const { id } of deliveries) {
+        seen.push(id as string);
+        ok(await agent.post("/delivery/ack", { delivery_ids: [id] }));
+      }
+      if (seen.length === EVENTS) break;
+    }
+    close();
+    expect(new Set(seen).size).toBe(EVENTS);
+  });
+
+  test("every agent's queue is served, whichever worker owns it", async () => {
+    const agents = await Promise.all(Array.from({ length: 6 }, (_, i) => agentWith(`com.own.${i}`, 2)));
+    for (const agent of agents) expect(await receive(agent, 2)).toHaveLength(2);
+  });
+});

@@ -1,0 +1,148 @@
+/** @needs mongodb: two nodes that both believe an agent's queue is theirs. What is correct rests on the record. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { ServiceBroker } from "moleculer";
+import { readConfig } from "../config.ts";
+import { ContractValidator } from "../lib/validator.ts";
+import { deliveriesService } from "../services/deliveries/deliveries.service.ts";
+import type { Received } from "../services/deliveries/receive.ts";
+import type { Runtime } from "../services/runtime.ts";
+import { openStore, type Store } from "../storage/connection.ts";
+import { startMongo } from "./support/mongo.ts";
+import { settle } from "./support/settle.ts";
+
+const EVENTS = 400;
+const RECEIVERS = 4;
+const tenant_id = "tn_a";
+const agent_id = "ag_shared";
+const mongo = await startMongo();
+afterAll(async () => {
+  if ("url" in mongo) await mongo.stop();
+});
+
+/** A node without a transporter: it knows of no other, so that every key is its own. */
+async function startNode(store: Store): Promise<ServiceBroker> {
+  const broker = new ServiceBroker({ logger: false, validator: new ContractValidator() as never });
+  const settings = { visibility_timeout_seconds: 60, retry_budget: 100 };
+  broker.createService({
+    name: "agents",
+    actions: {
+      get_many: ({ params }: { params: { agent_ids: string[] } }) =>
+        params.agent_ids.map((id) => ({ id, ...settings })),
+    },
+  });
+  broker.createService({
+    name: "events",
+    actions: {
+      load: ({ params }: { params: { event_ids: string[] } }) =>
+        params.event_ids.map((event_id) => ({ event_id, envelope: "{}" })),
+    },
+  });
+  broker.createService(deliveriesService({ store, config: readConfig({}) } as Runtime));
+  await store.ready();
+  await broker.start();
+  return broker;
+}
+
+const records: [string, boolean, (dataDir: string) => Promise<[Store, Store]>][] = [
+  [
+    "the embedded store",
+    true,
+    async (DATA_DIR) => {
+      const store = await openStore({ DATA_DIR });
+      return [store, store];
+    },
+  ],
+  [
+    "MongoDB",
+    "url" in mongo,
+    async (DATA_DIR) => {
+      const MONGO_URL = "url" in mongo ? mongo.url : null;
+      return [await openStore({ DATA_DIR, MONGO_URL }), await openStore({ DATA_DIR, MONGO_URL })];
+    },
+  ],
+];
+
+describe.each(records)("two owners of one queue on %s", (_, here, open) => {
+  let dataDir: string;
+  let stores: [Store, Store];
+  let nodes: ServiceBroker[] = [];
+
+  beforeAll(async () => {
+    if (!here) return;
+    dataDir = await mkdtemp(join(tmpdir(), "afferent-owners-"));
+    stores = await open(dataDir);
+    nodes = await Promise.all(stores.map(startNode));
+  });
+  afterAll(async () => {
+    if (!here) return;
+    await Promise.all(nodes.map((node) => node.stop()));
+    await Promise.all([...new Set(stores)].map((store) => store.close()));
+    await rm(dataDir, { recursive: true });
+  });
+
+  (here ? test : test.skip)(
+    "lease nothing twice at the same time, and lose nothing",
+    async () => {
+      /** Who holds a delivery now: its lease, until it is given back. */
+      const held = new Map<string, string>();
+      const twice: string[] = [];
+      const acknowledged = new Set<string>();
+      const handedBack = new Set<string>();
+      const byNode = nodes.map(() => 0);
+      const call = <T>(node: number, action: string, params: object) =>
+        (nodes[node] as ServiceBroker).call<T, object>(`deliveries.${action}`, {
+          tenant_id,
+          agent_id,
+          ...params,
+        });
+
+      async function receive(receiver: number): Promise<void> {
+        const node = receiver % 2;
+        for (let round = 0; acknowledged.size < EVENTS; round++) {
+          const lease = `${receiver} ${round}`;
+          const wish = { limit: 7, wait_ms: 50, lease };
+          const { deliveries } = await call<Received>(node, "claim", wish);
+          for (const { id } of deliveries) {
+            if (held.has(id) || acknowledged.has(id)) twice.push(`${id}: ${held.get(id)} and ${lease}`);
+            held.set(id, lease);
+            byNode[node] = (byNode[node] as number) + 1;
+          }
+          await finish(node, lease, deliveries);
+        }
+      }
+
+      /** Every third is given back once; the others are settled at the node that did not hand them out. */
+      async function finish(node: number, lease: string, deliveries: Received["deliveries"]): Promise<void> {
+        const back = deliveries.filter(({ id }, i) => i % 3 === 0 && !handedBack.has(id)).map(({ id }) => id);
+        const done = deliveries.map(({ id }) => id).filter((id) => !back.includes(id));
+        for (const id of back) handedBack.add(id);
+        // Before the write, as from then on they may be somebody else's.
+        for (const id of [...back, ...done]) held.delete(id);
+        for (const id of done) acknowledged.add(id);
+        await call(node, "release", { lease, delivery_ids: back });
+        await call(1 - node, "settle", { acknowledged: done, failed: [] });
+      }
+
+      const receiving = Array.from({ length: RECEIVERS }, (_, i) => receive(i));
+      const matched = { interest_ids: ["int_1"], feed_ids: [] };
+      for (let from = 0; from < EVENTS; from += 50) {
+        const rows = Array.from({ length: 50 }, (_, i) => ({
+          ...{ tenant_id, agent_id, event_id: `evt_${from + i}`, priority: 5, matched },
+          enrichment_depth: "none",
+        }));
+        await call((from / 50) % 2, "enqueue", { deliveries: rows });
+      }
+      await Promise.all(receiving);
+      expect(twice).toEqual([]);
+      expect(acknowledged.size).toBe(EVENTS);
+      expect(Math.min(...byNode)).toBeGreaterThan(0);
+      expect(handedBack.size).toBeGreaterThan(0);
+      const left = () => call<Received>(0, "claim", { limit: 100, wait_ms: 0, lease: "last" });
+      await settle(async () => (await left()).deliveries.length === 0);
+    },
+    30_000,
+  );
+});
