@@ -1,8 +1,8 @@
 import { createRequire } from "node:module";
 import type { Table } from "./catalog.ts";
 import { fault, NotImplemented } from "./errors.ts";
-import { planFilter } from "./plan.ts";
-import { type Queries, type Query, source } from "./query.ts";
+import { planFilter, source } from "./plan.ts";
+import type { Queries, Query } from "./query.ts";
 import type { Sort } from "./sort.ts";
 import { isDocument, type Key, type Raw, type RawObject, rawNumber, rawOf } from "./values.ts";
 

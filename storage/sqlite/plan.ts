@@ -138,6 +138,11 @@ export function planSort(table: Table, sort: Sort): string | undefined {
   return terms.join(", ");
 }
 
+/** FROM and WHERE of a plan. */
+export function source(table: Table, plan: Plan, sort: Sort): string {
+  return `${fromClause(table, plan, sort)}${plan.sql && ` WHERE ${plan.sql}`}`;
+}
+
 /**
  * The table as FROM names it, with the index to use. SQLite has no statistics here and would take the first index that
  * fits: an `_id` beats all others, then rows that a side table names, then the longest run of keys that are given,

@@ -1,9 +1,10 @@
 import type { Catalog, Table } from "./catalog.ts";
 import { compileFilter, type Matcher } from "./filter.ts";
 import { parts, valuesAt } from "./paths.ts";
-import { fromClause, type Plan, planFilter, planSort } from "./plan.ts";
+import { type Plan, planFilter, planSort, source } from "./plan.ts";
 import { compileProjection, type Projection } from "./projection.ts";
 import { compareKeys, type Sort, sortKeys } from "./sort.ts";
+import { runUpdate, type SqlUpdate, type Updated } from "./sql-update.ts";
 import type { Statements } from "./statements.ts";
 import { compare, type Key, type Maybe, type Raw, type RawObject, rawOf } from "./values.ts";
 
@@ -142,6 +143,13 @@ export class Queries {
       : undefined;
   }
 
+  /** Updates what SQL alone can; `undefined`, with nothing changed, when the documents have to be looked at. */
+  update(table: Table, filter: RawObject, many: boolean, update: SqlUpdate): Updated | undefined {
+    const plan = planFilter(table, filter);
+    const one = plan.accesses.some(({ path, kind }) => path === "_id" && kind === "equal");
+    return plan.exact && (many || one) ? runUpdate(this.statements, table, plan, update) : undefined;
+  }
+
   count(name: string, query: Query): number {
     const { skip = 0, limit = 0 } = query;
     const table = this.#table(name, query.filter);
@@ -198,11 +206,6 @@ export function parsed(row: Row): RawObject {
 function project(row: Row, projection: Projection | undefined): string {
   if (!projection) return row.text;
   return JSON.stringify(projection.apply(parsed(row)));
-}
-
-/** FROM and WHERE of a plan. */
-export function source(table: Table, plan: Plan, sort: Sort): string {
-  return `${fromClause(table, plan, sort)}${plan.sql && ` WHERE ${plan.sql}`}`;
 }
 
 function window(skip: number, limit: number): string {

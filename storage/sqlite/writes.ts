@@ -6,6 +6,7 @@ import { compileProjection } from "./projection.ts";
 import { parsed, type Queries, type Query, type Row } from "./query.ts";
 import { multikey, type Rows } from "./rows.ts";
 import type { Sort } from "./sort.ts";
+import { sqlUpdate, type Updated } from "./sql-update.ts";
 import { compileUpdate, type Update } from "./update.ts";
 import type { Raw, RawObject } from "./values.ts";
 
@@ -18,7 +19,7 @@ export type UpdateRequest = Change & {
   sort?: Sort;
   newId: string;
 };
-export type UpdateResult = { matched: number; modified: number; upserted?: Raw };
+export type UpdateResult = Updated & { upserted?: Raw };
 export type ModifyRequest = {
   filter: RawObject;
   sort?: Sort | undefined;
@@ -69,6 +70,20 @@ export class Writes {
   update(name: string, request: UpdateRequest): UpdateResult {
     const change = compileChange(request);
     const table = this.#catalog.tables.get(name);
+    const done = table && this.#updateBySql(table, request);
+    const { matched, modified } = done ?? this.#updateEach(table, request, change);
+    if (matched > 0 || !request.upsert) return { matched, modified };
+    const document = this.#upsert(name, request, change);
+    return { matched: 0, modified: 0, upserted: document._id as Raw };
+  }
+
+  #updateBySql(table: Table, request: UpdateRequest): Updated | undefined {
+    const { filter, many, sort = [] } = request;
+    const update = "update" in request && sort.length === 0 ? sqlUpdate(table, request.update) : undefined;
+    return update && this.#queries.update(table, filter, many, update);
+  }
+
+  #updateEach(table: Table | undefined, request: UpdateRequest, change: Update): Updated {
     const query: Query = { filter: request.filter, sort: request.sort ?? [], limit: request.many ? 0 : 1 };
     let matched = 0;
     let modified = 0;
@@ -77,9 +92,7 @@ export class Writes {
       matched++;
       if (this.#change(table as Table, row, change).modified) modified++;
     }
-    if (matched > 0 || !request.upsert) return { matched, modified };
-    const document = this.#upsert(name, request, change);
-    return { matched: 0, modified: 0, upserted: document._id as Raw };
+    return { matched, modified };
   }
 
   /** Answers the document before or after the change as text, `null` when there is none. */

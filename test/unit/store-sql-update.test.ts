@@ -1,0 +1,188 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import fc from "fast-check";
+import { Catalog, type Table } from "../../storage/sqlite/catalog.ts";
+import { encode } from "../../storage/sqlite/codec.ts";
+import { openForWriting } from "../../storage/sqlite/file.ts";
+import { compileFilter } from "../../storage/sqlite/filter.ts";
+import { Schema } from "../../storage/sqlite/indexes.ts";
+import { Queries } from "../../storage/sqlite/query.ts";
+import { Rows } from "../../storage/sqlite/rows.ts";
+import type { Sort } from "../../storage/sqlite/sort.ts";
+import { sqlUpdate } from "../../storage/sqlite/sql-update.ts";
+import { Statements } from "../../storage/sqlite/statements.ts";
+import { compileUpdate } from "../../storage/sqlite/update.ts";
+import type { RawObject } from "../../storage/sqlite/values.ts";
+import { Writes } from "../../storage/sqlite/writes.ts";
+
+const directory = mkdtempSync(join(tmpdir(), "afferent-sql-update-"));
+let statements: Statements;
+let schema: Schema;
+let catalog: Catalog;
+let writes: Writes;
+
+beforeAll(() => {
+  statements = new Statements(openForWriting(join(directory, "updates.db")));
+  catalog = new Catalog(statements);
+  schema = new Schema(statements, catalog);
+  writes = new Writes(catalog, schema, new Queries(statements, catalog), new Rows(statements, schema));
+});
+
+afterAll(() => {
+  statements.db.close();
+  rmSync(directory, { recursive: true });
+});
+
+const INDEXES: { key: Sort; unique?: boolean; sparse?: boolean }[] = [
+  { key: [["s", 1]] },
+  {
+    key: [
+      ["t", 1],
+      ["s", -1],
+    ],
+  },
+  { key: [["due", 1]], sparse: true },
+  { key: [["u", 1]], unique: true, sparse: true },
+  { key: [["o.x", 1]] },
+];
+
+/** An empty collection with all indexes. */
+function collection(name: string): Table {
+  for (const { key, unique = false, sparse = false } of INDEXES) {
+    const options = { ...(unique && { unique }), ...(sparse && { sparse }) };
+    schema.createIndex(name, { name: JSON.stringify(key), key, unique, sparse, options });
+  }
+  return catalog.tables.get(name) as Table;
+}
+
+function fill(table: Table, documents: RawObject[]): void {
+  writes.delete(table.name, {}, true);
+  const texts = documents.map((document) => JSON.stringify(document));
+  expect(writes.insert(table.name, texts, true)).toEqual([]);
+}
+
+/** Every row: its document and all columns. */
+function rowsOf(table: Table): unknown[] {
+  return statements.rows(`SELECT * FROM ${table.sql} ORDER BY rid`).map((row) => row.slice(1));
+}
+
+const text = fc.constantFrom("", "a", 'q"\\', "é", "\u2028", "\x00\x1f\x7f", "💡", "\ud800", "/");
+const scalar = fc.oneof(
+  text,
+  fc.constantFrom<unknown>(null, true, 0, 1, -3, 2.5, 1e21, 1e-7, 2 ** 53, new Date(0), new Date(1.7e12)),
+);
+const embedded = fc.record({ x: scalar, 1: scalar }, { requiredKeys: [] });
+const deep = fc.oneof(scalar, fc.array(scalar, { maxLength: 3 }), embedded);
+const list = fc.array(fc.oneof(scalar, fc.record({ x: scalar })), { maxLength: 4 });
+const fields = {
+  s: scalar,
+  t: scalar,
+  due: scalar,
+  o: embedded,
+  free: deep,
+  n: fc.integer(),
+  list,
+  "k-1": scalar,
+};
+
+const documents = fc
+  .array(fc.record(fields, { requiredKeys: [] }), { minLength: 1, maxLength: 6 })
+  .map((given) => given.map((document, _id) => ({ _id, ...document })));
+
+const some = (shape: Record<string, fc.Arbitrary<unknown>>) => fc.record(shape, { requiredKeys: [] });
+const pushed = fc.oneof(
+  scalar,
+  fc.record({ $each: list, $slice: fc.integer({ min: -6, max: -1 }) }),
+  fc.record({ $each: list }),
+);
+/** Each path belongs to one operator, so that none conflicts with another. */
+const update = fc.record(
+  {
+    $set: some({ s: scalar, free: deep, made: deep, "k-1": scalar }),
+    $unset: some({ due: fc.constant(1), t: fc.constant(1), gone: fc.constant(1) }),
+    $inc: some({ n: fc.constantFrom(1, -1, 0), m: fc.constant(1) }),
+    $push: some({ list: pushed }),
+  },
+  { requiredKeys: [] },
+);
+const filter = fc.constantFrom<RawObject>(
+  {},
+  { _id: { $in: [0, 2, 4] } },
+  { _id: 1 },
+  { s: "a" },
+  { t: null },
+);
+
+const raw = (value: unknown) => JSON.parse(encode(value)) as RawObject;
+
+/** What the update makes of the documents in JavaScript; `undefined` when it is refused. */
+function expected(before: RawObject[], where: RawObject, changes: RawObject) {
+  const [matches, change] = [compileFilter(where), compileUpdate(changes)];
+  let [matched, modified] = [0, 0];
+  const after = before.map((document) => {
+    if (!matches(document)) return document;
+    const changed = structuredClone(document);
+    change.apply(changed, false);
+    matched++;
+    if (JSON.stringify(changed) !== JSON.stringify(document)) modified++;
+    return changed;
+  });
+  return { after, matched, modified };
+}
+
+test("an update by SQL leaves the texts, columns and counts that one by JavaScript leaves", () => {
+  let bySql = 0;
+  const [table, other] = [collection("updated"), collection("wanted")];
+  const property = fc.property(documents, filter, update, (given, where, asked) => {
+    const before = given.map(raw);
+    const changes = raw(asked);
+    fill(table, before);
+    let wanted: ReturnType<typeof expected> | undefined;
+    try {
+      wanted = expected(before, where, changes);
+    } catch {
+      return;
+    }
+    if (sqlUpdate(table, changes)) bySql++;
+    const request = { filter: where, many: true, upsert: false, newId: "", update: changes };
+    const { matched, modified } = writes.update(table.name, request);
+    expect({ matched, modified }).toEqual({ matched: wanted.matched, modified: wanted.modified });
+    fill(other, wanted.after);
+    expect(rowsOf(table)).toEqual(rowsOf(other));
+  });
+  statements.run("BEGIN");
+  fc.assert(property, { numRuns: 1_000 });
+  statements.run("COMMIT");
+  expect(bySql).toBeGreaterThan(300);
+});
+
+test.each<[string, object, boolean]>([
+  ["a date into an indexed path", { $set: { due: new Date(5) } }, true],
+  ["a document into a path without index", { $set: { free: { x: 1 } } }, true],
+  ["a claim", { $set: { s: "leased" }, $inc: { n: 1 }, $push: { list: { $each: [1], $slice: -20 } } }, true],
+  ["an array into an indexed path", { $set: { s: [1] } }, false],
+  ["a document into an indexed path", { $set: { s: { x: 1 } } }, false],
+  ["a document over an indexed path", { $set: { o: 1 } }, false],
+  ["a unique path", { $set: { u: 1 } }, false],
+  ["a part of a document", { $set: { "free.x": 1 } }, false],
+  ["a key that JavaScript puts first", { $set: { 7: 1 } }, false],
+  ["a sum of fractions", { $inc: { n: 0.5 } }, false],
+  ["another operator", { $max: { n: 1 } }, false],
+])("%s", (_name, changes, bySql) => {
+  expect(sqlUpdate(collection("asked"), raw(changes)) !== undefined).toBe(bySql);
+});
+
+test("a document that SQLite does not read is updated all the same", () => {
+  let payload: RawObject = {};
+  for (let depth = 0; depth < 1_500; depth++) payload = { payload };
+  const table = collection("deep");
+  fill(table, [
+    { _id: 1, payload },
+    { _id: 2, payload: 1 },
+  ]);
+  const request = { filter: {}, many: true, upsert: false, newId: "", update: { $set: { s: "x" } } };
+  expect(writes.update(table.name, request)).toEqual({ matched: 2, modified: 2 });
+  expect(statements.rows(`SELECT "k_s" FROM ${table.sql}`)).toEqual([["x"], ["x"]]);
+});
