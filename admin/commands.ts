@@ -1,7 +1,12 @@
 import type { Operation } from "../lib/contract.ts";
 import { createAgent, listAgents } from "../services/agents/agents.contract.ts";
 import { createKey, listKeys, revokeKey } from "../services/keys/keys.contract.ts";
-import { createTenant, listTenants, updateTenant } from "../services/tenants/tenants.contract.ts";
+import {
+  createTenant,
+  eraseTenant,
+  listTenants,
+  updateTenant,
+} from "../services/tenants/tenants.contract.ts";
 import { createUser, listUsers, updateUser } from "../services/users/users.contract.ts";
 import { AdminError, type Target } from "./target.ts";
 
@@ -45,6 +50,15 @@ export const COMMANDS: Record<string, Command> = {
     takes: "SLUG",
     does: "Let a suspended tenant in again",
     run: (target, typed) => setTenantStatus(target, typed, "active"),
+  },
+  "tenants erase": {
+    takes: "SLUG --confirm SLUG",
+    does: "Erase a tenant with all it has, for good; shows the receipt",
+    run: async (target, typed) => {
+      const { id, slug } = await tenantOf(target, typed);
+      if (option(typed, "confirm") !== slug) throw new AdminError(`--confirm is not "${slug}".`);
+      return target.call(eraseTenant, { tenant_id: id });
+    },
   },
   "users create": {
     takes: "--user-email EMAIL [--name NAME] [--role admin|member]",
@@ -121,6 +135,7 @@ export const OPTIONS = [
   "mode",
   "scopes",
   "expires-at",
+  "confirm",
 ] as const;
 
 function option({ options }: Typed, name: (typeof OPTIONS)[number]): string {
@@ -153,10 +168,15 @@ async function all(target: Target, op: Operation, name: string, params: Row = {}
 }
 
 async function setTenantStatus(target: Target, typed: Typed, status: string): Promise<unknown> {
+  const { id } = await tenantOf(target, typed);
+  return target.call(updateTenant, { tenant_id: id, status });
+}
+
+async function tenantOf(target: Target, typed: Typed): Promise<Row> {
   const slug = word(typed, 0, "SLUG");
   const tenant = (await all(target, listTenants, "tenants")).find((each) => each.slug === slug);
   if (!tenant) throw new AdminError(`There is no tenant "${slug}".`);
-  return target.call(updateTenant, { tenant_id: tenant.id, status });
+  return tenant;
 }
 
 async function changeUser(target: Target, typed: Typed, change: Row): Promise<unknown> {

@@ -61,6 +61,23 @@ describe.each(["while the server runs", "while it does not"])("the command line 
     expect((await done("tenants activate acme")).status).toBe("active");
   });
 
+  test("erases a tenant that is named twice, and no other", async () => {
+    const { tenant } = await done("tenants create --slug gone --name Gone --admin-email gone@example.com");
+    for (const confirm of ["", " --confirm acme"]) {
+      const { code, output } = await admin(`tenants erase gone${confirm}`);
+      expect({ code, output }).toEqual({ code: 1, output: expect.stringContaining("--confirm is") });
+    }
+    const receipt = await done("tenants erase gone --confirm gone");
+    expect(receipt).toMatchObject({
+      tenant_id: tenant.id,
+      erased: { agents: 1, api_keys: 1, users: 1 },
+      receipt: expect.any(String),
+    });
+    const listed = await done("tenants list");
+    expect(listed.map((each: { slug: string }) => each.slug)).not.toContain("gone");
+    expect(listed.length).toBeGreaterThan(0);
+  });
+
   test("makes, lists and disables people, and gives them a new password", async () => {
     const made = await done("users create --user-email eve@example.com --name Eve --role admin");
     expect(made).toMatchObject({ email: "eve@example.com", display_name: "Eve", role: "admin" });
