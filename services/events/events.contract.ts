@@ -165,7 +165,9 @@ export const getEvent = operation({
         dlq: Type.Integer(),
       }),
       receivers: Type.Optional(
-        Type.Array(EventReceiver, { description: "For admins: one row for each receiver." }),
+        Type.Array(EventReceiver, {
+          description: "For admins: one row for each receiver, the first 1,000 of them.",
+        }),
       ),
     }),
   },

@@ -21,7 +21,8 @@ const Priority = Type.Integer({
 const Depth = oneOf(ENRICHMENT_DEPTHS, {
   default: "none",
   description:
-    "Whether deliveries carry the receiver's memories about the event: none, three, or ten with content.",
+    "Whether deliveries carry the receiver's memories about the event: none, three, or ten with content. Kept, and " +
+    "without effect until there are memories.",
 });
 
 export const Interest = Type.Object(
