@@ -30,6 +30,11 @@ export function budgetExceeded(): boolean {
   return left < 0;
 }
 
+/** What the last evaluation took, in units. */
+export function unitsSpent(): number {
+  return budgetExceeded() ? BUDGET : BUDGET - left;
+}
+
 /** Takes units from the budget; throws a FilterCostError when it is used up. */
 export function charge(units: number): void {
   left -= units;

@@ -1,6 +1,7 @@
 import { budgetExceeded, FilterCostError, startEvaluation } from "./filter-cost.ts";
 import { compileProgram, errorText, FilterError, type Literal, type Program } from "./filter-program.ts";
 
+export { unitsSpent } from "./filter-cost.ts";
 export { FilterError } from "./filter-program.ts";
 
 const MAX_FILTER_LENGTH = 1000;

@@ -37,6 +37,7 @@ export const metrics = {
   eventsParked: counter("events_parked", "Events set aside after repeated failure to fan out"),
   fanOutLag: seconds("fan_out_lag", "Time from acceptance of an event to the end of its fan-out"),
   filterErrors: counter("filter_errors", "Filters that failed on an event, which counts as no match"),
+  filterSuspensions: counter("filter_suspensions", "Filters set aside for a while for what they cost"),
 
   deliveriesEnqueued: counter("deliveries_enqueued", "Deliveries made"),
   deliveriesHandedOut: counter(

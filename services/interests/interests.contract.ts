@@ -33,6 +33,13 @@ export const Interest = Type.Object(
     filter_expression: nullable(FilterExpression),
     priority: Priority,
     enrichment_depth: Depth,
+    filter_suspended_until: nullable(
+      Type.String({
+        format: "date-time",
+        description:
+          "While a filter that costs too much is set aside, which counts as no match. It comes back by itself.",
+      }),
+    ),
     created_at: Timestamp,
     updated_at: Timestamp,
   },

@@ -12,7 +12,14 @@ import { conflictKey, type InterestDoc, InterestModel } from "./interests.model.
 import { agentOf } from "./owner.ts";
 import { Routing } from "./routing.ts";
 import type { MatchedReceiver } from "./routing-table.ts";
-import { type CreateParams, changesOf, check, present, subscribed, type UpdateParams } from "./rows.ts";
+import {
+  type CreateParams,
+  changesOf,
+  check,
+  present as presentRow,
+  subscribed,
+  type UpdateParams,
+} from "./rows.ts";
 
 const TEST_EVENTS = 100;
 const DEFAULT_PRIORITY = 5;
@@ -31,6 +38,11 @@ export function interestsService({ store }: Runtime): ServiceSchema {
   let broker: ServiceBroker;
   let routing: Routing;
   const now = () => new Date(store.now());
+
+  function present(row: InterestDoc) {
+    const ms = routing.suspendedFor(row.tenant_id, row._id);
+    return presentRow(row, ms > 0 ? store.now() + ms : null);
+  }
 
   async function create(ctx: Call<CreateParams>) {
     const { agent_id, event_type, filter_expression = null, priority, enrichment_depth } = ctx.params;

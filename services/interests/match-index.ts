@@ -4,8 +4,10 @@ import {
   EventScope,
   type FilterableEvent,
   type FilterOutcome,
+  unitsSpent,
 } from "../../lib/filter.ts";
 import { reservedPrefix } from "../../lib/platform-types.ts";
+import { FilterAccount, FilterAllowance, isCostly } from "./filter-allowance.ts";
 import { append, GlobIndex, removeFrom } from "./glob-index.ts";
 
 /** An interest of an agent or a feed of a channel, as far as matching needs it. */
@@ -28,6 +30,8 @@ export interface MatchResult {
   matched: Subscription[];
   /** How many distinct filters could not be evaluated on the event, and so did not match. */
   errors: number;
+  /** How many got suspended by this event because they cost too much. */
+  suspended: number;
 }
 
 /** How long `matchInSlices` keeps the event loop before it lets others run. */
@@ -41,6 +45,7 @@ export class MatchIndex {
   readonly #byId = new Map<string, Subscription>();
   readonly #globs = new GlobIndex<Subscribers>();
   readonly #filters = new Map<string, DistinctFilter>();
+  readonly #allowance = new FilterAllowance();
   #passes = 0;
 
   constructor(subscriptions: Iterable<Subscription> = []) {
@@ -74,6 +79,12 @@ export class MatchIndex {
     return true;
   }
 
+  /** How many ms from now the filter of this subscription is suspended for what it costs; 0 when it is not. */
+  suspendedFor(id: string): number {
+    const expression = this.#byId.get(id)?.filter;
+    return expression === undefined ? 0 : (this.#filters.get(expression)?.suspendedFor() ?? 0);
+  }
+
   /** The subscriptions whose glob and filter both match the event. */
   match(event: FilterableEvent): MatchResult {
     const pass = this.#begin(event);
@@ -95,7 +106,7 @@ export class MatchIndex {
   }
 
   #begin(event: FilterableEvent): Pass {
-    const result: MatchResult = { matched: [], errors: 0 };
+    const result: MatchResult = { matched: [], errors: 0, suspended: 0 };
     const pass: Pass = { number: ++this.#passes, scope: new EventScope(event), pending: [], result };
     for (const subscribers of this.#globs.match(event.type, reservedPrefix(event.type).length)) {
       subscribers.enter(pass);
@@ -111,7 +122,7 @@ export class MatchIndex {
 
   #acquireFilter(expression: string | undefined): DistinctFilter | null {
     if (expression === undefined) return null;
-    const filter = this.#filters.get(expression) ?? new DistinctFilter(expression);
+    const filter = this.#filters.get(expression) ?? new DistinctFilter(expression, this.#allowance);
     this.#filters.set(expression, filter);
     filter.uses++;
     return filter;
@@ -174,29 +185,43 @@ class Subscribers {
 class DistinctFilter {
   uses = 0;
   readonly #expression: string;
+  readonly #allowance: FilterAllowance;
+  #account: FilterAccount | null = null;
   #compiled: CompiledFilter | null = null;
   #pass = 0;
   #outcome: FilterOutcome = "error";
 
-  constructor(expression: string) {
+  constructor(expression: string, allowance: FilterAllowance) {
     this.#expression = expression;
+    this.#allowance = allowance;
+  }
+
+  suspendedFor(): number {
+    return this.#account ? Math.max(0, this.#account.suspendedUntil - performance.now()) : 0;
   }
 
   outcome(pass: Pass): FilterOutcome {
     if (this.#pass === pass.number) return this.#outcome;
     this.#pass = pass.number;
-    this.#outcome = this.#evaluate(pass.scope);
+    this.#outcome = this.suspendedFor() > 0 ? "error" : this.#evaluate(pass);
     if (this.#outcome === "error") pass.result.errors++;
     return this.#outcome;
   }
 
-  #evaluate(scope: EventScope): FilterOutcome {
+  #evaluate(pass: Pass): FilterOutcome {
     try {
       this.#compiled ??= compileFilter(this.#expression);
     } catch {
       // It compiled when it was stored; should a later version refuse it, it must not stop the others.
       return "error";
     }
-    return this.#compiled.matches(scope);
+    const outcome = this.#compiled.matches(pass.scope);
+    if (isCostly(unitsSpent())) this.#pay(pass, unitsSpent());
+    return outcome;
+  }
+
+  #pay({ result }: Pass, units: number): void {
+    this.#account ??= new FilterAccount();
+    if (this.#allowance.charge(this.#account, units, performance.now())) result.suspended++;
   }
 }

@@ -38,8 +38,9 @@ export class RoutingTable {
 
   /** Who gets the event: each agent once, none that is inactive. */
   async match(event: CloudEvent): Promise<MatchedReceiver[]> {
-    const { matched, errors } = await this.#index.matchInSlices(event);
+    const { matched, errors, suspended } = await this.#index.matchInSlices(event);
     if (errors) metrics.filterErrors.inc(errors);
+    if (suspended) metrics.filterSuspensions.inc(suspended);
     if (matched.length === 0) return [];
     const found = receivers(matched, (channel_id) => this.#members.get(channel_id) ?? []);
     const result: MatchedReceiver[] = [];
@@ -49,6 +50,11 @@ export class RoutingTable {
       result.push({ agent_id, interest_ids, feed_ids, priority, enrichment_depth });
     }
     return result;
+  }
+
+  /** How many ms from now the filter of this interest or feed is suspended for what it costs; 0 when it is not. */
+  suspendedFor(id: string): number {
+    return this.#index.suspendedFor(id);
   }
 
   /** Makes a change, if it is the next one after the table's version; a later one waits for those between. */

@@ -50,6 +50,11 @@ export class Routing {
     this.#meanwhile.get(tenant_id)?.push([version, change]);
   }
 
+  /** How many ms from now an interest's filter is suspended on this node; 0 when it is not, or nothing was matched. */
+  suspendedFor(tenant_id: string, interest_id: string): number {
+    return this.#tables.get(tenant_id)?.suspendedFor(interest_id) ?? 0;
+  }
+
   forget(tenant_id: string): void {
     this.#tables.delete(tenant_id);
   }

@@ -30,8 +30,8 @@ export function subscribed(row: InterestDoc, agent_active: boolean): RoutingChan
   };
 }
 
-/** An interest as callers see it. */
-export function present(row: InterestDoc) {
+/** An interest as callers see it. `suspended_until`: in ms since the epoch, while its filter is. */
+export function present(row: InterestDoc, suspended_until: number | null) {
   return {
     id: row._id,
     agent_id: row.agent_id,
@@ -39,6 +39,7 @@ export function present(row: InterestDoc) {
     filter_expression: row.filter_expression,
     priority: row.priority,
     enrichment_depth: row.enrichment_depth,
+    filter_suspended_until: suspended_until === null ? null : new Date(suspended_until).toISOString(),
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),
   };

@@ -205,6 +205,36 @@ describe("refusals change nothing", () => {
   });
 });
 
+test("a filter that takes too much is suspended and says so; others match on", async () => {
+  const [hostile, other] = [await newAgent(server, admin), await newAgent(server, admin)];
+  const ten = "[0,1,2,3,4,5,6,7,8,9]";
+  const filter_expression = ["a", "b", "c", "d", "e"].reduceRight(
+    (body, name) => `${ten}.all(${name}, ${body})`,
+    "a >= 0",
+  );
+  const { id, filter_suspended_until } = ok(
+    await hostile.post(interestsOf(hostile), { event_type: "com.hostile.*", filter_expression }),
+  );
+  expect(filter_suspended_until).toBeNull();
+  ok(await other.post(interestsOf(other), { event_type: "com.hostile.*", filter_expression: "n == 1" }));
+
+  const event = { type: "com.hostile.x", data: { n: 1 } };
+  const batch = (name: string) =>
+    Array.from({ length: 100 }, (_, i) => cloudEvent(`${name}-${i}`, event as never));
+  const headers = { "content-type": "application/cloudevents-batch+json" };
+  const suspended = async () =>
+    ok(await hostile.get(`${interestsOf(hostile)}/${id}`)).filter_suspended_until as string | null;
+  let until: string | null = null;
+  for (let n = 0; n < 20 && !until; n++) {
+    const results = ok(await admin.post("/events", batch(`hostile-${n}`), headers));
+    await fannedOut(admin, results.at(-1).event_id);
+    until = await suspended();
+  }
+  expect(Date.parse(until as string)).toBeGreaterThan(Date.now());
+  const { receivers } = await fannedOut(admin, await publish("hostile-after", event));
+  expect(receivers.map(({ agent_id }: { agent_id: string }) => agent_id)).toContain(other.id);
+});
+
 test("a candidate is tried on the last events, and nothing is saved", async () => {
   await publish("try-1", { type: "com.try.x", data: { n: 1 } });
   await publish("try-2", { type: "com.try.x", data: { n: 2 } });

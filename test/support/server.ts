@@ -44,6 +44,8 @@ export interface TestServer {
   logs(): string;
   /** SIGTERM, and its own data directory removed. @throws Error unless it exits with 0 within 10 s. */
   stop(): Promise<void>;
+  /** SIGTERM; the data directory stays for `restart`. @throws Error unless it exits with 0 within 10 s. */
+  end(): Promise<void>;
   /** SIGKILL; the data directory stays for `restart`. */
   kill(): Promise<void>;
   /** Ends it as SIGTERM does, if it runs, and starts it on the same data directory and port. */
@@ -89,6 +91,7 @@ export async function startServer({
     pid: () => child.pid,
     logs: () => child.output(),
     stop: () => terminate().finally(removeOwn),
+    end: terminate,
     kill: async () => {
       running = undefined;
       await child.end("SIGKILL", 10_000);
