@@ -1,0 +1,66 @@
+import { PassThrough } from "node:stream";
+import { afterEach, beforeEach, expect, jest, test } from "@jest/globals";
+import type { ServiceBroker } from "moleculer";
+import type { Exchange, Link } from "../../services/gateway/exchange.ts";
+import { streamDeliveries } from "../../services/gateway/sse.ts";
+
+// Streams and promises go on as ever.
+const REAL = ["setImmediate", "nextTick", "queueMicrotask", "Date", "performance"] as const;
+beforeEach(() => {
+  jest.useFakeTimers({ doNotFake: [...REAL] });
+});
+afterEach(() => {
+  jest.useRealTimers();
+});
+
+/** A stream that nothing is delivered to, and what it has written. */
+function open(life_ms: number, recheck: Link["recheck"] = async () => {}) {
+  let closed = (_: unknown) => {};
+  const nothing = { deliveries: [], stopping: false };
+  const claims = new Promise((resolve) => {
+    closed = resolve;
+  }).then(() => nothing);
+  const broker = { broadcast: (event: string) => closed(event) } as unknown as ServiceBroker;
+  const res = Object.assign(new PassThrough(), { setHeader: () => {} });
+  const written: string[] = [];
+  res.on("data", (chunk) => written.push(String(chunk)));
+  const caller = { kind: "agent", tenant_id: "tn_a", agent_id: "ag_a", expires_at: Date.now() + life_ms };
+  const exchange = { req: { method: "GET" }, res, caller, ctx: { call: () => claims } };
+  const link = { ending: new AbortController().signal, recheck };
+  const ended = streamDeliveries(broker)(exchange as unknown as Exchange, {}, link);
+  const comments = () => written.filter((text) => text === ":\n\n").length;
+  return { ended, comments, res };
+}
+
+/** Until what the stream wrote has passed through. */
+const flushed = () => new Promise((resolve) => setImmediate(resolve));
+
+test("a comment goes every 15 s, so that nobody on the way takes the connection for dead", async () => {
+  const stream = open(3_600_000);
+  const seen = [];
+  for (const ms of [14_999, 1, 14_999, 1]) {
+    jest.advanceTimersByTime(ms);
+    await flushed();
+    seen.push(stream.comments());
+  }
+  expect(seen).toEqual([0, 1, 1, 2]);
+  stream.res.destroy();
+  await stream.ended;
+});
+
+test("a stream ends with its token", async () => {
+  const stream = open(40_000);
+  jest.advanceTimersByTime(39_999);
+  await flushed();
+  expect(stream.res.writableEnded).toBe(false);
+  jest.advanceTimersByTime(1);
+  await stream.ended;
+  expect(stream.res.writableEnded).toBe(true);
+});
+
+test("a stream ends when its caller is refused", async () => {
+  const stream = open(3_600_000, () => Promise.reject(new Error("revoked")));
+  jest.advanceTimersByTime(2000);
+  await stream.ended;
+  expect(stream.res.writableEnded).toBe(true);
+});
