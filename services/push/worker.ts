@@ -60,9 +60,10 @@ export class PushWorker {
     this.#pump();
   }
 
-  /** The agent was changed: its secrets may be others. */
+  /** The agent was changed, and is to be pushed to: its secrets may be others, and its endpoint is not gone for good. */
   changed(): void {
     this.#secrets = undefined;
+    if (this.#pausedUntil === Number.POSITIVE_INFINITY) this.#pausedUntil = 0;
     this.nudge();
   }
 
@@ -203,7 +204,10 @@ export class PushWorker {
   /** 410: nothing more is pushed; what there is stays for polls. */
   async #gone(): Promise<void> {
     const { tenant_id, agent_id, endpoint } = this.target;
+    const { broker, now } = this.#parts;
+    // Should that not be written, the next push is told 410 again.
+    this.#pausedUntil = now() + LEASE_SECONDS * 1000;
+    await broker.call("agents.stop_push", { tenant_id, agent_id, endpoint });
     this.#pausedUntil = Number.POSITIVE_INFINITY;
-    await this.#parts.broker.call("agents.stop_push", { tenant_id, agent_id, endpoint });
   }
 }

@@ -14,17 +14,27 @@ let endpoint: Endpoint;
 let secrets = [NEW, OLD];
 let waiting = 0;
 let now = 0;
+let stopped = 0;
 const sender = new PushSender({ allowPrivate: true, timeoutMs: 5000 });
 
 beforeAll(async () => {
   endpoint = await startEndpoint();
   broker = new ServiceBroker({ logger: false });
-  broker.createService({ name: "agents", actions: { signing_secrets: () => secrets } });
+  broker.createService({
+    name: "agents",
+    actions: {
+      signing_secrets: () => secrets,
+      stop_push: () => {
+        stopped++;
+      },
+    },
+  });
   broker.createService({
     name: "deliveries",
     actions: {
       claim: () => ({ deliveries: waiting > 0 ? [{ id: `dlv_${waiting--}`, envelope: "{}" }] : [] }),
       settle: () => {},
+      release: () => {},
     },
   });
   await broker.start();
@@ -35,7 +45,7 @@ afterAll(async () => {
   await endpoint.stop();
 });
 
-test("a secret that was replaced stops signing when its time is over, without another change of the agent", async () => {
+function newWorker(): PushWorker {
   const parts: WorkerParts = {
     ...{ broker, sender, slots: new Slots(8), now: () => now },
     report: (err) => {
@@ -43,17 +53,40 @@ test("a secret that was replaced stops signing when its time is over, without an
     },
     saveBreaker: async () => {},
   };
-  const worker = new PushWorker({ tenant_id: "tn_a", agent_id: "ag_a", endpoint: endpoint.url }, null, parts);
-  const signatures = async () => {
-    const before = endpoint.pushed.length;
-    waiting = 1;
-    worker.nudge();
-    const push = await settle(() => endpoint.pushed[before]);
-    return push.headers["webhook-signature"]?.split(" ").length;
-  };
+  return new PushWorker({ tenant_id: "tn_a", agent_id: "ag_a", endpoint: endpoint.url }, null, parts);
+}
+
+/** Gives an agent's worker something to push. */
+async function push(worker: PushWorker) {
+  const before = endpoint.pushed.length;
+  waiting = 1;
+  worker.nudge();
+  return settle(() => endpoint.pushed[before]);
+}
+
+test("a secret that was replaced stops signing when its time is over, without another change of the agent", async () => {
+  const worker = newWorker();
+  const signatures = async () => (await push(worker)).headers["webhook-signature"]?.split(" ").length;
   expect(await signatures()).toBe(2);
   secrets = [NEW];
   now += 86_400_000;
   expect(await signatures()).toBe(1);
+  await worker.stop();
+});
+
+test("410 pauses for good, and no longer than until the agent is changed and still to be pushed to", async () => {
+  const worker = newWorker();
+  endpoint.answer(410);
+  await push(worker);
+  await settle(() => stopped === 1);
+  endpoint.answer(200);
+  now += 365 * 86_400_000;
+  const before = endpoint.pushed.length;
+  waiting = 1;
+  worker.nudge();
+  await new Promise((resolve) => setImmediate(resolve));
+  expect([endpoint.pushed.length, waiting]).toEqual([before, 1]);
+  worker.changed();
+  await settle(() => endpoint.pushed.length === before + 1);
   await worker.stop();
 });
