@@ -36,11 +36,6 @@ export interface UserCaller extends Identity {
   token_version: number;
 }
 
-/** The operator of the whole installation (`OPERATOR_TOKEN`): no tenant of its own. */
-export interface OperatorCaller {
-  kind: "operator";
-}
-
 /** Who makes a request, as its verified token says; never from a body (spec: Authentication 3). */
 export type Caller = AgentCaller | UserCaller;
 

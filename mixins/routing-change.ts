@@ -4,10 +4,14 @@ import type { Context } from "moleculer";
 export interface RoutedSubscription {
   readonly id: string;
   readonly kind: "interest" | "feed";
+  /** Of an interest. */
   readonly agent_id?: string;
+  /** Of a feed. */
   readonly channel_id?: string;
   readonly glob: string;
+  /** A CEL predicate; without one the glob alone decides. */
   readonly filter?: string;
+  /** 0..9, 9 first; feeds have 0. */
   readonly priority: number;
 }
 

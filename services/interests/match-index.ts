@@ -7,23 +7,12 @@ import {
   unitsSpent,
 } from "../../lib/filter.ts";
 import { reservedPrefix } from "../../lib/platform-types.ts";
+import type { RoutedSubscription } from "../../mixins/routing-change.ts";
 import { FilterAccount, FilterAllowance, isCostly } from "./filter-allowance.ts";
 import { append, GlobIndex, removeFrom } from "./glob-index.ts";
 
 /** An interest of an agent or a feed of a channel, as far as matching needs it. */
-export interface Subscription {
-  readonly id: string;
-  readonly kind: "interest" | "feed";
-  /** Of an interest. */
-  readonly agent_id?: string;
-  /** Of a feed. */
-  readonly channel_id?: string;
-  readonly glob: string;
-  /** A CEL predicate; without one the glob alone decides. */
-  readonly filter?: string;
-  /** 0..9, 9 first; feeds have 0. */
-  readonly priority: number;
-}
+export type Subscription = RoutedSubscription;
 
 export interface MatchResult {
   /** In no particular order. */
