@@ -1,4 +1,12 @@
-import type { AnyBulkWriteOperation, Collection, Filter, FindOptions, UpdateFilter } from "mongodb";
+import {
+  type AnyBulkWriteOperation,
+  type Collection,
+  type Filter,
+  type FindOptions,
+  MongoBulkWriteError,
+  type UpdateFilter,
+  type WriteError,
+} from "mongodb";
 
 /** What every stored document has. */
 export interface TenantDocument {
@@ -55,7 +63,7 @@ export class TenantCollection<T extends TenantDocument> {
     }
   }
 
-  /** Inserts each on its own: those that fail are the `writeErrors` of the driver's MongoBulkWriteError. */
+  /** Inserts each on its own; `refusedRows` tells of its error which were refused. */
   async insertMany(docs: T[]): Promise<void> {
     await this.system.insertMany(docs as never, { ordered: false });
   }
@@ -96,4 +104,17 @@ const DUPLICATE_KEY = 11000;
 /** Whether a write failed because its key is taken: the only driver error the services tell apart. */
 export function isDuplicateKey(err: unknown): boolean {
   return err instanceof Error && "code" in err && err.code === DUPLICATE_KEY;
+}
+
+/**
+ * Which of an `insertMany`'s rows were refused, by its error; all others are durable. A connection that broke leaves no
+ * refusals either: rows count as written only when the server has counted them.
+ *
+ * @throws the error itself when it is not known of every row what became of it, or the write concern was not met
+ */
+export function refusedRows(err: unknown, rows: number): WriteError[] {
+  if (!(err instanceof MongoBulkWriteError)) throw err;
+  const refused = [err.writeErrors].flat();
+  if (err.result.getWriteConcernError() || err.insertedCount + refused.length < rows) throw err;
+  return refused;
 }

@@ -68,10 +68,15 @@ async function openEmbedded(dataDir: string): Promise<Store> {
 }
 
 const CLOCK_REFRESH_MS = 60_000;
+/** While no server can be written to, callers are told so after this time and come again. */
+const SERVER_SELECTION_MS = 5000;
 
 async function openMongo(url: string): Promise<Store> {
-  const durable = { writeConcern: { w: "majority", journal: true } } as const;
-  const connection = await connect(new mongoose.Mongoose(), url, durable, "MONGO_URL cannot be used: ");
+  const options = {
+    writeConcern: { w: "majority", journal: true },
+    serverSelectionTimeoutMS: SERVER_SELECTION_MS,
+  } as const;
+  const connection = await connect(new mongoose.Mongoose(), url, options, "MONGO_URL cannot be used: ");
   let offset = await clockOffset(connection);
   const refresh = setInterval(async () => {
     // a missed refresh leaves the offset of a minute ago, which is good enough until the next

@@ -1,5 +1,5 @@
-import { type AnyBulkWriteOperation, MongoBulkWriteError } from "mongodb";
-import type { TenantCollection } from "../../storage/collection.ts";
+import type { AnyBulkWriteOperation } from "mongodb";
+import { refusedRows, type TenantCollection } from "../../storage/collection.ts";
 import { NOT_DEAD } from "./dead.ts";
 import type { DeliveryDoc, EnrichmentDepth, Matched } from "./deliveries.model.ts";
 import { deliveryId } from "./delivery-id.ts";
@@ -88,10 +88,9 @@ async function insert(deliveries: TenantCollection<DeliveryDoc>, docs: DeliveryD
     await deliveries.insertMany(docs);
     return new Set();
   } catch (err) {
-    if (!(err instanceof MongoBulkWriteError)) throw err;
-    const failures = [err.writeErrors].flat();
-    // A failure of another kind, or rows that are not durable: fan-out asks for all of them again.
-    if (failures.some(({ code }) => code !== DUPLICATE_KEY) || err.result.getWriteConcernError()) throw err;
+    const failures = refusedRows(err, docs.length);
+    // A failure of another kind: fan-out asks for all of them again.
+    if (failures.some(({ code }) => code !== DUPLICATE_KEY)) throw err;
     return new Set(failures.map(({ index }) => index));
   }
 }

@@ -1,7 +1,6 @@
-import { MongoBulkWriteError } from "mongodb";
 import { Batcher } from "../../lib/batcher.ts";
 import { Fault } from "../../lib/faults.ts";
-import { isDuplicateKey, type TenantCollection } from "../../storage/collection.ts";
+import { isDuplicateKey, refusedRows, type TenantCollection } from "../../storage/collection.ts";
 import type { EventDoc } from "./events.model.ts";
 
 /** What became of a row: it is durable, its key was taken, or the error that it alone met. */
@@ -43,9 +42,7 @@ async function insertRows(events: TenantCollection<EventDoc>, rows: EventDoc[]):
   try {
     await events.insertMany(rows);
   } catch (err) {
-    // Rows without an error of their own are only durable if the write concern was met.
-    if (!(err instanceof MongoBulkWriteError) || err.result.getWriteConcernError()) throw err;
-    for (const { index, code, errmsg } of [err.writeErrors].flat()) {
+    for (const { index, code, errmsg } of refusedRows(err, rows.length)) {
       results[index] = isDuplicateKey(Object.assign(new Error(errmsg), { code }))
         ? "duplicate"
         : new Error(errmsg);
