@@ -12,6 +12,7 @@ import { currentCallers } from "./callers.ts";
 import { KeyUses } from "./key-uses.ts";
 import { SharedAttempts } from "./shared-attempts.ts";
 import { openTokens, type Subject, type Tokens } from "./tokens.ts";
+import { Turns } from "./turns.ts";
 
 const FLUSH_MS = 5000;
 const SWEEP_MS = 10 * 60_000;
@@ -21,17 +22,25 @@ const WRONG_LOGIN = "The e-mail or the password is wrong, or tenant_slug is need
 export const authService: ServiceFactory = ({ store, secrets, config, windows }) => {
   const endedTokens = store.collection(EndedTokenModel);
   const attempts = new SharedAttempts(config.LOGIN_ATTEMPTS_PER_MINUTE, windows);
+  const turns = new Turns();
   const uses = new KeyUses();
   let tokens: Tokens;
   let timers: NodeJS.Timeout[] = [];
 
   /** Carries out an attempt at a credential; null means it was wrong, which counts against the keys. */
   async function attempt<T>(keys: string[], wrong: Fault, trial: () => Promise<T | null>): Promise<T> {
-    const succeeded = await attempts.begin(keys, store.now());
-    const result = await trial();
-    if (result === null) throw wrong;
-    succeeded();
-    return result;
+    const giveBack = await turns.take(keys, () => attempts.begin(keys, store.now()));
+    let failed = false;
+    try {
+      const result = await trial();
+      failed = result === null;
+      if (result === null) throw wrong;
+      return result;
+    } finally {
+      // Also when it could not be tried: that was no guess.
+      if (!failed) giveBack();
+      turns.leave(keys, !failed);
+    }
   }
 
   async function current(ctx: Call, callers: readonly Caller[]): Promise<(Caller | null)[]> {
