@@ -1,9 +1,8 @@
-import { measureReceipts, type Receipts } from "./lib/receipts.ts";
+import { measureReceipts, type Receipts, typedReceivers } from "./lib/receipts.ts";
 import { type Part, progress, type Row } from "./lib/report.ts";
 import { commitMilliseconds, median } from "./lib/stats.ts";
-import { newReceiver, newWorld, type Receiver, type World } from "./lib/world.ts";
+import { newWorld } from "./lib/world.ts";
 
-const RECEIVERS = 10;
 const PER_SECOND = 500;
 const SECONDS = 8;
 const ROUNDS = 5;
@@ -26,20 +25,10 @@ export const latencyPart: Part = {
       }
       return rows(rounds, commitMilliseconds(world.server.dataDir));
     } finally {
-      await world.server.stop();
+      await world.stop();
     }
   },
 };
-
-/** Receivers that each have an event type of their own. */
-export function typedReceivers(world: World, name: string): Promise<(Receiver & { type: string })[]> {
-  return Promise.all(
-    Array.from({ length: RECEIVERS }, async (_, i) => {
-      const type = `com.example.${name}.r${i}`;
-      return { ...(await newReceiver(world, type)), type };
-    }),
-  );
-}
 
 function rows(rounds: Receipts[], commit: number): Row[] {
   const p50 = median(rounds.map((r) => r.p50));

@@ -1,11 +1,10 @@
 import { join } from "node:path";
 import type { Options } from "autocannon";
 import { startChild } from "../test/support/child.ts";
-import { settle } from "../test/support/settle.ts";
 import { type LoadResult, load } from "./lib/load.ts";
 import { type Part, progress, type Row } from "./lib/report.ts";
 import { commitMilliseconds, median } from "./lib/stats.ts";
-import { EVENT_TYPE, newReceiver, newWorld, sampleEvent, type World } from "./lib/world.ts";
+import { EVENT_TYPE, fannedOut, newReceiver, newWorld, sampleEvent, type World } from "./lib/world.ts";
 
 const ROUNDS = 5;
 const SECONDS = 5;
@@ -26,13 +25,15 @@ export const publishPart: Part = {
       const ours: LoadResult[] = [];
       for (let round = 0; round < ROUNDS; round++) {
         stock.push(await load(baseline.pid, singles(baseline.url)));
-        ours.push(await load(world.server.pid(), singles(world.server.url, world.token)));
+        ours.push(
+          await load(world.server.pid(), singles(world.server.url, world.token), () => fannedOut(world)),
+        );
         progress(`publish ${round + 1}/${ROUNDS}: stock ${rate(stock[round])}, ours ${rate(ours[round])}`);
       }
       return publishRows(stock, ours, commit);
     } finally {
       await baseline.stop();
-      await world.server.stop();
+      await world.stop();
     }
   },
 };
@@ -70,29 +71,23 @@ export const batchPart: Part = {
     try {
       await newReceiver(world, EVENT_TYPE);
       const results: LoadResult[] = [];
-      const lags: number[] = [];
       for (let round = 0; round < ROUNDS; round++) {
-        const before = await pending(world);
-        const result = await load(world.server.pid(), batches(world));
-        const ended = performance.now();
-        const wanted = before + result.requests * BATCH;
-        await settle(async () => (await pending(world)) >= wanted, { within: 60_000 });
-        lags.push(performance.now() - ended);
+        const result = await load(world.server.pid(), batches(world), () => fannedOut(world));
         results.push(result);
         progress(
-          `batch ${round + 1}/${ROUNDS}: ${events(result).toFixed(0)} events/s, lag ${lags[round]?.toFixed(0)} ms`,
+          `batch ${round + 1}/${ROUNDS}: ${events(result).toFixed(0)} events/s, lag ${result.finishedAfter.toFixed(0)} ms`,
         );
       }
-      return batchRows(results, lags);
+      return batchRows(results);
     } finally {
-      await world.server.stop();
+      await world.stop();
     }
   },
 };
 
-function batchRows(results: LoadResult[], lags: number[]): Row[] {
+function batchRows(results: LoadResult[]): Row[] {
   const perSecond = median(results.map(events));
-  const lag = median(lags);
+  const lag = median(results.map((r) => r.finishedAfter));
   const cpu = median(results.map((r) => r.serverMicrosPerRequest / BATCH));
   return [
     {
@@ -114,10 +109,6 @@ function batchRows(results: LoadResult[], lags: number[]): Row[] {
 
 const events = (result: LoadResult) => (result.requests * BATCH) / result.seconds;
 const rate = (result: LoadResult | undefined) => `${result?.requestsPerSecond.toFixed(0)} req/s`;
-
-async function pending({ admin }: World): Promise<number> {
-  return (await admin.get("/delivery/stats")).body.pending;
-}
 
 function singles(url: string, token?: string): Options {
   return post(url, "application/json", JSON.stringify(sampleEvent("[<id>]")), CONNECTIONS, token);

@@ -3,11 +3,13 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { settle } from "../test/support/settle.ts";
 import { type Part, progress, type Row } from "./lib/report.ts";
-import { created, inParallel, newAgent, newWorld, sampleEvent, type World } from "./lib/world.ts";
+import { median } from "./lib/stats.ts";
+import { inParallel, newWorld, sampleEvent, type World } from "./lib/world.ts";
 
 const AGENTS = 10_000;
 const LARGE_RECEIVERS = 1000;
 const MEGABYTE = 1_048_576;
+const ROUNDS = 5;
 
 /** One event to ten thousand agents, and a large one to a thousand. */
 export const widePart: Part = {
@@ -17,50 +19,80 @@ export const widePart: Part = {
     const world = await newWorld();
     try {
       progress(`wide: making ${AGENTS} agents`);
-      await inParallel(AGENTS, 16, async (i) => {
-        const id = await newAgent(world, "com.example.wide");
-        if (i < LARGE_RECEIVERS)
-          await created(world.admin.post(`/agents/${id}/interests`, { event_type: "com.example.large" }));
-      });
-      return [await visible(world), await growth(world)];
+      await inParallel(AGENTS, 32, (i) => makeAgent(world, i));
+      const times: number[] = [];
+      for (let round = 0; round < ROUNDS; round++) times.push(await visibleAfter(world, round));
+      return [visible(times), ...(await growth(world))];
     } finally {
-      await world.server.stop();
+      await world.stop();
     }
   },
 };
 
-async function visible(world: World): Promise<Row> {
+async function makeAgent({ client }: World, i: number): Promise<void> {
+  const { id } = await client.send("POST", "/agents", { name: `agent ${i}`, delivery_mode: "poll" });
+  const types = i < LARGE_RECEIVERS ? ["com.example.wide", "com.example.large"] : ["com.example.wide"];
+  for (const event_type of types) await client.send("POST", `/agents/${id}/interests`, { event_type });
+}
+
+/** Milliseconds from sending the publish until all its deliveries can be received. */
+async function visibleAfter(world: World, round: number): Promise<number> {
   const start = performance.now();
-  await publishAndWait(world, sampleEvent("wide-1", "com.example.wide"), AGENTS);
-  const ms = performance.now() - start;
+  await publishAndWait(world, sampleEvent(`wide-${round}`, "com.example.wide"), AGENTS);
+  return performance.now() - start;
+}
+
+function visible(times: number[]): Row {
+  const [typical, longest] = [median(times), Math.max(...times)];
   return {
-    what: `one event to ${AGENTS} agents: all deliveries there after`,
-    figure: `${ms.toFixed(0)} ms`,
+    what: `one event to ${AGENTS} agents: all deliveries there after (median / longest of ${ROUNDS})`,
+    figure: `${typical.toFixed(0)} / ${longest.toFixed(0)} ms`,
     target: "≤ 1,000 ms",
-    met: ms <= 1000,
+    met: longest <= 1000,
   };
 }
 
-async function growth(world: World): Promise<Row> {
-  const before = await storeBytes(world.server.dataDir);
-  const event = { ...sampleEvent("large-1", "com.example.large"), data: "x".repeat(MEGABYTE - 1000) };
-  await publishAndWait(world, event, LARGE_RECEIVERS);
-  const megabytes = ((await storeBytes(world.server.dataDir)) - before) / MEGABYTE;
+/** Each with an empty log to begin with, so that all that is written counts, and none of it for an earlier event. */
+async function growth(world: World): Promise<Row[]> {
+  const [atOnce, atRest]: [number[], number[]] = [[], []];
+  for (let round = 0; round < ROUNDS; round++) {
+    await world.server.restart();
+    const before = await storeBytes(world.server.dataDir);
+    await publishAndWait(world, largeEvent(`large-${round}`), LARGE_RECEIVERS);
+    atOnce.push((await storeBytes(world.server.dataDir)) - before);
+    await world.server.restart();
+    atRest.push((await storeBytes(world.server.dataDir)) - before);
+  }
+  return [
+    { ...growthRow("what stays", median(atRest)), target: "< 5 MB", met: median(atRest) < 5 * MEGABYTE },
+    growthRow("at once, from an empty write-ahead log, which is used again", median(atOnce)),
+  ];
+}
+
+function growthRow(what: string, bytes: number): Row {
   return {
-    what: `a 1 MB event to ${LARGE_RECEIVERS} agents: the store grows by`,
-    figure: `${megabytes.toFixed(1)} MB`,
-    target: "< 5 MB",
-    met: megabytes < 5,
+    what: `a 1 MB event to ${LARGE_RECEIVERS} agents, growth of all files: ${what}`,
+    figure: `${(bytes / MEGABYTE).toFixed(1)} MB`,
   };
 }
 
-async function publishAndWait({ admin }: World, event: object, receivers: number): Promise<void> {
-  const { body } = await admin.post("/events", event);
+/** Just under the limit of 1 MB, of many small values, as large events are. */
+function largeEvent(id: string) {
+  const line = { sku: "A-1047", quantity: 2, price: 129.5, note: "gift" };
+  const lines = Array.from(
+    { length: Math.floor((MEGABYTE - 1000) / (JSON.stringify(line).length + 1)) },
+    () => line,
+  );
+  return { ...sampleEvent(id, "com.example.large"), data: { lines } };
+}
+
+async function publishAndWait({ client }: World, event: object, receivers: number): Promise<void> {
+  const { event_id } = await client.send("POST", "/events", event);
   const all = async () => {
-    const stats = (await admin.get(`/events/${body.event_id}?receivers=false`)).body.deliveries;
-    return stats.pending === receivers;
+    const { deliveries } = await client.send("GET", `/events/${event_id}?receivers=false`);
+    return deliveries.pending === receivers;
   };
-  await settle(all, { within: 60_000 });
+  await settle(all, { within: 60_000, every: 5 });
 }
 
 /** All files of the data directory: the database and its write-ahead log. */

@@ -18,20 +18,32 @@ export interface LoadResult {
   p99: number;
   /** CPU microseconds the server spent on a request, all its threads. */
   serverMicrosPerRequest: number;
+  /** Milliseconds from the last answer until all was finished. */
+  finishedAfter: number;
   /** Share of one core that the generator used. */
   generatorCores: number;
 }
 
-/** Sends load to a server (its process id is what the CPU is read of) and gives what both did meanwhile. */
-export async function load(pid: number, options: Options): Promise<LoadResult> {
+/**
+ * Sends load to a server (its process id is what the CPU is read of) and gives what both did until what was asked for
+ * is `finished`: what is left to do when the last answer has come costs as well.
+ */
+export async function load(
+  pid: number,
+  options: Options,
+  finished: () => Promise<unknown> = async () => {},
+): Promise<LoadResult> {
   const cpuBefore = cpuSeconds(pid);
   const script = join(import.meta.dirname, "cannon.ts");
   const { stdout } = await promisify(execFile)(process.execPath, [script, JSON.stringify(options)], {
     maxBuffer: 1 << 24,
   });
   const result = JSON.parse(stdout) as LoadResult & { cpu_seconds: number };
+  const ended = performance.now();
+  await finished();
   return {
     ...result,
+    finishedAfter: performance.now() - ended,
     requestsPerSecond: result.requests / result.seconds,
     serverMicrosPerRequest: ((cpuSeconds(pid) - cpuBefore) / result.requests) * 1e6,
     generatorCores: result.cpu_seconds / result.seconds,

@@ -1,12 +1,28 @@
-import { Agent, request } from "node:http";
+import { type Client, newClient } from "./http.ts";
 import { percentile } from "./stats.ts";
-import { type Receiver, sampleEvent, type World } from "./world.ts";
+import { newReceiver, type Receiver, sampleEvent, type World } from "./world.ts";
+
+/** A receiver that has an event type of its own. */
+export type TypedReceiver = Receiver & { type: string };
 
 export interface Receipts {
   /** Milliseconds from sending a publish to having the delivery. */
   p50: number;
   p99: number;
-  count: number;
+}
+
+const RECEIVERS = 10;
+/** A run that takes so much longer than it was to take has lost an event. */
+const PATIENCE_MS = 60_000;
+
+/** Ten receivers, whose event types begin with `com.example.<name>.`. */
+export function typedReceivers(world: World, name: string): Promise<TypedReceiver[]> {
+  return Promise.all(
+    Array.from({ length: RECEIVERS }, async (_, i) => {
+      const type = `com.example.${name}.r${i}`;
+      return { ...(await newReceiver(world, type)), type };
+    }),
+  );
 }
 
 /**
@@ -15,69 +31,63 @@ export interface Receipts {
  */
 export async function measureReceipts(
   world: World,
-  receivers: (Receiver & { type: string })[],
+  receivers: TypedReceiver[],
   perSecond: number,
   seconds: number,
 ): Promise<Receipts> {
-  const http = new Agent({ keepAlive: true, maxSockets: 256 });
-  const sent = new Map<string, number>();
-  const times: number[] = [];
   const total = perSecond * seconds;
-  const run = `r${Date.now().toString(36)}`;
-  const send = (path: string, token: string, method: string, body?: unknown) =>
-    call(http, world.server.url + path, token, method, body);
-
-  const receive = async (receiver: Receiver) => {
-    while (times.length < total) {
-      const { deliveries } = (await send("/delivery/poll?limit=100&wait=1", receiver.token, "GET")) as Page;
-      const now = performance.now();
-      for (const { payload } of deliveries) {
-        const at = sent.get(payload.id);
-        if (at !== undefined) times.push(now - at);
-        sent.delete(payload.id);
-      }
-      // Not awaited: a receiver that acknowledges in the background is back in its poll at once.
-      if (deliveries.length)
-        void send("/delivery/ack", receiver.token, "POST", { delivery_ids: ids(deliveries) });
-    }
-  };
-  const receiving = Promise.all(receivers.map(receive));
-
+  const run = new Run(total, performance.now() + seconds * 1000 + PATIENCE_MS);
+  const clients = receivers.map(({ token }) => newClient(world.server.url, token));
+  const receiving = Promise.all(clients.map((client) => run.receive(client)));
   const start = performance.now();
   for (let n = 0; n < total; n++) {
     const due = start + (n * 1000) / perSecond;
     while (performance.now() < due) await new Promise((next) => setTimeout(next, 1));
-    const { type } = receivers[n % receivers.length] as { type: string };
-    const event = sampleEvent(`${run}-${n}`, type);
-    sent.set(event.id, performance.now());
-    void send("/events", world.token, "POST", event);
+    run.publish(world.client, (receivers[n % receivers.length] as TypedReceiver).type);
   }
   await receiving;
-  http.destroy();
-  return { p50: percentile(times, 0.5), p99: percentile(times, 0.99), count: times.length };
+  for (const client of clients) client.close();
+  return { p50: percentile(run.times, 0.5), p99: percentile(run.times, 0.99) };
 }
 
 interface Page {
   deliveries: { id: string; payload: { id: string } }[];
 }
 
-const ids = (deliveries: Page["deliveries"]) => deliveries.map(({ id }) => id);
+class Run {
+  readonly times: number[] = [];
+  readonly #name = `r${Date.now().toString(36)}`;
+  readonly #sent = new Map<string, number>();
+  readonly #total: number;
+  readonly #deadline: number;
+  #published = 0;
 
-function call(agent: Agent, url: string, token: string, method: string, body?: unknown): Promise<unknown> {
-  return new Promise((resolve, reject) => {
-    const headers: Record<string, string> = { authorization: `Bearer ${token}` };
-    if (body) headers["content-type"] = "application/json";
-    const req = request(url, { agent, method, headers }, (res) => {
-      let text = "";
-      res.setEncoding("utf8").on("data", (chunk) => {
-        text += chunk;
-      });
-      res.on("end", () => {
-        if ((res.statusCode as number) < 300) resolve(JSON.parse(text));
-        else reject(new Error(`${method} ${url}: ${res.statusCode} ${text}`));
-      });
-    });
-    req.on("error", reject);
-    req.end(body ? JSON.stringify(body) : undefined);
-  });
+  constructor(total: number, deadline: number) {
+    this.#total = total;
+    this.#deadline = deadline;
+  }
+
+  publish(client: Client, type: string): void {
+    const event = sampleEvent(`${this.#name}-${this.#published++}`, type);
+    this.#sent.set(event.id, performance.now());
+    void client.send("POST", "/events", event);
+  }
+
+  async receive(client: Client): Promise<void> {
+    while (this.times.length < this.#total) {
+      const { deliveries }: Page = await client.send("GET", "/delivery/poll?limit=100&wait=1");
+      const now = performance.now();
+      for (const { payload } of deliveries) this.#received(payload.id, now);
+      // Not awaited: a receiver that acknowledges in the background is back in its poll at once.
+      if (deliveries.length)
+        void client.send("POST", "/delivery/ack", { delivery_ids: deliveries.map(({ id }) => id) });
+      if (now > this.#deadline) throw new Error(`${this.#total - this.times.length} events never arrived`);
+    }
+  }
+
+  #received(id: string, now: number): void {
+    const at = this.#sent.get(id);
+    if (at !== undefined) this.times.push(now - at);
+    this.#sent.delete(id);
+  }
 }

@@ -21,11 +21,13 @@ export interface Part {
 
 /** Replaces a part's section in `docs/benchmarks.md`, keeping the others. */
 export function writeSection({ name, title }: Part, rows: Row[]): void {
-  const text = existsSync(FILE) ? readFileSync(FILE, "utf8") : HEAD;
-  const section = `<!-- ${name} -->\n${render(title, rows)}<!-- /${name} -->\n`;
-  const old = new RegExp(`<!-- ${name} -->[\\s\\S]*?<!-- /${name} -->\n`);
-  writeFileSync(FILE, old.test(text) ? text.replace(old, () => section) : `${text}\n${section}`);
+  const old = existsSync(FILE) ? readFileSync(FILE, "utf8") : "";
+  const sections = new Map([...old.matchAll(SECTION)].map(([section, known]) => [known, section]));
+  sections.set(name, `<!-- ${name} -->\n${render(title, rows)}<!-- /${name} -->\n`);
+  writeFileSync(FILE, [HEAD, ...sections.values()].join("\n"));
 }
+
+const SECTION = /<!-- (\w+) -->\n[\s\S]*?<!-- \/\1 -->\n/g;
 
 function render(title: string, rows: Row[]): string {
   const machine = `${cpus().length} cores (${cpus()[0]?.model.trim() ?? "unknown"}), Node ${process.version}`;
@@ -39,9 +41,20 @@ function render(title: string, rows: Row[]): string {
 
 const HEAD = `# Benchmarks
 
-Written by \`npm run bench\` (all parts) or \`npm run bench -- PART …\`; each part says when it was last run. Server and
-load generator share one machine, so every rate is of both together. A *commit* is the median time of a 4 KB append
-and \`fdatasync\` on the same disk in the same run: no durable answer can be faster than that.
+Written by \`npm run bench\`, which takes about ten minutes on two cores, or by \`npm run bench -- PART …\` for some
+parts; each part says when and on what machine it was last run. The code is in \`bench/\`.
+
+How to read it:
+
+- **Everything shares one machine**: the server, the load generator and whatever else runs there. Rates are of all of
+  them together, so they say little about another machine.
+- **Ratios say more.** What is compared takes turns, round after round, in the same run: with a gateway that does
+  nothing, or with a second server of ours that lacks what the first is loaded with. Figures are medians of rounds.
+- **CPU** is that of the whole server process, all its threads, until the last delivery of what was published is in the
+  store; it is steadier than time, in steps of 10 ms a round.
+- **A commit** is the median time of a 4 KB append and \`fdatasync\` on the same disk in the same run: no durable answer
+  can be faster. Every publish, acknowledgement and change waits for one.
+- **Targets** are what this release was to reach; one that is missed says **no**.
 `;
 
 /** A line of progress on the terminal. */

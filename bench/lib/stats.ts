@@ -27,3 +27,16 @@ export function commitMilliseconds(folder: string, rounds = 200): number {
   rmSync(file);
   return median(times);
 }
+
+/**
+ * Measures each subject in turn, round after round, so that what the machine does besides hits all of them alike.
+ *
+ * @returns the results of each subject
+ */
+export async function inTurns<T>(rounds: number, subjects: (() => Promise<T>)[]): Promise<T[][]> {
+  const results: T[][] = subjects.map(() => []);
+  for (let round = 0; round < rounds; round++) {
+    for (const [i, subject] of subjects.entries()) results[i]?.push(await subject());
+  }
+  return results;
+}

@@ -1,17 +1,58 @@
 import { type Api, agentToken, api } from "../../test/support/http.ts";
 import { startServer, type TestServer } from "../../test/support/server.ts";
+import { settle } from "../../test/support/settle.ts";
+import { BATCH_TYPE, type Client, newClient } from "./http.ts";
 
 /** A server to measure, with its limits off, and the token of its admin agent. */
 export interface World {
   server: TestServer;
-  admin: Api;
   token: string;
+  admin: Api;
+  /** The same caller by a cheaper client, for what is done very often or is measured. */
+  client: Client;
+  /** How many events have been accepted, and how many of them have all their deliveries. */
+  counts(): Promise<{ accepted: number; fannedOut: number }>;
+  stop(): Promise<void>;
 }
 
 export async function newWorld(env: Record<string, string> = {}): Promise<World> {
   const server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", LOG_LEVEL: "warn", ...env } });
   const token = await agentToken(server, server.credentials.agent.api_key);
-  return { server, token, admin: api(server, token) };
+  const client = newClient(server.url, token);
+  const stop = () => {
+    client.close();
+    return server.stop();
+  };
+  return { server, token, admin: api(server, token), client, counts: () => counts(server), stop };
+}
+
+// Statistics would not do: they count rows, and of very many only now and then.
+async function counts({ root }: TestServer): Promise<{ accepted: number; fannedOut: number }> {
+  const text = await (await fetch(`${root}/metrics`)).text();
+  const value = (name: string) => Number(new RegExp(`^afferent_${name}_total (\\d+)`, "m").exec(text)?.[1]);
+  return { accepted: value("events_accepted"), fannedOut: value("events_fanned_out") };
+}
+
+/** Waits until every accepted event has all its deliveries. */
+export function fannedOut({ counts }: World): Promise<unknown> {
+  const done = async () => {
+    const { accepted, fannedOut } = await counts();
+    return accepted === fannedOut;
+  };
+  return settle(done, { within: 120_000, what: "the fan-out of every accepted event" });
+}
+
+const PER_BATCH = 100;
+
+/** Publishes `count` events of a type by batches of 100, and waits for their fan-out. Ids begin with `name`. */
+export async function publishMany(world: World, type: string, count: number, name: string): Promise<void> {
+  await inParallel(count / PER_BATCH, 6, async (batch) => {
+    const events = Array.from({ length: PER_BATCH }, (_, i) => sampleEvent(`${name}-${batch}-${i}`, type));
+    const results: { status: string }[] = await world.client.send("POST", "/events", events, BATCH_TYPE);
+    if (results.some(({ status }) => status !== "accepted"))
+      throw new Error(`not every event was accepted: ${JSON.stringify(results[0])}`);
+  });
+  await fannedOut(world);
 }
 
 export interface Receiver {
@@ -23,22 +64,23 @@ export interface Receiver {
 /** An agent that polls, with one interest. */
 export async function newReceiver(world: World, event_type: string): Promise<Receiver> {
   const id = await newAgent(world, event_type);
-  const { body } = await world.admin.post(`/agents/${id}/keys`, { scopes: ["receive"] });
-  const token = await agentToken(world.server, body.key);
+  const { key } = await created(world.admin.post(`/agents/${id}/keys`, { scopes: ["receive"] }));
+  const token = await agentToken(world.server, key);
   return { id, token, api: api(world.server, token) };
 }
 
 /** An agent without a key, with one interest. */
-export async function newAgent({ admin }: World, event_type: string): Promise<string> {
-  const { body } = await admin.post("/agents", { name: event_type, delivery_mode: "poll" });
-  await created(admin.post(`/agents/${body.id}/interests`, { event_type }));
-  return body.id;
+async function newAgent({ admin }: Pick<World, "admin">, event_type: string): Promise<string> {
+  const { id } = await created(admin.post("/agents", { name: event_type, delivery_mode: "poll" }));
+  await created(admin.post(`/agents/${id}/interests`, { event_type }));
+  return id;
 }
 
-/** Fails loudly: a benchmark on half its data says nothing. */
-export async function created(answer: ReturnType<Api["post"]>): Promise<void> {
+/** The body. Fails loudly: a benchmark on half its data says nothing. */
+async function created(answer: ReturnType<Api["post"]>): Promise<{ id: string; key: string }> {
   const { status, body } = await answer;
   if (status !== 201) throw new Error(`expected 201, got ${status}: ${JSON.stringify(body)}`);
+  return body;
 }
 
 /** Runs `count` jobs, `width` at a time. */
