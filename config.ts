@@ -77,6 +77,13 @@ export const SETTINGS = {
     0,
     1e9,
   ),
+  WEBHOOK_REFUSALS_PER_MINUTE: integer(
+    60,
+    "Webhooks per 60 s refused for their signature per address and URL, ten times that per address; 0 is off.",
+    0,
+    1e9,
+  ),
+  WEBHOOKS_PER_MINUTE: integer(6000, "Signed webhooks per 60 s per tenant; 0 is off.", 0, 1e9),
   REQUEST_TIMEOUT_SECONDS: integer(30, "A call between services that takes longer fails.", 1, 600),
   MAX_WRITES_IN_FLIGHT: integer(
     2000,
@@ -120,7 +127,7 @@ export class ConfigError extends Error {}
 
 // Names of ours begin like these: a near miss is a mistake that should be told, not silently ignored.
 const OURS =
-  /^(MONGO|NATS|REDIS|SECRET_KEY|OPERATOR|METRICS_|TRUST_PROXY|RATE_LIMIT|TENANT_RATE|LOGIN_ATTEMPTS|REQUEST_TIMEOUT|MAX_WRITES|EVENT_|VISIBILITY_|RETRY_|MIN_FREE_|DEDUPE_|ACKNOWLEDGED_|PUSH_)/;
+  /^(MONGO|NATS|REDIS|SECRET_KEY|OPERATOR|METRICS_|TRUST_PROXY|RATE_LIMIT|TENANT_RATE|LOGIN_ATTEMPTS|WEBHOOK|REQUEST_TIMEOUT|MAX_WRITES|EVENT_|VISIBILITY_|RETRY_|MIN_FREE_|DEDUPE_|ACKNOWLEDGED_|PUSH_)/;
 
 /** Reads and checks the environment. Throws ConfigError that names the variable, what it was and what it may be. */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {

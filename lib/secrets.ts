@@ -52,6 +52,13 @@ export class SecretBox {
   }
 }
 
+/** A secret that requests are signed with, encrypted. */
+export interface SigningSecret {
+  sealed: string;
+  /** From then on it no longer counts; null for the newest. */
+  ends_at: Date | null;
+}
+
 /** A key that cannot be used, or a stored secret that this node's key does not open. */
 export class SecretError extends Error {}
 

@@ -47,6 +47,8 @@ export const metrics = {
   deliveriesAcknowledged: counter("deliveries_acknowledged", "Deliveries acknowledged"),
   deliveriesNacked: counter("deliveries_nacked", "Deliveries refused by their receiver"),
   deliveriesDeadLettered: counter("deliveries_dead_lettered", "Deliveries moved to the dead-letter queue"),
+  /** `accepted`, `duplicate`, `dead_lettered`; `refused` where no signature fits. */
+  webhooks: counter("webhooks", "Webhooks received by what came of them", ["outcome"]),
   pushAttempts: counter("push_attempts", "Pushes by what came of them", ["outcome"]),
 
   limitsCountedHere: counter(

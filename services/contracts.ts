@@ -4,6 +4,7 @@ import { authOperations } from "./auth/auth.contract.ts";
 import { channelsOperations } from "./channels/channels.contract.ts";
 import { deliveriesOperations } from "./deliveries/deliveries.contract.ts";
 import { eventsOperations } from "./events/events.contract.ts";
+import { ingestOperations } from "./ingest/ingest.contract.ts";
 import { interestsOperations } from "./interests/interests.contract.ts";
 import { keysOperations } from "./keys/keys.contract.ts";
 import { systemOperations } from "./system/system.contract.ts";
@@ -18,6 +19,7 @@ export const operations: readonly Operation[] = [
   channelsOperations,
   deliveriesOperations,
   eventsOperations,
+  ingestOperations,
   interestsOperations,
   keysOperations,
   systemOperations,

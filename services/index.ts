@@ -5,6 +5,7 @@ import { deliveriesService } from "./deliveries/deliveries.service.ts";
 import { eventsService } from "./events/events.service.ts";
 import { gatewayService } from "./gateway/gateway.service.ts";
 import { idempotencyService } from "./idempotency/idempotency.service.ts";
+import { ingestService } from "./ingest/ingest.service.ts";
 import { interestsService } from "./interests/interests.service.ts";
 import { keysService } from "./keys/keys.service.ts";
 import { pushService } from "./push/push.service.ts";
@@ -22,6 +23,7 @@ export const serviceFactories: Record<string, ServiceFactory> = {
   events: eventsService,
   gateway: gatewayService,
   idempotency: idempotencyService,
+  ingest: ingestService,
   interests: interestsService,
   keys: keysService,
   push: pushService,

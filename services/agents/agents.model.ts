@@ -1,14 +1,8 @@
 import { Schema } from "mongoose";
+import type { SigningSecret } from "../../lib/secrets.ts";
 import type { TenantDocument } from "../../storage/collection.ts";
 import type { Model } from "../runtime.ts";
 import type { AgentStatus, DeliveryMode } from "./agents.contract.ts";
-
-/** A secret that pushes are signed with, encrypted. */
-export interface SigningSecret {
-  sealed: string;
-  /** From then on it no longer signs; null for the newest. */
-  ends_at: Date | null;
-}
 
 export interface AgentDoc extends TenantDocument {
   name: string;

@@ -1,5 +1,6 @@
+import type { SigningSecret } from "../../lib/secrets.ts";
 import type { AgentState, DeliveryMode } from "./agents.contract.ts";
-import type { AgentDoc, SigningSecret } from "./agents.model.ts";
+import type { AgentDoc } from "./agents.model.ts";
 
 /** What callers may set of an agent; what is absent stays as it is. */
 export type Settings = Partial<

@@ -3,6 +3,7 @@ import { type Call, isAdmin } from "../../lib/caller.ts";
 import { Fault, invalidValue, notFound } from "../../lib/faults.ts";
 import { newId } from "../../lib/ids.ts";
 import { raiseRouting } from "../../mixins/routing-change.ts";
+import { newSigningSecret, rotate, sealSigningSecret, secretsAt } from "../../mixins/signing-secrets.ts";
 import { action, internal, type ServiceFactory } from "../runtime.ts";
 import {
   createAgent,
@@ -14,7 +15,6 @@ import {
 } from "./agents.contract.ts";
 import { type AgentDoc, AgentModel } from "./agents.model.ts";
 import { changesOf, firstAgent, newAgent, present, type Settings, stateOf } from "./agents.rows.ts";
-import { newSigningSecret, rotate, sealSigningSecret, secretsAt } from "./signing.ts";
 
 interface AgentKey {
   tenant_id: string;
@@ -62,7 +62,7 @@ export const agentsService: ServiceFactory = ({ store, secrets, config }) => {
             _id,
             tenant_id: caller.tenant_id,
             at: new Date(store.now()),
-            signing: sealSigningSecret(secrets, _id, signing_secret),
+            signing: sealSigningSecret(secrets, `agents/${_id}`, signing_secret),
           },
         );
         const agent = await agents.insertOnce(row);
@@ -122,15 +122,17 @@ export const agentsService: ServiceFactory = ({ store, secrets, config }) => {
 
       rotate_signing_secret: action(rotateSigningSecret, async (ctx) => {
         const { tenant_id } = ctx.meta.caller;
-        const target = { tenant_id, agent_id: ctx.params.agent_id, seed: ctx.meta.idempotency_seed };
-        const { secret, previous_ends_at } = await rotate(agents, secrets, store.now(), target);
-        await ctx.broadcast("agents.changed", { tenant_id, agent_id: target.agent_id });
+        const { agent_id } = ctx.params;
+        const target = { tenant_id, id: agent_id, seed: ctx.meta.idempotency_seed };
+        const signed = { rows: agents, secrets, owners: "agents", resource_type: "agent" };
+        const { secret, previous_ends_at } = await rotate(signed, store.now(), target);
+        await ctx.broadcast("agents.changed", { tenant_id, agent_id });
         return { signing_secret: secret, previous_ends_at: previous_ends_at.toISOString() };
       }),
 
       /** The first agent of a new tenant. */
       insert_first: internal<AgentKey & { owner_user_id: string }>(async ({ params }) => {
-        const signing = sealSigningSecret(secrets, params.agent_id, newSigningSecret(secrets));
+        const signing = sealSigningSecret(secrets, `agents/${params.agent_id}`, newSigningSecret(secrets));
         await agents.insertOnce(firstAgent(params, signing, new Date(store.now())));
       }),
 
@@ -148,7 +150,7 @@ export const agentsService: ServiceFactory = ({ store, secrets, config }) => {
       /** Plain secrets that sign now, newest first; empty when there is no such agent. */
       signing_secrets: internal<AgentKey>(async ({ params: { tenant_id, agent_id } }) => {
         const agent = await agents.findOne(tenant_id, { _id: agent_id });
-        return agent ? secretsAt(secrets, agent, store.now()) : [];
+        return agent ? secretsAt(secrets, `agents/${agent_id}`, agent.signing_secrets, store.now()) : [];
       }),
 
       /** Agents that are pushed to, of all tenants, by the page; or the one named, if it is. */

@@ -8,7 +8,7 @@ import { Loop } from "../../mixins/loop.ts";
 import { action, internal, type Runtime } from "../runtime.ts";
 import { type Loaded, RecentEvents, toLoaded } from "./envelopes.ts";
 import { getEvent, listEvents, retryEvent } from "./events.contract.ts";
-import { EventModel, fanoutKey } from "./events.model.ts";
+import { dedupeKey, EventModel, fanoutKey } from "./events.model.ts";
 import { FanOut } from "./fan-out.ts";
 import { listEvents as list, maySee } from "./list.ts";
 import { present, timelineOf } from "./present.ts";
@@ -125,6 +125,23 @@ export function eventsService(runtime: Runtime): ServiceSchema {
         };
         return publisher.publish(event, { tenant_id, publisher_id: null });
       }),
+
+      /** Publishes what came through an inlet; each event on its own, answered as a batch is. */
+      ingest: internal<{ tenant_id: string; events: unknown[]; publisher_id: string | null }>(
+        async ({ params: { tenant_id, events: given, publisher_id }, meta: { traceparent } }) => {
+          const candidates = given.map((each) => () => checkClientEvent(each));
+          return toAnswers(await publisher.publishEach(candidates, { tenant_id, publisher_id, traceparent }));
+        },
+      ),
+
+      /** When an event with this id of its producer was accepted, in ms; null when there is none. */
+      accepted_at: internal<{ tenant_id: string; ce_id: string }>(
+        async ({ params: { tenant_id, ce_id } }) => {
+          const filter = { dedupe: dedupeKey(tenant_id, ce_id) };
+          const row = await events.findOne(tenant_id, filter, { projection: { accepted_at: 1 } });
+          return row?.accepted_at.getTime() ?? null;
+        },
+      ),
 
       /** The last events of a tenant, latest first: what an interest is tried on before it is saved. */
       latest: internal<{ tenant_id: string; limit: number }>(async ({ params: { tenant_id, limit } }) => {

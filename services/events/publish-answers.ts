@@ -2,7 +2,7 @@ import { isFault } from "../../lib/faults.ts";
 import type { Published } from "./publish.ts";
 
 /** What a batch is told of one event. */
-type BatchAnswer =
+export type BatchAnswer =
   | Published
   | { status: "rejected"; error: { code: string; message: string; details: Record<string, unknown> } };
 

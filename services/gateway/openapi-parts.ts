@@ -22,6 +22,7 @@ export const TAGS: Record<string, string> = {
   deliveries: "What an agent is given: taking, settling, dead letters.",
   events: "Publishing, and what became of an event.",
   gateway: "The installation itself: health, measures, this document.",
+  ingest: "Inlets for what other systems send.",
   interests: "What an agent wants to be given.",
   keys: "API keys of agents.",
   teams: "Agents that belong together.",

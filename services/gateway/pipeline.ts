@@ -42,8 +42,15 @@ function readBody(exchange: Exchange, readers: Record<string, BodyReader>): Prom
   const { op, req } = exchange;
   const consumes = op.consumes ?? "json";
   if (consumes === "json") return readJson(req, op);
-  if (consumes === "raw") return readRaw(req, op.maxBody ?? DEFAULT_MAX_BODY).then((raw) => ({ raw }));
+  if (consumes === "raw") return readDelivery(exchange);
   return (readers[consumes] as BodyReader)(exchange);
+}
+
+/** The body as it came with the headers, both as text: nodes talk in JSON, where bytes would be lists of numbers. */
+async function readDelivery({ op, req }: Exchange): Promise<Record<string, unknown>> {
+  const raw = await readRaw(req, op.maxBody ?? DEFAULT_MAX_BODY);
+  const headers = Object.entries(req.headers).map(([name, value]) => [name, String(value)]);
+  return { raw: raw.toString("base64"), headers: Object.fromEntries(headers) };
 }
 
 /** What an action gave, as the answer that is sent. */

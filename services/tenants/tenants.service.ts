@@ -1,12 +1,12 @@
-import type { ServiceBroker } from "moleculer";
 import { newApiKey } from "../../lib/api-key.ts";
 import type { Call } from "../../lib/caller.ts";
 import { notFound } from "../../lib/faults.ts";
 import { newId } from "../../lib/ids.ts";
 import { newPassword } from "../../lib/password.ts";
-import { action, internal, type Runtime, type ServiceFactory } from "../runtime.ts";
+import { action, internal, type ServiceFactory } from "../runtime.ts";
 import { erase, eraseDue } from "./erasure.ts";
 import { type Founding, firstIds, found } from "./founding.ts";
+import { originOf } from "./origin.ts";
 import {
   createTenant,
   eraseTenant,
@@ -41,7 +41,12 @@ export const tenantsService: ServiceFactory = (runtime) => {
         const founding: Founding = { tenant_id: newId("tn", seed), slug, name, admin, api_key };
         const tenant = await found(tenants, ctx, store.now(), founding);
         const agent = { id: firstIds(tenant._id).agent_id, api_key };
-        return { tenant: present(tenant), admin, agent, ingest_url: await originOf(ctx.broker, runtime) };
+        return {
+          tenant: present(tenant),
+          admin,
+          agent,
+          ingest_url: await originOf(ctx.broker, runtime.config),
+        };
       }),
 
       list: action(listTenants, async ({ params: { offset = 0, limit = 50 } }) => {
@@ -130,12 +135,6 @@ export const tenantsService: ServiceFactory = (runtime) => {
     },
   };
 };
-
-async function originOf(broker: ServiceBroker, { config }: Runtime): Promise<string> {
-  if (config.PUBLIC_URL) return config.PUBLIC_URL.replace(/\/$/, "");
-  if (!broker.registry.actions.isAvailable("gateway.address")) return `http://${config.HOST}:${config.PORT}`;
-  return ((await broker.call("gateway.address")) as { origin: string }).origin;
-}
 
 function stateOf({ _id, slug, name, status }: TenantDoc): TenantState {
   return { id: _id, slug, name, status };

@@ -91,6 +91,10 @@ const MAKERS: Record<string, (world: World) => Promise<string>> = {
   ch: async ({ admin }) => ok(await admin.post("/channels", { name: "channel" })).id,
   feed: async ({ admin, idOf }) =>
     ok(await admin.post(`/channels/${await idOf("ch")}/feeds`, { event_type_glob: "com.example.*" })).id,
+  whk: async ({ admin }) =>
+    ok(
+      await admin.post("/ingest/webhooks", { name: "w", source: "s", mapping: { entity: "e", action: "a" } }),
+    ).id,
   evt: async ({ agent }) => ok(await agent.post("/events", event("of-a-tenant"))).event_id,
   dlv: deadDelivery,
 };

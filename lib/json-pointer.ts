@@ -1,0 +1,24 @@
+/** A JSON Pointer (RFC 6901) as the keys it goes through. */
+export type JsonPointer = readonly string[];
+
+/** Reads a pointer that begins with `/`; null when it is none. */
+export function parsePointer(text: string): JsonPointer | null {
+  if (!text.startsWith("/") || /~(?![01])/.test(text)) return null;
+  return text
+    .slice(1)
+    .split("/")
+    .map((key) => key.replaceAll("~1", "/").replaceAll("~0", "~"));
+}
+
+const INDEX = /^(?:0|[1-9]\d*)$/;
+
+/** The value a pointer leads to; undefined where there is none. */
+export function resolvePointer(value: unknown, pointer: JsonPointer): unknown {
+  let at = value;
+  for (const key of pointer) {
+    if (typeof at !== "object" || at === null) return undefined;
+    if (Array.isArray(at) ? !INDEX.test(key) : !Object.hasOwn(at, key)) return undefined;
+    at = (at as Record<string, unknown>)[key];
+  }
+  return at;
+}

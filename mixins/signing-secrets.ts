@@ -1,0 +1,91 @@
+import { Fault, notFound } from "../lib/faults.ts";
+import type { SecretBox, SigningSecret } from "../lib/secrets.ts";
+import type { TenantCollection, TenantDocument } from "../storage/collection.ts";
+
+/** A row with signing secrets of its own. */
+export interface Signed extends TenantDocument {
+  /** Newest first. */
+  signing_secrets: SigningSecret[];
+  /** Counts the rotations, and guards them. */
+  signing_version: number;
+  updated_at: Date;
+}
+
+const SECRET_BYTES = 32;
+const OVERLAP_MS = 24 * 60 * 60 * 1000;
+const ATTEMPTS = 5;
+
+/** A new secret in the form of Standard Webhooks; the same one again for the same seed. */
+export function newSigningSecret(secrets: SecretBox, seed?: string): string {
+  return `whsec_${secrets.random(SECRET_BYTES, "signing-secret", seed).toString("base64")}`;
+}
+
+/** @param owner Its kind and id: `agents/ag_1`. */
+export function sealSigningSecret(secrets: SecretBox, owner: string, secret: string): SigningSecret {
+  return { sealed: secrets.seal(secret, place(owner)), ends_at: null };
+}
+
+/** The secrets that count at a time, in plain text, newest first. */
+export function secretsAt(
+  secrets: SecretBox,
+  owner: string,
+  signing_secrets: SigningSecret[],
+  now: number,
+): string[] {
+  return signing_secrets
+    .filter(({ ends_at }) => ends_at === null || ends_at.getTime() > now)
+    .map(({ sealed }) => secrets.open(sealed, place(owner)));
+}
+
+interface Target {
+  tenant_id: string;
+  id: string;
+  seed?: string | undefined;
+  /** The new secret, where the other side has made it. */
+  secret?: string | undefined;
+}
+
+/** Rows with signing secrets, and what they are called. */
+export interface SignedRows<T extends Signed> {
+  rows: TenantCollection<T>;
+  secrets: SecretBox;
+  /** `agents`, as in `sealSigningSecret`. */
+  owners: string;
+  /** `agent`, as in the fault. */
+  resource_type: string;
+}
+
+/**
+ * Puts a new secret before the others, of which only the newest goes on counting, for 24 hours. With a seed, a second
+ * try of the same request finds its secret there already.
+ *
+ * @returns the secret, and until when the previous one counts too.
+ */
+export async function rotate<T extends Signed>(
+  { rows, secrets, owners, resource_type }: SignedRows<T>,
+  now: number,
+  { tenant_id, id, seed, secret = newSigningSecret(secrets, seed) }: Target,
+): Promise<{ secret: string; previous_ends_at: Date }> {
+  const owner = `${owners}/${id}`;
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const row = await rows.findOne(tenant_id, { _id: id } as never);
+    if (!row) throw notFound(resource_type, id);
+    const [newest, previous] = row.signing_secrets as [SigningSecret, SigningSecret?];
+    if (seed && previous?.ends_at && secrets.open(newest.sealed, place(owner)) === secret) {
+      return { secret, previous_ends_at: previous.ends_at };
+    }
+    const previous_ends_at = new Date(now + OVERLAP_MS);
+    const next = [sealSigningSecret(secrets, owner, secret), { ...newest, ends_at: previous_ends_at }];
+    const changed = await rows.update(
+      tenant_id,
+      { _id: id, signing_version: row.signing_version } as never,
+      { $set: { signing_secrets: next, updated_at: new Date(now) }, $inc: { signing_version: 1 } } as never,
+    );
+    if (changed) return { secret, previous_ends_at };
+  }
+  throw new Fault("conflict", "The signing secret is being changed by others; try again.");
+}
+
+function place(owner: string): string {
+  return `${owner}/signing`;
+}

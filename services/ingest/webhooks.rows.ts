@@ -1,0 +1,31 @@
+import { compileMapping, type Mapping } from "./mapping.ts";
+import type { WebhookDoc } from "./webhooks.model.ts";
+
+/** Below the origin: with the source where it is fixed, without where the payload says it. */
+export function webhookPath(tenant_slug: string, source: string): string {
+  const named = !source.startsWith("/") && !/^header:/i.test(source);
+  return `/w/${tenant_slug}${named ? `/${encodeURIComponent(source)}` : ""}`;
+}
+
+/** @throws Fault validation_error for a mapping that can map nothing. */
+export function mappingOf({ source, mapping }: Pick<WebhookDoc, "source" | "mapping">): Mapping {
+  return compileMapping({ source, ...mapping });
+}
+
+/** The id that the sender gave a delivery, if it did: sent again, it has the same. */
+export function idOfSender(headers: Readonly<Record<string, string | undefined>>): string | null {
+  return headers["webhook-id"] || headers["x-github-delivery"] || null;
+}
+
+export function present(doc: WebhookDoc, address: { origin: string; tenant_slug: string }) {
+  const { entity, action, id = null, subject = null, data = null } = doc.mapping;
+  return {
+    id: doc._id,
+    name: doc.name,
+    source: doc.source,
+    mapping: { entity, action, id, subject, data },
+    url: address.origin + webhookPath(address.tenant_slug, doc.source),
+    created_at: doc.created_at.toISOString(),
+    updated_at: doc.updated_at.toISOString(),
+  };
+}

@@ -1,0 +1,70 @@
+import { createHmac, randomUUID } from "node:crypto";
+import { Webhook } from "standardwebhooks";
+import { type Answer, type Api, api } from "./http.ts";
+import { ok } from "./tenancy.ts";
+
+/** A registration as its admin got it. */
+export interface Registration {
+  id: string;
+  url: string;
+  signing_secret: string;
+}
+
+type Headers = Record<string, string>;
+
+const GITHUB = { entity: "header:X-GitHub-Event", action: "/action", subject: "/repository/full_name" };
+
+export async function register(admin: Api, fields: object = {}): Promise<Registration> {
+  return ok(
+    await admin.post("/ingest/webhooks", { name: "GitHub", source: "github", mapping: GITHUB, ...fields }),
+  );
+}
+
+/** Posts a body as it is. */
+export function deliver(url: string, body: string, headers: Headers): Promise<Answer> {
+  return api({ url: "" }).post(url, body, headers);
+}
+
+export function hexSignature(secret: string, body: string | Buffer): string {
+  return createHmac("sha256", secret).update(body).digest("hex");
+}
+
+/** Headers that are the service's own. */
+export function serviceHeaders(secret: string, body: string, more: Headers = {}): Headers {
+  return { "X-Service-Signature": hexSignature(secret, body), ...more };
+}
+
+/** Headers as GitHub sends them. */
+export function githubHeaders(
+  secret: string,
+  body: string,
+  name: string,
+  id: string = randomUUID(),
+): Headers {
+  return {
+    "User-Agent": "GitHub-Hookshot/044aadd",
+    "X-GitHub-Delivery": id,
+    "X-GitHub-Event": name,
+    "X-Hub-Signature-256": `sha256=${hexSignature(secret, body)}`,
+  };
+}
+
+/** Headers as the library of Standard Webhooks makes them. */
+export function standardHeaders(
+  secret: string,
+  body: string,
+  at = new Date(),
+  id: string = randomUUID(),
+): Headers {
+  return {
+    "webhook-id": id,
+    "webhook-timestamp": String(Math.floor(at.getTime() / 1000)),
+    "webhook-signature": new Webhook(secret).sign(id, at, body),
+  };
+}
+
+/** The header that Stripe documents. */
+export function stripeHeaders(secret: string, body: string, at = new Date()): Headers {
+  const t = Math.floor(at.getTime() / 1000);
+  return { "Stripe-Signature": `t=${t},v1=${hexSignature(secret, `${t}.${body}`)}` };
+}

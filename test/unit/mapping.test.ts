@@ -1,0 +1,250 @@
+import { describe, expect, test } from "@jest/globals";
+import fc from "fast-check";
+import { checkCloudEvent } from "../../lib/cloudevents.ts";
+import { parsePointer, resolvePointer } from "../../lib/json-pointer.ts";
+import {
+  compileMapping,
+  type Mapped,
+  type MappingSpec,
+  type Receipt,
+  takeCloudEvent,
+  toTypePart,
+} from "../../services/ingest/mapping.ts";
+import { githubDeliveries } from "../support/github.ts";
+
+const SPEC: MappingSpec = { source: "shop", entity: "order", action: "/what" };
+const RECEIPT: Receipt = {
+  registration_id: "whk_1",
+  default_id: "d-1",
+  ce_source: "/w/acme/shop",
+  now: Date.UTC(2026, 0, 31, 9, 30),
+};
+
+const map = (spec: Partial<MappingSpec>, payload: unknown, receipt: Partial<Receipt> = {}): Mapped =>
+  compileMapping({ ...SPEC, ...spec })(payload, { ...RECEIPT, ...receipt });
+
+function mapped(...given: Parameters<typeof map>) {
+  const result = map(...given);
+  if ("error" in result) throw new Error(result.error);
+  return result.event;
+}
+
+describe("a payload becomes an event", () => {
+  test("with a type of four parts, the delivery's id and all of its data", () => {
+    const payload = { what: "paid", order: { number: 7 } };
+    expect(map({}, payload)).toEqual({
+      event: {
+        specversion: "1.0",
+        id: "whk_1:d-1",
+        source: "/w/acme/shop",
+        type: "com.shop.order.paid",
+        time: "2026-01-31T09:30:00.000Z",
+        datacontenttype: "application/json",
+        data: payload,
+      },
+    });
+  });
+
+  test("with what its pointers lead to", () => {
+    const payload = { what: "Paid", "a/b": { "m~n": [{ id: 12 }] }, about: "order 7", body: { total: 5 } };
+    const spec = { id: "/a~1b/m~0n/0/id", subject: "/about", data: "/body" };
+    expect(mapped(spec, payload)).toMatchObject({
+      id: "whk_1:12",
+      subject: "order 7",
+      type: "com.shop.order.paid",
+      data: { total: 5 },
+    });
+  });
+
+  test("with what its headers say, whatever the case of their names", () => {
+    const headers = { "x-github-event": "pull_request" };
+    expect(
+      mapped({ source: "github", entity: "header:X-GitHub-Event" }, { what: "opened" }, { headers }).type,
+    ).toBe("com.github.pull_request.opened");
+  });
+
+  test("with data that is null or no object, where the payload says so", () => {
+    expect(mapped({ action: "done" }, null).data).toBeNull();
+    expect(mapped({ action: "done" }, [1, 2]).data).toEqual([1, 2]);
+    expect(mapped({ data: "/body" }, { what: "paid", body: null }).data).toBeNull();
+  });
+
+  test.each([[undefined], [null], [""]])("without a subject where that is %p", (about) => {
+    expect(mapped({ subject: "/about" }, { what: "paid", about })).not.toHaveProperty("subject");
+  });
+
+  test("with ids of two sources that never collide", () => {
+    const one = mapped({ id: "/id" }, { what: "paid", id: "1" });
+    const other = mapped({ id: "/id" }, { what: "paid", id: "1" }, { registration_id: "whk_2" });
+    expect(one.id).not.toBe(other.id);
+  });
+});
+
+test.each([
+  ["opened", "opened"],
+  ["Pull Request", "pull_request"],
+  ["invoice.payment_failed", "invoice_payment_failed"],
+  ["  Issue / Comment!  ", "issue_comment_"],
+  ["two--dashes__kept", "two--dashes__kept"],
+  ["GRÖßE", "größe"],
+  ["o\u0308", "ö"],
+  ["../..", ""],
+  ["---", ""],
+  ["", ""],
+])("%p is folded to %p", (given, folded) => {
+  expect(toTypePart(given)).toBe(folded);
+});
+
+test("a folded part has no dot, is folded already, and makes a valid event whatever it was", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: "binary", minLength: 1, maxLength: 300 }), (text) => {
+      const part = toTypePart(text);
+      expect(part).not.toMatch(/[.\s]/);
+      expect(toTypePart(part)).toBe(part);
+      const result = map({}, { what: text });
+      if ("event" in result) expect(result.event.type).toBe(`com.shop.order.${part}`);
+      else expect(result.error).toMatch(/^mapping error: /);
+      expect("event" in result).toBe(part !== "");
+    }),
+  );
+});
+
+describe("what cannot be mapped", () => {
+  test.each<[string, Partial<MappingSpec>, unknown, string]>([
+    ["a missing value", {}, {}, "action: /what is not there: expected a text or a number"],
+    ["an object", {}, { what: {} }, "action: /what is an object: expected a text or a number"],
+    ["a list", {}, { what: [] }, "action: /what is an array: expected a text or a number"],
+    ["null", {}, { what: null }, "action: /what is null: expected a text or a number"],
+    ["an empty text", {}, { what: "" }, "action: /what is empty: expected a text or a number"],
+    ["a text of signs", {}, { what: "?!" }, 'action: /what is "?!": expected a letter or digit in it'],
+    ["a payload that is no object", {}, "paid", "action: /what is not there: expected a text or a number"],
+    ["a missing id", { id: "/id" }, { what: "paid" }, "id: /id is not there: expected a text or a number"],
+    [
+      "an id that lost digits",
+      { id: "/id" },
+      { what: "paid", id: 2 ** 53 },
+      "id: /id is 9007199254740992, too large to be read exactly: expected a text or a number",
+    ],
+    ["missing data", { data: "/body" }, { what: "paid" }, "data: /body is not there"],
+    [
+      "a subject that is an object",
+      { subject: "/what" },
+      { what: {} },
+      "action: /what is an object: expected a text or a number",
+    ],
+    [
+      "a header that was not sent",
+      { entity: "header:X-Event" },
+      { what: "paid" },
+      "entity: header:X-Event is not there: expected a text or a number",
+    ],
+  ])("%s is named in the reason", (_, spec, payload, reason) => {
+    expect(map(spec, payload)).toEqual({ error: `mapping error: ${reason}` });
+  });
+
+  test.each([
+    ["id", { id: "/x" }],
+    ["subject", { subject: "/x" }],
+  ])("an %s that CloudEvents does not allow says so", (field, spec) => {
+    const result = map(spec, { what: "paid", x: "line\nbreak" });
+    expect(result).toEqual({
+      error: expect.stringMatching(`^mapping error: ${field}: expected a non-empty`),
+    });
+  });
+
+  test("inherited properties and lengths of lists are not there", () => {
+    for (const action of ["/constructor/name", "/__proto__", "/list/length", "/list/01", "/list/-"]) {
+      expect(map({ action }, { list: ["a", "b"] })).toHaveProperty("error");
+    }
+  });
+});
+
+describe("a mapping that could map nothing is refused", () => {
+  test.each<[string, Partial<MappingSpec>]>([
+    ["source", { source: "..." }],
+    ["mapping.entity", { entity: " " }],
+    ["mapping.action", { action: "/a~2" }],
+    ["mapping.id", { id: "/~" }],
+    ["mapping.subject", { subject: "header:" }],
+    ["mapping.data", { data: "header:a b" }],
+  ])("%s", (field, spec) => {
+    expect(() => compileMapping({ ...SPEC, ...spec })).toThrow(
+      expect.objectContaining({ type: "validation_error", data: expect.objectContaining({ field }) }),
+    );
+  });
+});
+
+describe("GitHub's payloads", () => {
+  const deliveries = githubDeliveries();
+  const map = compileMapping({
+    source: "GitHub",
+    entity: "header:X-GitHub-Event",
+    action: "/action",
+    subject: "/repository/full_name",
+  });
+
+  test("are events of their name and action, each valid; those without an action say so", () => {
+    expect(deliveries.length).toBeGreaterThan(300);
+    for (const { name, payload } of deliveries) {
+      const result = map(payload, { ...RECEIPT, headers: { "x-github-event": name } });
+      if (typeof payload.action !== "string") {
+        expect(result).toEqual({
+          error: "mapping error: action: /action is not there: expected a text or a number",
+        });
+        continue;
+      }
+      const event = (result as { event: unknown }).event;
+      const repository = payload.repository as { full_name?: string } | undefined;
+      expect(checkCloudEvent(event)).toMatchObject({
+        type: `com.github.${name}.${payload.action}`,
+        data: payload,
+      });
+      expect((event as { subject?: string }).subject).toBe(repository?.full_name);
+    }
+  });
+});
+
+describe("a payload that is a CloudEvent", () => {
+  const event = { specversion: "1.0", id: "1", source: "urn:x", type: "org.example.thing", data: { a: 1 } };
+
+  test("is taken as it is", () => {
+    expect(takeCloudEvent(event)).toEqual({ event });
+  });
+
+  test.each([[{ ...event, source: "" }], [{ ...event, type: undefined }], [[event]], ["text"]])(
+    "is refused when it is none: %j",
+    (payload) => {
+      expect(takeCloudEvent(payload)).toEqual({ error: expect.stringMatching(/^mapping error: .*expected/) });
+    },
+  );
+});
+
+describe("JSON Pointers", () => {
+  // The examples of RFC 6901, section 5.
+  const document = {
+    ...{ foo: ["bar", "baz"], "": 0, "a/b": 1, "c%d": 2, "e^f": 3, "g|h": 4, "i\\j": 5, 'k"l': 6, " ": 7 },
+    "m~n": 8,
+  };
+  test.each([
+    ["/foo", ["bar", "baz"]],
+    ["/foo/0", "bar"],
+    ["/", 0],
+    ["/a~1b", 1],
+    ["/c%d", 2],
+    ["/e^f", 3],
+    ["/g|h", 4],
+    ["/i\\j", 5],
+    ['/k"l', 6],
+    ["/ ", 7],
+    ["/m~0n", 8],
+    ["/foo/2", undefined],
+    ["/foo/00", undefined],
+    ["/nothing/below", undefined],
+  ])("%s leads to %j", (text, value) => {
+    expect(resolvePointer(document, parsePointer(text) as string[])).toEqual(value);
+  });
+
+  test("that are none", () => {
+    for (const text of ["", "foo", "/~", "/~2", "#/foo"]) expect(parsePointer(text)).toBeNull();
+  });
+});

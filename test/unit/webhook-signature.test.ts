@@ -1,0 +1,103 @@
+import { createHmac } from "node:crypto";
+import { describe, expect, test } from "@jest/globals";
+import { Webhook } from "standardwebhooks";
+import { type DeliveryHeaders, isSigned } from "../../connectors/webhook-signature.ts";
+
+const SECRET = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
+const OTHER = `whsec_${Buffer.alloc(32, 8).toString("base64")}`;
+const BODY = Buffer.from('{"action":"opened","title":"Größe 😀"}');
+const NOW = Date.UTC(2026, 0, 31, 9, 30);
+const SECONDS = 1000;
+
+const hex = (secret: string, text: string | Buffer) =>
+  createHmac("sha256", secret).update(text).digest("hex");
+
+/** What Standard Webhooks' own library signs. */
+function standard(at = NOW, secret = SECRET, id = "msg_1"): Record<string, string> {
+  return {
+    "webhook-id": id,
+    "webhook-timestamp": String(Math.floor(at / SECONDS)),
+    "webhook-signature": new Webhook(secret).sign(id, new Date(at), BODY),
+  };
+}
+
+function stripe(at = NOW, secret = SECRET): Record<string, string> {
+  const t = Math.floor(at / SECONDS);
+  return { "stripe-signature": `t=${t},v1=${hex(secret, `${t}.${BODY}`)},v0=${"0".repeat(64)}` };
+}
+
+const verify = (headers: DeliveryHeaders, secrets = [SECRET], body: Uint8Array = BODY) =>
+  isSigned(body, headers, secrets, NOW);
+
+describe("signed", () => {
+  test.each<[string, DeliveryHeaders]>([
+    ["the hex HMAC of the body", { "x-service-signature": hex(SECRET, BODY) }],
+    ["the same in capitals", { "x-service-signature": hex(SECRET, BODY).toUpperCase() }],
+    ["the same with its prefix", { "x-service-signature": `sha256=${hex(SECRET, BODY)}` }],
+    ["as GitHub sends it", { "x-hub-signature-256": `sha256=${hex(SECRET, BODY)}` }],
+    ["by Standard Webhooks", standard()],
+    ["by Standard Webhooks, almost too long ago", standard(NOW - 300 * SECONDS)],
+    ["by Standard Webhooks, almost too early", standard(NOW + 300 * SECONDS)],
+    ["as Stripe documents it", stripe()],
+  ])("%s", (_, headers) => {
+    expect(verify(headers)).toBe(true);
+    expect(verify(headers, [OTHER, SECRET])).toBe(true);
+    expect(verify(headers, [OTHER])).toBe(false);
+    expect(verify(headers, [])).toBe(false);
+    expect(verify(headers, [SECRET], Buffer.concat([BODY, Buffer.from(" ")]))).toBe(false);
+  });
+
+  test("GitHub's own example", () => {
+    const headers = {
+      "x-hub-signature-256": "sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17",
+    };
+    expect(verify(headers, ["It's a Secret to Everybody"], Buffer.from("Hello, World!"))).toBe(true);
+  });
+
+  test("by several secrets at once, as a sender does that rotates", () => {
+    const { "webhook-signature": wrong } = standard(NOW, OTHER);
+    const headers = standard();
+    const both = { ...headers, "webhook-signature": `${wrong} v1a,abc ${headers["webhook-signature"]}` };
+    expect(verify(both)).toBe(true);
+  });
+
+  test("with nothing in the body", () => {
+    expect(verify({ "x-service-signature": hex(SECRET, "") }, [SECRET], Buffer.alloc(0))).toBe(true);
+  });
+});
+
+test.each<[string, DeliveryHeaders]>([
+  ["no signature", {}],
+  ["an empty one", { "x-service-signature": "" }],
+  ["one that is no hex", { "x-service-signature": "x".repeat(64) }],
+  ["one too short", { "x-service-signature": hex(SECRET, BODY).slice(2) }],
+  ["one too long", { "x-service-signature": `${hex(SECRET, BODY)}00` }],
+  ["one of SHA-1's prefix", { "x-hub-signature-256": `sha1=${hex(SECRET, BODY)}` }],
+  ["one keyed with the decoded secret", { "x-service-signature": keyedWithBytes() }],
+  ["a timestamp too long ago", standard(NOW - 301 * SECONDS)],
+  ["a timestamp too early", standard(NOW + 301 * SECONDS)],
+  ["another timestamp", { ...standard(), "webhook-timestamp": String(NOW / SECONDS + 1) }],
+  ["another id", { ...standard(), "webhook-id": "msg_2" }],
+  ["no id", { ...standard(), "webhook-id": undefined }],
+  ["a timestamp that is none", { ...standard(), "webhook-timestamp": "NaN" }],
+  [
+    "another version",
+    { ...standard(), "webhook-signature": standard()["webhook-signature"]?.replace("v1,", "v2,") },
+  ],
+  ["a Stripe signature too old", stripe(NOW - 301 * SECONDS)],
+  ["a Stripe signature without its time", { "stripe-signature": `v1=${hex(SECRET, BODY)}` }],
+])("not signed: %s", (_, headers) => {
+  expect(verify(headers)).toBe(false);
+});
+
+test("a secret that is no base64 opens nothing to Standard Webhooks", () => {
+  const headers = standard();
+  const content = `${headers["webhook-id"]}.${headers["webhook-timestamp"]}.${BODY}`;
+  const signature = createHmac("sha256", "").update(content).digest("base64");
+  expect(verify({ ...headers, "webhook-signature": `v1,${signature}` }, ["whsec_!!!!!!!!!!!!"])).toBe(false);
+});
+
+function keyedWithBytes(): string {
+  const key = Buffer.from(SECRET.replace("whsec_", ""), "base64");
+  return createHmac("sha256", key).update(BODY).digest("hex");
+}

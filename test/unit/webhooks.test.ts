@@ -1,0 +1,137 @@
+import { describe, expect, test } from "@jest/globals";
+import fc from "fast-check";
+import { SecretBox } from "../../lib/secrets.ts";
+import { newSigningSecret, sealSigningSecret, secretsAt } from "../../mixins/signing-secrets.ts";
+import { idOfBody } from "../../services/ingest/webhooks.body-id.ts";
+import { WebhookLimits } from "../../services/ingest/webhooks.limits.ts";
+import { webhookPath } from "../../services/ingest/webhooks.rows.ts";
+
+const HOUR = 60 * 60 * 1000;
+const NOON = Date.UTC(2026, 0, 31, 12);
+
+describe("the id of a body that has none", () => {
+  /** Delivers the same body at these times; gives for each whether it was new. */
+  async function deliver(times: number[]): Promise<boolean[]> {
+    const accepted = new Map<string, number>();
+    const fresh: boolean[] = [];
+    for (const at of times) {
+      const id = await idOfBody(Buffer.from("body"), at, async (id) => accepted.get(id) ?? null);
+      fresh.push(!accepted.has(id));
+      if (!accepted.has(id)) accepted.set(id, at);
+    }
+    return fresh;
+  }
+
+  test("is the same for 24 hours, over midnight too", async () => {
+    expect(await deliver([NOON, NOON + 11 * HOUR, NOON + 13 * HOUR, NOON + 24 * HOUR - 1])).toEqual([
+      ...[true, false, false, false],
+    ]);
+  });
+
+  test("is another after that", async () => {
+    expect(await deliver([NOON, NOON + 24 * HOUR, NOON + 25 * HOUR, NOON + 48 * HOUR])).toEqual([
+      ...[true, true, false, true],
+    ]);
+  });
+
+  test("begins a new day with each that is new, whenever they come", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.integer({ min: 0, max: 60 * HOUR }), { maxLength: 20 }), async (steps) => {
+        let at = NOON;
+        const times = steps.map((step) => {
+          at += step;
+          return at;
+        });
+        let began = Number.NEGATIVE_INFINITY;
+        const expected = times.map((time) => {
+          if (time < began + 24 * HOUR) return false;
+          began = time;
+          return true;
+        });
+        expect(await deliver(times)).toEqual(expected);
+      }),
+    );
+  });
+
+  test("is another for another body", async () => {
+    const never = async () => null;
+    const [one, other] = [Buffer.from("one"), Buffer.from("other")];
+    expect(await idOfBody(one, NOON, never)).not.toBe(await idOfBody(other, NOON, never));
+  });
+});
+
+describe("limits", () => {
+  const limits = (refusals: number, perTenant = 0) =>
+    new WebhookLimits({ WEBHOOK_REFUSALS_PER_MINUTE: refusals, WEBHOOKS_PER_MINUTE: perTenant }, null);
+  const tooMany = expect.objectContaining({
+    type: "rate_limited",
+    data: { retry_after_seconds: 60, limit: 2, window_seconds: 60 },
+  });
+
+  test("count refusals per address and target", () => {
+    const counted = limits(2);
+    for (let i = 0; i < 2; i++) {
+      counted.check("10.0.0.1", "acme/", NOON);
+      counted.refused("10.0.0.1", "acme/", NOON);
+    }
+    expect(() => counted.check("10.0.0.1", "acme/", NOON)).toThrow(tooMany);
+    expect(() => counted.check("10.0.0.1", "other/", NOON)).not.toThrow();
+    expect(() => counted.check("10.0.0.2", "acme/", NOON)).not.toThrow();
+    expect(() => counted.check("10.0.0.1", "acme/", NOON + 60_000)).not.toThrow();
+  });
+
+  test("end what an address may try at ever other targets", () => {
+    const counted = limits(2);
+    for (let i = 0; i < 20; i++) {
+      counted.check("10.0.0.1", `guess-${i}/`, NOON);
+      counted.refused("10.0.0.1", `guess-${i}/`, NOON);
+    }
+    expect(() => counted.check("10.0.0.1", "guess-20/", NOON)).toThrow("Too many webhooks");
+  });
+
+  test("count more of what cost more", () => {
+    const counted = limits(5);
+    counted.refused("10.0.0.1", "acme/", NOON, 3 * 1_048_576);
+    expect(() => counted.check("10.0.0.1", "acme/", NOON)).not.toThrow();
+    counted.refused("10.0.0.1", "acme/", NOON);
+    expect(() => counted.check("10.0.0.1", "acme/", NOON)).toThrow("Too many webhooks");
+    expect(() => counted.check("10.0.0.1", "globex/", NOON)).not.toThrow();
+  });
+
+  test("count what is signed per tenant", async () => {
+    const counted = limits(0, 2);
+    await counted.accept("tn_1", NOON);
+    await counted.accept("tn_1", NOON);
+    await expect(counted.accept("tn_1", NOON)).rejects.toEqual(tooMany);
+    await counted.accept("tn_2", NOON);
+    await counted.accept("tn_1", NOON + 60_000);
+  });
+
+  test("are off at 0", async () => {
+    const none = limits(0);
+    for (let i = 0; i < 100; i++) none.refused("10.0.0.1", "acme/", NOON);
+    expect(() => none.check("10.0.0.1", "acme/", NOON)).not.toThrow();
+    await none.accept("tn_1", NOON);
+  });
+});
+
+test("a replaced secret counts until it ends", () => {
+  const secrets = new SecretBox(Buffer.alloc(32, 1));
+  const [current, previous] = [newSigningSecret(secrets), newSigningSecret(secrets)];
+  const kept = [
+    sealSigningSecret(secrets, "webhooks/whk_1", current),
+    { ...sealSigningSecret(secrets, "webhooks/whk_1", previous), ends_at: new Date(NOON) },
+  ];
+  expect(secretsAt(secrets, "webhooks/whk_1", kept, NOON - 1)).toEqual([current, previous]);
+  expect(secretsAt(secrets, "webhooks/whk_1", kept, NOON)).toEqual([current]);
+  expect(() => secretsAt(secrets, "webhooks/whk_2", kept, NOON)).toThrow("does not open");
+});
+
+test.each([
+  ["github", "/w/acme/github"],
+  ["a b/c", "/w/acme/a%20b%2Fc"],
+  ["/repository/owner", "/w/acme"],
+  ["header:X-From", "/w/acme"],
+])("the address of the source %s is %s", (source, path) => {
+  expect(webhookPath("acme", source)).toBe(path);
+});
