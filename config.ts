@@ -114,6 +114,11 @@ export const SETTINGS = {
     "Let push endpoints resolve to loopback, link-local and private addresses.",
   ),
 
+  CONNECTOR_ALLOW_PRIVATE: flag(
+    false,
+    "Let connectors reach brokers on loopback, link-local and private addresses.",
+  ),
+
   OTEL_EXPORTER_OTLP_ENDPOINT: url("OTLP endpoint (HTTP) that traces are sent to; without it none are made."),
 } satisfies Record<string, Setting<unknown>>;
 
@@ -127,7 +132,7 @@ export class ConfigError extends Error {}
 
 // Names of ours begin like these: a near miss is a mistake that should be told, not silently ignored.
 const OURS =
-  /^(MONGO|NATS|REDIS|SECRET_KEY|OPERATOR|METRICS_|TRUST_PROXY|RATE_LIMIT|TENANT_RATE|LOGIN_ATTEMPTS|WEBHOOK|REQUEST_TIMEOUT|MAX_WRITES|EVENT_|VISIBILITY_|RETRY_|MIN_FREE_|DEDUPE_|ACKNOWLEDGED_|PUSH_)/;
+  /^(MONGO|NATS|REDIS|SECRET_KEY|OPERATOR|METRICS_|TRUST_PROXY|RATE_LIMIT|TENANT_RATE|LOGIN_ATTEMPTS|WEBHOOK|REQUEST_TIMEOUT|MAX_WRITES|EVENT_|VISIBILITY_|RETRY_|MIN_FREE_|DEDUPE_|ACKNOWLEDGED_|PUSH_|CONNECTOR_)/;
 
 /** Reads and checks the environment. Throws ConfigError that names the variable, what it was and what it may be. */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {

@@ -62,7 +62,7 @@ export function isPublicAddress(address: string): boolean {
   return !blocked[family].check(plain, family);
 }
 
-/** An address that pushes must not go to: loopback, link-local, private or otherwise not public. */
+/** An address that nothing of a tenant's may lead to: loopback, link-local, private or otherwise not public. */
 export class AddressRefused extends Error {
   readonly code = "ADDRESS_REFUSED";
 
@@ -92,7 +92,7 @@ export async function assertPublicUrl(url: string, options: GuardOptions): Promi
     throw new Error(`${protocol}// is not delivered to: expected http:// or https://`);
   }
   if (username || password) throw new Error("a URL with a user name or password is not accepted");
-  if (!options.allowPrivate) await assertPublicHost(hostOf(url), options.resolve ?? resolveAll);
+  if (!options.allowPrivate) await assertPublicHost(hostOf(url), options.resolve);
 }
 
 /** The host of a URL as the connection needs it. The URL parser has made plain any decimal, octal or hex address. */
@@ -100,7 +100,11 @@ export function hostOf(url: string): string {
   return new URL(url).hostname.replace(/^\[|\]$/g, "");
 }
 
-async function assertPublicHost(host: string, resolve: NonNullable<GuardOptions["resolve"]>): Promise<void> {
+/** Checks that a host is, and now resolves to, public addresses only; one that does not resolve passes. */
+export async function assertPublicHost(
+  host: string,
+  resolve: NonNullable<GuardOptions["resolve"]> = resolveAll,
+): Promise<void> {
   if (isIP(host)) return refusePrivate(host, [host]);
   const addresses = await resolve(host).catch(() => []);
   refusePrivate(

@@ -56,6 +56,10 @@ export const metrics = {
     "Requests whose limits were counted on this node alone because Redis did not answer",
   ),
 
+  connectorMessages: counter("connector_messages", "Messages taken from brokers by what came of them", [
+    "outcome",
+  ]),
+
   storeCommit: seconds(
     "store_commit",
     "Time from handing writes to the embedded store to their commit on the disk",

@@ -2,6 +2,7 @@ import type { Operation } from "../lib/contract.ts";
 import { agentsOperations } from "./agents/agents.contract.ts";
 import { authOperations } from "./auth/auth.contract.ts";
 import { channelsOperations } from "./channels/channels.contract.ts";
+import { connectorsOperations } from "./connectors/connectors.contract.ts";
 import { deliveriesOperations } from "./deliveries/deliveries.contract.ts";
 import { eventsOperations } from "./events/events.contract.ts";
 import { ingestOperations } from "./ingest/ingest.contract.ts";
@@ -17,6 +18,7 @@ export const operations: readonly Operation[] = [
   agentsOperations,
   authOperations,
   channelsOperations,
+  connectorsOperations,
   deliveriesOperations,
   eventsOperations,
   ingestOperations,

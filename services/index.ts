@@ -1,6 +1,7 @@
 import { agentsService } from "./agents/agents.service.ts";
 import { authService } from "./auth/auth.service.ts";
 import { channelsService } from "./channels/channels.service.ts";
+import { connectorsService } from "./connectors/connectors.service.ts";
 import { deliveriesService } from "./deliveries/deliveries.service.ts";
 import { eventsService } from "./events/events.service.ts";
 import { gatewayService } from "./gateway/gateway.service.ts";
@@ -19,6 +20,7 @@ export const serviceFactories: Record<string, ServiceFactory> = {
   agents: agentsService,
   auth: authService,
   channels: channelsService,
+  connectors: connectorsService,
   deliveries: deliveriesService,
   events: eventsService,
   gateway: gatewayService,

@@ -14,6 +14,7 @@ const SUITES = [
   { name: "command", files: /^test\/command\//, budgetSeconds: 120 },
   { name: "store", files: /^test\/store\.[^/]+$/, budgetSeconds: 300 },
   { name: "http", files: /^test\/http\//, budgetSeconds: 600 },
+  { name: "brokers", files: /^test\/brokers\//, budgetSeconds: 180 },
   { name: "examples", files: /^test\/examples\./, budgetSeconds: 120 },
   { name: "rounds", files: /^test\/rounds\//, budgetSeconds: 180 },
 ];

@@ -19,6 +19,7 @@ export const TAGS: Record<string, string> = {
   agents: "Those who publish and receive.",
   auth: "Tokens: from an agent's key, or by signing in.",
   channels: "Agents that share feeds.",
+  connectors: "Brokers whose messages are taken as events.",
   deliveries: "What an agent is given: taking, settling, dead letters.",
   events: "Publishing, and what became of an event.",
   gateway: "The installation itself: health, measures, this document.",

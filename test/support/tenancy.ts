@@ -97,6 +97,11 @@ const MAKERS: Record<string, (world: World) => Promise<string>> = {
     ).id,
   evt: async ({ agent }) => ok(await agent.post("/events", event("of-a-tenant"))).event_id,
   dlv: deadDelivery,
+  con: async ({ admin, slug }) => {
+    const mapping = { entity: "thing", action: "made" };
+    const broker = { kind: "amqp091", url: "amqp://broker.invalid", queue: slug, paused: true };
+    return ok(await admin.post("/ingest/connectors", { name: "c", source: "test", mapping, ...broker })).id;
+  },
 };
 
 async function makeId(kind: string, world: World): Promise<string> {

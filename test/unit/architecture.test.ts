@@ -85,6 +85,7 @@ const SYSTEM_FINDERS: Record<string, string> = {
   "services/agents/agents.service.ts": "agents of verified tokens; agents to push to",
   "services/auth/auth.service.ts": "sweep of ended tokens",
   "services/auth/callers.ts": "tokens that were ended early, by their id",
+  "services/connectors/runner.ts": "connectors to run",
   "services/deliveries/announce.ts": "outbox of dead deliveries",
   "services/deliveries/replay.ts": "outbox of replays",
   "services/deliveries/sweep.ts": "sweep of what is due",

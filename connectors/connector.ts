@@ -1,0 +1,81 @@
+import { isIP, type LookupFunction } from "node:net";
+import { AddressRefused, guardedLookup, hostOf, isPublicAddress } from "./address-guard.ts";
+
+/** One message of a broker, which the broker keeps until it is acknowledged. */
+export interface BrokerMessage {
+  body: Buffer;
+  /** Its media type in lower case and without parameters, or null. */
+  content_type: string | null;
+  /** What its sender calls it, or null. */
+  message_id: string | null;
+  /** What its sender says of it besides, by name in lower case; only what is a text, a number or a boolean. */
+  headers: Record<string, string>;
+  /** Lets the broker forget it. Without effect once the connection is gone: the broker hands it out again. */
+  acknowledge(): void;
+}
+
+/** Where a connector takes messages from. */
+export interface BrokerSource {
+  /** `amqp://` or `amqps://`, with credentials if there are any. */
+  url: string;
+  /** The queue's name (AMQP 0-9-1) or the address of the source (AMQP 1.0). */
+  from: string;
+  /** So many messages may be unacknowledged at once. */
+  prefetch: number;
+  /** Whether the broker may stand on a private network. */
+  allowPrivate: boolean;
+}
+
+/** One connection to a broker that takes messages from one source, used once: what is lost is made anew. */
+export interface Connector {
+  /** Resolves when messages may come; every one is given to `onMessage`. @throws Error that says why they cannot */
+  open(onMessage: (message: BrokerMessage) => void): Promise<void>;
+  /** Resolves, once open, when no more messages will come, with the reason. */
+  readonly ended: Promise<string>;
+  /** Messages that wait at the source; null where the protocol does not tell. */
+  depth(): Promise<number | null>;
+  /** Sends what was acknowledged and closes; what was not goes back to the source. Never rejects. */
+  close(): Promise<void>;
+}
+
+/** Brokers that are silent for longer while a connection is made are given up. */
+export const OPEN_MS = 10_000;
+/** A broker that does not answer a close is left after so long. */
+export const CLOSE_MS = 1000;
+/** A connection without any sign of life is lost after about twice as long. */
+export const HEARTBEAT_SECONDS = 15;
+
+/** What the socket to a broker is opened with. @throws AddressRefused for an address that is not allowed */
+export function guardSocket({ url, allowPrivate }: BrokerSource): { lookup?: LookupFunction } {
+  if (allowPrivate) return {};
+  const host = hostOf(url);
+  // An address needs no lookup, so the guard of the lookup never sees it.
+  if (isIP(host) && !isPublicAddress(host)) throw new AddressRefused(host, host);
+  return { lookup: guardedLookup() };
+}
+
+/** Resolves when the promise does, in whatever way, or after `ms`. */
+export function settledWithin(promise: Promise<unknown>, ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    const done = () => {
+      clearTimeout(timer);
+      resolve();
+    };
+    promise.then(done, done);
+  });
+}
+
+/** `application/json` of `Application/JSON; charset=utf-8`. */
+export function mediaType(value: unknown): string | null {
+  if (typeof value !== "string") return null;
+  return value.split(";")[0]?.trim().toLowerCase() || null;
+}
+
+/** The values that are one text, number or boolean, by their names in lower case. */
+export function plainHeaders(values: Record<string, unknown> | undefined): Record<string, string> {
+  const plain = Object.entries(values ?? {}).filter(([, value]) =>
+    ["string", "number", "boolean"].includes(typeof value),
+  );
+  return Object.fromEntries(plain.map(([name, value]) => [name.toLowerCase(), String(value)]));
+}

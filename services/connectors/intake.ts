@@ -1,0 +1,102 @@
+import { isUtf8 } from "node:buffer";
+import { randomUUID } from "node:crypto";
+import type { ServiceBroker } from "moleculer";
+import type { BrokerMessage } from "../../connectors/connector.ts";
+import { metrics } from "../../observability/metrics.ts";
+import type { BatchAnswer } from "../events/publish-answers.ts";
+import { compileMapping, type Mapping, takeCloudEvent } from "../ingest/mapping.ts";
+import type { ConnectorDoc } from "./connectors.model.ts";
+import type { Verdict } from "./consumer.ts";
+
+const STRUCTURED = "application/cloudevents+json";
+/** Of a message that is too large, so much of it is kept as a dead letter. */
+const HEAD_BYTES = 65_536;
+/** Refusals that the same event meets every time it is tried. */
+const FINAL = ["invalid_event", "payload_too_large"];
+
+/** A message as an event to publish, or as what its dead letter says. */
+type Read = { event: unknown; payload: unknown } | { error: string; payload: unknown };
+
+/** Makes a connector's messages durable, as events or as dead letters: one verdict for each. */
+export class Intake {
+  readonly #broker: ServiceBroker;
+  readonly #connector: ConnectorDoc;
+  readonly #mapping: Mapping;
+  readonly #maxBytes: number;
+  readonly #source: string;
+
+  constructor(broker: ServiceBroker, connector: ConnectorDoc, maxBytes: number) {
+    this.#broker = broker;
+    this.#connector = connector;
+    this.#mapping = compileMapping({ ...connector.mapping, source: connector.source });
+    this.#maxBytes = maxBytes;
+    this.#source = `/ingest/connectors/${connector._id}`;
+  }
+
+  /** @throws Error when nothing could be published. */
+  async take(messages: BrokerMessage[]): Promise<Verdict[]> {
+    const read = messages.map((message) => this.#read(message));
+    const answers = await this.#publish(read.flatMap((each) => ("event" in each ? [each.event] : [])));
+    let at = 0;
+    const verdicts = await Promise.all(
+      read.map((each, i): Verdict | Promise<Verdict> => {
+        const message = messages[i] as BrokerMessage;
+        if ("error" in each) return this.#bury(message, each.payload, each.error);
+        const answer = answers[at++] as BatchAnswer;
+        if (answer.status !== "rejected") return "accepted";
+        const { code, message: why } = answer.error;
+        return FINAL.includes(code) ? this.#bury(message, each.payload, `mapping error: ${why}`) : "again";
+      }),
+    );
+    for (const verdict of verdicts) metrics.connectorMessages.inc({ outcome: verdict });
+    return verdicts;
+  }
+
+  #read({ body, content_type, message_id, headers }: BrokerMessage): Read {
+    if (body.length > this.#maxBytes) {
+      const error = `mapping error: the message has ${body.length} bytes; at most ${this.#maxBytes} are taken`;
+      return { error, payload: { bytes: body.length, head: body.toString("utf8", 0, HEAD_BYTES) } };
+    }
+    if (!isUtf8(body)) {
+      const error = "mapping error: the message is not JSON in UTF-8";
+      return { error, payload: { base64: body.toString("base64") } };
+    }
+    const text = body.toString("utf8");
+    let payload: unknown;
+    try {
+      payload = JSON.parse(text);
+    } catch (err) {
+      return { error: `mapping error: the message is not JSON: ${(err as Error).message}`, payload: text };
+    }
+    const mapped =
+      content_type === STRUCTURED
+        ? takeCloudEvent(payload)
+        : this.#mapping(payload, {
+            registration_id: this.#connector._id,
+            default_id: message_id ?? randomUUID(),
+            ce_source: this.#source,
+            headers,
+          });
+    return { ...mapped, payload };
+  }
+
+  #publish(events: unknown[]): Promise<BatchAnswer[]> {
+    if (events.length === 0) return Promise.resolve([]);
+    const { tenant_id } = this.#connector;
+    return this.#broker.call("events.ingest", { tenant_id, events, publisher_id: null });
+  }
+
+  async #bury({ message_id }: BrokerMessage, payload: unknown, reason: string): Promise<Verdict> {
+    const { tenant_id } = this.#connector;
+    const dedupe = message_id === null ? {} : { dedupe: message_id };
+    try {
+      await this.#broker.call("deliveries.dead_letter", {
+        ...{ tenant_id, source: this.#source, payload, reason },
+        ...dedupe,
+      });
+      return "mapping_error";
+    } catch {
+      return "again";
+    }
+  }
+}

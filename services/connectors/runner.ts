@@ -1,0 +1,119 @@
+import type { ServiceBroker } from "moleculer";
+import { Amqp10Connector } from "../../connectors/amqp10.ts";
+import { Amqp091Connector } from "../../connectors/amqp091.ts";
+import type { BrokerSource, Connector } from "../../connectors/connector.ts";
+import type { TenantState } from "../tenants/tenants.contract.ts";
+import type { ConnectorKind, ConnectorState } from "./connectors.contract.ts";
+import type { ConnectorDoc } from "./connectors.model.ts";
+import { Consumer } from "./consumer.ts";
+import { Intake } from "./intake.ts";
+import { Reporter, type ReporterParts } from "./reporter.ts";
+import { FRESH_MS } from "./status.ts";
+
+const KINDS: Record<ConnectorKind, new (source: BrokerSource) => Connector> = {
+  amqp091: Amqp091Connector,
+  amqp10: Amqp10Connector,
+};
+
+export interface RunnerParts extends ReporterParts {
+  broker: ServiceBroker;
+  /** @throws Error when the address does not open. */
+  urlOf(doc: ConnectorDoc): string;
+  allowPrivate: boolean;
+  maxBytes: number;
+}
+
+interface Running {
+  consumer: Consumer;
+  reporter: Reporter;
+}
+
+/** Runs on this node every connector that is to run. */
+export class Runner {
+  readonly #parts: RunnerParts;
+  readonly #running = new Map<string, Running>();
+  readonly #leaving = new Set<Promise<void>>();
+  #stopped = false;
+
+  constructor(parts: RunnerParts) {
+    this.#parts = parts;
+  }
+
+  /** Starts and stops what should be running and is not, or is and should not; the others say how they fare. */
+  async look(): Promise<void> {
+    const { connectors } = this.#parts;
+    const docs = (await connectors.system.find({ paused: false }).toArray()) as ConnectorDoc[];
+    const active = await this.#activeTenants([...new Set(docs.map(({ tenant_id }) => tenant_id))]);
+    const wanted = new Map(
+      docs.filter(({ tenant_id }) => active.has(tenant_id)).map((doc) => [doc._id, doc]),
+    );
+    for (const id of this.#running.keys()) if (!wanted.has(id)) this.stop(id);
+    for (const [id, doc] of wanted) {
+      const running = this.#running.get(id);
+      if (running) running.reporter.changed();
+      else if (!this.#stopped) await this.#start(doc);
+    }
+  }
+
+  /** Resolves when what it has taken is finished, or is back at the broker. */
+  async stop(id: string): Promise<void> {
+    const running = this.#running.get(id);
+    if (!running) return;
+    this.#running.delete(id);
+    const left = running.consumer
+      .stop()
+      .then(() => running.reporter.end())
+      .finally(() => this.#leaving.delete(left));
+    this.#leaving.add(left);
+    await left;
+  }
+
+  async stopAll(): Promise<void> {
+    this.#stopped = true;
+    await Promise.all([...[...this.#running.keys()].map((id) => this.stop(id)), ...this.#leaving]);
+  }
+
+  /** How many of this node's connectors are in each state. */
+  states(): Partial<Record<ConnectorState, number>> {
+    const counts: Partial<Record<ConnectorState, number>> = {};
+    for (const { consumer } of this.#running.values()) {
+      counts[consumer.state] = (counts[consumer.state] ?? 0) + 1;
+    }
+    return counts;
+  }
+
+  async #activeTenants(tenant_ids: string[]): Promise<Set<string>> {
+    if (tenant_ids.length === 0) return new Set();
+    const tenants = await this.#parts.broker.call<TenantState[], unknown>("tenants.get_many", { tenant_ids });
+    return new Set(tenants.filter(({ status }) => status === "active").map(({ id }) => id));
+  }
+
+  async #start(doc: ConnectorDoc): Promise<void> {
+    const { nodes, broker, now, maxBytes } = this.#parts;
+    // Rows of nodes that are gone and could not say so.
+    const before = new Date(now() - FRESH_MS);
+    await nodes.deleteMany(doc.tenant_id, { connector_id: doc._id, seen_at: { $lt: before } } as never);
+    if (this.#stopped) return;
+    let intake: Intake;
+    const consumer = new Consumer(
+      {
+        connect: () => {
+          intake ??= new Intake(broker, doc, maxBytes);
+          return this.#connector(doc);
+        },
+        take: (messages) => intake.take(messages),
+        changed: () => reporter.changed(),
+      },
+      now,
+    );
+    const reporter = new Reporter(this.#parts, doc, consumer);
+    this.#running.set(doc._id, { consumer, reporter });
+    consumer.start();
+  }
+
+  #connector(doc: ConnectorDoc): Connector {
+    const { urlOf, allowPrivate } = this.#parts;
+    const { from, prefetch } = doc;
+    return new KINDS[doc.kind]({ url: urlOf(doc), from, prefetch, allowPrivate });
+  }
+}

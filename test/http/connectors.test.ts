@@ -1,0 +1,210 @@
+/** @needs rabbitmq */
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { firstAgent, newAgent, receive, type TestAgent } from "../support/agents.ts";
+import { sendThrough, sendTo, startRabbit, type TestRabbit } from "../support/rabbitmq.ts";
+import { startServer, type TestServer } from "../support/server.ts";
+import { settle } from "../support/settle.ts";
+import { ok, refusal } from "../support/tenancy.ts";
+
+const started = await startRabbit();
+const here = "url" in started;
+const rabbit = started as TestRabbit;
+const mapping = { entity: "order", action: "/what", id: "/id", subject: "/for", data: "/data" };
+const KINDS = [
+  { kind: "amqp091", fromOf: (queue: string) => ({ queue }) },
+  { kind: "amqp10", fromOf: (queue: string) => ({ address: `/amq/queue/${queue}` }) },
+];
+
+let server: TestServer;
+let admin: TestAgent;
+beforeAll(async () => {
+  if (!here) return;
+  const env = { RATE_LIMIT_PER_MINUTE: "0", CONNECTOR_ALLOW_PRIVATE: "true" };
+  server = await startServer({ env });
+  admin = await firstAgent(server);
+});
+afterAll(async () => {
+  await server?.stop();
+  if (here) await rabbit.stop();
+});
+
+/** Registers a connector. */
+// biome-ignore lint/suspicious/noExplicitAny: tests assert on shapes that the type checker cannot know
+async function register(more: object): Promise<any> {
+  const body = { name: "Shop", kind: "amqp091", url: rabbit.url, source: "Shop", mapping, ...more };
+  return ok(await admin.post("/ingest/connectors", body));
+}
+
+const read = async (id: string) => ok(await admin.get(`/ingest/connectors/${id}`));
+const inState = (id: string, state: string) =>
+  settle(async () => (await read(id)).state === state, { within: 30_000, what: `${id} to be ${state}` });
+
+async function receiver(event_type: string): Promise<TestAgent> {
+  const agent = await newAgent(server, admin);
+  ok(await admin.post(`/agents/${agent.id}/interests`, { event_type }));
+  return agent;
+}
+
+const order = (id: number | string) => ({ id, what: "Placed", for: "acme", data: { total: 12 } });
+
+(here ? describe : describe.skip)("connectors", () => {
+  test.each(KINDS)("$kind: messages become events, what cannot be mapped a dead letter", async (each) => {
+    const { kind, fromOf } = each;
+    const queue = `mapped-${kind}`;
+    await sendTo(rabbit, queue, []);
+    const agent = await receiver(`com.${kind}.*`);
+    const connector = await register({ kind, ...fromOf(queue), source: kind });
+    expect(connector).toMatchObject({ state: "connecting", ...fromOf(queue), prefetch: 100 });
+    await inState(connector.id, "consuming");
+    const structured = { contentType: "application/cloudevents+json; charset=utf-8" };
+    const whole = { specversion: "1.0", id: `whole-${kind}`, type: `com.${kind}.whole`, source: "urn:shop" };
+    await sendTo(rabbit, queue, [
+      { body: order(1) },
+      { body: order(1) },
+      { body: whole, options: structured },
+      { body: { id: 2, data: {} } },
+      { body: "no json" },
+      { body: { ...whole, id: "forged", type: "service.delivery.dead_lettered" }, options: structured },
+      { body: { ...order(3), data: "x".repeat(1_100_000) } },
+    ]);
+    const deliveries = await receive(agent, 2);
+    expect(deliveries.map(({ payload }) => payload)).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({
+          id: `${connector.id}:1`,
+          type: `com.${kind}.order.placed`,
+          subject: "acme",
+          data: { total: 12 },
+        }),
+        expect.objectContaining(whole),
+      ]),
+    );
+    const counts = { received: 7, accepted: 3, mapping_errors: 4 };
+    await settle(async () => (await read(connector.id)).counts.mapping_errors === 4);
+    expect((await read(connector.id)).counts).toEqual(counts);
+    const { items } = ok(await admin.get("/delivery/dlq"));
+    const own = items.filter((item: { source: string }) => item.source.endsWith(connector.id));
+    expect(own).toHaveLength(4);
+    const reasons = own.map((item: { dlq_reason: string }) => item.dlq_reason).join("\n");
+    for (const reason of [/\/what/, /not JSON/, /service\./, /at most 1048576/])
+      expect(reasons).toMatch(reason);
+    expect(own).toContainEqual(expect.objectContaining({ agent_id: null, payload: { id: 2, data: {} } }));
+    const exposition = await (await fetch(`${server.root}/metrics`)).text();
+    expect(exposition).toMatch(/^afferent_connector_messages_total\{outcome="mapping_error"\} \d+$/m);
+    expect(exposition).toMatch(/^afferent_connectors\{state="consuming"\} \d+$/m);
+    expect((await admin.del(`/ingest/connectors/${connector.id}`)).status).toBe(204);
+    expect(await admin.get(`/ingest/connectors/${connector.id}`)).toMatchObject(refusal(404, "not_found"));
+  });
+
+  test("credentials are never shown again, nor kept in the clear", async () => {
+    const connector = await register({ queue: "hidden", paused: true });
+    expect(connector.url).toBe(`amqp://***@127.0.0.1:${rabbit.port}`);
+    const shown = JSON.stringify([connector, ok(await admin.get("/ingest/connectors"))]);
+    expect(shown).not.toMatch(/s3cret|tester/);
+    const refused = await admin.post("/ingest/connectors", {
+      ...{ name: "n", kind: "amqp091", queue: "q", source: "s", mapping },
+      url: rabbit.url.replace("amqp:", "http:"),
+    });
+    expect(refused).toMatchObject(refusal(400, "validation_failed", { field: "url" }));
+    expect(JSON.stringify(refused.body)).not.toMatch(/s3cret/);
+    expect(server.logs()).not.toMatch(/s3cret/);
+    ok(await admin.del(`/ingest/connectors/${connector.id}`));
+  });
+
+  test("paused, it leaves messages at the broker; resumed, it takes them", async () => {
+    await sendTo(rabbit, "pausing", []);
+    const agent = await receiver("com.pausing.*");
+    const { id } = await register({ queue: "pausing", source: "pausing" });
+    await inState(id, "consuming");
+    const path = `/ingest/connectors/${id}`;
+    expect(ok(await admin.patch(path, { paused: true }))).toMatchObject({ state: "paused", paused: true });
+    await sendTo(rabbit, "pausing", [{ body: order(1) }]);
+    await server.restart();
+    expect(await read(id)).toMatchObject({ state: "paused", counts: { received: 0 } });
+    ok(await admin.patch(path, { paused: false }));
+    expect((await receive(agent, 1))[0].payload.id).toBe(`${id}:1`);
+    ok(await admin.del(path));
+  });
+
+  test("what goes wrong is visible, and it goes on by itself", async () => {
+    const wrong = rabbit.url.replace(/:[^:@]+@/, ":wr0ng@");
+    const refused = await register({ queue: "any", url: wrong });
+    const missing = await register({ queue: "comes-later", source: "later" });
+    const reasons = [
+      [refused.id, /ACCESS.REFUSED/],
+      [missing.id, /no queue 'comes-later'/],
+    ] as const;
+    for (const [id, reason] of reasons) {
+      await inState(id, "retrying");
+      expect((await read(id)).last_error).toMatch(reason);
+    }
+    await sendTo(rabbit, "comes-later", [{ body: order(1) }]);
+    const agent = await receiver("com.later.*");
+    await inState(missing.id, "consuming");
+    expect(await receive(agent, 1)).toHaveLength(1);
+    for (const { id } of [refused, missing]) ok(await admin.del(`/ingest/connectors/${id}`));
+  });
+
+  test.each([
+    [{ queue: undefined }, "queue"],
+    [{ address: "/queue/x" }, "address"],
+    [{ kind: "amqp10", queue: undefined }, "address"],
+    [{ mapping: { entity: "/bad~", action: "x" } }, "mapping.entity"],
+    [{ url: "amqp://us%er:x@127.0.0.1" }, "url"],
+  ])("a registration with %j is refused", async (more, field) => {
+    const body = { name: "n", kind: "amqp091", url: rabbit.url, queue: "q", source: "s", mapping, ...more };
+    const answer = await admin.post("/ingest/connectors", body);
+    expect(answer).toMatchObject(refusal(400, "validation_error", { field }));
+  });
+
+  test("a broker on a private network is the operator's to allow", async () => {
+    const strict = await startServer();
+    try {
+      const body = { name: "n", kind: "amqp091", url: rabbit.url, queue: "q", source: "s", mapping };
+      const agent = await firstAgent(strict);
+      for (const url of [rabbit.url, rabbit.url.replace("127.0.0.1", "2130706433")]) {
+        const answer = await agent.post("/ingest/connectors", { ...body, url });
+        expect(answer).toMatchObject(refusal(400, "validation_error", { field: "url" }));
+        expect(JSON.stringify(answer.body)).not.toMatch(/s3cret/);
+      }
+    } finally {
+      await strict.stop();
+    }
+  });
+
+  test("every message the broker confirmed arrives, though broker and server die in mid-flow", async () => {
+    await sendTo(rabbit, "mid-flow", []);
+    const ids = new Set<number>();
+    const agent = await receiver("com.flow.*");
+    const connector = await register({
+      ...{ queue: "mid-flow", source: "flow", prefetch: 20 },
+      mapping: { entity: "n", action: "sent", id: "/n" },
+    });
+    let [died, over] = [false, false];
+    const sent = sendThrough(rabbit, "mid-flow", ({ size }) => over || (died && size >= 400));
+    try {
+      await settle(async () => (await read(connector.id)).counts.accepted >= 50, { within: 30_000 });
+      await server.kill();
+      await server.restart();
+      await rabbit.kill();
+      died = true;
+      await inState(connector.id, "retrying");
+      await rabbit.start();
+      const confirmed = await sent;
+      await settle(
+        async () => {
+          const { deliveries } = ok(await agent.get("/delivery/poll?wait=1&limit=100"));
+          const delivery_ids = deliveries.map((delivery: { id: string }) => delivery.id);
+          for (const { payload } of deliveries) ids.add(payload.data.n);
+          if (delivery_ids.length) ok(await agent.post("/delivery/ack", { delivery_ids }));
+          return confirmed.isSubsetOf(ids);
+        },
+        { within: 60_000, what: "all that was confirmed" },
+      );
+      expect(confirmed.size).toBeGreaterThanOrEqual(400);
+    } finally {
+      over = true;
+    }
+    ok(await admin.del(`/ingest/connectors/${connector.id}`));
+  }, 120_000);
+});

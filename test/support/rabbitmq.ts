@@ -1,0 +1,185 @@
+import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type ChannelModel, connect, type Options } from "amqplib";
+import { type Child, startChild } from "./child.ts";
+import { onPath } from "./needs.ts";
+import { settle } from "./settle.ts";
+
+const READY_MS = 60_000;
+/** With what a URL has to write otherwise. */
+const PASSWORD = "s3cret/with?signs@all";
+
+export interface TestRabbit {
+  port: number;
+  user: string;
+  password: string;
+  /** `amqp://user:password@127.0.0.1:PORT`: AMQP 0-9-1 and 1.0 alike. */
+  url: string;
+  /** SIGKILL; what it has stored stays for `start`. */
+  kill(): Promise<void>;
+  /** On the same port, with what it had stored. */
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** A message to send; its body as JSON unless it is a text. */
+export interface Outgoing {
+  body: unknown;
+  options?: Options.Publish;
+}
+
+/** Sends to a durable queue, which is made if it is not there. Resolves when the broker has confirmed all. */
+export async function sendTo({ url }: TestRabbit, queue: string, messages: Outgoing[]): Promise<void> {
+  const connection = await connect(url);
+  try {
+    const channel = await connection.createConfirmChannel();
+    await channel.assertQueue(queue, { durable: true });
+    for (const { body, options } of messages) channel.sendToQueue(queue, toBytes(body), lasting(options));
+    await channel.waitForConfirms();
+  } finally {
+    await connection.close();
+  }
+}
+
+/**
+ * Sends messages `{n: 0}`, `{n: 1}`, … one by one until `enough`, through whatever becomes of the broker meanwhile.
+ *
+ * @returns which ones the broker has confirmed.
+ */
+export async function sendThrough(
+  { url }: TestRabbit,
+  queue: string,
+  enough: (confirmed: Set<number>) => boolean,
+): Promise<Set<number>> {
+  const confirmed = new Set<number>();
+  for (let n = 0; !enough(confirmed); ) {
+    const connection = await settle(
+      async (): Promise<true | ChannelModel> => enough(confirmed) || connect(url),
+      { within: 60_000, what: "the broker to be back" },
+    );
+    if (connection === true) break;
+    connection.on("error", () => {});
+    try {
+      const channel = await connection.createConfirmChannel();
+      channel.on("error", () => {});
+      while (!enough(confirmed)) {
+        const id = n++;
+        const options = lasting({ messageId: `m-${id}` });
+        await new Promise<void>((resolve, reject) => {
+          channel.once("close", () => reject(new Error("closed")));
+          channel.sendToQueue(queue, toBytes({ n: id }), options, (err) => (err ? reject(err) : resolve()));
+        });
+        channel.removeAllListeners("close");
+        confirmed.add(id);
+      }
+      await connection.close();
+    } catch {
+      // Cut off: what was not confirmed is not counted.
+    }
+  }
+  return confirmed;
+}
+
+function toBytes(body: unknown): Buffer {
+  return Buffer.from(typeof body === "string" ? body : JSON.stringify(body));
+}
+
+function lasting(options: Options.Publish = {}): Options.Publish {
+  return { persistent: true, contentType: "application/json", ...options };
+}
+
+/** A RabbitMQ of its own that speaks AMQP 0-9-1 and 1.0, or why there is none here. */
+export async function startRabbit(): Promise<TestRabbit | { skipped: string }> {
+  if (!onPath("rabbitmq-server")) return { skipped: "rabbitmq: no rabbitmq-server on PATH" };
+  const directory = await mkdtemp(join(tmpdir(), "afferent-rabbitmq-"));
+  const [port, distribution, names] = [await freePort(), await freePort(), await freePort()];
+  // Erlang's register of names: started here, it is not left behind as the daemon that the broker would start.
+  const environment = { ERL_EPMD_PORT: String(names), ERL_EPMD_ADDRESS: "127.0.0.1" };
+  const epmd = await startChild("epmd", [], { env: { ...basics(directory), ...environment } });
+  const settings = { ...environment, ...(await configure(directory, port, distribution)) };
+  const start = () => startBroker({ ...basics(directory), ...settings }, port);
+  let broker = await start();
+  const end = async () => {
+    await broker.end("SIGKILL", 10_000);
+  };
+  const [user, password] = ["tester", PASSWORD];
+  return {
+    port,
+    user,
+    password,
+    url: `amqp://${user}:${encodeURIComponent(password)}@127.0.0.1:${port}`,
+    kill: end,
+    start: async () => {
+      broker = await start();
+    },
+    stop: async () => {
+      await end();
+      await epmd.end("SIGKILL", 10_000);
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+function basics(directory: string): Record<string, string> {
+  // HOME holds Erlang's cookie.
+  return { PATH: process.env.PATH ?? "", HOME: directory };
+}
+
+async function configure(
+  directory: string,
+  port: number,
+  distribution: number,
+): Promise<Record<string, string>> {
+  const [plugins, config] = [join(directory, "enabled_plugins"), join(directory, "rabbitmq.conf")];
+  await writeFile(plugins, "[rabbitmq_amqp1_0].\n");
+  const lines = [
+    `listeners.tcp.default = 127.0.0.1:${port}`,
+    "default_user = tester",
+    `default_pass = ${PASSWORD}`,
+    // A full disk of the machine is not what is tested.
+    "disk_free_limit.absolute = 1MB",
+    "log.console = true",
+    "log.file = false",
+  ];
+  await writeFile(config, `${lines.join("\n")}\n`);
+  return {
+    RABBITMQ_NODENAME: `afferent-${randomBytes(4).toString("hex")}@localhost`,
+    RABBITMQ_DIST_PORT: String(distribution),
+    RABBITMQ_MNESIA_BASE: join(directory, "mnesia"),
+    RABBITMQ_LOG_BASE: join(directory, "log"),
+    RABBITMQ_GENERATED_CONFIG_DIR: join(directory, "generated"),
+    RABBITMQ_PID_FILE: join(directory, "pid"),
+    RABBITMQ_ENABLED_PLUGINS_FILE: plugins,
+    RABBITMQ_CONFIG_FILE: config,
+    RABBITMQ_CONF_ENV_FILE: join(directory, "none"),
+    // Two schedulers: many, busily waiting, would take the machine from what is tested.
+    RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: "+S 2:2 +sbwt none +sbwtdcpu none +sbwtdio none",
+    // The script replaces itself by the broker, so that a signal reaches it.
+    RUNNING_UNDER_SYSTEMD: "true",
+  };
+}
+
+async function startBroker(env: Record<string, string>, port: number): Promise<Child> {
+  // Debian's on PATH changes to a user of its own.
+  const own = "/usr/lib/rabbitmq/bin/rabbitmq-server";
+  const broker = await startChild(existsSync(own) ? own : "rabbitmq-server", [], { env });
+  try {
+    await broker.find(/Server startup complete/, READY_MS);
+  } catch (error) {
+    await broker.end("SIGKILL", 10_000);
+    throw new Error(`RabbitMQ did not start on port ${port}`, { cause: error });
+  }
+  return broker;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
