@@ -40,6 +40,13 @@ export interface RoutingChanged {
  * every node the change, so that it need not read everything again; without one it must.
  */
 export async function raiseRouting(ctx: Context, tenant_id: string, change?: RoutingChange): Promise<void> {
-  const version: number = await ctx.call("tenants.bump_routing", { tenant_id });
+  let version: number;
+  try {
+    version = await ctx.call("tenants.bump_routing", { tenant_id });
+  } catch (err) {
+    // What was written is in the store under the old version: whoever has a table of it reads everything again.
+    await ctx.broadcast("routing.lost", { tenant_id });
+    throw err;
+  }
   if (change) await ctx.broadcast("routing.changed", { tenant_id, version, change });
 }

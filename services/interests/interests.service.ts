@@ -180,6 +180,9 @@ export function interestsService({ store }: Runtime): ServiceSchema {
       "routing.changed"({ params }: { params: RoutingChanged }) {
         routing.changed(params.tenant_id, params.version, params.change);
       },
+      "routing.lost"({ params }: { params: { tenant_id: string } }) {
+        routing.forget(params.tenant_id);
+      },
       "tenants.erased"({ params }: { params: { tenant_id: string } }) {
         routing.forget(params.tenant_id);
       },

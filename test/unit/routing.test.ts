@@ -1,0 +1,67 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { ServiceBroker } from "moleculer";
+import { ContractValidator } from "../../lib/validator.ts";
+import { interestsService } from "../../services/interests/interests.service.ts";
+import type { Runtime } from "../../services/runtime.ts";
+import { openStore, type Store } from "../../storage/connection.ts";
+
+let dataDir: string;
+let store: Store;
+let broker: ServiceBroker;
+let version = 1;
+let failing = false;
+
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), "afferent-routing-"));
+  store = await openStore({ DATA_DIR: dataDir, MONGO_URL: null });
+  broker = new ServiceBroker({ logger: false, validator: new ContractValidator() as never });
+  broker.createService({
+    name: "tenants",
+    actions: {
+      routing_version: () => version,
+      bump_routing: () => {
+        if (failing) throw new Error("the store did not answer");
+        return ++version;
+      },
+    },
+  });
+  broker.createService({
+    name: "agents",
+    actions: {
+      get_many: ({ params }: { params: { agent_ids: string[] } }) =>
+        params.agent_ids.map((id) => ({ id, status: "active" })),
+    },
+  });
+  broker.createService({ name: "channels", actions: { feeds_page: () => [], members_page: () => [] } });
+  broker.createService(interestsService({ store } as Runtime));
+  await broker.start();
+});
+afterAll(async () => {
+  await broker.stop();
+  await store.close();
+  await rm(dataDir, { recursive: true });
+});
+
+const caller = { kind: "agent", tenant_id: "tn_a", agent_id: "ag_a", scopes: ["receive"] };
+const call = <T>(action: string, params: object) =>
+  broker.call<T, object>(`interests.${action}`, params, { meta: { caller } });
+
+async function matches(type: string): Promise<number> {
+  const event = { event_id: "evt_1", envelope: { type, data: {} } };
+  const [match] = await call<{ receivers: object[] }[]>("match", { tenant_id: "tn_a", events: [event] });
+  return match?.receivers.length ?? 0;
+}
+
+test("a change that was written and could not be counted holds for the next event all the same", async () => {
+  const agent_id = "ag_a";
+  const { id } = await call<{ id: string }>("create", { agent_id, event_type: "com.a" });
+  expect([await matches("com.a"), await matches("com.b")]).toEqual([1, 0]);
+  failing = true;
+  await expect(call("create", { agent_id, event_type: "com.b" })).rejects.toThrow("did not answer");
+  expect([await matches("com.a"), await matches("com.b")]).toEqual([1, 1]);
+  await expect(call("delete", { agent_id, id })).rejects.toThrow("did not answer");
+  expect([await matches("com.a"), await matches("com.b")]).toEqual([0, 1]);
+});
