@@ -76,9 +76,10 @@ const schema = new Schema<EventDoc>(
   { versionKey: false },
 );
 schema.index({ dedupe: 1 }, { unique: true });
-schema.index({ tenant_id: 1, position: -1 });
+// Ascending, though lists go backwards: SQLite appends at the end of a tree without moving what is there.
+schema.index({ tenant_id: 1, position: 1 });
 for (const field of ["type", "source", "subject", "publisher_id"] as const) {
-  schema.index({ tenant_id: 1, [field]: 1, position: -1 });
+  schema.index({ tenant_id: 1, [field]: 1, position: 1 });
 }
 // Sparse and of one field each, because a compound index would hold every event: the tenant is always there.
 schema.index({ fanout_key: 1 }, { sparse: true });
