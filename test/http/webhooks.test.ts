@@ -111,6 +111,19 @@ describe("a registration", () => {
     expect(ok(await world.admin.post("/ingest/webhooks", SHOP, key))).toEqual(first);
   });
 
+  test("is one of 50 at most, each tried at the address without a source", async () => {
+    const full = await makeWorld(server, "full");
+    const hooks: Registration[] = [];
+    for (let n = 0; n < 50; n++) hooks.push(await register(full.admin, { ...SHOP, source: `shop-${n}` }));
+    const rule = { rule: "webhook_limit" };
+    const answer = await full.admin.post("/ingest/webhooks", SHOP);
+    expect(answer).toMatchObject(refusal(422, "business_rule_violation", rule));
+    const body = order();
+    const { signing_secret } = hooks.at(-1) as Registration;
+    const url = `${server.root}/w/full`;
+    expect((await deliver(url, body, serviceHeaders(signing_secret, body))).status).toBe(202);
+  });
+
   test("shows what it makes of a sample, and publishes nothing", async () => {
     const hook = await register(world.admin);
     const before = await latestEvent(world);
