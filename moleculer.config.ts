@@ -1,5 +1,6 @@
 import type { BrokerOptions } from "moleculer";
 import type { Config } from "./config.ts";
+import { betweenNodes } from "./lib/between-nodes.ts";
 import { ContractValidator } from "./lib/validator.ts";
 import { Affinity } from "./mixins/affinity.ts";
 import { moleculerLogger } from "./observability/log.ts";
@@ -10,13 +11,15 @@ import type { Observability } from "./observability/start.ts";
  * process. The short heartbeats let a killed node's keys be served elsewhere within seconds.
  */
 export function brokerOptions(config: Config, { log, tracing }: Observability): BrokerOptions {
+  const alone = config.NATS_URL === null;
   return {
     namespace: "afferent",
-    transporter: config.NATS_URL === null ? null : { type: "NATS", options: { url: config.NATS_URL } },
+    transporter: alone ? null : { type: "NATS", options: { url: config.NATS_URL } },
     logger: { type: "Pino", options: moleculerLogger(log) },
     middlewares: tracing ? [tracing.middleware] : [],
     validator: new ContractValidator(),
     requestTimeout: config.REQUEST_TIMEOUT_SECONDS * 1000,
+    ...(alone ? {} : betweenNodes(config.MAX_WRITES_IN_FLIGHT)),
     heartbeatInterval: 1,
     heartbeatTimeout: 3,
     registry: { preferLocal: false, strategy: Affinity as never },

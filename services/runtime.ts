@@ -28,6 +28,9 @@ export interface Model<T extends TenantDocument> {
   schema: Schema<T>;
 }
 
+/** The call is made again at another node when the one that had it died (lib/between-nodes.ts). */
+const AGAIN = { retryPolicy: { enabled: true } };
+
 /** The Moleculer action that carries out an operation: the contract's params are checked before the handler runs. */
 export function action<P extends TProperties, Q extends TProperties, B extends TProperties>(
   op: Operation<P, Q, B>,
@@ -37,12 +40,24 @@ export function action<P extends TProperties, Q extends TProperties, B extends T
     visibility: "published",
     params: op.params as never,
     handler: handler as (ctx: Context) => unknown,
+    // What waits is asked for again by its caller, who knows how long it still wants to.
+    ...(op.method === "GET" && !op.waits && AGAIN),
   };
 }
 
 /** An action for other services only: no contract, no route. */
 export function internal<P>(handler: (ctx: Call<P>) => unknown): ActionSchema {
   return { visibility: "public", handler: handler as (ctx: Context) => unknown };
+}
+
+/** An action for its own node only: other nodes do not know of it, and answer for themselves. */
+export function local<P>(handler: (ctx: Call<P>) => unknown): ActionSchema {
+  return { ...internal(handler), visibility: "protected" };
+}
+
+/** An internal action that may run twice without harm: see AGAIN. */
+export function idempotent<P>(handler: (ctx: Call<P>) => unknown): ActionSchema {
+  return { ...internal(handler), ...AGAIN };
 }
 
 /** A handler of a broker event. The payload comes from another node as it does from this one. */

@@ -4,7 +4,7 @@ import { Fault, invalidValue, notFound } from "../../lib/faults.ts";
 import { newId } from "../../lib/ids.ts";
 import { raiseRouting } from "../../mixins/routing-change.ts";
 import { newSigningSecret, rotate, sealSigningSecret, secretsAt } from "../../mixins/signing-secrets.ts";
-import { action, internal, type ServiceFactory } from "../runtime.ts";
+import { action, idempotent, internal, type ServiceFactory } from "../runtime.ts";
 import {
   createAgent,
   getAgent,
@@ -136,13 +136,13 @@ export const agentsService: ServiceFactory = ({ store, secrets, config }) => {
         await agents.insertOnce(firstAgent(params, signing, new Date(store.now())));
       }),
 
-      get_many: internal<{ tenant_id: string; agent_ids: string[] }>(async ({ params }) => {
+      get_many: idempotent<{ tenant_id: string; agent_ids: string[] }>(async ({ params }) => {
         const docs = await agents.find(params.tenant_id, { _id: { $in: params.agent_ids } });
         return docs.map(stateOf);
       }),
 
       /** As `get_many`, for agents named by verified tokens of any tenant. */
-      of_tokens: internal<{ agent_ids: string[] }>(async ({ params }) => {
+      of_tokens: idempotent<{ agent_ids: string[] }>(async ({ params }) => {
         const docs = await agents.system.find({ _id: { $in: params.agent_ids } }).toArray();
         return (docs as AgentDoc[]).map(stateOf);
       }),

@@ -3,7 +3,7 @@ import { type Call, type Caller, callerId } from "../../lib/caller.ts";
 import { Fault, invalidValue } from "../../lib/faults.ts";
 import type { AgentState } from "../agents/agents.contract.ts";
 import type { KeyState } from "../keys/keys.contract.ts";
-import { action, internal, type ServiceFactory } from "../runtime.ts";
+import { action, idempotent, internal, type ServiceFactory } from "../runtime.ts";
 import type { TenantState } from "../tenants/tenants.contract.ts";
 import type { UserState } from "../users/users.contract.ts";
 import { changePassword, exchangeKey, jwks, login, logout, whoAmI } from "./auth.contract.ts";
@@ -113,7 +113,7 @@ export const authService: ServiceFactory = ({ store, secrets, config, windows })
       }),
 
       /** Whom a token is for. @throws Fault authentication_failed when it is not good (any more). */
-      verify: internal<{ token: string }>(async (ctx) => {
+      verify: idempotent<{ token: string }>(async (ctx) => {
         const caller = tokens.read(ctx.params.token, store.now());
         const [live] = caller ? await current(ctx, [caller]) : [null];
         if (!live) throw new Fault("authentication_failed", "The token is malformed, expired or revoked.");
@@ -121,7 +121,7 @@ export const authService: ServiceFactory = ({ store, secrets, config, windows })
       }),
 
       /** Callers that were verified before, as they are now: null where the token is no longer good. */
-      states: internal<{ callers: Caller[] }>((ctx) => current(ctx, ctx.params.callers)),
+      states: idempotent<{ callers: Caller[] }>((ctx) => current(ctx, ctx.params.callers)),
 
       /** Signs a statement of the service (RFC 7519) that its JWKS verifies. */
       sign_receipt: internal<{ claims: object }>(({ params }) => tokens.receipt(params.claims, store.now())),

@@ -1,6 +1,6 @@
 import type { ActionSchema } from "moleculer";
 import { metrics } from "../../observability/metrics.ts";
-import { internal } from "../runtime.ts";
+import { idempotent, internal } from "../runtime.ts";
 import { insertUnmappable, type Unmappable } from "./dead-letters.ts";
 import { ofEvent } from "./delivery-id.ts";
 import { enqueue, type NewDelivery } from "./enqueue.ts";
@@ -84,7 +84,7 @@ export function queueActions(parts: () => Parts): Record<string, ActionSchema> {
 export function internalActions(parts: () => Parts): Record<string, ActionSchema> {
   return {
     /** Idempotent: fan-out may ask for the same deliveries again. */
-    enqueue: internal<{ deliveries: NewDelivery[] }>(async ({ params }) => {
+    enqueue: idempotent<{ deliveries: NewDelivery[] }>(async ({ params }) => {
       const { deliveries, now, announceReady } = parts();
       const { enqueued, known, ready } = await enqueue(deliveries, params.deliveries, now());
       metrics.deliveriesEnqueued.inc(enqueued);
@@ -100,9 +100,9 @@ export function internalActions(parts: () => Parts): Record<string, ActionSchema
       return { id };
     }),
 
-    counts: internal<OfEvent>(({ params }) => countsOf(parts().deliveries, params)),
+    counts: idempotent<OfEvent>(({ params }) => countsOf(parts().deliveries, params)),
 
-    of_event: internal<OfEvent & { limit?: number }>(({ params }) =>
+    of_event: idempotent<OfEvent & { limit?: number }>(({ params }) =>
       receiversOf(parts().deliveries, params, params.limit ?? 1000),
     ),
 

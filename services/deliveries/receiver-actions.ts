@@ -70,7 +70,8 @@ function clamp(value: number, least: number, most: number): number {
   return Math.min(Math.max(value, least), most);
 }
 
-/** Moleculer knows a timeout of an action's own; its types do not. */
+/** A call that may wait for long: with a timeout of its own, and however many there are, as waiting costs nothing. */
 export function withTimeout(timeout: number, schema: ActionSchema): ActionSchema {
-  return { ...schema, timeout } as ActionSchema;
+  // Moleculer knows both; its types do not.
+  return { ...schema, timeout, bulkhead: { enabled: false } } as ActionSchema;
 }

@@ -5,7 +5,7 @@ import type { CloudEvent } from "../../lib/cloudevents.ts";
 import { Fault, notFound } from "../../lib/faults.ts";
 import { derivedId } from "../../lib/ids.ts";
 import { Loop } from "../../mixins/loop.ts";
-import { action, internal, type Runtime } from "../runtime.ts";
+import { action, idempotent, internal, type Runtime } from "../runtime.ts";
 import { type Loaded, RecentEvents, toLoaded } from "./envelopes.ts";
 import { getEvent, listEvents, retryEvent } from "./events.contract.ts";
 import { dedupeKey, EventModel, fanoutKey } from "./events.model.ts";
@@ -108,7 +108,7 @@ export function eventsService(runtime: Runtime): ServiceSchema {
       }),
 
       /** The events there are of those asked for, in no particular order. */
-      load: internal<{ tenant_id: string; event_ids: string[] }>(({ params }) =>
+      load: idempotent<{ tenant_id: string; event_ids: string[] }>(({ params }) =>
         load(params.tenant_id, params.event_ids),
       ),
 

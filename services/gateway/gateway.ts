@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ServiceBroker, ServiceSchema, ServiceSettingSchema } from "moleculer";
 import ApiGateway from "moleculer-web";
 import { exposition } from "../../observability/metrics.ts";
-import { internal, type Runtime } from "../runtime.ts";
+import { local, type Runtime } from "../runtime.ts";
 import type { AuthChange } from "./authenticate.ts";
 import { ASSETS, docsPage } from "./docs.ts";
 import { Edge, type EdgeParts } from "./edge.ts";
@@ -35,20 +35,20 @@ export function gateway(runtime: Runtime, partsOf: (broker: ServiceBroker) => Ed
       listAliases: false,
       addRoute: false,
       removeRoute: false,
-      healthz: internal(() => ({ status: "ok" })),
-      readyz: internal(async (ctx) => {
+      healthz: local(() => ({ status: "ok" })),
+      readyz: local(async (ctx) => {
         const report = await runtime.health.report();
         if (report.status !== "ready") ctx.meta.$statusCode = 503;
         return report;
       }),
-      metrics: internal(exposition),
-      docs: internal((ctx) => docsPage(ctx.meta)),
-      openapi: internal(() => {
+      metrics: local(exposition),
+      docs: local((ctx) => docsPage(ctx.meta)),
+      openapi: local(() => {
         document ??= Buffer.from(JSON.stringify(openApiDocument(parts.operations)));
         return document;
       }),
       /** Where this node listens: main prints it. */
-      address: internal(() => ({ origin: server.origin })),
+      address: local(() => ({ origin: server.origin })),
     },
     events: {
       "auth.changed": {

@@ -5,7 +5,7 @@ import { Fault, notFound } from "../../lib/faults.ts";
 import { newId } from "../../lib/ids.ts";
 import { type RoutingChanged, raiseRouting } from "../../mixins/routing-change.ts";
 import { isDuplicateKey } from "../../storage/collection.ts";
-import { action, internal, type Runtime } from "../runtime.ts";
+import { action, idempotent, type Runtime } from "../runtime.ts";
 import { type Sample, tryInterest } from "./dry-run.ts";
 import * as contract from "./interests.contract.ts";
 import { conflictKey, type InterestDoc, InterestModel } from "./interests.model.ts";
@@ -173,7 +173,7 @@ export function interestsService({ store }: Runtime): ServiceSchema {
         );
       }),
 
-      match: internal<MatchParams>(({ params }) => match(params)),
+      match: idempotent<MatchParams>(({ params }) => match(params)),
     },
 
     events: {

@@ -2,7 +2,7 @@ import { apiKeyPrefix, hashApiKey, newApiKey } from "../../lib/api-key.ts";
 import type { Call } from "../../lib/caller.ts";
 import { invalidValue, notFound } from "../../lib/faults.ts";
 import { newId } from "../../lib/ids.ts";
-import { action, internal, type ServiceFactory } from "../runtime.ts";
+import { action, idempotent, internal, type ServiceFactory } from "../runtime.ts";
 import { createKey, type KeyState, listKeys, revokeKey } from "./keys.contract.ts";
 import { type KeyDoc, KeyModel } from "./keys.model.ts";
 
@@ -65,13 +65,13 @@ export const keysService: ServiceFactory = ({ store, secrets }) => {
       ),
 
       /** The key of which this is the plain text, unless it is unknown, revoked or expired. */
-      by_secret: internal<{ hash: string }>(async ({ params: { hash } }) => {
+      by_secret: idempotent<{ hash: string }>(async ({ params: { hash } }) => {
         const doc = (await keys.system.findOne({ hash, revoked_at: null })) as KeyDoc | null;
         return doc && isLive(doc, store.now()) ? stateOf(doc) : null;
       }),
 
       /** Of these keys those that are neither revoked nor expired. */
-      of_tokens: internal<{ key_ids: string[] }>(async ({ params: { key_ids } }) => {
+      of_tokens: idempotent<{ key_ids: string[] }>(async ({ params: { key_ids } }) => {
         const docs = (await keys.system
           .find({ _id: { $in: key_ids }, revoked_at: null })
           .toArray()) as KeyDoc[];

@@ -3,7 +3,7 @@ import type { Call } from "../../lib/caller.ts";
 import { notFound } from "../../lib/faults.ts";
 import { newId } from "../../lib/ids.ts";
 import { newPassword } from "../../lib/password.ts";
-import { action, internal, type ServiceFactory } from "../runtime.ts";
+import { action, idempotent, internal, type ServiceFactory } from "../runtime.ts";
 import { erase, eraseDue } from "./erasure.ts";
 import { type Founding, firstIds, found } from "./founding.ts";
 import { originOf } from "./origin.ts";
@@ -90,17 +90,17 @@ export const tenantsService: ServiceFactory = (runtime) => {
       /** Makes a tenant from secrets that the caller keeps: the first start. */
       found: internal<Founding>(async (ctx) => present(await found(tenants, ctx, store.now(), ctx.params))),
 
-      get_many: internal<{ tenant_ids: string[] }>(async ({ params }) => {
+      get_many: idempotent<{ tenant_ids: string[] }>(async ({ params }) => {
         const docs = await tenants.system.find({ _id: { $in: params.tenant_ids } }).toArray();
         return (docs as TenantDoc[]).map(stateOf);
       }),
 
-      by_slug: internal<{ slug: string }>(async ({ params }) => {
+      by_slug: idempotent<{ slug: string }>(async ({ params }) => {
         const doc = (await tenants.system.findOne({ slug: params.slug })) as TenantDoc | null;
         return doc && stateOf(doc);
       }),
 
-      routing_version: internal<{ tenant_id: string }>(async ({ params: { tenant_id } }) => {
+      routing_version: idempotent<{ tenant_id: string }>(async ({ params: { tenant_id } }) => {
         const doc = await tenants.findOne(
           tenant_id,
           { _id: tenant_id },

@@ -3,7 +3,7 @@ import { Fault, notFound } from "../../lib/faults.ts";
 import { newId } from "../../lib/ids.ts";
 import { hashPassword, isPassword, newPassword } from "../../lib/password.ts";
 import { isDuplicateKey } from "../../storage/collection.ts";
-import { action, internal, type ServiceFactory } from "../runtime.ts";
+import { action, idempotent, internal, type ServiceFactory } from "../runtime.ts";
 import { createUser, listUsers, updateUser } from "./users.contract.ts";
 import { type UserDoc, UserModel } from "./users.model.ts";
 import { newUser, present, stateOf } from "./users.rows.ts";
@@ -115,7 +115,7 @@ export const usersService: ServiceFactory = ({ store, secrets }) => {
       }),
 
       /** Of these users those that are not disabled. */
-      of_tokens: internal<{ user_ids: string[] }>(async ({ params: { user_ids } }) => {
+      of_tokens: idempotent<{ user_ids: string[] }>(async ({ params: { user_ids } }) => {
         const docs = await users.system.find({ _id: { $in: user_ids }, status: "active" }).toArray();
         return (docs as UserDoc[]).map(stateOf);
       }),

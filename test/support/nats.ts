@@ -6,6 +6,9 @@ import { startChild } from "./child.ts";
 
 export interface NatsServer {
   url: string;
+  kill(): Promise<void>;
+  /** Again, on the same port. */
+  start(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -15,10 +18,18 @@ export async function startNats(maxPayload = "12MB"): Promise<NatsServer> {
   const folder = await mkdtemp(join(tmpdir(), "afferent-nats-"));
   const settings = join(folder, "nats.conf");
   await writeFile(settings, `listen: "127.0.0.1:${port}"\nmax_payload: ${maxPayload}\n`);
-  const child = await startChild("nats-server", ["-c", settings]);
-  await child.find(/Server is ready/, 10_000);
+  const start = async () => {
+    const server = await startChild("nats-server", ["-c", settings]);
+    await server.find(/Server is ready/, 10_000);
+    return server;
+  };
+  let child = await start();
   return {
     url: `nats://127.0.0.1:${port}`,
+    kill: async () => void (await child.end("SIGKILL", 5_000)),
+    start: async () => {
+      child = await start();
+    },
     stop: async () => {
       await child.end("SIGTERM", 5_000);
       await rm(folder, { recursive: true });

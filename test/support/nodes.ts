@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { mkdtemp, rm } from "node:fs/promises";
+import { copyFile, mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { serviceFactories } from "../../services/index.ts";
@@ -16,43 +16,60 @@ export interface Nodes {
   nats: NatsServer;
   gateway: TestServer;
   workers: Child[];
-  /** Another node that runs everything but the gateway. */
-  addWorker(): Promise<Child>;
+  /** Another node with a gateway, which goes with the others; `services` as in SERVICES, all of them when absent. */
+  addServer(services?: readonly string[]): Promise<TestServer>;
+  /** Ends all of them. @throws Error when one of those that were still running did not end well. */
   stop(): Promise<void>;
 }
 
-/** A gateway and `workers` nodes behind it, which meet over NATS of their own. @param mongoUrl their record */
-export async function startNodes(mongoUrl: string, workers: number): Promise<Nodes> {
+/**
+ * A gateway and `workers` nodes behind it, which meet over NATS of their own.
+ *
+ * @param mongoUrl their record
+ * @param settings more of them, for all nodes
+ */
+export async function startNodes(
+  mongoUrl: string,
+  workers: number,
+  settings: Record<string, string> = { RATE_LIMIT_PER_MINUTE: "0" },
+): Promise<Nodes> {
   const nats = await startNats();
   const folder = await mkdtemp(join(tmpdir(), "afferent-nodes-"));
-  const env = {
-    MONGO_URL: mongoUrl,
-    NATS_URL: nats.url,
-    SECRET_KEY: randomBytes(32).toString("base64"),
-    RATE_LIMIT_PER_MINUTE: "0",
-  };
-  const started: Child[] = [];
-  const addWorker = async () => {
-    const { PATH = "" } = process.env;
-    const DATA_DIR = join(folder, String(started.length));
-    const settings = { ...env, PATH, DATA_DIR, SERVICES: BEHIND.join(",") };
-    const worker = await startChild(process.execPath, START, { env: settings });
-    started.push(worker);
-    return worker;
-  };
-  await Promise.all(Array.from({ length: workers }, addWorker));
+  const SECRET_KEY = randomBytes(32).toString("base64");
+  const env = { ...settings, MONGO_URL: mongoUrl, NATS_URL: nats.url, SECRET_KEY };
+  const started = await Promise.all(
+    Array.from({ length: workers }, (_, i) => startWorker(env, join(folder, `worker-${i}`))),
+  );
   const gateway = await startServer({ env: { ...env, SERVICES: AT_THE_EDGE.join(",") } });
+  const servers = [gateway];
   await settle(() => agentToken(gateway, gateway.credentials.agent.api_key), { within: 20_000 });
   return {
     nats,
     gateway,
     workers: started,
-    addWorker,
+    addServer: async (services = []) => {
+      const dataDir = join(folder, `server-${servers.length}`);
+      await mkdir(dataDir);
+      await copyFile(join(gateway.dataDir, "credentials.json"), join(dataDir, "credentials.json"));
+      const server = await startServer({ env: { ...env, SERVICES: services.join(",") }, dataDir });
+      servers.push(server);
+      return server;
+    },
     stop: async () => {
-      await gateway.stop();
-      await Promise.all(started.map((worker) => worker.end("SIGTERM", 10_000)));
+      const ends = [
+        ...servers.map((server) => server.stop()),
+        ...started.map((worker) => worker.end("SIGTERM", 10_000)),
+      ];
+      const ended = await Promise.allSettled(ends);
       await nats.stop();
       await rm(folder, { recursive: true, force: true });
+      for (const each of ended) if (each.status === "rejected") throw each.reason;
     },
   };
+}
+
+function startWorker(env: Record<string, string>, dataDir: string): Promise<Child> {
+  const { PATH = "" } = process.env;
+  const settings = { ...env, PATH, DATA_DIR: dataDir, SERVICES: BEHIND.join(",") };
+  return startChild(process.execPath, START, { env: settings });
 }
