@@ -1,6 +1,7 @@
 import type { BrokerOptions } from "moleculer";
 import type { Config } from "./config.ts";
 import { betweenNodes } from "./lib/between-nodes.ts";
+import { callTimeouts } from "./lib/call-timeout.ts";
 import { ContractValidator } from "./lib/validator.ts";
 import { Affinity } from "./mixins/affinity.ts";
 import { moleculerLogger } from "./observability/log.ts";
@@ -16,7 +17,18 @@ export function brokerOptions(config: Config, { log, tracing }: Observability): 
     namespace: "afferent",
     transporter: alone ? null : { type: "NATS", options: { url: config.NATS_URL } },
     logger: { type: "Pino", options: moleculerLogger(log) },
-    middlewares: tracing ? [tracing.middleware] : [],
+    // Of Moleculer's own those that do something here: each of the others would be one more promise in every call.
+    internalMiddlewares: false,
+    middlewares: [
+      ...(tracing ? [tracing.middleware] : []),
+      "Validator",
+      ...(alone ? [] : ["Bulkhead"]),
+      "ContextTracker",
+      ...(alone ? [] : ["CircuitBreaker"]),
+      callTimeouts as never,
+      ...(alone ? [] : ["Retry"]),
+      "ErrorHandler",
+    ],
     validator: new ContractValidator(),
     requestTimeout: config.REQUEST_TIMEOUT_SECONDS * 1000,
     ...(alone ? {} : betweenNodes(config.MAX_WRITES_IN_FLIGHT)),

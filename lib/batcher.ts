@@ -1,3 +1,5 @@
+import { atTurnEnd } from "./turn.ts";
+
 interface Group<T, R> {
   items: T[];
   weight: number;
@@ -35,14 +37,8 @@ export class Batcher<T, R> {
     const weight = items.reduce((sum, item) => sum + this.#options.weight(item), 0);
     this.pendingItems += items.length;
     this.pendingWeight += weight;
-    if (this.#waiting.length === 0) setImmediate(() => this.#flushAll());
-    const done = new Promise<R[]>((resolve, reject) =>
-      this.#waiting.push({ items, weight, resolve, reject }),
-    );
-    return done.finally(() => {
-      this.pendingItems -= items.length;
-      this.pendingWeight -= weight;
-    });
+    if (this.#waiting.length === 0) atTurnEnd(() => this.#flushAll());
+    return new Promise<R[]>((resolve, reject) => this.#waiting.push({ items, weight, resolve, reject }));
   }
 
   #flushAll(): void {
@@ -71,14 +67,23 @@ export class Batcher<T, R> {
     this.#options.flush(items).then(
       (results) => {
         let at = 0;
-        for (const { items, resolve } of groups) {
-          resolve(results.slice(at, at + items.length));
-          at += items.length;
+        for (const group of groups) {
+          this.#answered(group);
+          group.resolve(results.slice(at, at + group.items.length));
+          at += group.items.length;
         }
       },
       (err) => {
-        for (const { reject } of groups) reject(err);
+        for (const group of groups) {
+          this.#answered(group);
+          group.reject(err);
+        }
       },
     );
+  }
+
+  #answered({ items, weight }: Group<T, R>): void {
+    this.pendingItems -= items.length;
+    this.pendingWeight -= weight;
   }
 }

@@ -141,8 +141,11 @@ export function isUri(value: unknown): boolean {
 function isTime(value: unknown): boolean {
   const parts = isShort(value) ? RFC3339.exec(value) : null;
   if (!parts) return false;
-  const [year, month, day] = parts.slice(1, 4).map(Number) as [number, number, number];
-  return month >= 1 && month <= 12 && day >= 1 && day <= new Date(Date.UTC(year, month, 0)).getUTCDate();
+  const month = Number(parts[2]);
+  const day = Number(parts[3]);
+  if (month < 1 || month > 12 || day < 1) return false;
+  // Only the end of a month needs its length.
+  return day <= 28 || day <= new Date(Date.UTC(Number(parts[1]), month, 0)).getUTCDate();
 }
 
 function isBase64(value: unknown): boolean {

@@ -1,4 +1,4 @@
-import { createHash, randomBytes, randomFillSync } from "node:crypto";
+import { createHash, hash, randomBytes, randomFillSync } from "node:crypto";
 
 /** Kinds of resource with a prefixed id (spec: Conventions; api.md "Identifiers"). All others are UUIDv7. */
 export const PREFIXES = [
@@ -69,5 +69,5 @@ export function newUuid(now: number, seed?: string): string {
 function digest(...parts: string[]): string {
   // Lengths keep ("ab","c") and ("a","bc") apart.
   const text = parts.map((part) => `${part.length}:${part}`).join("");
-  return createHash("sha256").update(text).digest("base64url").slice(0, 22);
+  return hash("sha256", text, "base64url").slice(0, 22);
 }

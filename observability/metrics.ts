@@ -1,4 +1,5 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import { Counter, collectDefaultMetrics, Gauge, Registry } from "prom-client";
+import { Durations } from "./durations.ts";
 
 const registry = new Registry();
 
@@ -9,19 +10,18 @@ const counter = <Label extends string = never>(name: string, help: string, label
   new Counter<Label>({ name: `afferent_${name}_total`, help, labelNames, registers: [registry] });
 const gauge = <Label extends string = never>(name: string, help: string, labelNames: Label[] = []) =>
   new Gauge<Label>({ name: `afferent_${name}`, help, labelNames, registers: [registry] });
-const seconds = <Label extends string = never>(name: string, help: string, labelNames: Label[] = []) =>
-  new Histogram<Label>({
-    name: `afferent_${name}_seconds`,
-    help,
-    labelNames,
-    buckets: SECONDS,
-    registers: [registry],
-  });
+/** Durations that are told apart by labels. */
+const labelledSeconds = (name: string, help: string) => {
+  const durations = new Durations(`afferent_${name}_seconds`, help, SECONDS);
+  registry.registerMetric(durations.asMetric());
+  return durations;
+};
+const seconds = (name: string, help: string) => labelledSeconds(name, help).labels({});
 
 /** What the node counts. No tenant, agent or other id is ever a label: their number has no bound. */
 export const metrics = {
   /** `operation`: the contract's action, or `none`. `status`: the class, `2xx` to `5xx`. Streams are not in it. */
-  requestSeconds: seconds("http_request_duration", "Time from request to answer", ["operation", "status"]),
+  requestSeconds: labelledSeconds("http_request_duration", "Time from request to answer"),
   requestsInFlight: gauge(
     "http_requests_in_flight",
     "Requests being served, waiting polls and open streams included",

@@ -10,23 +10,26 @@ export interface Loaded {
   traceparent?: string;
 }
 
+/** What is kept of a row; the rest of it would be most of the memory. */
+type Kept = Pick<EventDoc, "_id" | "tenant_id" | "envelope" | "accepted_at" | "traceparent">;
+
 /**
  * The events of the last moments, so that a receiver that is already waiting costs no read. Bounded by the length of
  * the envelopes. Two generations: dropping a whole map costs nothing, where deleting from the front of one is slow.
  */
 export class RecentEvents {
   readonly #maxLength: number;
-  #young = new Map<string, EventDoc>();
-  #old = new Map<string, EventDoc>();
+  #young = new Map<string, Kept>();
+  #old = new Map<string, Kept>();
   #youngLength = 0;
 
   constructor(maxLength: number) {
     this.#maxLength = maxLength;
   }
 
-  add(row: EventDoc): void {
-    this.#young.set(row._id, row);
-    this.#youngLength += row.envelope.length;
+  add({ _id, tenant_id, envelope, accepted_at, traceparent }: EventDoc): void {
+    this.#young.set(_id, { _id, tenant_id, envelope, accepted_at, ...(traceparent && { traceparent }) });
+    this.#youngLength += envelope.length;
     if (this.#youngLength <= this.#maxLength / 2) return;
     this.#old = this.#young;
     this.#young = new Map();
@@ -46,6 +49,6 @@ export class RecentEvents {
   }
 }
 
-export function toLoaded({ _id, envelope, accepted_at, traceparent }: EventDoc): Loaded {
+export function toLoaded({ _id, envelope, accepted_at, traceparent }: Omit<Kept, "tenant_id">): Loaded {
   return { event_id: _id, envelope, accepted_at, ...(traceparent !== undefined && { traceparent }) };
 }

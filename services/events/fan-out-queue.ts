@@ -4,7 +4,8 @@ import type { CloudEvent } from "../../lib/cloudevents.ts";
 export interface Entry {
   event_id: string;
   tenant_id: string;
-  event: CloudEvent;
+  /** Null once it is matched: what waits for its stamp need not keep it. */
+  event: CloudEvent | null;
   size: number;
   position: string;
   /** Milliseconds since the epoch. */

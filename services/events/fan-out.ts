@@ -1,5 +1,6 @@
 import type { ServiceBroker } from "moleculer";
 import type { CloudEvent } from "../../lib/cloudevents.ts";
+import { atTurnEnd } from "../../lib/turn.ts";
 import { Loop } from "../../mixins/loop.ts";
 import { metrics } from "../../observability/metrics.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
@@ -45,6 +46,7 @@ export class FanOut {
   #slow = 0;
   readonly #loop: Loop;
   #running = false;
+  #pumping = false;
   #sweptAt = Number.NEGATIVE_INFINITY;
   /** While nothing works: the end of the pause, and how long it is. */
   #paused: NodeJS.Timeout | undefined;
@@ -102,7 +104,7 @@ export class FanOut {
         attempts: 0,
       });
     }
-    this.#pump();
+    this.#pumpLater();
   }
 
   /** Something has become due. */
@@ -117,6 +119,16 @@ export class FanOut {
     return this.#paused && this.#pauseMs > TROUBLING_PAUSE_MS
       ? "waiting for services that do not answer"
       : null;
+  }
+
+  /** Events of one commit become one batch, and whoever published them is answered before it is worked on. */
+  #pumpLater(): void {
+    if (this.#pumping) return;
+    this.#pumping = true;
+    atTurnEnd(() => {
+      this.#pumping = false;
+      this.#pump();
+    });
   }
 
   #pump(): void {
@@ -175,7 +187,10 @@ export class FanOut {
     this.#pauseMs = SHORTEST_PAUSE_MS;
     this.#stamps.add(entries.map((entry, i) => ({ entry, matched: matched[i] as number, at })));
     metrics.eventsFannedOut.inc(entries.length);
-    for (const { accepted_at } of entries) metrics.fanOutLag.observe((at.getTime() - accepted_at) / 1000);
+    for (const entry of entries) {
+      entry.event = null;
+      metrics.fanOutLag.observe((at.getTime() - entry.accepted_at) / 1000);
+    }
   }
 
   /** What fails together is tried one by one; what fails alone later; while nothing works, everything waits. */

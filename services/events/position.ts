@@ -16,15 +16,17 @@ export function positionMaker(): (ms: number) => string {
   const node = randomBytes(4).toString("hex");
   let last = 0;
   let count = 0;
+  // Of `last`: many events share a millisecond.
+  let prefix = "";
+  const advance = (to: number) => {
+    last = to;
+    count = 0;
+    prefix = positionFrom(to);
+  };
   return (now) => {
-    if (now > last) {
-      last = now;
-      count = 0;
-    } else if (++count === 36 ** COUNT_DIGITS) {
-      last++;
-      count = 0;
-    }
-    return `${positionFrom(last)}${count.toString(36).padStart(COUNT_DIGITS, "0")}${node}`;
+    if (now > last) advance(now);
+    else if (++count === 36 ** COUNT_DIGITS) advance(last + 1);
+    return `${prefix}${count.toString(36).padStart(COUNT_DIGITS, "0")}${node}`;
   };
 }
 

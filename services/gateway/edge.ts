@@ -12,7 +12,7 @@ import { clientAddress, givenRequestId } from "./client.ts";
 import { assetOf } from "./docs.ts";
 import { type Exchange, RootCall, type StreamHandler } from "./exchange.ts";
 import { idempotencyKey, once } from "./idempotency.ts";
-import { CallerLimits, LocalRateCounters, rateLimited } from "./limits.ts";
+import { type Allowance, CallerLimits, LocalRateCounters, rateLimited } from "./limits.ts";
 import { bearerIs, mayMonitor } from "./monitor.ts";
 import { RequestObserver } from "./observe.ts";
 import { Overload } from "./overload.ts";
@@ -106,7 +106,10 @@ export class Edge {
   async #serve(arrival: Arrival): Promise<void> {
     const target = targetOf(this.#router, arrival.req);
     if (!target) return this.#file(arrival);
-    const exchange: Exchange = Object.assign(arrival, target);
+    const exchange = arrival as Exchange;
+    exchange.op = target.op;
+    exchange.path = target.path;
+    exchange.query = target.query;
     const { op } = exchange;
     this.#observer.enter(exchange.req, op, exchange.ctx.meta);
     requireSpace(op, this.#runtime.disk);
@@ -134,13 +137,13 @@ export class Edge {
     const resolved = this.#parts.callers.resolve(req);
     const caller = resolved instanceof Promise ? await resolved : resolved;
     exchange.caller = ctx.meta.caller = caller;
-    await this.#take(exchange, caller);
+    const now = Date.now();
+    const taken = this.#limits.take(caller, now);
+    this.#allow(exchange, taken instanceof Promise ? await taken : taken, now);
     authorize(op, caller);
   }
 
-  async #take(exchange: Exchange, caller: Caller): Promise<void> {
-    const now = Date.now();
-    const allowance = await this.#limits.take(caller, now);
+  #allow(exchange: Exchange, allowance: Allowance | null, now: number): void {
     exchange.allowance = allowance;
     if (allowance && !allowance.allowed) throw rateLimited(allowance, now);
   }

@@ -35,7 +35,8 @@ export async function readParams(exchange: Exchange, readers: Record<string, Bod
   const { op, path } = exchange;
   const query = readQuery(exchange);
   if (!op.body) return { ...query, ...path };
-  return { ...query, ...(await readBody(exchange, readers)), ...path };
+  const body = await readBody(exchange, readers);
+  return op.url.includes("{") || op.query ? { ...query, ...body, ...path } : body;
 }
 
 function readBody(exchange: Exchange, readers: Record<string, BodyReader>): Promise<Record<string, unknown>> {
@@ -55,14 +56,24 @@ async function readDelivery({ op, req }: Exchange): Promise<Record<string, unkno
 
 /** What an action gave, as the answer that is sent. */
 export function toAnswer({ op, ctx }: Exchange, result: unknown): Answer {
-  // Statuses are integer keys, which are always in ascending order.
-  const usual = Object.keys(op.results).findLast((status) => status < "300");
-  const status = ctx.meta.$statusCode ?? Number(usual);
+  const status = ctx.meta.$statusCode ?? usualStatus(op);
   const headers = ctx.meta.$responseHeaders;
   const type = ctx.meta.$responseType ?? op.produces ?? JSON_TYPE;
   const answer: Answer = { status, type, body: status === 204 ? null : encode(result, type) };
   if (headers) answer.headers = headers;
   return answer;
+}
+
+const usualStatuses = new WeakMap<Operation, number>();
+
+function usualStatus(op: Operation): number {
+  let status = usualStatuses.get(op);
+  if (status === undefined) {
+    // Statuses are integer keys, which are always in ascending order.
+    status = Number(Object.keys(op.results).findLast((each) => each < "300"));
+    usualStatuses.set(op, status);
+  }
+  return status;
 }
 
 function encode(result: unknown, type: string): string | Buffer {

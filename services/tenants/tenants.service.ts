@@ -22,7 +22,18 @@ const USABLE = ["active", "suspended"] as const;
 export const tenantsService: ServiceFactory = (runtime) => {
   const { store, secrets } = runtime;
   const tenants = store.collection(TenantModel);
+  /** Routing versions by tenant, where no other node can raise them: every batch of events asks for one. */
+  const versions = new Map<string, number>();
   let sweep: NodeJS.Timeout;
+
+  function keepVersion(tenant_id: string, doc: Pick<TenantDoc, "routing_version"> | null): number {
+    const version = doc?.routing_version ?? 0;
+    if (store.driver !== "sqlite" || !doc) return version;
+    // A read that was under way while it was raised must not lower it.
+    const kept = Math.max(version, versions.get(tenant_id) ?? 0);
+    versions.set(tenant_id, kept);
+    return kept;
+  }
 
   /** Who may do what in the tenant is another from here on: tokens are checked again, and pushes stop or go on. */
   async function announce(ctx: Call, tenant_id: string): Promise<void> {
@@ -101,18 +112,16 @@ export const tenantsService: ServiceFactory = (runtime) => {
       }),
 
       routing_version: idempotent<{ tenant_id: string }>(async ({ params: { tenant_id } }) => {
-        const doc = await tenants.findOne(
-          tenant_id,
-          { _id: tenant_id },
-          { projection: { routing_version: 1 } },
-        );
-        return doc?.routing_version ?? 0;
+        const known = versions.get(tenant_id);
+        if (known !== undefined) return known;
+        const options = { projection: { routing_version: 1 } };
+        return keepVersion(tenant_id, await tenants.findOne(tenant_id, { _id: tenant_id }, options));
       }),
 
       /** Gives the new version. Called after a change of routing is written and before it is answered. */
       bump_routing: internal<{ tenant_id: string }>(async ({ params: { tenant_id } }) => {
         const doc = await tenants.update(tenant_id, { _id: tenant_id }, { $inc: { routing_version: 1 } });
-        return doc?.routing_version ?? 0;
+        return keepVersion(tenant_id, doc);
       }),
     },
 

@@ -1,4 +1,5 @@
 import { Worker } from "node:worker_threads";
+import { atTurnEnd } from "../../lib/turn.ts";
 import type { WireError } from "./errors.ts";
 import { CLOSE, CLOSED, type Hello, type Reply, type WorkerSettings } from "./protocol.ts";
 
@@ -64,7 +65,7 @@ export class Channel<Request> {
   request<T>(request: Request): Promise<T> {
     if (this.#dead) return Promise.reject(this.#dead);
     if (this.#closing) return Promise.reject(new Error("the store is closed"));
-    if (this.#queue.length === 0) setImmediate(() => this.#flush());
+    if (this.#queue.length === 0) atTurnEnd(() => this.#flush());
     this.#queue.push(request);
     return new Promise((resolve, reject) => this.#waiting.push({ resolve, reject }));
   }

@@ -9,7 +9,7 @@ describe("metrics", () => {
   const LABELS = new Set(["operation", "status", "outcome", "state", "le"]);
 
   test("follow the naming rules of Prometheus and have no id as a label", async () => {
-    metrics.requestSeconds.observe({ operation: "events.publish", status: "2xx" }, 0.002);
+    metrics.requestSeconds.labels({ operation: "events.publish", status: "2xx" }).observe(0.002);
     metrics.pushAttempts.inc({ outcome: "acknowledged" });
     const text = await exposition();
     const types = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => ({ name, type }));

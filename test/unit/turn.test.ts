@@ -1,0 +1,22 @@
+import { expect, test } from "@jest/globals";
+import { atTurnEnd } from "../../lib/turn.ts";
+
+test("tasks run in order at the end of the turn, and those they add before the next turn", async () => {
+  const order: string[] = [];
+  atTurnEnd(() => {
+    order.push("first");
+    atTurnEnd(() => order.push("added by first"));
+  });
+  atTurnEnd(() => order.push("second"));
+  setImmediate(() => order.push("next immediate"));
+  await Promise.resolve();
+  expect(order).toEqual([]);
+  await new Promise(setImmediate);
+  expect(order).toEqual(["first", "second", "added by first", "next immediate"]);
+});
+
+test("a turn after all have run begins anew", async () => {
+  const run = () => new Promise<void>((resolve) => atTurnEnd(resolve));
+  await run();
+  await run();
+});
