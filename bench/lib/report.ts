@@ -41,7 +41,7 @@ function render(title: string, rows: Row[]): string {
 
 const HEAD = `# Benchmarks
 
-Written by \`npm run bench\`, which takes about ten minutes on two cores, or by \`npm run bench -- PART …\` for some
+Written by \`npm run bench\`, or by \`npm run bench -- PART …\` for some
 parts; each part says when and on what machine it was last run. The code is in \`bench/\`.
 
 How to read it:
