@@ -13,6 +13,7 @@ const SUITES = [
   { name: "unit", files: /^test\/unit\//, budgetSeconds: 180 },
   { name: "command", files: /^test\/command\//, budgetSeconds: 120 },
   { name: "store", files: /^test\/store\.[^/]+$/, budgetSeconds: 300 },
+  { name: "nodes", files: /^test\/(redis|two-owners)\./, budgetSeconds: 120 },
   { name: "http", files: /^test\/http\//, budgetSeconds: 600 },
   { name: "brokers", files: /^test\/brokers\//, budgetSeconds: 180 },
   { name: "examples", files: /^test\/examples\./, budgetSeconds: 120 },
