@@ -1,7 +1,7 @@
 import { ServiceBroker } from "moleculer";
 import { ConfigError, readConfig } from "./config.ts";
 import { NatsError, requireMaxPayload } from "./connectors/nats.ts";
-import { SharedWindows } from "./connectors/redis.ts";
+import type { SharedWindows } from "./connectors/redis.ts";
 import { openSecretBox, SecretError } from "./lib/secrets.ts";
 import { brokerOptions } from "./moleculer.config.ts";
 import { observeGauge } from "./observability/metrics.ts";
@@ -25,7 +25,7 @@ async function main(): Promise<void> {
     observability.log.fatal({ err }, "the store failed");
     process.exit(1);
   });
-  const windows = config.REDIS_URL ? shareWindows(config.REDIS_URL, observability) : null;
+  const windows = config.REDIS_URL ? await shareWindows(config.REDIS_URL, observability) : null;
   const runtime: Runtime = { config, store, secrets, windows, ...observability };
   const broker = new ServiceBroker(brokerOptions(config, observability));
   for (const name of servicesOf(config.SERVICES)) {
@@ -40,7 +40,9 @@ async function main(): Promise<void> {
 }
 
 /** Limits that hold over all nodes. Without Redis the node still serves, and says that it counts alone. */
-function shareWindows(url: string, { health, log }: Observability): SharedWindows {
+async function shareWindows(url: string, { health, log }: Observability): Promise<SharedWindows> {
+  // Loaded only here: a node alone does without the Redis client.
+  const { SharedWindows } = await import("./connectors/redis.ts");
   const windows = new SharedWindows(url, {
     windowMs: 60_000,
     report: (lost) =>

@@ -1,6 +1,4 @@
 import type { ServiceBroker } from "moleculer";
-import { Amqp10Connector } from "../../connectors/amqp10.ts";
-import { Amqp091Connector } from "../../connectors/amqp091.ts";
 import type { BrokerSource, Connector } from "../../connectors/connector.ts";
 import type { TenantState } from "../tenants/tenants.contract.ts";
 import type { ConnectorKind, ConnectorState } from "./connectors.contract.ts";
@@ -10,9 +8,12 @@ import { Intake } from "./intake.ts";
 import { Reporter, type ReporterParts } from "./reporter.ts";
 import { FRESH_MS } from "./status.ts";
 
-const KINDS: Record<ConnectorKind, new (source: BrokerSource) => Connector> = {
-  amqp091: Amqp091Connector,
-  amqp10: Amqp10Connector,
+type ConnectorClass = new (source: BrokerSource) => Connector;
+
+// Loaded when there is a connector of the kind: most nodes have none, and the protocols' libraries are large.
+const KINDS: Record<ConnectorKind, () => Promise<ConnectorClass>> = {
+  amqp091: async () => (await import("../../connectors/amqp091.ts")).Amqp091Connector,
+  amqp10: async () => (await import("../../connectors/amqp10.ts")).Amqp10Connector,
 };
 
 export interface RunnerParts extends ReporterParts {
@@ -93,13 +94,14 @@ export class Runner {
     // Rows of nodes that are gone and could not say so.
     const before = new Date(now() - FRESH_MS);
     await nodes.deleteMany(doc.tenant_id, { connector_id: doc._id, seen_at: { $lt: before } } as never);
+    const kind = await KINDS[doc.kind]();
     if (this.#stopped) return;
     let intake: Intake;
     const consumer = new Consumer(
       {
         connect: () => {
           intake ??= new Intake(broker, doc, maxBytes);
-          return this.#connector(doc);
+          return this.#connector(kind, doc);
         },
         take: (messages) => intake.take(messages),
         changed: () => reporter.changed(),
@@ -111,9 +113,9 @@ export class Runner {
     consumer.start();
   }
 
-  #connector(doc: ConnectorDoc): Connector {
+  #connector(kind: ConnectorClass, doc: ConnectorDoc): Connector {
     const { urlOf, allowPrivate } = this.#parts;
     const { from, prefetch } = doc;
-    return new KINDS[doc.kind]({ url: urlOf(doc), from, prefetch, allowPrivate });
+    return new kind({ url: urlOf(doc), from, prefetch, allowPrivate });
   }
 }
