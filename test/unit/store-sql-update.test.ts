@@ -153,8 +153,9 @@ test("an update by SQL leaves the texts, columns and counts that one by JavaScri
     expect(rowsOf(table)).toEqual(rowsOf(other));
   });
   statements.run("BEGIN");
-  fc.assert(property, { numRuns: 1_000 });
+  fc.assert(property, { numRuns: 1_500 });
   statements.run("COMMIT");
+  // About three in ten go by SQL: far fewer would mean that it is hardly tested.
   expect(bySql).toBeGreaterThan(300);
 });
 
