@@ -122,7 +122,7 @@ export const SETTINGS = {
   OTEL_EXPORTER_OTLP_ENDPOINT: url("OTLP endpoint (HTTP) that traces are sent to; without it none are made."),
 } satisfies Record<string, Setting<unknown>>;
 
-export type SettingName = keyof typeof SETTINGS;
+type SettingName = keyof typeof SETTINGS;
 export type Config = Readonly<{
   [K in SettingName]: (typeof SETTINGS)[K] extends Setting<infer T> ? T : never;
 }>;

@@ -72,7 +72,7 @@ export class AddressRefused extends Error {
   }
 }
 
-export interface GuardOptions {
+interface GuardOptions {
   /** Let everything pass (`PUSH_ALLOW_PRIVATE`). */
   allowPrivate: boolean;
   /** All addresses of a name; for tests. */

@@ -5,7 +5,7 @@ import { isIP } from "node:net";
 import { AddressRefused, guardedLookup, hostOf, isPublicAddress } from "./address-guard.ts";
 
 /** What is pushed, and where to. */
-export interface Push {
+interface Push {
   url: string;
   /** `webhook-id`: the same for every attempt. */
   id: string;
@@ -33,7 +33,7 @@ const UNREACHABLE = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNR
 /** Of an answer's body no more is read: only its status counts. */
 const MAX_ANSWER_BYTES = 4096;
 
-export interface PushSenderOptions {
+interface PushSenderOptions {
   allowPrivate: boolean;
   timeoutMs: number;
 }

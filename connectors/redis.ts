@@ -1,7 +1,7 @@
 import { Redis, type Result } from "ioredis";
 
 /** How requests stand in windows that all nodes share. */
-export interface SharedStanding {
+interface SharedStanding {
   /** False when a key had no room: then nothing was counted. */
   allowed: boolean;
   /** Which of the keys has least room. */

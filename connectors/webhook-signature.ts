@@ -4,7 +4,7 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 export type DeliveryHeaders = Readonly<Record<string, string | undefined>>;
 
 /** How far the timestamp of a signature may be off, either way: an older delivery may be a replay. */
-export const TOLERANCE_SECONDS = 300;
+const TOLERANCE_SECONDS = 300;
 
 /** What one scheme makes of a delivery: what is signed before the body, by which key, and the signatures given. */
 interface Claim {

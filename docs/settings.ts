@@ -16,7 +16,7 @@ interface Row {
 }
 
 /** The table of all settings in Markdown, as `config.ts` declares them. */
-export function settingsTable(): string {
+function settingsTable(): string {
   const rows = Object.entries(SETTINGS as Record<string, Row>).map(
     ([name, setting]) => `| \`${name}\` | ${defaultOf(setting)} | ${setting.means}${rangeOf(setting)} |`,
   );

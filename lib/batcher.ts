@@ -7,7 +7,7 @@ interface Group<T, R> {
   reject(err: unknown): void;
 }
 
-export interface BatcherOptions<T, R> {
+interface BatcherOptions<T, R> {
   /** Carries out many items at once; gives one result for each, in their order. */
   flush(items: T[]): Promise<R[]>;
   /** What an item weighs, in the unit of `maxWeight`. */

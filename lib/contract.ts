@@ -19,11 +19,7 @@ export type Access =
 
 type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
-export interface OperationSpec<
-  Path extends TProperties,
-  Query extends TProperties,
-  Body extends TProperties,
-> {
+interface OperationSpec<Path extends TProperties, Query extends TProperties, Body extends TProperties> {
   /** The Moleculer action: `<service>.<name>`. Also the OpenAPI operationId. */
   action: string;
   /** `POST /agents/{agent_id}/interests`, below the version segment unless `root`. */

@@ -25,7 +25,7 @@ export interface CheckedNode {
   /** The operation itself, called with the operands' values (one argument each, or an array for calls). */
   handle?: (first: unknown, second: unknown, third: unknown, fourth: unknown) => unknown;
 }
-export type Evaluate = (evaluator: unknown, node: CheckedNode, scope: unknown) => unknown;
+type Evaluate = (evaluator: unknown, node: CheckedNode, scope: unknown) => unknown;
 
 /** Makes every operation of a checked expression pay before it runs for the size of what it is given. */
 export function meter(ast: ASTNode): void {

@@ -1,7 +1,7 @@
 import { createHash, hash, randomBytes, randomFillSync } from "node:crypto";
 
 /** Kinds of resource with a prefixed id (spec: Conventions; api.md "Identifiers"). All others are UUIDv7. */
-export const PREFIXES = [
+const PREFIXES = [
   "ag",
   "tn",
   "team",
@@ -54,16 +54,6 @@ function randomText(): string {
 /** An id that follows from the parts alone: the same parts always give the same id. */
 export function derivedId(prefix: Prefix, ...parts: string[]): string {
   return `${prefix}_${digest(...parts)}`;
-}
-
-/** A time-ordered UUID (RFC 9562, version 7) of a time in milliseconds; its random part follows the seed if given. */
-export function newUuid(now: number, seed?: string): string {
-  const bytes = seed ? createHash("sha256").update(seed).digest().subarray(0, 16) : randomBytes(16);
-  bytes.writeUIntBE(now, 0, 6);
-  bytes[6] = ((bytes[6] as number) & 0x0f) | 0x70;
-  bytes[8] = ((bytes[8] as number) & 0x3f) | 0x80;
-  const hex = bytes.toString("hex");
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
 
 function digest(...parts: string[]): string {

@@ -1,5 +1,5 @@
 /** A JSON Pointer (RFC 6901) as the keys it goes through. */
-export type JsonPointer = readonly string[];
+type JsonPointer = readonly string[];
 
 /** Reads a pointer that begins with `/`; null when it is none. */
 export function parsePointer(text: string): JsonPointer | null {

@@ -2,7 +2,7 @@ import type { ServiceBroker } from "moleculer";
 import type { Config } from "../config.ts";
 
 /** What decides how deliveries are handed to an agent. */
-export interface AgentSettings {
+interface AgentSettings {
   agent_id: string;
   status: "active" | "inactive";
   delivery_mode: "poll" | "push" | "sse";

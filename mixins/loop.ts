@@ -1,5 +1,5 @@
 /** What a loop tells when its task fails. */
-export type Report = (err: unknown) => void;
+type Report = (err: unknown) => void;
 
 /** A task that failed is tried again after so long at the most. */
 const RETRY_MS = 1000;

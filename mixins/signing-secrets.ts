@@ -46,7 +46,7 @@ interface Target {
 }
 
 /** Rows with signing secrets, and what they are called. */
-export interface SignedRows<T extends Signed> {
+interface SignedRows<T extends Signed> {
   rows: TenantCollection<T>;
   secrets: SecretBox;
   /** `agents`, as in `sealSigningSecret`. */

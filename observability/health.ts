@@ -1,7 +1,7 @@
 /** What is wrong with a part of the node, or null when it is well. */
-export type HealthCheck = () => string | null | Promise<string | null>;
+type HealthCheck = () => string | null | Promise<string | null>;
 
-export interface HealthReport {
+interface HealthReport {
   status: "ready" | "not_ready";
   /** Each part by name: `ok`, or why it is not. */
   checks: Record<string, string>;

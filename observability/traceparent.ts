@@ -1,5 +1,5 @@
 /** The trace context of W3C (`traceparent`), taken apart. */
-export interface TraceContext {
+interface TraceContext {
   trace_id: string;
   span_id: string;
   sampled: boolean;

@@ -5,13 +5,13 @@ import type { EmbeddedClient } from "./sqlite/client.ts";
 import { embeddedDriver } from "./sqlite/driver.ts";
 
 /** Where the record is: a MongoDB address, or without it the directory of the embedded store. */
-export interface StoreOptions {
+interface StoreOptions {
   DATA_DIR: string;
   MONGO_URL?: string | null | undefined;
 }
 
 /** A collection's name and its mongoose schema (fields and indexes). */
-export interface StoredModel<T> {
+interface StoredModel<T> {
   name: string;
   schema: Schema<T>;
 }

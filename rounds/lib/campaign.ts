@@ -8,7 +8,7 @@ import { pollOnce, receivers } from "./receive.ts";
 import { pause, type Round } from "./round.ts";
 import { CHANNEL, newWorld, VISIBILITY_SECONDS, type World } from "./world.ts";
 
-export interface CampaignOptions {
+interface CampaignOptions {
   rounds: number;
   /** Of the choices that clients make; what meets what is up to the machine. */
   seed: number;

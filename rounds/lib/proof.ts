@@ -8,7 +8,7 @@ export interface StoredEvent {
   receivers: StoredReceiver[];
 }
 
-export interface StoredReceiver {
+interface StoredReceiver {
   delivery_id: string;
   /** Name of the agent. */
   receiver: string;

@@ -3,7 +3,7 @@ import type { TenantDocument } from "../../storage/collection.ts";
 import type { Model } from "../runtime.ts";
 
 /** The pair of keys that access tokens are signed with: one for the installation, made by its first node. */
-export interface SigningKeyDoc extends TenantDocument {
+interface SigningKeyDoc extends TenantDocument {
   /** PKCS #8 in PEM, encrypted. */
   sealed_private_key: string;
   created_at: Date;

@@ -6,7 +6,7 @@ import type { Counts } from "./connectors.model.ts";
 /** What became of a message: durable as an event or a dead letter, or neither. */
 export type Verdict = "accepted" | "mapping_error" | "again";
 
-export interface ConsumerParts {
+interface ConsumerParts {
   /** A new connection, not opened yet. @throws Error when there never will be one: the consumer has failed */
   connect(): Connector;
   /** Makes messages durable: one verdict for each, in order. A rejection is `again` for all of them. */

@@ -16,7 +16,7 @@ const KINDS: Record<ConnectorKind, () => Promise<ConnectorClass>> = {
   amqp10: async () => (await import("../../connectors/amqp10.ts")).Amqp10Connector,
 };
 
-export interface RunnerParts extends ReporterParts {
+interface RunnerParts extends ReporterParts {
   broker: ServiceBroker;
   /** @throws Error when the address does not open. */
   urlOf(doc: ConnectorDoc): string;

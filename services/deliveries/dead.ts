@@ -1,6 +1,6 @@
 import { type DeliveryDoc, TIMELINE_ENTRIES } from "./deliveries.model.ts";
 
-export interface Death {
+interface Death {
   tenant_id: string;
   /** Null for what never was a delivery. */
   agent_id: string | null;

@@ -25,7 +25,7 @@ export interface Ready {
   agent_id: string;
 }
 
-export interface Enqueued {
+interface Enqueued {
   enqueued: number;
   /** How many were there already. */
   known: number;

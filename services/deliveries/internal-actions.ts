@@ -15,7 +15,7 @@ interface OfAgent {
 }
 
 /** What a stream or a push worker asks for: deliveries to hand on, by a lease of its own. */
-export interface Wanted extends OfAgent {
+interface Wanted extends OfAgent {
   limit: number;
   wait_ms: number;
   lease: string;
@@ -24,7 +24,7 @@ export interface Wanted extends OfAgent {
 }
 
 /** What became of deliveries that were pushed. */
-export interface Outcomes extends OfAgent {
+interface Outcomes extends OfAgent {
   acknowledged: string[];
   failed: { id: string; delay_seconds: number; reason: string }[];
 }

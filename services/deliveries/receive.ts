@@ -27,7 +27,7 @@ class Receiver extends Actor {
   }
 }
 
-export interface Wish extends ClaimRequest {
+interface Wish extends ClaimRequest {
   /** How long to wait for a first delivery. */
   wait_ms: number;
   /** Given by streams: what all of the agent's streams together may hold. */

@@ -2,21 +2,14 @@ import type { ServiceBroker } from "moleculer";
 import type { Filter } from "mongodb";
 import type { Caller } from "../../lib/caller.ts";
 import { Fault, invalidValue } from "../../lib/faults.ts";
+import { deliveryTo, type Receiver } from "../../mixins/receiver.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
 import type { Store } from "../../storage/connection.ts";
 import { reasonKey } from "./dead.ts";
 import { findDead, loadEnvelopes, visibleAgent } from "./dead-letters.ts";
-import type { DeliveryDoc, EnrichmentDepth } from "./deliveries.model.ts";
+import type { DeliveryDoc } from "./deliveries.model.ts";
 import { deliveryId } from "./delivery-id.ts";
 import { enqueue, type NewDelivery, type Ready } from "./enqueue.ts";
-
-interface Receiver {
-  agent_id: string;
-  interest_ids: string[];
-  feed_ids: string[];
-  priority: number;
-  enrichment_depth: EnrichmentDepth;
-}
 
 interface Parts {
   broker: ServiceBroker;
@@ -155,18 +148,10 @@ export function newReplays({ broker, store, deliveries, announceReady }: Parts) 
         events,
       },
     );
-    return matches.flatMap(({ event_id, receivers }) =>
-      receivers.map(({ agent_id, interest_ids, feed_ids, priority, enrichment_depth }) => ({
-        tenant_id,
-        event_id,
-        agent_id,
-        priority,
-        matched: { interest_ids, feed_ids },
-        enrichment_depth,
-        size: Buffer.byteLength(envelopes.get(event_id) as string),
-        replay: true,
-      })),
-    );
+    return matches.flatMap(({ event_id, receivers }) => {
+      const size = Buffer.byteLength(envelopes.get(event_id) as string);
+      return receivers.map((each) => ({ ...deliveryTo(each, tenant_id, event_id, size), replay: true }));
+    });
   }
 
   return { requestOne, requestMany, relay };

@@ -8,7 +8,7 @@ import { type DeliveryDoc, PENDING, TIMELINE_ENTRIES, type TimelineEntry } from 
 type Deliveries = TenantCollection<DeliveryDoc>;
 
 /** Deliveries of one agent, and the time that counts. */
-export interface Settlement {
+interface Settlement {
   tenant_id: string;
   agent_id: string;
   delivery_ids: string[];
@@ -42,7 +42,7 @@ export async function acknowledge(
   return acknowledged;
 }
 
-export interface GivenBack extends Settlement {
+interface GivenBack extends Settlement {
   retry_budget: number;
   /** Seconds until it is ready again, by the hand-outs so far; the back-off when absent. 0 is at once. */
   delay?: (attempts: number, delivery_id: string) => number;

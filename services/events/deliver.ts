@@ -1,17 +1,9 @@
 import type { ServiceBroker } from "moleculer";
+import { deliveryTo, type Receiver } from "../../mixins/receiver.ts";
 import type { Entry } from "./fan-out-queue.ts";
 
-/** One receiver of an event, and why (interests.match). */
-export interface Receiver {
-  agent_id: string;
-  interest_ids: string[];
-  feed_ids: string[];
-  priority: number;
-  enrichment_depth: "none" | "shallow" | "deep";
-}
-
 /** What interests.match gives for one event. */
-export interface Match {
+interface Match {
   event_id: string;
   receivers: Receiver[];
 }
@@ -35,15 +27,7 @@ export async function deliver(broker: ServiceBroker, entries: Entry[]): Promise<
   });
   const deliveries = matches.flatMap(({ event_id, receivers }, i) => {
     const { size } = entries[i] as Entry;
-    return receivers.map(({ agent_id, interest_ids, feed_ids, priority, enrichment_depth }) => ({
-      tenant_id,
-      event_id,
-      agent_id,
-      priority,
-      matched: { interest_ids, feed_ids },
-      enrichment_depth,
-      size,
-    }));
+    return receivers.map((receiver) => deliveryTo(receiver, tenant_id, event_id, size));
   });
   const chunks: Promise<unknown>[] = [];
   for (let at = 0; at < deliveries.length; at += ENQUEUE_CHUNK) {

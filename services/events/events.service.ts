@@ -24,7 +24,7 @@ const RETENTION_MS = 60_000;
 type PublishParams = { event: unknown } | { events: unknown[] };
 
 /** An event that the service itself publishes. */
-export interface Emission {
+interface Emission {
   tenant_id: string;
   type: string;
   subject?: string;

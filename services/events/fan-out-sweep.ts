@@ -11,7 +11,7 @@ const MAX_TENANTS = 50;
 const MAX_CLAIM = 500;
 const MAX_CLAIM_BYTES = 8 * 1_048_576;
 
-export interface SweepParts {
+interface SweepParts {
   events: TenantCollection<EventDoc>;
   store: Store;
   queue: FanOutQueue;
@@ -128,7 +128,7 @@ function upTo(maxBytes: number, rows: EventDoc[]): EventDoc[] {
 }
 
 /** A leased row as it waits in memory; null when its envelope is not JSON. */
-export function toEntry(row: EventDoc): Entry | null {
+function toEntry(row: EventDoc): Entry | null {
   const { _id, tenant_id, envelope, size, position, accepted_at, fanout_owner, fanout_attempts } = row;
   let event: CloudEvent;
   try {

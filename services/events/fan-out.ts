@@ -26,7 +26,7 @@ const LONGEST_PAUSE_MS = 10_000;
 /** So long it gets only when one attempt after the other failed. */
 const TROUBLING_PAUSE_MS = 2_000;
 
-export interface FanOutParts {
+interface FanOutParts {
   events: TenantCollection<EventDoc>;
   store: Store;
   broker: ServiceBroker;

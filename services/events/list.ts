@@ -7,7 +7,7 @@ import { dedupeKey, type EventDoc } from "./events.model.ts";
 import { fromCursor, positionFrom, toCursor } from "./position.ts";
 import { present } from "./present.ts";
 
-export interface ListParams {
+interface ListParams {
   type?: string;
   source?: string;
   subject?: string;

@@ -43,7 +43,7 @@ export function checkClientEvent(value: unknown): CloudEvent {
   return event;
 }
 
-export interface PublisherParts {
+interface PublisherParts {
   events: TenantCollection<EventDoc>;
   store: Store;
   fanOut: FanOut;

@@ -48,7 +48,7 @@ export class LocalRateCounters implements RateCounters {
   }
 }
 
-export interface RateLimitSettings {
+interface RateLimitSettings {
   RATE_LIMIT_PER_MINUTE: number;
   TENANT_RATE_LIMIT_PER_MINUTE: number;
 }

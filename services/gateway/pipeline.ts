@@ -11,7 +11,7 @@ export type BodyReader = (exchange: Exchange) => Promise<Record<string, unknown>
 const queryChecks = new WeakMap<Operation, Check>();
 
 /** The query of an exchange as the contract types it: "10" becomes 10, and a misfit is a fault. */
-export function readQuery({ op, query }: Exchange): Record<string, unknown> {
+function readQuery({ op, query }: Exchange): Record<string, unknown> {
   if (!op.query) return {};
   const known = Object.keys(op.query).filter((name) => query[name] !== undefined);
   if (known.length === 0) return {};

@@ -14,7 +14,7 @@ export interface Answer {
 export const JSON_TYPE = "application/json; charset=utf-8";
 
 /** What the gateway knows of a request besides its answer. */
-export interface Envelope {
+interface Envelope {
   request_id: string;
   allowance: Allowance | null;
   /** The connection ends with this answer: the node is going down. */

@@ -7,7 +7,7 @@ export interface Found {
   values: readonly string[];
 }
 
-export interface Route {
+interface Route {
   op: Operation;
   /** Names of the placeholders, in order. */
   names: readonly string[];

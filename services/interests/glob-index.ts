@@ -2,7 +2,7 @@ import { compileGlob, type Glob } from "../../lib/glob.ts";
 import { AffixTable } from "./affix-table.ts";
 
 /** What is stored under one glob. */
-export interface GlobEntry<Value> {
+interface GlobEntry<Value> {
   readonly glob: Glob;
   readonly value: Value;
 }

@@ -14,7 +14,7 @@ import { append, GlobIndex, removeFrom } from "./glob-index.ts";
 /** An interest of an agent or a feed of a channel, as far as matching needs it. */
 export type Subscription = RoutedSubscription;
 
-export interface MatchResult {
+interface MatchResult {
   /** In no particular order. */
   matched: Subscription[];
   /** How many distinct filters could not be evaluated on the event, and so did not match. */

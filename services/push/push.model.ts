@@ -3,7 +3,7 @@ import type { TenantDocument } from "../../storage/collection.ts";
 import type { Model } from "../runtime.ts";
 
 /** An endpoint that cannot be reached, by its agent's id; there is no row while it can. */
-export interface PushEndpointDoc extends TenantDocument {
+interface PushEndpointDoc extends TenantDocument {
   endpoint: string;
   opened_at: Date;
   probes: number;

@@ -4,7 +4,7 @@ import type { Store } from "../../storage/connection.ts";
 import type { TenantDoc } from "./tenants.model.ts";
 
 /** Rows that were erased, by collection. */
-export type Erased = Record<string, number>;
+type Erased = Record<string, number>;
 
 const BATCH = 1000;
 /** A node may still be writing for the tenant for this long after its tokens are refused. */

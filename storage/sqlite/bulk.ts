@@ -4,7 +4,7 @@ import { checkOptions, sortOf } from "./options.ts";
 
 type Document = Record<string, unknown>;
 
-export type Bulk = { requests: object[]; insertedIds: { index: number; _id: unknown }[] };
+type Bulk = { requests: object[]; insertedIds: { index: number; _id: unknown }[] };
 
 /** The operations of `bulkWrite` as the writer takes them. */
 export function bulkOf(operations: Document[]): Bulk {

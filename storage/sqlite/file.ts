@@ -11,7 +11,7 @@ const MIGRATIONS = [
 ];
 
 /** Schema version that this code reads and writes. */
-export const SCHEMA_VERSION = MIGRATIONS.length;
+const SCHEMA_VERSION = MIGRATIONS.length;
 
 const BUSY_MS = 5_000;
 const CACHE_KIB = 32_768;
@@ -52,7 +52,7 @@ export function openForCheckpoints(file: string): DatabaseSync {
 }
 
 /** Pages of the write-ahead log, and those of them that are not in the file yet. */
-export type LogState = { log: number; pending: number };
+type LogState = { log: number; pending: number };
 
 export function logState(db: DatabaseSync): LogState {
   const { log, checkpointed } = db.prepare("PRAGMA wal_checkpoint(NOOP)").get() as {

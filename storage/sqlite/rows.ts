@@ -157,7 +157,7 @@ function checkId(id: Maybe): void {
 }
 
 /** What a document puts into columns and side tables, in the order of `columns` and `indexes`. */
-export type Snapshot = {
+type Snapshot = {
   paths: string[] | undefined;
   columns: Column[];
   many: boolean[];

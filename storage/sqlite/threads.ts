@@ -19,7 +19,7 @@ export type Threads = {
 const CODE_CACHE = fileURLToPath(new URL("../../node_modules/.cache/afferent/code", import.meta.url));
 
 /** Name of the data file inside the data directory. */
-export const DATA_FILE = "afferent.db";
+const DATA_FILE = "afferent.db";
 
 /** Starts both threads on `dataDir`. Rejects with one clear line when the data file cannot be used. */
 export async function startThreads(

@@ -59,7 +59,7 @@ export function regexOf(value: RawObject): RegExp {
 }
 
 // MongoDB orders strings by their UTF-8 bytes, which is code point order; JS orders by UTF-16 units.
-export function compareStrings(a: string, b: string): number {
+function compareStrings(a: string, b: string): number {
   if (a === b) return 0;
   const length = Math.min(a.length, b.length);
   let i = 0;
