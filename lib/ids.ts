@@ -1,4 +1,4 @@
-import { createHash, hash, randomBytes, randomFillSync } from "node:crypto";
+import { hash, randomFillSync } from "node:crypto";
 
 /** Kinds of resource with a prefixed id (spec: Conventions; api.md "Identifiers"). All others are UUIDv7. */
 const PREFIXES = [
