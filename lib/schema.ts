@@ -14,12 +14,15 @@ export function Id(prefix: Prefix, description?: string) {
   });
 }
 
-/** A UUID. A malformed one is `400 validation_error` with the field. */
-export function Uuid(description?: string) {
+/**
+ * The UUID of a thing; `kind` is what it is called in errors (`memory`). A malformed one is `400 validation_error`
+ * with the field.
+ */
+export function Uuid(kind: string, description?: string) {
   return Type.String({
     format: "uuid",
     examples: ["0199c0de-7a11-7c3e-9f00-5a1b2c3d4e5f"],
-    "x-identifier": true,
+    "x-identifier": kind,
     ...(description && { description }),
   });
 }

@@ -82,7 +82,7 @@ function decisive(errors: ErrorObject[]): ErrorObject {
 }
 
 interface Annotated {
-  "x-identifier"?: boolean;
+  "x-identifier"?: boolean | string;
   /** Of a secret: it is not sent back. */
   writeOnly?: boolean;
   examples?: unknown[];

@@ -72,7 +72,7 @@ function accessCodes(op: Operation): FaultCode[] {
 
 function hasIdentifier({ path = {}, query = {}, body = {} }: Operation): boolean {
   const fields = Object.values({ ...path, ...query, ...body }) as Json[];
-  return fields.some((field) => JSON.stringify(field).includes('"x-identifier":true'));
+  return fields.some((field) => JSON.stringify(field).includes('"x-identifier":'));
 }
 
 /** The error responses of a document: each kind is written once, with an example of each of its codes. */

@@ -33,9 +33,9 @@ export function sampleOf(schema: TSchema): unknown {
   throw new Error(`no example for ${JSON.stringify(schema)}`);
 }
 
-/** The prefix of the identifiers that a schema takes (`ag` for `ag_…`, "uuid"), or null when it takes none. */
+/** The kind of the identifiers that a schema takes (`ag` for `ag_…`, `memory`), or null when it takes none. */
 export function identifierKind(schema: TSchema): string | null {
-  const { "x-identifier": isId, pattern, format } = schema as Json;
-  if (!isId) return null;
-  return format === "uuid" ? "uuid" : (/^\^([a-z]+)_/.exec(pattern)?.[1] ?? null);
+  const { "x-identifier": kind, pattern } = schema as Json;
+  if (!kind) return null;
+  return kind === true ? (/^\^([a-z]+)_/.exec(pattern)?.[1] ?? null) : kind;
 }
