@@ -13,7 +13,7 @@ const schema = Type.Object({
   owner: Type.Optional(nullable(Type.Object({ agent_id: Id("ag") }))),
   tags: Type.Optional(Type.Array(Type.String())),
   at: Type.Optional(Timestamp),
-  memory: Type.Optional(Uuid()),
+  memory: Type.Optional(Uuid("memory")),
   team_id: Type.Optional(nullable(Id("team"))),
 });
 
