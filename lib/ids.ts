@@ -42,13 +42,17 @@ export function newId(prefix: Prefix, seed?: string): string {
 const pool = Buffer.alloc(RANDOM_BYTES * 1000);
 let drawn = pool.length;
 
-function randomText(): string {
-  if (drawn === pool.length) {
+function draw(bytes: number): Buffer {
+  if (drawn + bytes > pool.length) {
     randomFillSync(pool);
     drawn = 0;
   }
-  drawn += RANDOM_BYTES;
-  return pool.toString("base64url", drawn - RANDOM_BYTES, drawn);
+  drawn += bytes;
+  return pool.subarray(drawn - bytes, drawn);
+}
+
+function randomText(): string {
+  return draw(RANDOM_BYTES).toString("base64url");
 }
 
 /** An id that follows from the parts alone: the same parts always give the same id. */
@@ -60,4 +64,46 @@ function digest(...parts: string[]): string {
   // Lengths keep ("ab","c") and ("a","bc") apart.
   const text = parts.map((part) => `${part.length}:${part}`).join("");
   return hash("sha256", text, "base64url").slice(0, 22);
+}
+
+/**
+ * A new UUIDv7: ids made later sort later, those of one process strictly. With a seed the same seed makes the same
+ * id; its time is that of the UUIDv7 in the seed, where there is one (an honoured Idempotency-Key's has).
+ */
+export function newUuid(seed?: string): string {
+  return seed ? seededUuid(seed) : freshUuid();
+}
+
+const COUNTER_BITS = 12;
+let lastMs = 0;
+let counter = 0;
+
+function freshUuid(): string {
+  const now = Date.now();
+  if (now > lastMs) {
+    lastMs = now;
+    counter = 0;
+    // A clock that stands still, goes back or is asked too often: the count runs over into the time.
+  } else if (++counter >> COUNTER_BITS) {
+    lastMs++;
+    counter = 0;
+  }
+  const random = draw(8);
+  random[0] = ((random[0] as number) & 0x3f) | 0x80;
+  const tail = random.toString("hex");
+  return uuidOf(lastMs.toString(16).padStart(12, "0"), counter.toString(16).padStart(3, "0"), tail);
+}
+
+const UUID_V7_TIME = /([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/;
+
+function seededUuid(seed: string): string {
+  const digest = hash("sha256", seed, "buffer");
+  const time = UUID_V7_TIME.exec(seed);
+  digest[8] = ((digest[8] as number) & 0x3f) | 0x80;
+  const hex = digest.toString("hex", 0, 16);
+  return uuidOf(time ? `${time[1]}${time[2]}` : hex.slice(0, 12), hex.slice(13, 16), hex.slice(16));
+}
+
+function uuidOf(time: string, middle: string, tail: string): string {
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${middle}-${tail.slice(0, 4)}-${tail.slice(4)}`;
 }

@@ -48,6 +48,7 @@ const schema = new Schema<AgentDoc>(
 );
 schema.index({ tenant_id: 1, created_at: 1, _id: 1 });
 schema.index({ tenant_id: 1, status: 1, created_at: 1, _id: 1 });
+schema.index({ tenant_id: 1, owner_user_id: 1 });
 // Whom to push to, of all tenants.
 schema.index({ delivery_mode: 1, _id: 1 });
 

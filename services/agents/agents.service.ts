@@ -141,6 +141,13 @@ export const agentsService: ServiceFactory = ({ store, secrets, config }) => {
         return docs.map(stateOf);
       }),
 
+      /** The agents of a person, active or not. */
+      owned_by: idempotent<{ tenant_id: string; user_id: string }>(async ({ params }) => {
+        const filter = { owner_user_id: params.user_id };
+        const docs = await agents.find(params.tenant_id, filter, { projection: { team_id: 1 } });
+        return docs.map(({ _id: id, team_id }) => ({ id, team_id }));
+      }),
+
       /** As `get_many`, for agents named by verified tokens of any tenant. */
       of_tokens: idempotent<{ agent_ids: string[] }>(async ({ params }) => {
         const docs = await agents.system.find({ _id: { $in: params.agent_ids } }).toArray();

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { Fault } from "../../lib/faults.ts";
+import { newUuid } from "../../lib/ids.ts";
 import { isDuplicateKey } from "../../storage/collection.ts";
 import { internal, type ServiceFactory } from "../runtime.ts";
 import { type IdempotencyDoc, IdempotencyModel, type KeptAnswer } from "./idempotency.model.ts";
@@ -53,7 +54,7 @@ export const idempotencyService: ServiceFactory = ({ config, store, secrets }) =
   const newRecord = (_id: string, tenant_id: string, fingerprint: string): IdempotencyDoc => {
     const now = store.now();
     const fresh = { answered_at: null, answer: null, resource_id: null, expires_at: new Date(now + KEPT_MS) };
-    return { _id, tenant_id, fingerprint, nonce: randomUUID(), ...leaseFrom(now), ...fresh };
+    return { _id, tenant_id, fingerprint, nonce: newUuid(), ...leaseFrom(now), ...fresh };
   };
 
   /** Whether the key was free, and is now this record's. */

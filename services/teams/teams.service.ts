@@ -1,7 +1,7 @@
 import { Fault } from "../../lib/faults.ts";
 import { newId } from "../../lib/ids.ts";
 import { isDuplicateKey } from "../../storage/collection.ts";
-import { action, internal, type ServiceFactory } from "../runtime.ts";
+import { action, idempotent, internal, type ServiceFactory } from "../runtime.ts";
 import { createTeam, listTeams } from "./teams.contract.ts";
 import { type TeamDoc, TeamModel } from "./teams.model.ts";
 
@@ -33,6 +33,12 @@ export const teamsService: ServiceFactory = ({ store }) => {
           teams.count(tenant_id, {}),
         ]);
         return { teams: docs.map(present), total };
+      }),
+
+      /** All of a tenant's: what an org admin may read goes by them. */
+      ids: idempotent<{ tenant_id: string }>(async ({ params: { tenant_id } }) => {
+        const docs = await teams.find(tenant_id, {}, { projection: { _id: 1 } });
+        return docs.map(({ _id }) => _id);
       }),
 
       /** The team's name, or null when the tenant has no such team. */
