@@ -76,6 +76,12 @@ export const SETTINGS = {
     "Failed logins and token exchanges per 60 s per address, and per account; 0 is off.",
     0,
     1e9,
+  DEVICE_CLAIMS_PER_HOUR: integer(
+    30,
+    "Tries at device codes (claims and lookups) per hour and address, whatever `RATE_LIMIT_PER_MINUTE` is.",
+    1,
+    1e9,
+  ),
   ),
   WEBHOOK_REFUSALS_PER_MINUTE: integer(
     60,

@@ -5,7 +5,7 @@ import { Fault } from "./faults.ts";
 
 const addFormats = addFormatsModule as unknown as (ajv: Ajv2020, formats: string[]) => void;
 
-const FORMATS = ["date-time", "uuid", "uri", "uri-reference", "email", "password"];
+const FORMATS = ["date", "date-time", "uuid", "uri", "uri-reference", "email", "password"];
 
 function newAjv(coerceTypes: false | "array"): Ajv2020 {
   // `verbose` puts the failing value and its schema on the error, which the caller is shown.
@@ -115,13 +115,20 @@ function expectationOf({ keyword, params, parentSchema, message }: ErrorObject):
   if (keyword === "pattern") return `text that matches ${params.pattern}`;
   if (keyword === "format") return `a ${params.format}`;
   if (keyword === "type") return `${[params.type].flat().join(" or ")}`;
-  if (keyword === "anyOf")
-    return anyOf((parentSchema as { anyOf: { type?: string; const?: unknown }[] }).anyOf);
+  if (keyword === "anyOf") return anyOf((parentSchema as { anyOf: Option[] }).anyOf);
   return (message ?? keyword).replace(/^must (NOT )?(be )?/, (_, not) => (not ? "not to " : ""));
 }
 
-function anyOf(options: { type?: string; const?: unknown }[]): string {
-  return options.map((option) => String(option.const ?? option.type ?? "another form")).join(" or ");
+interface Option {
+  const?: unknown;
+  format?: string;
+  type?: string;
+}
+
+function anyOf(options: Option[]): string {
+  return options
+    .map((option) => String(option.const ?? option.format ?? option.type ?? "another form"))
+    .join(" or ");
 }
 
 const SHOWN_CHARACTERS = 200;

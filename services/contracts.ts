@@ -4,10 +4,13 @@ import { authOperations } from "./auth/auth.contract.ts";
 import { channelsOperations } from "./channels/channels.contract.ts";
 import { connectorsOperations } from "./connectors/connectors.contract.ts";
 import { deliveriesOperations } from "./deliveries/deliveries.contract.ts";
+import { devicesOperations } from "./devices/devices.contract.ts";
+import { sessionsOperations } from "./devices/sessions.contract.ts";
 import { eventsOperations } from "./events/events.contract.ts";
 import { ingestOperations } from "./ingest/ingest.contract.ts";
 import { interestsOperations } from "./interests/interests.contract.ts";
 import { keysOperations } from "./keys/keys.contract.ts";
+import { projectsOperations } from "./projects/projects.contract.ts";
 import { systemOperations } from "./system/system.contract.ts";
 import { teamsOperations } from "./teams/teams.contract.ts";
 import { tenantsOperations } from "./tenants/tenants.contract.ts";
@@ -20,10 +23,13 @@ export const operations: readonly Operation[] = [
   channelsOperations,
   connectorsOperations,
   deliveriesOperations,
+  devicesOperations,
   eventsOperations,
   ingestOperations,
   interestsOperations,
   keysOperations,
+  sessionsOperations,
+  projectsOperations,
   systemOperations,
   teamsOperations,
   tenantsOperations,

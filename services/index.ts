@@ -4,11 +4,14 @@ import { channelsService } from "./channels/channels.service.ts";
 import { connectorsService } from "./connectors/connectors.service.ts";
 import { deliveriesService } from "./deliveries/deliveries.service.ts";
 import { eventsService } from "./events/events.service.ts";
+import { devicesService } from "./devices/devices.service.ts";
+import { sessionsService } from "./devices/sessions.service.ts";
 import { gatewayService } from "./gateway/gateway.service.ts";
 import { idempotencyService } from "./idempotency/idempotency.service.ts";
 import { ingestService } from "./ingest/ingest.service.ts";
 import { interestsService } from "./interests/interests.service.ts";
 import { keysService } from "./keys/keys.service.ts";
+import { projectsService } from "./projects/projects.service.ts";
 import { pushService } from "./push/push.service.ts";
 import type { ServiceFactory } from "./runtime.ts";
 import { teamsService } from "./teams/teams.service.ts";
@@ -24,12 +27,15 @@ export const serviceFactories: Record<string, ServiceFactory> = {
   deliveries: deliveriesService,
   events: eventsService,
   gateway: gatewayService,
+  devices: devicesService,
   idempotency: idempotencyService,
   ingest: ingestService,
   interests: interestsService,
   keys: keysService,
+  projects: projectsService,
   push: pushService,
   teams: teamsService,
   tenants: tenantsService,
+  sessions: sessionsService,
   users: usersService,
 };

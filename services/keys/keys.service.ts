@@ -64,6 +64,17 @@ export const keysService: ServiceFactory = ({ store, secrets }) => {
         },
       ),
 
+      /** A key that a device fetches: with the same seed the same key again, which is stored once. */
+      issue: internal<Pick<KeyDoc, "tenant_id" | "agent_id" | "scopes"> & { seed: string }>(
+        async ({ params: { seed, ...row } }) => {
+          const key = newApiKey(secrets, seed);
+          const { _id } = await keys.insertOnce(
+            newKey({ _id: newId("key", seed), ...row }, key, store.now()),
+          );
+          return { key, key_id: _id };
+        },
+      ),
+
       /** The key of which this is the plain text, unless it is unknown, revoked or expired. */
       by_secret: idempotent<{ hash: string }>(async ({ params: { hash } }) => {
         const doc = (await keys.system.findOne({ hash, revoked_at: null })) as KeyDoc | null;

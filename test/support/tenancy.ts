@@ -79,6 +79,14 @@ export function refusal(status: number, code: string, details: object = {}) {
 }
 
 /** How a thing of each kind is made in a tenant. A new kind of identifier in a path needs a line here. */
+/** What a device is given when it is connected. */
+interface Connected {
+  session_id: string;
+  agent_id: string;
+  api_key: string;
+  access_token: string;
+}
+
 const MAKERS: Record<string, (world: World) => Promise<string>> = {
   ag: async ({ admin }) => ok(await admin.post("/agents", { name: "a", delivery_mode: "poll" })).id,
   key: async ({ admin, idOf }) =>
@@ -95,9 +103,12 @@ const MAKERS: Record<string, (world: World) => Promise<string>> = {
     ok(
       await admin.post("/ingest/webhooks", { name: "w", source: "s", mapping: { entity: "e", action: "a" } }),
     ).id,
+  project: async ({ admin, slug }) => ok(await admin.post("/projects", { key: `project-of-${slug}` })).key,
   evt: async ({ agent }) => ok(await agent.post("/events", event("of-a-tenant"))).event_id,
   dlv: deadDelivery,
   con: async ({ admin, slug }) => {
+  clm: async ({ admin, idOf }) => claimDevice(admin, await idOf("ag")),
+  ses: async ({ admin, idOf }) => (await connectDevice(admin, await idOf("ag"))).session_id,
     const mapping = { entity: "thing", action: "made" };
     const broker = { kind: "amqp091", url: "amqp://broker.invalid", queue: slug, paused: true };
     return ok(await admin.post("/ingest/connectors", { name: "c", source: "test", mapping, ...broker })).id;
@@ -105,6 +116,20 @@ const MAKERS: Record<string, (world: World) => Promise<string>> = {
 };
 
 async function makeId(kind: string, world: World): Promise<string> {
+/** Issues a code for an agent and claims it, as its device does. */
+async function claimDevice(admin: Api, agent_id: string): Promise<string> {
+  const { user_code } = ok(await admin.post(`/agents/${agent_id}/device-code`, {}));
+  const client_info = { name: "test-client", version: "1.0", host: "a-host" };
+  return ok(await admin.post("/device-codes:claim", { user_code, client_info })).claim_id;
+}
+
+/** Connects a device to an agent. */
+export async function connectDevice(admin: Api, agent_id: string): Promise<Connected> {
+  const claim_id = await claimDevice(admin, agent_id);
+  ok(await admin.post(`/agents/${agent_id}/device-code:confirm`, { claim_id, action: "approve" }));
+  return ok(await admin.post("/device-codes:complete", { claim_id }));
+}
+
   const make = MAKERS[kind];
   if (!make)
     throw new Error(`no way to make a thing with an id ${kind}_…: add one to test/support/tenancy.ts`);

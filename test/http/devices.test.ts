@@ -1,0 +1,275 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { type Api, agentToken, api } from "../support/http.ts";
+import { startServer, type TestServer } from "../support/server.ts";
+import { settle } from "../support/settle.ts";
+import { connectDevice, makeWorld, OPERATOR_TOKEN, ok, refusal, type World } from "../support/tenancy.ts";
+
+const CODE = /^[BCDFGHJKMNPQRSTVWXYZ2-9]{4}-[BCDFGHJKMNPQRSTVWXYZ2-9]{4}$/;
+const CLIENT = { name: "editor", version: "2.1", host: "laptop" };
+const UNKNOWN_CODE = "BBBB-BBBB";
+const ENV = { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0" };
+
+let server: TestServer;
+let world: World;
+let device: Api;
+
+beforeAll(async () => {
+  server = await startServer({ env: { ...ENV, DEVICE_CLAIMS_PER_HOUR: "1000" } });
+  world = await makeWorld(server, "devices");
+  device = api(server);
+});
+afterAll(() => server?.stop());
+
+const newAgent = async () =>
+  ok(await world.admin.post("/agents", { name: "a", delivery_mode: "poll" })).id as string;
+const issue = async (agent: string, body = {}, by = world.admin) =>
+  ok(await by.post(`/agents/${agent}/device-code`, body));
+const claim = (user_code: string) => device.post("/device-codes:claim", { user_code, client_info: CLIENT });
+const confirm = (agent: string, claim_id: string, action: string, by = world.admin) =>
+  by.post(`/agents/${agent}/device-code:confirm`, { claim_id, action });
+const complete = (claim_id: string) => device.post("/device-codes:complete", { claim_id });
+const statusOf = async (agent: string, by = world.admin) =>
+  (await by.get(`/agents/${agent}/device-code`)).body;
+
+/** An agent with a claim that a person has not decided on. */
+async function claimed(scopes?: string[]): Promise<{ agent: string; claim_id: string; user_code: string }> {
+  const agent = await newAgent();
+  const { user_code } = await issue(agent, scopes ? { scopes } : {});
+  return { agent, user_code, claim_id: ok(await claim(user_code)).claim_id };
+}
+
+test("a device is connected from the code to its first request", async () => {
+  const agent = await newAgent();
+  const issued = await world.admin.post(`/agents/${agent}/device-code`, {});
+  expect(issued.status).toBe(201);
+  const { user_code, expires_at, server_now, verification_uri, verification_uri_complete } = issued.body;
+  expect(user_code).toMatch(CODE);
+  expect(Date.parse(expires_at) - Date.parse(server_now)).toBe(10 * 60_000);
+  expect(verification_uri).toBe(`${server.root}/connect`);
+  expect(verification_uri_complete).toBe(`${verification_uri}?code=${user_code}`);
+  expect(await statusOf(agent)).toMatchObject({ state: "waiting", user_code, expires_at });
+  expect(await device.get(`/device-codes/${user_code}`)).toMatchObject({
+    status: 200,
+    body: { agent_id: agent },
+  });
+
+  const claimAnswer = await claim(user_code);
+  expect(claimAnswer.status).toBe(200);
+  const { claim_id } = claimAnswer.body;
+  expect(await complete(claim_id)).toMatchObject(refusal(409, "conflict"));
+  expect(await statusOf(agent, world.member)).toMatchObject({
+    ...{ state: "verifying", claim_id, claimed_at: expect.any(String) },
+    client_info: { ...CLIENT, signature: null },
+  });
+
+  const confirmed = await confirm(agent, claim_id, "approve", world.member);
+  expect(confirmed).toMatchObject({
+    status: 200,
+    body: { state: "approved", confirmed_at: expect.any(String) },
+  });
+  const completed = await complete(claim_id);
+  expect(completed.status).toBe(200);
+  const { api_key, access_token, session_id } = completed.body;
+  expect(completed.body).toMatchObject({
+    agent_id: agent,
+    expires_at: expect.any(String),
+    server_now: expect.any(String),
+  });
+  expect(api_key).toMatch(/^ak_live_[A-Za-z0-9]{32}$/);
+
+  const connected = await statusOf(agent);
+  expect(connected).toMatchObject({ state: "connected", session_id });
+  expect(JSON.stringify(connected)).not.toContain(api_key);
+  const me = ok(await api(server, access_token).get("/auth/me"));
+  expect(me.scopes.sort()).toEqual([
+    "channel:read",
+    "channel:write",
+    "memory:read",
+    "memory:write",
+    "receive",
+    "send",
+  ]);
+  expect(await api(server, await agentToken(server, api_key)).get("/delivery/poll")).toMatchObject({
+    status: 200,
+  });
+  expect(await complete(claim_id)).toMatchObject(refusal(404, "not_found"));
+  expect(await claim(user_code)).toMatchObject(refusal(404, "not_found"));
+});
+
+test("claims that cannot be made are all told the same", async () => {
+  const used = (await claimed()).user_code;
+  const denied = await claimed();
+  ok(await confirm(denied.agent, denied.claim_id, "reject"));
+  const agent = await newAgent();
+  const superseded = (await issue(agent)).user_code;
+  await issue(agent);
+  const answers = await Promise.all(
+    [used, denied.user_code, superseded, UNKNOWN_CODE].map(async (code) => {
+      const { status, body } = await claim(code);
+      return {
+        status,
+        error: { ...body.error, request_id: "", message: body.error.message.replace(code, "") },
+      };
+    }),
+  );
+  for (const { status, error } of answers) {
+    expect(status).toBe(404);
+    expect({ ...error, details: error.details.resource_type }).toEqual({
+      ...{ code: "not_found", request_id: "", message: answers[3]?.error.message },
+      details: "device_code",
+    });
+  }
+});
+
+test("a newer code takes the place of the one that waits", async () => {
+  const agent = await newAgent();
+  const older = (await issue(agent)).user_code;
+  const newer = (await issue(agent)).user_code;
+  expect(await statusOf(agent)).toMatchObject({ state: "waiting", user_code: newer });
+  expect(await device.get(`/device-codes/${older}`)).toMatchObject(refusal(404, "not_found"));
+  expect(await claim(newer)).toMatchObject({ status: 200 });
+});
+
+test("a denied device gets nothing", async () => {
+  const { agent, claim_id, user_code } = await claimed();
+  expect(await confirm(agent, claim_id, "reject")).toMatchObject({ status: 200, body: { state: "denied" } });
+  expect(await complete(claim_id)).toMatchObject(refusal(404, "not_found"));
+  expect(await confirm(agent, claim_id, "approve")).toMatchObject(refusal(409, "conflict"));
+  expect(await statusOf(agent)).toMatchObject({ state: "denied" });
+  expect(await device.get(`/device-codes/${user_code}`)).toMatchObject(refusal(404, "not_found"));
+  expect(ok(await world.admin.get(`/agents/${agent}/sessions`)).sessions).toEqual([]);
+});
+
+describe("who may", () => {
+  test("the agent issues its own code, and sees no claim", async () => {
+    const key = ok(await world.admin.post(`/agents/${world.agentId}/keys`, { scopes: ["send"] })).key;
+    const self = api(server, await agentToken(server, key));
+    const { user_code } = await issue(world.agentId, {}, self);
+    ok(await claim(user_code));
+    const status = await statusOf(world.agentId, self);
+    expect(status.state).toBe("verifying");
+    expect(status.claim_id).toBeUndefined();
+    const other = await newAgent();
+    for (const answer of [
+      await self.post(`/agents/${other}/device-code`, {}),
+      await self.get(`/agents/${other}/device-code`),
+      await self.get(`/agents/${other}/sessions`),
+      await world.member.post(`/agents/${other}/device-code`, {}),
+    ]) {
+      expect(answer).toMatchObject(refusal(403, "insufficient_scope", { required_scope: "admin" }));
+    }
+    expect(await self.get(`/agents/${other}/device-code`)).toMatchObject({ status: 403 });
+  });
+
+  test("a code with the scope admin is approved by an org admin alone", async () => {
+    const { agent, claim_id } = await claimed(["admin"]);
+    expect(await confirm(agent, claim_id, "approve", world.member)).toMatchObject(refusal(403, "forbidden"));
+    ok(await confirm(agent, claim_id, "approve"));
+    const { access_token } = ok(await complete(claim_id));
+    expect(ok(await api(server, access_token).get("/auth/me")).scopes).toEqual(["admin"]);
+  });
+
+  test("a claim is confirmed under its own agent", async () => {
+    const { claim_id } = await claimed();
+    expect(await confirm(await newAgent(), claim_id, "approve")).toMatchObject(refusal(404, "not_found"));
+  });
+
+  test("an agent without a code has no status", async () => {
+    expect(await world.admin.get(`/agents/${await newAgent()}/device-code`)).toMatchObject(
+      refusal(404, "not_found"),
+    );
+  });
+});
+
+describe("at once", () => {
+  test("of many claims of a code one is made", async () => {
+    const { user_code } = await issue(await newAgent());
+    const answers = await Promise.all(Array.from({ length: 8 }, () => claim(user_code)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(7).fill(404)]);
+  });
+
+  test("of an approval and a rejection one is made, and of many completions one", async () => {
+    const { agent, claim_id } = await claimed();
+    const decisions = await Promise.all(
+      ["approve", "reject", "approve", "reject"].map((action) => confirm(agent, claim_id, action)),
+    );
+    const made = decisions.filter(({ status }) => status === 200);
+    expect(made).toHaveLength(1);
+    expect(decisions.filter(({ status }) => status === 409)).toHaveLength(3);
+
+    const other = await claimed();
+    ok(await confirm(other.agent, other.claim_id, "approve"));
+    const completions = await Promise.all(Array.from({ length: 6 }, () => complete(other.claim_id)));
+    expect(completions.map(({ status }) => status).sort()).toEqual([200, ...Array(5).fill(404)]);
+    expect(ok(await world.admin.get(`/agents/${other.agent}/keys`)).total).toBe(1);
+  });
+});
+
+describe("sessions", () => {
+  test("are listed, beat once a minute and end with their key", async () => {
+    const agent = await newAgent();
+    const { session_id, access_token, api_key } = await connectDevice(world.admin, agent);
+    const list = ok(await world.admin.get(`/agents/${agent}/sessions`)).sessions;
+    expect(list).toEqual([
+      {
+        ...{ session_id, state: "active", client_name: "test-client", client_version: "1.0" },
+        ...{ connected_at: expect.any(String), last_activity_at: expect.any(String) },
+      },
+    ]);
+
+    const self = api(server, access_token);
+    const beat = ok(await self.post(`/sessions/${session_id}/heartbeat`));
+    expect(Date.parse(beat.next_allowed_at) - Date.parse(beat.server_now)).toBe(60_000);
+    const soon = await self.post(`/sessions/${session_id}/heartbeat`);
+    expect(soon).toMatchObject(refusal(429, "rate_limited", { limit: 1, window_seconds: 60 }));
+    expect(Number(soon.headers.get("retry-after"))).toBe(soon.body.error.details.retry_after_seconds);
+    // Another key of the same agent is another device.
+    const { key } = ok(await world.admin.post(`/agents/${agent}/keys`, { scopes: ["admin"] }));
+    const sibling = api(server, await agentToken(server, key));
+    expect(await sibling.post(`/sessions/${session_id}/heartbeat`)).toMatchObject(refusal(404, "not_found"));
+
+    expect(await sibling.del(`/agents/${agent}/sessions/${session_id}`)).toMatchObject({ status: 204 });
+    await settle(async () => (await self.get("/auth/me")).status === 401);
+    expect(await device.post("/auth/token", { api_key })).toMatchObject({ status: 401 });
+    expect(ok(await world.admin.get(`/agents/${agent}/sessions`)).sessions).toEqual([]);
+  });
+
+  test("the most recent comes first, and no more than asked for", async () => {
+    const agent = await newAgent();
+    const first = await connectDevice(world.admin, agent);
+    const second = await connectDevice(world.admin, agent);
+    const list = ok(await world.admin.get(`/agents/${agent}/sessions?limit=1`)).sessions;
+    expect(list.map((each: { session_id: string }) => each.session_id)).toEqual([second.session_id]);
+    expect(first.session_id).not.toBe(second.session_id);
+    expect(await world.admin.get(`/agents/${agent}/sessions?limit=101`)).toMatchObject(
+      refusal(400, "validation_failed"),
+    );
+  });
+});
+
+test("tries at codes have a budget per address, also across a restart", async () => {
+  const small = await startServer({ env: { ...ENV, DEVICE_CLAIMS_PER_HOUR: "3" } });
+  try {
+    const stranger = api(small);
+    const body = { user_code: UNKNOWN_CODE, client_info: CLIENT };
+    expect(await stranger.post("/device-codes:claim", body)).toMatchObject({ status: 404 });
+    expect(await stranger.get(`/device-codes/${UNKNOWN_CODE}`)).toMatchObject({ status: 404 });
+    await small.restart();
+    expect(await stranger.post("/device-codes:claim", body)).toMatchObject({ status: 404 });
+    const refused = refusal(429, "rate_limited", { limit: 3, window_seconds: 3600 });
+    expect(await stranger.post("/device-codes:claim", body)).toMatchObject(refused);
+    expect(await stranger.get(`/device-codes/${UNKNOWN_CODE}`)).toMatchObject(refused);
+  } finally {
+    await small.stop();
+  }
+});
+
+test.each([
+  ["user_code", { user_code: "OOOO-1111", client_info: CLIENT }],
+  ["client_info", { user_code: UNKNOWN_CODE }],
+  ["client_info.host", { user_code: UNKNOWN_CODE, client_info: { ...CLIENT, host: 5 } }],
+])("a claim with a bad %s is refused", async (field, body) => {
+  expect(await device.post("/device-codes:claim", body)).toMatchObject(
+    refusal(400, "validation_failed", { field }),
+  );
+});

@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { firstAgent, newAgent, type TestAgent } from "../support/agents.ts";
+import { startServer, type TestServer } from "../support/server.ts";
+import { ok, refusal } from "../support/tenancy.ts";
+
+let server: TestServer;
+let admin: TestAgent;
+
+beforeAll(async () => {
+  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0" } });
+  admin = await firstAgent(server);
+});
+afterAll(() => server?.stop());
+
+const keysOf = (body: { projects: { key: string }[] }) => body.projects.map(({ key }) => key);
+
+test("projects are listed by key whatever its case, by status and by the page", async () => {
+  for (const key of ["delta", "Beta", "alpha", "Charlie"]) {
+    const made = await admin.post("/projects", { key });
+    expect(made).toMatchObject({
+      status: 201,
+      body: { key, name: key, status: "active", target_date: null, created_from_backfill: false },
+    });
+  }
+  expect(keysOf(ok(await admin.get("/projects")))).toEqual(["alpha", "Beta", "Charlie", "delta"]);
+  const page = ok(await admin.get("/projects?limit=2&offset=1"));
+  expect([keysOf(page), page.total]).toEqual([["Beta", "Charlie"], 4]);
+  const closed = ok(await admin.patch("/projects/delta", { status: "archived", target_date: "2026-12-31" }));
+  expect(closed).toMatchObject({ name: "delta", status: "archived", target_date: "2026-12-31" });
+  expect(keysOf(ok(await admin.get("/projects?status=archived")))).toEqual(["delta"]);
+  expect(keysOf(ok(await admin.get("/projects?status=active")))).toEqual(["alpha", "Beta", "Charlie"]);
+  expect(ok(await admin.patch("/projects/delta", { target_date: null, _id: "x", key: "y" }))).toMatchObject({
+    id: closed.id,
+    key: "delta",
+    status: "archived",
+    target_date: null,
+  });
+});
+
+test("an Idempotency-Key makes one project, and a key is there once in any case", async () => {
+  const headers = { "idempotency-key": "project-1" };
+  const first = ok(await admin.post("/projects", { key: "once" }, headers));
+  expect(ok(await admin.post("/projects", { key: "once" }, headers))).toEqual(first);
+  const taken = { field: "key", existing_resource_id: first.id };
+  for (const key of ["once", "ONCE"]) {
+    expect(await admin.post("/projects", { key })).toMatchObject(refusal(409, "conflict", taken));
+  }
+});
+
+test.each([
+  ["post", "/projects", {}, 400, "validation_failed"],
+  ["post", "/projects", { key: "" }, 400, "validation_error"],
+  ["post", "/projects", { key: "a b" }, 400, "validation_error"],
+  ["post", "/projects", { key: "0199c0de-7a11-7c3e-9f00-5a1b2c3d4e5f" }, 400, "validation_error"],
+  ["post", "/projects", { key: "fine", status: "paused" }, 400, "validation_failed"],
+  ["post", "/projects", { key: "fine", target_date: "soon" }, 400, "validation_failed"],
+  ["patch", "/projects/absent", { name: "x" }, 404, "not_found"],
+  ["patch", "/projects/alpha", { status: "paused" }, 400, "validation_failed"],
+  ["patch", "/projects/alpha", { name: "" }, 400, "validation_failed"],
+] as const)("%s %s %j changes nothing", async (method, path, body, status, code) => {
+  const before = ok(await admin.get("/projects"));
+  expect(await admin[method](path, body)).toMatchObject(refusal(status, code));
+  expect(ok(await admin.get("/projects"))).toEqual(before);
+});
+
+test("an unknown status is refused, reading needs memory:read, making admin", async () => {
+  expect(await admin.get("/projects?status=paused")).toMatchObject(refusal(400, "validation_failed"));
+  const reader = await newAgent(server, admin, ["memory:read", "memory:write"]);
+  expect((await reader.get("/projects")).status).toBe(200);
+  expect(await reader.post("/projects", { key: "no" })).toMatchObject(
+    refusal(403, "insufficient_scope", { required_scope: "admin" }),
+  );
+});
