@@ -10,6 +10,7 @@ import { ListenError } from "./services/gateway/server.ts";
 import { serviceFactories } from "./services/index.ts";
 import type { Runtime } from "./services/runtime.ts";
 import { type Credentials, ensureFirstTenant } from "./services/tenants/first-start.ts";
+import { openBlobs } from "./storage/blobs/blobs.ts";
 import { openStore, StoreError } from "./storage/connection.ts";
 
 const SHUTDOWN_MS = 5000;
@@ -26,7 +27,8 @@ async function main(): Promise<void> {
     process.exit(1);
   });
   const windows = config.REDIS_URL ? await shareWindows(config.REDIS_URL, observability) : null;
-  const runtime: Runtime = { config, store, secrets, windows, ...observability };
+  const blobs = await openBlobs(store, config);
+  const runtime: Runtime = { config, store, blobs, secrets, windows, ...observability };
   const broker = new ServiceBroker(brokerOptions(config, observability));
   for (const name of servicesOf(config.SERVICES)) {
     broker.createService((serviceFactories[name] as (typeof serviceFactories)[string])(runtime));

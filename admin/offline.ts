@@ -13,6 +13,7 @@ import { teamsService } from "../services/teams/teams.service.ts";
 import type { TenantState } from "../services/tenants/tenants.contract.ts";
 import { tenantsService } from "../services/tenants/tenants.service.ts";
 import { usersService } from "../services/users/users.service.ts";
+import { openBlobs } from "../storage/blobs/blobs.ts";
 import { openStore, StoreError } from "../storage/connection.ts";
 import { AdminError, type Target } from "./target.ts";
 
@@ -23,10 +24,11 @@ export async function openOffline(given: Config, tenant: string): Promise<Target
   // Apart from other nodes: they must not send work to a process that ends in a moment.
   const config: Config = { ...given, NATS_URL: null, LOG_LEVEL: "error" };
   const { store, secrets } = await openRecord(config);
+  const blobs = await openBlobs(store, config);
   const observability = await startObservability(config, store);
   const broker = new ServiceBroker(brokerOptions(config, observability));
   for (const service of SERVICES)
-    broker.createService(service({ config, store, secrets, windows: null, ...observability }));
+    broker.createService(service({ config, store, blobs, secrets, windows: null, ...observability }));
   await store.ready();
   await broker.start();
   return {

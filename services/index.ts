@@ -1,11 +1,12 @@
 import { agentsService } from "./agents/agents.service.ts";
 import { authService } from "./auth/auth.service.ts";
+import { blobsService } from "./blobs/blobs.service.ts";
 import { channelsService } from "./channels/channels.service.ts";
 import { connectorsService } from "./connectors/connectors.service.ts";
 import { deliveriesService } from "./deliveries/deliveries.service.ts";
-import { eventsService } from "./events/events.service.ts";
 import { devicesService } from "./devices/devices.service.ts";
 import { sessionsService } from "./devices/sessions.service.ts";
+import { eventsService } from "./events/events.service.ts";
 import { gatewayService } from "./gateway/gateway.service.ts";
 import { idempotencyService } from "./idempotency/idempotency.service.ts";
 import { ingestService } from "./ingest/ingest.service.ts";
@@ -22,20 +23,21 @@ import { usersService } from "./users/users.service.ts";
 export const serviceFactories: Record<string, ServiceFactory> = {
   agents: agentsService,
   auth: authService,
+  blobs: blobsService,
   channels: channelsService,
   connectors: connectorsService,
   deliveries: deliveriesService,
+  devices: devicesService,
   events: eventsService,
   gateway: gatewayService,
-  devices: devicesService,
   idempotency: idempotencyService,
   ingest: ingestService,
   interests: interestsService,
   keys: keysService,
   projects: projectsService,
   push: pushService,
+  sessions: sessionsService,
   teams: teamsService,
   tenants: tenantsService,
-  sessions: sessionsService,
   users: usersService,
 };

@@ -7,6 +7,7 @@ import type { Call } from "../lib/caller.ts";
 import type { Operation } from "../lib/contract.ts";
 import type { SecretBox } from "../lib/secrets.ts";
 import type { Observability } from "../observability/start.ts";
+import type { Blobs } from "../storage/blobs/blobs.ts";
 import type { TenantDocument } from "../storage/collection.ts";
 import type { Store } from "../storage/connection.ts";
 
@@ -14,6 +15,7 @@ import type { Store } from "../storage/connection.ts";
 export interface Runtime extends Observability {
   config: Config;
   store: Store;
+  blobs: Blobs;
   secrets: SecretBox;
   /** What limits are counted in for all nodes; null without `REDIS_URL`. */
   windows: SharedWindows | null;

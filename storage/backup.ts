@@ -2,6 +2,8 @@ import { createWriteStream } from "node:fs";
 import {
   access,
   chmod,
+  copyFile,
+  link,
   mkdir,
   mkdtemp,
   open,
@@ -21,7 +23,8 @@ import { syncDirectory } from "../lib/files.ts";
 const DATABASE = "afferent.db";
 const MANIFEST = "manifest.json";
 /** What a data directory holds besides the database, and a backup too when it is there. */
-const BESIDES = ["secret.key", "credentials.json", "blobs"];
+const BESIDES = ["secret.key", "credentials.json"];
+const BLOBS = "blobs";
 const ALLOWED = /^(manifest\.json|afferent\.db|secret\.key|credentials\.json|blobs\/(.*))$/;
 
 /** The layout of a backup. A newer one is refused. */
@@ -69,6 +72,25 @@ async function stageContents(dataDir: string, stage: string): Promise<void> {
   for (const name of BESIDES) {
     if (await exists(join(dataDir, name))) await symlink(join(dataDir, name), join(stage, name));
   }
+  if (await exists(join(dataDir, BLOBS))) await stageFolder(join(dataDir, BLOBS), join(stage, BLOBS));
+}
+
+/** Names every file of a folder a second time, so that none vanishes while it is being archived. */
+async function stageFolder(from: string, to: string): Promise<void> {
+  await mkdir(to);
+  for (const entry of await readdir(from, { withFileTypes: true })) {
+    const [source, target] = [join(from, entry.name), join(to, entry.name)];
+    if (entry.isDirectory()) await stageFolder(source, target);
+    // A backup on another disk holds the bytes a second time for a while.
+    else await unlessGone(link(source, target).catch(() => copyFile(source, target)));
+  }
+}
+
+/** What was deleted meanwhile is not needed by any row of the backup. */
+async function unlessGone(step: Promise<void>): Promise<void> {
+  await step.catch((err: NodeJS.ErrnoException) => {
+    if (err.code !== "ENOENT") throw err;
+  });
 }
 
 /**
@@ -132,7 +154,7 @@ async function moveInto(stage: string, dataDir: string): Promise<void> {
   await rm(join(stage, MANIFEST));
   const names = (await readdir(stage)).filter((name) => name !== DATABASE);
   for (const name of [...names, DATABASE]) {
-    if (name !== "blobs") await makePrivate(join(stage, name));
+    if (name !== BLOBS) await makePrivate(join(stage, name));
     await rename(join(stage, name), join(dataDir, name));
   }
   await syncDirectory(dataDir);

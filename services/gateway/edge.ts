@@ -120,7 +120,7 @@ export class Edge {
       const key = idempotencyKey(exchange);
       const answer = await (key === null
         ? this.#answer(exchange)
-        : once(exchange, key, () => this.#answer(exchange)));
+        : once(exchange, key, this.#runtime.blobs, () => this.#answer(exchange)));
       this.#send(exchange, answer);
     } finally {
       if (counted) this.#overload.leave();

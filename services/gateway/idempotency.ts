@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { callerId } from "../../lib/caller.ts";
 import { Fault } from "../../lib/faults.ts";
+import type { Blobs } from "../../storage/blobs/blobs.ts";
 import type { KeptAnswer } from "../idempotency/idempotency.model.ts";
 import type { Opening, Place } from "../idempotency/idempotency.service.ts";
 import { DEFAULT_MAX_BODY, readAhead } from "./body.ts";
@@ -8,6 +9,8 @@ import type { Exchange } from "./exchange.ts";
 import { type Answer, errorAnswer } from "./respond.ts";
 
 const MAX_KEY_CHARACTERS = 255;
+/** A larger body is kept as a blob: calls between nodes must stay short. */
+const LARGE = 262_144;
 const HONOURED = new Set(["POST", "PATCH", "PUT"]);
 
 /** Whose keys a request's are; null where nobody is known to have sent it. */
@@ -45,17 +48,20 @@ export function idempotencyKey(exchange: Exchange): string | null {
 export async function once(
   exchange: Exchange,
   key: string,
+  blobs: Blobs,
   carryOut: () => Promise<Answer>,
 ): Promise<Answer> {
   const { ctx, op, request_id } = exchange;
   const place: Place = { ...(holderOf(exchange) as Omit<Place, "key">), key };
   const fingerprint = await fingerprintOf(exchange);
   const opening = await ctx.call<Opening>("idempotency.open", { ...place, fingerprint });
-  if (opening.outcome === "replay") return replayed(opening.answer);
+  if (opening.outcome === "replay") return replayed(opening.answer, place.tenant_id, blobs);
 
   const { lease, seed } = opening;
-  const close = (answer: Answer, secret: boolean) =>
-    ctx.call("idempotency.close", { ...place, lease, answer: toKept(answer), secret });
+  const close = async (given: Answer, secret: boolean) => {
+    const answer = secret ? toKept(given) : await toKeptOrBlob(given, place.tenant_id, blobs);
+    await ctx.call("idempotency.close", { ...place, lease, answer, secret });
+  };
   ctx.meta.idempotency_seed = seed;
   try {
     const answer = await carryOut();
@@ -72,14 +78,20 @@ function toKept({ body, headers = {}, ...rest }: Answer): KeptAnswer {
   return { ...rest, body: base64 ? body.toString("base64") : body, base64, headers };
 }
 
-function replayed({ status, type, body, base64, headers }: KeptAnswer): Answer {
-  return {
-    status,
-    type,
-    body: base64 ? Buffer.from(body as string, "base64") : body,
-    headers: { ...headers, "Idempotency-Replayed": "true" },
-  };
+async function toKeptOrBlob(answer: Answer, tenant_id: string, blobs: Blobs): Promise<KeptAnswer> {
+  const { body } = answer;
+  if (body === null || body.length <= LARGE) return toKept(answer);
+  const { hash } = await blobs.put(tenant_id, Buffer.isBuffer(body) ? body : Buffer.from(body));
+  return { ...toKept({ ...answer, body: null }), blob: hash };
 }
+
+async function replayed(kept: KeptAnswer, tenant_id: string, blobs: Blobs): Promise<Answer> {
+  const { status, type, headers } = kept;
+  const body = kept.blob === undefined ? bodyOf(kept) : await blobs.get(tenant_id, kept.blob);
+  return { status, type, body, headers: { ...headers, "Idempotency-Replayed": "true" } };
+}
+
+const bodyOf = ({ body, base64 }: KeptAnswer) => (base64 ? Buffer.from(body as string, "base64") : body);
 
 /** What makes two requests the same: method, path with its query, and the bytes of the body. */
 async function fingerprintOf({ req, op }: Exchange): Promise<string> {

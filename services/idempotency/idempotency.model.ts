@@ -2,11 +2,12 @@ import { Schema } from "mongoose";
 import type { TenantDocument } from "../../storage/collection.ts";
 import type { Model } from "../runtime.ts";
 
-/** An answer as it is kept: bytes as base64. */
+/** An answer as it is kept: bytes as base64; a large body in `blob`, by its hash. */
 export interface KeptAnswer {
   status: number;
   type: string;
   body: string | null;
+  blob?: string;
   base64: boolean;
   headers: Record<string, string>;
 }
@@ -22,6 +23,8 @@ export interface IdempotencyDoc extends TenantDocument {
   answered_at: Date | null;
   /** JSON of a KeptAnswer, sealed where `secret_ends_at` is set; null when there is none to give (any more). */
   answer: string | null;
+  /** The blob that the answer names. */
+  answer_blob?: string;
   resource_id: string | null;
   secret_ends_at?: Date;
   expires_at: Date;
@@ -37,6 +40,7 @@ const schema = new Schema<IdempotencyDoc>(
     lease_ends_at: Date,
     answered_at: Date,
     answer: String,
+    answer_blob: String,
     resource_id: String,
     secret_ends_at: Date,
     expires_at: Date,
@@ -45,5 +49,6 @@ const schema = new Schema<IdempotencyDoc>(
 );
 schema.index({ expires_at: 1 });
 schema.index({ secret_ends_at: 1 }, { sparse: true });
+schema.index({ answer_blob: 1 }, { sparse: true });
 
 export const IdempotencyModel: Model<IdempotencyDoc> = { name: "idempotency_keys", schema };

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { Fault } from "../../lib/faults.ts";
 import { newUuid } from "../../lib/ids.ts";
 import { isDuplicateKey } from "../../storage/collection.ts";
-import { internal, type ServiceFactory } from "../runtime.ts";
+import { idempotent, internal, type ServiceFactory } from "../runtime.ts";
 import { type IdempotencyDoc, IdempotencyModel, type KeptAnswer } from "./idempotency.model.ts";
 import { fateOf, judge, recordId, resourceIdOf } from "./record.ts";
 import { sweep } from "./sweep.ts";
@@ -16,7 +16,7 @@ const SECRET_MS = 10 * 60_000;
 /** A waiting request looks again this often: the first may run on another node. */
 const LOOK_MS = 250;
 const SWEEP_MS = 60_000;
-// Until there are blobs to refer to, a larger answer is not kept: its repetition is a conflict.
+// The gateway hands larger ones over as blobs, but not those with a secret: repeating one is a conflict.
 const MAX_ANSWER_CHARACTERS = 1_048_576;
 
 /** Where a key stands: it is the caller's own. */
@@ -77,7 +77,7 @@ export const idempotencyService: ServiceFactory = ({ config, store, secrets }) =
         lease_ends_at: known.lease_ends_at,
         answered_at: known.answered_at,
       },
-      { $set: fields, $unset: { secret_ends_at: 1 } },
+      { $set: fields, $unset: { secret_ends_at: 1, answer_blob: 1 } },
     );
 
   async function open({ tenant_id, caller_id, key, fingerprint }: OpenParams): Promise<Opening> {
@@ -132,7 +132,7 @@ export const idempotencyService: ServiceFactory = ({ config, store, secrets }) =
     const text = JSON.stringify(answer);
     const fields = { answered_at: new Date(now), resource_id: resourceIdOf(answer) };
     if (text.length > MAX_ANSWER_CHARACTERS) return { ...fields, answer: null };
-    if (!secret) return { ...fields, answer: text };
+    if (!secret) return { ...fields, answer: text, ...(answer.blob && { answer_blob: answer.blob }) };
     return { ...fields, answer: secrets.seal(text, placeOf(_id)), secret_ends_at: new Date(now + SECRET_MS) };
   }
 
@@ -142,6 +142,12 @@ export const idempotencyService: ServiceFactory = ({ config, store, secrets }) =
       /** Waits for as long as the first request with the key is running, so it has no time-out of its own. */
       open: { ...internal<OpenParams>((ctx) => open(ctx.params)), timeout: 0 },
       close: internal<CloseParams>((ctx) => close(ctx.params)),
+
+      blob_references: idempotent<{ tenant_id: string; hashes: string[] }>(async ({ params }) => {
+        const due = { answer_blob: { $in: params.hashes }, expires_at: { $gt: new Date(store.now()) } };
+        const found = await records.find(params.tenant_id, due, { projection: { answer_blob: 1 } });
+        return found.map(({ answer_blob }) => answer_blob);
+      }),
     },
     started() {
       timer = setInterval(() => {

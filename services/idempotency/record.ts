@@ -39,10 +39,10 @@ export function recordId(tenant_id: string, caller_id: string, key: string): str
     .digest("base64url");
 }
 
-/** The id of what an answer made, to be named in a conflict. */
+/** The id of what an answer made, to be named in a conflict; null when a blob holds it. */
 export function resourceIdOf({ body, base64 }: KeptAnswer): string | null {
   if (body === null || base64 || !body.startsWith("{")) return null;
-  const { id, event_id } = JSON.parse(body) as { id?: unknown; event_id?: unknown };
-  const found = id ?? event_id;
+  const { id, event_id, document_id } = JSON.parse(body) as Record<string, unknown>;
+  const found = id ?? event_id ?? document_id;
   return typeof found === "string" ? found : null;
 }

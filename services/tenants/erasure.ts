@@ -1,9 +1,20 @@
 import type { Collection } from "mongodb";
+import type { Blobs } from "../../storage/blobs/blobs.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
 import type { Store } from "../../storage/connection.ts";
 import type { TenantDoc } from "./tenants.model.ts";
 
-/** Rows that were erased, by collection. */
+/** What erasing works on. */
+export interface Holdings {
+  store: Store;
+  blobs: Blobs;
+  tenants: TenantCollection<TenantDoc>;
+}
+
+/** Collections that are not emptied by rows: that of the tenants themselves, and what `blobs` keeps of its files. */
+const NOT_BY_ROWS = ["tenants", "blobs"];
+
+/** Rows that were erased, by collection; `blobs`: bodies and documents. */
 type Erased = Record<string, number>;
 
 const BATCH = 1000;
@@ -14,18 +25,15 @@ const LATE_WRITES_MS = 60_000;
  * Erases all that a tenant has, in every collection of the store, and leaves an empty row under its id. That row is
  * erased for a second time after a minute, for what a node was still writing.
  */
-export async function erase(
-  store: Store,
-  tenants: TenantCollection<TenantDoc>,
-  tenant_id: string,
-): Promise<Erased> {
+export async function erase(holdings: Holdings, tenant_id: string): Promise<Erased> {
+  const { store, tenants } = holdings;
   const due = new Date(store.now() + LATE_WRITES_MS);
   await tenants.update(
     tenant_id,
     { _id: tenant_id, status: { $ne: "erased" } },
     { $set: { status: "erasing", erase_due_at: due } },
   );
-  const erased = await eraseRows(store, tenant_id);
+  const erased = await eraseHoldings(holdings, tenant_id);
   await tenants.update(
     tenant_id,
     { _id: tenant_id, status: "erasing" },
@@ -35,25 +43,28 @@ export async function erase(
 }
 
 /** Erases what is due: interrupted erasures, and late writes of those that were done. */
-export async function eraseDue(store: Store, tenants: TenantCollection<TenantDoc>): Promise<void> {
+export async function eraseDue(holdings: Holdings): Promise<void> {
+  const { store, tenants } = holdings;
   const now = new Date(store.now());
   const due = await tenants.system
     .find({ erase_due_at: { $lte: now } })
     .limit(BATCH)
     .toArray();
   for (const { _id, status, erase_due_at } of due as TenantDoc[]) {
-    if (status !== "erased") await erase(store, tenants, _id);
+    if (status !== "erased") await erase(holdings, _id);
     else {
-      await eraseRows(store, _id);
+      await eraseHoldings(holdings, _id);
       await tenants.update(_id, { _id, erase_due_at }, { $unset: { erase_due_at: 1 } });
     }
   }
 }
 
-async function eraseRows(store: Store, tenant_id: string): Promise<Erased> {
+async function eraseHoldings({ store, blobs }: Holdings, tenant_id: string): Promise<Erased> {
   const erased: Erased = {};
+  const files = await blobs.erase(tenant_id);
+  if (files) erased.blobs = files;
   for (const [name, collection] of await store.collections()) {
-    if (name === "tenants") continue;
+    if (NOT_BY_ROWS.includes(name)) continue;
     const count = await eraseFrom(collection, tenant_id);
     if (count) erased[name] = count;
   }

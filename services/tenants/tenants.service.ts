@@ -20,8 +20,9 @@ const SWEEP_MS = 30_000;
 const USABLE = ["active", "suspended"] as const;
 
 export const tenantsService: ServiceFactory = (runtime) => {
-  const { store, secrets } = runtime;
+  const { store, blobs, secrets } = runtime;
   const tenants = store.collection(TenantModel);
+  const holdings = { store, blobs, tenants };
   /** Routing versions by tenant, where no other node can raise them: every batch of events asks for one. */
   const versions = new Map<string, number>();
   let sweep: NodeJS.Timeout;
@@ -91,7 +92,7 @@ export const tenantsService: ServiceFactory = (runtime) => {
           { $set: { status: "erasing", erase_due_at: at } },
         );
         await announce(ctx, tenant_id);
-        const erased = await erase(store, tenants, tenant_id);
+        const erased = await erase(holdings, tenant_id);
         await ctx.broadcast("tenants.erased", { tenant_id });
         const erased_at = new Date(store.now()).toISOString();
         const receipt = await ctx.call("auth.sign_receipt", { claims: { tenant_id, erased_at, erased } });
@@ -130,7 +131,7 @@ export const tenantsService: ServiceFactory = (runtime) => {
       const eraseWhatIsDue = async () => {
         if (running) return;
         running = true;
-        await eraseDue(store, tenants)
+        await eraseDue(holdings)
           .catch((err) => this.logger.error({ err }, "an erasure failed; it is tried again"))
           .finally(() => {
             running = false;

@@ -15,8 +15,9 @@ const replayed = (headers: Headers) => headers.get("idempotency-replayed");
 
 async function start() {
   domain = things();
-  const { store } = files;
-  gateway = await startGateway({ operations: domain.operations, services: [domain.service], store });
+  const { store, blobs } = files;
+  const { operations, service } = domain;
+  gateway = await startGateway({ operations, services: [service], store, blobs });
 }
 
 beforeAll(async () => {
@@ -188,6 +189,22 @@ describe("what is kept", () => {
       existing_resource_id: first.body.id,
     });
     expect(domain.made).toEqual(["safe"]);
+  });
+
+  test("is a blob where it is large, which stays as long as the key", async () => {
+    const key = newKey();
+    const ask = () => api(gateway, "ann").post("/things/large", { name: "book" }, key);
+    const first = await ask();
+    expect(first.body.text).toHaveLength(2_000_000);
+    const { _id, answer_blob } = (await last()) as { _id: string; answer_blob: string };
+    const second = await ask();
+    expect([second.status, replayed(second.headers)]).toEqual([201, "true"]);
+    expect(second.body).toEqual(first.body);
+    expect(domain.made).toEqual(["book"]);
+    const asked = { tenant_id: "tn_one", hashes: [answer_blob, "0".repeat(64)] };
+    expect(await gateway.broker.call("idempotency.blob_references", asked)).toEqual([answer_blob]);
+    await records().update("tn_one", { _id }, { $set: { expires_at: new Date(Date.now() - 1) } });
+    expect(await gateway.broker.call("idempotency.blob_references", asked)).toEqual([]);
   });
 
   test("of a request whose node died is taken over, and makes the same id again", async () => {

@@ -147,7 +147,7 @@ describe("what a crash leaves", () => {
     // What was written of the one that was left goes with the next sweep.
     const agents = runtime.store.collection(AgentModel);
     expect(await agents.count("tn_left", {})).toBe(1);
-    await eraseDue(runtime.store, tenants);
+    await eraseDue({ ...runtime, tenants });
     expect(await agents.count("tn_left", {})).toBe(0);
     expect(await agents.count("tn_next", {})).toBe(1);
     await expect(broker.call("tenants.found", founding("tn_left", "other"))).rejects.toMatchObject({
@@ -161,23 +161,25 @@ describe("what a crash leaves", () => {
     const agents = runtime.store.collection(AgentModel);
     await broker.call("tenants.found", founding("tn_half", "half"));
     const due = { erase_due_at: new Date(Date.now() - 1) };
+    const { hash } = await runtime.blobs.put("tn_half", Buffer.from("a document"));
     await tenants.update("tn_half", { _id: "tn_half" }, { $set: { status: "erasing", ...due } });
-    await eraseDue(runtime.store, tenants);
+    await eraseDue({ ...runtime, tenants });
     expect(await tenants.findOne("tn_half", {})).toMatchObject({
       status: "erased",
       slug: "tn_half",
       name: "",
     });
     expect(await agents.count("tn_half", {})).toBe(0);
+    await expect(runtime.blobs.get("tn_half", hash)).rejects.toThrow("has no blob");
     await broker.call("agents.insert_first", {
       tenant_id: "tn_half",
       agent_id: "ag_late",
       owner_user_id: "usr_x",
     });
-    await eraseDue(runtime.store, tenants);
+    await eraseDue({ ...runtime, tenants });
     expect(await agents.count("tn_half", {})).toBe(1);
     await tenants.update("tn_half", { _id: "tn_half" }, { $set: due });
-    await eraseDue(runtime.store, tenants);
+    await eraseDue({ ...runtime, tenants });
     expect(await agents.count("tn_half", {})).toBe(0);
     expect(await tenants.findOne("tn_half", {})).not.toHaveProperty("erase_due_at");
   });

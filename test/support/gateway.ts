@@ -16,6 +16,7 @@ import type { EdgeParts } from "../../services/gateway/edge.ts";
 import { gateway } from "../../services/gateway/gateway.ts";
 import { idempotencyService } from "../../services/idempotency/idempotency.service.ts";
 import type { Runtime } from "../../services/runtime.ts";
+import { type Blobs, openBlobs } from "../../storage/blobs/blobs.ts";
 import { openStore, type Store } from "../../storage/connection.ts";
 
 const FAR = Number.MAX_SAFE_INTEGER;
@@ -43,12 +44,14 @@ export interface GatewayOptions {
   env?: Record<string, string>;
   /** An open store; idempotency runs when there is one. */
   store?: Store;
+  /** Where large answers go, beside a store. */
+  blobs?: Blobs;
   parts?: Partial<EdgeParts>;
 }
 
 /** The real gateway over real HTTP on a free port, with other services than the product's behind it. */
 export async function startGateway(options: GatewayOptions): Promise<TestGateway> {
-  const { operations, services, env = {}, store, parts } = options;
+  const { operations, services, env = {}, store, blobs, parts } = options;
   const config = readConfig({ PORT: "0", LOG_LEVEL: "fatal", RATE_LIMIT_PER_MINUTE: "0", ...env });
   const observability = {
     log: createLog(config),
@@ -57,7 +60,8 @@ export async function startGateway(options: GatewayOptions): Promise<TestGateway
     tracing: null,
   };
   const secrets = new SecretBox(Buffer.alloc(32, 7));
-  const runtime: Runtime = { config, secrets, store: store as Store, windows: null, ...observability };
+  const opened = { store: store as Store, blobs: blobs as Blobs };
+  const runtime: Runtime = { config, secrets, ...opened, windows: null, ...observability };
   const broker = new ServiceBroker(brokerOptions(config, observability));
   for (const service of services) broker.createService(service);
   if (store) broker.createService(idempotencyService(runtime));
@@ -76,6 +80,7 @@ export async function startGateway(options: GatewayOptions): Promise<TestGateway
 
 export interface TemporaryStore {
   store: Store;
+  blobs: Blobs;
   /** Closes it and opens it again, as a restart does. */
   reopen(): Promise<void>;
   remove(): Promise<void>;
@@ -84,8 +89,10 @@ export interface TemporaryStore {
 /** An embedded store in a directory of its own. */
 export async function temporaryStore(): Promise<TemporaryStore> {
   const DATA_DIR = await mkdtemp(join(tmpdir(), "afferent-test-"));
+  const store = await openStore({ DATA_DIR });
   const files: TemporaryStore = {
-    store: await openStore({ DATA_DIR }),
+    store,
+    blobs: await openBlobs(store, { DATA_DIR }),
     reopen: async () => {
       await files.store.close();
       files.store = await openStore({ DATA_DIR });

@@ -12,6 +12,7 @@ import type { Runtime } from "../../services/runtime.ts";
 import { teamsService } from "../../services/teams/teams.service.ts";
 import { tenantsService } from "../../services/tenants/tenants.service.ts";
 import { usersService } from "../../services/users/users.service.ts";
+import { openBlobs } from "../../storage/blobs/blobs.ts";
 import { openStore } from "../../storage/connection.ts";
 
 const SERVICES = [agentsService, authService, keysService, teamsService, tenantsService, usersService];
@@ -20,12 +21,13 @@ const SERVICES = [agentsService, authService, keysService, teamsService, tenants
 export async function startIdentity(dataDir: string, middlewares: Middleware[] = []) {
   const config = readConfig({ DATA_DIR: dataDir, LOG_LEVEL: "fatal" });
   const store = await openStore(config);
+  const blobs = await openBlobs(store, config);
   const secrets = await openSecretBox(config.SECRET_KEY, config.DATA_DIR);
   // Of a process's metrics there is only one set, and of these nodes many.
   const disk = new DiskWatch(dataDir, 0);
   const observability = { log: createLog(config), health: new Health(), disk, tracing: null };
   const broker = new ServiceBroker({ ...brokerOptions(config, observability), middlewares });
-  const runtime: Runtime = { config, store, secrets, windows: null, ...observability };
+  const runtime: Runtime = { config, store, blobs, secrets, windows: null, ...observability };
   for (const service of SERVICES) broker.createService(service(runtime));
   await store.ready();
   await broker.start();

@@ -45,6 +45,15 @@ const createSecret = operation({
   secret: true,
 });
 
+const createLarge = operation({
+  action: "things.create_large",
+  route: "POST /things/large",
+  summary: "Make a thing of many words",
+  access: any,
+  body: named,
+  results: { 201: Thing },
+});
+
 const slow = operation({
   action: "things.slow",
   route: "POST /things/slow",
@@ -152,6 +161,7 @@ const echo = operation({
 const ALL = [
   create,
   createSecret,
+  createLarge,
   slow,
   fail,
   list,
@@ -180,6 +190,7 @@ export function things(): Things {
       strict: action(strict, make),
       echo: action(echo, make),
       create_secret: action(createSecret, (ctx) => ({ ...make(ctx), secret: `whsec_${made.length}` })),
+      create_large: action(createLarge, (ctx) => ({ ...make(ctx), text: "ö".repeat(2_000_000) })),
       slow: action(slow, async (ctx) => {
         await new Promise<void>((resolve) => held.push(resolve));
         return make(ctx);

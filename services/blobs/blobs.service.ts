@@ -1,0 +1,33 @@
+import { Loop } from "../../mixins/loop.ts";
+import type { ServiceFactory } from "../runtime.ts";
+import { Unneeded } from "./unneeded.ts";
+
+/** Domains whose rows name blobs: each offers `blob_references {tenant_id, hashes}`, those of the hashes in use. */
+const OWNERS = ["idempotency"];
+
+const HOUR_MS = 3_600_000;
+/** What was put is left alone for so long: its row may still be on the way. */
+const KEPT_MS = 24 * HOUR_MS;
+
+/** Deletes the blobs that nobody needs any more. While an owner cannot be asked, nothing is deleted. */
+export const blobsService: ServiceFactory = ({ store, blobs }) => {
+  let loop: Loop;
+  return {
+    name: "blobs",
+    started() {
+      const unneeded = new Unneeded(async (tenant_id, hashes) => {
+        const ask = (owner: string) => this.broker.call(`${owner}.blob_references`, { tenant_id, hashes });
+        return ((await Promise.all(OWNERS.map(ask))) as string[][]).flat();
+      });
+      const sweep = async () => {
+        unneeded.begin();
+        const swept = await blobs.sweep(store.now() - KEPT_MS, unneeded.stay);
+        if (swept) this.logger.info({ swept }, "blobs that nobody needs were deleted");
+        return false;
+      };
+      loop = new Loop(sweep, HOUR_MS, (err) => this.logger.warn({ err }, "the sweep of blobs failed"));
+      loop.start();
+    },
+    stopped: () => loop.stop(),
+  };
+};

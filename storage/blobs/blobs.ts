@@ -1,0 +1,32 @@
+import type { Readable } from "node:stream";
+import type { Store } from "../connection.ts";
+import { FileBlobs } from "./files.ts";
+import { GridFsBlobs } from "./gridfs.ts";
+
+/** What a row keeps of a blob. `hash`: SHA-256 of its bytes in hex. */
+export interface BlobRef {
+  hash: string;
+  size: number;
+}
+
+/** Which of a tenant's hashes somebody still needs. */
+export type InUse = (tenant_id: string, hashes: string[]) => Promise<readonly string[]>;
+
+/** Bytes kept outside of rows, addressed by tenant and content: the same bytes are there once. */
+export interface Blobs {
+  /** Fulfils when the bytes are durable. What is put is kept for a day at least, so that a row can come to name it. */
+  put(tenant_id: string, content: Uint8Array | AsyncIterable<Uint8Array>): Promise<BlobRef>;
+  /** @throws BlobMissing */
+  get(tenant_id: string, hash: string): Promise<Buffer>;
+  /** For what is too large to hold at once. @throws BlobMissing */
+  stream(tenant_id: string, hash: string): Promise<Readable>;
+  /** Deletes what nobody uses and nobody has put since `before` (ms); gives how many. */
+  sweep(before: number, inUse: InUse): Promise<number>;
+  /** Deletes all that a tenant has; gives how many. */
+  erase(tenant_id: string): Promise<number>;
+}
+
+/** Opens the blobs of a node: GridFS beside the record on MongoDB, else files in the data directory. */
+export function openBlobs(store: Store, { DATA_DIR }: { DATA_DIR: string }): Promise<Blobs> | Blobs {
+  return store.driver === "mongodb" ? new GridFsBlobs(store) : FileBlobs.open(DATA_DIR);
+}

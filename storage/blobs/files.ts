@@ -1,0 +1,201 @@
+import { randomUUID } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { mkdir, open, readdir, readFile, rename, rm, stat, utimes } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { Readable } from "node:stream";
+import { syncDirectory } from "../../lib/files.ts";
+import type { BlobRef, Blobs, InUse } from "./blobs.ts";
+import { BlobMissing, hashOf, Measure } from "./hash.ts";
+
+const FOLDER = "blobs";
+/** Outside of the blobs, so that a backup never meets half a file. */
+const DRAFTS = "blobs.new";
+const BATCH = 500;
+const TENANT = /^[A-Za-z0-9_-]{1,80}$/;
+const HASH = /^[0-9a-f]{64}$/;
+
+/** Blobs as files: `blobs/<tenant>/<two digits>/<hash>`; when one was last put is its time of modification. */
+export class FileBlobs implements Blobs {
+  readonly #root: string;
+  readonly #drafts: string;
+  /** One thing at a time happens to a file: a sweep must not delete what is just being put again. */
+  readonly #turns = new Map<string, Promise<unknown>>();
+
+  private constructor(dataDir: string) {
+    this.#root = join(dataDir, FOLDER);
+    this.#drafts = join(dataDir, DRAFTS);
+  }
+
+  /** The data directory is this process's own: drafts that are there were left by one that died. */
+  static async open(dataDir: string): Promise<FileBlobs> {
+    const blobs = new FileBlobs(dataDir);
+    await rm(blobs.#drafts, { recursive: true, force: true });
+    return blobs;
+  }
+
+  async put(tenant_id: string, content: Uint8Array | AsyncIterable<Uint8Array>): Promise<BlobRef> {
+    if (!(content instanceof Uint8Array)) return this.#putStream(tenant_id, content);
+    const hash = await hashOf(content);
+    const path = this.#path(tenant_id, hash);
+    if (!(await this.#inTurn(path, () => touch(path)))) {
+      const draft = await this.#draft([content]);
+      await this.#keep(draft, path);
+    }
+    return { hash, size: content.length };
+  }
+
+  async get(tenant_id: string, hash: string): Promise<Buffer> {
+    return readFile(this.#path(tenant_id, hash)).catch(missing(tenant_id, hash));
+  }
+
+  async stream(tenant_id: string, hash: string): Promise<Readable> {
+    const file = await open(this.#path(tenant_id, hash), "r").catch(missing(tenant_id, hash));
+    return createReadStream("", { fd: file });
+  }
+
+  async sweep(before: number, inUse: InUse): Promise<number> {
+    let swept = 0;
+    for (const tenant_id of await list(this.#root)) {
+      for (const hashes of batches(await this.#untouched(tenant_id, before))) {
+        const used = new Set(await inUse(tenant_id, hashes));
+        for (const hash of hashes.filter((each) => !used.has(each))) {
+          if (await this.#deleteUntouched(this.#path(tenant_id, hash), before)) swept++;
+        }
+      }
+    }
+    return swept;
+  }
+
+  async erase(tenant_id: string): Promise<number> {
+    const hashes = await this.#untouched(tenant_id, Number.POSITIVE_INFINITY);
+    await rm(join(this.#root, requireMatch(TENANT, tenant_id)), { recursive: true, force: true });
+    return hashes.length;
+  }
+
+  async #putStream(tenant_id: string, content: AsyncIterable<Uint8Array>): Promise<BlobRef> {
+    const measure = new Measure();
+    const draft = await this.#draft(measure.through(content));
+    const hash = measure.hash();
+    await this.#keep(draft, this.#path(tenant_id, hash));
+    return { hash, size: measure.size };
+  }
+
+  /** A file that is whole and on the disk, under a name of its own. */
+  async #draft(content: Iterable<Uint8Array> | AsyncIterable<Uint8Array>): Promise<string> {
+    await mkdir(this.#drafts, { recursive: true, mode: 0o700 });
+    const path = join(this.#drafts, randomUUID());
+    const file = await open(path, "wx", 0o600);
+    try {
+      for await (const bytes of content) await file.writeFile(bytes);
+      await file.sync();
+    } catch (err) {
+      await rm(path, { force: true });
+      throw err;
+    } finally {
+      await file.close();
+    }
+    return path;
+  }
+
+  async #keep(draft: string, path: string): Promise<void> {
+    const folder = dirname(path);
+    await makeFolder(folder);
+    await this.#inTurn(path, async () => {
+      await rename(draft, path);
+      await syncDirectory(folder);
+    });
+  }
+
+  async #untouched(tenant_id: string, before: number): Promise<string[]> {
+    const folder = join(this.#root, requireMatch(TENANT, tenant_id));
+    const found: string[] = [];
+    for (const prefix of await list(folder)) {
+      for (const hash of await list(join(folder, prefix))) {
+        if ((await touchedAt(join(folder, prefix, hash))) < before) found.push(hash);
+      }
+    }
+    return found;
+  }
+
+  #deleteUntouched(path: string, before: number): Promise<boolean> {
+    return this.#inTurn(path, async () => {
+      if ((await touchedAt(path)) >= before) return false;
+      await rm(path, { force: true });
+      return true;
+    });
+  }
+
+  async #inTurn<T>(path: string, task: () => Promise<T>): Promise<T> {
+    const turn = (this.#turns.get(path) ?? Promise.resolve()).catch(() => undefined).then(task);
+    this.#turns.set(path, turn);
+    try {
+      return await turn;
+    } finally {
+      if (this.#turns.get(path) === turn) this.#turns.delete(path);
+    }
+  }
+
+  #path(tenant_id: string, hash: string): string {
+    const name = requireMatch(HASH, hash);
+    return join(this.#root, requireMatch(TENANT, tenant_id), name.slice(0, 2), name);
+  }
+}
+
+/** A name that cannot lead out of its folder. */
+function requireMatch(pattern: RegExp, name: string): string {
+  if (pattern.test(name)) return name;
+  throw new BlobMissing(`There can be no blob under ${JSON.stringify(name)}.`);
+}
+
+/** Whether the file is there; it counts as put now. Its name is durable then, whoever gave it that. */
+async function touch(path: string): Promise<boolean> {
+  const now = new Date();
+  try {
+    await utimes(path, now, now);
+  } catch (err) {
+    if (isAbsent(err)) return false;
+    throw err;
+  }
+  await syncDirectory(dirname(path));
+  return true;
+}
+
+async function touchedAt(path: string): Promise<number> {
+  try {
+    return (await stat(path)).mtimeMs;
+  } catch (err) {
+    if (isAbsent(err)) return Number.POSITIVE_INFINITY;
+    throw err;
+  }
+}
+
+/** Makes a folder with those above it, all of them durable. */
+async function makeFolder(path: string): Promise<void> {
+  const first = await mkdir(path, { recursive: true, mode: 0o700 });
+  if (!first) return;
+  for (let made = path; ; made = dirname(made)) {
+    await syncDirectory(dirname(made));
+    if (made === first) return;
+  }
+}
+
+async function list(folder: string): Promise<string[]> {
+  try {
+    return await readdir(folder);
+  } catch (err) {
+    if (isAbsent(err)) return [];
+    throw err;
+  }
+}
+
+function* batches(hashes: string[]): Generator<string[]> {
+  for (let at = 0; at < hashes.length; at += BATCH) yield hashes.slice(at, at + BATCH);
+}
+
+function missing(tenant_id: string, hash: string) {
+  return (err: unknown): never => {
+    throw isAbsent(err) ? new BlobMissing(`${tenant_id} has no blob ${hash}.`) : err;
+  };
+}
+
+const isAbsent = (err: unknown) => (err as NodeJS.ErrnoException).code === "ENOENT";

@@ -1,0 +1,147 @@
+import { randomUUID } from "node:crypto";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { type Db, GridFSBucket } from "mongodb";
+import { Schema } from "mongoose";
+import type { TenantCollection, TenantDocument } from "../collection.ts";
+import type { Store } from "../connection.ts";
+import type { BlobRef, Blobs, InUse } from "./blobs.ts";
+import { BlobMissing, hashOf, Measure } from "./hash.ts";
+
+/** What is known of a file in GridFS, under the same `_id`. It is there before the file and after it. */
+interface BlobDoc extends TenantDocument {
+  /** Null while the file is not whole yet, and from when it is to be deleted. */
+  hash: string | null;
+  touched_at: Date;
+}
+
+const schema = new Schema<BlobDoc>(
+  { _id: String, tenant_id: String, hash: String, touched_at: Date },
+  { versionKey: false },
+);
+schema.index({ tenant_id: 1, hash: 1 });
+schema.index({ touched_at: 1, _id: 1 });
+
+const BATCH = 500;
+
+/** Blobs in GridFS. Two puts of the same bytes at once may leave them there twice: both are kept, or neither. */
+export class GridFsBlobs implements Blobs {
+  readonly #rows: TenantCollection<BlobDoc>;
+  readonly #bucket: GridFSBucket;
+  readonly #now: () => number;
+
+  constructor(store: Store) {
+    this.#rows = store.collection<BlobDoc>({ name: "blobs", schema });
+    const writeConcern = { w: "majority", journal: true } as const;
+    this.#bucket = new GridFSBucket(store.connection.db as unknown as Db, {
+      bucketName: "blobs",
+      writeConcern,
+    });
+    this.#now = store.now;
+  }
+
+  async put(tenant_id: string, content: Uint8Array | AsyncIterable<Uint8Array>): Promise<BlobRef> {
+    const known = content instanceof Uint8Array ? await hashOf(content) : null;
+    if (known !== null && (await this.#touch(tenant_id, known))) {
+      return { hash: known, size: (content as Uint8Array).length };
+    }
+    const _id = randomUUID();
+    await this.#rows.insert({ _id, tenant_id, hash: null, touched_at: new Date(this.#now()) });
+    const ref = await this.#upload(_id, content, known);
+    await this.#name(tenant_id, _id, ref.hash);
+    return ref;
+  }
+
+  async get(tenant_id: string, hash: string): Promise<Buffer> {
+    const parts: Buffer[] = [];
+    for await (const part of await this.stream(tenant_id, hash)) parts.push(part);
+    return Buffer.concat(parts);
+  }
+
+  async stream(tenant_id: string, hash: string): Promise<Readable> {
+    const row = await this.#rows.findOne(tenant_id, { hash });
+    if (!row) throw new BlobMissing(`${tenant_id} has no blob ${hash}.`);
+    return this.#bucket.openDownloadStream(row._id as never);
+  }
+
+  async sweep(before: number, inUse: InUse): Promise<number> {
+    const due = { touched_at: { $lt: new Date(before) } };
+    let swept = 0;
+    for (let after = ""; ; ) {
+      const filter = { ...due, _id: { $gt: after } };
+      const rows = await this.#rows.system.find(filter).sort({ _id: 1 }).limit(BATCH).toArray();
+      if (rows.length === 0) return swept;
+      swept += await this.#sweepRows(rows as BlobDoc[], due, inUse);
+      after = (rows.at(-1) as BlobDoc)._id;
+    }
+  }
+
+  async erase(tenant_id: string): Promise<number> {
+    await this.#rows.updateMany(tenant_id, {}, { $set: { hash: null } });
+    for (let erased = 0; ; ) {
+      const rows = await this.#rows.find(tenant_id, {}, { limit: BATCH });
+      if (rows.length === 0) return erased;
+      for (const row of rows) await this.#delete(row);
+      erased += rows.length;
+    }
+  }
+
+  async #upload(
+    _id: string,
+    content: Uint8Array | AsyncIterable<Uint8Array>,
+    known: string | null,
+  ): Promise<BlobRef> {
+    const target = this.#bucket.openUploadStreamWithId(_id as never, _id);
+    if (content instanceof Uint8Array) {
+      await pipeline(Readable.from([content]), target);
+      return { hash: known as string, size: content.length };
+    }
+    const measure = new Measure();
+    await pipeline(measure.through(content), target);
+    return { hash: measure.hash(), size: measure.size };
+  }
+
+  async #sweepRows(rows: BlobDoc[], due: { touched_at: { $lt: Date } }, inUse: InUse): Promise<number> {
+    let swept = 0;
+    for (const [tenant_id, own] of Map.groupBy(rows, (row) => row.tenant_id)) {
+      const hashes = [...new Set(own.flatMap(({ hash }) => hash ?? []))];
+      const used = new Set(hashes.length ? await inUse(tenant_id, hashes) : []);
+      for (const row of own.filter(({ hash }) => hash === null || !used.has(hash))) {
+        // From here on nobody finds it, so that nobody comes to rely on it.
+        const marked = await this.#rows.update(tenant_id, { _id: row._id, ...due }, { $set: { hash: null } });
+        if (!marked) continue;
+        await this.#delete(row);
+        swept++;
+      }
+    }
+    return swept;
+  }
+
+  async #touch(tenant_id: string, hash: string): Promise<boolean> {
+    const $set = { touched_at: new Date(this.#now()) };
+    return (await this.#rows.update(tenant_id, { hash }, { $set })) !== null;
+  }
+
+  /** The file is whole: it can be found from now on, unless its tenant was erased meanwhile. */
+  async #name(tenant_id: string, _id: string, hash: string): Promise<void> {
+    const $set = { hash, touched_at: new Date(this.#now()) };
+    if (await this.#rows.update(tenant_id, { _id }, { $set })) return;
+    await this.#deleteFile(_id);
+    throw new BlobMissing(`${tenant_id} was erased.`);
+  }
+
+  /** The file first: a row without a file is found by the next sweep, a file without a row by nobody. */
+  async #delete({ tenant_id, _id }: BlobDoc): Promise<void> {
+    await this.#deleteFile(_id);
+    await this.#rows.delete(tenant_id, { _id });
+  }
+
+  async #deleteFile(_id: string): Promise<void> {
+    try {
+      await this.#bucket.delete(_id as never);
+    } catch (err) {
+      // The driver has deleted the parts by then; that there was no whole file is no failure.
+      if (!/File not found/i.test((err as Error).message)) throw err;
+    }
+  }
+}

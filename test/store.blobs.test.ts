@@ -1,0 +1,65 @@
+/** @needs mongodb: blobs in files and in GridFS, by the same suite. */
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "@jest/globals";
+import { Unneeded } from "../services/blobs/unneeded.ts";
+import { openBlobs } from "../storage/blobs/blobs.ts";
+import { FileBlobs } from "../storage/blobs/files.ts";
+import { openStore } from "../storage/connection.ts";
+import { blobsSuite } from "./suites/blobs.ts";
+import { startMongo } from "./support/mongo.ts";
+
+const temporary = () => mkdtemp(join(tmpdir(), "afferent-blobs-"));
+
+blobsSuite({
+  name: "files",
+  async open() {
+    const folder = await temporary();
+    return { blobs: await FileBlobs.open(folder), stop: () => rm(folder, { recursive: true }) };
+  },
+});
+
+const mongo = await startMongo();
+if ("url" in mongo) {
+  blobsSuite({
+    name: "GridFS",
+    async open() {
+      const options = { DATA_DIR: "", MONGO_URL: mongo.url };
+      const store = await openStore(options);
+      const blobs = await openBlobs(store, options);
+      await store.ready();
+      const stop = async () => {
+        await store.close();
+        await mongo.stop();
+      };
+      return { blobs, stop };
+    },
+  });
+} else {
+  test.skip(mongo.skipped, () => {});
+}
+
+test("drafts of a process that died are gone with the next start", async () => {
+  const folder = await temporary();
+  const blobs = await FileBlobs.open(folder);
+  await blobs.put("tn_a", Buffer.from("whole"));
+  await writeFile(join(folder, "blobs.new", "half"), "hal");
+  await FileBlobs.open(folder);
+  expect(await readdir(folder)).toEqual(["blobs"]);
+  await rm(folder, { recursive: true });
+});
+
+test("what is unneeded goes only when it was so a sweep before", async () => {
+  let used = ["a"];
+  const unneeded = new Unneeded(async () => used);
+  const sweep = () => {
+    unneeded.begin();
+    return unneeded.stay("tn_a", ["a", "b"]);
+  };
+  expect(await sweep()).toEqual(["a", "b"]);
+  expect(await sweep()).toEqual(["a"]);
+  used = ["b"];
+  expect(await sweep()).toEqual(["a", "b"]);
+  expect(await sweep()).toEqual(["b"]);
+});

@@ -1,0 +1,127 @@
+import { randomBytes } from "node:crypto";
+import { Readable } from "node:stream";
+import { buffer } from "node:stream/consumers";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import type { Blobs } from "../../storage/blobs/blobs.ts";
+
+/** Where blobs are kept; `open` gives an empty place. */
+export interface BlobsUnderTest {
+  name: string;
+  open(): Promise<{ blobs: Blobs; stop(): Promise<void> }>;
+}
+
+const nobody = async () => [];
+const later = () => Date.now() + 60_000;
+
+/** What every place for blobs must do. */
+export function blobsSuite({ name, open }: BlobsUnderTest): void {
+  describe(`blobs in ${name}`, () => {
+    let blobs: Blobs;
+    let stop: () => Promise<void>;
+    beforeAll(async () => {
+      ({ blobs, stop } = await open());
+    });
+    afterAll(() => stop());
+
+    test.each([0, 1, 300_000, 3_000_000])("%i bytes come back as they went in", async (size) => {
+      const bytes = randomBytes(size);
+      const ref = await blobs.put("tn_a", bytes);
+      expect(ref).toEqual({ hash: expect.stringMatching(/^[0-9a-f]{64}$/), size });
+      expect((await blobs.get("tn_a", ref.hash)).equals(bytes)).toBe(true);
+      expect((await buffer(await blobs.stream("tn_a", ref.hash))).equals(bytes)).toBe(true);
+    });
+
+    test("a stream is addressed as the same bytes at once are", async () => {
+      const parts = [randomBytes(400_000), randomBytes(7), randomBytes(0), randomBytes(300_000)];
+      const streamed = await blobs.put("tn_a", Readable.from(parts));
+      const whole = Buffer.concat(parts);
+      expect(await blobs.put("tn_a", whole)).toEqual(streamed);
+      expect((await blobs.get("tn_a", streamed.hash)).equals(whole)).toBe(true);
+    });
+
+    test("a stream that breaks off leaves nothing that can be found", async () => {
+      const bytes = randomBytes(1000);
+      async function* broken() {
+        yield bytes;
+        throw new Error("cut off");
+      }
+      await expect(blobs.put("tn_b", broken())).rejects.toThrow("cut off");
+      expect(await blobs.sweep(0, nobody)).toBe(0);
+      const { hash } = await blobs.put("tn_other", bytes);
+      await expect(blobs.get("tn_b", hash)).rejects.toThrow("has no blob");
+    });
+
+    test("the same bytes of two tenants are two blobs", async () => {
+      const { hash } = await blobs.put("tn_a", Buffer.from("shared"));
+      await expect(blobs.get("tn_c", hash)).rejects.toThrow("has no blob");
+      await blobs.put("tn_c", Buffer.from("shared"));
+      expect(await blobs.erase("tn_c")).toBe(1);
+      await expect(blobs.stream("tn_c", hash)).rejects.toThrow("has no blob");
+      expect(await blobs.get("tn_a", hash)).toEqual(Buffer.from("shared"));
+    });
+
+    test.each(["", "..", "../../secret.key", "A".repeat(64), "0".repeat(63)])(
+      "there is none under %j",
+      async (hash) => {
+        await expect(blobs.get("tn_a", hash)).rejects.toThrow("no blob");
+      },
+    );
+
+    test("the same bytes put many times at once are there", async () => {
+      const bytes = randomBytes(10_000);
+      const refs = await Promise.all(Array.from({ length: 8 }, () => blobs.put("tn_a", bytes)));
+      expect(new Set(refs.map(({ hash }) => hash)).size).toBe(1);
+      expect((await blobs.get("tn_a", refs[0]?.hash as string)).equals(bytes)).toBe(true);
+    });
+
+    describe("a sweep", () => {
+      test("deletes what nobody uses, and nothing else", async () => {
+        await blobs.sweep(later(), async (_tenant, hashes) => hashes);
+        const used = await blobs.put("tn_sweep", Buffer.from("used"));
+        const unused = await blobs.put("tn_sweep", Buffer.from("unused"));
+        const asked = new Map<string, string[]>();
+        const swept = await blobs.sweep(later(), async (tenant_id, hashes) => {
+          asked.set(tenant_id, [...(asked.get(tenant_id) ?? []), ...hashes]);
+          return tenant_id === "tn_sweep" ? [used.hash] : hashes;
+        });
+        expect(swept).toBe(1);
+        expect(asked.get("tn_sweep")?.sort()).toEqual([used.hash, unused.hash].sort());
+        expect(await blobs.get("tn_sweep", used.hash)).toEqual(Buffer.from("used"));
+        await expect(blobs.get("tn_sweep", unused.hash)).rejects.toThrow("has no blob");
+      });
+
+      test("leaves what was put since, and does not ask for it", async () => {
+        const { hash } = await blobs.put("tn_new", Buffer.from("new"));
+        const asked: string[] = [];
+        await blobs.sweep(Date.now() - 60_000, async (_tenant, hashes) => {
+          asked.push(...hashes);
+          return [];
+        });
+        expect(asked).not.toContain(hash);
+        expect(await blobs.get("tn_new", hash)).toEqual(Buffer.from("new"));
+      });
+
+      test("leaves what is put again while it looks", async () => {
+        const bytes = Buffer.from("again");
+        const { hash } = await blobs.put("tn_again", bytes);
+        const before = Date.now() + 1;
+        while (Date.now() <= before) await new Promise((go) => setImmediate(go));
+        await blobs.sweep(before, async (tenant_id, hashes) => {
+          if (tenant_id === "tn_again") await blobs.put("tn_again", bytes);
+          return tenant_id === "tn_again" ? [] : hashes;
+        });
+        expect(await blobs.get("tn_again", hash)).toEqual(bytes);
+      });
+
+      test("that cannot ask deletes nothing", async () => {
+        const { hash } = await blobs.put("tn_ask", Buffer.from("kept"));
+        await expect(
+          blobs.sweep(later(), async () => {
+            throw new Error("nobody answers");
+          }),
+        ).rejects.toThrow("nobody answers");
+        expect(await blobs.get("tn_ask", hash)).toEqual(Buffer.from("kept"));
+      });
+    });
+  });
+}
