@@ -1,9 +1,11 @@
 import { randomBytes } from "node:crypto";
 import type { ServiceBroker, ServiceSchema } from "moleculer";
+import { audienceIn, audienceOf } from "../../lib/audience.ts";
 import { type Call, callerId, isAdmin } from "../../lib/caller.ts";
 import type { CloudEvent } from "../../lib/cloudevents.ts";
 import { Fault, notFound } from "../../lib/faults.ts";
 import { derivedId } from "../../lib/ids.ts";
+import type { Scoped } from "../../lib/visibility.ts";
 import { Loop } from "../../mixins/loop.ts";
 import { action, idempotent, internal, type Runtime } from "../runtime.ts";
 import { type Loaded, RecentEvents, toLoaded } from "./envelopes.ts";
@@ -32,6 +34,8 @@ interface Emission {
   data: unknown;
   /** The same text makes the same event: publishing it again adds nothing. */
   dedupe: string;
+  /** The row that it is about: only who may read that gets it. Absent: everybody in the tenant may. */
+  audience?: Scoped;
 }
 
 export function eventsService(runtime: Runtime): ServiceSchema {
@@ -113,13 +117,15 @@ export function eventsService(runtime: Runtime): ServiceSchema {
         load(params.tenant_id, params.event_ids),
       ),
 
-      emit: internal<Emission>(({ params: { tenant_id, type, subject, data, dedupe } }) => {
+      emit: internal<Emission>(({ params: { tenant_id, type, subject, data, dedupe, audience: about } }) => {
+        const audience = about && audienceOf(about);
         const event: CloudEvent = {
           specversion: "1.0",
           id: derivedId("evt", "emitted", dedupe),
           source: "afferent",
           type,
           ...(subject && { subject }),
+          ...(audience && { audience }),
           time: new Date(store.now()).toISOString(),
           datacontenttype: "application/json",
           data,
@@ -144,11 +150,11 @@ export function eventsService(runtime: Runtime): ServiceSchema {
         },
       ),
 
-      /** The last events of a tenant, latest first: what an interest is tried on before it is saved. */
+      /** The last events of a tenant that are for everybody, latest first: what an interest is tried on. */
       latest: internal<{ tenant_id: string; limit: number }>(async ({ params: { tenant_id, limit } }) => {
         const projection = { envelope: 1, accepted_at: 1 };
         const rows = await events.find(tenant_id, {}, { sort: { position: -1 }, limit, projection });
-        return rows.map(toLoaded);
+        return rows.filter(({ envelope }) => audienceIn(JSON.parse(envelope)) === null).map(toLoaded);
       }),
     },
 

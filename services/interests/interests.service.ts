@@ -6,6 +6,7 @@ import { newId } from "../../lib/ids.ts";
 import { type RoutingChanged, raiseRouting } from "../../mixins/routing-change.ts";
 import { isDuplicateKey } from "../../storage/collection.ts";
 import { action, idempotent, type Runtime } from "../runtime.ts";
+import { ofAudience } from "./audience.ts";
 import { type Sample, tryInterest } from "./dry-run.ts";
 import * as contract from "./interests.contract.ts";
 import { conflictKey, type InterestDoc, InterestModel } from "./interests.model.ts";
@@ -119,7 +120,8 @@ export function interestsService({ store }: Runtime): ServiceSchema {
     let total = 0;
     let sliceEnd = performance.now() + SLICE_MS;
     for (const { event_id, envelope } of events) {
-      const receivers = await table.match(envelope);
+      const wanting = await table.match(envelope);
+      const receivers = await ofAudience(broker, tenant_id, envelope, wanting);
       matches.push({ event_id, receivers });
       total += receivers.length;
       if (total >= max_receivers) break;
