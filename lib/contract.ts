@@ -1,6 +1,7 @@
-import { type Static, type TObject, type TProperties, type TSchema, Type } from "typebox";
+import type { Static, TObject, TProperties, TSchema } from "typebox";
 import type { Scope } from "./caller.ts";
 import type { FaultCode } from "./faults.ts";
+import { Type } from "./type.ts";
 
 /**
  * Who may call an operation.

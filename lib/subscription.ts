@@ -1,7 +1,7 @@
-import { Type } from "typebox";
 import { invalidValue } from "./faults.ts";
 import { compileFilter, FilterError } from "./filter.ts";
 import { globError } from "./glob.ts";
+import { Type } from "./type.ts";
 
 /** What interests and feeds say of the types they want (api.md Globs). */
 export const TypeGlob = Type.String({

@@ -1,6 +1,7 @@
-import { type TProperties, Type } from "typebox";
+import type { TProperties } from "typebox";
 import { nullable, oneOf, operation } from "../../lib/contract.ts";
 import { Description, Id, Name, page, Timestamp } from "../../lib/schema.ts";
+import { Type } from "../../lib/type.ts";
 
 export const AGENT_STATUSES = ["active", "inactive"] as const;
 export type AgentStatus = (typeof AGENT_STATUSES)[number];

@@ -1,8 +1,8 @@
-import { Type } from "typebox";
 import { API_KEY_PATTERN } from "../../lib/api-key.ts";
 import { SCOPES } from "../../lib/caller.ts";
 import { nullable, oneOf, operation } from "../../lib/contract.ts";
 import { Id, Name, SECRET, Timestamp } from "../../lib/schema.ts";
+import { Type } from "../../lib/type.ts";
 import { Agent } from "../agents/agents.contract.ts";
 import { Email, NewPassword, ROLES } from "../users/users.contract.ts";
 

@@ -1,7 +1,7 @@
-import { Type } from "typebox";
 import { nullable, operation } from "../../lib/contract.ts";
 import { Description, Id, Name, page, Timestamp } from "../../lib/schema.ts";
 import { FilterExpression, TypeGlob } from "../../lib/subscription.ts";
+import { Type } from "../../lib/type.ts";
 
 const reader = { by: "any", scope: "channel:read" } as const;
 const writer = { by: "any", scope: "channel:write" } as const;

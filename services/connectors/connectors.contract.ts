@@ -1,6 +1,7 @@
-import { type Static, Type } from "typebox";
+import type { Static } from "typebox";
 import { nullable, oneOf, operation } from "../../lib/contract.ts";
 import { Id, Name, page, SECRET, Timestamp } from "../../lib/schema.ts";
+import { Type } from "../../lib/type.ts";
 import { Mapping, Source } from "../ingest/ingest.contract.ts";
 
 export const CONNECTOR_KINDS = ["amqp091", "amqp10"] as const;

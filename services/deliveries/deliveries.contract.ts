@@ -1,6 +1,6 @@
-import { Type } from "typebox";
 import { nullable, operation } from "../../lib/contract.ts";
 import { Id, Timestamp } from "../../lib/schema.ts";
+import { Type } from "../../lib/type.ts";
 
 /** At most so many deliveries are handed out, or settled, by one request (spec: Limits). */
 export const BATCH = 100;

@@ -1,7 +1,7 @@
-import { Type } from "typebox";
 import { SCOPES } from "../../lib/caller.ts";
 import { nullable, oneOf, operation } from "../../lib/contract.ts";
 import { Id, Name, SECRET, Timestamp } from "../../lib/schema.ts";
+import { Type } from "../../lib/type.ts";
 import { USER_CODE_PATTERN } from "../../lib/user-code.ts";
 
 const path = { agent_id: Id("ag") };

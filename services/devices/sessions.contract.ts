@@ -1,6 +1,6 @@
-import { Type } from "typebox";
 import { oneOf, operation } from "../../lib/contract.ts";
 import { Id, Timestamp } from "../../lib/schema.ts";
+import { Type } from "../../lib/type.ts";
 
 const path = { agent_id: Id("ag") };
 

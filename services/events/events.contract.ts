@@ -1,6 +1,6 @@
-import { Type } from "typebox";
 import { nullable, oneOf, operation } from "../../lib/contract.ts";
 import { Id, Timestamp } from "../../lib/schema.ts";
+import { Type } from "../../lib/type.ts";
 
 export const BATCH_MAX_EVENTS = 100;
 export const BATCH_MAX_BYTES = 10 * 1_048_576;

@@ -1,5 +1,5 @@
-import { Type } from "typebox";
 import type { Operation } from "../../lib/contract.ts";
+import { Type } from "../../lib/type.ts";
 import { type Check, compileQueryCheck } from "../../lib/validator.ts";
 import { DEFAULT_MAX_BODY, readJson, readRaw } from "./body.ts";
 import type { Exchange } from "./exchange.ts";

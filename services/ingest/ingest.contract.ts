@@ -1,6 +1,6 @@
-import { Type } from "typebox";
 import { nullable, oneOf, operation } from "../../lib/contract.ts";
 import { Id, Name, page, SECRET, Timestamp } from "../../lib/schema.ts";
+import { Type } from "../../lib/type.ts";
 import { CloudEvent } from "../events/events.contract.ts";
 
 const admin = { by: "any", scope: "admin" } as const;

@@ -1,7 +1,7 @@
-import { Type } from "typebox";
 import { nullable, oneOf, operation } from "../../lib/contract.ts";
 import { Id, page, Timestamp } from "../../lib/schema.ts";
 import { FilterExpression, TypeGlob } from "../../lib/subscription.ts";
+import { Type } from "../../lib/type.ts";
 
 export const ENRICHMENT_DEPTHS = ["none", "shallow", "deep"] as const;
 export type EnrichmentDepth = (typeof ENRICHMENT_DEPTHS)[number];

@@ -1,7 +1,7 @@
-import { Type } from "typebox";
 import { SCOPES, type Scope } from "../../lib/caller.ts";
 import { nullable, oneOf, operation } from "../../lib/contract.ts";
 import { Id, page, Timestamp } from "../../lib/schema.ts";
+import { Type } from "../../lib/type.ts";
 
 /** What other services are told of a key. */
 export interface KeyState {

@@ -1,5 +1,5 @@
-import { Type } from "typebox";
 import { operation } from "../../lib/contract.ts";
+import { Type } from "../../lib/type.ts";
 
 const EXPOSITION_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 

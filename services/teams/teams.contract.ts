@@ -1,6 +1,6 @@
-import { Type } from "typebox";
 import { nullable, operation } from "../../lib/contract.ts";
 import { Description, Id, Name, page, Timestamp } from "../../lib/schema.ts";
+import { Type } from "../../lib/type.ts";
 
 const Team = Type.Object(
   {

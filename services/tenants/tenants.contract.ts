@@ -1,6 +1,6 @@
-import { Type } from "typebox";
 import { oneOf, operation } from "../../lib/contract.ts";
 import { Id, Name, page, Timestamp } from "../../lib/schema.ts";
+import { Type } from "../../lib/type.ts";
 
 /**
  * - `founding`: its first rows are being written; a founding that was left is taken over.

@@ -1,6 +1,6 @@
-import { Type } from "typebox";
 import { oneOf, operation } from "../../lib/contract.ts";
 import { Id, Name, page, SECRET, Timestamp } from "../../lib/schema.ts";
+import { Type } from "../../lib/type.ts";
 
 export const ROLES = ["admin", "member"] as const;
 export type Role = (typeof ROLES)[number];

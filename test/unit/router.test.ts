@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
-import { Type } from "typebox";
 import { type Operation, operation } from "../../lib/contract.ts";
+import { Type } from "../../lib/type.ts";
 import { pathParams, Router } from "../../services/gateway/router.ts";
 
 const declare = (route: `GET /${string}`, root = false) =>
