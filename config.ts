@@ -30,7 +30,12 @@ const DAY = 365 * 100;
 
 export const SETTINGS = {
   HOST: text("127.0.0.1", "Address the HTTP server binds.") as Setting<string>,
-  PORT: integer(3000, "Port of the HTTP server; 0 takes a free one.", 0, 65535),
+  PORT: integer(
+    3000,
+    "Port of the HTTP server (of a node without `gateway`: `/healthz`, `/readyz` and `/metrics` only); 0 takes a free one.",
+    0,
+    65535,
+  ),
   DATA_DIR: text(
     "./data",
     "Folder of the embedded store, its blobs, keys and `credentials.json`.",
@@ -71,17 +76,17 @@ export const SETTINGS = {
   } as Setting<readonly string[]>,
   RATE_LIMIT_PER_MINUTE: integer(100, "Requests per 60 s per agent or user; 0 is off.", 0, 1e9),
   TENANT_RATE_LIMIT_PER_MINUTE: integer(0, "Requests per 60 s per tenant; 0 is off.", 0, 1e9),
-  LOGIN_ATTEMPTS_PER_MINUTE: integer(
-    20,
-    "Failed logins and token exchanges per 60 s per address, and per account; 0 is off.",
-    0,
-    1e9,
   DEVICE_CLAIMS_PER_HOUR: integer(
     30,
     "Tries at device codes (claims and lookups) per hour and address, whatever `RATE_LIMIT_PER_MINUTE` is.",
     1,
     1e9,
   ),
+  LOGIN_ATTEMPTS_PER_MINUTE: integer(
+    20,
+    "Failed logins and token exchanges per 60 s per address, and per account; 0 is off.",
+    0,
+    1e9,
   ),
   WEBHOOK_REFUSALS_PER_MINUTE: integer(
     60,
@@ -109,6 +114,12 @@ export const SETTINGS = {
   DEDUPE_DAYS: integer(30, "How long the id of an event is remembered at least.", 1, DAY),
   EVENT_RETENTION_DAYS: integer(30, "How long events are kept; never less than `DEDUPE_DAYS`.", 1, DAY),
   ACKNOWLEDGED_RETENTION_DAYS: integer(7, "How long acknowledged deliveries are kept.", 1, DAY),
+  MEMORY_REVERSIBILITY_DAYS: integer(
+    30,
+    "How long a forgotten memory can be restored; then, or so long after it expired, it is deleted for good.",
+    1,
+    DAY,
+  ),
   MIN_FREE_DISK_MB: integer(
     100,
     "Writes are refused when DATA_DIR's disk has less free; 0 never refuses.",
@@ -125,6 +136,21 @@ export const SETTINGS = {
     "Let connectors reach brokers on loopback, link-local and private addresses.",
   ),
 
+  EMBEDDER: text(
+    null,
+    "What makes the vectors of search: `bundled` (English, nothing to install), `url`, or `none` (search by text " +
+      "alone). Without it `url` when `EMBEDDER_URL` is set, else `bundled`.",
+    { oneOf: ["bundled", "url", "none"] },
+  ),
+  EMBEDDER_URL: url(
+    "OpenAI-compatible service of vectors: its `/v1`, or the whole address of its `embeddings`.",
+  ),
+  EMBEDDER_MODEL: text(
+    "text-embedding-3-small",
+    "Model that `EMBEDDER_URL` is asked for.",
+  ) as Setting<string>,
+  EMBEDDER_API_KEY: text(null, "Bearer token for `EMBEDDER_URL`.", { secret: true }),
+
   OTEL_EXPORTER_OTLP_ENDPOINT: url("OTLP endpoint (HTTP) that traces are sent to; without it none are made."),
 } satisfies Record<string, Setting<unknown>>;
 
@@ -138,7 +164,7 @@ export class ConfigError extends Error {}
 
 // Names of ours begin like these: a near miss is a mistake that should be told, not silently ignored.
 const OURS =
-  /^(MONGO|NATS|REDIS|SECRET_KEY|OPERATOR|METRICS_|TRUST_PROXY|RATE_LIMIT|TENANT_RATE|LOGIN_ATTEMPTS|WEBHOOK|REQUEST_TIMEOUT|MAX_WRITES|EVENT_|VISIBILITY_|RETRY_|MIN_FREE_|DEDUPE_|ACKNOWLEDGED_|PUSH_|CONNECTOR_)/;
+  /^(MONGO|NATS|REDIS|SECRET_KEY|OPERATOR|METRICS_|TRUST_PROXY|RATE_LIMIT|TENANT_RATE|LOGIN_ATTEMPTS|DEVICE_|WEBHOOK|REQUEST_TIMEOUT|MAX_WRITES|EVENT_|VISIBILITY_|RETRY_|MIN_FREE_|MEMORY_|DEDUPE_|ACKNOWLEDGED_|PUSH_|CONNECTOR_|EMBEDDER)/;
 
 /** Reads and checks the environment. Throws ConfigError that names the variable, what it was and what it may be. */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
@@ -155,6 +181,9 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     throw new ConfigError(
       "MONGO_URL needs SECRET_KEY, the same on every node: make one with `openssl rand -base64 32`.",
     );
+  }
+  if (config.EMBEDDER === "url" && !config.EMBEDDER_URL) {
+    throw new ConfigError("EMBEDDER is url: expected EMBEDDER_URL too, the address of the service.");
   }
   return config;
 }

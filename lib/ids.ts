@@ -69,9 +69,11 @@ function digest(...parts: string[]): string {
 /**
  * A new UUIDv7: ids made later sort later, those of one process strictly. With a seed the same seed makes the same
  * id; its time is that of the UUIDv7 in the seed, where there is one (an honoured Idempotency-Key's has).
+ *
+ * @param nth of those made of one seed, up to 4,095: they sort by it
  */
-export function newUuid(seed?: string): string {
-  return seed ? seededUuid(seed) : freshUuid();
+export function newUuid(seed?: string, nth = 0): string {
+  return seed ? seededUuid(seed, nth) : freshUuid();
 }
 
 const COUNTER_BITS = 12;
@@ -91,17 +93,21 @@ function freshUuid(): string {
   const random = draw(8);
   random[0] = ((random[0] as number) & 0x3f) | 0x80;
   const tail = random.toString("hex");
-  return uuidOf(lastMs.toString(16).padStart(12, "0"), counter.toString(16).padStart(3, "0"), tail);
+  return uuidOf(lastMs.toString(16).padStart(12, "0"), counted(counter), tail);
 }
 
 const UUID_V7_TIME = /([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/;
 
-function seededUuid(seed: string): string {
-  const digest = hash("sha256", seed, "buffer");
+function seededUuid(seed: string, nth: number): string {
+  const digest = hash("sha256", `${nth} ${seed}`, "buffer");
   const time = UUID_V7_TIME.exec(seed);
   digest[8] = ((digest[8] as number) & 0x3f) | 0x80;
   const hex = digest.toString("hex", 0, 16);
-  return uuidOf(time ? `${time[1]}${time[2]}` : hex.slice(0, 12), hex.slice(13, 16), hex.slice(16));
+  return uuidOf(time ? `${time[1]}${time[2]}` : hex.slice(0, 12), counted(nth), hex.slice(16));
+}
+
+function counted(n: number): string {
+  return n.toString(16).padStart(3, "0");
 }
 
 function uuidOf(time: string, middle: string, tail: string): string {

@@ -17,6 +17,7 @@ function newAjv(coerceTypes: false | "array"): Ajv2020 {
     strictRequired: false,
   });
   ajv.addKeyword("x-identifier");
+  ajv.addKeyword("x-value");
   addFormats(ajv, FORMATS);
   return ajv;
 }
@@ -83,6 +84,8 @@ function decisive(errors: ErrorObject[]): ErrorObject {
 
 interface Annotated {
   "x-identifier"?: boolean | string;
+  /** Of a list of values whose misfit the specification calls `validation_error` too (a memory's type). */
+  "x-value"?: boolean;
   /** Of a secret: it is not sent back. */
   writeOnly?: boolean;
   examples?: unknown[];
@@ -98,7 +101,8 @@ function toFault(error: ErrorObject): Fault {
     expected,
     example: schema?.examples?.[0] ?? null,
   };
-  const code = schema?.["x-identifier"] ? "validation_error" : "validation_failed";
+  const named = schema?.["x-identifier"] || schema?.["x-value"];
+  const code = named ? "validation_error" : "validation_failed";
   return new Fault(code, `${field || "The request"}: expected ${expected}.`, details);
 }
 

@@ -10,6 +10,7 @@ import { eventsOperations } from "./events/events.contract.ts";
 import { ingestOperations } from "./ingest/ingest.contract.ts";
 import { interestsOperations } from "./interests/interests.contract.ts";
 import { keysOperations } from "./keys/keys.contract.ts";
+import { memoriesOperations } from "./memories/memories.contract.ts";
 import { projectsOperations } from "./projects/projects.contract.ts";
 import { systemOperations } from "./system/system.contract.ts";
 import { teamsOperations } from "./teams/teams.contract.ts";
@@ -34,4 +35,9 @@ export const operations: readonly Operation[] = [
   teamsOperations,
   tenantsOperations,
   usersOperations,
+  memoriesOperations,
+  runOperations,
+  stepOperations,
+  offerOperations,
+  artifactOperations,
 ].flat() as unknown as Operation[];

@@ -12,6 +12,7 @@ import { idempotencyService } from "./idempotency/idempotency.service.ts";
 import { ingestService } from "./ingest/ingest.service.ts";
 import { interestsService } from "./interests/interests.service.ts";
 import { keysService } from "./keys/keys.service.ts";
+import { memoriesService } from "./memories/memories.service.ts";
 import { projectsService } from "./projects/projects.service.ts";
 import { pushService } from "./push/push.service.ts";
 import type { ServiceFactory } from "./runtime.ts";
@@ -38,6 +39,7 @@ export const serviceFactories: Record<string, ServiceFactory> = {
   push: pushService,
   sessions: sessionsService,
   teams: teamsService,
+  memories: memoriesService,
   tenants: tenantsService,
   users: usersService,
 };

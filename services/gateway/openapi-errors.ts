@@ -49,7 +49,7 @@ export function codesOf(op: Operation): FaultCode[] {
   const codes = new Set<FaultCode>(["validation_failed", "internal_error", "service_unavailable"]);
   for (const code of op.errors ?? []) codes.add(code);
   for (const code of accessCodes(op)) codes.add(code);
-  if (hasIdentifier(op)) codes.add("validation_error");
+  if (hasNamed(op)) codes.add("validation_error");
   if (op.body) codes.add("payload_too_large").add("unsupported_media_type");
   return CODES.filter((code) => codes.has(code));
 }
@@ -70,9 +70,10 @@ function accessCodes(op: Operation): FaultCode[] {
   return codes;
 }
 
-function hasIdentifier({ path = {}, query = {}, body = {} }: Operation): boolean {
+/** Whether a misfit of some field is `validation_error`. */
+function hasNamed({ path = {}, query = {}, body = {} }: Operation): boolean {
   const fields = Object.values({ ...path, ...query, ...body }) as Json[];
-  return fields.some((field) => JSON.stringify(field).includes('"x-identifier":'));
+  return fields.some((field) => /"x-(identifier|value)":/.test(JSON.stringify(field)));
 }
 
 /** The error responses of a document: each kind is written once, with an example of each of its codes. */

@@ -26,6 +26,7 @@ export const TAGS: Record<string, string> = {
   ingest: "Inlets for what other systems send.",
   interests: "What an agent wants to be given.",
   keys: "API keys of agents.",
+  memories: "What agents remember, and who may read it.",
   teams: "Agents that belong together.",
   tenants: "Organisations of an installation, for its operator.",
   users: "People of an organisation.",

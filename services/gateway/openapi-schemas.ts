@@ -31,7 +31,7 @@ export class Components {
   }
 
   #plain(schema: JsonSchema): JsonSchema {
-    const { "x-identifier": _, patternProperties, properties, items, anyOf, ...rest } = schema;
+    const { "x-identifier": _, "x-value": __, patternProperties, properties, items, anyOf, ...rest } = schema;
     const plain: JsonSchema = { ...rest };
     if (properties) plain.properties = mapValues(properties, (each) => this.use(each));
     if (items) plain.items = this.use(items);

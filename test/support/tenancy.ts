@@ -108,6 +108,10 @@ const MAKERS: Record<string, (world: World) => Promise<string>> = {
   dlv: deadDelivery,
   con: async ({ admin, slug }) => {
   clm: async ({ admin, idOf }) => claimDevice(admin, await idOf("ag")),
+  memory: async ({ agent }) =>
+    ok(await agent.post("/memories", { title: "t", content: "c", type: "semantic", scope: "institutional" }))
+      .id,
+  con: async ({ admin, slug }) => {
   ses: async ({ admin, idOf }) => (await connectDevice(admin, await idOf("ag"))).session_id,
     const mapping = { entity: "thing", action: "made" };
     const broker = { kind: "amqp091", url: "amqp://broker.invalid", queue: slug, paused: true };

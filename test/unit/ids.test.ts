@@ -21,6 +21,9 @@ test("a seed makes the same UUID again, at the time of the seed's own UUID", () 
   expect(newUuid(seed)).toBe(newUuid(seed));
   expect(newUuid(seed)).toMatch(V7);
   expect(newUuid(seed).slice(0, 13)).toBe(nonce.slice(0, 13));
-  expect(newUuid(`${seed} 1`)).not.toBe(newUuid(seed));
+  const many = Array.from({ length: 500 }, (_, i) => newUuid(seed, i));
+  expect(many.filter((id) => !V7.test(id))).toEqual([]);
+  expect(new Set(many).size).toBe(500);
+  expect([...many].sort()).toEqual(many);
   expect(newUuid("without a time")).toMatch(V7);
 });

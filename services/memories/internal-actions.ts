@@ -1,0 +1,58 @@
+import type { ActionSchema } from "moleculer";
+import type { SearchEntriesAnswer, SearchEntriesPage } from "../../lib/search-entry.ts";
+import { callerAccess } from "../../mixins/access.ts";
+import { idempotent } from "../runtime.ts";
+import type { MemoryDoc } from "./memories.model.ts";
+import type { Parts } from "./parts.ts";
+import { mayReadById, present, toEntry } from "./rows.ts";
+
+/** So many memories fit into one message between nodes, however long they are. */
+const MOST_ENTRIES = 200;
+
+/** What other domains ask of memories. */
+export function internalActions({ memories, now }: Parts): Record<string, ActionSchema> {
+  return {
+    /** Of these memories those that `GET /memories/{id}` would show the caller, in no order. */
+    readable: idempotent<{ ids: string[] }>(async (ctx) => {
+      const { caller } = ctx.meta;
+      const [access, docs] = await Promise.all([
+        callerAccess(ctx),
+        memories.find(caller.tenant_id, { _id: { $in: ctx.params.ids } }),
+      ]);
+      const at = now().getTime();
+      return docs.filter((doc) => mayReadById(caller, access, doc, at)).map(withVersion);
+    }),
+
+    /** These memories, whoever may read them and whatever became of them. */
+    get_many: idempotent<{ tenant_id: string; ids: string[] }>(async ({ params: { tenant_id, ids } }) => {
+      const docs = await memories.find(tenant_id, { _id: { $in: ids } });
+      return docs.filter(({ status }) => status !== "pending").map(withVersion);
+    }),
+
+    /** For search to follow: memories in order of their last change, of one tenant or of all. */
+    search_entries: idempotent<SearchEntriesPage>(async ({ params }): Promise<SearchEntriesAnswer> => {
+      const docs = await changedAfter(params);
+      const last = docs.at(-1);
+      return {
+        entries: docs.map((doc) => ({ ...toEntry(doc), tenant_id: doc.tenant_id })),
+        last: last ? { changed_at: last.changed_at.getTime(), id: last._id } : null,
+      };
+    }),
+  };
+
+  function changedAfter({ tenant_id, after, limit }: SearchEntriesPage): Promise<MemoryDoc[]> {
+    const at = after && new Date(after.changed_at);
+    const filter = at
+      ? { changed_at: { $gte: at }, $or: [{ changed_at: { $gt: at } }, { _id: { $gt: after.id } }] }
+      : {};
+    const sort = { changed_at: 1, _id: 1 } as const;
+    const options = { sort, limit: Math.min(limit, MOST_ENTRIES) };
+    if (tenant_id !== undefined) return memories.find(tenant_id, filter, options);
+    return memories.system.find(filter, options).toArray() as Promise<MemoryDoc[]>;
+  }
+}
+
+/** The version says which of two states of a memory is the later one. */
+function withVersion(doc: MemoryDoc) {
+  return { ...present(doc), version: doc.version };
+}

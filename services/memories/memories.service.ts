@@ -1,0 +1,124 @@
+import type { ServiceBroker } from "moleculer";
+import type { Call } from "../../lib/caller.ts";
+import { isFault } from "../../lib/faults.ts";
+import { Type } from "../../lib/type.ts";
+import { compileCheck } from "../../lib/validator.ts";
+import { callerAccess } from "../../mixins/access.ts";
+import { Loop } from "../../mixins/loop.ts";
+import { action, type ServiceFactory } from "../runtime.ts";
+import { Changes } from "./changes.ts";
+import { createMany, createOne } from "./create.ts";
+import { internalActions } from "./internal-actions.ts";
+import { forget, promote, restore, update } from "./lifecycle.ts";
+import { lineageOf } from "./lineage.ts";
+import { listPage } from "./list.ts";
+import * as contract from "./memories.contract.ts";
+import { type MemoryDoc, MemoryModel } from "./memories.model.ts";
+import { findReadable, type Parts } from "./parts.ts";
+import { finishPending, purge } from "./purge.ts";
+import { type NewMemory, present } from "./rows.ts";
+import { supersede } from "./supersede.ts";
+import { Touches } from "./touches.ts";
+
+const DAY_MS = 86_400_000;
+const SWEEP_MS = 60_000;
+
+export const memoriesService: ServiceFactory = ({ store, config }) => {
+  const memories = store.collection(MemoryModel);
+  const now = () => new Date(store.now());
+  let broker: ServiceBroker;
+  let sweeps: Loop;
+  let touches: Touches;
+  const parts: Parts = {
+    memories,
+    now,
+    windowMs: config.MEMORY_REVERSIBILITY_DAYS * DAY_MS,
+    changes: new Changes(memories, () => broker),
+  };
+
+  const eraseEverywhere = (tenant_id: string, ids: string[]) =>
+    broker.call("search.drop", { tenant_id, kind: "memory", ids });
+
+  return {
+    name: "memories",
+    actions: {
+      create: action(contract.createMemory, async (ctx) => present(await createOne(parts, ctx, ctx.params))),
+
+      create_batch: action(contract.createMemories, async (ctx) => {
+        const given = ctx.params.memories.map(checkNew);
+        const results = await createMany(parts, ctx as Call, given);
+        return { results: results.map(toResult) };
+      }),
+
+      list: action(contract.listMemories, async (ctx) => {
+        const { tenant_id } = ctx.meta.caller;
+        return listPage(memories, tenant_id, await callerAccess(ctx), ctx.params, now());
+      }),
+
+      get: action(contract.getMemory, async (ctx) => {
+        const { doc } = await findReadable(parts, ctx, ctx.params.id);
+        touches.note([doc], store.now());
+        return present(doc);
+      }),
+
+      update: action(contract.updateMemory, async (ctx) => present(await update(parts, ctx))),
+      promote: action(contract.promoteMemory, async (ctx) => present(await promote(parts, ctx))),
+      restore: action(contract.restoreMemory, async (ctx) => present(await restore(parts, ctx))),
+
+      forget: action(contract.forgetMemory, async (ctx) => {
+        const { _id, invalid_at } = await forget(parts, ctx);
+        return { memory_id: _id, forgotten: true, invalid_at: (invalid_at as Date).toISOString() };
+      }),
+
+      supersede: action(contract.supersedeMemory, async (ctx) => {
+        const { id, superseded_by_id } = ctx.params;
+        const { superseded_by, invalid_at } = await supersede(parts, ctx, id, superseded_by_id);
+        return { memory_id: id, superseded_by, invalid_at: (invalid_at as Date).toISOString() };
+      }),
+
+      lineage: action(contract.explainLineage, (ctx) => lineageOf(parts, ctx, ctx.params.id)),
+
+      ...internalActions(parts),
+    },
+
+    events: {
+      // Not before those are there who publish and search.
+      "$broker.started"() {
+        parts.changes.start();
+        sweeps.start();
+      },
+    },
+
+    created() {
+      broker = this.broker as ServiceBroker;
+      const report = (err: unknown) => broker.logger.warn("memories: a sweep failed and is tried again", err);
+      touches = new Touches(memories, report);
+      sweeps = new Loop(
+        async () => {
+          const more = [await finishPending(parts, broker), await purge(parts, eraseEverywhere)];
+          return more.includes(true);
+        },
+        SWEEP_MS,
+        report,
+      );
+    },
+
+    async stopped() {
+      await Promise.all([parts.changes.stop(), sweeps.stop(), touches.flush(store.now())]);
+    },
+  };
+};
+
+const checkOne = compileCheck(Type.Object(contract.newMemoryFields));
+
+/** A memory of a batch, or what is wrong with it. */
+function checkNew(given: unknown): NewMemory | Error {
+  return checkOne(given) ?? (given as NewMemory);
+}
+
+/** What the batch is told of one memory. */
+function toResult(made: MemoryDoc | Error) {
+  if (!(made instanceof Error)) return { status: 201, memory: present(made) };
+  if (!isFault(made)) throw made;
+  return { status: made.code, error: { code: made.type, message: made.message, details: made.data ?? {} } };
+}

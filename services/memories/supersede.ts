@@ -1,0 +1,72 @@
+import type { Call } from "../../lib/caller.ts";
+import { invalidValue } from "../../lib/faults.ts";
+import { changeOf } from "./changes.ts";
+import type { MemoryDoc } from "./memories.model.ts";
+import { findReadable, notActive, type Parts } from "./parts.ts";
+
+type Replaced = { doc: MemoryDoc } | { refused: MemoryDoc | null };
+
+/** Takes an active memory out of force in favour of another; again for the same other is no change. */
+export async function replace(
+  { memories, now }: Parts,
+  tenant_id: string,
+  id: string,
+  superseded_by: string,
+): Promise<Replaced> {
+  const at = now();
+  const state = { status: "superseded" as const, superseded_by, invalid_at: at };
+  const doc = await memories.update(
+    tenant_id,
+    { _id: id, status: "active" },
+    changeOf("superseded", at, state),
+  );
+  if (doc) return { doc };
+  const there = await memories.findOne(tenant_id, { _id: id });
+  const done = there?.status === "superseded" && there.superseded_by === superseded_by;
+  return done ? { doc: there } : { refused: there };
+}
+
+/** Brings a memory that was waiting for another's place into force. */
+export async function activate({ memories, now }: Parts, { tenant_id, _id }: MemoryDoc): Promise<MemoryDoc> {
+  const { $set, ...rest } = changeOf("created", now(), { status: "active" });
+  const update = { ...rest, $set, $unset: { pending_at: 1 as const } };
+  const doc = await memories.update(tenant_id, { _id, status: "pending" }, update as never);
+  return doc ?? ((await memories.findOne(tenant_id, { _id })) as MemoryDoc);
+}
+
+/**
+ * Replaces one memory by another that is there (spec: States, Memory).
+ *
+ * @throws Fault not_found when either is not visible, conflict when either is not active
+ */
+export async function supersede(parts: Parts, ctx: Call, id: string, winner_id: string): Promise<MemoryDoc> {
+  if (id === winner_id) throw invalidValue("superseded_by_id", "A memory cannot replace itself.");
+  const [{ doc: loser }, { doc: winner }] = await Promise.all([
+    findReadable(parts, ctx, id),
+    findReadable(parts, ctx, winner_id),
+  ]);
+  if (winner.status !== "active") throw notActive(winner);
+  if (loser.status !== "active") throw notActive(loser);
+  const replaced = await replace(parts, loser.tenant_id, id, winner_id);
+  if ("refused" in replaced) throw notActive(replaced.refused ?? loser);
+  await requireWinner(parts, replaced.doc, winner);
+  await parts.changes.after(ctx, [replaced.doc]);
+  await parts.changes.recordSuperseding(ctx, replaced.doc);
+  return replaced.doc;
+}
+
+/**
+ * Whoever replaces looks again whether the winner still is in force, and else takes it back: of two that replace each
+ * other, whichever is later sees that, and no memory is lost in a circle.
+ */
+async function requireWinner({ memories, now }: Parts, loser: MemoryDoc, winner: MemoryDoc): Promise<void> {
+  const { tenant_id } = loser;
+  const current = await memories.findOne(tenant_id, { _id: winner._id });
+  if (current?.status === "active") return;
+  await memories.update(
+    tenant_id,
+    { _id: loser._id, status: "superseded", superseded_by: winner._id, version: loser.version },
+    changeOf("restored", now(), { status: "active", superseded_by: null, invalid_at: null }),
+  );
+  throw notActive(current ?? winner);
+}
