@@ -6,7 +6,8 @@ import { openSecretBox, SecretError } from "./lib/secrets.ts";
 import { brokerOptions } from "./moleculer.config.ts";
 import { observeGauge } from "./observability/metrics.ts";
 import { type Observability, startObservability } from "./observability/start.ts";
-import { ListenError } from "./services/gateway/server.ts";
+import { monitorServer } from "./services/gateway/monitor-server.ts";
+import { type HttpServer, ListenError } from "./services/gateway/server.ts";
 import { serviceFactories } from "./services/index.ts";
 import type { Runtime } from "./services/runtime.ts";
 import { type Credentials, ensureFirstTenant } from "./services/tenants/first-start.ts";
@@ -34,11 +35,14 @@ async function main(): Promise<void> {
     broker.createService((serviceFactories[name] as (typeof serviceFactories)[string])(runtime));
   }
   await store.ready();
-  stopOnSignals(broker, runtime);
+  const monitor = broker.getLocalService("gateway") ? null : monitorServer(runtime);
+  stopOnSignals(broker, runtime, monitor);
+  await monitor?.listen(config.PORT, config.HOST);
   await broker.start();
   requireMaxPayload(broker);
   await waitForAll(broker, runtime);
-  if (broker.getLocalService("gateway")) await announce(broker, runtime);
+  if (!monitor) await announce(broker, runtime);
+  else process.stdout.write(`Afferent's services are ready: ${monitor.origin}/readyz\n`);
 }
 
 /** Limits that hold over all nodes. Without Redis the node still serves, and says that it counts alone. */
@@ -80,7 +84,9 @@ function servicesOf(wanted: readonly string[]): string[] {
 
 async function announce(broker: ServiceBroker, runtime: Runtime): Promise<void> {
   const { config } = runtime;
-  const { origin } = (await broker.call("gateway.address")) as { origin: string };
+  const { origin } = (await broker.call("gateway.address", {}, { nodeID: broker.nodeID })) as {
+    origin: string;
+  };
   const publicOrigin = config.PUBLIC_URL?.replace(/\/$/, "") ?? origin;
   const first = await ensureFirstTenant({
     broker,
@@ -101,7 +107,7 @@ function firstStart({ admin, agent, tenant_slug }: Credentials, dataDir: string)
 `;
 }
 
-function stopOnSignals(broker: ServiceBroker, runtime: Runtime): void {
+function stopOnSignals(broker: ServiceBroker, runtime: Runtime, monitor: HttpServer | null): void {
   let stopping = false;
   const stop = async () => {
     if (stopping) return;
@@ -111,6 +117,7 @@ function stopOnSignals(broker: ServiceBroker, runtime: Runtime): void {
     // Waiting polls are answered and streams closed before the servers wait for their connections.
     await broker.broadcastLocal("node.stopping");
     await broker.stop();
+    await monitor?.close();
     runtime.windows?.close();
     await runtime.store.close();
     await runtime.tracing?.stop();

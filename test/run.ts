@@ -4,16 +4,24 @@
  * path contains the word.
  */
 import { globSync, readFileSync } from "node:fs";
-import { join, sep } from "node:path";
+import { basename, join, sep } from "node:path";
+import { startMongo } from "./support/mongo.ts";
 import { declaredNeeds, getNeed } from "./support/needs.ts";
 import { runSuite, type SuiteResult, stopSuites } from "./support/suite.ts";
+import { CLUSTER } from "./support/world.ts";
+
+interface Suite {
+  name: string;
+  files: RegExp;
+  budgetSeconds: number;
+}
 
 /** In running order; each test file belongs to the first suite whose pattern its path matches. */
-const SUITES = [
+const SUITES: Suite[] = [
   { name: "unit", files: /^test\/unit\//, budgetSeconds: 180 },
   { name: "command", files: /^test\/command\//, budgetSeconds: 120 },
   { name: "store", files: /^test\/store\.[^/]+$/, budgetSeconds: 300 },
-  { name: "nodes", files: /^test\/(redis|two-owners)\./, budgetSeconds: 120 },
+  { name: "nodes", files: /^test\/(redis|round-trips|two-owners)\./, budgetSeconds: 120 },
   { name: "http", files: /^test\/http\//, budgetSeconds: 600 },
   { name: "brokers", files: /^test\/brokers\//, budgetSeconds: 180 },
   { name: "examples", files: /^test\/examples\./, budgetSeconds: 120 },
@@ -30,20 +38,61 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
   });
 }
 
-const suites = plan(process.argv.slice(2));
-const needs = new Map(suites.flatMap(({ files }) => files).map((file) => [file, needsOf(file)]));
-const missing = await getNeeds(new Set([...needs.values()].flat()));
+const words = process.argv.slice(2);
+const all = globSync("test/**/*.test.ts", { cwd: ROOT }).map((file) => file.split(sep).join("/"));
+const suites = plan();
+const again = planAgain();
+const needs = new Map(
+  [...suites.flatMap(({ files }) => files), ...again].map((file) => [file, needsOf(file)]),
+);
+const missing = await getNeeds(
+  new Set([...[...needs.values()].flat(), ...(again.length ? CLUSTER.needs : [])]),
+);
 const results: SuiteResult[] = [];
-for (const { name, files, budgetSeconds } of suites) {
-  say(`\n== ${name}: ${files.length} files, budget ${budgetSeconds} s`);
-  const result = await runSuite(ROOT, files, budgetSeconds);
-  say(`== ${name}: ${result.seconds.toFixed(1)} s`);
-  results.push(result);
-}
+for (const suite of suites) results.push(await run(suite));
+if (again.length) results.push(await runAgain());
 process.exitCode = report(results) ? 0 : 1;
 
-function plan(words: string[]): { name: string; files: string[]; budgetSeconds: number }[] {
-  const all = globSync("test/**/*.test.ts", { cwd: ROOT }).map((file) => file.split(sep).join("/"));
+async function run(suite: Omit<Suite, "files"> & { files: string[] }, env = {}): Promise<SuiteResult> {
+  const { name, files, budgetSeconds } = suite;
+  say(`\n== ${name}: ${files.length} files, budget ${budgetSeconds} s`);
+  const result = await runSuite(ROOT, files, budgetSeconds, { env });
+  say(`== ${name}: ${result.seconds.toFixed(1)} s`);
+  return result;
+}
+
+/** The files that are run once more on several nodes. */
+function planAgain(): string[] {
+  const unknown = Object.keys(CLUSTER.alone).find((name) => !all.includes(`test/http/${name}.test.ts`));
+  if (unknown) throw new Error(`test/support/world.ts names ${unknown}, which is no test file`);
+  return all
+    .filter((file) => CLUSTER.files.test(file) && !CLUSTER.alone[basename(file, ".test.ts")])
+    .filter(
+      (file) =>
+        words.length === 0 || words.includes(CLUSTER.name) || words.some((word) => file.includes(word)),
+    )
+    .sort();
+}
+
+async function runAgain(): Promise<SuiteResult> {
+  const { name, budgetSeconds } = CLUSTER;
+  const lacking = CLUSTER.needs.find((need) => missing.has(need));
+  const mongo = lacking ? { skipped: `${lacking}: ${missing.get(lacking)}` } : await startMongo();
+  if ("skipped" in mongo) {
+    const files = again.map((file) => ({ file, passed: [], failed: [], skipped: [`(on a ${name})`] }));
+    for (const file of again) needs.set(file, [...CLUSTER.needs]);
+    return { files, problems: [], seconds: 0 };
+  }
+  try {
+    const env = { AFFERENT_TEST_WORLD: "cluster", MONGO_URL: mongo.url };
+    const { files, ...result } = await run({ name, files: again, budgetSeconds }, env);
+    return { ...result, files: files.map((each) => ({ ...each, file: `${each.file} (on a ${name})` })) };
+  } finally {
+    await mongo.stop();
+  }
+}
+
+function plan() {
   const suiteOf = (file: string) => SUITES.find(({ files }) => files.test(file));
   const stray = all.filter((file) => !suiteOf(file));
   if (stray.length > 0) throw new Error(`no suite in test/run.ts takes ${stray.join(", ")}`);
@@ -71,13 +120,13 @@ async function getNeeds(names: Set<string>): Promise<Map<string, string>> {
 
 /** Prints what failed and what was skipped, then the counts. True when all is as it should be. */
 function report(results: SuiteResult[]): boolean {
-  const all = results.flatMap((result) => result.files);
-  const failed = all.flatMap(({ file, failed }) => failed.map((test) => `${file} › ${test}`));
+  const ran = results.flatMap((result) => result.files);
+  const failed = ran.flatMap(({ file, failed }) => failed.map((test) => `${file} › ${test}`));
   failed.push(...results.flatMap((result) => result.problems));
-  const skipped = all.flatMap(({ file, skipped }) =>
+  const skipped = ran.flatMap(({ file, skipped }) =>
     skipped.map((test) => ({ test: `${file} › ${test}`, why: excuse(file) })),
   );
-  const passed = all.reduce((sum, file) => sum + file.passed.length, 0);
+  const passed = ran.reduce((sum, file) => sum + file.passed.length, 0);
 
   say("");
   for (const line of failed) say(`failed: ${line}`);
@@ -90,6 +139,6 @@ function report(results: SuiteResult[]): boolean {
 
 /** Why a file's tests may be skipped: something it declares as needed cannot be had here. */
 function excuse(file: string): string | undefined {
-  const name = needs.get(file)?.find((need) => missing.has(need));
+  const name = needs.get(file.replace(/ \(.*/, ""))?.find((need) => missing.has(need));
   return name && `${name}: ${missing.get(name)}`;
 }

@@ -9,7 +9,13 @@ import { compileMapping } from "../ingest/mapping.ts";
 import { action, event, type ServiceFactory } from "../runtime.ts";
 import { checkUrl, shownUrl, sourceOf } from "./address.ts";
 import * as contract from "./connectors.contract.ts";
-import { type ConnectorDoc, ConnectorModel, ConnectorNodeModel } from "./connectors.model.ts";
+import {
+  type ConnectorDoc,
+  ConnectorModel,
+  type ConnectorNodeDoc,
+  ConnectorNodeModel,
+} from "./connectors.model.ts";
+import { instanceOf } from "./reporter.ts";
 import { Runner } from "./runner.ts";
 import { present } from "./status.ts";
 
@@ -23,6 +29,7 @@ export const connectorsService: ServiceFactory = ({ store, secrets, config }) =>
   const nodes = store.collection(ConnectorNodeModel);
   const allowPrivate = config.CONNECTOR_ALLOW_PRIVATE;
   const now = () => store.now();
+  let broker: ServiceBroker;
   let runner: Runner;
   let loop: Loop;
 
@@ -33,7 +40,14 @@ export const connectorsService: ServiceFactory = ({ store, secrets, config }) =>
   }
 
   async function show(doc: ConnectorDoc) {
-    return present(doc, await nodes.find(doc.tenant_id, { connector_id: doc._id }), now());
+    return present(doc, standing(await nodes.find(doc.tenant_id, { connector_id: doc._id })), now());
+  }
+
+  /** What nodes say that are there: with NATS that is known at once, without it only by what they say again. */
+  function standing(rows: ConnectorNodeDoc[]): ConnectorNodeDoc[] {
+    if (!config.NATS_URL) return rows;
+    const there = new Set(broker.registry.getNodeList({ onlyAvailable: true }).map(({ id }) => id));
+    return rows.filter(({ _id }) => there.has(instanceOf(_id)));
   }
 
   async function stop(): Promise<void> {
@@ -69,7 +83,10 @@ export const connectorsService: ServiceFactory = ({ store, secrets, config }) =>
         ]);
         const rows = await nodes.find(tenant_id, { connector_id: { $in: docs.map(({ _id }) => _id) } });
         const byId = Map.groupBy(rows, ({ connector_id }) => connector_id);
-        return { connectors: docs.map((doc) => present(doc, byId.get(doc._id) ?? [], now())), total };
+        return {
+          connectors: docs.map((doc) => present(doc, standing(byId.get(doc._id) ?? []), now())),
+          total,
+        };
       }),
 
       get: action(contract.getConnector, async ({ params: { connector_id }, meta }) =>
@@ -114,11 +131,12 @@ export const connectorsService: ServiceFactory = ({ store, secrets, config }) =>
     },
 
     created() {
-      const broker = this.broker as ServiceBroker;
+      broker = this.broker as ServiceBroker;
       const report = (err: unknown) => broker.logger.warn("connectors: will be tried again", err);
       const urlOf = ({ _id, sealed_url }: ConnectorDoc) => secrets.open(sealed_url, place(_id));
       // An embedded store has one node at a time, which says again what the one before it said.
-      const instance = config.MONGO_URL ? randomBytes(6).toString("hex") : "embedded";
+      const alone = config.MONGO_URL ? randomBytes(6).toString("hex") : "embedded";
+      const instance = config.NATS_URL ? broker.nodeID : alone;
       const own = { connectors, nodes, instance, now, report };
       runner = new Runner({ ...own, broker, urlOf, allowPrivate, maxBytes: config.EVENT_MAX_BYTES });
       loop = new Loop(() => runner.look().then(() => false), LOOK_MS, report);

@@ -96,3 +96,8 @@ export class Reporter {
     return `${connector_id} ${this.#parts.instance}`;
   }
 }
+
+/** The node that wrote a row. */
+export function instanceOf(row_id: string): string {
+  return row_id.slice(row_id.indexOf(" ") + 1);
+}

@@ -10,7 +10,7 @@ import type { AuthChange } from "./authenticate.ts";
 import { discardBody } from "./body.ts";
 import { clientAddress, givenRequestId } from "./client.ts";
 import { assetOf } from "./docs.ts";
-import { type Exchange, RootCall, type StreamHandler } from "./exchange.ts";
+import { type Exchange, type Link, RootCall, type StreamHandler } from "./exchange.ts";
 import { idempotencyKey, once } from "./idempotency.ts";
 import { type Allowance, CallerLimits, LocalRateCounters, rateLimited } from "./limits.ts";
 import { bearerIs, mayMonitor } from "./monitor.ts";
@@ -152,8 +152,11 @@ export class Edge {
     const params = await readParams(exchange, this.#parts.bodyReaders);
     const call = () => exchange.ctx.call(exchange.op.action, params);
     if (!exchange.op.waits) return toAnswer(exchange, await call());
-    const recheck = async () => this.#parts.callers.resolve(exchange.req);
-    return toAnswer(exchange, await whileWanted(this.#broker, exchange, recheck, call));
+    return toAnswer(exchange, await whileWanted(this.#broker, exchange, this.#linkOf(exchange), call));
+  }
+
+  #linkOf({ req }: Exchange): Link {
+    return { ending: this.#ending.signal, recheck: async () => this.#parts.callers.resolve(req) };
   }
 
   async #stream(exchange: Exchange): Promise<void> {
@@ -161,9 +164,7 @@ export class Edge {
     const params = await readParams(exchange, this.#parts.bodyReaders);
     const headers = edgeHeaders({ ...exchange, last: false });
     for (let i = 0; i < headers.length; i += 2) res.setHeader(headers[i] as string, headers[i + 1] as string);
-    const recheck = async () => this.#parts.callers.resolve(exchange.req);
-    const link = { ending: this.#ending.signal, recheck };
-    await (this.#parts.streams[op.action] as StreamHandler)(exchange, params, link);
+    await (this.#parts.streams[op.action] as StreamHandler)(exchange, params, this.#linkOf(exchange));
   }
 
   /** What is no operation may be a file of the page at /docs. */

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ServiceBroker, ServiceSchema, ServiceSettingSchema } from "moleculer";
 import ApiGateway from "moleculer-web";
 import { exposition } from "../../observability/metrics.ts";
-import { local, type Runtime } from "../runtime.ts";
+import { idempotent, local, type Runtime } from "../runtime.ts";
 import type { AuthChange } from "./authenticate.ts";
 import { ASSETS, docsPage } from "./docs.ts";
 import { Edge, type EdgeParts } from "./edge.ts";
@@ -47,8 +47,8 @@ export function gateway(runtime: Runtime, partsOf: (broker: ServiceBroker) => Ed
         document ??= Buffer.from(JSON.stringify(openApiDocument(parts.operations)));
         return document;
       }),
-      /** Where this node listens: main prints it. */
-      address: local(() => ({ origin: server.origin })),
+      /** Where this node listens. With several gateways PUBLIC_URL says better where callers come in. */
+      address: idempotent(() => ({ origin: server.origin })),
     },
     events: {
       "auth.changed": {

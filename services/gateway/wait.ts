@@ -5,15 +5,16 @@ import type { Exchange, Link } from "./exchange.ts";
 const RECHECK_MS = 2000;
 
 /**
- * A call that may wait for long, such as a poll. When its caller goes away or is refused meanwhile, its service is told
- * (`request.abandoned`) and ends it, so that what comes later is kept for somebody who may have it.
+ * A call that may wait for long, such as a poll. When its caller goes away or is refused meanwhile, or this node
+ * is about to stop, its service is told (`request.abandoned`) and ends it, so that what comes later is kept for
+ * somebody who may have it.
  *
  * @throws Fault authentication_failed once the caller is refused (api.md "Who calls": within 5 seconds)
  */
 export async function whileWanted<T>(
   broker: ServiceBroker,
   { res, caller, request_id }: Exchange,
-  recheck: Link["recheck"],
+  { ending, recheck }: Link,
   call: () => Promise<T>,
 ): Promise<T> {
   let refusal: unknown;
@@ -28,11 +29,16 @@ export async function whileWanted<T>(
     });
   }, RECHECK_MS);
   res.once("close", abandon);
+  ending.addEventListener("abort", abandon, { once: true });
   try {
-    const result = await call();
+    const answer = call();
+    // It may have begun to stop while the request was on its way here.
+    if (ending.aborted) abandon();
+    const result = await answer;
     if (refusal) throw refusal;
     return result;
   } finally {
     clearInterval(checks);
+    ending.removeEventListener("abort", abandon);
   }
 }

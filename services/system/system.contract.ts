@@ -1,7 +1,7 @@
 import { operation } from "../../lib/contract.ts";
 import { Type } from "../../lib/type.ts";
 
-const EXPOSITION_TYPE = "text/plain; version=0.0.4; charset=utf-8";
+export const EXPOSITION_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
 const Health = Type.Object({ status: Type.Literal("ok") });
 

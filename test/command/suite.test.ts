@@ -6,7 +6,7 @@ const ROOT = join(import.meta.dirname, "../..");
 
 async function run(names: string[], budgetSeconds = 60) {
   const files = names.map((name) => `test/command/fixtures/${name}.ts`);
-  return runSuite(ROOT, files, budgetSeconds, "ignore");
+  return runSuite(ROOT, files, budgetSeconds, { output: "ignore" });
 }
 
 test("tells what passed, failed and was skipped, by name", async () => {

@@ -89,7 +89,7 @@ const order = (id: number | string) => ({ id, what: "Placed", for: "acme", data:
     for (const reason of [/\/what/, /not JSON/, /service\./, /at most 1048576/])
       expect(reasons).toMatch(reason);
     expect(own).toContainEqual(expect.objectContaining({ agent_id: null, payload: { id: 2, data: {} } }));
-    const exposition = await (await fetch(`${server.root}/metrics`)).text();
+    const exposition = await server.metrics();
     expect(exposition).toMatch(/^afferent_connector_messages_total\{outcome="mapping_error"\} \d+$/m);
     expect(exposition).toMatch(/^afferent_connectors\{state="consuming"\} \d+$/m);
     expect((await admin.del(`/ingest/connectors/${connector.id}`)).status).toBe(204);

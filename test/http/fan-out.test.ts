@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { cloudEvent, fannedOut, firstAgent, newAgent, receive, type TestAgent } from "../support/agents.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import { inCluster, startServer, type TestServer } from "../support/server.ts";
 import { ok } from "../support/tenancy.ts";
 
 let server: TestServer;
@@ -31,7 +31,8 @@ test("a kill between accepting and fanning out loses nothing and doubles nothing
   const agents = await Promise.all([1, 2, 3].map(() => newAgent(server, admin)));
   for (const agent of agents)
     ok(await agent.post(`/agents/${agent.id}/interests`, { event_type: "com.kill.*" }));
-  for (const round of [1, 2, 3]) {
+  // Among several nodes what the dead one had leased is due when its lease ends, and each round takes 10 s.
+  for (const round of inCluster() ? [1] : [1, 2, 3]) {
     let killed: Promise<void> | undefined;
     const accepted = await publishUntil(`round${round}`, (count) => {
       if (count >= 100 * round) killed ??= server.kill();

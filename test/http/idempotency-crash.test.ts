@@ -1,8 +1,9 @@
 import { expect, test } from "@jest/globals";
 import { type Answer, agentToken, api } from "../support/http.ts";
-import { startServer } from "../support/server.ts";
+import { inCluster, startServer } from "../support/server.ts";
 
-const ROUNDS = 3;
+// Among several nodes nobody knows that a lease's holder died: each round takes the half minute of a lease.
+const ROUNDS = inCluster() ? 1 : 3;
 const AGENTS = 30;
 
 test("a crash between an effect and its answer neither loses nor repeats the effect", async () => {
@@ -42,4 +43,4 @@ test("a crash between an effect and its answer neither loses nor repeats the eff
   } finally {
     await server.stop();
   }
-});
+}, 90_000);

@@ -5,11 +5,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { serviceFactories } from "../../services/index.ts";
+import { START } from "../support/alone.ts";
 import { type Child, startChild } from "../support/child.ts";
 import { type Api, agentToken, api } from "../support/http.ts";
 import { startMongo } from "../support/mongo.ts";
 import { type NatsServer, startNats } from "../support/nats.ts";
-import { START, startServer, type TestServer } from "../support/server.ts";
+import { startServer, type TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 
 const mongo = await startMongo();
@@ -35,7 +36,7 @@ const BEHIND = Object.keys(serviceFactories).filter((name) => !AT_THE_EDGE.inclu
     };
     const { PATH = "" } = process.env;
     worker = await startChild(process.execPath, START, {
-      env: { ...env, PATH, DATA_DIR: dataDir, SERVICES: BEHIND.join(",") },
+      env: { ...env, PATH, PORT: "0", DATA_DIR: dataDir, SERVICES: BEHIND.join(",") },
     });
     gateway = await startServer({ env: { ...env, SERVICES: AT_THE_EDGE.join(",") } });
     const token = await settle(
@@ -88,6 +89,41 @@ const BEHIND = Object.keys(serviceFactories).filter((name) => !AT_THE_EDGE.inclu
     expect((await agent.post("/events", event)).status).toBe(202);
     const { deliveries } = (await agent.get("/delivery/poll?wait=20")).body;
     expect(deliveries[0].payload.data).toHaveLength(event.data.length);
+  });
+
+  test("a batch of the largest size fits through, and its events come in answers that stop at 4 MB", async () => {
+    expect((await interest("com.batch")).status).toBe(201);
+    const events = Array.from({ length: 10 }, (_, i) => {
+      const event = { specversion: "1.0", id: `batch-${i}`, type: "com.batch", source: "/test", data: "" };
+      return { ...event, data: "y".repeat(1_048_000 - JSON.stringify(event).length) };
+    });
+    const headers = { "content-type": "application/cloudevents-batch+json" };
+    const published = await agent.post("/events", events, headers);
+    expect(published.body).toMatchObject(events.map(() => ({ status: "accepted" })));
+    const ids = new Set<string>();
+    while (ids.size < events.length) {
+      const { deliveries } = (await agent.get("/delivery/poll?wait=20")).body;
+      expect(deliveries.length).toBeGreaterThan(0);
+      expect(deliveries.length).toBeLessThan(6);
+      for (const { payload } of deliveries) ids.add(payload.id);
+      const delivery_ids = deliveries.map(({ id }: { id: string }) => id);
+      expect((await agent.post("/delivery/ack", { delivery_ids })).status).toBe(200);
+    }
+  });
+
+  test("a worker says whether it is ready, and what it counts", async () => {
+    const [, root = ""] = await worker.find(/(http:\/\/127\.0\.0\.1:\d+)\/readyz/, 10_000);
+    const there = { url: root };
+    expect(await api(there).get("/readyz")).toMatchObject({
+      status: 200,
+      body: { status: "ready", checks: { store: "ok", services: "ok", fan_out: "ok" } },
+    });
+    expect(await api(there).get("/healthz?now")).toMatchObject({ status: 200, body: { status: "ok" } });
+    expect((await api(there).get("/metrics")).body).toMatch(/^afferent_events_accepted_total [1-9]/m);
+    const proxied = await api(there).get("/metrics", { "x-forwarded-for": "203.0.113.9" });
+    for (const { status, body } of [proxied, await api(there).get("/v1/agents")]) {
+      expect({ status, body }).toMatchObject({ status: 404, body: { error: { code: "not_found" } } });
+    }
   });
 });
 

@@ -2,9 +2,10 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { START } from "../support/alone.ts";
 import { type Child, startChild } from "../support/child.ts";
 import { agentToken, api } from "../support/http.ts";
-import { type Credentials, START, startServer, type TestServer } from "../support/server.ts";
+import { type Credentials, startServer, type TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 
 const METRICS_TOKEN = "metrics-token-of-the-test";
@@ -12,13 +13,8 @@ const OPERATOR_TOKEN = "operator-token-of-the-test";
 const TRACEPARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 
 /** The value of a metric, or the sum of those whose labels contain `labels`. */
-async function metricOf(
-  server: Pick<TestServer, "url" | "root">,
-  name: string,
-  labels = "",
-): Promise<number> {
-  const { body } = await api(server).get(`${server.root}/metrics`);
-  const lines = String(body)
+async function metricOf(server: Pick<TestServer, "metrics">, name: string, labels = ""): Promise<number> {
+  const lines = (await server.metrics())
     .split("\n")
     .filter((line) => new RegExp(`^${name}[ {]`).test(line) && line.includes(labels));
   return lines.reduce((sum, line) => sum + Number(line.split(" ").at(-1)), 0);
@@ -154,7 +150,7 @@ describe("a node at work", () => {
   });
 
   test("no label of a metric is an id", async () => {
-    const { body } = await api(server).get(`${server.root}/metrics`);
+    const body = await server.metrics();
     const { agent, tenant_id } = server.credentials;
     expect(body).not.toContain(agent.id);
     expect(body).not.toContain(tenant_id);

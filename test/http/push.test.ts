@@ -255,9 +255,7 @@ test("a node that stops returns what it was pushing, and pushes it again", async
   await settle(async () => (await statsOf(receiver)).pending === 0);
 });
 
-async function metrics(): Promise<string> {
-  return (await ground.admin.get(`${ground.server.root}/metrics`)).body;
-}
+const metrics = () => ground.server.metrics();
 
 /** How often this run of the server found an endpoint unreachable. */
 async function parked(): Promise<number> {

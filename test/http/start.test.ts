@@ -5,8 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { START } from "../support/alone.ts";
 import { agentToken, api } from "../support/http.ts";
-import { START, startServer, type TestServer } from "../support/server.ts";
+import { startServer, type TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 
 const ROOT = join(import.meta.dirname, "../..");

@@ -9,6 +9,8 @@ export interface NatsServer {
   kill(): Promise<void>;
   /** Again, on the same port. */
   start(): Promise<void>;
+  /** Removes what it kept; it must not be running. */
+  remove(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -30,6 +32,7 @@ export async function startNats(maxPayload = "12MB"): Promise<NatsServer> {
     start: async () => {
       child = await start();
     },
+    remove: () => rm(folder, { recursive: true }),
     stop: async () => {
       await child.end("SIGTERM", 5_000);
       await rm(folder, { recursive: true });

@@ -8,27 +8,44 @@ import { createLog } from "../../observability/log.ts";
 import { agentsService } from "../../services/agents/agents.service.ts";
 import { authService } from "../../services/auth/auth.service.ts";
 import { keysService } from "../../services/keys/keys.service.ts";
-import type { Runtime } from "../../services/runtime.ts";
+import type { Runtime, ServiceFactory } from "../../services/runtime.ts";
 import { teamsService } from "../../services/teams/teams.service.ts";
 import { tenantsService } from "../../services/tenants/tenants.service.ts";
 import { usersService } from "../../services/users/users.service.ts";
 import { openBlobs } from "../../storage/blobs/blobs.ts";
 import { openStore } from "../../storage/connection.ts";
 
-const SERVICES = [agentsService, authService, keysService, teamsService, tenantsService, usersService];
+const IDENTITY = [agentsService, authService, keysService, teamsService, tenantsService, usersService];
+
+interface NodeOptions {
+  env?: Record<string, string>;
+  middlewares?: Middleware[];
+}
 
 /** The services of identity in this process, on an embedded store, without HTTP. */
-export async function startIdentity(dataDir: string, middlewares: Middleware[] = []) {
-  const config = readConfig({ DATA_DIR: dataDir, LOG_LEVEL: "fatal" });
+export function startIdentity(dataDir: string, middlewares: Middleware[] = []) {
+  return startServices(dataDir, IDENTITY, { middlewares });
+}
+
+/** Services of one node in this process, without HTTP. */
+export async function startServices(
+  dataDir: string,
+  services: ServiceFactory[],
+  { env = {}, middlewares }: NodeOptions,
+) {
+  const config = readConfig({ DATA_DIR: dataDir, LOG_LEVEL: "fatal", ...env });
   const store = await openStore(config);
   const blobs = await openBlobs(store, config);
   const secrets = await openSecretBox(config.SECRET_KEY, config.DATA_DIR);
   // Of a process's metrics there is only one set, and of these nodes many.
   const disk = new DiskWatch(dataDir, 0);
   const observability = { log: createLog(config), health: new Health(), disk, tracing: null };
-  const broker = new ServiceBroker({ ...brokerOptions(config, observability), middlewares });
+  const broker = new ServiceBroker({
+    ...brokerOptions(config, observability),
+    ...(middlewares && { middlewares }),
+  });
   const runtime: Runtime = { config, store, blobs, secrets, windows: null, ...observability };
-  for (const service of SERVICES) broker.createService(service(runtime));
+  for (const service of services) broker.createService(service(runtime));
   await store.ready();
   await broker.start();
   const stop = async () => {

@@ -2,15 +2,13 @@ import { randomBytes } from "node:crypto";
 import { copyFile, mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { serviceFactories } from "../../services/index.ts";
-import { type Child, startChild } from "./child.ts";
+import { startAlone } from "./alone.ts";
+import type { Child } from "./child.ts";
 import { agentToken } from "./http.ts";
 import { type NatsServer, startNats } from "./nats.ts";
-import { START, startServer, type TestServer } from "./server.ts";
+import type { TestServer } from "./server.ts";
 import { settle } from "./settle.ts";
-
-const AT_THE_EDGE = ["gateway"];
-const BEHIND = Object.keys(serviceFactories).filter((name) => !AT_THE_EDGE.includes(name));
+import { AT_THE_EDGE, startWorker } from "./worker.ts";
 
 export interface Nodes {
   nats: NatsServer;
@@ -40,7 +38,7 @@ export async function startNodes(
   const started = await Promise.all(
     Array.from({ length: workers }, (_, i) => startWorker(env, join(folder, `worker-${i}`))),
   );
-  const gateway = await startServer({ env: { ...env, SERVICES: AT_THE_EDGE.join(",") } });
+  const gateway = await startAlone({ env: { ...env, SERVICES: AT_THE_EDGE.join(",") } });
   const servers = [gateway];
   await settle(() => agentToken(gateway, gateway.credentials.agent.api_key), { within: 20_000 });
   return {
@@ -51,7 +49,7 @@ export async function startNodes(
       const dataDir = join(folder, `server-${servers.length}`);
       await mkdir(dataDir);
       await copyFile(join(gateway.dataDir, "credentials.json"), join(dataDir, "credentials.json"));
-      const server = await startServer({ env: { ...env, SERVICES: services.join(",") }, dataDir });
+      const server = await startAlone({ env: { ...env, SERVICES: services.join(",") }, dataDir });
       servers.push(server);
       return server;
     },
@@ -66,10 +64,4 @@ export async function startNodes(
       for (const each of ended) if (each.status === "rejected") throw each.reason;
     },
   };
-}
-
-function startWorker(env: Record<string, string>, dataDir: string): Promise<Child> {
-  const { PATH = "" } = process.env;
-  const settings = { ...env, PATH, DATA_DIR: dataDir, SERVICES: BEHIND.join(",") };
-  return startChild(process.execPath, START, { env: settings });
 }

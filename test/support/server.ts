@@ -1,16 +1,4 @@
-import { readFileSync } from "node:fs";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { type Child, startChild } from "./child.ts";
-import { settle } from "./settle.ts";
-
-const ROOT = join(import.meta.dirname, "../..");
-
-/** What follows `node` in `npm start`: the tests start what users start. */
-export const START: string[] = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"))
-  .scripts.start.split(" ")
-  .slice(1);
+import { startAlone } from "./alone.ts";
 
 /** What the first start on an empty store writes to `DATA_DIR/credentials.json`. */
 export interface Credentials {
@@ -42,6 +30,8 @@ export interface TestServer {
   pid(): number;
   /** All it has printed since its last start. */
   logs(): string;
+  /** What its nodes count, in the text format of Prometheus, one after another. */
+  metrics(): Promise<string>;
   /** SIGTERM, and its own data directory removed. @throws Error unless it exits with 0 within 10 s. */
   stop(): Promise<void>;
   /** SIGTERM; the data directory stays for `restart`. @throws Error unless it exits with 0 within 10 s. */
@@ -53,76 +43,26 @@ export interface TestServer {
 }
 
 /**
- * Starts the real server as a child process on a free port of 127.0.0.1 and waits until it is ready.
+ * Starts the real server on a free port of 127.0.0.1 and waits until it is ready: one node on the embedded store, or,
+ * with `AFFERENT_TEST_WORLD=cluster`, a gateway and a worker over NATS on the MongoDB of `MONGO_URL`. Tests that name
+ * a record or NATS of their own get just the node that they describe.
  *
  * @throws Error with all it printed when it ends or is not ready within 30 s.
  */
-export async function startServer({
-  env = {},
-  dataDir: given,
-  under = [],
-}: ServerOptions = {}): Promise<TestServer> {
-  const dataDir = given ?? (await mkdtemp(join(tmpdir(), "afferent-test-")));
-  const removeOwn = () => (given ? undefined : rm(dataDir, { recursive: true, force: true }));
-  const start = (port: string) =>
-    startReady({ ...env, HOST: "127.0.0.1", PORT: port, DATA_DIR: dataDir }, under);
-  let running: Awaited<ReturnType<typeof start>> | undefined;
-  try {
-    running = await start("0");
-  } catch (error) {
-    await removeOwn();
-    throw error;
-  }
-  let { child } = running;
-  const { root } = running;
-  const terminate = async () => {
-    if (!running) return;
-    running = undefined;
-    const { code, signal } = await child.end("SIGTERM", 10_000);
-    if (code !== 0) throw new Error(`server ended with ${signal ?? `exit code ${code}`}:\n${child.output()}`);
-  };
-  return {
-    url: `${root}/v1`,
-    root,
-    dataDir,
-    credentials: await settle(async () =>
-      JSON.parse(await readFile(join(dataDir, "credentials.json"), "utf8")),
-    ),
-    pid: () => child.pid,
-    logs: () => child.output(),
-    stop: () => terminate().finally(removeOwn),
-    end: terminate,
-    kill: async () => {
-      running = undefined;
-      await child.end("SIGKILL", 10_000);
-    },
-    restart: async () => {
-      await terminate();
-      running = await start(new URL(root).port);
-      child = running.child;
-    },
-  };
+export async function startServer(options: ServerOptions = {}): Promise<TestServer> {
+  const { env = {}, under = [] } = options;
+  const described = env.MONGO_URL !== undefined || env.NATS_URL !== undefined || under.length > 0;
+  if (!inCluster() || described) return startAlone(options);
+  // Only here: it knows all services by name, and loading them would cost every test file half a second.
+  const { startClustered } = await import("./clustered.ts");
+  return startClustered(options);
 }
 
-async function startReady(
-  settings: Record<string, string>,
-  under: string[],
-): Promise<{ child: Child; root: string }> {
-  // Of this process's environment only what any program needs: the server must not see settings of the tests.
-  const { PATH = "", HOME = "", TMPDIR = tmpdir() } = process.env;
-  const [command = process.execPath, ...args] = [...under, process.execPath, ...START];
-  const child = await startChild(command, args, {
-    cwd: ROOT,
-    env: { PATH, HOME, TMPDIR, ...settings },
-  });
-  try {
-    const [root] = await child.find(/http:\/\/127\.0\.0\.1:\d+/, 30_000);
-    const ready = async () => (await fetch(`${root}/readyz`)).status === 200;
-    const ended = child.exited.then(() => Promise.reject(new Error("it ended")));
-    await Promise.race([settle(ready, { within: 30_000, what: "GET /readyz to answer 200" }), ended]);
-    return { child, root };
-  } catch (error) {
-    await child.end("SIGKILL", 10_000);
-    throw new Error(`the server did not get ready:\n${child.output()}`, { cause: error });
+/** Whether `startServer` starts several nodes: what is only true of one process is not asked of them. */
+export function inCluster(): boolean {
+  const world = process.env.AFFERENT_TEST_WORLD ?? "alone";
+  if (world !== "alone" && world !== "cluster") {
+    throw new Error(`AFFERENT_TEST_WORLD is ${world}: expected alone or cluster`);
   }
+  return world === "cluster";
 }

@@ -10,6 +10,13 @@ export interface SuiteResult {
   seconds: number;
 }
 
+interface SuiteOptions {
+  /** Where jest's own output goes. */
+  output?: "inherit" | "ignore";
+  /** Settings for the tests, besides those of this process. */
+  env?: Record<string, string>;
+}
+
 const running = new Set<ChildProcess>();
 
 /** Runs the test files in one jest, and stops it with all it started when the budget is used up. */
@@ -17,10 +24,10 @@ export async function runSuite(
   root: string,
   files: string[],
   budgetSeconds: number,
-  output: "inherit" | "ignore" = "inherit",
+  { output = "inherit", env = {} }: SuiteOptions = {},
 ): Promise<SuiteResult> {
   const started = performance.now();
-  const jest = startJest(root, files, output);
+  const jest = startJest(root, files, { output, env });
   let lines = "";
   (jest.stdio[3] as Readable).setEncoding("utf8").on("data", (text: string) => {
     lines += text;
@@ -51,7 +58,7 @@ export function stopSuites(): void {
   for (const jest of running) stop(jest);
 }
 
-function startJest(root: string, files: string[], output: "inherit" | "ignore"): ChildProcess {
+function startJest(root: string, files: string[], { output, env }: Required<SuiteOptions>): ChildProcess {
   const flags = ["--experimental-vm-modules", "--disable-warning=ExperimentalWarning"];
   // The caller has chosen the files: jest's own pattern must not leave any of them out.
   const choice = ["--testMatch", "<rootDir>/test/**/*.ts", "--runTestsByPath", ...files];
@@ -60,7 +67,7 @@ function startJest(root: string, files: string[], output: "inherit" | "ignore"):
     process.execPath,
     [...flags, join(root, "node_modules/jest/bin/jest.js"), ...reporters, ...choice],
     // A process group of its own, so that a stop reaches the workers and all that the tests started.
-    { cwd: root, stdio: ["ignore", output, output, "pipe"], detached: true },
+    { cwd: root, env: { ...process.env, ...env }, stdio: ["ignore", output, output, "pipe"], detached: true },
   );
   running.add(jest);
   return jest;

@@ -1,0 +1,120 @@
+/** @needs mongodb: how often the record is asked, counted by the driver's own monitoring of commands. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { type CommandStartedEvent, MongoClient } from "mongodb";
+import { newId } from "../lib/ids.ts";
+import { agentsService } from "../services/agents/agents.service.ts";
+import { channelsService } from "../services/channels/channels.service.ts";
+import { deliveriesService } from "../services/deliveries/deliveries.service.ts";
+import { eventsService } from "../services/events/events.service.ts";
+import { interestsService } from "../services/interests/interests.service.ts";
+import { teamsService } from "../services/teams/teams.service.ts";
+import { tenantsService } from "../services/tenants/tenants.service.ts";
+import { startMongo } from "./support/mongo.ts";
+import { startServices } from "./support/node.ts";
+import { settle } from "./support/settle.ts";
+
+const SERVICES = [
+  ...[agentsService, channelsService, deliveriesService, eventsService],
+  ...[interestsService, teamsService, tenantsService],
+];
+const EVENTS = 60;
+const AGENTS = 5;
+const tenant_id = "tn_counted";
+const mongo = await startMongo();
+
+("url" in mongo ? describe : describe.skip)("round trips to the record", () => {
+  const url = "url" in mongo ? mongo.url : "";
+  /** A connection that is not counted. */
+  const client = new MongoClient(url);
+  const agent_ids: string[] = [];
+  /** `<command> <collection>` of every command for the tenant; sweeps, which look across tenants, name none. */
+  let commands: string[] = [];
+  let dataDir: string;
+  let node: Awaited<ReturnType<typeof startServices>>;
+
+  beforeAll(async () => {
+    dataDir = await mkdtemp(join(tmpdir(), "afferent-trips-"));
+    const MONGO_URL = new URL(url);
+    MONGO_URL.searchParams.set("monitorCommands", "true");
+    const SECRET_KEY = Buffer.alloc(32, 7).toString("base64");
+    node = await startServices(dataDir, SERVICES, { env: { MONGO_URL: MONGO_URL.href, SECRET_KEY } });
+    node.runtime.store.connection.getClient().on("commandStarted", (event: CommandStartedEvent) => {
+      if (JSON.stringify(event.command).includes(tenant_id)) {
+        commands.push(`${event.commandName} ${event.command[event.commandName]}`);
+      }
+    });
+    await client.db().collection<{ _id: string }>("tenants").insertOne({ _id: tenant_id });
+    for (let n = 0; n < AGENTS; n++) agent_ids.push(await newReceiver());
+    await counted(publish);
+    await counted(() => poll(agent_ids[0] as string));
+  }, 60_000);
+  afterAll(async () => {
+    await node?.stop();
+    await client.close();
+    if (dataDir) await rm(dataDir, { recursive: true });
+    if ("url" in mongo) await mongo.stop();
+  });
+
+  // biome-ignore lint/suspicious/noExplicitAny: tests assert on shapes that the type checker cannot know
+  function call(agent_id: string, action: string, params: object): Promise<any> {
+    const caller = {
+      ...{ kind: "agent", agent_id, team_id: null, key_id: "key_1", tenant_id },
+      ...{ scopes: ["admin"], token_id: "jti", expires_at: Number.MAX_SAFE_INTEGER },
+    };
+    return node.broker.call(action, params, { meta: { caller, request_id: newId("req") } });
+  }
+
+  async function newReceiver(): Promise<string> {
+    const { id } = await call("ag_admin", "agents.create", { name: "counted", delivery_mode: "poll" });
+    await call(id, "interests.create", { agent_id: id, event_type: "com.counted" });
+    return id;
+  }
+
+  let published = 0;
+  const publish = () =>
+    call("ag_admin", "events.publish", {
+      event: { specversion: "1.0", id: `counted-${published++}`, type: "com.counted", source: "/counted" },
+    });
+  const poll = async (agent_id: string): Promise<string[]> => {
+    const { deliveries } = JSON.parse(await call(agent_id, "deliveries.poll", { limit: 100 }));
+    return deliveries.map(({ id }: { id: string }) => id);
+  };
+
+  /** What the work asked of the record, fan-out included. */
+  async function counted(work: () => Promise<unknown>): Promise<string[]> {
+    commands = [];
+    await work();
+    const waiting = () => client.db().collection("events").countDocuments({ fanned_out_at: null });
+    await settle(async () => (await waiting()) === 0);
+    return commands.toSorted();
+  }
+
+  test("publishes of a moment take one; their fan-out three, however many events and receivers", async () => {
+    const asked = await counted(() => Promise.all(Array.from({ length: EVENTS }, publish)));
+    expect(asked).toEqual(["find tenants", "insert deliveries", "insert events", "update events"]);
+  });
+
+  test("a poll takes three at most, however much there is", async () => {
+    let ids: string[] = [];
+    const asked = await counted(async () => {
+      ids = await poll(agent_ids[1] as string);
+    });
+    expect(ids).toHaveLength(EVENTS + 1);
+    expect(asked).toEqual(["find agents", "find deliveries", "update deliveries"]);
+  });
+
+  test("an ack of a whole page takes one", async () => {
+    const ids = await poll(agent_ids[2] as string);
+    const asked = await counted(() => call(agent_ids[2] as string, "deliveries.ack", { delivery_ids: ids }));
+    expect(asked).toEqual(["update deliveries"]);
+  });
+
+  test("a publish that is known takes two: to find out, and to name the first", async () => {
+    published--;
+    const asked = await counted(publish);
+    expect(asked).toEqual(["find events", "insert events"]);
+  });
+});

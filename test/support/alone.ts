@@ -1,0 +1,90 @@
+import { readFileSync } from "node:fs";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Child, startChild } from "./child.ts";
+import type { ServerOptions, TestServer } from "./server.ts";
+import { settle } from "./settle.ts";
+
+const ROOT = join(import.meta.dirname, "../..");
+
+/** What follows `node` in `npm start`: the tests start what users start. */
+export const START: string[] = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"))
+  .scripts.start.split(" ")
+  .slice(1);
+
+/**
+ * Starts one node as a child process on a free port of 127.0.0.1 and waits until it is ready.
+ *
+ * @throws Error with all it printed when it ends or is not ready within 30 s.
+ */
+export async function startAlone({
+  env = {},
+  dataDir: given,
+  under = [],
+}: ServerOptions = {}): Promise<TestServer> {
+  const dataDir = given ?? (await mkdtemp(join(tmpdir(), "afferent-test-")));
+  const removeOwn = () => (given ? undefined : rm(dataDir, { recursive: true, force: true }));
+  const start = (port: string) =>
+    startReady({ ...env, HOST: "127.0.0.1", PORT: port, DATA_DIR: dataDir }, under);
+  let running: Awaited<ReturnType<typeof start>> | undefined;
+  try {
+    running = await start("0");
+  } catch (error) {
+    await removeOwn();
+    throw error;
+  }
+  let { child } = running;
+  const { root } = running;
+  const terminate = async () => {
+    if (!running) return;
+    running = undefined;
+    const { code, signal } = await child.end("SIGTERM", 10_000);
+    if (code !== 0) throw new Error(`server ended with ${signal ?? `exit code ${code}`}:\n${child.output()}`);
+  };
+  return {
+    url: `${root}/v1`,
+    root,
+    dataDir,
+    credentials: await settle(async () =>
+      JSON.parse(await readFile(join(dataDir, "credentials.json"), "utf8")),
+    ),
+    pid: () => child.pid,
+    logs: () => child.output(),
+    metrics: async () => (await fetch(`${root}/metrics`)).text(),
+    stop: () => terminate().finally(removeOwn),
+    end: terminate,
+    kill: async () => {
+      running = undefined;
+      await child.end("SIGKILL", 10_000);
+    },
+    restart: async () => {
+      await terminate();
+      running = await start(new URL(root).port);
+      child = running.child;
+    },
+  };
+}
+
+async function startReady(
+  settings: Record<string, string>,
+  under: string[],
+): Promise<{ child: Child; root: string }> {
+  // Of this process's environment only what any program needs: the server must not see settings of the tests.
+  const { PATH = "", HOME = "", TMPDIR = tmpdir() } = process.env;
+  const [command = process.execPath, ...args] = [...under, process.execPath, ...START];
+  const child = await startChild(command, args, {
+    cwd: ROOT,
+    env: { PATH, HOME, TMPDIR, ...settings },
+  });
+  try {
+    const [root] = await child.find(/http:\/\/127\.0\.0\.1:\d+/, 30_000);
+    const ready = async () => (await fetch(`${root}/readyz`)).status === 200;
+    const ended = child.exited.then(() => Promise.reject(new Error("it ended")));
+    await Promise.race([settle(ready, { within: 30_000, what: "GET /readyz to answer 200" }), ended]);
+    return { child, root };
+  } catch (error) {
+    await child.end("SIGKILL", 10_000);
+    throw new Error(`the server did not get ready:\n${child.output()}`, { cause: error });
+  }
+}

@@ -1,0 +1,96 @@
+import { randomBytes } from "node:crypto";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startAlone } from "./alone.ts";
+import type { Child } from "./child.ts";
+import { startMongo } from "./mongo.ts";
+import { startNats } from "./nats.ts";
+import type { ServerOptions, TestServer } from "./server.ts";
+import { AT_THE_EDGE, startWorker } from "./worker.ts";
+
+/** What nodes share that start on the same data directory. */
+interface Shared {
+  MONGO_URL: string;
+  SECRET_KEY: string;
+}
+
+/**
+ * Starts a gateway and a worker over NATS, on a database that belongs to the data directory. They start, end and are
+ * killed together.
+ */
+export async function startClustered({ env = {}, dataDir: given }: ServerOptions): Promise<TestServer> {
+  const dataDir = given ?? (await mkdtemp(join(tmpdir(), "afferent-cluster-")));
+  const { shared, drop } = await sharedOf(dataDir);
+  const nats = await startNats();
+  const settings = { ...env, ...shared, NATS_URL: nats.url };
+  let worker: Child | undefined;
+  const startBehind = async () => {
+    worker = await startWorker(settings, join(dataDir, "worker"));
+  };
+  const endBehind = async () => {
+    const ending = worker;
+    worker = undefined;
+    if (ending) await endWell(ending);
+    await nats.kill();
+  };
+  const removeOwn = async () => {
+    if (given) return;
+    await drop();
+    await rm(dataDir, { recursive: true, force: true });
+  };
+  let gateway: TestServer;
+  try {
+    await startBehind();
+    gateway = await startAlone({ env: { ...settings, SERVICES: AT_THE_EDGE.join(",") }, dataDir });
+  } catch (error) {
+    await worker?.end("SIGKILL", 10_000);
+    await nats.stop();
+    await removeOwn();
+    throw new Error(`the cluster did not get ready:\n${worker?.output()}`, { cause: error });
+  }
+  const end = () => gateway.end().finally(endBehind);
+  return {
+    ...gateway,
+    logs: () => gateway.logs() + (worker?.output() ?? ""),
+    metrics: async () => `${await gateway.metrics()}\n${await metricsOf(worker as Child)}`,
+    end,
+    stop: () => end().finally(nats.remove).finally(removeOwn),
+    kill: async () => {
+      await Promise.all([gateway.kill(), worker?.end("SIGKILL", 10_000)]);
+      worker = undefined;
+      await nats.kill();
+    },
+    restart: async () => {
+      await end();
+      await nats.start();
+      await startBehind();
+      await gateway.restart();
+    },
+  };
+}
+
+async function endWell(worker: Child): Promise<void> {
+  const { code, signal } = await worker.end("SIGTERM", 10_000);
+  if (code !== 0)
+    throw new Error(`a worker ended with ${signal ?? `exit code ${code}`}:\n${worker.output()}`);
+}
+
+async function metricsOf(worker: Child): Promise<string> {
+  const [, root] = await worker.find(/(http:\/\/127\.0\.0\.1:\d+)\/readyz/, 10_000);
+  return (await fetch(`${root}/metrics`)).text();
+}
+
+async function sharedOf(dataDir: string): Promise<{ shared: Shared; drop(): Promise<void> }> {
+  if (!process.env.MONGO_URL) {
+    throw new Error("AFFERENT_TEST_WORLD=cluster needs MONGO_URL; `npm test -- cluster` brings one.");
+  }
+  const file = join(dataDir, "cluster.json");
+  const known = await readFile(file, "utf8").catch(() => null);
+  if (known) return { shared: JSON.parse(known), drop: async () => {} };
+  const mongo = await startMongo();
+  if ("skipped" in mongo) throw new Error(mongo.skipped);
+  const shared = { MONGO_URL: mongo.url, SECRET_KEY: randomBytes(32).toString("base64") };
+  await writeFile(file, JSON.stringify(shared));
+  return { shared, drop: mongo.stop };
+}

@@ -1,0 +1,14 @@
+import { serviceFactories } from "../../services/index.ts";
+import { START } from "./alone.ts";
+import { type Child, startChild } from "./child.ts";
+
+/** The services of a gateway's node. */
+export const AT_THE_EDGE = ["gateway"];
+const BEHIND = Object.keys(serviceFactories).filter((name) => !AT_THE_EDGE.includes(name));
+
+/** Starts a node with all services but the gateway. It is ready once there is a gateway. */
+export function startWorker(env: Record<string, string>, dataDir: string): Promise<Child> {
+  const { PATH = "" } = process.env;
+  const settings = { ...env, PATH, PORT: "0", DATA_DIR: dataDir, SERVICES: BEHIND.join(",") };
+  return startChild(process.execPath, START, { env: settings });
+}

@@ -1,0 +1,30 @@
+/**
+ * The HTTP tests run a second time with `AFFERENT_TEST_WORLD=cluster`: each server is then a gateway and a worker over
+ * NATS, on MongoDB (test/support/clustered.ts).
+ */
+export const CLUSTER = {
+  name: "cluster",
+  files: /^test\/http\//,
+  budgetSeconds: 900,
+  needs: ["mongodb", "nats"],
+  /** The files that are not run a second time, and why. */
+  alone: {
+    admin: "the command line without a server works on the embedded store",
+    backup: "copies the embedded store",
+    edge: "the gateway's own, without the services behind it",
+    "first-start": "what is in one process's data directory",
+    idempotency: "the gateway's own, without the services behind it",
+    limits: "the gateway's own, without the services behind it",
+    observability: "what one node says of itself; nats.test.ts asks a worker",
+    readme: "the commands of somebody who starts one process",
+    start: "how one process starts and ends",
+    affinity: "several nodes already",
+    "delivery.mongodb": "MongoDB already",
+    "events.mongodb": "MongoDB already",
+    failover: "several nodes already",
+    "mongo-lost": "MongoDB already",
+    nats: "several nodes already",
+    nodes: "several nodes already",
+    redis: "several nodes already",
+  } as Record<string, string>,
+};
