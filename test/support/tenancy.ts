@@ -106,20 +106,18 @@ const MAKERS: Record<string, (world: World) => Promise<string>> = {
   project: async ({ admin, slug }) => ok(await admin.post("/projects", { key: `project-of-${slug}` })).key,
   evt: async ({ agent }) => ok(await agent.post("/events", event("of-a-tenant"))).event_id,
   dlv: deadDelivery,
-  con: async ({ admin, slug }) => {
   clm: async ({ admin, idOf }) => claimDevice(admin, await idOf("ag")),
+  ses: async ({ admin, idOf }) => (await connectDevice(admin, await idOf("ag"))).session_id,
   memory: async ({ agent }) =>
     ok(await agent.post("/memories", { title: "t", content: "c", type: "semantic", scope: "institutional" }))
       .id,
   con: async ({ admin, slug }) => {
-  ses: async ({ admin, idOf }) => (await connectDevice(admin, await idOf("ag"))).session_id,
     const mapping = { entity: "thing", action: "made" };
     const broker = { kind: "amqp091", url: "amqp://broker.invalid", queue: slug, paused: true };
     return ok(await admin.post("/ingest/connectors", { name: "c", source: "test", mapping, ...broker })).id;
   },
 };
 
-async function makeId(kind: string, world: World): Promise<string> {
 /** Issues a code for an agent and claims it, as its device does. */
 async function claimDevice(admin: Api, agent_id: string): Promise<string> {
   const { user_code } = ok(await admin.post(`/agents/${agent_id}/device-code`, {}));
@@ -134,6 +132,7 @@ export async function connectDevice(admin: Api, agent_id: string): Promise<Conne
   return ok(await admin.post("/device-codes:complete", { claim_id }));
 }
 
+async function makeId(kind: string, world: World): Promise<string> {
   const make = MAKERS[kind];
   if (!make)
     throw new Error(`no way to make a thing with an id ${kind}_…: add one to test/support/tenancy.ts`);
