@@ -86,6 +86,8 @@ export interface SearchFind {
   where?: SearchWhere;
   include_superseded?: boolean;
   limit: number;
+  /** So many hits more, in place of those that the caller of the action finds to be no more. */
+  spare?: number;
   /** 0..1; what scores less is not given. */
   min_score?: number;
   /** Gives the plan. */

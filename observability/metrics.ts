@@ -60,6 +60,8 @@ export const metrics = {
     "outcome",
   ]),
 
+  embeddingsMade: counter("embeddings_made", "Vectors made of texts that are searched"),
+
   storeCommit: seconds(
     "store_commit",
     "Time from handing writes to the embedded store to their commit on the disk",

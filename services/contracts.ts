@@ -11,6 +11,7 @@ import { ingestOperations } from "./ingest/ingest.contract.ts";
 import { interestsOperations } from "./interests/interests.contract.ts";
 import { keysOperations } from "./keys/keys.contract.ts";
 import { memoriesOperations } from "./memories/memories.contract.ts";
+import { memorySearchOperations } from "./memories/search.contract.ts";
 import { projectsOperations } from "./projects/projects.contract.ts";
 import { systemOperations } from "./system/system.contract.ts";
 import { teamsOperations } from "./teams/teams.contract.ts";
@@ -36,6 +37,7 @@ export const operations: readonly Operation[] = [
   tenantsOperations,
   usersOperations,
   memoriesOperations,
+  memorySearchOperations,
   runOperations,
   stepOperations,
   offerOperations,

@@ -16,6 +16,7 @@ import { memoriesService } from "./memories/memories.service.ts";
 import { projectsService } from "./projects/projects.service.ts";
 import { pushService } from "./push/push.service.ts";
 import type { ServiceFactory } from "./runtime.ts";
+import { searchService } from "./search/search.service.ts";
 import { teamsService } from "./teams/teams.service.ts";
 import { tenantsService } from "./tenants/tenants.service.ts";
 import { usersService } from "./users/users.service.ts";
@@ -37,6 +38,7 @@ export const serviceFactories: Record<string, ServiceFactory> = {
   keys: keysService,
   projects: projectsService,
   push: pushService,
+  search: searchService,
   sessions: sessionsService,
   teams: teamsService,
   memories: memoriesService,

@@ -17,6 +17,8 @@ import { type MemoryDoc, MemoryModel } from "./memories.model.ts";
 import { findReadable, type Parts } from "./parts.ts";
 import { finishPending, purge } from "./purge.ts";
 import { type NewMemory, present } from "./rows.ts";
+import { search } from "./search.ts";
+import { searchMemories } from "./search.contract.ts";
 import { supersede } from "./supersede.ts";
 import { Touches } from "./touches.ts";
 
@@ -76,6 +78,7 @@ export const memoriesService: ServiceFactory = ({ store, config }) => {
         return { memory_id: id, superseded_by, invalid_at: (invalid_at as Date).toISOString() };
       }),
 
+      search: action(searchMemories, (ctx) => search(parts, ctx, touches)),
       lineage: action(contract.explainLineage, (ctx) => lineageOf(parts, ctx, ctx.params.id)),
 
       ...internalActions(parts),

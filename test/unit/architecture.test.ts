@@ -101,6 +101,7 @@ const SYSTEM_FINDERS: Record<string, string> = {
   "services/memories/purge.ts": "sweep of what was forgotten long ago; of writes that were cut off",
   "services/runs/relay.ts": "outbox of what happened in runs",
   "services/runs/runs.service.ts": "sweep of steps that become stale",
+  "services/search/catch-up.ts": "notes of what was erased while a node was away",
   "services/tenants/erasure.ts": "sweep of tenants to erase",
   "services/tenants/first-start.ts": "whether there is any tenant",
   "services/tenants/founding.ts": "whether a slug is taken",

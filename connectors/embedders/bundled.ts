@@ -1,0 +1,113 @@
+import { Worker } from "node:worker_threads";
+import { type Embedder, PATIENCE_MS } from "./embedder.ts";
+import { averageOf, pieces } from "./pieces.ts";
+
+/** A pass of the model costs nearly the same for a few short texts as for one. */
+const QUERIES_AT_ONCE = 8;
+/** Texts that nobody waits for are embedded few at a time: a query waits for no more than these. */
+const PIECES_AT_ONCE = 2;
+const BATCH = 16;
+/** Reading the model takes this long at the most on a slow machine; only the first query after a rest meets it. */
+const COLD_PATIENCE_MS = 1500;
+/** A thread that had nothing to do for so long is ended: it holds more than 100 MB. */
+const IDLE_MS = 600_000;
+
+interface Job {
+  texts: string[];
+  resolve(vectors: Float32Array[]): void;
+  reject(err: Error): void;
+}
+
+/**
+ * The Universal Sentence Encoder (lite, English, 512 components) in a thread of its own, which is started when first
+ * needed. Queries go first, and together; everything else in small portions between them.
+ */
+export class BundledEmbedder implements Embedder {
+  readonly model = "bundled use-lite-en-0.2.0";
+  readonly batch = BATCH;
+  #worker: Worker | null = null;
+  #isWarm = false;
+  #running: Job[] | null = null;
+  #urgent: Job[] = [];
+  #patient: Job[] = [];
+  #idle: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  get patience(): number {
+    return this.#isWarm ? PATIENCE_MS : COLD_PATIENCE_MS;
+  }
+
+  async embedQuery(text: string): Promise<Float32Array> {
+    const [first = ""] = pieces(text);
+    const [vector] = await this.#add(this.#urgent, [first]);
+    return vector as Float32Array;
+  }
+
+  async embedTexts(texts: string[]): Promise<Float32Array[]> {
+    const embedded = texts.map(async (text) => {
+      const parts = pieces(text);
+      const jobs: Promise<Float32Array[]>[] = [];
+      for (let i = 0; i < parts.length; i += PIECES_AT_ONCE)
+        jobs.push(this.#add(this.#patient, parts.slice(i, i + PIECES_AT_ONCE)));
+      return averageOf((await Promise.all(jobs)).flat());
+    });
+    return Promise.all(embedded);
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#end(new Error("the embedder is closed"));
+  }
+
+  #add(queue: Job[], texts: string[]): Promise<Float32Array[]> {
+    if (this.#isClosed) return Promise.reject(new Error("the embedder is closed"));
+    return new Promise((resolve, reject) => {
+      queue.push({ texts, resolve, reject });
+      this.#next();
+    });
+  }
+
+  #next(): void {
+    if (this.#running) return;
+    const jobs = this.#urgent.length ? this.#urgent.splice(0, QUERIES_AT_ONCE) : this.#patient.splice(0, 1);
+    clearTimeout(this.#idle);
+    if (jobs.length === 0) {
+      this.#idle = setTimeout(() => this.#end(new Error("the embedder rests")), IDLE_MS);
+      this.#idle.unref();
+      return;
+    }
+    this.#running = jobs;
+    this.#worker ??= this.#start();
+    this.#worker.postMessage(jobs.flatMap(({ texts }) => texts));
+  }
+
+  #start(): Worker {
+    const worker = new Worker(new URL("./bundled-thread.mjs", import.meta.url));
+    worker.unref();
+    worker.on("message", (answer: { vectors: Float32Array[] } | { failed: string }) => this.#receive(answer));
+    worker.on("error", (err) => {
+      if (worker === this.#worker) void this.#end(err);
+    });
+    return worker;
+  }
+
+  #receive(answer: { vectors: Float32Array[] } | { failed: string }): void {
+    const jobs = this.#running ?? [];
+    this.#running = null;
+    this.#isWarm = true;
+    if ("failed" in answer) for (const { reject } of jobs) reject(new Error(answer.failed));
+    else for (const { texts, resolve } of jobs) resolve(answer.vectors.splice(0, texts.length));
+    this.#next();
+  }
+
+  /** Ends the thread; the next job starts another. */
+  async #end(reason: Error): Promise<void> {
+    clearTimeout(this.#idle);
+    const worker = this.#worker;
+    const jobs = [...(this.#running ?? []), ...this.#urgent.splice(0), ...this.#patient.splice(0)];
+    this.#worker = this.#running = null;
+    this.#isWarm = false;
+    for (const { reject } of jobs) reject(reason);
+    await worker?.terminate();
+  }
+}

@@ -1,0 +1,29 @@
+/** Words of a text that do not tell it from others: grammar, and the small change of talk. */
+export const STOP_WORDS: ReadonlySet<string> = new Set(
+  `a about above after again all also am an and any are as at be because been before being both but by can could did do
+  does doing don down during each even few for from further get gets getting got had has have having he her here hers
+  herself him himself his how i if in into is it its itself just let like ll lot m make many me might more most much
+  must my myself no nor not now of off on once only or other our ours out over own re really s same shall she should so
+  some such t than that the their theirs them then there these they thing things this those through to too under until
+  up us ve very was we were what when where which while who whom whose why will with would yes yet you your yours
+  yourself`.split(/\s+/),
+);
+
+/** Forms that no stemmer can bring together, with the word they are of. */
+export const IRREGULAR_FORMS: ReadonlyMap<string, string> = new Map(
+  `begin:began,begun break:broke,broken bring:brought build:built buy:bought catch:caught choose:chose,chosen come:came
+  deal:dealt dig:dug draw:drew,drawn drink:drank,drunk drive:drove,driven eat:ate,eaten fall:fell,fallen feed:fed
+  feel:felt fight:fought find:found fly:flew,flown forget:forgot,forgotten forgive:forgave,forgiven freeze:froze,frozen
+  give:gave,given go:went,gone grow:grew,grown hang:hung hear:heard hide:hid,hidden hold:held keep:kept know:knew,known
+  lead:led leave:left lend:lent lose:lost mean:meant meet:met pay:paid ride:rode,ridden ring:rang,rung rise:rose,risen
+  run:ran say:said see:saw,seen sell:sold send:sent shake:shook,shaken shine:shone shoot:shot show:shown
+  sing:sang,sung sit:sat sleep:slept speak:spoke,spoken spend:spent stand:stood steal:stole,stolen stick:stuck
+  strike:struck swim:swam,swum take:took,taken teach:taught tell:told think:thought throw:threw,thrown
+  understand:understood wake:woke,woken wear:wore,worn win:won write:wrote,written child:children person:people
+  man:men woman:women foot:feet tooth:teeth mouse:mice life:lives wife:wives good:better,best bad:worse,worst`
+    .split(/\s+/)
+    .flatMap((entry) => {
+      const [base = "", forms = ""] = entry.split(":");
+      return forms.split(",").map((form): [string, string] => [form, base]);
+    }),
+);

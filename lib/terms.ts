@@ -1,0 +1,72 @@
+import { stemmer } from "stemmer";
+import { IRREGULAR_FORMS, STOP_WORDS } from "./english.ts";
+
+/** Raised when the same text gives other terms or signs than before: an index made by older rules is made anew. */
+export const TERMS_VERSION = 1;
+
+/** Longer words are cut: nobody asks for more, and an index should not keep it. */
+const MAX_WORD = 40;
+/** Words remembered with their stems; enough for what a language uses every day. */
+const MAX_REMEMBERED = 20_000;
+
+const WORD = /[\p{L}\p{N}\p{M}]+/gu;
+const LATIN_ACCENTS = /[\u0300-\u036f]+/g;
+const ENGLISH_CONTRACTION = /['’](?:s|t|re|ve|ll|d|m)\b/g;
+/** Scripts that put no spaces between words. */
+const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
+
+const stems = new Map<string, string>();
+
+/**
+ * What search compares of a text: its words without case, accents and endings, without words that say nothing, in
+ * their order. Words of scripts without spaces become pairs of characters.
+ */
+export function terms(text: string): string[] {
+  const found: string[] = [];
+  for (const [word] of fold(text).matchAll(WORD)) {
+    if (UNSPACED.test(word)) found.push(...pairs(word));
+    else if (!STOP_WORDS.has(word)) found.push(stem(word));
+  }
+  return found;
+}
+
+/** Bits of what can be told of a text by its form; questions look for them. */
+export const SIGN_ASKS = 1;
+export const SIGN_TELLS_TIME = 2;
+export const SIGN_HAS_NUMBER = 4;
+
+const ASKS = /\?[\s"')\]]*$/;
+const TELLS_TIME =
+  /\b(?:yesterday|today|tonight|tomorrow|ago|last|next|recently|soon|since|(?:week)?(?:day|end)s?|weeks?|months?|years?|(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|june|july|august|september|october|november|december|morning|evening|night|(?:19|20)\d\d)\b/i;
+const HAS_NUMBER =
+  /\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|hundred|thousand|once|twice|couple|few|several|dozen)\b/i;
+
+/** The signs of a text, as bits. */
+export function signsOf(text: string): number {
+  return (
+    (ASKS.test(text) ? SIGN_ASKS : 0) |
+    (TELLS_TIME.test(text) ? SIGN_TELLS_TIME : 0) |
+    (HAS_NUMBER.test(text) ? SIGN_HAS_NUMBER : 0)
+  );
+}
+
+function fold(text: string): string {
+  const plain = text.toLowerCase().normalize("NFKD").replace(LATIN_ACCENTS, "").normalize("NFC");
+  return plain.replace(ENGLISH_CONTRACTION, "");
+}
+
+function pairs(word: string): string[] {
+  const characters = [...word];
+  if (characters.length === 1) return characters;
+  return characters.slice(1).map((character, i) => `${characters[i]}${character}`);
+}
+
+function stem(word: string): string {
+  const known = stems.get(word);
+  if (known !== undefined) return known;
+  const base = word.slice(0, MAX_WORD);
+  const made = stemmer(IRREGULAR_FORMS.get(base) ?? base);
+  if (stems.size >= MAX_REMEMBERED) stems.clear();
+  stems.set(word, made);
+  return made;
+}

@@ -1,0 +1,75 @@
+import type { Call } from "../../lib/caller.ts";
+import type { ParamsOf } from "../../lib/contract.ts";
+import { newUuid } from "../../lib/ids.ts";
+import type { SearchFind, SearchFound, SearchPlan, SearchWhere } from "../../lib/search-entry.ts";
+import { canonicalTags } from "../../lib/tags.ts";
+import { type Access, mayRead } from "../../lib/visibility.ts";
+import { callerAccess } from "../../mixins/access.ts";
+import type { MemoryDoc } from "./memories.model.ts";
+import type { Parts } from "./parts.ts";
+import { isExpired, present } from "./rows.ts";
+import type { searchMemories } from "./search.contract.ts";
+import type { Touches } from "./touches.ts";
+
+type Asked = ParamsOf<typeof searchMemories>;
+
+/** Hits beyond the limit, in place of those that turn out to be no more. */
+const SPARE = 10;
+
+/** Searches what the caller may see. What the index says is checked again by the rows themselves. */
+export async function search({ memories, now }: Parts, ctx: Call<Asked>, touches: Touches) {
+  const { tenant_id } = ctx.meta.caller;
+  const { query, limit = 10, min_score, include_superseded = false, explain = false, expect } = ctx.params;
+  if (ctx.params.project_id) await ctx.call("projects.require", { tenant_id, key: ctx.params.project_id });
+  const access = await callerAccess(ctx as Call);
+  const find: SearchFind = {
+    ...{ tenant_id, kind: "memory", query, access, where: whereOf(ctx.params), include_superseded },
+    ...{ limit, spare: SPARE, explain },
+    ...(min_score !== undefined && { min_score }),
+    ...(explain && expect !== undefined && { expect }),
+  };
+  const found = await ctx.call<SearchFound, SearchFind>("search.find", find);
+  const ids = found.hits.map(({ id }) => id);
+  const rows = await memories.find(tenant_id, { _id: { $in: ids } });
+  const at = now().getTime();
+  const good = rows.filter((row) => isToBeFound(row, access, include_superseded, at));
+  const byId = new Map(good.map((row) => [row._id, row]));
+  const results = found.hits.flatMap(({ id, score, sources }) => {
+    const row = byId.get(id);
+    return row ? [{ memory: present(row), score, sources, superseded: row.status === "superseded" }] : [];
+  });
+  const given = results.slice(0, limit);
+  touches.note(
+    given.flatMap(({ memory }) => byId.get(memory.id) ?? []),
+    at,
+  );
+  return {
+    results: given,
+    total_candidates: found.total_candidates,
+    sources_contributed: found.sources_contributed,
+    originating_query_id: newUuid(ctx.meta.idempotency_seed),
+    no_match: given.length === 0,
+    degraded: found.degraded.length > 0,
+    degraded_reasons: found.degraded,
+    ...(found.plan && { plan: presentPlan(found.plan) }),
+  };
+}
+
+function whereOf({ scope, memory_types, project_id, tags }: Asked): SearchWhere {
+  return {
+    ...(scope !== undefined && { scope }),
+    ...(memory_types?.length && { types: memory_types }),
+    ...(project_id !== undefined && { project_id: project_id || null }),
+    ...(tags?.length && { tags_any: canonicalTags(tags) }),
+  };
+}
+
+function isToBeFound(row: MemoryDoc, access: Access, superseded: boolean, at: number): boolean {
+  const inForce = row.status === "active" || (superseded && row.status === "superseded");
+  return inForce && !isExpired(row, at) && mayRead(access, row);
+}
+
+function presentPlan({ legs, funnel, results, expect }: SearchPlan) {
+  const named = results.map(({ id, ...rest }) => ({ memory_id: id, ...rest }));
+  return { legs, funnel, results: named, ...(expect && { expect }) };
+}

@@ -1,0 +1,95 @@
+import type { ServiceBroker } from "moleculer";
+import type { SearchEntriesAnswer, SearchEntriesPage, SearchEntry } from "../../lib/search-entry.ts";
+import type { TenantCollection } from "../../storage/collection.ts";
+import type { LocalIndex } from "../../storage/search/local-index.ts";
+import type { ErasureDoc } from "./search.model.ts";
+
+/** Domains that have something to search: each offers `search_entries`. */
+const DOMAINS = ["memories", "documents", "handoffs", "outputs"];
+const PAGE = 200;
+/** A row may be stamped so long before it can be read. */
+const OVERLAP_MS = 10_000;
+/** Whom erased tenants' notes belong to: they must outlive the tenant. */
+const NO_TENANT = "none";
+
+interface Position {
+  changed_at: number;
+  id: string;
+}
+
+/** Brings what this node's index has missed: while it was away, while it was unreachable, or all when it is new. */
+export class CatchUp {
+  readonly #broker: ServiceBroker;
+  readonly #index: LocalIndex;
+  readonly #erasures: TenantCollection<ErasureDoc>;
+
+  constructor(broker: ServiceBroker, index: LocalIndex, erasures: TenantCollection<ErasureDoc>) {
+    this.#broker = broker;
+    this.#index = index;
+    this.#erasures = erasures;
+  }
+
+  /** One pass over all domains, to the end of each. */
+  async run(): Promise<void> {
+    for (const domain of DOMAINS) if (this.#isThere(domain)) await this.#domain(domain);
+    // After the entries, so that nothing erased comes back by a page that was read before.
+    await this.#erase();
+  }
+
+  #isThere(domain: string): boolean {
+    return Boolean(this.#broker.registry.actions.isAvailable(`${domain}.search_entries`));
+  }
+
+  async #domain(domain: string): Promise<void> {
+    let after = await this.#begin(domain);
+    for (;;) {
+      const page: SearchEntriesPage = { after, limit: PAGE };
+      const { entries, last } = await this.#broker.call<SearchEntriesAnswer, SearchEntriesPage>(
+        `${domain}.search_entries`,
+        page,
+      );
+      if (!last) return;
+      for (const [tenant_id, own] of byTenant(entries)) await this.#index.put(tenant_id, own);
+      const isNew = after === null || last.changed_at > after.changed_at || last.id !== after.id;
+      if (isNew) await this.#index.setCursor(domain, JSON.stringify(last));
+      if (entries.length < PAGE) return;
+      after = last;
+    }
+  }
+
+  async #begin(domain: string): Promise<Position | null> {
+    const kept = await this.#index.cursor(domain);
+    if (kept === null) return null;
+    const { changed_at } = JSON.parse(kept) as Position;
+    return { changed_at: changed_at - OVERLAP_MS, id: "" };
+  }
+
+  async #erase(): Promise<void> {
+    const since = Number((await this.#index.cursor("erasures")) ?? 0) - OVERLAP_MS;
+    const rows = (await this.#erasures.system
+      .find({ at: { $gte: new Date(since) } }, { sort: { at: 1, _id: 1 } })
+      .toArray()) as ErasureDoc[];
+    for (const { tenant_id, kind, ids } of rows) {
+      if (kind) await this.#index.drop(tenant_id, kind, ids);
+      else if (tenant_id === NO_TENANT) await this.#index.dropTenant(ids[0] as string);
+    }
+    const last = rows.at(-1);
+    if (last && last.at.getTime() > since + OVERLAP_MS)
+      await this.#index.setCursor("erasures", String(last.at.getTime()));
+  }
+}
+
+/** The note that a tenant was erased, for nodes that are away. */
+export function tenantErasure(tenant_id: string, at: Date): ErasureDoc {
+  return { _id: `tenant ${tenant_id}`, tenant_id: NO_TENANT, kind: null, ids: [tenant_id], at };
+}
+
+function byTenant(entries: SearchEntriesAnswer["entries"]): Map<string, SearchEntry[]> {
+  const tenants = new Map<string, SearchEntry[]>();
+  for (const { tenant_id, ...entry } of entries) {
+    const own = tenants.get(tenant_id);
+    if (own) own.push(entry);
+    else tenants.set(tenant_id, [entry]);
+  }
+  return tenants;
+}

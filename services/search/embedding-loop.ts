@@ -1,0 +1,115 @@
+import type { Embedder } from "../../connectors/embedders/embedder.ts";
+import type { LocalIndex } from "../../storage/search/local-index.ts";
+import type { NearDuplicate, Unembedded, VectorRow } from "../../storage/search/protocol.ts";
+import type { EmbeddingStore } from "./embedding-store.ts";
+
+/** The cosine from which two entries say nearly the same (api: Memories). */
+const NEAR_DUPLICATE = 0.95;
+/** What is looked at in one step. */
+const STEP = 64;
+/** While there were searches in the last moments the backlog waits, but no longer than this at a time. */
+const QUIET_MS = 100;
+const MOST_WAIT_MS = 2000;
+
+interface Parts {
+  index: LocalIndex;
+  store: EmbeddingStore;
+  embedder: Embedder;
+  /** Whether it is this node that makes the tenant's vectors. */
+  owns(tenant_id: string): boolean;
+  /** When somebody searched last, on the clock of `performance.now()`. */
+  searchedAt(): number;
+  propose(pair: NearDuplicate): Promise<void>;
+  /** Is told of vectors made. */
+  made(count: number): void;
+}
+
+/** Makes the vectors that are missing, in steps between which searches go first. */
+export class EmbeddingWork {
+  readonly #parts: Parts;
+  #stopped = false;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  stop(): void {
+    this.#stopped = true;
+  }
+
+  /** Fills the gap to its end. Throws what the embedder or the store threw. */
+  async run(): Promise<void> {
+    // What other nodes have to make stays behind, and is passed over.
+    let skip = 0;
+    while (!this.#stopped) {
+      const step = await this.#parts.index.unembedded(STEP, skip);
+      if (step.length === 0) return;
+      let set = 0;
+      for (const texts of byTenant(step)) set += await this.#tenant(texts);
+      skip += step.length - set;
+    }
+  }
+
+  /** Gives how many of the texts have their vector now. */
+  async #tenant(texts: Unembedded[]): Promise<number> {
+    const { index, store, embedder, owns } = this.#parts;
+    const known = await store.find(embedder.model, texts);
+    let set = known.length ? await index.setVectors(embedder.model, known) : 0;
+    const tenant_id = (texts[0] as Unembedded).tenant_id;
+    if (!owns(tenant_id)) return set;
+    const have = new Set(known.map(({ kind, id }) => `${kind} ${id}`));
+    const missing = texts.filter(({ kind, id }) => !have.has(`${kind} ${id}`));
+    for (let from = 0; from < missing.length && !this.#stopped; from += embedder.batch)
+      set += await this.#make(missing.slice(from, from + embedder.batch));
+    return set;
+  }
+
+  async #make(texts: Unembedded[]): Promise<number> {
+    const { index, store, embedder, made } = this.#parts;
+    await this.#letSearchesPass();
+    const vectors = await embedder.embedTexts(texts.map(({ text }) => text));
+    const rows = texts.map(
+      ({ tenant_id, kind, id, hash }, i): VectorRow => ({
+        tenant_id,
+        kind,
+        id,
+        hash,
+        vector: vectors[i] as Float32Array,
+      }),
+    );
+    await this.#requireDimensions(rows);
+    await store.save(embedder.model, rows);
+    const set = await index.setVectors(embedder.model, rows);
+    made(set);
+    await this.#proposeDuplicates(rows);
+    return set;
+  }
+
+  async #requireDimensions(rows: VectorRow[]): Promise<void> {
+    const { index, embedder } = this.#parts;
+    const dims = (await index.useModel(embedder.model))?.dims ?? null;
+    const given = rows[0]?.vector.length;
+    if (dims !== null && dims !== given)
+      throw new Error(`the embedder gave ${given} components where ${embedder.model} had ${dims}`);
+  }
+
+  async #proposeDuplicates(rows: VectorRow[]): Promise<void> {
+    const { index, propose } = this.#parts;
+    const memories = rows.filter(({ kind }) => kind === "memory").map(({ id }) => id);
+    if (memories.length === 0) return;
+    const { tenant_id } = rows[0] as VectorRow;
+    const pairs = await index.nearDuplicates(tenant_id, "memory", memories, NEAR_DUPLICATE);
+    for (const pair of pairs) await propose(pair);
+  }
+
+  async #letSearchesPass(): Promise<void> {
+    const until = performance.now() + MOST_WAIT_MS;
+    const isBusy = () => performance.now() - this.#parts.searchedAt() < QUIET_MS;
+    while (isBusy() && performance.now() < until && !this.#stopped)
+      await new Promise((resolve) => setTimeout(resolve, QUIET_MS / 4));
+  }
+}
+
+function byTenant(texts: readonly Unembedded[]): Unembedded[][] {
+  return [...Map.groupBy(texts, ({ tenant_id }) => tenant_id).values()];
+}

@@ -1,0 +1,51 @@
+import type { Binary } from "mongodb";
+import { Schema } from "mongoose";
+import type { SearchKind } from "../../lib/search-entry.ts";
+import type { TenantDocument } from "../../storage/collection.ts";
+import type { Model } from "../runtime.ts";
+
+/** The vector of an entry's text: durable here, so that no node has to make it again. `_id` is kind and id. */
+export interface EmbeddingDoc extends TenantDocument {
+  kind: SearchKind;
+  model: string;
+  /** Of the text that it was made of. */
+  hash: string;
+  /** float32, little-endian. */
+  vector: Binary;
+  created_at: Date;
+}
+
+/** What was erased: nodes that were away erase it too when they are back. `tenant_id` alone: all of a tenant. */
+export interface ErasureDoc extends TenantDocument {
+  /** Null: everything of the tenant `ids[0]`. */
+  kind: SearchKind | null;
+  ids: string[];
+  at: Date;
+}
+
+const embeddings = new Schema<EmbeddingDoc>(
+  {
+    _id: String,
+    tenant_id: String,
+    kind: String,
+    model: String,
+    hash: String,
+    vector: Buffer,
+    created_at: Date,
+  },
+  { versionKey: false },
+);
+embeddings.index({ tenant_id: 1, _id: 1 });
+
+const erasures = new Schema<ErasureDoc>(
+  { _id: String, tenant_id: String, kind: String, ids: [String], at: Date },
+  { versionKey: false },
+);
+erasures.index({ at: 1, _id: 1 });
+
+export const EmbeddingModel: Model<EmbeddingDoc> = { name: "embeddings", schema: embeddings };
+export const ErasureModel: Model<ErasureDoc> = { name: "search_erasures", schema: erasures };
+
+export function embeddingId(kind: SearchKind, id: string): string {
+  return `${kind} ${id}`;
+}

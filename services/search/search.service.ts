@@ -1,0 +1,138 @@
+import type { ServiceBroker } from "moleculer";
+import type { Embedder } from "../../connectors/embedders/embedder.ts";
+import { makeEmbedder } from "../../connectors/embedders/make.ts";
+import type { SearchDrop, SearchFind, SearchPut } from "../../lib/search-entry.ts";
+import { keyedBy, ownerOf } from "../../mixins/affinity.ts";
+import { Loop } from "../../mixins/loop.ts";
+import { metrics, observeGauge } from "../../observability/metrics.ts";
+import { LocalIndex } from "../../storage/search/local-index.ts";
+import type { NearDuplicate } from "../../storage/search/protocol.ts";
+import { event, idempotent, internal, type ServiceFactory } from "../runtime.ts";
+import { CatchUp, tenantErasure } from "./catch-up.ts";
+import { EmbeddingWork } from "./embedding-loop.ts";
+import { EmbeddingStore } from "./embedding-store.ts";
+import { find } from "./find.ts";
+import { QueryVectors } from "./query-vectors.ts";
+import { EmbeddingModel, ErasureModel } from "./search.model.ts";
+
+const CATCH_UP_MS = 5000;
+const EMBED_MS = 5000;
+
+/** Finds by words and by meaning what other domains have put: see docs/decisions/0022-search-index.md. */
+export const searchService: ServiceFactory = ({ store, config, log, health }) => {
+  const embeddings = new EmbeddingStore(store.collection(EmbeddingModel), store.now);
+  const erasures = store.collection(ErasureModel);
+  let broker: ServiceBroker;
+  let index: LocalIndex;
+  let embedder: Embedder | null = null;
+  let vectors: QueryVectors;
+  let catchingUp: Loop;
+  let embedding: { loop: Loop; work: EmbeddingWork } | undefined;
+  let searchedAt = Number.NEGATIVE_INFINITY;
+  let embedderFault: string | null = null;
+
+  /** Tenants are shared out among the nodes that search, as their calls are. */
+  const owns = (tenant_id: string) => {
+    const nodes = broker.registry.actions.get("search.find")?.endpoints as { id: string }[] | undefined;
+    return !nodes?.length || ownerOf(tenant_id, nodes).id === broker.nodeID;
+  };
+
+  async function propose({ tenant_id, a, b, similarity }: NearDuplicate): Promise<void> {
+    await broker.call("merges.propose_duplicate", { tenant_id, a, b, similarity });
+  }
+
+  function startEmbedding(by: Embedder): void {
+    const made = (count: number) => metrics.embeddingsMade.inc(count);
+    const work = new EmbeddingWork({
+      ...{ index, store: embeddings, embedder: by, owns, propose, made },
+      searchedAt: () => searchedAt,
+    });
+    const task = async () => {
+      await work.run();
+      if (embedderFault) log.info("the embedder answers again");
+      embedderFault = null;
+      return false;
+    };
+    const loop = new Loop(task, EMBED_MS, (err) => {
+      const { message } = err as Error;
+      if (message !== embedderFault) log.warn({ err }, "vectors are missing until this is over");
+      embedderFault = message;
+    });
+    embedding = { loop, work };
+    loop.start();
+  }
+
+  return {
+    name: "search",
+    actions: keyedBy("params.tenant_id", {
+      put: idempotent<SearchPut>(async ({ params: { tenant_id, entries } }) => {
+        await index.put(tenant_id, entries);
+        embedding?.loop.nudge();
+      }),
+
+      drop: idempotent<SearchDrop>(async (ctx) => {
+        const { tenant_id, kind, ids } = ctx.params;
+        // Noted first: a node that is away now learns of it by the note.
+        const _id = `${kind} ${ids[0]} ${ids.length} ${store.now()}`;
+        await erasures.insert({ _id, tenant_id, kind, ids, at: new Date(store.now()) });
+        const dropped = await index.drop(tenant_id, kind, ids);
+        const vectors = await embeddings.erase(tenant_id, kind, ids);
+        await ctx.broadcast("search.dropped", { tenant_id, kind, ids });
+        return {
+          vectors: Math.max(vectors, dropped.vectors),
+          chunks: kind === "chunk" ? dropped.entries : 0,
+        };
+      }),
+
+      find: internal<SearchFind>(({ params }) => {
+        searchedAt = performance.now();
+        return find({ index, vectors, now: store.now }, params);
+      }),
+
+      /** How many of a tenant's entries have no vector yet. */
+      embed_gap: internal<{ tenant_id: string; kind?: SearchDrop["kind"] }>(({ params }) =>
+        index.gap(params.tenant_id, params.kind ?? "memory"),
+      ),
+    }),
+
+    events: {
+      "search.dropped": event<SearchDrop>(({ tenant_id, kind, ids }) => index.drop(tenant_id, kind, ids)),
+      "tenants.erased": event<{ tenant_id: string }>(async ({ tenant_id }) => {
+        await erasures.insertOnce(tenantErasure(tenant_id, new Date(store.now())));
+        await index.dropTenant(tenant_id);
+      }),
+      // Not before those are there whose rows are caught up with.
+      "$broker.started"() {
+        catchingUp.start();
+        if (embedder) startEmbedding(embedder);
+      },
+    },
+
+    async started() {
+      broker = this.broker;
+      index = new LocalIndex(config.DATA_DIR, (err) => log.error({ err }, "the search index failed"));
+      await index.ready();
+      embedder = await makeEmbedder(config);
+      await index.useModel(embedder?.model ?? null);
+      vectors = new QueryVectors(embedder);
+      const passes = new CatchUp(broker, index, erasures);
+      const pass = async () => {
+        await passes.run();
+        embedding?.loop.nudge();
+        return false;
+      };
+      catchingUp = new Loop(pass, CATCH_UP_MS, (err) => log.warn({ err }, "search has to catch up later"));
+      health.remark("embedder", () => embedderFault);
+      observeGauge("embed_gap", "Entries of search that have no vector yet", "of", async () => ({
+        all: await index.gap(),
+      }));
+    },
+
+    async stopped() {
+      embedding?.work.stop();
+      await embedder?.close();
+      await Promise.all([catchingUp?.stop(), embedding?.loop.stop()]);
+      await index?.close();
+    },
+  };
+};

@@ -1,0 +1,226 @@
+import { hash } from "node:crypto";
+import type { SearchEntry, SearchKind } from "../../lib/search-entry.ts";
+import { signsOf, terms } from "../../lib/terms.ts";
+import type { EntryRow } from "./entry-table.ts";
+import { type Model, SearchFile, type StoredEntry } from "./file.ts";
+import { countTerms } from "./postings.ts";
+import type { LegsAnswer, LegsQuery, NearDuplicate, SearchRequest, VectorRow } from "./protocol.ts";
+import { TenantIndex } from "./tenant-index.ts";
+import { quantise, VectorMemory } from "./vectors.ts";
+
+/** An index that nobody has asked for so long is let go of. */
+const IDLE_MS = 300_000;
+/** So many entries are held in memory at the most, unless one tenant alone has more. */
+const MOST_HELD = 500_000;
+
+interface Held {
+  index: TenantIndex;
+  tenant_id: string;
+  kind: SearchKind;
+  usedAt: number;
+}
+
+/** The local search index: what is on the disk, and in memory the part of it that is being asked. */
+export class SearchEngine {
+  readonly #file: SearchFile;
+  /** Least recently used first. */
+  readonly #held = new Map<string, Held>();
+  #model: Model | null = null;
+  #memory: VectorMemory | null = null;
+
+  constructor(file: string) {
+    this.#file = new SearchFile(file);
+  }
+
+  answer(request: SearchRequest): unknown {
+    switch (request.op) {
+      case "put":
+        return this.#put(request.tenant_id, request.entries);
+      case "drop":
+        return this.#drop(request.tenant_id, request.kind, request.ids);
+      case "dropTenant":
+        return this.#dropTenant(request.tenant_id);
+      case "find":
+        return this.#find(request.query);
+      case "useModel":
+        return this.#useModel(request.model);
+      case "unembedded":
+        return this.#model ? this.#file.unembedded(this.#model.number, request.limit, request.skip) : [];
+      case "setVectors":
+        return this.#setVectors(request.model, request.rows);
+      case "nearDuplicates":
+        return this.#nearDuplicates(request);
+      case "gap":
+        return this.#model ? this.#file.gap(this.#model.number, request.tenant_id, request.kind) : 0;
+      case "cursor":
+        return this.#file.cursor(request.name);
+      case "setCursor":
+        return this.#file.setCursor(request.name, request.value);
+    }
+  }
+
+  /** Lets go of what nobody has asked for lately. */
+  tidy(now = performance.now()): void {
+    for (const [key, { usedAt }] of this.#held) if (now - usedAt > IDLE_MS) this.#letGo(key);
+    // Memory of WebAssembly never shrinks; a new one begins small.
+    if (this.#held.size === 0) this.#memory = null;
+  }
+
+  close(): void {
+    this.#file.close();
+  }
+
+  #put(tenant_id: string, entries: readonly SearchEntry[]): void {
+    const stored = entries.map((entry) => toStored(tenant_id, entry));
+    const models = this.#file.transaction(() => stored.map((each) => this.#file.put(each).model));
+    for (const [i, each] of stored.entries()) this.#hold(each, models[i] as number);
+  }
+
+  /** Changes what is in memory, by its own version: another process may have been first in the file. */
+  #hold({ tenant_id, kind, id, version, content }: StoredEntry, model: number): void {
+    const index = this.#held.get(keyOf(tenant_id, kind))?.index;
+    if (!index) return;
+    const known = index.version(id);
+    if (known !== undefined && known >= version) return;
+    if (content) index.put(content.entry, content.terms, model === this.#model?.number);
+    else index.remove(id);
+    if (index.isStale) this.#letGo(keyOf(tenant_id, kind));
+  }
+
+  #drop(tenant_id: string, kind: SearchKind, ids: readonly string[]): { entries: number; vectors: number } {
+    const index = this.#held.get(keyOf(tenant_id, kind))?.index;
+    for (const id of ids) index?.remove(id);
+    const dropped = this.#file.transaction(() => ids.map((id) => this.#file.drop(tenant_id, kind, id)));
+    return {
+      entries: dropped.reduce((sum, { entries }) => sum + entries, 0),
+      vectors: dropped.reduce((sum, { vectors }) => sum + vectors, 0),
+    };
+  }
+
+  #dropTenant(tenant_id: string): void {
+    for (const [key, held] of this.#held) if (held.tenant_id === tenant_id) this.#letGo(key);
+    this.#file.transaction(() => this.#file.dropTenant(tenant_id));
+  }
+
+  #find(query: LegsQuery): LegsAnswer {
+    const dims = this.#model?.dims ?? null;
+    const isMisfit = query.vector !== null && dims !== null && query.vector.length !== dims;
+    const vector = isMisfit ? null : query.vector;
+    return { ...this.#index(query.tenant_id, query.kind).legs({ ...query, vector }), isMisfit };
+  }
+
+  #useModel(name: string | null): Model | null {
+    if (name !== null && name === this.#model?.name) return this.#model;
+    for (const { index } of this.#held.values()) index.dropVectors();
+    this.#memory = null;
+    this.#model = name === null ? null : this.#file.transaction(() => this.#file.useModel(name));
+    return this.#model;
+  }
+
+  /** How many of them are of texts that are still there. */
+  #setVectors(model: string, rows: readonly VectorRow[]): number {
+    const current = this.#model;
+    const dims = rows[0]?.vector.length;
+    if (!current || current.name !== model || dims === undefined) return 0;
+    if (current.dims === null) {
+      this.#file.setDimensions(current.number, dims);
+      current.dims = dims;
+    }
+    const memory = this.#vectorMemory(current.dims);
+    const known = current.dims;
+    const fitting = rows.filter(({ vector }) => vector.length === known);
+    return this.#file.transaction(() => {
+      let taken = 0;
+      for (const row of fitting) {
+        const vector = quantise(row.vector, memory.dims);
+        if (!this.#file.setVector(row, current.number, vector)) continue;
+        taken++;
+        this.#held.get(keyOf(row.tenant_id, row.kind))?.index.setVector(row.id, vector, memory);
+      }
+      return taken;
+    });
+  }
+
+  #nearDuplicates(request: SearchRequest & { op: "nearDuplicates" }): NearDuplicate[] {
+    const { tenant_id, kind, ids, least } = request;
+    const index = this.#index(tenant_id, kind);
+    return ids.flatMap((a) =>
+      index.nearDuplicates(a, least).map(({ id, similarity }) => ({ tenant_id, kind, a, b: id, similarity })),
+    );
+  }
+
+  #index(tenant_id: string, kind: SearchKind): TenantIndex {
+    const key = keyOf(tenant_id, kind);
+    const held = this.#held.get(key) ?? { index: this.#load(tenant_id, kind), tenant_id, kind, usedAt: 0 };
+    held.usedAt = performance.now();
+    this.#held.delete(key);
+    this.#held.set(key, held);
+    this.#makeRoom(key);
+    return held.index;
+  }
+
+  #load(tenant_id: string, kind: SearchKind): TenantIndex {
+    const index = new TenantIndex();
+    const model = this.#model;
+    for (const { entry, terms: words, vector } of this.#file.load(tenant_id, kind, model?.number ?? 0)) {
+      index.put(entry, words, false);
+      if (vector && model?.dims) index.setVector(entry.id, vector, this.#vectorMemory(model.dims));
+    }
+    return index;
+  }
+
+  #makeRoom(except: string): void {
+    let total = 0;
+    for (const { index } of this.#held.values()) total += index.size;
+    for (const [key, { index }] of this.#held) {
+      if (total <= MOST_HELD) return;
+      if (key === except) continue;
+      total -= index.size;
+      this.#letGo(key);
+    }
+  }
+
+  #letGo(key: string): void {
+    this.#held.get(key)?.index.dropVectors();
+    this.#held.delete(key);
+  }
+
+  #vectorMemory(dims: number): VectorMemory {
+    this.#memory ??= new VectorMemory(dims);
+    return this.#memory;
+  }
+}
+
+function keyOf(tenant_id: string, kind: SearchKind): string {
+  return `${tenant_id} ${kind}`;
+}
+
+function toStored(tenant_id: string, given: SearchEntry): StoredEntry {
+  const { kind, id, version, removed, title, text } = given;
+  if (removed) return { tenant_id, kind, id, version, content: null };
+  const inTitle = terms(title);
+  const inText = terms(text);
+  const whole = title ? `${title}\n${text}` : text;
+  const length = inTitle.length + inText.length;
+  return {
+    tenant_id,
+    kind,
+    id,
+    version,
+    content: {
+      entry: toRow(given, signsOf(text), length),
+      terms: countTerms(inTitle, inText),
+      hash: hash("sha1", whole, "base64url"),
+      text: whole,
+    },
+  };
+}
+
+function toRow(given: SearchEntry, signs: number, length: number): EntryRow {
+  const { id, version, scope, agent_id, team_id, type, project_id, tags, confidence, importance } = given;
+  const { created_at, date, expires_at, superseded, cites, thread, audience = [] } = given;
+  const owner = { scope, agent_id, team_id };
+  const times = { created_at, date, expires_at };
+  const marks = { superseded, cites, thread, audience, signs, length };
+  return { id, version, ...owner, type, project_id, tags, confidence, importance, ...times, ...marks };
+}

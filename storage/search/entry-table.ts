@@ -1,0 +1,178 @@
+import type { SearchScope, SearchWhere } from "../../lib/search-entry.ts";
+import type { Access } from "../../lib/visibility.ts";
+import { grown, Names } from "./columns.ts";
+import { Threads } from "./threads.ts";
+
+/** What the index keeps of an entry besides its words. */
+export interface EntryRow {
+  id: string;
+  version: number;
+  scope: SearchScope;
+  agent_id: string | null;
+  team_id: string | null;
+  type: string | null;
+  project_id: string | null;
+  tags: string[];
+  confidence: number;
+  importance: number;
+  created_at: number;
+  date: number | null;
+  expires_at: number | null;
+  superseded: boolean;
+  cites: number;
+  thread: string | null;
+  audience: string[];
+  signs: number;
+  /** Terms in title and text. */
+  length: number;
+}
+
+/** Who asks, for what, and when. */
+export interface Reader {
+  access: Access;
+  where: SearchWhere;
+  include_superseded: boolean;
+  now: number;
+}
+
+const SCOPES = ["agent", "team", "institutional"] as const;
+
+/** The entries of one tenant and kind as columns: a row is a number, and never reused. */
+export class EntryTable {
+  /** Rows so far, the dead ones included. */
+  size = 0;
+  /** Rows that are not dead. */
+  living = 0;
+  readonly threads = new Threads();
+  readonly entries: (EntryRow | null)[] = [];
+  lengths = new Float32Array(0);
+  #alive = new Uint8Array(0);
+  #scopes = new Uint8Array(0);
+  #superseded = new Uint8Array(0);
+  #agents = new Int32Array(0);
+  #teams = new Int32Array(0);
+  #types = new Int32Array(0);
+  #projects = new Int32Array(0);
+  #expires = new Float64Array(0);
+  readonly #names = { agents: new Names(), teams: new Names(), types: new Names(), projects: new Names() };
+  readonly #rows = new Map<string, number>();
+
+  rowOf(id: string): number | undefined {
+    return this.#rows.get(id);
+  }
+
+  /** Adds an entry in place of the one with its id, and gives its row. */
+  add(entry: EntryRow): number {
+    const row = this.size++;
+    this.living++;
+    this.#makeRoom(row + 1);
+    this.entries[row] = entry;
+    this.lengths[row] = entry.length;
+    this.#alive[row] = 1;
+    this.#scopes[row] = SCOPES.indexOf(entry.scope);
+    this.#superseded[row] = entry.superseded ? 1 : 0;
+    this.#agents[row] = this.#names.agents.add(entry.agent_id);
+    this.#teams[row] = this.#names.teams.add(entry.team_id);
+    this.#types[row] = this.#names.types.add(entry.type);
+    this.#projects[row] = this.#names.projects.add(entry.project_id);
+    this.#expires[row] = entry.expires_at ?? Number.POSITIVE_INFINITY;
+    const old = this.#rows.get(entry.id);
+    if (old === undefined) this.threads.add(row, threadOf(entry), entry.created_at);
+    else {
+      this.threads.replace(old, row, threadOf(entry), entry.created_at);
+      this.#die(old);
+    }
+    this.#rows.set(entry.id, row);
+    return row;
+  }
+
+  /** The row that is no more; undefined when there was none. */
+  remove(id: string): number | undefined {
+    const row = this.#rows.get(id);
+    if (row === undefined) return undefined;
+    this.#rows.delete(id);
+    this.threads.remove(row);
+    this.#die(row);
+    return row;
+  }
+
+  /** Which rows the reader may find: 1 for each that is visible, of the kind wanted, and in time. */
+  visible({ access, where, include_superseded, now }: Reader): Uint8Array {
+    const agents = this.#names.agents.table(access.agent_ids);
+    const teams = this.#names.teams.table(access.team_ids);
+    const result = new Uint8Array(this.size);
+    for (let row = 0; row < this.size; row++) {
+      if (!this.#alive[row] || (this.#expires[row] as number) <= now) continue;
+      if (this.#superseded[row] && !include_superseded) continue;
+      const scope = this.#scopes[row];
+      const readable =
+        scope === 2 ||
+        agents[this.#agents[row] as number] === 1 ||
+        (scope === 1 && teams[this.#teams[row] as number] === 1);
+      if (readable) result[row] = 1;
+    }
+    this.#narrow(result, where);
+    return result;
+  }
+
+  /** Whether an entry is good as context of one in its thread: the two have the same readers. */
+  givesContext(row: number, { include_superseded, now }: Reader): boolean {
+    if (!this.#alive[row] || (this.#expires[row] as number) <= now) return false;
+    return include_superseded || !this.#superseded[row];
+  }
+
+  isOfOneGroup(a: number, b: number): boolean {
+    return (
+      this.#alive[a] === 1 &&
+      this.#alive[b] === 1 &&
+      this.#agents[a] === this.#agents[b] &&
+      this.#scopes[a] === this.#scopes[b] &&
+      this.#teams[a] === this.#teams[b] &&
+      this.#types[a] === this.#types[b]
+    );
+  }
+
+  #narrow(visible: Uint8Array, where: SearchWhere): void {
+    const columns: [Int32Array, Uint8Array][] = [];
+    if (where.types) columns.push([this.#types, this.#names.types.table(where.types)]);
+    if (where.project_id !== undefined)
+      columns.push([this.#projects, this.#names.projects.table([where.project_id])]);
+    if (where.agent_id !== undefined)
+      columns.push([this.#agents, this.#names.agents.table([where.agent_id])]);
+    for (const [column, allowed] of columns)
+      for (let row = 0; row < visible.length; row++) if (!allowed[column[row] as number]) visible[row] = 0;
+    const { scope, tags_any, audience = [] } = where;
+    if (scope) this.#keep(visible, (entry) => entry.scope === scope);
+    if (tags_any?.length) this.#keep(visible, (entry) => tags_any.some((tag) => entry.tags.includes(tag)));
+    for (const labels of audience)
+      this.#keep(visible, (entry) => labels.some((label) => entry.audience.includes(label)));
+  }
+
+  #keep(visible: Uint8Array, fits: (entry: EntryRow) => boolean): void {
+    for (let row = 0; row < visible.length; row++)
+      if (visible[row] && !fits(this.entries[row] as EntryRow)) visible[row] = 0;
+  }
+
+  #die(row: number): void {
+    this.#alive[row] = 0;
+    this.entries[row] = null;
+    this.living--;
+  }
+
+  #makeRoom(size: number): void {
+    this.lengths = grown(this.lengths, size);
+    this.#alive = grown(this.#alive, size);
+    this.#scopes = grown(this.#scopes, size);
+    this.#superseded = grown(this.#superseded, size);
+    this.#agents = grown(this.#agents, size);
+    this.#teams = grown(this.#teams, size);
+    this.#types = grown(this.#types, size);
+    this.#projects = grown(this.#projects, size);
+    this.#expires = grown(this.#expires, size);
+  }
+}
+
+/** Who may read an entry decides too which are its neighbours: context never tells of what cannot be read. */
+function threadOf({ thread, agent_id, scope, team_id }: EntryRow): string | null {
+  return thread === null ? null : JSON.stringify([thread, agent_id, scope, team_id]);
+}

@@ -1,0 +1,265 @@
+import { rmSync } from "node:fs";
+import { DatabaseSync, type StatementSync } from "node:sqlite";
+import type { SearchKind } from "../../lib/search-entry.ts";
+import { TERMS_VERSION } from "../../lib/terms.ts";
+import type { EntryRow } from "./entry-table.ts";
+import type { Terms } from "./postings.ts";
+import type { Unembedded } from "./protocol.ts";
+import type { Quantised } from "./vectors.ts";
+
+/** Raised with the tables; like the terms, another version means that the index is made anew. */
+const FILE_VERSION = 1;
+const VERSION = FILE_VERSION * 1000 + TERMS_VERSION;
+const CACHE_KIB = 8192;
+const BUSY_MS = 5000;
+
+const TABLES = `
+  CREATE TABLE entries (
+    rid INTEGER PRIMARY KEY, tenant TEXT NOT NULL, kind TEXT NOT NULL, id TEXT NOT NULL, version INTEGER NOT NULL,
+    removed INTEGER NOT NULL, hash TEXT, entry TEXT, terms TEXT, model INTEGER NOT NULL, scale REAL, vector BLOB,
+    UNIQUE (tenant, kind, id)
+  );
+  CREATE INDEX unembedded ON entries (model) WHERE removed = 0;
+  CREATE TABLE texts (rid INTEGER PRIMARY KEY, text TEXT NOT NULL);
+  CREATE TABLE models (number INTEGER PRIMARY KEY, name TEXT NOT NULL, dims INTEGER);
+  CREATE TABLE cursors (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+  PRAGMA user_version = ${VERSION};`;
+
+/** What is stored of an entry; `content` null: it is removed, and its version kept. */
+export interface StoredEntry {
+  tenant_id: string;
+  kind: SearchKind;
+  id: string;
+  version: number;
+  content: { entry: EntryRow; terms: Terms; hash: string; text: string } | null;
+}
+
+export interface LoadedEntry {
+  entry: EntryRow;
+  terms: Terms;
+  vector: Quantised | null;
+}
+
+export interface Model {
+  number: number;
+  name: string;
+  dims: number | null;
+}
+
+/**
+ * The index on the disk: derived, so it is not synced with every write and is made anew when it cannot be used. What a
+ * crash of the machine takes of it is taken of the cursors too, and caught up with.
+ */
+export class SearchFile {
+  readonly #db: DatabaseSync;
+  readonly #statements = new Map<string, StatementSync>();
+
+  constructor(file: string) {
+    this.#db = open(file);
+  }
+
+  transaction<T>(work: () => T): T {
+    this.#run("BEGIN IMMEDIATE");
+    try {
+      const result = work();
+      this.#run("COMMIT");
+      return result;
+    } catch (err) {
+      if (this.#db.isTransaction) this.#run("ROLLBACK");
+      throw err;
+    }
+  }
+
+  /** Whether it was newer than what is there, and the model of the vector that it keeps (0: none). */
+  put({ tenant_id, kind, id, version, content }: StoredEntry): { taken: boolean; model: number } {
+    const { entry, terms, hash } = content ?? { entry: null, terms: null, hash: null };
+    const row = this.#prepare(
+      `INSERT INTO entries (tenant, kind, id, version, removed, hash, entry, terms, model)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0)
+       ON CONFLICT (tenant, kind, id) DO UPDATE SET version = excluded.version, removed = excluded.removed,
+         model = iif(hash IS excluded.hash, model, 0), vector = iif(hash IS excluded.hash, vector, NULL),
+         hash = excluded.hash, entry = excluded.entry, terms = excluded.terms
+       WHERE excluded.version > version
+       RETURNING rid, model`,
+    ).get(
+      tenant_id,
+      kind,
+      id,
+      version,
+      content ? 0 : 1,
+      hash,
+      entry && JSON.stringify(entry),
+      terms && packTerms(terms),
+    ) as { rid: number; model: number } | undefined;
+    if (!row) return { taken: false, model: 0 };
+    if (content) this.#run("INSERT OR REPLACE INTO texts VALUES (?, ?)", row.rid, content.text);
+    else this.#run("DELETE FROM texts WHERE rid = ?", row.rid);
+    return { taken: true, model: row.model };
+  }
+
+  /** Erases entries; gives how many were there, and how many of them had a vector. */
+  drop(tenant_id: string, kind: SearchKind, id: string): { entries: number; vectors: number } {
+    const row = this.#prepare(
+      "DELETE FROM entries WHERE tenant = ? AND kind = ? AND id = ? RETURNING rid, vector IS NOT NULL AS embedded",
+    ).get(tenant_id, kind, id) as { rid: number; embedded: number } | undefined;
+    if (!row) return { entries: 0, vectors: 0 };
+    this.#run("DELETE FROM texts WHERE rid = ?", row.rid);
+    return { entries: 1, vectors: row.embedded };
+  }
+
+  dropTenant(tenant_id: string): void {
+    this.#run("DELETE FROM texts WHERE rid IN (SELECT rid FROM entries WHERE tenant = ?)", tenant_id);
+    this.#run("DELETE FROM entries WHERE tenant = ?", tenant_id);
+  }
+
+  /** The entries that can be found, in the order of their threads. */
+  load(tenant_id: string, kind: SearchKind, model: number): LoadedEntry[] {
+    const rows = this.#prepare(
+      `SELECT entry, terms, iif(model = ?, vector, NULL) AS vector, scale FROM entries
+       WHERE tenant = ? AND kind = ? AND removed = 0`,
+    ).iterate(model, tenant_id, kind) as Iterable<{
+      entry: string;
+      terms: string;
+      vector: Uint8Array | null;
+      scale: number;
+    }>;
+    const loaded: LoadedEntry[] = [];
+    for (const { entry, terms, vector, scale } of rows)
+      loaded.push({
+        entry: JSON.parse(entry) as EntryRow,
+        terms: unpackTerms(terms),
+        vector: vector && { integers: new Int8Array(vector.buffer, vector.byteOffset, vector.length), scale },
+      });
+    return loaded.sort((a, b) => inTime(a.entry, b.entry));
+  }
+
+  /** Whether the entry is there with this text still. */
+  setVector(
+    { tenant_id, kind, id, hash }: { tenant_id: string; kind: SearchKind; id: string; hash: string },
+    model: number,
+    { integers, scale }: Quantised,
+  ): boolean {
+    const bytes = new Uint8Array(integers.buffer, integers.byteOffset, integers.length);
+    return (
+      this.#run(
+        `UPDATE entries SET model = ?, scale = ?, vector = ?
+         WHERE tenant = ? AND kind = ? AND id = ? AND hash = ? AND removed = 0`,
+        model,
+        scale,
+        bytes,
+        tenant_id,
+        kind,
+        id,
+        hash,
+      ) === 1
+    );
+  }
+
+  unembedded(model: number, limit: number, skip: number): Unembedded[] {
+    return this.#prepare(
+      `SELECT tenant AS tenant_id, kind, id, hash, text FROM entries JOIN texts USING (rid)
+       WHERE removed = 0 AND model < ? LIMIT ? OFFSET ?`,
+    ).all(model, limit, skip) as unknown as Unembedded[];
+  }
+
+  /** How many entries have no vector of the model. */
+  gap(model: number, tenant_id?: string, kind?: SearchKind): number {
+    const row =
+      tenant_id === undefined
+        ? this.#prepare("SELECT count(*) AS n FROM entries WHERE removed = 0 AND model < ?").get(model)
+        : this.#prepare(
+            "SELECT count(*) AS n FROM entries WHERE tenant = ? AND kind = ? AND removed = 0 AND model < ?",
+          ).get(tenant_id, kind ?? "memory", model);
+    return (row as { n: number }).n;
+  }
+
+  /** The model of this name, if it is the last one used; else a new one, of which there are no vectors. */
+  useModel(name: string): Model {
+    const last = this.#prepare("SELECT * FROM models ORDER BY number DESC LIMIT 1").get();
+    const model = last as unknown as Model | undefined;
+    if (model?.name === name) return { ...model };
+    const number = (model?.number ?? 0) + 1;
+    this.#run("INSERT INTO models VALUES (?, ?, NULL)", number, name);
+    return { number, name, dims: null };
+  }
+
+  setDimensions(number: number, dims: number): void {
+    this.#run("UPDATE models SET dims = ? WHERE number = ?", dims, number);
+  }
+
+  cursor(name: string): string | null {
+    const row = this.#prepare("SELECT value FROM cursors WHERE name = ?").get(name);
+    return (row as { value: string } | undefined)?.value ?? null;
+  }
+
+  setCursor(name: string, value: string): void {
+    this.#run("INSERT OR REPLACE INTO cursors VALUES (?, ?)", name, value);
+  }
+
+  close(): void {
+    this.#db.close();
+  }
+
+  #run(sql: string, ...values: (string | number | null | Uint8Array)[]): number {
+    return Number(this.#prepare(sql).run(...values).changes);
+  }
+
+  #prepare(sql: string): StatementSync {
+    let statement = this.#statements.get(sql);
+    if (!statement) {
+      statement = this.#db.prepare(sql);
+      this.#statements.set(sql, statement);
+    }
+    return statement;
+  }
+}
+
+function inTime(a: EntryRow, b: EntryRow): number {
+  return a.created_at - b.created_at || (a.id < b.id ? -1 : 1);
+}
+
+function open(file: string): DatabaseSync {
+  try {
+    return openAs(file);
+  } catch {
+    // Broken, or of another version: the store has all that is in it.
+    for (const end of ["", "-wal", "-shm"]) rmSync(file + end, { force: true });
+    return openAs(file);
+  }
+}
+
+function openAs(file: string): DatabaseSync {
+  const db = new DatabaseSync(file);
+  try {
+    db.exec(`PRAGMA busy_timeout = ${BUSY_MS}; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL`);
+    db.exec(`PRAGMA cache_size = -${CACHE_KIB}; PRAGMA temp_store = MEMORY`);
+    const { user_version } = db.prepare("PRAGMA user_version").get() as { user_version: number };
+    if (user_version === 0) db.exec(`BEGIN IMMEDIATE; ${TABLES} COMMIT`);
+    else if (user_version !== VERSION) throw new Error(`version ${user_version}`);
+    return db;
+  } catch (err) {
+    db.close();
+    throw err;
+  }
+}
+
+/** The first character that stands for a weight: what no term has in it. */
+const WEIGHTS = 0xe000;
+
+/** Each term is followed by its weight as one character of the private use area. */
+function packTerms(terms: Terms): string {
+  let packed = "";
+  for (const [term, weight] of terms) packed += term + String.fromCharCode(WEIGHTS + weight);
+  return packed;
+}
+
+function unpackTerms(packed: string): Terms {
+  const terms: Terms = new Map();
+  for (let from = 0, at = 0; at < packed.length; at++) {
+    const weight = packed.charCodeAt(at) - WEIGHTS;
+    if (weight < 0 || weight > 255) continue;
+    terms.set(packed.slice(from, at), weight);
+    from = at + 1;
+  }
+  return terms;
+}

@@ -1,0 +1,86 @@
+import type { SearchEntry, SearchKind, SearchWhere } from "../../lib/search-entry.ts";
+import type { Candidate, Corpus } from "../../lib/search-features.ts";
+import type { Access } from "../../lib/visibility.ts";
+
+/** What the index is asked by both legs at once. */
+export interface LegsQuery {
+  tenant_id: string;
+  kind: SearchKind;
+  /** Distinct terms, at most `MAX_QUERY_TERMS`. */
+  terms: string[];
+  /** Null: the vector leg does not run. */
+  vector: Float32Array | null;
+  access: Access;
+  where: SearchWhere;
+  include_superseded: boolean;
+  /** The store's time. */
+  now: number;
+  /** An id of which `expected` tells. */
+  expect?: string;
+}
+
+/** Why an expected entry is no candidate; `candidate` when it is one. */
+export type Expected =
+  | "candidate"
+  | "unknown"
+  | "expired"
+  | "superseded"
+  | "filtered"
+  | "outranked"
+  | "unmatched";
+
+export interface LegsAnswer {
+  candidates: Candidate[];
+  corpus: Corpus;
+  /** Entries that have one of the terms or are beside one that has; entries with a vector. Of those visible. */
+  matched: { text: number; vector: number };
+  /** The query's vector is not as long as the entries' are: it was not compared. */
+  isMisfit: boolean;
+  /** Candidates that each leg brought. */
+  brought: { text: number; vector: number };
+  ms: { text: number; vector: number };
+  /** Entries of the tenant and kind; those of them that the caller may find here. */
+  entries: number;
+  visible: number;
+  expected?: Expected;
+}
+
+/** An entry whose text has no vector of the current model. */
+export interface Unembedded {
+  tenant_id: string;
+  kind: SearchKind;
+  id: string;
+  /** Of the text: what changes only in other fields keeps its vector. */
+  hash: string;
+  text: string;
+}
+
+export interface VectorRow {
+  tenant_id: string;
+  kind: SearchKind;
+  id: string;
+  hash: string;
+  vector: Float32Array;
+}
+
+/** Two entries of one owner, scope and type that say nearly the same. */
+export interface NearDuplicate {
+  tenant_id: string;
+  kind: SearchKind;
+  a: string;
+  b: string;
+  similarity: number;
+}
+
+export type SearchRequest =
+  | { op: "put"; tenant_id: string; entries: SearchEntry[] }
+  | { op: "drop"; tenant_id: string; kind: SearchKind; ids: string[] }
+  | { op: "dropTenant"; tenant_id: string }
+  | { op: "find"; query: LegsQuery }
+  | { op: "useModel"; model: string | null }
+  | { op: "unembedded"; limit: number; skip: number }
+  | { op: "setVectors"; model: string; rows: VectorRow[] }
+  | { op: "nearDuplicates"; tenant_id: string; kind: SearchKind; ids: string[]; least: number }
+  | { op: "gap"; tenant_id?: string; kind?: SearchKind }
+  | { op: "cursor"; name: string }
+  | { op: "setCursor"; name: string; value: string };
