@@ -7,6 +7,9 @@ import { startChild } from "./child.ts";
 export interface NatsServer {
   url: string;
   kill(): Promise<void>;
+  /** SIGSTOP: connections stand, and nothing comes through them until `resume`. */
+  pause(): void;
+  resume(): void;
   /** Again, on the same port. */
   start(): Promise<void>;
   /** Removes what it kept; it must not be running. */
@@ -28,6 +31,8 @@ export async function startNats(maxPayload = "12MB"): Promise<NatsServer> {
   let child = await start();
   return {
     url: `nats://127.0.0.1:${port}`,
+    pause: () => void process.kill(child.pid, "SIGSTOP"),
+    resume: () => void process.kill(child.pid, "SIGCONT"),
     kill: async () => void (await child.end("SIGKILL", 5_000)),
     start: async () => {
       child = await start();

@@ -24,6 +24,7 @@ export const CLUSTER = {
     failover: "several nodes already",
     "mongo-lost": "MongoDB already",
     nats: "several nodes already",
+    "nats-paused": "several nodes already",
     nodes: "several nodes already",
     redis: "several nodes already",
   } as Record<string, string>,

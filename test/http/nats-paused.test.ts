@@ -1,0 +1,94 @@
+/** @needs mongodb, nats: what holds on every node while NATS passes nothing on, because the record says so. */
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { cloudEvent, firstAgent, newAgent, receive, type TestAgent } from "../support/agents.ts";
+import { type Answer, api } from "../support/http.ts";
+import { startMongo } from "../support/mongo.ts";
+import { type Nodes, startNodes } from "../support/nodes.ts";
+import type { TestServer } from "../support/server.ts";
+import { settle } from "../support/settle.ts";
+import { ok } from "../support/tenancy.ts";
+
+const mongo = await startMongo();
+
+("url" in mongo ? describe : describe.skip)("while NATS is paused", () => {
+  let nodes: Nodes;
+  let one: TestServer;
+  let other: TestServer;
+  let admin: TestAgent;
+
+  beforeAll(async () => {
+    nodes = await startNodes("url" in mongo ? mongo.url : "", 1);
+    [one, other] = [await nodes.addServer(), await nodes.addServer()];
+    admin = await firstAgent(nodes.gateway);
+  }, 60_000);
+  afterAll(async () => {
+    await nodes?.stop();
+    if ("url" in mongo) await mongo.stop();
+  }, 60_000);
+
+  const at = (server: TestServer, agent: TestAgent): TestAgent => ({ ...agent, ...api(server, agent.token) });
+
+  /** Until a node has given up on the others, what it asks of them is answered with 503. */
+  function accepted(request: () => Promise<Answer>): Promise<Answer> {
+    return settle(
+      async () => {
+        const answer = await request();
+        return answer.status !== 503 && answer;
+      },
+      { within: 30_000, what: "an answer other than 503" },
+    );
+  }
+
+  test("an interest made on one node counts for an event published on another at once", async () => {
+    const agent = await newAgent(nodes.gateway, admin);
+    ok(await agent.post(`/agents/${agent.id}/interests`, { event_type: "com.known" }));
+    // So that every node that matches has the tenant's table in memory.
+    for (const server of [nodes.gateway, one, other]) {
+      ok(await at(server, agent).post("/events", cloudEvent(server.url, { type: "com.known" })));
+    }
+    await receive(agent, 3);
+
+    nodes.nats.pause();
+    try {
+      const interest = () => at(one, agent).post(`/agents/${agent.id}/interests`, { event_type: "com.new" });
+      const made = await accepted(interest);
+      // The first try may have been carried out by a node whose answer did not come through.
+      expect(made.status === 201 || made.body.error.details.rule === "interest_conflict").toBe(true);
+      const event = cloudEvent("at once", { type: "com.new" });
+      expect([200, 202]).toContain((await accepted(() => at(other, agent).post("/events", event))).status);
+      const polled = () => at(other, agent).get("/delivery/poll?wait=1");
+      const { body } = await settle(
+        async () => {
+          const answer = await polled();
+          return answer.status === 200 && answer.body.count > 0 && answer;
+        },
+        { within: 30_000, what: "the event" },
+      );
+      expect(body.deliveries).toMatchObject([{ payload: { id: "at once" } }]);
+    } finally {
+      nodes.nats.resume();
+    }
+  }, 120_000);
+
+  test("a revoked key is refused on every node within 5 s", async () => {
+    const agent = await settle(() => newAgent(nodes.gateway, admin), { within: 30_000 });
+    const everywhere = [nodes.gateway, one, other].map((server) => at(server, agent));
+    const statuses = () => Promise.all(everywhere.map(async (there) => (await there.get("/auth/me")).status));
+    await settle(async () => (await statuses()).every((status) => status === 200), { within: 30_000 });
+    const { keys } = ok(await admin.get(`/agents/${agent.id}/keys`));
+
+    nodes.nats.pause();
+    try {
+      const revoked = await accepted(() => at(one, admin).del(`/agents/${agent.id}/keys/${keys[0].id}`));
+      expect([204, 404]).toContain(revoked.status);
+      // A gateway alone can ask nobody: it lets nobody in.
+      const refused = async () => {
+        const [alone, ...whole] = await statuses();
+        return [401, 503].includes(alone as number) && whole.every((status) => status === 401);
+      };
+      await settle(refused, { within: 5000, what: "every node to refuse the token" });
+    } finally {
+      nodes.nats.resume();
+    }
+  }, 120_000);
+});
