@@ -1,0 +1,47 @@
+import { type UnzipFileInfo, unzipSync } from "fflate";
+import { UnreadableError } from "./page.ts";
+
+/** What is unpacked of one archive at most, in bytes. */
+const MAX_UNPACKED = 200_000_000;
+const MAX_ENTRIES = 20_000;
+
+/** A ZIP archive whose directory was read, and nothing else yet. */
+export class Archive {
+  readonly names: ReadonlySet<string>;
+  readonly #bytes: Uint8Array;
+
+  /** @throws UnreadableError */
+  constructor(bytes: Uint8Array) {
+    const entries: UnzipFileInfo[] = [];
+    unzip(bytes, (entry) => {
+      entries.push(entry);
+      if (entries.length > MAX_ENTRIES) throw new UnreadableError(`holds more than ${MAX_ENTRIES} parts`);
+      return false;
+    });
+    this.names = new Set(entries.map(({ name }) => name));
+    this.#bytes = bytes;
+  }
+
+  /** The parts of these names that there are. @throws UnreadableError when they are broken or too large */
+  open(names: Iterable<string>): Map<string, Uint8Array> {
+    const wanted = new Set(names);
+    let size = 0;
+    const parts = unzip(this.#bytes, ({ name, originalSize }) => {
+      if (!wanted.delete(name)) return false;
+      size += originalSize;
+      if (size <= MAX_UNPACKED) return true;
+      throw new UnreadableError(`unpacks to more than ${MAX_UNPACKED} bytes`);
+    });
+    return new Map(Object.entries(parts));
+  }
+}
+
+/** Each entry is unpacked into as many bytes as its directory says: what is longer is cut off there. */
+function unzip(bytes: Uint8Array, filter: (entry: UnzipFileInfo) => boolean): Record<string, Uint8Array> {
+  try {
+    return unzipSync(bytes, { filter });
+  } catch (err) {
+    if (err instanceof UnreadableError) throw err;
+    throw new UnreadableError("is damaged or cut off");
+  }
+}

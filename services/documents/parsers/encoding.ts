@@ -1,0 +1,30 @@
+import { isUtf8 } from "node:buffer";
+import { detect } from "chardet";
+import { UnreadableError } from "./page.ts";
+
+/** Enough to guess an encoding by. */
+const SAMPLE = 65_536;
+
+/** @param declared the encoding that the file itself names @throws UnreadableError for what is no text at all */
+export function decodeText(bytes: Uint8Array, declared?: string): string {
+  const marked = byMark(bytes);
+  if (marked) return new TextDecoder(marked).decode(bytes);
+  if (bytes.subarray(0, SAMPLE).includes(0)) throw new UnreadableError("is not text: it holds zero bytes");
+  if (isUtf8(bytes)) return new TextDecoder().decode(bytes);
+  return decodeAs(declared ?? detect(bytes.subarray(0, SAMPLE)) ?? "", bytes);
+}
+
+function byMark([first, second, third]: Uint8Array): string | null {
+  if (first === 0xef && second === 0xbb && third === 0xbf) return "utf-8";
+  if (first === 0xff && second === 0xfe) return "utf-16le";
+  return first === 0xfe && second === 0xff ? "utf-16be" : null;
+}
+
+function decodeAs(label: string, bytes: Uint8Array): string {
+  try {
+    return new TextDecoder(label).decode(bytes);
+  } catch {
+    // What browsers fall back to: every byte is a character.
+    return new TextDecoder("windows-1252").decode(bytes);
+  }
+}

@@ -1,0 +1,27 @@
+/** What a file is by its first bytes, whatever it claims to be. */
+export type Format = "pdf" | "zip" | "ole" | "image" | "binary" | "text";
+
+const MARKS: [Format, string][] = [
+  ["zip", "PK\u0003\u0004"],
+  ["zip", "PK\u0005\u0006"],
+  // Office files of before 2007, and encrypted ones of today.
+  ["ole", "\u00d0\u00cf\u0011\u00e0\u00a1\u00b1\u001a\u00e1"],
+  ["image", "\u0089PNG\r\n"],
+  ["image", "\u00ff\u00d8\u00ff"],
+  ["image", "GIF8"],
+];
+/** A PDF may begin with something else. */
+const PDF_WITHIN = 1024;
+
+export function formatOf(bytes: Uint8Array): Format {
+  const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, PDF_WITHIN)).toString(
+    "latin1",
+  );
+  const marked = MARKS.find(([, mark]) => head.startsWith(mark));
+  if (marked) return marked[0];
+  if (/^%PDF-|[\r\n]%PDF-/.test(head)) return "pdf";
+  return isWide(head) || !head.includes("\0") ? "text" : "binary";
+}
+
+/** UTF-16, by its byte order mark. */
+const isWide = (head: string) => head.startsWith("\u00ff\u00fe") || head.startsWith("\u00fe\u00ff");

@@ -1,0 +1,42 @@
+import { getDocumentProxy } from "unpdf";
+import { type Page, UnreadableError } from "./page.ts";
+
+type Pdf = Awaited<ReturnType<typeof getDocumentProxy>>;
+
+/** A gap between lines that is this many times their height begins a new paragraph. */
+const PARAGRAPH_GAP = 1.7;
+
+/** The text of each page, as it stands in the file: what is drawn as a picture is not there. */
+export async function readPdf(bytes: Uint8Array): Promise<Page[]> {
+  const pdf = await open(bytes);
+  const pages: Page[] = [];
+  for (let page = 1; page <= pdf.numPages; page++) {
+    pages.push({ page, text: await textOf(pdf, page) });
+  }
+  return pages;
+}
+
+async function open(bytes: Uint8Array): Promise<Pdf> {
+  try {
+    return await getDocumentProxy(bytes, { verbosity: 0, stopAtErrors: false });
+  } catch (err) {
+    if ((err as Error).name === "PasswordException") throw new UnreadableError("is encrypted");
+    throw new UnreadableError("is damaged or cut off");
+  }
+}
+
+async function textOf(pdf: Pdf, number: number): Promise<string> {
+  const page = await pdf.getPage(number);
+  const { items } = await page.getTextContent();
+  const text: string[] = [];
+  let lastY: number | null = null;
+  for (const item of items) {
+    if (!("str" in item)) continue;
+    const y = item.transform[5] as number;
+    if (item.str && lastY !== null && lastY - y > item.height * PARAGRAPH_GAP) text.push("\n");
+    if (item.str) lastY = y;
+    text.push(item.str, item.hasEOL ? "\n" : "");
+  }
+  page.cleanup();
+  return text.join("");
+}

@@ -1,0 +1,46 @@
+import type { Archive } from "./archive.ts";
+import { listedParts, relationsOf } from "./office.ts";
+import type { Page } from "./page.ts";
+import { readXml } from "./xml.ts";
+
+/** The slides of a presentation in the order they are shown, each with what its speaker notes say. */
+export function readPptx(archive: Archive): Page[] {
+  const slides = listedParts(archive, "ppt/presentation.xml", "sldId");
+  const notes = slides.map(
+    ({ part }) => relationsOf(archive, part).find(({ type }) => type === "notesSlide")?.part,
+  );
+  const parts = archive.open([
+    ...slides.map(({ part }) => part),
+    ...notes.filter((part) => part !== undefined),
+  ]);
+  const textIn = (part: string | undefined) => {
+    const bytes = part === undefined ? undefined : parts.get(part);
+    return bytes ? textOf(bytes) : "";
+  };
+  return slides.map(({ part }, at) => ({ page: at + 1, text: `${textIn(part)}\n\n${textIn(notes[at])}` }));
+}
+
+function textOf(bytes: Uint8Array): string {
+  const text: string[] = [];
+  let inText = false;
+  // Fields are numbers and dates of the slide itself.
+  let fields = 0;
+  readXml(bytes, {
+    open(name) {
+      if (name === "t") inText = true;
+      else if (name === "fld") fields++;
+      else if (name === "br") text.push("\n");
+      else if (name === "tc") text.push("\t");
+    },
+    close(name) {
+      if (name === "t") inText = false;
+      else if (name === "fld") fields--;
+      else if (name === "p") text.push("\n");
+      else if (name === "txBody") text.push("\n");
+    },
+    text(given) {
+      if (inText && !fields) text.push(given);
+    },
+  });
+  return text.join("");
+}

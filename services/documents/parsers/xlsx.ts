@@ -1,0 +1,83 @@
+import type { Archive } from "./archive.ts";
+import { listedParts } from "./office.ts";
+import type { Page } from "./page.ts";
+import { dateStyles, isoDate } from "./xlsx-dates.ts";
+import { readXml } from "./xml.ts";
+
+const STRINGS = "xl/sharedStrings.xml";
+const STYLES = "xl/styles.xml";
+
+/** The sheets of a workbook, a line for each row, with the values that its formulas had when it was saved. */
+export function readXlsx(archive: Archive): Page[] {
+  const sheets = listedParts(archive, "xl/workbook.xml", "sheet");
+  const parts = archive.open([STRINGS, STYLES, ...sheets.map(({ part }) => part)]);
+  const strings = sharedStrings(parts.get(STRINGS));
+  const dates = dateStyles(parts.get(STYLES));
+  return sheets.map(({ name, part }, at) => {
+    const bytes = parts.get(part);
+    const rows = bytes ? rowsOf(bytes, strings, dates) : "";
+    return { page: at + 1, text: rows && `${name}\n\n${rows}` };
+  });
+}
+
+/** Texts that cells refer to by number. */
+function sharedStrings(bytes: Uint8Array | undefined): string[] {
+  const strings: string[] = [];
+  if (!bytes) return strings;
+  let current = "";
+  let inText = false;
+  // How a text is pronounced, beside it.
+  let phonetic = false;
+  readXml(bytes, {
+    open(name) {
+      if (name === "si") current = "";
+      else if (name === "t") inText = true;
+      else if (name === "rPh") phonetic = true;
+    },
+    close(name) {
+      if (name === "si") strings.push(current);
+      else if (name === "t") inText = false;
+      else if (name === "rPh") phonetic = false;
+    },
+    text(given) {
+      if (inText && !phonetic) current += given;
+    },
+  });
+  return strings;
+}
+
+interface Cell {
+  type: string;
+  style: number;
+  value: string;
+}
+
+function rowsOf(bytes: Uint8Array, strings: string[], dates: ReadonlySet<number>): string {
+  const rows: string[] = [];
+  let row: string[] = [];
+  let cell: Cell = { type: "n", style: 0, value: "" };
+  let inValue = false;
+  readXml(bytes, {
+    open(name, { t: type = "n", s: style = "0" }) {
+      if (name === "row") row = [];
+      else if (name === "c") cell = { type, style: Number(style), value: "" };
+      else if (name === "v" || name === "t") inValue = true;
+    },
+    close(name) {
+      if (name === "v" || name === "t") inValue = false;
+      else if (name === "c" && cell.value !== "") row.push(shown(cell, strings, dates));
+      else if (name === "row" && row.length) rows.push(row.join("\t"));
+    },
+    text(given) {
+      if (inValue) cell.value += given;
+    },
+  });
+  return rows.join("\n");
+}
+
+function shown({ type, style, value }: Cell, strings: string[], dates: ReadonlySet<number>): string {
+  if (type === "s") return strings[Number(value)] ?? "";
+  if (type === "b") return value === "1" ? "TRUE" : "FALSE";
+  if (type === "n" && dates.has(style)) return isoDate(Number(value));
+  return value;
+}

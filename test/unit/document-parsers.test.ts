@@ -1,0 +1,185 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "@jest/globals";
+import { strToU8, unzipSync, type Zippable, zipSync } from "fflate";
+import { parseDocument } from "../../services/documents/parsers/parse.ts";
+import { isoDate } from "../../services/documents/parsers/xlsx-dates.ts";
+
+const OFFICE = "application/vnd.openxmlformats-officedocument.";
+const PDF = "application/pdf";
+const DOCX = `${OFFICE}wordprocessingml.document`;
+const PPTX = `${OFFICE}presentationml.presentation`;
+const XLSX = `${OFFICE}spreadsheetml.sheet`;
+
+const fixture = (name: string) =>
+  new Uint8Array(readFileSync(join(import.meta.dirname, "../fixtures/documents", name)));
+const text = async (bytes: Uint8Array, type: string) =>
+  (await parseDocument(bytes, type)).map((page) => page.text).join("\f");
+
+describe("files of LibreOffice", () => {
+  const facts = [
+    "Operating manual of the Lindau pump station",
+    "four full turns & check that the",
+    "pressure gauge reads < 2 bar",
+    "Zwei Pumpen, grün lackiert, stehen im Keller; the naïve operator calls them",
+    "“Max” and “Moritz”",
+    "Frau Özdemir, extension 4711",
+    "The footnote says that the generator burns rapeseed oil.",
+  ];
+  test.each([
+    ["manual.pdf", PDF],
+    ["manual.docx", DOCX],
+    ["manual.html", "text/html"],
+  ])("%s is read whole", async (name, type) => {
+    const read = (await text(fixture(name), type)).replace(/\s+/g, " ");
+    for (const fact of facts) expect(read).toContain(fact);
+    expect(read).not.toContain("font-family");
+  });
+
+  test("the pages of a PDF have their numbers", async () => {
+    const pages = await parseDocument(fixture("manual.pdf"), PDF);
+    expect(pages.map(({ page, text }) => [page, text.split("\n")[0]])).toEqual([
+      [1, "Operating manual of the Lindau pump station"],
+      [2, "Maintenance"],
+      [3, "Emergencies"],
+    ]);
+  });
+
+  test("a table of a Word document has its rows", async () => {
+    expect(await text(fixture("manual.docx"), DOCX)).toContain("Part \tInterval\nBearing \t400 hours");
+  });
+
+  test("slides come in order with their notes, without their numbers", async () => {
+    expect(await parseDocument(fixture("festival.pptx"), PPTX)).toEqual([
+      { page: 1, text: "Harbour festival 2025\n\nTwelve boats, three stages\nDoors open at 18:30" },
+      {
+        page: 2,
+        text: "Budget\n\nIncome: 48,200 EUR\nCosts: 39,750 EUR\n\nMention the sponsor, the Hafenbank.",
+      },
+      { page: 3, text: "Risks\n\nThunderstorm: move the concert into the customs hall" },
+    ]);
+  });
+
+  test("sheets have names, rows, values of formulas, and dates", async () => {
+    expect(await parseDocument(fixture("inventory.xlsx"), XLSX)).toEqual([
+      {
+        page: 1,
+        text:
+          "Inventory\n\nPart\tShelf\tCount\nGasket 12 mm\tA3\t140\nImpeller\t2\n" +
+          "Rapeseed oil & filter\tC1\t17.5\nTotal\t159.5\nCounted on\t2025-03-01",
+      },
+      { page: 2, text: "Suppliers\n\nName\tCity\nMüller & Söhne\tBregenz\nAcme\tLindau" },
+    ]);
+  });
+});
+
+describe("text", () => {
+  const latin1 = (given: string) => new Uint8Array(Buffer.from(given, "latin1"));
+  test.each<[string, Uint8Array, string]>([
+    ["UTF-8", strToU8("Grüße – 東京\r\nzwei"), "Grüße – 東京\nzwei"],
+    ["UTF-8 with a mark", strToU8("\ufeffGrüße"), "Grüße"],
+    ["UTF-16", new Uint8Array(Buffer.from("\ufeffGrüße 東京", "utf16le")), "Grüße 東京"],
+    [
+      "Latin-1",
+      latin1(
+        "Die Größe der Straße überrascht natürlich jeden, der dort früher wohnte. Schöne Grüße aus Köln.",
+      ),
+      "Die Größe der Straße überrascht natürlich jeden, der dort früher wohnte. Schöne Grüße aus Köln.",
+    ],
+  ])("in %s", async (_name, bytes, expected) => {
+    expect(await text(bytes, "text/plain")).toBe(expected);
+  });
+
+  test("Markdown stays as it was written", async () => {
+    expect(await text(strToU8("# Title\n\n* one\n* two\n"), "text/markdown")).toBe("# Title\n\n* one\n* two");
+  });
+
+  test("HTML is what a reader sees", async () => {
+    const html = `<!doctype html><html><head><title>Pumps</title><style>p{color:red}</style></head><body>
+      <script>alert("no")</script><h1>Start &amp; stop</h1><p>Open  the
+      valve.<br>Wait.</p><ul><li>one<li>two</ul><pre>a  b\n c</pre><table><tr><td>1<td>2</table></body>`;
+    expect(await text(strToU8(html), "text/html")).toBe(
+      "Pumps\n\nStart & stop\n\nOpen the valve.\nWait.\n\none\ntwo\n\na  b\nc\n\n1\t2",
+    );
+  });
+
+  test("HTML in the encoding that it names", async () => {
+    const html = '<html><head><meta charset="iso-8859-2"></head><body>\u00b1\u00e6</body></html>';
+    expect(await text(latin1(html), "text/html")).toBe("ąć");
+  });
+});
+
+describe("what cannot be read says why", () => {
+  const docx = (parts: Zippable) => zipSync({ "word/document.xml": strToU8("<w:document/>"), ...parts });
+  const cut = (bytes: Uint8Array) => bytes.slice(0, Math.floor(bytes.length / 2));
+  const bomb = () => zipSync({ "word/document.xml": new Uint8Array(250_000_000) }, { level: 1 });
+  const entities =
+    '<?xml version="1.0"?><!DOCTYPE l [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;">]><w:document><w:t>&b;</w:t></w:document>';
+
+  test.each<[string, () => Uint8Array, string, RegExp]>([
+    ["an encrypted PDF", () => fixture("encrypted.pdf"), PDF, /^is encrypted$/],
+    ["a PDF without text", () => fixture("picture.pdf"), PDF, /^holds no text/],
+    ["a PDF cut off", () => cut(fixture("manual.pdf")), PDF, /damaged|no text/],
+    ["a PDF of nothing but its mark", () => strToU8("%PDF-1.7\n"), PDF, /^is damaged or cut off$/],
+    ["an empty file", () => new Uint8Array(), "text/plain", /^is empty$/],
+    ["white space", () => strToU8(" \n\t "), "text/plain", /^holds no text/],
+    [
+      "a presentation as PDF",
+      () => fixture("festival.pptx"),
+      PDF,
+      /^is not a PDF: it seems to be a ZIP archive$/,
+    ],
+    ["a presentation as Word document", () => fixture("festival.pptx"), DOCX, /^is not a Word document/],
+    ["a PDF as text", () => fixture("manual.pdf"), "text/plain", /^is not text: it seems to be a PDF$/],
+    ["text as workbook", () => strToU8("a,b"), XLSX, /^is not a workbook: it seems to be text$/],
+    [
+      "a picture as text",
+      () => new Uint8Array([0x89, 0x50, 0x4e, 0x47, 13, 10, 26, 10]),
+      "text/plain",
+      /a picture/,
+    ],
+    ["bytes as text", () => new Uint8Array([1, 0, 2, 0, 3]), "text/plain", /binary data/],
+    [
+      "an encrypted Office file",
+      () => new Uint8Array([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1, 0, 0]),
+      DOCX,
+      /encrypted or older Office file/,
+    ],
+    ["an archive cut off", () => cut(fixture("manual.docx")), DOCX, /^is damaged or cut off$/],
+    ["a zip bomb", bomb, DOCX, /^unpacks to more than 200000000 bytes$/],
+    ["entities", () => docx({ "word/document.xml": strToU8(entities) }), DOCX, /document type of its own/],
+    [
+      "elements within elements",
+      () => docx({ "word/document.xml": strToU8("<a>".repeat(100_000)) }),
+      DOCX,
+      /nested too deep/,
+    ],
+    ["too much text", () => new Uint8Array(10_000_001).fill(97), "text/plain", /at most 10000000 are read/],
+    ["another type", () => strToU8("x"), "image/png", /which is not read/],
+  ])("%s", async (_what, make, type, reason) => {
+    await expect(parseDocument(make(), type)).rejects.toThrow(reason);
+  });
+
+  test("an archive that lies about its sizes is cut off there", async () => {
+    const long = "<w:document><w:t>".padEnd(2_000_000, "long ");
+    const bytes = docx({ "word/document.xml": strToU8(long) });
+    const size = Buffer.alloc(4);
+    size.writeUInt32LE(long.length);
+    const lie = Buffer.from(bytes);
+    for (let at = lie.indexOf(size); at >= 0; at = lie.indexOf(size, at + 1)) lie.writeUInt32LE(1000, at);
+    expect(unzipSync(bytes)["word/document.xml"]).toHaveLength(long.length);
+    const read = await text(lie, DOCX).catch((err: Error) => err.message);
+    expect(read.length).toBeLessThanOrEqual(1000);
+  });
+});
+
+test.each([
+  [45_717, "2025-03-01"],
+  [45_717.75, "2025-03-01 18:00"],
+  [0.5, "12:00"],
+  [-1, "-1"],
+  [Number.NaN, "NaN"],
+  [1e9, "1000000000"],
+])("day %p of a sheet is %s", (day, expected) => {
+  expect(isoDate(day)).toBe(expected);
+});
