@@ -9,23 +9,26 @@ import { mayReadById, present, toEntry } from "./rows.ts";
 /** So many memories fit into one message between nodes, however long they are. */
 const MOST_ENTRIES = 200;
 
+interface Asked {
+  ids: string[];
+  /** Without content and metadata, which are most of a memory: it is for messages between nodes to stay small. */
+  brief?: boolean;
+}
+
 /** What other domains ask of memories. */
 export function internalActions({ memories, now }: Parts): Record<string, ActionSchema> {
   return {
     /** Of these memories those that `GET /memories/{id}` would show the caller, in no order. */
-    readable: idempotent<{ ids: string[] }>(async (ctx) => {
+    readable: idempotent<Asked>(async (ctx) => {
       const { caller } = ctx.meta;
-      const [access, docs] = await Promise.all([
-        callerAccess(ctx),
-        memories.find(caller.tenant_id, { _id: { $in: ctx.params.ids } }),
-      ]);
+      const [access, docs] = await Promise.all([callerAccess(ctx), load(caller.tenant_id, ctx.params)]);
       const at = now().getTime();
       return docs.filter((doc) => mayReadById(caller, access, doc, at)).map(withVersion);
     }),
 
     /** These memories, whoever may read them and whatever became of them. */
-    get_many: idempotent<{ tenant_id: string; ids: string[] }>(async ({ params: { tenant_id, ids } }) => {
-      const docs = await memories.find(tenant_id, { _id: { $in: ids } });
+    get_many: idempotent<Asked & { tenant_id: string }>(async ({ params }) => {
+      const docs = await load(params.tenant_id, params);
       return docs.filter(({ status }) => status !== "pending").map(withVersion);
     }),
 
@@ -39,6 +42,13 @@ export function internalActions({ memories, now }: Parts): Record<string, Action
       };
     }),
   };
+
+  async function load(tenant_id: string, { ids, brief }: Asked): Promise<MemoryDoc[]> {
+    const filter = { _id: { $in: ids } };
+    if (!brief) return memories.find(tenant_id, filter);
+    const docs = await memories.find(tenant_id, filter, { projection: { content: 0, metadata: 0 } });
+    return docs.map((doc) => ({ ...doc, content: "", metadata: "{}" }));
+  }
 
   function changedAfter({ tenant_id, after, limit }: SearchEntriesPage): Promise<MemoryDoc[]> {
     const at = after && new Date(after.changed_at);

@@ -1,0 +1,235 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import type { TestAgent } from "../support/agents.ts";
+import type { Api } from "../support/http.ts";
+import { agentIn, type Cast, makeCast, memory, remember } from "../support/memories.ts";
+import { startServer, type TestServer } from "../support/server.ts";
+import { settle } from "../support/settle.ts";
+import { ok, refusal } from "../support/tenancy.ts";
+
+let server: TestServer;
+let cast: Cast;
+/** An agent of team A whose memories the lists are of; others' stand between them. */
+let agent: TestAgent;
+
+const SORTS = ["created_at", "title", "confidence", "importance"] as const;
+const made: Record<string, string>[] = [];
+
+beforeAll(async () => {
+  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
+  cast = await makeCast(server);
+  ok(await cast.admin.post("/projects", { key: "apollo" }));
+  agent = await agentIn(server, cast.admin, { team_id: cast.teamA });
+  const { bob, carol } = cast;
+  const types = ["episodic", "semantic", "procedural"];
+  for (let n = 0; n < 24; n++) {
+    const [who, scope] = [
+      [agent, "agent"],
+      [agent, "team"],
+      [bob, "team"],
+      [carol, "institutional"],
+      // Not the agent's to see.
+      [bob, "agent"],
+      [carol, "team"],
+    ][n % 6] as [Api, string];
+    const given = {
+      scope,
+      type: types[n % 3],
+      title: `Title ${"zyxwvutsrq"[n % 10]}${n}`,
+      content: n % 2 ? `Odd [${n}] (content)` : "Even CONTENT",
+      confidence: (n % 5) / 5,
+      importance: (n % 4) / 4,
+      project_id: n % 4 ? null : "apollo",
+      tags: [`tag_${n % 3}`, "All"],
+      source_type: n % 8 ? null : "ticket",
+    };
+    const answer = await remember(who, given);
+    if (n % 6 < 4) made.push(answer);
+  }
+});
+afterAll(() => server?.stop());
+
+const list = async (query: string) => ok(await agent.get(`/memories?${query}`));
+const idsOf = (rows: { id: string }[]) => rows.map(({ id }) => id);
+
+test("the newest first, what is the caller's to see, with the number of all", async () => {
+  const { memories, total, next_cursor } = await list("");
+  expect(idsOf(memories)).toEqual(idsOf(made as never).reverse());
+  expect([total, next_cursor]).toEqual([made.length, null]);
+  expect(memories[0]).toEqual({ ...made.at(-1), accessed_at: memories[0].accessed_at });
+});
+
+test.each(SORTS.flatMap((sort) => [`${sort} asc`, `${sort} desc`]))(
+  "by %s, by the page and by the cursor the same",
+  async (text) => {
+    const [sort, order] = text.split(" ") as [string, string];
+    const sign = order === "asc" ? 1 : -1;
+    const expected = [...made]
+      .sort((a, b) => {
+        const by = a[sort] === b[sort] ? "id" : sort;
+        return ((a[by] as string) < (b[by] as string) ? -1 : 1) * sign;
+      })
+      .map(({ id }) => id);
+    const query = `sort=${sort}&order=${order}&limit=5`;
+    const byOffset: string[] = [];
+    for (let offset = 0; offset < expected.length; offset += 5) {
+      byOffset.push(...idsOf((await list(`${query}&offset=${offset}`)).memories));
+    }
+    expect(byOffset).toEqual(expected);
+    const byCursor: string[] = [];
+    for (let cursor: string | null = ""; cursor !== null; ) {
+      const page = await list(`${query}${cursor && `&cursor=${cursor}`}`);
+      byCursor.push(...idsOf(page.memories));
+      expect(page.total).toBe(expected.length);
+      cursor = page.next_cursor;
+    }
+    expect(byCursor).toEqual(expected);
+  },
+);
+
+/** What each filter is to leave, told of the memories as they were answered. */
+test.each<[string, (each: Record<string, unknown>) => boolean]>([
+  ["type=semantic", (each) => each.type === "semantic"],
+  ["scope=agent", (each) => each.scope === "agent"],
+  ["scope=team", (each) => each.scope === "team"],
+  ["scope=institutional", (each) => each.scope === "institutional"],
+  ["project_id=apollo", (each) => each.project_id === "apollo"],
+  ["project_id=", (each) => each.project_id === null],
+  ["project_id=nowhere", () => false],
+  ["source_type=ticket", (each) => each.source_type === "ticket"],
+  ["tags=TAG%201", (each) => (each.tags as string[]).includes("tag-1")],
+  ["tags=tag-1&tags=tag_2", (each) => !(each.tags as string[]).includes("tag-0")],
+  ["tags=tag-1,tag-2", (each) => !(each.tags as string[]).includes("tag-0")],
+  ["tags=none", () => false],
+  ["search=even%20con", (each) => (each.content as string).startsWith("Even")],
+  ["search=%5D%20(con", (each) => (each.content as string).startsWith("Odd")],
+  ["search=title%20z", (each) => (each.title as string).startsWith("Title z")],
+  ["search=.*", () => false],
+  ["never_cited=true", () => true],
+  [
+    "type=semantic&scope=team&tags=all&search=odd",
+    (each) => each.type === "semantic" && each.scope === "team" && (each.content as string).startsWith("Odd"),
+  ],
+])("?%s", async (query, fits) => {
+  const expected = made.filter(fits);
+  const { memories, total } = await list(query);
+  expect(idsOf(memories)).toEqual(idsOf(expected as never).reverse());
+  expect(total).toBe(expected.length);
+});
+
+test.each([
+  ["limit=0", "validation_failed", "limit"],
+  ["limit=201", "validation_failed", "limit"],
+  ["offset=-1", "validation_failed", "offset"],
+  ["type=opinion", "validation_error", "type"],
+  ["sort=size", "validation_failed", "sort"],
+  ["order=up", "validation_failed", "order"],
+  ["cursor=x", "validation_failed", "cursor"],
+])("?%s is refused", async (query, code, field) => {
+  expect(await agent.get(`/memories?${query}`)).toMatchObject(refusal(400, code, { field }));
+});
+
+test("a cursor of another order is refused", async () => {
+  const { next_cursor } = await list("limit=1&sort=title");
+  expect(await agent.get(`/memories?cursor=${next_cursor}`)).toMatchObject(
+    refusal(400, "validation_failed", { field: "cursor" }),
+  );
+});
+
+describe("many at once", () => {
+  test("each is made or refused by itself, in order", async () => {
+    const { alice } = cast;
+    const old = await remember(alice);
+    const before = (await list("scope=institutional")).total;
+    const answer = await alice.post("/memories/batch", {
+      memories: [
+        memory({ scope: "institutional", title: "First" }),
+        memory({ scope: "galaxy" }),
+        "not an object",
+        memory({ project_id: "unknown" }),
+        memory({ supersedes_id: old.id }),
+        memory({ supersedes_id: old.id }),
+        memory({ scope: "institutional", title: "Last" }),
+      ],
+    });
+    expect(answer.status).toBe(201);
+    const { results } = answer.body;
+    expect(results).toMatchObject([
+      { status: 201, memory: { title: "First", agent_id: alice.id, status: "active" } },
+      { status: 400, error: { code: "validation_failed", details: { field: "scope" } } },
+      { status: 400, error: { code: "validation_failed" } },
+      { status: 400, error: { code: "validation_error", details: { field: "project_id" } } },
+      { status: 201, memory: { supersedes_id: old.id } },
+      { status: 409, error: { code: "conflict" } },
+      { status: 201, memory: { title: "Last" } },
+    ]);
+    expect((await list("scope=institutional")).total).toBe(before + 2);
+    expect(ok(await alice.get(`/memories/${results[0].memory.id}`))).toMatchObject(results[0].memory);
+  });
+
+  test("500 keep their order, also under an Idempotency-Key, and are made once", async () => {
+    const memories = Array.from({ length: 500 }, (_, n) =>
+      memory({ title: `Turn ${n}`, source_type: "talk" }),
+    );
+    const key = { "Idempotency-Key": "a conversation" };
+    const writer = await agentIn(server, cast.admin, {});
+    const first = await writer.post("/memories/batch", { memories }, key);
+    const again = await writer.post("/memories/batch", { memories }, key);
+    const ids = first.body.results.map((each: { memory: { id: string } }) => each.memory.id);
+    expect([...ids].sort()).toEqual(ids);
+    expect(again.body).toEqual(first.body);
+    const page = ok(await writer.get("/memories?source_type=talk&order=asc&limit=200"));
+    expect([page.total, idsOf(page.memories)]).toEqual([500, ids.slice(0, 200)]);
+  });
+
+  test.each([[[]], [Array.from({ length: 501 }, () => memory())], ["text"]])(
+    "bounds (%#)",
+    async (memories) => {
+      expect(await agent.post("/memories/batch", { memories })).toMatchObject(
+        refusal(400, "validation_failed", { field: "memories" }),
+      );
+    },
+  );
+});
+
+test("what happens to a memory is published once, to those who may read it", async () => {
+  const { admin, alice, teamA } = cast;
+  const scopes = ["memory:read", "memory:write", "receive"];
+  const listener = await agentIn(server, admin, { team_id: teamA }, scopes);
+  const stranger = await agentIn(server, admin, { team_id: cast.teamB }, scopes);
+  for (const each of [listener, stranger]) {
+    ok(await each.post(`/agents/${each.id}/interests`, { event_type: "service.memory.*" }));
+  }
+  const { id } = await remember(alice, { scope: "team" });
+  ok(await alice.patch(`/memories/${id}`, { title: "Other" }));
+  ok(await alice.post(`/memories/${id}/forget`));
+  ok(await alice.post(`/memories/${id}/restore`));
+  const other = await remember(alice, { scope: "team", supersedes_id: id });
+  const open = await remember(alice, { scope: "institutional" });
+  const got: { type: string; subject: string; data: object }[] = [];
+  const drain = async (who: TestAgent) => {
+    const { deliveries } = ok(await who.get("/delivery/poll?limit=100&wait=1"));
+    const delivery_ids = deliveries.map((each: { id: string }) => each.id);
+    if (delivery_ids.length) ok(await who.post("/delivery/ack", { delivery_ids }));
+    return deliveries.map((each: { payload: object }) => each.payload);
+  };
+  await settle(async () => {
+    got.push(...(await drain(listener)));
+    return got.length >= 7;
+  });
+  const told = got.map(({ type, subject }) => `${type} ${subject}`);
+  expect(told.sort()).toEqual(
+    [
+      ...["created", "updated", "forgotten", "restored", "superseded"].map(
+        (what) => `service.memory.${what} ${id}`,
+      ),
+      `service.memory.created ${other.id}`,
+      `service.memory.created ${open.id}`,
+    ].sort(),
+  );
+  expect(JSON.stringify(got)).not.toContain("Some content");
+  const heard = await settle(async () => {
+    const payloads = await drain(stranger);
+    return payloads.length > 0 && payloads;
+  });
+  expect(heard.map((each: { subject: string }) => each.subject)).toEqual([open.id]);
+});

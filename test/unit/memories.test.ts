@@ -1,0 +1,126 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import fc from "fast-check";
+import { canonicalTags, tagsOfQuery } from "../../lib/tags.ts";
+import { type MemoryDoc, MemoryModel } from "../../services/memories/memories.model.ts";
+import type { Parts } from "../../services/memories/parts.ts";
+import { finishPending, purge } from "../../services/memories/purge.ts";
+import { type NewMemory, newMemory } from "../../services/memories/rows.ts";
+import { openStore, type Store } from "../../storage/connection.ts";
+
+describe("tags", () => {
+  test.each([
+    [["Billing"], ["billing"]],
+    [["  Q3 \t Review  "], ["q3-review"]],
+    [["a_-_ b", "A B"], ["a-b"]],
+    [["_x_", "--"], ["x"]],
+    [["Caf\u00e9", "cafe\u0301", "CAFE\u0301"], ["caf\u00e9"]],
+    [["\u0130"], ["i\u0307"]],
+    [
+      ["b", "a", "b"],
+      ["b", "a"],
+    ],
+  ])("%j fold to %j", (given, expected) => {
+    expect(canonicalTags(given)).toEqual(expected);
+  });
+
+  test("folded once more are the same, and hold nothing to fold", () => {
+    fc.assert(
+      fc.property(fc.array(fc.string({ unit: "grapheme" })), (given) => {
+        const tags = canonicalTags(given);
+        expect(canonicalTags(tags)).toEqual(tags);
+        for (const tag of tags) expect(tag).not.toMatch(/[\s_]|--|^-|-$|^$/);
+      }),
+    );
+  });
+
+  test("in a query are repeated, comma-separated or both", () => {
+    expect(tagsOfQuery(["A,b c", "", "d", "a"])).toEqual(["a", "b-c", "d"]);
+  });
+});
+
+describe("sweeps", () => {
+  const DAY = 86_400_000;
+  let directory: string;
+  let store: Store;
+  let parts: Parts;
+  let clock: Date;
+  const told: string[] = [];
+
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), "afferent-memories-"));
+    store = await openStore({ DATA_DIR: directory });
+    const changes = {
+      after: async (_: unknown, docs: MemoryDoc[]) => void told.push(...docs.map(({ _id }) => _id)),
+    };
+    const memories = store.collection(MemoryModel);
+    parts = { memories, now: () => clock, windowMs: 30 * DAY, changes: changes as never };
+    await store.ready();
+  });
+  afterAll(async () => {
+    await store?.close();
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  const start = new Date("2026-01-01T00:00:00Z");
+  const onDay = (days: number) => new Date(start.getTime() + days * DAY);
+
+  async function row(_id: string, given: Partial<NewMemory>, more: Partial<MemoryDoc> = {}) {
+    const full = { title: "t", content: "c", type: "semantic", scope: "agent", ...given } as NewMemory;
+    const owner = { tenant_id: "tn_1", agent_id: "ag_1", user_id: null, team_id: null };
+    const doc = newMemory(full, { _id, ...owner, subjects: [], citations: [], at: start }, parts.windowMs);
+    await parts.memories.insert({ ...doc, ...more });
+  }
+  const statuses = async () =>
+    Object.fromEntries((await parts.memories.find("tn_1", {})).map(({ _id, status }) => [_id, status]));
+
+  test("what was forgotten or has expired goes when its window has passed, everywhere first", async () => {
+    await row("kept", {});
+    await row("forgotten", {}, { status: "forgotten", purge_at: onDay(30) });
+    await row("expired", { expires_at: onDay(10).toISOString() });
+    const erased: string[] = [];
+    const erase = async (_: string, ids: string[]) => {
+      expect(Object.keys(await statuses())).toEqual(expect.arrayContaining(ids));
+      erased.push(...ids);
+    };
+    const left: string[][] = [];
+    for (const days of [29, 30, 39.9, 40]) {
+      clock = onDay(days);
+      expect(await purge(parts, erase)).toBe(false);
+      left.push(Object.keys(await statuses()).sort());
+    }
+    expect(left).toEqual([
+      ["expired", "forgotten", "kept"],
+      ["expired", "kept"],
+      ["expired", "kept"],
+      ["kept"],
+    ]);
+    expect(erased).toEqual(["forgotten", "expired"]);
+  });
+
+  test("what was cut off while it replaced another is finished, or withdrawn when another came first", async () => {
+    await row("old", {});
+    await row("new", { supersedes_id: "old" });
+    await row("half-done", {}, { status: "superseded", superseded_by: "its-winner", invalid_at: start });
+    await row("its-winner", { supersedes_id: "half-done" });
+    await row("too-late", { supersedes_id: "half-done" });
+    clock = new Date(start.getTime() + 59_000);
+    await finishPending(parts, {} as never);
+    expect((await statuses()).new).toBe("pending");
+    clock = onDay(1);
+    await finishPending(parts, {} as never);
+    const found = await statuses();
+    expect(found).toMatchObject({
+      old: "superseded",
+      new: "active",
+      "half-done": "superseded",
+      "its-winner": "active",
+    });
+    expect(found).not.toHaveProperty("too-late");
+    const replaced = await parts.memories.findOne("tn_1", { _id: "old" });
+    expect(replaced?.superseded_by).toBe("new");
+    expect(told).toEqual(expect.arrayContaining(["old", "new", "its-winner"]));
+  });
+});
