@@ -12,7 +12,9 @@ import { interestsOperations } from "./interests/interests.contract.ts";
 import { keysOperations } from "./keys/keys.contract.ts";
 import { memoriesOperations } from "./memories/memories.contract.ts";
 import { memorySearchOperations } from "./memories/search.contract.ts";
+import { mergesOperations } from "./merges/merges.contract.ts";
 import { projectsOperations } from "./projects/projects.contract.ts";
+import { relationshipsOperations } from "./relationships/relationships.contract.ts";
 import { systemOperations } from "./system/system.contract.ts";
 import { teamsOperations } from "./teams/teams.contract.ts";
 import { tenantsOperations } from "./tenants/tenants.contract.ts";
@@ -31,7 +33,9 @@ export const operations: readonly Operation[] = [
   interestsOperations,
   keysOperations,
   sessionsOperations,
+  mergesOperations,
   projectsOperations,
+  relationshipsOperations,
   systemOperations,
   teamsOperations,
   tenantsOperations,

@@ -13,8 +13,10 @@ import { ingestService } from "./ingest/ingest.service.ts";
 import { interestsService } from "./interests/interests.service.ts";
 import { keysService } from "./keys/keys.service.ts";
 import { memoriesService } from "./memories/memories.service.ts";
+import { mergesService } from "./merges/merges.service.ts";
 import { projectsService } from "./projects/projects.service.ts";
 import { pushService } from "./push/push.service.ts";
+import { relationshipsService } from "./relationships/relationships.service.ts";
 import type { ServiceFactory } from "./runtime.ts";
 import { searchService } from "./search/search.service.ts";
 import { teamsService } from "./teams/teams.service.ts";
@@ -36,8 +38,10 @@ export const serviceFactories: Record<string, ServiceFactory> = {
   ingest: ingestService,
   interests: interestsService,
   keys: keysService,
+  merges: mergesService,
   projects: projectsService,
   push: pushService,
+  relationships: relationshipsService,
   search: searchService,
   sessions: sessionsService,
   teams: teamsService,

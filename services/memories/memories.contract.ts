@@ -41,7 +41,7 @@ const Title = Type.String({
   pattern: "\\S",
   examples: ["Invoices are due in 30 days"],
 });
-const Content = Type.String({
+export const Content = Type.String({
   minLength: 1,
   maxLength: MAX_CONTENT,
   examples: ["ACME pays 30 days after the end of the month."],

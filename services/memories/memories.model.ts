@@ -65,6 +65,8 @@ export interface MemoryDoc extends TenantDocument {
   forgotten_from?: MemoryStatus;
   /** Of a merged one: how the merge came up. */
   merge_origin?: string;
+  /** The merge proposals that gave it content or citations of another. */
+  merges?: string[];
   created_at: Date;
   updated_at: Date;
   accessed_at: Date;
@@ -120,6 +122,7 @@ const schema = new Schema<MemoryDoc>(
     superseded_by: String,
     forgotten_from: String,
     merge_origin: String,
+    merges: [String],
     created_at: Date,
     updated_at: Date,
     accessed_at: Date,

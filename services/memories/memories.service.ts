@@ -7,6 +7,7 @@ import { callerAccess } from "../../mixins/access.ts";
 import { Loop } from "../../mixins/loop.ts";
 import { action, type ServiceFactory } from "../runtime.ts";
 import { Changes } from "./changes.ts";
+import { collapseActions } from "./collapse.ts";
 import { createMany, createOne } from "./create.ts";
 import { internalActions } from "./internal-actions.ts";
 import { forget, promote, restore, update } from "./lifecycle.ts";
@@ -82,6 +83,7 @@ export const memoriesService: ServiceFactory = ({ store, config }) => {
       lineage: action(contract.explainLineage, (ctx) => lineageOf(parts, ctx, ctx.params.id)),
 
       ...internalActions(parts),
+      ...collapseActions(parts),
     },
 
     events: {

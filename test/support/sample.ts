@@ -1,12 +1,13 @@
 import type { TProperties, TSchema } from "typebox";
+import { Type } from "../../lib/type.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: JSON Schema, whose keywords depend on its type
 type Json = any;
 
 /** A body that fits the schema: its examples and defaults, and only what is required. */
 export function sampleBody(properties: TProperties): Record<string, unknown> {
-  const required = Object.entries(properties).filter(([, schema]) => !("~optional" in schema));
-  return Object.fromEntries(required.map(([name, schema]) => [name, sampleOf(schema)]));
+  const { required = [] } = Type.Object(properties) as Json;
+  return Object.fromEntries(required.map((name: string) => [name, sampleOf(properties[name] as TSchema)]));
 }
 
 /** A value that fits a schema. @throws Error when the schema gives nothing to go by: add `examples` to it. */

@@ -104,19 +104,30 @@ const MAKERS: Record<string, (world: World) => Promise<string>> = {
       await admin.post("/ingest/webhooks", { name: "w", source: "s", mapping: { entity: "e", action: "a" } }),
     ).id,
   project: async ({ admin, slug }) => ok(await admin.post("/projects", { key: `project-of-${slug}` })).key,
+  rel: async ({ agent, idOf }) => {
+    const edge = { target_memory_id: await newMemory(agent), relationship_type: "related_to" };
+    return ok(await agent.post(`/memories/${await idOf("memory")}/relationships`, edge)).id;
+  },
+  merge_proposal: async ({ agent, idOf }) => {
+    const both = { memory_a_id: await idOf("memory"), memory_b_id: await newMemory(agent) };
+    return ok(await agent.post("/memories/merge-proposals", both)).id;
+  },
   evt: async ({ agent }) => ok(await agent.post("/events", event("of-a-tenant"))).event_id,
   dlv: deadDelivery,
   clm: async ({ admin, idOf }) => claimDevice(admin, await idOf("ag")),
   ses: async ({ admin, idOf }) => (await connectDevice(admin, await idOf("ag"))).session_id,
-  memory: async ({ agent }) =>
-    ok(await agent.post("/memories", { title: "t", content: "c", type: "semantic", scope: "institutional" }))
-      .id,
+  memory: ({ agent }) => newMemory(agent),
   con: async ({ admin, slug }) => {
     const mapping = { entity: "thing", action: "made" };
     const broker = { kind: "amqp091", url: "amqp://broker.invalid", queue: slug, paused: true };
     return ok(await admin.post("/ingest/connectors", { name: "c", source: "test", mapping, ...broker })).id;
   },
 };
+
+async function newMemory(agent: Api): Promise<string> {
+  const memory = { title: "t", content: "c", type: "semantic", scope: "institutional" };
+  return ok(await agent.post("/memories", memory)).id;
+}
 
 /** Issues a code for an agent and claims it, as its device does. */
 async function claimDevice(admin: Api, agent_id: string): Promise<string> {

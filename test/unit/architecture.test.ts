@@ -102,6 +102,7 @@ const SYSTEM_FINDERS: Record<string, string> = {
   "services/runs/relay.ts": "outbox of what happened in runs",
   "services/runs/runs.service.ts": "sweep of steps that become stale",
   "services/search/catch-up.ts": "notes of what was erased while a node was away",
+  "services/merges/settle.ts": "outbox of memories to merge",
   "services/tenants/erasure.ts": "sweep of tenants to erase",
   "services/tenants/first-start.ts": "whether there is any tenant",
   "services/tenants/founding.ts": "whether a slug is taken",

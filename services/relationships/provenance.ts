@@ -1,0 +1,98 @@
+import type { ActionSchema } from "moleculer";
+import { derivedId } from "../../lib/ids.ts";
+import { isDuplicateKey, refusedRows, type TenantCollection } from "../../storage/collection.ts";
+import { idempotent, internal } from "../runtime.ts";
+import { DERIVATION_TYPES, type ProvenanceType } from "./registry.ts";
+import { edgeKey, type RelationshipDoc } from "./relationships.model.ts";
+
+interface Parts {
+  edges: TenantCollection<RelationshipDoc>;
+  now(): Date;
+}
+
+interface ProvenanceEdge {
+  source_memory_id: string;
+  target_memory_id: string;
+  relationship_type: ProvenanceType;
+}
+
+interface PageParams {
+  tenant_id: string;
+  /** The id of the last edge of the page before; "" at the beginning. */
+  after: string;
+  limit: number;
+}
+
+/** The part of the relationships service that other services use. */
+export function provenanceActions({ edges, now }: Parts): Record<string, ActionSchema> {
+  return {
+    /** Records where memories come from; what is recorded already stays as it is. */
+    record_provenance: idempotent<{ tenant_id: string; edges: ProvenanceEdge[] }>(
+      async ({ params: { tenant_id, edges: given } }) => {
+        const rows = given.map((each) => toRow(tenant_id, each, now()));
+        if (rows.length === 0) return;
+        await edges.insertMany(rows).catch((err) => ignoreKnown(err, rows.length));
+      },
+    ),
+
+    /** The edges by which these memories were made of others. */
+    derivations: idempotent<{ tenant_id: string; ids: string[] }>(async ({ params: { tenant_id, ids } }) => {
+      const rows = await edges.find(tenant_id, {
+        source_memory_id: { $in: ids },
+        relationship_type: { $in: [...DERIVATION_TYPES] },
+      });
+      return rows.map(({ source_memory_id, target_memory_id, created_by }) => ({
+        source_memory_id,
+        target_memory_id,
+        created_by,
+      }));
+    }),
+
+    /** All edges of a tenant, by the page: only their ends. */
+    page: idempotent<PageParams>(async ({ params: { tenant_id, after, limit } }) => {
+      const projection = { source_memory_id: 1, target_memory_id: 1 };
+      const rows = await edges.find(
+        tenant_id,
+        { _id: { $gt: after } },
+        { sort: { _id: 1 }, limit, projection },
+      );
+      return rows.map(({ _id, source_memory_id, target_memory_id }) => ({
+        id: _id,
+        source_memory_id,
+        target_memory_id,
+      }));
+    }),
+
+    /** Removes all edges of memories that are erased; says how many. */
+    erase_memories: internal<{ tenant_id: string; ids: string[] }>(async ({ params: { tenant_id, ids } }) => {
+      const from = await edges.deleteMany(tenant_id, { source_memory_id: { $in: ids } });
+      const to = await edges.deleteMany(tenant_id, { target_memory_id: { $in: ids } });
+      return { relationships: from + to };
+    }),
+  };
+}
+
+function toRow(tenant_id: string, edge: ProvenanceEdge, created_at: Date): RelationshipDoc {
+  const { source_memory_id, target_memory_id, relationship_type } = edge;
+  const key = edgeKey(source_memory_id, target_memory_id, relationship_type);
+  return {
+    _id: derivedId("rel", tenant_id, key),
+    tenant_id,
+    source_memory_id,
+    target_memory_id,
+    relationship_type,
+    strength: 1,
+    metadata: null,
+    created_by: null,
+    created_at,
+    edge: key,
+  };
+}
+
+/** @throws the error when anything but a taken key is what refused a row */
+function ignoreKnown(err: unknown, rows: number): void {
+  const others = refusedRows(err, rows).filter(
+    ({ code, errmsg }) => !isDuplicateKey(Object.assign(new Error(errmsg), { code })),
+  );
+  if (others.length) throw err;
+}
