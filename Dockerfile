@@ -3,15 +3,15 @@ FROM node:24-bookworm-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json ./
 # The image has Node 24 itself; the optional dependencies are Node for hosts that have not.
-RUN npm ci --omit=dev --omit=optional
+RUN npm ci --omit=dev --omit=optional --ignore-scripts
 
 FROM node:24-bookworm-slim
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 DATA_DIR=/data
 WORKDIR /app
 COPY --from=dependencies /app/node_modules node_modules
 COPY . .
-# The compile cache is written at the first start, by the user that runs it.
-RUN mkdir -p /data node_modules/.cache && chown -R node:node /data node_modules/.cache
+# What is compiled at a start is kept in the image, or every new container would do it again.
+RUN npm run prepare --silent && mkdir -p /data node_modules/.cache && chown -R node:node /data node_modules/.cache
 USER node
 VOLUME /data
 EXPOSE 3000

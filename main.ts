@@ -2,6 +2,7 @@ import { ServiceBroker } from "moleculer";
 import { ConfigError, readConfig } from "./config.ts";
 import { NatsError, requireMaxPayload } from "./connectors/nats.ts";
 import type { SharedWindows } from "./connectors/redis.ts";
+import { compactAfterStart } from "./lib/compact.ts";
 import { openSecretBox, SecretError } from "./lib/secrets.ts";
 import { brokerOptions } from "./moleculer.config.ts";
 import { observeGauge } from "./observability/metrics.ts";
@@ -43,6 +44,7 @@ async function main(): Promise<void> {
   await waitForAll(broker, runtime);
   if (!monitor) await announce(broker, runtime);
   else process.stdout.write(`Afferent's services are ready: ${monitor.origin}/readyz\n`);
+  compactAfterStart();
 }
 
 /** Limits that hold over all nodes. Without Redis the node still serves, and says that it counts alone. */

@@ -1,7 +1,8 @@
 import { createHmac } from "node:crypto";
-import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from "node:http";
+import type { IncomingMessage } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import { isIP } from "node:net";
+import { Agent as HttpAgent, request as httpRequest } from "../lib/node-http.ts";
 import { AddressRefused, guardedLookup, hostOf, isPublicAddress } from "./address-guard.ts";
 
 /** What is pushed, and where to. */

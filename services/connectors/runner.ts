@@ -43,7 +43,7 @@ export class Runner {
   /** Starts and stops what should be running and is not, or is and should not; the others say how they fare. */
   async look(): Promise<void> {
     const { connectors } = this.#parts;
-    const docs = (await connectors.system.find({ paused: false }).toArray()) as ConnectorDoc[];
+    const docs = await unpaused(connectors);
     const active = await this.#activeTenants([...new Set(docs.map(({ tenant_id }) => tenant_id))]);
     const wanted = new Map(
       docs.filter(({ tenant_id }) => active.has(tenant_id)).map((doc) => [doc._id, doc]),
@@ -117,5 +117,18 @@ export class Runner {
     const { urlOf, allowPrivate } = this.#parts;
     const { from, prefetch } = doc;
     return new kind({ url: urlOf(doc), from, prefetch, allowPrivate });
+  }
+}
+
+const PAGE = 500;
+
+/** Those that are to run. In pages: a node without connectors needs no thread for long scans at rest. */
+async function unpaused(connectors: RunnerParts["connectors"]): Promise<ConnectorDoc[]> {
+  const found: ConnectorDoc[] = [];
+  for (let after = ""; ; after = (found.at(-1) as ConnectorDoc)._id) {
+    const filter = { paused: false, _id: { $gt: after } };
+    const page = await connectors.system.find(filter, { sort: { _id: 1 }, limit: PAGE }).toArray();
+    found.push(...(page as ConnectorDoc[]));
+    if (page.length < PAGE) return found;
   }
 }

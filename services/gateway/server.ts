@@ -1,7 +1,8 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { Fault } from "../../lib/faults.ts";
 import { newId } from "../../lib/ids.ts";
+import { createServer } from "../../lib/node-http.ts";
 import { errorAnswer } from "./respond.ts";
 
 /** The port could not be had: the service says so in one line and does not start. */

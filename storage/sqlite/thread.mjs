@@ -5,3 +5,5 @@ import { workerData } from "node:worker_threads";
 
 enableCompileCache(workerData.cache);
 await import(workerData.entry);
+const { compactAfterStart } = await import("../../lib/compact.ts");
+compactAfterStart();

@@ -8,7 +8,7 @@ export type Threads = {
   writer: Channel<WriteRequest>;
   /** For what an index answers in no time. */
   reader: Channel<ReadRequest>;
-  /** For what may walk over many rows, so that nothing short waits for it; started when first needed. */
+  /** For what may walk over many rows, so that nothing short waits for it; there only while it is needed. */
   scanner(): Channel<ReadRequest>;
   makeError: ErrorMaker;
   /** Lets accepted requests finish, brings all into the main file, ends the threads. */
@@ -17,6 +17,9 @@ export type Threads = {
 
 /** As trusted as the code beside it, and shared by all data directories; without it threads start slower and larger. */
 const CODE_CACHE = fileURLToPath(new URL("../../node_modules/.cache/afferent/code", import.meta.url));
+
+/** A scanner that was asked nothing for so long is ended: its thread takes 10 MB. */
+const SCANNER_IDLE_MS = 60_000;
 
 /** Name of the data file inside the data directory. */
 const DATA_FILE = "afferent.db";
@@ -34,10 +37,10 @@ export async function startThreads(
   });
   const writer = new Channel<WriteRequest>(settings("./writer.ts"), makeError, onDeath);
   const reader = new Channel<ReadRequest>(settings("./reader.ts"), makeError, onDeath);
-  let scanner: Channel<ReadRequest> | undefined;
+  const scanner = new Scanner(() => new Channel<ReadRequest>(settings("./reader.ts"), makeError, onDeath));
   const close = async () => {
     // readers first: a checkpoint of the whole log needs them gone
-    await Promise.all([reader.close(), scanner?.close()]);
+    await Promise.all([reader.close(), scanner.close()]);
     await writer.close();
   };
   try {
@@ -46,12 +49,43 @@ export async function startThreads(
     await close();
     throw error;
   }
-  const getScanner = () => {
-    scanner ??= new Channel<ReadRequest>(settings("./reader.ts"), makeError, onDeath);
-    return scanner;
-  };
+  const getScanner = () => scanner.get();
   writer.onLongLog = checkpointing(writer, getScanner);
   return { writer, reader, scanner: getScanner, makeError, close };
+}
+
+/** A reader's thread that comes when it is asked for and goes when it is not. */
+class Scanner {
+  readonly #start: () => Channel<ReadRequest>;
+  #channel: Channel<ReadRequest> | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #left: Promise<void> = Promise.resolve();
+
+  constructor(start: () => Channel<ReadRequest>) {
+    this.#start = start;
+  }
+
+  /** To be asked at once: it may be ended in a later turn of the event loop. */
+  get(): Channel<ReadRequest> {
+    this.#timer ??= setTimeout(() => this.#rest(), SCANNER_IDLE_MS).unref();
+    this.#timer.refresh();
+    this.#channel ??= this.#start();
+    return this.#channel;
+  }
+
+  /** Lets it finish and end. */
+  close(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (this.#channel) this.#left = this.#channel.close();
+    this.#channel = undefined;
+    return this.#left;
+  }
+
+  #rest(): void {
+    if (this.#channel?.pending) this.#timer?.refresh();
+    else void this.close();
+  }
 }
 
 /** Has the log copied into the file beside the writer, which would hold up all commits for as long as that takes. */

@@ -1,0 +1,42 @@
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { startServer, type TestServer } from "../support/server.ts";
+import { settle } from "../support/settle.ts";
+
+const LARGE = 100_000;
+
+/** What every node needs from the first request on, and what that brings along. */
+const LARGE_AT_START = [
+  "@marcbachmann/cel-js",
+  "ajv",
+  "bson",
+  "glob",
+  "lodash",
+  "mime-db",
+  "moleculer",
+  "mongodb",
+  "mongoose",
+  "re2js",
+  "tr46",
+];
+
+let server: TestServer;
+/** Bytes of source by package; parts of Node. */
+let loaded: { packages: Record<string, number>; parts: string[] };
+
+beforeAll(async () => {
+  const hook = new URL("../support/loaded.mjs", import.meta.url);
+  server = await startServer({ env: { NODE_OPTIONS: `--import ${hook}` } });
+  process.kill(server.pid(), "SIGUSR2");
+  loaded = JSON.parse(await settle(() => /^loaded: (.*)$/m.exec(server.logs())?.[1]));
+});
+
+afterAll(() => server.stop());
+
+test("a start loads no large package that can wait (docs/decisions/0019-memory-at-rest.md)", () => {
+  const large = Object.entries(loaded.packages).filter(([, bytes]) => bytes >= LARGE);
+  expect(large.map(([name]) => name).sort()).toEqual(LARGE_AT_START);
+});
+
+test("a start does not load Node's second HTTP client", () => {
+  expect(loaded.parts).toEqual([]);
+});
