@@ -185,6 +185,10 @@ export function interestsService({ store }: Runtime): ServiceSchema {
       "routing.lost"({ params }: { params: { tenant_id: string } }) {
         routing.forget(params.tenant_id);
       },
+      // A node that died between a change of routing and the tenant's new version left the change under the old one.
+      "$node.disconnected"({ params }: { params: { unexpected: boolean } }) {
+        if (params.unexpected) routing.forgetAll();
+      },
       "tenants.erased"({ params }: { params: { tenant_id: string } }) {
         routing.forget(params.tenant_id);
       },

@@ -59,6 +59,10 @@ export class Routing {
     this.#tables.delete(tenant_id);
   }
 
+  forgetAll(): void {
+    this.#tables.clear();
+  }
+
   #version(tenant_id: string): Promise<number> {
     return this.#parts.broker.call("tenants.routing_version", { tenant_id });
   }

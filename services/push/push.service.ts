@@ -1,7 +1,9 @@
 import type { ServiceBroker } from "moleculer";
 import { PushSender } from "../../connectors/push-sender.ts";
 import { Actor, Actors } from "../../mixins/actor.ts";
+import { ownerOf } from "../../mixins/affinity.ts";
 import { Loop } from "../../mixins/loop.ts";
+import { observeGauge } from "../../observability/metrics.ts";
 import type { Ready } from "../deliveries/enqueue.ts";
 import { event, type ServiceFactory } from "../runtime.ts";
 import type { TenantState } from "../tenants/tenants.contract.ts";
@@ -72,13 +74,27 @@ export const pushService: ServiceFactory = ({ store, config }) => {
     workers.get(agent_id)?.changed();
   }
 
-  /** Those that may be pushed to now: a suspended tenant's deliveries stay until it is active again. */
-  async function usable(targets: Target[]): Promise<Target[]> {
+  /**
+   * Those that are this node's to push to now. Of several nodes each target has one, as long as they see each other;
+   * when they do not, what both would push is claimed by one of them. A suspended tenant's deliveries stay until it is
+   * active again.
+   */
+  async function usable(all: Target[]): Promise<Target[]> {
+    const nodes = pushingNodes();
+    const targets = all.filter(({ agent_id }) => ownerOf(agent_id, nodes).id === broker.nodeID);
     if (targets.length === 0) return [];
     const tenant_ids = [...new Set(targets.map(({ tenant_id }) => tenant_id))];
     const tenants = await broker.call<TenantState[], unknown>("tenants.get_many", { tenant_ids });
     const active = new Set(tenants.filter(({ status }) => status === "active").map(({ id }) => id));
     return targets.filter(({ tenant_id }) => active.has(tenant_id));
+  }
+
+  function pushingNodes(): { id: string }[] {
+    const running = broker.registry.getServiceList({ onlyAvailable: true }) as {
+      name: string;
+      nodeID: string;
+    }[];
+    return running.filter(({ name }) => name === "push").map(({ nodeID }) => ({ id: nodeID }));
   }
 
   /** In turns, so that what was read first is not what counts last. */
@@ -125,6 +141,9 @@ export const pushService: ServiceFactory = ({ store, config }) => {
       }),
       "agents.changed": event<{ agent_id: string }>(({ agent_id }) => lookAgain(agent_id)),
       "tenants.changed": event(() => loop.nudge()),
+      // Another node pushes as well, or one that did is gone: some targets have another owner.
+      "$services.changed": event(() => loop.nudge()),
+      "$node.disconnected": event(() => loop.nudge()),
       // Only now are the services there that it asks.
       "$broker.started": event(() => loop.start()),
       // Before the services it settles with go.
@@ -135,6 +154,9 @@ export const pushService: ServiceFactory = ({ store, config }) => {
       const report = (err: unknown) => broker.logger.warn("push: will be tried again", err);
       parts = { broker, sender, slots: new Slots(MOST_AT_ONCE), now: () => store.now(), report, saveBreaker };
       loop = new Loop(lookAtAll, LOOK_MS, report);
+      observeGauge("push_targets", "Agents that this node pushes to", "by", async () => ({
+        push: workers.size,
+      }));
     },
     stopped: stop,
   };

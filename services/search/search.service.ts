@@ -1,3 +1,4 @@
+import { mkdir } from "node:fs/promises";
 import type { ServiceBroker } from "moleculer";
 import type { Embedder } from "../../connectors/embedders/embedder.ts";
 import { makeEmbedder } from "../../connectors/embedders/make.ts";
@@ -110,6 +111,8 @@ export const searchService: ServiceFactory = ({ store, config, log, health }) =>
 
     async started() {
       broker = this.broker;
+      // On a node whose record is MongoDB nobody else makes it.
+      await mkdir(config.DATA_DIR, { recursive: true });
       index = new LocalIndex(config.DATA_DIR, (err) => log.error({ err }, "the search index failed"));
       await index.ready();
       embedder = await makeEmbedder(config);

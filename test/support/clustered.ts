@@ -7,7 +7,7 @@ import type { Child } from "./child.ts";
 import { startMongo } from "./mongo.ts";
 import { startNats } from "./nats.ts";
 import type { ServerOptions, TestServer } from "./server.ts";
-import { AT_THE_EDGE, startWorker } from "./worker.ts";
+import { AT_THE_EDGE, metricsOf, startWorker } from "./worker.ts";
 
 /** What nodes share that start on the same data directory. */
 interface Shared {
@@ -74,11 +74,6 @@ async function endWell(worker: Child): Promise<void> {
   const { code, signal } = await worker.end("SIGTERM", 10_000);
   if (code !== 0)
     throw new Error(`a worker ended with ${signal ?? `exit code ${code}`}:\n${worker.output()}`);
-}
-
-async function metricsOf(worker: Child): Promise<string> {
-  const [, root] = await worker.find(/(http:\/\/127\.0\.0\.1:\d+)\/readyz/, 10_000);
-  return (await fetch(`${root}/metrics`)).text();
 }
 
 async function sharedOf(dataDir: string): Promise<{ shared: Shared; drop(): Promise<void> }> {

@@ -12,3 +12,9 @@ export function startWorker(env: Record<string, string>, dataDir: string): Promi
   const settings = { ...env, PATH, PORT: "0", DATA_DIR: dataDir, SERVICES: BEHIND.join(",") };
   return startChild(process.execPath, START, { env: settings });
 }
+
+/** What a worker that is ready counts, in the text format of Prometheus. */
+export async function metricsOf(worker: Child): Promise<string> {
+  const [, root] = await worker.find(/(http:\/\/127\.0\.0\.1:\d+)\/readyz/, 10_000);
+  return (await fetch(`${root}/metrics`)).text();
+}

@@ -26,6 +26,7 @@ export const CLUSTER = {
     nats: "several nodes already",
     "nats-paused": "several nodes already",
     nodes: "several nodes already",
+    "push-nodes": "several nodes already",
     redis: "several nodes already",
   } as Record<string, string>,
 };
