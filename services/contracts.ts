@@ -7,6 +7,7 @@ import { deliveriesOperations } from "./deliveries/deliveries.contract.ts";
 import { devicesOperations } from "./devices/devices.contract.ts";
 import { sessionsOperations } from "./devices/sessions.contract.ts";
 import { eventsOperations } from "./events/events.contract.ts";
+import { exemplarsOperations } from "./exemplars/exemplars.contract.ts";
 import { ingestOperations } from "./ingest/ingest.contract.ts";
 import { interestsOperations } from "./interests/interests.contract.ts";
 import { keysOperations } from "./keys/keys.contract.ts";
@@ -15,8 +16,13 @@ import { memorySearchOperations } from "./memories/search.contract.ts";
 import { mergesOperations } from "./merges/merges.contract.ts";
 import { projectsOperations } from "./projects/projects.contract.ts";
 import { relationshipsOperations } from "./relationships/relationships.contract.ts";
+import { artifactOperations } from "./runs/artifacts.contract.ts";
+import { offerOperations } from "./runs/offers.contract.ts";
+import { runOperations } from "./runs/runs.contract.ts";
+import { stepOperations } from "./runs/steps.contract.ts";
 import { systemOperations } from "./system/system.contract.ts";
 import { teamsOperations } from "./teams/teams.contract.ts";
+import { templatesOperations } from "./templates/templates.contract.ts";
 import { tenantsOperations } from "./tenants/tenants.contract.ts";
 import { usersOperations } from "./users/users.contract.ts";
 
@@ -29,21 +35,23 @@ export const operations: readonly Operation[] = [
   deliveriesOperations,
   devicesOperations,
   eventsOperations,
+  exemplarsOperations,
   ingestOperations,
   interestsOperations,
   keysOperations,
-  sessionsOperations,
-  mergesOperations,
-  projectsOperations,
-  relationshipsOperations,
-  systemOperations,
-  teamsOperations,
-  tenantsOperations,
-  usersOperations,
   memoriesOperations,
   memorySearchOperations,
   runOperations,
   stepOperations,
   offerOperations,
   artifactOperations,
+  sessionsOperations,
+  mergesOperations,
+  projectsOperations,
+  relationshipsOperations,
+  systemOperations,
+  teamsOperations,
+  templatesOperations,
+  tenantsOperations,
+  usersOperations,
 ].flat() as unknown as Operation[];

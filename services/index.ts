@@ -7,6 +7,7 @@ import { deliveriesService } from "./deliveries/deliveries.service.ts";
 import { devicesService } from "./devices/devices.service.ts";
 import { sessionsService } from "./devices/sessions.service.ts";
 import { eventsService } from "./events/events.service.ts";
+import { exemplarsService } from "./exemplars/exemplars.service.ts";
 import { gatewayService } from "./gateway/gateway.service.ts";
 import { idempotencyService } from "./idempotency/idempotency.service.ts";
 import { ingestService } from "./ingest/ingest.service.ts";
@@ -17,9 +18,11 @@ import { mergesService } from "./merges/merges.service.ts";
 import { projectsService } from "./projects/projects.service.ts";
 import { pushService } from "./push/push.service.ts";
 import { relationshipsService } from "./relationships/relationships.service.ts";
+import { runsService } from "./runs/runs.service.ts";
 import type { ServiceFactory } from "./runtime.ts";
 import { searchService } from "./search/search.service.ts";
 import { teamsService } from "./teams/teams.service.ts";
+import { templatesService } from "./templates/templates.service.ts";
 import { tenantsService } from "./tenants/tenants.service.ts";
 import { usersService } from "./users/users.service.ts";
 
@@ -33,19 +36,22 @@ export const serviceFactories: Record<string, ServiceFactory> = {
   deliveries: deliveriesService,
   devices: devicesService,
   events: eventsService,
+  exemplars: exemplarsService,
   gateway: gatewayService,
   idempotency: idempotencyService,
   ingest: ingestService,
   interests: interestsService,
   keys: keysService,
+  memories: memoriesService,
   merges: mergesService,
   projects: projectsService,
   push: pushService,
   relationships: relationshipsService,
+  runs: runsService,
   search: searchService,
   sessions: sessionsService,
   teams: teamsService,
-  memories: memoriesService,
+  templates: templatesService,
   tenants: tenantsService,
   users: usersService,
 };

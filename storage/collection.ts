@@ -68,6 +68,15 @@ export class TenantCollection<T extends TenantDocument> {
     await this.system.insertMany(docs as never, { ordered: false });
   }
 
+  /** Inserts those whose keys are not taken: what was inserted before is left as it is. */
+  async insertMissing(docs: T[]): Promise<void> {
+    try {
+      await this.insertMany(docs);
+    } catch (err) {
+      if (refusedRows(err, docs.length).some(({ code }) => code !== DUPLICATE_KEY)) throw err;
+    }
+  }
+
   /** One guarded write: changes the document only if it still fits the filter. Gives it as it is after, or null. */
   update(tenant_id: string, filter: Guarded<T>, update: UpdateFilter<T>): Promise<T | null> {
     return this.system.findOneAndUpdate(scoped<T>(tenant_id, filter), update, {

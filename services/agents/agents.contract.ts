@@ -16,6 +16,7 @@ export interface AgentState {
   name: string;
   status: AgentStatus;
   team_id: string | null;
+  owner_user_id: string | null;
   delivery_mode: DeliveryMode;
   delivery_endpoint: string | null;
   push_stopped: boolean;

@@ -79,13 +79,14 @@ export function firstAgent(
 
 export function stateOf(agent: AgentDoc): AgentState {
   const { _id, tenant_id, name, status, team_id, delivery_mode, delivery_endpoint, push_stopped } = agent;
-  const { visibility_timeout_seconds, retry_budget } = agent;
+  const { owner_user_id, visibility_timeout_seconds, retry_budget } = agent;
   return {
     id: _id,
     tenant_id,
     name,
     status,
     team_id,
+    owner_user_id,
     delivery_mode,
     delivery_endpoint,
     push_stopped,
@@ -99,7 +100,6 @@ export function present(agent: AgentDoc) {
   return {
     ...stateOf(agent),
     description: agent.description,
-    owner_user_id: agent.owner_user_id,
     created_at: agent.created_at.toISOString(),
     updated_at: agent.updated_at.toISOString(),
   };

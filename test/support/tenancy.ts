@@ -117,6 +117,15 @@ const MAKERS: Record<string, (world: World) => Promise<string>> = {
   clm: async ({ admin, idOf }) => claimDevice(admin, await idOf("ag")),
   ses: async ({ admin, idOf }) => (await connectDevice(admin, await idOf("ag"))).session_id,
   memory: ({ agent }) => newMemory(agent),
+  process_template: async ({ agent, slug }) => (await authorTemplate(agent, `id-of-${slug}`)).id,
+  template_slug: async ({ agent, slug }) => (await authorTemplate(agent, `slug-of-${slug}`)).slug,
+  run: async ({ agent }) => ok(await agent.post("/runs", { goal: "g", steps: [{ step_key: "a" }] })).id,
+  record: async ({ agent, idOf }) =>
+    ok(await agent.post(`/runs/${await idOf("run")}/steps/start`, { step_key: "a" })).id,
+  handoff_offer: async ({ agent, idOf }) =>
+    ok(await agent.post(`/runs/${await idOf("run")}/handoff-offers`, { step_key: "a" })).id,
+  exemplar: async ({ agent, slug }) =>
+    ok(await agent.post("/exemplars", { display_name: slug, filename: "e.md", content: `# ${slug}` })).id,
   con: async ({ admin, slug }) => {
     const mapping = { entity: "thing", action: "made" };
     const broker = { kind: "amqp091", url: "amqp://broker.invalid", queue: slug, paused: true };
@@ -127,6 +136,11 @@ const MAKERS: Record<string, (world: World) => Promise<string>> = {
 async function newMemory(agent: Api): Promise<string> {
   const memory = { title: "t", content: "c", type: "semantic", scope: "institutional" };
   return ok(await agent.post("/memories", memory)).id;
+}
+
+async function authorTemplate(agent: Api, slug: string): Promise<{ id: string; slug: string }> {
+  const steps = [{ step_key: "a", completion_mode: "attestation" }];
+  return ok(await agent.post("/process-templates", { name: slug, slug, steps }));
 }
 
 /** Issues a code for an agent and claims it, as its device does. */

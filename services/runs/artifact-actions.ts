@@ -1,0 +1,73 @@
+import { invalidValue, notFound } from "../../lib/faults.ts";
+import { newUuid } from "../../lib/ids.ts";
+import type { TenantCollection } from "../../storage/collection.ts";
+import { action } from "../runtime.ts";
+import { attachExemplar, listArtifacts, registerArtifact } from "./artifacts.contract.ts";
+import { presentArtifact } from "./present.ts";
+import type { RunStore } from "./run-store.ts";
+import type { RunArtifactDoc, RunDoc } from "./runs.model.ts";
+
+interface Parts {
+  store: RunStore;
+  runs: TenantCollection<RunDoc>;
+  artifacts: TenantCollection<RunArtifactDoc>;
+  now(): number;
+}
+
+/** What a run brings forth, and what it takes as an example. */
+export function artifactActions({ store, runs, artifacts, now }: Parts) {
+  return {
+    register_artifact: action(registerArtifact, async ({ params, meta }) => {
+      const { run_id, kind, pointer, step_record_id = null, mime_type = null } = params;
+      const { tenant_id } = meta.caller;
+      const run = await store.get(tenant_id, run_id);
+      const records = step_record_id === null ? [] : await store.factsOf(run);
+      if (step_record_id !== null && !records.some(({ record_id }) => record_id === step_record_id)) {
+        throw invalidValue("step_record_id", `The run has no record ${step_record_id}.`, {
+          value: step_record_id,
+        });
+      }
+      const at = new Date(now());
+      const row = await artifacts.insertOnce({
+        ...{
+          _id: newUuid(meta.idempotency_seed),
+          tenant_id,
+          run_id,
+          kind,
+          pointer,
+          step_record_id,
+          mime_type,
+        },
+        ...{ content_hash: null, byte_size: null, snapshotted_at: null, created_at: at, updated_at: at },
+      });
+      return presentArtifact(row);
+    }),
+
+    list_artifacts: action(listArtifacts, async ({ params: { run_id, offset = 0, limit = 50 }, meta }) => {
+      const { tenant_id } = meta.caller;
+      await store.get(tenant_id, run_id);
+      const sort = { created_at: 1, _id: 1 } as const;
+      const [rows, total] = await Promise.all([
+        artifacts.find(tenant_id, { run_id }, { sort, skip: offset, limit }),
+        artifacts.count(tenant_id, { run_id }),
+      ]);
+      return { artifacts: rows.map(presentArtifact), total };
+    }),
+
+    attach_exemplar: action(attachExemplar, async (ctx) => {
+      const { run_id, exemplar_id } = ctx.params;
+      const { tenant_id } = ctx.meta.caller;
+      const exists = () => ctx.call<boolean, object>("exemplars.exists", { tenant_id, exemplar_id });
+      await store.get(tenant_id, run_id);
+      if (!(await exists())) throw notFound("exemplar", exemplar_id);
+      const run = await runs.update(tenant_id, { _id: run_id }, { $addToSet: { exemplar_ids: exemplar_id } });
+      if (!run) throw notFound("run", run_id);
+      // Asked again: whoever deletes it looks for those who refer to it after it ceased to exist for them.
+      if (!(await exists())) {
+        await runs.update(tenant_id, { _id: run_id }, { $pull: { exemplar_ids: exemplar_id } });
+        throw notFound("exemplar", exemplar_id);
+      }
+      return { run_id, exemplar_ids: run.exemplar_ids };
+    }),
+  };
+}

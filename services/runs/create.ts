@@ -1,0 +1,104 @@
+import type { Call } from "../../lib/caller.ts";
+import type { ParamsOf } from "../../lib/contract.ts";
+import { invalidValue, notFound } from "../../lib/faults.ts";
+import { newUuid } from "../../lib/ids.ts";
+import { checkSteps } from "../../lib/step-graph.ts";
+import type { TemplateStep } from "../templates/templates.contract.ts";
+import { actorOf, initiatorOf, requirePeople } from "./people.ts";
+import { place } from "./run-store.ts";
+import type { createRun } from "./runs.contract.ts";
+import type { RunDoc, StepDef } from "./runs.model.ts";
+import { nextStaleCheck } from "./staleness.ts";
+import { begin, withModes } from "./transitions.ts";
+
+type Given = ParamsOf<typeof createRun>;
+
+/** The row of a new run, with the facts of its beginning. @throws Fault validation_error, not_found (the template) */
+export async function newRun(ctx: Call<Given>, at: Date): Promise<RunDoc> {
+  const { goal, project_id = null, template_id = null } = ctx.params;
+  const { tenant_id } = ctx.meta.caller;
+  if (project_id !== null) await ctx.call("projects.require", { tenant_id, key: project_id });
+  const steps = template_id === null ? await ownSteps(ctx) : await templateSteps(ctx, template_id);
+  const _id = newUuid(ctx.meta.idempotency_seed);
+  const { status, progress, facts } = begin(_id, steps, { actor: actorOf(ctx.meta.caller), at });
+  const stale_check_at = nextStaleCheck({ status, steps, progress });
+  return {
+    ...{ _id, tenant_id, goal, project_id, status, template_id, steps, progress, offers: [] },
+    initiated_by: await initiatorOf(ctx),
+    success_criteria: ctx.params.success_criteria ?? [],
+    ambiguity_score: ctx.params.ambiguity_score ?? null,
+    ambiguity_notes: ctx.params.ambiguity_notes ?? [],
+    exemplar_ids: [],
+    pointer_ids: steps.flatMap(({ reference_pointer }) => reference_pointer?.native_id ?? []),
+    ...{ outcome: null, closed_by_user_id: null, close_note: null, closed_at: null },
+    ...{ version: 1, outbox: place(facts, 1), relay_at: at, created_at: at, updated_at: at },
+    ...(stale_check_at && { stale_check_at }),
+  };
+}
+
+async function ownSteps(ctx: Call<Given>): Promise<StepDef[]> {
+  const { steps = [], step_assignments } = ctx.params;
+  if (step_assignments?.length) {
+    throw invalidValue(
+      "step_assignments",
+      "step_assignments go with template_id; without it, assign the steps.",
+    );
+  }
+  const defs = steps.map((step, i) => ({
+    id: newUuid(),
+    step_key: step.step_key,
+    ordinal: i + 1,
+    title: step.title ?? step.step_key,
+    role: step.role ?? null,
+    specialist_name: step.specialist_name ?? null,
+    instructions: step.instructions ?? null,
+    depends_on: [...new Set(step.depends_on)],
+    completion_criteria: step.completion_criteria ?? [],
+    completion_mode: step.completion_mode ?? null,
+    expected_artifact_kinds: step.expected_artifact_kinds ?? [],
+    assigned_user_id: step.assigned_user_id ?? null,
+    reference_pointer: step.reference_pointer ?? null,
+    reference_note: step.reference_note ?? null,
+    due_in_seconds: step.due_in_seconds ?? null,
+  }));
+  checkSteps(defs);
+  const people = defs.flatMap(({ assigned_user_id: user_id }, i) =>
+    user_id === null ? [] : [{ field: `steps.${i}.assigned_user_id`, user_id }],
+  );
+  await requirePeople(ctx, people);
+  return withModes(defs);
+}
+
+/** The template's steps as they are, with their people (spec: create run). */
+async function templateSteps(ctx: Call<Given>, template_id: string): Promise<StepDef[]> {
+  const { steps: own, step_assignments = [] } = ctx.params;
+  if (own) throw invalidValue("steps", "steps and template_id exclude each other: give one of them.");
+  const { tenant_id } = ctx.meta.caller;
+  const steps = await ctx.call<TemplateStep[] | null, object>("templates.steps_of", {
+    tenant_id,
+    template_id,
+  });
+  if (!steps) throw notFound("process_template", template_id);
+  const keys = new Set(steps.map(({ step_key }) => step_key));
+  const unknown = step_assignments.findIndex(({ step_key }) => !keys.has(step_key));
+  if (unknown >= 0) {
+    const value = step_assignments[unknown]?.step_key;
+    throw invalidValue(`step_assignments.${unknown}.step_key`, `The template has no step "${value}".`, {
+      value,
+      allowed: [...keys],
+    });
+  }
+  const people = step_assignments.map(({ assigned_user_id: user_id }, i) => ({
+    field: `step_assignments.${i}.assigned_user_id`,
+    user_id,
+  }));
+  await requirePeople(ctx, people);
+  const assigned = new Map(
+    step_assignments.map(({ step_key, assigned_user_id }) => [step_key, assigned_user_id]),
+  );
+  return steps.map((step) => ({
+    ...step,
+    id: newUuid(),
+    assigned_user_id: assigned.get(step.step_key) ?? null,
+  }));
+}

@@ -1,0 +1,49 @@
+import type { Actor, Fact, PlacedFact, StepDef } from "./runs.model.ts";
+
+/** Facts of a step after which its open attempts have ended, and how. */
+const ENDS = { step_completed: "completed", step_skipped: "skipped", step_reopened: "reopened" } as const;
+
+const isEnd = (kind: Fact["kind"]): kind is keyof typeof ENDS => Object.hasOwn(ENDS, kind);
+
+/** Attempts of each step that have not ended, in the order they began. @param facts in the order they happened */
+export function openAttempts(facts: readonly PlacedFact[]): Map<string, PlacedFact[]> {
+  const open = new Map<string, PlacedFact[]>();
+  for (const fact of facts) {
+    const { kind, step_key } = fact;
+    if (step_key === null) continue;
+    if (kind === "step_started") open.set(step_key, [...(open.get(step_key) ?? []), fact]);
+    else if (isEnd(kind)) open.delete(step_key);
+  }
+  return open;
+}
+
+/** All attempts on a step, as callers see them. @param facts of the run, in the order they happened */
+export function attemptsOn(step: StepDef, facts: readonly PlacedFact[]) {
+  const own = facts.filter(({ step_key }) => step_key === step.step_key);
+  return own.flatMap((fact, i) => {
+    if (fact.kind !== "step_started") return [];
+    return [
+      presentAttempt(
+        step,
+        fact,
+        own.slice(i + 1).find(({ kind }) => isEnd(kind)),
+      ),
+    ];
+  });
+}
+
+/** An attempt as callers see it; `end` is the fact that ended it. */
+export function presentAttempt(step: StepDef, fact: Fact, end?: Fact) {
+  const { actor_kind, actor_id } = fact.actor as Actor;
+  const started_at = fact.at.toISOString();
+  return {
+    ...{ id: fact.record_id as string, run_step_id: step.id, actor_kind, actor_id, started_at },
+    ended_at: end?.at.toISOString() ?? null,
+    outcome: end && isEnd(end.kind) ? ENDS[end.kind] : null,
+    inbound_handoff_id: fact.inbound_handoff_id ?? null,
+    bundle_id: fact.bundle_id ?? null,
+    notes: fact.notes ?? null,
+    created_at: started_at,
+    warning: null as string | null,
+  };
+}

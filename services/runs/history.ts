@@ -1,0 +1,34 @@
+import { completionsOf } from "./position.ts";
+import type { PlacedFact, RunArtifactDoc, RunDoc, StepProgress } from "./runs.model.ts";
+
+/** The completed steps in the order they were, each with what it brought forth (spec: History item). */
+export function historyOf(run: RunDoc, facts: readonly PlacedFact[], artifacts: readonly RunArtifactDoc[]) {
+  const stepOf = new Map(facts.map(({ record_id, step_key }) => [record_id, step_key]));
+  const byStep = Map.groupBy(artifacts, ({ step_record_id }) =>
+    step_record_id === null ? null : stepOf.get(step_record_id),
+  );
+  return completionsOf(run).map(({ step, completion }) => ({
+    ...{ step_key: step.step_key, title: step.title, role: step.role, ordinal: step.ordinal },
+    ...{ actor_kind: completion.actor_kind, actor_id: completion.actor_id, at: completion.at.toISOString() },
+    handoff_offer_id: completion.handoff_offer_id,
+    artifacts: (byStep.get(step.step_key) ?? []).map(({ pointer }) => ({
+      display_name: pointer.display_name ?? pointer.uri ?? null,
+    })),
+  }));
+}
+
+/** What the steps of a closed run took (spec: Retrospective item). Seconds, to the millisecond. */
+export function retrospectiveOf({ steps, progress }: RunDoc, facts: readonly PlacedFact[]) {
+  const notes = new Map(facts.map(({ record_id, notes }) => [record_id, notes ?? null]));
+  return steps.map(({ step_key, title, role }, i) => {
+    const { status, completion, active_ms, ready_at, last_activity_at } = progress[i] as StepProgress;
+    const worked = last_activity_at !== null;
+    const elapsed = completion && ready_at ? completion.at.getTime() - ready_at.getTime() : null;
+    return {
+      ...{ step_key, title, role, status },
+      what_makes_this_done: completion ? (notes.get(completion.record_id) ?? null) : null,
+      elapsed_seconds: elapsed === null ? null : elapsed / 1000,
+      active_seconds: worked ? active_ms / 1000 : null,
+    };
+  });
+}

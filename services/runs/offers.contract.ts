@@ -1,0 +1,90 @@
+import { nullable, oneOf, operation } from "../../lib/contract.ts";
+import { Timestamp, Uuid } from "../../lib/schema.ts";
+import { Type } from "../../lib/type.ts";
+import { StepKey } from "../templates/templates.contract.ts";
+import { Attempt, actorFields, path, reader, ShownStep, Text, writer } from "./shapes.contract.ts";
+
+const OFFER_STATUSES = ["open", "accepted", "declined"] as const;
+export type OfferStatus = (typeof OFFER_STATUSES)[number];
+
+const Offer = Type.Object(
+  {
+    id: Uuid("handoff_offer"),
+    run_id: Uuid("run"),
+    step_key: StepKey,
+    handoff_id: nullable(Uuid("handoff")),
+    note: nullable(Text),
+    status: oneOf(OFFER_STATUSES),
+    offered_by: Type.Object(actorFields),
+    decided_by: nullable(Type.Object(actorFields)),
+    created_at: Timestamp,
+    decided_at: nullable(Timestamp),
+  },
+  { title: "HandoffOffer" },
+);
+
+const one = { ...path, offer_id: Uuid("handoff_offer") };
+
+export const offerHandoff = operation({
+  action: "runs.offer_handoff",
+  route: "POST /runs/{run_id}/handoff-offers",
+  summary: "Offer a step's result to whoever does a next one",
+  access: writer,
+  path,
+  body: {
+    step_key: StepKey,
+    handoff_id: Type.Optional(nullable(Type.String({ format: "uuid" }))),
+    note: Type.Optional(nullable(Text)),
+  },
+  results: { 201: Offer },
+  errors: ["not_found", "conflict", "step_not_ready", "step_not_completable"],
+  mcp: true,
+});
+
+export const listOffers = operation({
+  action: "runs.list_offers",
+  route: "GET /runs/{run_id}/handoff-offers",
+  summary: "List a run's hand-off offers, oldest first",
+  access: reader,
+  path,
+  results: { 200: Type.Object({ offers: Type.Array(Offer), total: Type.Integer() }) },
+  errors: ["not_found"],
+  mcp: true,
+});
+
+export const acceptOffer = operation({
+  action: "runs.accept_offer",
+  route: "POST /runs/{run_id}/handoff-offers/{offer_id}/accept",
+  summary: "Accept an offer",
+  description:
+    "The offering step is completed, and an attempt opened on the successor that is the caller's: assigned to them " +
+    "(for an agent: to its owner), else the first unassigned one. Where every successor is another person's it is 403; " +
+    "while a successor waits for other steps too, `attempt` is null.",
+  access: writer,
+  path: one,
+  body: {},
+  results: {
+    200: Type.Object({
+      offer: Offer,
+      completed_step: ShownStep,
+      attempt: nullable(Attempt),
+      run_completed: Type.Boolean(),
+    }),
+  },
+  errors: ["forbidden", "not_found", "conflict"],
+  mcp: true,
+});
+
+export const declineOffer = operation({
+  action: "runs.decline_offer",
+  route: "POST /runs/{run_id}/handoff-offers/{offer_id}/decline",
+  summary: "Decline an offer",
+  access: writer,
+  path: one,
+  body: { note: Type.Optional(nullable(Text)) },
+  results: { 200: Offer },
+  errors: ["not_found", "conflict"],
+  mcp: true,
+});
+
+export const offerOperations = [offerHandoff, listOffers, acceptOffer, declineOffer] as const;

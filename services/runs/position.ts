@@ -1,0 +1,86 @@
+import { doneKeys, waitingOn } from "./draft.ts";
+import type { Actor, PlacedFact, RunDoc, StepDef, StepProgress } from "./runs.model.ts";
+import { stalenessAt } from "./staleness.ts";
+
+const iso = (at: Date | null | undefined) => at?.toISOString() ?? null;
+
+/** A step as the position surface shows it. */
+export type PositionStep = ReturnType<typeof positionStep>;
+
+interface At {
+  run: Pick<RunDoc, "steps" | "progress" | "status">;
+  done: ReadonlySet<string>;
+  /** Attempts that have not ended, by step. */
+  openAttempts: ReadonlyMap<string, PlacedFact[]>;
+  now: number;
+}
+
+/** What is needed to show steps of a run as they stand. */
+export function standing(run: At["run"], openAttempts: At["openAttempts"], now: number): At {
+  return { run, done: doneKeys(run.steps, run.progress), openAttempts, now };
+}
+
+export function positionStep(at: At, index: number) {
+  const step = at.run.steps[index] as StepDef;
+  const progress = at.run.progress[index] as StepProgress;
+  const stale = at.run.status === "closed" ? null : stalenessAt(step, progress, at.now);
+  const open = at.openAttempts.get(step.step_key) ?? [];
+  return {
+    step_key: step.step_key,
+    title: step.title,
+    role: step.role,
+    assigned_user_id: step.assigned_user_id,
+    status: progress.status,
+    completion_mode: step.completion_mode,
+    why_ready: progress.status === "ready" || progress.status === "in_progress" ? whyReady(step) : null,
+    completion_criteria: step.completion_criteria,
+    waiting_on: progress.status === "blocked" ? waitingOn(step, at.done) : [],
+    ordinal: step.ordinal,
+    ready_at: iso(progress.ready_at),
+    in_progress_since: iso(progress.in_progress_since),
+    stale_since: iso(stale?.since),
+    stale_reason: stale?.reason ?? null,
+    open_attempts: open.map(({ actor, at: started_at }) => ({
+      ...(actor as Actor),
+      started_at: iso(started_at),
+    })),
+  };
+}
+
+function whyReady({ depends_on }: StepDef): string {
+  if (depends_on.length === 0) return "It depends on nothing.";
+  return `Done: ${depends_on.join(", ")}.`;
+}
+
+/** Where the run stands (spec: Position surface). `person`: the caller, or whose agent it is. */
+export function positionOf(at: At, person: string | null) {
+  const steps = at.run.steps.map((_, index) => positionStep(at, index));
+  const workable = steps.filter(({ status }) => status === "ready" || status === "in_progress");
+  const ready = steps.filter(({ status }) => status === "ready");
+  const mine = person === null ? undefined : ready.find((step) => step.assigned_user_id === person);
+  const closed = at.run.status === "closed";
+  return {
+    my_next: closed ? null : (mine ?? ready.find((step) => step.assigned_user_id === null) ?? null),
+    ready_steps: closed ? [] : workable,
+    blocked_steps: closed ? [] : steps.filter(({ status }) => status === "blocked"),
+    last_completed: lastCompleted(at.run),
+    stale_steps: steps.filter(({ stale_since }) => stale_since !== null),
+  };
+}
+
+function lastCompleted({ steps, progress }: At["run"]) {
+  const last = completionsOf({ steps, progress }).at(-1);
+  if (!last) return null;
+  const { actor_kind, actor_id, at, handoff_offer_id } = last.completion;
+  return { step_key: last.step.step_key, actor_kind, actor_id, at: iso(at), handoff_offer_id };
+}
+
+/** The steps that are completed, in the order they were. */
+export function completionsOf({ steps, progress }: Pick<RunDoc, "steps" | "progress">) {
+  return steps
+    .flatMap((step, i) => {
+      const completion = progress[i]?.completion;
+      return completion ? [{ step, completion }] : [];
+    })
+    .sort((a, b) => a.completion.order - b.completion.order);
+}

@@ -1,0 +1,95 @@
+import type { ServiceBroker } from "moleculer";
+import type { TenantCollection } from "../../storage/collection.ts";
+import type { PlacedFact, RunArtifactDoc, RunDoc, RunFactDoc } from "./runs.model.ts";
+
+const BATCH = 100;
+
+interface Parts {
+  broker: ServiceBroker;
+  runs: TenantCollection<RunDoc>;
+  facts: TenantCollection<RunFactDoc>;
+  artifacts: TenantCollection<RunArtifactDoc>;
+}
+
+type Waiting = Pick<RunDoc, "_id" | "tenant_id" | "version" | "project_id" | "status" | "outbox">;
+
+/**
+ * Takes facts out of the runs they happened in: into their own collection, and published as `service.run.*`. Ids of
+ * rows and events derive from run, version and index, so that a repetition after a crash adds nothing.
+ *
+ * @returns whether there may be more
+ */
+export async function relayFacts(parts: Parts): Promise<boolean> {
+  const options = {
+    sort: { relay_at: 1 },
+    limit: BATCH,
+    projection: { tenant_id: 1, version: 1, project_id: 1, status: 1, outbox: 1 },
+  } as const;
+  const runs = (await parts.runs.system
+    .find({ relay_at: { $gt: new Date(0) } }, options)
+    .toArray()) as Waiting[];
+  if (runs.length === 0) return false;
+  const snapshots = runs.flatMap(snapshotWrites);
+  await Promise.all([
+    parts.facts.insertMissing(factRows(runs)),
+    ...(snapshots.length ? [parts.artifacts.bulk(snapshots)] : []),
+    ...runs.flatMap((run) => run.outbox.map((fact) => publish(parts.broker, run, fact))),
+  ]);
+  await parts.runs.bulk(runs.flatMap(clearings) as never);
+  return runs.length === BATCH;
+}
+
+function factRows(runs: Waiting[]): RunFactDoc[] {
+  return runs.flatMap(({ _id: run_id, tenant_id, outbox }) =>
+    outbox.map((fact) => ({ _id: `${run_id}:${fact.version}:${fact.index}`, tenant_id, run_id, ...fact })),
+  );
+}
+
+function snapshotWrites({ tenant_id, _id: run_id, outbox }: Waiting) {
+  return outbox.flatMap(({ at, snapshots = [] }) =>
+    snapshots.map(({ artifact_id, hash, size, mime_type }) => ({
+      updateOne: {
+        filter: { _id: artifact_id, tenant_id, run_id },
+        update: {
+          $set: { content_hash: hash, byte_size: size, mime_type, snapshotted_at: at, updated_at: at },
+        },
+      },
+    })),
+  );
+}
+
+/** Only what was relayed: facts that came meanwhile stay, and keep the run waiting. */
+function clearings({ _id, tenant_id, version }: Waiting) {
+  return [
+    {
+      updateOne: {
+        filter: { _id, tenant_id },
+        update: { $pull: { outbox: { version: { $lte: version } } } },
+      },
+    },
+    { updateOne: { filter: { _id, tenant_id, version }, update: { $unset: { relay_at: 1 } } } },
+  ];
+}
+
+async function publish(broker: ServiceBroker, run: Waiting, fact: PlacedFact): Promise<void> {
+  const { kind, at, step_key, actor, record_id, criterion_key, handoff_offer_id, version, index } = fact;
+  await broker.call("events.emit", {
+    tenant_id: run.tenant_id,
+    type: `service.run.${kind}`,
+    subject: run._id,
+    data: {
+      ...{
+        run_id: run._id,
+        project_id: run.project_id,
+        run_status: run.status,
+        step_key,
+        at: at.toISOString(),
+      },
+      ...actor,
+      ...(record_id && { record_id }),
+      ...(criterion_key && { criterion_key }),
+      ...(handoff_offer_id && { handoff_offer_id }),
+    },
+    dedupe: `run ${run._id} ${version} ${index}`,
+  });
+}

@@ -1,0 +1,60 @@
+import type { RunState } from "./draft.ts";
+import type { StepDef, StepProgress } from "./runs.model.ts";
+
+/** A step in progress without a sign of life for so long is stale (api: Processes). */
+const QUIET_MS = 24 * 60 * 60_000;
+
+export interface Staleness {
+  since: Date;
+  reason: string;
+}
+
+/** Since when and why a step is stale, or will be if nothing happens; null where it cannot become so. */
+function staleFrom(step: StepDef, progress: StepProgress): Staleness | null {
+  const { status, ready_at, last_activity_at } = progress;
+  if (status !== "ready" && status !== "in_progress") return null;
+  const quiet: Staleness[] =
+    status === "in_progress" && last_activity_at
+      ? [{ since: new Date(last_activity_at.getTime() + QUIET_MS), reason: "no activity for 24 hours" }]
+      : [];
+  const late: Staleness[] =
+    step.due_in_seconds !== null && ready_at
+      ? [
+          {
+            since: new Date(ready_at.getTime() + step.due_in_seconds * 1000),
+            reason: "its deadline has passed",
+          },
+        ]
+      : [];
+  const [first = null] = [...quiet, ...late].sort((a, b) => a.since.getTime() - b.since.getTime());
+  return first;
+}
+
+/** The step's staleness at a time, or null. */
+export function stalenessAt(step: StepDef, progress: StepProgress, now: number): Staleness | null {
+  const found = staleFrom(step, progress);
+  return found && found.since.getTime() <= now ? found : null;
+}
+
+const told = ({ stale_told }: StepProgress, { since }: Staleness) =>
+  stale_told?.getTime() === since.getTime();
+
+/** Steps that are stale and were not told of: each one's place, and since when it is. */
+export function untoldStale({ steps, progress }: Pick<RunState, "steps" | "progress">, now: number) {
+  return steps.flatMap((step, index) => {
+    const at = progress[index] as StepProgress;
+    const stale = stalenessAt(step, at, now);
+    return stale && !told(at, stale) ? [{ index, since: stale.since }] : [];
+  });
+}
+
+/** When the next of the steps becomes stale that was not told of; null if none can. */
+export function nextStaleCheck({ status, steps, progress }: Omit<RunState, "_id" | "offers">): Date | null {
+  if (status === "closed") return null;
+  const times = steps.flatMap((step, i) => {
+    const at = progress[i] as StepProgress;
+    const stale = staleFrom(step, at);
+    return stale && !told(at, stale) ? [stale.since.getTime()] : [];
+  });
+  return times.length ? new Date(times.reduce((a, b) => Math.min(a, b))) : null;
+}

@@ -1,0 +1,63 @@
+import { doneKeys, waitingOn } from "./draft.ts";
+import type { RunDoc, StepDef, StepProgress } from "./runs.model.ts";
+
+const MARKS = { completed: "x", skipped: "-", in_progress: "~", ready: " ", blocked: " " } as const;
+
+/** A run as Markdown. Nothing in it but the run itself decides: the same run gives the same bytes, at any time. */
+export function statusDocumentOf(run: RunDoc): string {
+  const done = doneKeys(run.steps, run.progress);
+  const lines = [
+    `# ${line(run.goal)}`,
+    "",
+    `- Run: ${run._id}`,
+    `- Status: ${run.status}${run.outcome ? ` (${run.outcome})` : ""}`,
+    ...(run.project_id ? [`- Project: ${run.project_id}`] : []),
+    `- Begun by ${line(run.initiated_by.display_name)} at ${run.created_at.toISOString()}`,
+    `- Steps done: ${done.size} of ${run.steps.length}`,
+    ...section(
+      "Success criteria",
+      run.success_criteria.map((each) => `- ${line(each)}`),
+    ),
+    ...section(
+      "Steps",
+      run.steps.flatMap((step, i) => stepLines(step, run.progress[i] as StepProgress, done)),
+    ),
+    ...(run.closed_at ? ["", "## Closed", "", `At ${run.closed_at.toISOString()}.`] : []),
+    ...(run.close_note ? ["", quote(run.close_note)] : []),
+  ];
+  return `${lines.join("\n")}\n`;
+}
+
+function stepLines(step: StepDef, progress: StepProgress, done: ReadonlySet<string>): string[] {
+  const { status, completion, skipped_at, attested } = progress;
+  const waiting = status === "blocked" ? waitingOn(step, done) : [];
+  const more = [
+    status.replace("_", " "),
+    ...(step.role ? [line(step.role)] : []),
+    ...(waiting.length ? [`waits for ${waiting.join(", ")}`] : []),
+    ...(completion ? [`by ${completion.actor_id} at ${completion.at.toISOString()}`] : []),
+    ...(skipped_at ? [`at ${skipped_at.toISOString()}`] : []),
+  ];
+  return [
+    `${step.ordinal}. [${MARKS[status]}] **${line(step.title)}** (\`${step.step_key}\`): ${more.join("; ")}`,
+    ...step.completion_criteria.map(
+      ({ key, description }) => `   - [${attested.includes(key) ? "x" : " "}] ${line(description || key)}`,
+    ),
+  ];
+}
+
+function section(title: string, lines: string[]): string[] {
+  return lines.length ? ["", `## ${title}`, "", ...lines] : [];
+}
+
+/** Text of others on one line: a line break in a title must not begin a heading of its own. */
+function line(text: string): string {
+  return text.replace(/\s+/g, " ").trim();
+}
+
+function quote(text: string): string {
+  return text
+    .split(/\r?\n/)
+    .map((each) => `> ${each}`)
+    .join("\n");
+}

@@ -1,0 +1,166 @@
+import type { Call } from "../../lib/caller.ts";
+import { invalidValue } from "../../lib/faults.ts";
+import { newUuid } from "../../lib/ids.ts";
+import type { Blobs } from "../../storage/blobs/blobs.ts";
+import type { TenantCollection } from "../../storage/collection.ts";
+import { action } from "../runtime.ts";
+import { openAttempts, presentAttempt } from "./facts.ts";
+import { actorOf } from "./people.ts";
+import { positionStep, standing } from "./position.ts";
+import { stepNamed } from "./present.ts";
+import type { Changed, RunStore } from "./run-store.ts";
+import type { FactKind, PlacedFact, RunArtifactDoc, RunDoc, Snapshot, StepDef } from "./runs.model.ts";
+import { loadSpecialist } from "./specialist.ts";
+import { completeStep, reopenStep, skipStep, startStep } from "./steps.contract.ts";
+import { complete, reopen, skip, start } from "./transitions.ts";
+
+interface Parts {
+  store: RunStore;
+  artifacts: TenantCollection<RunArtifactDoc>;
+  blobs: Blobs;
+  now(): number;
+}
+
+/** What people and agents do at steps (spec: Process step and run). */
+export function stepActions({ store, artifacts, blobs, now }: Parts) {
+  /** Who does it and when, and the id of the record it makes; with an Idempotency-Key the same one again. */
+  function doing({ meta: { idempotency_seed: seed, caller } }: Call) {
+    const record_id = newUuid(seed);
+    return {
+      given: { actor: actorOf(caller), at: new Date(now()), record_id },
+      once: seed !== undefined && record_id,
+    };
+  }
+
+  /** Keeps what artifacts hold; the bytes are durable before the run says so. */
+  async function snapshotsOf(ctx: Call, run: RunDoc, contents: Content[]): Promise<Snapshot[]> {
+    const { tenant_id, _id: run_id } = run;
+    const ids = contents.map(({ artifact_id }) => artifact_id);
+    const rows = await artifacts.find(tenant_id, { run_id, _id: { $in: ids } }, { projection: { _id: 1 } });
+    const known = new Set(rows.map(({ _id }) => _id));
+    const unknown = ids.findIndex((id) => !known.has(id));
+    if (unknown >= 0) {
+      const field = `artifact_contents.${unknown}.artifact_id`;
+      throw invalidValue(field, `The run has no artifact ${ids[unknown]}.`, { value: ids[unknown] });
+    }
+    return Promise.all(
+      contents.map(async ({ artifact_id, content_base64, mime_type }) => ({
+        ...{ artifact_id, mime_type },
+        ...(await blobs.put(ctx.meta.caller.tenant_id, Buffer.from(content_base64, "base64"))),
+      })),
+    );
+  }
+
+  return {
+    start_step: action(startStep, async (ctx) => {
+      const { run_id, step_key, handoff_id = null, bundle_id = null, notes = null } = ctx.params;
+      const { tenant_id } = ctx.meta.caller;
+      const { given, once } = doing(ctx);
+      const attempted = { ...given, handoff_id, bundle_id, notes };
+      const { run, facts } = await store.change(
+        tenant_id,
+        run_id,
+        (state) => start(state, step_key, attempted),
+        { once },
+      );
+      const step = run.steps.find((each) => each.step_key === step_key) as StepDef;
+      const attempt = presentAttempt(step, facts[0] as PlacedFact);
+      const [others, specialist] = await Promise.all([
+        othersOn(store, run, step_key, given.record_id),
+        step.specialist_name === null ? null : loadSpecialist(ctx, step.specialist_name),
+      ]);
+      return { ...attempt, warning: warningOf(others), specialist };
+    }),
+
+    complete_step: action(completeStep, async (ctx) => {
+      const {
+        run_id,
+        step_key,
+        criterion_key = null,
+        what_makes_this_done = null,
+        artifact_contents = [],
+      } = ctx.params;
+      const { tenant_id } = ctx.meta.caller;
+      const contents = artifact_contents.length
+        ? await snapshotsOf(ctx, await store.get(tenant_id, run_id), artifact_contents)
+        : [];
+      const { given, once } = doing(ctx);
+      const evidence = { ...given, criterion_key, notes: what_makes_this_done, snapshots: contents };
+      const changed = await store.change(tenant_id, run_id, (state) => complete(state, step_key, evidence), {
+        once,
+      });
+      const completed_step = stepNamed(changed.run, step_key);
+      return {
+        run_id,
+        completed_step_key: completed_step.status === "completed" ? step_key : null,
+        completed_step,
+        newly_ready_steps: named(changed, "step_ready", now()),
+        run_completed: changed.run.status === "completed",
+      };
+    }),
+
+    skip_step: action(skipStep, async (ctx) => {
+      const { run_id, step_key, reason } = ctx.params;
+      const { given, once } = doing(ctx);
+      const transition = (state: RunDoc) => skip(state, step_key, { ...given, reason });
+      const changed = await store.change(ctx.meta.caller.tenant_id, run_id, transition, { once });
+      const { run } = changed;
+      return {
+        ...{ run_id, run_goal: run.goal, reason, record_id: given.record_id },
+        skipped_step: stepNamed(run, step_key),
+        newly_ready_steps: named(changed, "step_ready", now()),
+        run_completed: run.status === "completed",
+      };
+    }),
+
+    reopen_step: action(reopenStep, async (ctx) => {
+      const { run_id, step_key, reason } = ctx.params;
+      const { given, once } = doing(ctx);
+      const transition = (state: RunDoc) => reopen(state, step_key, { ...given, reason });
+      const changed = await store.change(ctx.meta.caller.tenant_id, run_id, transition, { once });
+      const { run, facts } = changed;
+      const demoted = new Set(keysOf(facts, "step_blocked"));
+      const at = standing(run, new Map(), now());
+      const further = run.steps.flatMap((step, index) => {
+        const waits = step.depends_on.includes(step_key) && run.progress[index]?.status !== "blocked";
+        return waits && !demoted.has(step.step_key) ? [positionStep(at, index)] : [];
+      });
+      return {
+        ...{ run_id, run_goal: run.goal, reason, record_id: given.record_id },
+        reopened_step: stepNamed(run, step_key),
+        demoted_successors: named(changed, "step_blocked", now()),
+        notify_only_successors: further,
+        run_reactivated: facts.some(({ kind }) => kind === "reactivated"),
+      };
+    }),
+  };
+}
+
+interface Content {
+  artifact_id: string;
+  content_base64: string;
+  mime_type: string;
+}
+
+/** Attempts of others that are open on a step. */
+async function othersOn(store: RunStore, run: RunDoc, step_key: string, own: string): Promise<PlacedFact[]> {
+  const open = openAttempts(await store.factsOf(run)).get(step_key) ?? [];
+  return open.filter(({ record_id }) => record_id !== own);
+}
+
+function warningOf(others: PlacedFact[]): string | null {
+  if (others.length === 0) return null;
+  const who = [...new Set(others.map(({ actor }) => actor?.actor_id))].join(", ");
+  return `${others.length === 1 ? "Another attempt is" : `${others.length} other attempts are`} open: ${who}.`;
+}
+
+function keysOf(facts: readonly PlacedFact[], kind: FactKind): (string | null)[] {
+  return facts.filter((fact) => fact.kind === kind).map(({ step_key }) => step_key);
+}
+
+/** The steps that facts of a kind name, as the position surface shows them. */
+function named({ run, facts }: Changed, kind: FactKind, now: number) {
+  const keys = new Set(keysOf(facts, kind));
+  const at = standing(run, new Map(), now);
+  return run.steps.flatMap(({ step_key }, index) => (keys.has(step_key) ? [positionStep(at, index)] : []));
+}

@@ -1,0 +1,133 @@
+import type { ParamsOf } from "../../lib/contract.ts";
+import { Fault, notFound } from "../../lib/faults.ts";
+import { newUuid } from "../../lib/ids.ts";
+import { checkSteps } from "../../lib/step-graph.ts";
+import { isDuplicateKey } from "../../storage/collection.ts";
+import { action, idempotent, type ServiceFactory } from "../runtime.ts";
+import { authorTemplate, getTemplate, listTemplates, type TemplateStep } from "./templates.contract.ts";
+import { type TemplateDoc, TemplateModel } from "./templates.model.ts";
+
+/** Of authors of one slug at the same time each gets a version of its own; so many may meet. */
+const MOST_RACES = 20;
+
+/** Process templates and their versions (spec: Process template). */
+export const templatesService: ServiceFactory = ({ store }) => {
+  const templates = store.collection(TemplateModel);
+
+  async function newest(tenant_id: string, slug: string): Promise<TemplateDoc | null> {
+    const [doc] = await templates.find(tenant_id, { slug }, { sort: { version_num: -1 }, limit: 1 });
+    return doc ?? null;
+  }
+
+  /** Inserts as the version after the newest; null when another author was first. */
+  async function insertNext(row: TemplateDoc): Promise<TemplateDoc | null> {
+    const version_num = ((await newest(row.tenant_id, row.slug))?.version_num ?? 0) + 1;
+    try {
+      return await templates.insertOnce({ ...row, version_num });
+    } catch (err) {
+      if (isDuplicateKey(err)) return null;
+      throw err;
+    }
+  }
+
+  return {
+    name: "templates",
+    actions: {
+      author: action(authorTemplate, async ({ params, meta }) => {
+        const steps = toSteps(params.steps);
+        checkSteps(steps);
+        const { tenant_id } = meta.caller;
+        const _id = newUuid(meta.idempotency_seed);
+        const row = newTemplate({ _id, tenant_id, at: new Date(store.now()) }, params, steps);
+        // A retry of a request that was carried out finds its own row, not a version after it.
+        const made = await templates.findOne(tenant_id, { _id });
+        if (made) return present(made);
+        for (let races = 0; races < MOST_RACES; races++) {
+          const doc = await insertNext(row);
+          if (doc) return present(doc);
+        }
+        throw new Fault("conflict", `Too many authors of "${row.slug}" at once: send it again.`);
+      }),
+
+      list: action(listTemplates, async ({ meta: { caller } }) => {
+        const options = { sort: { slug: 1, version_num: -1 }, projection: { steps: 0 } } as const;
+        const docs = await templates.find(caller.tenant_id, {}, options);
+        return docs.filter(({ slug }, i) => slug !== docs[i - 1]?.slug).map(summaryOf);
+      }),
+
+      get: action(getTemplate, async ({ params: { slug, version_num }, meta: { caller } }) => {
+        const { tenant_id } = caller;
+        const doc = version_num
+          ? await templates.findOne(tenant_id, { slug, version_num })
+          : await newest(tenant_id, slug);
+        if (!doc) throw notFound("process_template", version_num ? `${slug} version ${version_num}` : slug);
+        return present(doc);
+      }),
+
+      /** The steps of a version by its id, or null. */
+      steps_of: idempotent<{ tenant_id: string; template_id: string }>(async ({ params }) => {
+        const doc = await templates.findOne(params.tenant_id, { _id: params.template_id });
+        return doc?.steps ?? null;
+      }),
+
+      /** Slugs of templates with a step whose reference pointer names this. */
+      pointing_at: idempotent<{ tenant_id: string; native_id: string }>(async ({ params }) => {
+        const filter = { pointer_ids: params.native_id };
+        const docs = await templates.find(params.tenant_id, filter, { projection: { slug: 1 }, limit: 20 });
+        return [...new Set(docs.map(({ slug }) => slug))];
+      }),
+    },
+  };
+};
+
+type Given = ParamsOf<typeof authorTemplate>;
+
+function toSteps(given: Given["steps"]): TemplateStep[] {
+  return given.map((step, i) => ({
+    step_key: step.step_key,
+    ordinal: i + 1,
+    title: step.title ?? step.step_key,
+    role: step.role ?? null,
+    specialist_name: step.specialist_name ?? null,
+    instructions: step.instructions ?? null,
+    depends_on: [...new Set(step.depends_on)],
+    completion_criteria: step.completion_criteria ?? [],
+    completion_mode: step.completion_mode,
+    expected_artifact_kinds: step.expected_artifact_kinds ?? [],
+    reference_pointer: step.reference_pointer ?? null,
+    reference_note: step.reference_note ?? null,
+    due_in_seconds: step.due_in_seconds ?? null,
+  }));
+}
+
+function newTemplate(
+  { _id, tenant_id, at }: { _id: string; tenant_id: string; at: Date },
+  { name, slug, description = null, goal_template = null }: Given,
+  steps: TemplateStep[],
+): TemplateDoc {
+  return {
+    ...{ _id, tenant_id, slug, version_num: 0, name, description, goal_template },
+    ...{ steps, step_count: steps.length, created_at: at },
+    pointer_ids: steps.flatMap(({ reference_pointer }) => reference_pointer?.native_id ?? []),
+  };
+}
+
+function summaryOf({ _id, name, slug, description, goal_template, version_num, step_count }: TemplateDoc) {
+  return { id: _id, name, slug, description, goal_template, version_num, step_count };
+}
+
+function present({
+  _id,
+  name,
+  slug,
+  description,
+  goal_template,
+  version_num,
+  steps,
+  created_at,
+}: TemplateDoc) {
+  return {
+    ...{ id: _id, name, slug, description, goal_template, version_num, steps },
+    created_at: created_at.toISOString(),
+  };
+}

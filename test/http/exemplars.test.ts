@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { startServer, type TestServer } from "../support/server.ts";
+import { makeWorld, OPERATOR_TOKEN, ok, refusal, type World } from "../support/tenancy.ts";
+
+let server: TestServer;
+let world: World;
+
+beforeAll(async () => {
+  server = await startServer({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0" } });
+  world = await makeWorld(server, "exemplars");
+});
+afterAll(() => server?.stop());
+
+const keep = (content: string, more: object = {}) =>
+  world.agent.post("/exemplars", { display_name: "An example", filename: "note.md", content, ...more });
+
+test("a text is kept verbatim, read, renamed and deleted", async () => {
+  const content = "# Caf\u00e9 \u{1f600}\r\n\ttext \u0000 \n";
+  const made = await keep(content);
+  expect(made).toMatchObject({
+    status: 201,
+    body: {
+      ...{ display_name: "An example", original_filename: "note.md", media_type: "text/markdown" },
+      ...{
+        byte_size: Buffer.byteLength(content),
+        extraction_status: "ready",
+        extracted_text: content,
+        extraction_error: null,
+      },
+    },
+  });
+  const { id } = made.body;
+  expect(await world.agent.get(`/exemplars/${id}`)).toMatchObject({ status: 200, body: made.body });
+  const renamed = ok(await world.agent.patch(`/exemplars/${id}`, { display_name: "Better", filename: "x" }));
+  expect(renamed).toEqual({ ...made.body, display_name: "Better", updated_at: expect.any(String) });
+  const list = ok(await world.agent.get("/exemplars"));
+  expect(list).toEqual([{ ...renamed, extracted_text: null }]);
+  expect((await world.agent.del(`/exemplars/${id}`)).status).toBe(204);
+  expect(await world.agent.get(`/exemplars/${id}`)).toMatchObject(refusal(404, "not_found"));
+});
+
+test("the same text is kept once, also when sent at once", async () => {
+  const answers = await Promise.all(
+    Array.from({ length: 6 }, (_, i) => keep("same", { filename: `${i}.txt` })),
+  );
+  expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 200, 201]);
+  expect(new Set(answers.map(({ body }) => body.id)).size).toBe(1);
+  expect(answers[0]?.body.media_type).toBe("text/plain");
+});
+
+test("is not deleted while a run or a step refers to it", async () => {
+  const { id } = ok(await keep("referred to"));
+  const pointer = { provider: "exemplar", native_id: id };
+  const steps = [{ step_key: "a", completion_mode: "attestation", reference_pointer: pointer }];
+  ok(await world.agent.post("/process-templates", { name: "t", slug: "pointing", steps }));
+  const run = ok(await world.agent.post("/runs", { goal: "g" }));
+  const attach = () => world.agent.post(`/runs/${run.id}/exemplars`, { exemplar_id: id });
+  expect(await attach()).toMatchObject({ status: 200, body: { run_id: run.id, exemplar_ids: [id] } });
+  expect(ok(await attach()).exemplar_ids).toEqual([id]);
+  expect(await world.agent.del(`/exemplars/${id}`)).toMatchObject(
+    refusal(409, "conflict", {
+      referrers: [
+        { resource_type: "run", resource_id: run.id },
+        { resource_type: "process_template", resource_id: "pointing" },
+      ],
+    }),
+  );
+  expect(ok(await attach()).exemplar_ids).toEqual([id]);
+});
+
+test("an exemplar that is not there is not attached", async () => {
+  const run = ok(await world.agent.post("/runs", { goal: "g" }));
+  const { id } = ok(await keep("short-lived"));
+  await world.agent.del(`/exemplars/${id}`);
+  expect(await world.agent.post(`/runs/${run.id}/exemplars`, { exemplar_id: id })).toMatchObject(
+    refusal(404, "not_found", { resource_type: "exemplar" }),
+  );
+});
+
+test("people download the bytes under a filename that cannot break out of its header", async () => {
+  const { id } = ok(await keep("bytes \u00e9", { filename: '../"evil"\r\nX: y\u00e9.md' }));
+  expect(await world.agent.get(`/exemplars/${id}/download`)).toMatchObject(refusal(403, "forbidden"));
+  const answer = await world.member.get(`/exemplars/${id}/download`);
+  expect(answer).toMatchObject({ status: 200, body: "bytes \u00e9" });
+  expect(answer.headers.get("content-type")).toBe("text/markdown; charset=utf-8");
+  expect(answer.headers.get("x")).toBeNull();
+  const disposition = answer.headers.get("content-disposition") as string;
+  expect(disposition).toMatch(/^attachment; filename=/);
+  expect(disposition).not.toContain("../");
+});
+
+test.each<[string, object, number, string]>([
+  ["no name", { display_name: " " }, 400, "validation_failed"],
+  ["no text", { content: undefined }, 400, "validation_failed"],
+  ["a text that is none", { content: 5 }, 400, "validation_failed"],
+  ["over a megabyte", { content: "x".repeat(1_048_577) }, 413, "payload_too_large"],
+])("refused with %s", async (_, body, status, code) => {
+  const before = ok(await world.agent.get("/exemplars")).length;
+  expect(await keep("fine", body)).toMatchObject(refusal(status, code));
+  expect(ok(await world.agent.get("/exemplars")).length).toBe(before);
+});

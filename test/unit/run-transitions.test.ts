@@ -1,0 +1,320 @@
+import { describe, expect, test } from "@jest/globals";
+import fc from "fast-check";
+import { isFault } from "../../lib/faults.ts";
+import { checkSteps } from "../../lib/step-graph.ts";
+import { type Change, isDone, type RunState, waitingOn } from "../../services/runs/draft.ts";
+import { accept, decline, offer } from "../../services/runs/offer-transitions.ts";
+import type { StepDef, StepProgress } from "../../services/runs/runs.model.ts";
+import { begin, close, complete, reopen, skip, start, withModes } from "../../services/runs/transitions.ts";
+
+const actor = { actor_kind: "agent", actor_id: "ag_1" } as const;
+const T0 = Date.UTC(2026, 0, 1);
+const doing = (seconds = 0) => ({ actor, at: new Date(T0 + seconds * 1000) });
+
+function step(step_key: string, depends_on: string[] = [], more: Partial<StepDef> = {}): StepDef {
+  return {
+    ...{ id: step_key, step_key, ordinal: 1, title: step_key, role: null, specialist_name: null },
+    ...{ instructions: null, depends_on, completion_criteria: [], completion_mode: "attestation" },
+    ...{ expected_artifact_kinds: [], assigned_user_id: null, reference_pointer: null, reference_note: null },
+    due_in_seconds: null,
+    ...more,
+  };
+}
+
+function runOf(steps: StepDef[]): RunState {
+  return { _id: "run", steps, ...begin("run", steps, doing()) };
+}
+
+const apply = (run: RunState, { status, progress, offers }: Change): RunState => ({
+  ...run,
+  status,
+  progress,
+  offers,
+});
+const statuses = (run: RunState) =>
+  Object.fromEntries(run.steps.map(({ step_key }, i) => [step_key, run.progress[i]?.status]));
+const kinds = ({ facts }: Change) =>
+  facts.map(({ kind, step_key }) => (step_key ? `${kind} ${step_key}` : kind));
+const startIt = { ...doing(), record_id: "r", handoff_id: null, bundle_id: null, notes: null };
+const doneNow = { ...doing(), record_id: "r", criterion_key: null, notes: null, snapshots: [] };
+const because = { ...doing(), record_id: "r", reason: "so" };
+
+/** a → b, c → d */
+const diamond = () => runOf([step("a"), step("b", ["a"]), step("c", ["a"]), step("d", ["b", "c"])]);
+
+/** The code of the fault that something throws. */
+function faultOf(act: () => unknown): string {
+  try {
+    act();
+  } catch (err) {
+    if (isFault(err)) return err.type;
+    throw err;
+  }
+  return "none";
+}
+
+describe("a diamond", () => {
+  test("begins with what depends on nothing", () => {
+    expect(statuses(diamond())).toEqual({ a: "ready", b: "blocked", c: "blocked", d: "blocked" });
+    expect(kinds(begin("r", [step("a"), step("b", ["a"])], doing()))).toEqual(["created", "step_ready a"]);
+  });
+
+  test("is completed step by step, and the last one completes the run", () => {
+    let run = diamond();
+    const first = complete(run, "a", doneNow);
+    expect(kinds(first)).toEqual(["step_completed a", "step_ready b", "step_ready c"]);
+    run = apply(run, first);
+    run = apply(run, skip(run, "b", because));
+    expect(statuses(run)).toEqual({ a: "completed", b: "skipped", c: "ready", d: "blocked" });
+    run = apply(run, complete(run, "c", doneNow));
+    const last = complete(run, "d", doneNow);
+    expect(kinds(last)).toEqual(["step_completed d", "completed"]);
+    expect(last.status).toBe("completed");
+  });
+
+  test("reopened: ready successors are blocked again, those further on are left, the run is active", () => {
+    let run = diamond();
+    run = apply(run, complete(run, "a", doneNow));
+    run = apply(run, start(run, "b", startIt));
+    const change = reopen(run, "a", because);
+    expect(kinds(change)).toEqual(["step_reopened a", "step_blocked c"]);
+    expect(statuses(apply(run, change))).toEqual({
+      a: "ready",
+      b: "in_progress",
+      c: "blocked",
+      d: "blocked",
+    });
+    for (const key of ["b"]) run = apply(run, complete(run, key, doneNow));
+    run = apply(run, complete(run, "c", doneNow));
+    run = apply(run, complete(run, "d", doneNow));
+    const again = reopen(run, "d", because);
+    expect(again.status).toBe("active");
+    expect(kinds(again)).toEqual(["step_reopened d", "reactivated"]);
+  });
+});
+
+test.each<[string, (run: RunState) => unknown, string]>([
+  ["start what is blocked", (run) => start(run, "b", startIt), "step_not_ready"],
+  ["start what is completed", (run) => start(run, "done", startIt), "step_not_ready"],
+  ["complete what is blocked", (run) => complete(run, "b", doneNow), "step_not_ready"],
+  ["complete what is completed", (run) => complete(run, "done", doneNow), "step_not_completable"],
+  ["complete what completes by hand-off", (run) => complete(run, "offered", doneNow), "step_not_completable"],
+  [
+    "attest what is no criterion",
+    (run) => complete(run, "a", { ...doneNow, criterion_key: "x" }),
+    "validation_error",
+  ],
+  ["skip what is completed", (run) => skip(run, "done", because), "step_not_skippable"],
+  ["reopen what is ready", (run) => reopen(run, "a", because), "step_not_reopenable"],
+  ["any unknown step", (run) => start(run, "nowhere", startIt), "not_found"],
+  [
+    "offer what is blocked",
+    (run) => offer(run, "b", { ...doing(), id: "o", handoff_id: null, note: null }),
+    "step_not_ready",
+  ],
+  [
+    "accept an offer that is not there",
+    (run) => accept(run, { ...doing(), offer_id: "o", record_ids: ["1", "2"], person: null }),
+    "not_found",
+  ],
+])("refused: to %s", (_, act, code) => {
+  const steps = [
+    step("a"),
+    step("b", ["a"]),
+    step("done"),
+    step("offered", [], { completion_mode: "handoff_accepted" }),
+  ];
+  let run = runOf(steps);
+  run = apply(run, complete(run, "done", doneNow));
+  expect(faultOf(() => act(run))).toBe(code);
+  expect(faultOf(() => act(apply(run, close(run, { ...doing(), outcome: "achieved", note: null }))))).toBe(
+    code === "not_found" ? "not_found" : "conflict",
+  );
+});
+
+test("criteria are attested one by one, and the last completes the step", () => {
+  const criteria = ["x", "y"].map((key) => ({ key, description: key }));
+  let run = runOf([step("a", [], { completion_criteria: criteria, completion_mode: "handoff_accepted" })]);
+  const first = complete(run, "a", { ...doneNow, criterion_key: "x" });
+  expect(kinds(first)).toEqual(["criterion_attested a"]);
+  run = apply(run, first);
+  expect(run.progress[0]).toMatchObject({ status: "in_progress", attested: ["x"] });
+  expect(apply(run, complete(run, "a", { ...doneNow, criterion_key: "x" })).progress[0]?.attested).toEqual([
+    "x",
+  ]);
+  expect(kinds(complete(run, "a", { ...doneNow, criterion_key: "y" }))).toEqual([
+    "step_completed a",
+    "completed",
+  ]);
+  expect(complete(run, "a", doneNow).progress[0]?.attested).toEqual(["x", "y"]);
+});
+
+describe("a hand-off", () => {
+  const handoff = () =>
+    runOf([
+      step("a", [], { completion_mode: "handoff_accepted" }),
+      step("theirs", ["a"], { assigned_user_id: "usr_2" }),
+      step("free", ["a"]),
+    ]);
+  const offered = (run: RunState) =>
+    apply(run, offer(run, "a", { ...doing(), id: "o", handoff_id: "h", note: "take it" }));
+  const taker = { ...doing(), offer_id: "o", record_ids: ["done", "begun"] as const };
+
+  test("accepted: the step is completed and the taker's successor begun", () => {
+    const change = accept(offered(handoff()), { ...taker, person: "usr_2" });
+    expect(kinds(change)).toEqual([
+      "handoff_accepted a",
+      "step_completed a",
+      "step_ready theirs",
+      "step_ready free",
+      "step_started theirs",
+    ]);
+    expect(change.facts.at(-1)).toMatchObject({ inbound_handoff_id: "h", record_id: "begun" });
+    expect(change.offers[0]).toMatchObject({ status: "accepted", decided_by: actor });
+    expect(change.progress[0]?.completion).toMatchObject({ handoff_offer_id: "o", record_id: "done" });
+    expect(kinds(accept(offered(handoff()), { ...taker, person: "usr_9" })).at(-1)).toBe("step_started free");
+  });
+
+  test("is for nobody else, and accepted or declined once", () => {
+    const closed = runOf([step("a"), step("theirs", ["a"], { assigned_user_id: "usr_2" })]);
+    expect(faultOf(() => accept(offered(closed), { ...taker, person: "usr_9" }))).toBe("forbidden");
+    const run = offered(handoff());
+    const declined = apply(run, decline(run, { ...taker, note: null }));
+    expect(faultOf(() => accept(declined, { ...taker, person: null }))).toBe("conflict");
+    const done = apply(run, accept(run, { ...taker, person: null }));
+    expect(faultOf(() => decline(done, { ...taker, note: null }))).toBe("conflict");
+  });
+
+  test("of a successor that waits for others too opens no attempt", () => {
+    const run = offered(runOf([step("a"), step("other"), step("next", ["a", "other"])]));
+    expect(kinds(accept(run, { ...taker, person: null }))).toEqual([
+      "handoff_accepted a",
+      "step_completed a",
+    ]);
+  });
+});
+
+test("a step that names no mode hands off when another person goes on", () => {
+  const modes = (first: string | null, next: string | null) =>
+    withModes([
+      { ...step("a", [], { assigned_user_id: first }), completion_mode: null },
+      { ...step("b", ["a"], { assigned_user_id: next }), completion_mode: null },
+    ]).map(({ completion_mode }) => completion_mode);
+  expect(modes("usr_1", "usr_2")).toEqual(["handoff_accepted", "attestation"]);
+  for (const [a, b] of [
+    ["usr_1", "usr_1"],
+    ["usr_1", null],
+    [null, "usr_2"],
+    [null, null],
+  ] as const) {
+    expect(modes(a, b)).toEqual(["attestation", "attestation"]);
+  }
+});
+
+test.each([
+  ["a key that stands twice", [step("a"), step("a")], "steps.1.step_key"],
+  ["an unknown dependency", [step("a", ["b"])], "steps.0.depends_on"],
+  ["a step that waits for itself", [step("a", ["a"])], "steps.0.depends_on"],
+  [
+    "a longer circle",
+    [step("x"), step("a", ["c", "x"]), step("b", ["a"]), step("c", ["b"])],
+    "steps.1.depends_on",
+  ],
+])("steps with %s are refused", (_, steps, field) => {
+  expect(() => checkSteps(steps)).toThrow(
+    expect.objectContaining({ type: "validation_error", data: expect.objectContaining({ field }) }),
+  );
+});
+
+/** Steps that only depend on earlier ones, some with criteria or by hand-off. */
+const graphs = fc
+  .array(
+    fc.record({
+      on: fc.array(fc.nat(9), { maxLength: 3 }),
+      criteria: fc.nat(2),
+      handoff: fc.boolean(),
+      person: fc.constantFrom(null, "usr_1", "usr_2"),
+    }),
+    { minLength: 1, maxLength: 8 },
+  )
+  .map((given) =>
+    given.map(({ on, criteria, handoff, person }, i) => {
+      const depends_on = [...new Set(on.filter((at) => at < i).map(String))];
+      const completion_criteria = ["x", "y"].slice(0, criteria).map((key) => ({ key, description: "" }));
+      const completion_mode = handoff ? "handoff_accepted" : "attestation";
+      return step(String(i), depends_on, { completion_criteria, completion_mode, assigned_user_id: person });
+    }),
+  );
+
+const acts = fc.array(
+  fc.tuple(
+    fc.constantFrom("start", "complete", "attest", "skip", "reopen", "offer", "accept", "decline", "close"),
+    fc.nat(7),
+  ),
+  { minLength: 20, maxLength: 60 },
+);
+
+test("no sequence of operations reaches a run that contradicts itself", () => {
+  let carriedOut = 0;
+  fc.assert(
+    fc.property(graphs, acts, (steps, sequence) => {
+      let run = runOf(steps);
+      for (const [i, [act, at]] of sequence.entries()) {
+        // Closing ends everything, so it is rarely drawn.
+        if (act === "close" && at > 0) continue;
+        const given = { ...doing(i + 1), record_id: `${i}`, reason: "so", note: null };
+        const key = String(at % steps.length);
+        const offer_id = run.offers[at % (run.offers.length || 1)]?.id ?? "none";
+        const operations: Record<string, () => Change> = {
+          start: () => start(run, key, { ...startIt, ...given }),
+          complete: () => complete(run, key, { ...doneNow, ...given }),
+          attest: () => complete(run, key, { ...doneNow, ...given, criterion_key: "x" }),
+          skip: () => skip(run, key, given),
+          reopen: () => reopen(run, key, given),
+          offer: () => offer(run, key, { ...given, id: `o${i}`, handoff_id: null }),
+          accept: () => accept(run, { ...given, offer_id, record_ids: [`${i}`, `${i}b`], person: "usr_1" }),
+          decline: () => decline(run, { ...given, offer_id }),
+          close: () => close(run, { ...given, outcome: "achieved" }),
+        };
+        const before = JSON.stringify(run);
+        let change: Change | undefined;
+        try {
+          change = operations[act]?.();
+        } catch (err) {
+          if (!isFault(err)) throw err;
+        }
+        expect(JSON.stringify(run)).toBe(before);
+        if (!change) continue;
+        carriedOut++;
+        expect(change.facts.length).toBeGreaterThan(0);
+        run = apply(run, change);
+        expectConsistent(run);
+      }
+    }),
+    { numRuns: 300 },
+  );
+  expect(carriedOut).toBeGreaterThan(1000);
+});
+
+function expectConsistent(run: RunState): void {
+  const done = new Set(
+    run.steps.filter((_, i) => isDone(run.progress[i] as StepProgress)).map(({ step_key }) => step_key),
+  );
+  for (const [i, each] of run.steps.entries()) {
+    const progress = run.progress[i] as StepProgress;
+    const waits = waitingOn(each, done).length > 0;
+    if (progress.status === "ready") expect(waits).toBe(false);
+    if (progress.status === "blocked") expect(waits).toBe(true);
+    expect(progress.completion !== null).toBe(progress.status === "completed");
+    expect(progress.in_progress_since !== null).toBe(
+      progress.status === "in_progress" && run.status !== "closed",
+    );
+    expect(progress.active_ms).toBeGreaterThanOrEqual(0);
+    const openHere = run.offers.some(
+      ({ step_key, status }) => step_key === each.step_key && status === "open",
+    );
+    if (isDone(progress)) expect(openHere).toBe(false);
+  }
+  if (run.status !== "closed")
+    expect(run.status).toBe(done.size === run.steps.length ? "completed" : "active");
+}
