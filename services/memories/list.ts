@@ -38,26 +38,37 @@ export async function listPage(
   const lanes = lanesOf(access, params.scope).map((lane) => [lane, ...wanted]);
   const beyond = cursor === undefined ? [] : beyondPlace(fromCursor(cursor, by), order);
   const most = offset + limit + 1;
-  const firstOf = async (lane: Clause[]): Promise<Place[]> => {
-    // Ids alone can be told, in order, from an index.
-    const sort = { [by]: order.sign, _id: order.sign };
-    const filter = { $and: [...lane, ...beyond] } as never;
-    const rows = await memories.find(tenant_id, filter, { sort, limit: most, projection: { _id: 1 } });
-    return memories.find(tenant_id, idsOf(rows), { projection: { [by]: 1 } });
+  const sort = { [by]: order.sign, _id: order.sign };
+  // Ids alone can be told, in order, from an index.
+  const idsIn = (clauses: Clause[], most?: number) =>
+    memories.find(tenant_id, joined(clauses), { sort, projection: { _id: 1 }, ...(most && { limit: most }) });
+  const inLane = async (lane: Clause[]): Promise<{ places: Place[]; count: number }> => {
+    // Only by reading them all is known which hold a text: then they are read once.
+    const all = params.search && beyond.length === 0 ? await idsIn(lane) : null;
+    const [rows, count] = await Promise.all([
+      all?.slice(0, most) ?? idsIn([...lane, ...beyond], most),
+      all?.length ?? memories.count(tenant_id, joined(lane)),
+    ]);
+    return { places: await memories.find(tenant_id, idsOf(rows), { projection: { [by]: 1 } }), count };
   };
-  const [places, counts] = await Promise.all([
-    Promise.all(lanes.map(firstOf)),
-    Promise.all(lanes.map((lane) => memories.count(tenant_id, { $and: lane } as never))),
-  ]);
-  const merged = places.flat().sort((a, b) => compare(a, b, order));
+  const found = await Promise.all(lanes.map(inLane));
+  const merged = found.flatMap(({ places }) => places).sort((a, b) => compare(a, b, order));
   const page = merged.slice(offset, offset + limit);
   const rows = new Map((await memories.find(tenant_id, idsOf(page))).map((row) => [row._id, row]));
   const last = merged.length > offset + limit ? page.at(-1) : undefined;
   return {
     memories: page.flatMap(({ _id }) => rows.get(_id) ?? []).map(present),
-    total: counts.reduce((sum, count) => sum + count, 0),
+    total: found.reduce((sum, { count }) => sum + count, 0),
     next_cursor: last ? toCursor(last, by) : null,
   };
+}
+
+/** One filter of several. What can stand side by side does: an index over several fields is found only that way. */
+function joined(clauses: Clause[]) {
+  const fields = Object.assign({}, ...clauses);
+  delete fields.$or;
+  const choices = clauses.flatMap(({ $or }) => ($or ? { $or } : []));
+  return (choices.length ? { ...fields, $and: choices } : fields) as object;
 }
 
 function idsOf(rows: Pick<MemoryDoc, "_id">[]) {

@@ -154,6 +154,7 @@ const looked = {
   last_cited_at: 1,
   importance: 1,
   confidence: 1,
+  title: 1,
 } as const;
 schema.index({ tenant_id: 1, scope: 1, team_id: 1, status: 1, ...order, ...looked }, { name: "by_audience" });
 schema.index(
