@@ -13,6 +13,7 @@ import { interestsOperations } from "./interests/interests.contract.ts";
 import { keysOperations } from "./keys/keys.contract.ts";
 import { memoriesOperations } from "./memories/memories.contract.ts";
 import { memorySearchOperations } from "./memories/search.contract.ts";
+import { usageOperations } from "./memories/usage.contract.ts";
 import { mergesOperations } from "./merges/merges.contract.ts";
 import { projectsOperations } from "./projects/projects.contract.ts";
 import { relationshipsOperations } from "./relationships/relationships.contract.ts";
@@ -41,6 +42,7 @@ export const operations: readonly Operation[] = [
   keysOperations,
   memoriesOperations,
   memorySearchOperations,
+  usageOperations,
   runOperations,
   stepOperations,
   offerOperations,

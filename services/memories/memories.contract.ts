@@ -106,6 +106,21 @@ const memoryFields = {
 
 export const Memory = Type.Object(memoryFields, { title: "Memory" });
 
+/** How a memory is used and how far it is to be trusted (api: Memories). */
+const Usage = Type.Object(
+  {
+    cite_count_30d: Type.Integer({ description: "Citations of the last 30 days, the owner's own too." }),
+    last_cited_at: nullable(Timestamp),
+    trust: Type.Number({
+      description:
+        "The lowest confidence of the memory and of all that it was made of: what it replaced, what was merged into it, " +
+        "what it was derived from.",
+      examples: [0.5],
+    }),
+  },
+  { title: "Usage" },
+);
+
 /** What callers give to make one. Its owner and tenant are the token's. */
 export const newMemoryFields = {
   title: Title,
@@ -222,7 +237,7 @@ export const getMemory = operation({
   description: "A forgotten or expired one only its owner may read, until it is purged.",
   access: reader,
   path,
-  results: { 200: Memory },
+  results: { 200: Type.Object({ ...memoryFields, usage: Usage }, { title: "MemoryWithUsage" }) },
   errors: ["not_found"],
   mcp: true,
 });

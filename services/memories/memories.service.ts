@@ -7,21 +7,25 @@ import { callerAccess } from "../../mixins/access.ts";
 import { Loop } from "../../mixins/loop.ts";
 import { action, type ServiceFactory } from "../runtime.ts";
 import { Changes } from "./changes.ts";
+import { CiteModel } from "./cites.model.ts";
+import { Cites } from "./cites.ts";
 import { collapseActions } from "./collapse.ts";
 import { createMany, createOne } from "./create.ts";
+import { healthActions } from "./health.ts";
 import { internalActions } from "./internal-actions.ts";
 import { forget, promote, restore, update } from "./lifecycle.ts";
 import { lineageOf } from "./lineage.ts";
 import { listPage } from "./list.ts";
 import * as contract from "./memories.contract.ts";
 import { type MemoryDoc, MemoryModel } from "./memories.model.ts";
-import { findReadable, type Parts } from "./parts.ts";
+import { findReadable } from "./parts.ts";
 import { finishPending, purge } from "./purge.ts";
 import { type NewMemory, present } from "./rows.ts";
-import { search } from "./search.ts";
 import { searchMemories } from "./search.contract.ts";
+import { search } from "./search.ts";
 import { supersede } from "./supersede.ts";
 import { Touches } from "./touches.ts";
+import { type UsageParts, usageActions, usageOf } from "./usage.ts";
 
 const DAY_MS = 86_400_000;
 const SWEEP_MS = 60_000;
@@ -32,8 +36,10 @@ export const memoriesService: ServiceFactory = ({ store, config }) => {
   let broker: ServiceBroker;
   let sweeps: Loop;
   let touches: Touches;
-  const parts: Parts = {
+  let cites: Cites;
+  const parts: UsageParts = {
     memories,
+    cites: store.collection(CiteModel),
     now,
     windowMs: config.MEMORY_REVERSIBILITY_DAYS * DAY_MS,
     changes: new Changes(memories, () => broker),
@@ -61,7 +67,7 @@ export const memoriesService: ServiceFactory = ({ store, config }) => {
       get: action(contract.getMemory, async (ctx) => {
         const { doc } = await findReadable(parts, ctx, ctx.params.id);
         touches.note([doc], store.now());
-        return present(doc);
+        return { ...present(doc), usage: await usageOf(parts, ctx, doc) };
       }),
 
       update: action(contract.updateMemory, async (ctx) => present(await update(parts, ctx))),
@@ -84,6 +90,8 @@ export const memoriesService: ServiceFactory = ({ store, config }) => {
 
       ...internalActions(parts),
       ...collapseActions(parts),
+      ...usageActions(parts, () => cites),
+      ...healthActions(parts),
     },
 
     events: {
@@ -91,6 +99,7 @@ export const memoriesService: ServiceFactory = ({ store, config }) => {
       "$broker.started"() {
         parts.changes.start();
         sweeps.start();
+        cites.start();
       },
     },
 
@@ -98,6 +107,7 @@ export const memoriesService: ServiceFactory = ({ store, config }) => {
       broker = this.broker as ServiceBroker;
       const report = (err: unknown) => broker.logger.warn("memories: a sweep failed and is tried again", err);
       touches = new Touches(memories, report);
+      cites = new Cites(parts, () => broker, report);
       sweeps = new Loop(
         async () => {
           const more = [await finishPending(parts, broker), await purge(parts, eraseEverywhere)];
@@ -109,7 +119,7 @@ export const memoriesService: ServiceFactory = ({ store, config }) => {
     },
 
     async stopped() {
-      await Promise.all([parts.changes.stop(), sweeps.stop(), touches.flush(store.now())]);
+      await Promise.all([parts.changes.stop(), sweeps.stop(), cites.stop(), touches.flush(store.now())]);
     },
   };
 };
