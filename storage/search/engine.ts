@@ -1,12 +1,13 @@
 import { hash } from "node:crypto";
 import type { SearchEntry, SearchKind } from "../../lib/search-entry.ts";
 import { signsOf, terms } from "../../lib/terms.ts";
+import { type PackedCandidates, packCandidates } from "./candidates.ts";
 import type { EntryRow } from "./entry-table.ts";
 import { type Model, SearchFile, type StoredEntry } from "./file.ts";
 import { countTerms } from "./postings.ts";
 import type { LegsAnswer, LegsQuery, NearDuplicate, SearchRequest, VectorRow } from "./protocol.ts";
 import { TenantIndex } from "./tenant-index.ts";
-import { quantise, VectorMemory } from "./vectors.ts";
+import { quantise, VectorMemory } from "./vector-memory.ts";
 
 /** An index that nobody has asked for so long is let go of. */
 const IDLE_MS = 300_000;
@@ -72,11 +73,11 @@ export class SearchEngine {
 
   #put(tenant_id: string, entries: readonly SearchEntry[]): void {
     const stored = entries.map((entry) => toStored(tenant_id, entry));
-    const models = this.#file.transaction(() => stored.map((each) => this.#file.put(each).model));
-    for (const [i, each] of stored.entries()) this.#hold(each, models[i] as number);
+    const outcomes = this.#file.transaction(() => stored.map((each) => this.#file.put(each)));
+    for (const [i, each] of stored.entries()) if (outcomes[i]?.isCurrent) this.#hold(each, outcomes[i].model);
   }
 
-  /** Changes what is in memory, by its own version: another process may have been first in the file. */
+  /** Changes what is in memory, which by its own version may be behind: another process may share the file. */
   #hold({ tenant_id, kind, id, version, content }: StoredEntry, model: number): void {
     const index = this.#held.get(keyOf(tenant_id, kind))?.index;
     if (!index) return;
@@ -102,11 +103,12 @@ export class SearchEngine {
     this.#file.transaction(() => this.#file.dropTenant(tenant_id));
   }
 
-  #find(query: LegsQuery): LegsAnswer {
+  #find(query: LegsQuery): LegsAnswer<PackedCandidates> {
     const dims = this.#model?.dims ?? null;
     const isMisfit = query.vector !== null && dims !== null && query.vector.length !== dims;
     const vector = isMisfit ? null : query.vector;
-    return { ...this.#index(query.tenant_id, query.kind).legs({ ...query, vector }), isMisfit };
+    const answer = this.#index(query.tenant_id, query.kind).legs({ ...query, vector });
+    return { ...answer, candidates: packCandidates(answer.candidates), isMisfit };
   }
 
   #useModel(name: string | null): Model | null {

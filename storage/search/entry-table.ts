@@ -41,11 +41,14 @@ const SCOPES = ["agent", "team", "institutional"] as const;
 export class EntryTable {
   /** Rows so far, the dead ones included. */
   size = 0;
+  /** Raised by every change. */
+  revision = 0;
   /** Rows that are not dead. */
   living = 0;
   readonly threads = new Threads();
   readonly entries: (EntryRow | null)[] = [];
   lengths = new Float32Array(0);
+  expires = new Float64Array(0);
   #alive = new Uint8Array(0);
   #scopes = new Uint8Array(0);
   #superseded = new Uint8Array(0);
@@ -53,7 +56,6 @@ export class EntryTable {
   #teams = new Int32Array(0);
   #types = new Int32Array(0);
   #projects = new Int32Array(0);
-  #expires = new Float64Array(0);
   readonly #names = { agents: new Names(), teams: new Names(), types: new Names(), projects: new Names() };
   readonly #rows = new Map<string, number>();
 
@@ -64,6 +66,7 @@ export class EntryTable {
   /** Adds an entry in place of the one with its id, and gives its row. */
   add(entry: EntryRow): number {
     const row = this.size++;
+    this.revision++;
     this.living++;
     this.#makeRoom(row + 1);
     this.entries[row] = entry;
@@ -75,7 +78,7 @@ export class EntryTable {
     this.#teams[row] = this.#names.teams.add(entry.team_id);
     this.#types[row] = this.#names.types.add(entry.type);
     this.#projects[row] = this.#names.projects.add(entry.project_id);
-    this.#expires[row] = entry.expires_at ?? Number.POSITIVE_INFINITY;
+    this.expires[row] = entry.expires_at ?? Number.POSITIVE_INFINITY;
     const old = this.#rows.get(entry.id);
     if (old === undefined) this.threads.add(row, threadOf(entry), entry.created_at);
     else {
@@ -91,6 +94,7 @@ export class EntryTable {
     const row = this.#rows.get(id);
     if (row === undefined) return undefined;
     this.#rows.delete(id);
+    this.revision++;
     this.threads.remove(row);
     this.#die(row);
     return row;
@@ -102,7 +106,7 @@ export class EntryTable {
     const teams = this.#names.teams.table(access.team_ids);
     const result = new Uint8Array(this.size);
     for (let row = 0; row < this.size; row++) {
-      if (!this.#alive[row] || (this.#expires[row] as number) <= now) continue;
+      if (!this.#alive[row] || (this.expires[row] as number) <= now) continue;
       if (this.#superseded[row] && !include_superseded) continue;
       const scope = this.#scopes[row];
       const readable =
@@ -117,7 +121,7 @@ export class EntryTable {
 
   /** Whether an entry is good as context of one in its thread: the two have the same readers. */
   givesContext(row: number, { include_superseded, now }: Reader): boolean {
-    if (!this.#alive[row] || (this.#expires[row] as number) <= now) return false;
+    if (!this.#alive[row] || (this.expires[row] as number) <= now) return false;
     return include_superseded || !this.#superseded[row];
   }
 
@@ -168,7 +172,7 @@ export class EntryTable {
     this.#teams = grown(this.#teams, size);
     this.#types = grown(this.#types, size);
     this.#projects = grown(this.#projects, size);
-    this.#expires = grown(this.#expires, size);
+    this.expires = grown(this.expires, size);
   }
 }
 

@@ -5,7 +5,7 @@ import { TERMS_VERSION } from "../../lib/terms.ts";
 import type { EntryRow } from "./entry-table.ts";
 import type { Terms } from "./postings.ts";
 import type { Unembedded } from "./protocol.ts";
-import type { Quantised } from "./vectors.ts";
+import type { Quantised } from "./vector-memory.ts";
 
 /** Raised with the tables; like the terms, another version means that the index is made anew. */
 const FILE_VERSION = 1;
@@ -70,8 +70,11 @@ export class SearchFile {
     }
   }
 
-  /** Whether it was newer than what is there, and the model of the vector that it keeps (0: none). */
-  put({ tenant_id, kind, id, version, content }: StoredEntry): { taken: boolean; model: number } {
+  /**
+   * Whether this version is what is there now, and the model of the vector that it keeps (0: none). It is not when
+   * there was a newer one.
+   */
+  put({ tenant_id, kind, id, version, content }: StoredEntry): { isCurrent: boolean; model: number } {
     const { entry, terms, hash } = content ?? { entry: null, terms: null, hash: null };
     const row = this.#prepare(
       `INSERT INTO entries (tenant, kind, id, version, removed, hash, entry, terms, model)
@@ -91,10 +94,17 @@ export class SearchFile {
       entry && JSON.stringify(entry),
       terms && packTerms(terms),
     ) as { rid: number; model: number } | undefined;
-    if (!row) return { taken: false, model: 0 };
+    if (!row) return this.#standing(tenant_id, kind, id, version);
     if (content) this.#run("INSERT OR REPLACE INTO texts VALUES (?, ?)", row.rid, content.text);
     else this.#run("DELETE FROM texts WHERE rid = ?", row.rid);
-    return { taken: true, model: row.model };
+    return { isCurrent: true, model: row.model };
+  }
+
+  #standing(tenant_id: string, kind: SearchKind, id: string, version: number) {
+    const row = this.#prepare(
+      "SELECT version, model FROM entries WHERE tenant = ? AND kind = ? AND id = ?",
+    ).get(tenant_id, kind, id) as { version: number; model: number } | undefined;
+    return { isCurrent: row?.version === version, model: row?.model ?? 0 };
   }
 
   /** Erases entries; gives how many were there, and how many of them had a vector. */

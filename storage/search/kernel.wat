@@ -43,8 +43,41 @@
         (local.set $out (i32.add (local.get $out) (i32.const 16)))
         (local.set $rows (i32.sub (local.get $rows) (i32.const 4)))
         (br $four))))
+  ;; The product of the query with one row.
+  (func (export "dot") (param $query i32) (param $dims i32) (param $row i32) (result i32)
+    (local $sums v128) (local $end i32)
+    (local.set $end (i32.add (local.get $row) (local.get $dims)))
+    (loop $eight
+      (local.set $sums (i32x4.add (local.get $sums)
+        (i32x4.dot_i16x8_s (v128.load (local.get $query)) (v128.load8x8_s (local.get $row)))))
+      (local.set $query (i32.add (local.get $query) (i32.const 16)))
+      (local.set $row (i32.add (local.get $row) (i32.const 8)))
+      (br_if $eight (i32.lt_u (local.get $row) (local.get $end))))
+    (call $sum (local.get $sums)))
+  ;; In how many bits each row differs from the query. `bytes` is a multiple of 16; row i begins at
+  ;; `from + i * bytes`.
+  (func (export "distances")
+    (param $query i32) (param $bytes i32) (param $from i32) (param $rows i32) (param $out i32)
+    (local $counts v128) (local $at i32) (local $end i32)
+    (local.set $end (i32.add (local.get $query) (local.get $bytes)))
+    (block $done
+      (loop $row
+        (br_if $done (i32.eqz (local.get $rows)))
+        (local.set $at (local.get $query))
+        (local.set $counts (v128.const i32x4 0 0 0 0))
+        (loop $sixteen
+          (local.set $counts (i16x8.add (local.get $counts) (i16x8.extadd_pairwise_i8x16_u (i8x16.popcnt
+            (v128.xor (v128.load (local.get $at)) (v128.load (local.get $from)))))))
+          (local.set $from (i32.add (local.get $from) (i32.const 16)))
+          (local.set $at (i32.add (local.get $at) (i32.const 16)))
+          (br_if $sixteen (i32.lt_u (local.get $at) (local.get $end))))
+        (i32.store (local.get $out) (call $sum (i32x4.extadd_pairwise_i16x8_u (local.get $counts))))
+        (local.set $out (i32.add (local.get $out) (i32.const 4)))
+        (local.set $rows (i32.sub (local.get $rows) (i32.const 1)))
+        (br $row))))
   (func $store (param $to i32) (param $sums v128)
-    (i32.store (local.get $to)
-      (i32.add
-        (i32.add (i32x4.extract_lane 0 (local.get $sums)) (i32x4.extract_lane 1 (local.get $sums)))
-        (i32.add (i32x4.extract_lane 2 (local.get $sums)) (i32x4.extract_lane 3 (local.get $sums)))))))
+    (i32.store (local.get $to) (call $sum (local.get $sums))))
+  (func $sum (param $sums v128) (result i32)
+    (i32.add
+      (i32.add (i32x4.extract_lane 0 (local.get $sums)) (i32x4.extract_lane 1 (local.get $sums)))
+      (i32.add (i32x4.extract_lane 2 (local.get $sums)) (i32x4.extract_lane 3 (local.get $sums))))))

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { SearchEntry, SearchKind } from "../../lib/search-entry.ts";
 import { Channel } from "../sqlite/channel.ts";
+import { type PackedCandidates, unpackCandidates } from "./candidates.ts";
 import type { Model } from "./file.ts";
 import type {
   LegsAnswer,
@@ -52,8 +53,9 @@ export class LocalIndex {
   }
 
   /** What both legs bring. A vector of other dimensions than the model's is as none. */
-  legs(query: LegsQuery): Promise<LegsAnswer> {
-    return this.#channel.request({ op: "find", query });
+  async legs(query: LegsQuery): Promise<LegsAnswer> {
+    const answer = await this.#channel.request<LegsAnswer<PackedCandidates>>({ op: "find", query });
+    return { ...answer, candidates: unpackCandidates(answer.candidates) };
   }
 
   /** Vectors of any other model do not count from now on. Null: no vectors. */

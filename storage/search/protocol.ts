@@ -29,8 +29,8 @@ export type Expected =
   | "outranked"
   | "unmatched";
 
-export interface LegsAnswer {
-  candidates: Candidate[];
+export interface LegsAnswer<Candidates = Candidate[]> {
+  candidates: Candidates;
   corpus: Corpus;
   /** Entries that have one of the terms or are beside one that has; entries with a vector. Of those visible. */
   matched: { text: number; vector: number };

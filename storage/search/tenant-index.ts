@@ -1,22 +1,29 @@
-import type { Candidate, Corpus, Neighbour } from "../../lib/search-features.ts";
-import { Highest } from "./columns.ts";
+import type { Candidate, Neighbour } from "../../lib/search-features.ts";
+import { CONTEXT } from "./candidates.ts";
 import { type EntryRow, EntryTable } from "./entry-table.ts";
 import { Postings, type Terms } from "./postings.ts";
 import type { Expected, LegsAnswer, LegsQuery } from "./protocol.ts";
 import { matchText, type TextMatches } from "./text-leg.ts";
-import { type Quantised, type VectorMemory, VectorTable } from "./vectors.ts";
+import type { Quantised, VectorMemory } from "./vector-memory.ts";
+import { type Comparison, VectorTable } from "./vectors.ts";
+import { Views } from "./views.ts";
 
 /** How many candidates each leg brings. */
-const LEG_SIZE = 200;
+const LEG_SIZE = 100;
 /** So many of the best of each leg bring the entries beside them too. */
 const WITH_NEIGHBOURS = 50;
-/** How many neighbours a candidate shows, to each side. */
-const CONTEXT = 4;
+
+interface VectorMatches {
+  comparison: Comparison | null;
+  best: number[];
+  matched: number;
+}
 
 /** The entries of one tenant and kind in memory: words, vectors, and what filters need. */
 export class TenantIndex {
   readonly #table = new EntryTable();
   readonly #postings = new Postings();
+  readonly #views = new Views(this.#table);
   #vectors: VectorTable | null = null;
 
   get size(): number {
@@ -36,7 +43,7 @@ export class TenantIndex {
   /** @param keepsVector the text is the one that the entry's vector was made of */
   put(entry: EntryRow, terms: Terms, keepsVector: boolean): void {
     const old = this.#table.rowOf(entry.id);
-    const vector = keepsVector && old !== undefined ? this.#vectors?.quantised(old) : null;
+    const vector = keepsVector && old !== undefined ? this.#vectors?.get(old) : null;
     if (old !== undefined) this.#vectors?.remove(old);
     const row = this.#table.add(entry);
     this.#postings.add(row, terms);
@@ -62,24 +69,24 @@ export class TenantIndex {
 
   legs(query: LegsQuery): Omit<LegsAnswer, "isMisfit"> {
     const started = performance.now();
-    const visible = this.#table.visible(query);
-    const corpus = this.#corpus(visible);
-    const scope = { table: this.#table, postings: this.#postings, visible, ...corpus };
+    const view = this.#views.of(query);
+    const { visible, documents, averageLength } = view;
+    const scope = { table: this.#table, postings: this.#postings, ...view };
     const text = matchText(query.terms, scope, LEG_SIZE);
     const between = performance.now();
     const vector = this.#matchVectors(query.vector, visible);
     const ended = performance.now();
     const rows = this.#withNeighbours(text.best, vector.best, visible);
     return {
-      candidates: rows.map((row) => this.#candidate(row, text, vector.cosines, query)),
-      corpus: { ...corpus, frequencies: text.frequencies },
+      candidates: rows.map((row) => this.#candidate(row, text, vector.comparison, query)),
+      corpus: { documents, averageLength, frequencies: text.frequencies },
       matched: { text: text.matched, vector: vector.matched },
       brought: { text: text.best.length, vector: vector.best.length },
       ms: { text: between - started, vector: ended - between },
       entries: this.#table.living,
-      visible: corpus.documents,
+      visible: documents,
       ...(query.expect !== undefined && {
-        expected: this.#expected(query.expect, query, { visible, rows, text, cosines: vector.cosines }),
+        expected: this.#expected(query.expect, query, { visible, rows, text, comparison: vector.comparison }),
       }),
     };
   }
@@ -87,42 +94,23 @@ export class TenantIndex {
   /** Entries of the same owner, scope and type whose cosine to this one's is `least` or more. */
   nearDuplicates(id: string, least: number): { id: string; similarity: number }[] {
     const row = this.#table.rowOf(id);
-    const own = row === undefined ? null : this.#vectors?.quantised(row);
+    const own = row === undefined ? null : this.#vectors?.get(row);
     if (row === undefined || !own || !this.#vectors) return [];
-    const cosines = this.#vectors.cosines(Float32Array.from(own.integers), this.#table.size);
-    const found: { id: string; similarity: number }[] = [];
-    cosines.forEach((similarity, other) => {
-      if (similarity < least || other === row || Number.isNaN(similarity)) return;
+    const comparison = this.#vectors.compare(Float32Array.from(own.integers));
+    const everyone = new Uint8Array(this.#table.size).fill(1);
+    return comparison.maybeNear(everyone).flatMap((other) => {
       const entry = this.#table.entries[other];
-      if (entry && !entry.superseded && this.#table.isOfOneGroup(row, other))
-        found.push({ id: entry.id, similarity });
+      if (!entry || entry.superseded || other === row || !this.#table.isOfOneGroup(row, other)) return [];
+      const similarity = comparison.cosine(other) ?? 0;
+      return similarity >= least ? [{ id: entry.id, similarity }] : [];
     });
-    return found;
   }
 
-  #corpus(visible: Uint8Array): Omit<Corpus, "frequencies"> {
-    let documents = 0;
-    let length = 0;
-    for (let row = 0; row < visible.length; row++) {
-      if (!visible[row]) continue;
-      documents++;
-      length += this.#table.lengths[row] as number;
-    }
-    return { documents, averageLength: documents ? Math.max(1, length / documents) : 1 };
-  }
-
-  #matchVectors(vector: Float32Array | null, visible: Uint8Array) {
-    if (!vector || !this.#vectors) return { cosines: null, best: [], matched: 0 };
-    const cosines = this.#vectors.cosines(vector, this.#table.size);
-    const highest = new Highest(LEG_SIZE);
-    let matched = 0;
-    for (let row = 0; row < cosines.length; row++) {
-      const cosine = cosines[row] as number;
-      if (!visible[row] || Number.isNaN(cosine)) continue;
-      matched++;
-      highest.offer(row, cosine);
-    }
-    return { cosines, best: highest.items(), matched };
+  #matchVectors(vector: Float32Array | null, visible: Uint8Array): VectorMatches {
+    if (!vector || !this.#vectors) return { comparison: null, best: [], matched: 0 };
+    const comparison = this.#vectors.compare(vector);
+    const { rows, matched } = comparison.best(visible, LEG_SIZE);
+    return { comparison, best: rows, matched };
   }
 
   #withNeighbours(text: readonly number[], vector: readonly number[], visible: Uint8Array): number[] {
@@ -134,13 +122,13 @@ export class TenantIndex {
     return [...rows];
   }
 
-  #candidate(row: number, text: TextMatches, cosines: Float32Array | null, query: LegsQuery): Candidate {
+  #candidate(row: number, text: TextMatches, comparison: Comparison | null, query: LegsQuery): Candidate {
     const entry = this.#table.entries[row] as EntryRow;
     const { threads } = this.#table;
     const shown = (at: number): Neighbour => ({
       has: text.has[at] as number,
       title: text.title[at] as number,
-      cosine: cosineAt(cosines, at),
+      cosine: comparison?.cosine(at) ?? null,
     });
     const walk = (next: (row: number) => number) => {
       const found: Neighbour[] = [];
@@ -169,7 +157,7 @@ export class TenantIndex {
   #expected(
     id: string,
     query: LegsQuery,
-    found: { visible: Uint8Array; rows: number[]; text: TextMatches; cosines: Float32Array | null },
+    found: { visible: Uint8Array; rows: number[]; text: TextMatches; comparison: Comparison | null },
   ): Expected {
     const row = this.#table.rowOf(id);
     // What the caller may not read is as unknown as what is not there.
@@ -180,16 +168,13 @@ export class TenantIndex {
     if (entry.superseded && !query.include_superseded) return "superseded";
     if (!found.visible[row]) return "filtered";
     if (found.rows.includes(row)) return "candidate";
-    return found.text.has[row] === 0 && cosineAt(found.cosines, row) === null ? "unmatched" : "outranked";
+    return found.text.has[row] === 0 && (found.comparison?.cosine(row) ?? null) === null
+      ? "unmatched"
+      : "outranked";
   }
 
   #entry(id: string): EntryRow | null | undefined {
     const row = this.#table.rowOf(id);
     return row === undefined ? undefined : this.#table.entries[row];
   }
-}
-
-function cosineAt(cosines: Float32Array | null, row: number): number | null {
-  const cosine = cosines?.[row];
-  return cosine === undefined || Number.isNaN(cosine) ? null : cosine;
 }

@@ -1,15 +1,16 @@
+import { BM25, rarity } from "../../lib/rarity.ts";
 import type { TermMask } from "../../lib/search-features.ts";
 import { Highest } from "./columns.ts";
 import type { EntryTable } from "./entry-table.ts";
 import { countOf, isInTitle, type Postings, rowOf } from "./postings.ts";
 
-/** Okapi's usual parameters: how soon a term's repetition saturates, how much length counts. */
-const K1 = 1.2;
-const B = 0.75;
 /** How many turns of a thread count as near, to each side. */
 const NEAR = 2;
 /** What a term beside an entry counts for choosing candidates, against one in it. */
 const NEAR_WEIGHT = 0.5;
+
+/** The rarity of a term that about one in eight entries has. */
+const TELLING = 2;
 
 /** What the text leg knows of all rows. */
 export interface TextMatches {
@@ -54,21 +55,18 @@ export function matchText(terms: readonly string[], scope: Scope, size: number):
   return { has, title, bm25, frequencies, matched, best };
 }
 
-function rarity(frequency: number, documents: number): number {
-  return Math.log(1 + (documents - frequency + 0.5) / (frequency + 0.5));
-}
-
 function addScores(
   bm25: Float32Array,
   list: readonly number[],
   idf: number,
   { table: { lengths }, averageLength }: Scope,
 ): void {
+  const { k1, b } = BM25;
   for (const posting of list) {
     const row = rowOf(posting);
     const count = countOf(posting);
-    const norm = K1 * (1 - B + (B * (lengths[row] as number)) / averageLength);
-    bm25[row] = (bm25[row] as number) + (idf * count * (K1 + 1)) / (count + norm);
+    const norm = k1 * (1 - b + (b * (lengths[row] as number)) / averageLength);
+    bm25[row] = (bm25[row] as number) + (idf * count * (k1 + 1)) / (count + norm);
   }
 }
 
@@ -82,13 +80,15 @@ function choose(
   size: number,
 ): { best: number[]; matched: number } {
   const near = new Int32Array(has.length);
-  const rows = [...touched];
+  const beside: number[] = [];
   const note = (row: number, mask: TermMask) => {
-    if (near[row] === 0 && has[row] === 0) rows.push(row);
+    if (near[row] === 0 && has[row] === 0) beside.push(row);
     near[row] = (near[row] as number) | mask;
   };
+  const telling = tellingTerms(idf);
   for (const row of touched) {
-    const mask = has[row] as number;
+    const mask = (has[row] as number) & telling;
+    if (mask === 0) continue;
     for (let n = 0, at = threads.before(row); n < NEAR && at >= 0; n++, at = threads.before(at))
       note(at, mask);
     for (let n = 0, at = threads.after(row); n < NEAR && at >= 0; n++, at = threads.after(at)) note(at, mask);
@@ -96,25 +96,35 @@ function choose(
   const highest = new Highest(size);
   const sum = sumOf(idf);
   let matched = 0;
-  for (const row of rows) {
-    if (!visible[row]) continue;
+  const offer = (row: number) => {
+    if (!visible[row]) return;
     matched++;
-    const beside = (near[row] as number) & ~(has[row] as number);
-    highest.offer(row, (bm25[row] as number) + NEAR_WEIGHT * sum(beside));
-  }
+    const only = (near[row] as number) & ~(has[row] as number);
+    highest.offer(row, (bm25[row] as number) + (only === 0 ? 0 : NEAR_WEIGHT * sum(only)));
+  };
+  touched.forEach(offer);
+  beside.forEach(offer);
   return { best: highest.items(), matched };
+}
+
+/** The terms that are not nearly everywhere, or all when all are: only for these is it worth looking beside. */
+function tellingTerms(idf: readonly number[]): TermMask {
+  const mask = idf.reduce((all, weight, i) => (weight >= TELLING ? all | (1 << i) : all), 0);
+  return mask || -1;
 }
 
 /** Sums what a mask's terms weigh, eight bits at a time. */
 function sumOf(weights: readonly number[]): (mask: TermMask) => number {
-  const tables = [0, 8, 16, 24].map((from) => {
-    const table = new Float32Array(256);
-    for (let byte = 1; byte < 256; byte++) {
-      const bit = 31 - Math.clz32(byte);
-      table[byte] = (table[byte ^ (1 << bit)] as number) + (weights[from + bit] ?? 0);
-    }
-    return table;
-  });
+  const sums = new Float32Array(4 * 256);
+  for (let entry = 0; entry < sums.length; entry++) {
+    const byte = entry & 255;
+    if (byte === 0) continue;
+    const bit = 31 - Math.clz32(byte);
+    sums[entry] = (sums[entry ^ (1 << bit)] as number) + (weights[(entry >> 8) * 8 + bit] ?? 0);
+  }
   return (mask) =>
-    tables.reduce((sum, table, i) => (mask ? sum + (table[(mask >>> (8 * i)) & 255] as number) : 0), 0);
+    (sums[mask & 255] as number) +
+    (sums[256 + ((mask >>> 8) & 255)] as number) +
+    (sums[512 + ((mask >>> 16) & 255)] as number) +
+    (sums[768 + (mask >>> 24)] as number);
 }

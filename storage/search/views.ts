@@ -1,0 +1,55 @@
+import type { EntryTable, Reader } from "./entry-table.ts";
+
+/** What a reader may find of an index, counted. */
+export interface View {
+  /** 1 for each row that may be found. */
+  visible: Uint8Array;
+  documents: number;
+  averageLength: number;
+}
+
+interface Kept extends View {
+  revision: number;
+  /** When the first of its entries expires. */
+  until: number;
+}
+
+const MOST_KEPT = 8;
+
+/** Views of the latest readers: nothing has to be looked at again as long as no entry changes or expires. */
+export class Views {
+  readonly #table: EntryTable;
+  readonly #kept = new Map<string, Kept>();
+
+  constructor(table: EntryTable) {
+    this.#table = table;
+  }
+
+  of(reader: Reader): View {
+    const { access, where, include_superseded, now } = reader;
+    const key = JSON.stringify([access, where, include_superseded]);
+    const kept = this.#kept.get(key);
+    if (kept?.revision === this.#table.revision && now < kept.until) return kept;
+    this.#kept.delete(key);
+    if (this.#kept.size >= MOST_KEPT) this.#kept.delete(this.#kept.keys().next().value as string);
+    const view = this.#look(reader);
+    this.#kept.set(key, view);
+    return view;
+  }
+
+  #look(reader: Reader): Kept {
+    const table = this.#table;
+    const visible = table.visible(reader);
+    let documents = 0;
+    let length = 0;
+    let until = Number.POSITIVE_INFINITY;
+    for (let row = 0; row < visible.length; row++) {
+      if (!visible[row]) continue;
+      documents++;
+      length += table.lengths[row] as number;
+      until = Math.min(until, table.expires[row] as number);
+    }
+    const averageLength = documents ? Math.max(1, length / documents) : 1;
+    return { visible, documents, averageLength, until, revision: table.revision };
+  }
+}

@@ -1,0 +1,113 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { LocalIndex } from "../storage/search/local-index.ts";
+import { entry, query, TENANT, vector } from "./suites/search/samples.ts";
+import { searchSuite } from "./suites/search.ts";
+
+const newFolder = () => mkdtemp(join(tmpdir(), "afferent-search-"));
+
+async function openIn(folder: string): Promise<LocalIndex> {
+  const index = new LocalIndex(folder, () => {});
+  await index.ready();
+  return index;
+}
+
+describe("the local index", () => {
+  searchSuite({
+    async open() {
+      const folder = await newFolder();
+      const index = await openIn(folder);
+      return { index, stop: () => index.close().then(() => rm(folder, { recursive: true })) };
+    },
+  });
+
+  describe("its file", () => {
+    let folder: string;
+    beforeEach(async () => {
+      folder = await newFolder();
+    });
+    afterEach(() => rm(folder, { recursive: true }));
+
+    test("keeps entries, threads, vectors and cursors", async () => {
+      const first = await openIn(folder);
+      await first.useModel("m");
+      const turns = ["rhea", "saiga", "tapir"].map((text) => entry({ text, thread: "conversation:1" }));
+      await first.put(TENANT, turns.toReversed());
+      const missing = await first.unembedded(10);
+      await first.setVectors(
+        "m",
+        missing.map((each) => ({ ...each, vector: vector(1, 2, 3) })),
+      );
+      await first.setCursor("memories", "here");
+      const before = await first.legs(query("saiga", { vector: vector(1, 2, 3) }));
+      await first.close();
+
+      const second = await openIn(folder);
+      expect(await second.useModel("m")).toEqual({ number: 1, name: "m", dims: 8 });
+      const after = await second.legs(query("saiga", { vector: vector(1, 2, 3) }));
+      expect(after.candidates).toEqual(expect.arrayContaining(before.candidates));
+      expect(after.candidates).toHaveLength(3);
+      expect(after.candidates.find(({ id }) => id === turns[1]?.id)?.before).toHaveLength(1);
+      expect(await second.cursor("memories")).toBe("here");
+      await second.close();
+    });
+
+    test("that cannot be read is made anew", async () => {
+      await writeFile(
+        join(folder, "search.db"),
+        "no database at all, but long enough to look like one".repeat(99),
+      );
+      const index = await openIn(folder);
+      expect(await index.cursor("memories")).toBeNull();
+      await index.put(TENANT, [entry({ text: "uakari" })]);
+      expect((await index.legs(query("uakari"))).candidates).toHaveLength(1);
+      await index.close();
+    });
+  });
+
+  test("finds the most alike among very many", async () => {
+    const folder = await newFolder();
+    const index = await openIn(folder);
+    await index.useModel("m");
+    const entries = Array.from({ length: 21_000 }, (_, i) => entry({ id: `many-${i}`, text: "" }));
+    await index.put(TENANT, entries);
+    for (;;) {
+      const missing = await index.unembedded(3000);
+      if (missing.length === 0) break;
+      await index.setVectors(
+        "m",
+        missing.map((each) => ({ ...each, vector: scattered(each.id) })),
+      );
+    }
+    const asked = scattered("many-4711").map((x, i) => x + (i % 7) / 40);
+    const { candidates, matched } = await index.legs(query("", { vector: asked }));
+    expect(matched.vector).toBe(entries.length);
+    const best = candidates.toSorted((a, b) => (b.cosine as number) - (a.cosine as number));
+    expect(best[0]?.id).toBe("many-4711");
+    const exact = entries.map(({ id }) => cosine(asked, scattered(id))).sort((a, b) => b - a);
+    expect(best[0]?.cosine).toBeCloseTo(exact[0] as number, 2);
+    expect(best[9]?.cosine).toBeCloseTo(exact[9] as number, 1);
+    await index.close();
+    await rm(folder, { recursive: true });
+  });
+});
+
+/** A vector that follows from a text. */
+function scattered(text: string): Float32Array {
+  let state = 2166136261;
+  for (const character of text) state = Math.imul(state ^ character.charCodeAt(0), 16777619);
+  return Float32Array.from({ length: 128 }, () => {
+    state ^= state << 13;
+    state ^= state >>> 17;
+    state ^= state << 5;
+    return (state >>> 0) / 2 ** 32 - 0.5;
+  });
+}
+
+function cosine(a: Float32Array, b: Float32Array): number {
+  const dot = (x: Float32Array, y: Float32Array) =>
+    x.reduce((sum, each, i) => sum + each * (y[i] as number), 0);
+  return dot(a, b) / Math.sqrt(dot(a, a) * dot(b, b));
+}

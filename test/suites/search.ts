@@ -1,0 +1,29 @@
+import { afterAll, beforeAll } from "@jest/globals";
+import type { LocalIndex } from "../../storage/search/local-index.ts";
+import { changeCases } from "./search/changes.ts";
+import { filterCases } from "./search/filters.ts";
+import { vectorCases } from "./search/vectors.ts";
+
+/** What an index of search has to offer. */
+export type SearchIndex = Pick<
+  LocalIndex,
+  "put" | "drop" | "dropTenant" | "legs" | "useModel" | "unembedded" | "setVectors" | "nearDuplicates" | "gap"
+>;
+
+/** An index under test. */
+export interface SearchSubject {
+  open(): Promise<{ index: SearchIndex; stop(): Promise<void> }>;
+}
+
+/** What every index of search has to do alike. */
+export function searchSuite(subject: SearchSubject): void {
+  let opened: Awaited<ReturnType<SearchSubject["open"]>>;
+  beforeAll(async () => {
+    opened = await subject.open();
+  });
+  afterAll(() => opened.stop());
+  const index = () => opened.index;
+  changeCases(index);
+  filterCases(index);
+  vectorCases(index);
+}
