@@ -39,6 +39,13 @@ interface OperationSpec<Path extends TProperties, Query extends TProperties, Bod
   consumes?: "json" | "cloudevents" | "raw";
   /** Unknown body keys are an error (spec: handoff save); elsewhere they are ignored. */
   strictBody?: boolean;
+  /**
+   * Fields of the body that are too large to travel between nodes: the gateway keeps them as blobs, base64 decoded, and
+   * the action gets a BlobReference. Each is declared as the text that callers send: see `byReference` below.
+   */
+  byReference?: Record<string, "base64" | "text">;
+  /** What a caller without the scope is answered, with 200, where others get 403 (spec: Errors, other rules). */
+  scopeRefusal?: Record<string, unknown>;
   /** Largest body in bytes. Default 1 MB. */
   maxBody?: number;
   /** Status → schema of the answer; the highest below 300 is the usual one. `null`: no body. */
@@ -80,12 +87,27 @@ export function operation<
   Body extends TProperties = NoFields,
 >(spec: OperationSpec<Path, Query, Body>): Operation<Path, Query, Body> {
   const [method, url] = spec.route.split(" ") as [Method, string];
-  const properties = { ...spec.path, ...spec.query, ...spec.body } as Path & Query & Body;
+  const referenced = Object.keys(spec.byReference ?? {}).map((field) => [field, BlobReference]);
+  const properties = {
+    ...spec.path,
+    ...spec.query,
+    ...spec.body,
+    ...Object.fromEntries(referenced),
+  } as Path & Query & Body;
   const params = Type.Object(properties, spec.strictBody ? { additionalProperties: false } : {});
   return { ...spec, method, url, params };
 }
 
 export type ParamsOf<O> = O extends Operation<infer P, infer Q, infer B> ? Static<TObject<P & Q & B>> : never;
+
+/** What an action gets of a field that came by reference: where its bytes are, and how many. */
+export type BlobReference = Static<typeof BlobReference>;
+const BlobReference = Type.Object({ hash: Type.String(), size: Type.Integer() });
+
+/** The schema of a body field that comes by reference, as callers send it. */
+export function byReference(options: Record<string, unknown>) {
+  return Type.Unsafe<BlobReference>({ type: "string", ...options });
+}
 
 /** `T|null` of the specification: the key is there and may be null. */
 export function nullable<T extends TSchema>(schema: T) {

@@ -6,6 +6,7 @@ import { connectorsOperations } from "./connectors/connectors.contract.ts";
 import { deliveriesOperations } from "./deliveries/deliveries.contract.ts";
 import { devicesOperations } from "./devices/devices.contract.ts";
 import { sessionsOperations } from "./devices/sessions.contract.ts";
+import { documentsOperations } from "./documents/documents.contract.ts";
 import { eventsOperations } from "./events/events.contract.ts";
 import { exemplarsOperations } from "./exemplars/exemplars.contract.ts";
 import { ingestOperations } from "./ingest/ingest.contract.ts";
@@ -21,6 +22,7 @@ import { artifactOperations } from "./runs/artifacts.contract.ts";
 import { offerOperations } from "./runs/offers.contract.ts";
 import { runOperations } from "./runs/runs.contract.ts";
 import { stepOperations } from "./runs/steps.contract.ts";
+import { specialistsOperations } from "./specialists/specialists.contract.ts";
 import { systemOperations } from "./system/system.contract.ts";
 import { teamsOperations } from "./teams/teams.contract.ts";
 import { templatesOperations } from "./templates/templates.contract.ts";
@@ -35,6 +37,7 @@ export const operations: readonly Operation[] = [
   connectorsOperations,
   deliveriesOperations,
   devicesOperations,
+  documentsOperations,
   eventsOperations,
   exemplarsOperations,
   ingestOperations,
@@ -42,15 +45,16 @@ export const operations: readonly Operation[] = [
   keysOperations,
   memoriesOperations,
   memorySearchOperations,
-  usageOperations,
   runOperations,
   stepOperations,
   offerOperations,
   artifactOperations,
   sessionsOperations,
+  usageOperations,
   mergesOperations,
   projectsOperations,
   relationshipsOperations,
+  specialistsOperations,
   systemOperations,
   teamsOperations,
   templatesOperations,

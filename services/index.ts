@@ -6,6 +6,7 @@ import { connectorsService } from "./connectors/connectors.service.ts";
 import { deliveriesService } from "./deliveries/deliveries.service.ts";
 import { devicesService } from "./devices/devices.service.ts";
 import { sessionsService } from "./devices/sessions.service.ts";
+import { documentsService } from "./documents/documents.service.ts";
 import { eventsService } from "./events/events.service.ts";
 import { exemplarsService } from "./exemplars/exemplars.service.ts";
 import { gatewayService } from "./gateway/gateway.service.ts";
@@ -21,6 +22,7 @@ import { relationshipsService } from "./relationships/relationships.service.ts";
 import { runsService } from "./runs/runs.service.ts";
 import type { ServiceFactory } from "./runtime.ts";
 import { searchService } from "./search/search.service.ts";
+import { specialistsService } from "./specialists/specialists.service.ts";
 import { teamsService } from "./teams/teams.service.ts";
 import { templatesService } from "./templates/templates.service.ts";
 import { tenantsService } from "./tenants/tenants.service.ts";
@@ -35,6 +37,7 @@ export const serviceFactories: Record<string, ServiceFactory> = {
   connectors: connectorsService,
   deliveries: deliveriesService,
   devices: devicesService,
+  documents: documentsService,
   events: eventsService,
   exemplars: exemplarsService,
   gateway: gatewayService,
@@ -50,6 +53,7 @@ export const serviceFactories: Record<string, ServiceFactory> = {
   runs: runsService,
   search: searchService,
   sessions: sessionsService,
+  specialists: specialistsService,
   teams: teamsService,
   templates: templatesService,
   tenants: tenantsService,

@@ -20,11 +20,17 @@ export function authorize(op: Operation, caller: Caller): void {
       code === "validation_error" ? { field: "authorization" } : {},
     );
   }
-  if (access.scope && !hasScope(caller, access.scope)) {
+  if (access.scope && !hasScope(caller, access.scope) && !op.scopeRefusal) {
     throw new Fault("insufficient_scope", `This needs the scope ${access.scope}.`, {
       required_scope: access.scope,
     });
   }
+}
+
+/** Whether a caller lacks the scope of an operation that says so in its answer, and not by an error. */
+export function isRefusedInBand({ access, scopeRefusal }: Operation, caller: Caller): boolean {
+  if (!scopeRefusal) return false;
+  return "scope" in access && access.scope !== undefined && !hasScope(caller, access.scope);
 }
 
 function isKind(by: "any" | "agent" | "user" | "org_admin", caller: Caller): boolean {

@@ -5,7 +5,7 @@ import type { Operation } from "../../lib/contract.ts";
 import { Fault } from "../../lib/faults.ts";
 import { newId } from "../../lib/ids.ts";
 import type { Runtime } from "../runtime.ts";
-import { authorize } from "./access.ts";
+import { authorize, isRefusedInBand } from "./access.ts";
 import type { AuthChange } from "./authenticate.ts";
 import { discardBody } from "./body.ts";
 import { clientAddress, givenRequestId } from "./client.ts";
@@ -18,7 +18,7 @@ import { RequestObserver } from "./observe.ts";
 import { Overload } from "./overload.ts";
 import { pathOf, targetOf, unknownPath, VERSION_PREFIX, wrongMethod } from "./paths.ts";
 import { type BodyReader, readParams, toAnswer } from "./pipeline.ts";
-import { type Answer, edgeHeaders, errorAnswer, send, toFault } from "./respond.ts";
+import { type Answer, edgeHeaders, errorAnswer, JSON_TYPE, send, toFault } from "./respond.ts";
 import { Router } from "./router.ts";
 import { SharedRateCounters } from "./shared-limits.ts";
 import { requireSpace } from "./space.ts";
@@ -116,6 +116,7 @@ export class Edge {
     const counted = this.#overload.enter(op);
     try {
       await this.#admit(exchange);
+      if (exchange.caller && isRefusedInBand(op, exchange.caller)) return this.#refuseInBand(exchange);
       if (op.stream) return await this.#stream(exchange);
       const key = idempotencyKey(exchange);
       const answer = await (key === null
@@ -148,8 +149,14 @@ export class Edge {
     if (allowance && !allowance.allowed) throw rateLimited(allowance, now);
   }
 
+  #refuseInBand(exchange: Exchange): void {
+    discardBody(exchange.req);
+    const body = JSON.stringify(exchange.op.scopeRefusal);
+    this.#send(exchange, { status: 200, type: JSON_TYPE, body });
+  }
+
   async #answer(exchange: Exchange): Promise<Answer> {
-    const params = await readParams(exchange, this.#parts.bodyReaders);
+    const params = await readParams(exchange, this.#parts.bodyReaders, this.#runtime.blobs);
     const call = () => exchange.ctx.call(exchange.op.action, params);
     if (!exchange.op.waits) return toAnswer(exchange, await call());
     return toAnswer(exchange, await whileWanted(this.#broker, exchange, this.#linkOf(exchange), call));
@@ -161,7 +168,7 @@ export class Edge {
 
   async #stream(exchange: Exchange): Promise<void> {
     const { op, res } = exchange;
-    const params = await readParams(exchange, this.#parts.bodyReaders);
+    const params = await readParams(exchange, this.#parts.bodyReaders, this.#runtime.blobs);
     const headers = edgeHeaders({ ...exchange, last: false });
     for (let i = 0; i < headers.length; i += 2) res.setHeader(headers[i] as string, headers[i + 1] as string);
     await (this.#parts.streams[op.action] as StreamHandler)(exchange, params, this.#linkOf(exchange));

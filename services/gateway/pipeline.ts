@@ -1,7 +1,9 @@
 import type { Operation } from "../../lib/contract.ts";
 import { Type } from "../../lib/type.ts";
 import { type Check, compileQueryCheck } from "../../lib/validator.ts";
+import type { Blobs } from "../../storage/blobs/blobs.ts";
 import { DEFAULT_MAX_BODY, readJson, readRaw } from "./body.ts";
+import { keepByReference } from "./by-reference.ts";
 import type { Exchange } from "./exchange.ts";
 import { type Answer, JSON_TYPE } from "./respond.ts";
 
@@ -31,11 +33,12 @@ function queryCheckOf(op: Operation): Check {
 }
 
 /** Path, query and body in one object, as the action takes them. The path wins, so a body cannot name another id. */
-export async function readParams(exchange: Exchange, readers: Record<string, BodyReader>) {
+export async function readParams(exchange: Exchange, readers: Record<string, BodyReader>, blobs: Blobs) {
   const { op, path } = exchange;
   const query = readQuery(exchange);
   if (!op.body) return { ...query, ...path };
   const body = await readBody(exchange, readers);
+  if (op.byReference) await keepByReference(exchange, body, blobs);
   return op.url.includes("{") || op.query ? { ...query, ...body, ...path } : body;
 }
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { SCOPES } from "../../lib/caller.ts";
 import type { Operation } from "../../lib/contract.ts";
+import { Type } from "../../lib/type.ts";
 import { operations } from "../../services/contracts.ts";
 import { type Answer, type Api, api } from "../support/http.ts";
 import { identifierKind, sampleBody } from "../support/sample.ts";
@@ -78,6 +79,7 @@ describe.each(named(guarded))("%s", (_, op) => {
     test(`is refused with every scope but ${scope}`, async () => {
       const others = SCOPES.filter((each) => each !== scope && each !== "admin");
       const answer = await ask(api(server, await tokenWith(others)), op, await idsOf(op, mine));
+      if (op.scopeRefusal) return expect(answer).toMatchObject({ status: 200, body: op.scopeRefusal });
       expect(answer).toMatchObject(refusal(403, "insufficient_scope", { required_scope: scope }));
     });
   }
@@ -144,10 +146,12 @@ describe("another tenant's ids", () => {
   });
 });
 
-/** The ids of a tenant for the path of an operation. */
+/** The ids of a tenant for the path of an operation, and for what its query must have. */
 async function idsOf(op: Operation, world: World): Promise<Record<string, string>> {
   const ids: Record<string, string> = {};
-  for (const [name, schema] of Object.entries(op.path ?? {})) {
+  const { required = [] } = Type.Object(op.query ?? {}) as { required?: string[] };
+  const inQuery = Object.entries(op.query ?? {}).filter(([name]) => required.includes(name));
+  for (const [name, schema] of [...Object.entries(op.path ?? {}), ...inQuery]) {
     const kind = identifierKind(schema);
     if (!kind) throw new Error(`${op.route}: {${name}} has no kind of identifier`);
     ids[name] = await world.idOf(kind);
@@ -185,6 +189,11 @@ function tokenWith(scopes: string[]): Promise<string> {
   return known;
 }
 
+function queryOf(op: Operation, ids: Record<string, string>): string {
+  const inQuery = Object.entries(ids).filter(([name]) => !op.url.includes(`{${name}}`));
+  return inQuery.length ? `?${new URLSearchParams(inQuery)}` : "";
+}
+
 async function ask(
   caller: Api,
   op: Operation,
@@ -194,7 +203,8 @@ async function ask(
 ): Promise<Answer> {
   const path =
     (op.root ? server.root : "") +
-    op.url.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(ids[name] as string));
+    op.url.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(ids[name] as string)) +
+    queryOf(op, ids);
   if (op.method === "GET") return caller.get(path, headers);
   if (op.method === "DELETE") return caller.del(path, headers);
   const given = op.body ? body : undefined;

@@ -119,6 +119,8 @@ const MAKERS: Record<string, (world: World) => Promise<string>> = {
   memory: ({ agent }) => newMemory(agent),
   process_template: async ({ agent, slug }) => (await authorTemplate(agent, `id-of-${slug}`)).id,
   template_slug: async ({ agent, slug }) => (await authorTemplate(agent, `slug-of-${slug}`)).slug,
+  specialist: async ({ admin, slug }) =>
+    ok(await admin.put(`/specialists/of-${slug}`, { system_prompt: "You are." })).name,
   run: async ({ agent }) => ok(await agent.post("/runs", { goal: "g", steps: [{ step_key: "a" }] })).id,
   record: async ({ agent, idOf }) =>
     ok(await agent.post(`/runs/${await idOf("run")}/steps/start`, { step_key: "a" })).id,
@@ -126,6 +128,9 @@ const MAKERS: Record<string, (world: World) => Promise<string>> = {
     ok(await agent.post(`/runs/${await idOf("run")}/handoff-offers`, { step_key: "a" })).id,
   exemplar: async ({ agent, slug }) =>
     ok(await agent.post("/exemplars", { display_name: slug, filename: "e.md", content: `# ${slug}` })).id,
+  document: ({ agent }) => newDocument(agent),
+  source: async ({ agent, idOf }) =>
+    ok(await agent.get(`/documents/${await idOf("document")}`)).ingestion_source_id,
   con: async ({ admin, slug }) => {
     const mapping = { entity: "thing", action: "made" };
     const broker = { kind: "amqp091", url: "amqp://broker.invalid", queue: slug, paused: true };
@@ -136,6 +141,14 @@ const MAKERS: Record<string, (world: World) => Promise<string>> = {
 async function newMemory(agent: Api): Promise<string> {
   const memory = { title: "t", content: "c", type: "semantic", scope: "institutional" };
   return ok(await agent.post("/memories", memory)).id;
+}
+
+/** One that has come to its end: until then it changes by itself. */
+async function newDocument(agent: Api): Promise<string> {
+  const file = { file_content: "SGVsbG8=", filename: "hello.txt", mime_type: "text/plain" };
+  const { document_id } = ok(await agent.post("/documents", file));
+  await settle(async () => ok(await agent.get(`/documents/${document_id}`)).status === "stored");
+  return document_id;
 }
 
 async function authorTemplate(agent: Api, slug: string): Promise<{ id: string; slug: string }> {

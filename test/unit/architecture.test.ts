@@ -92,6 +92,8 @@ const SYSTEM_FINDERS: Record<string, string> = {
   "services/devices/codes.ts": "a device code and a claim by their digests",
   "services/devices/devices.service.ts": "sweep of old codes and of claim budgets",
   "services/devices/sessions.service.ts": "sweep of devices that never fetched their key",
+  "services/documents/internal-actions.ts": "search follows changes of chunks",
+  "services/documents/queue.ts": "documents to read, index or withdraw",
   "services/events/fan-out-sweep.ts": "sweep of events that are not fanned out",
   "services/events/retention.ts": "sweep of old events",
   "services/idempotency/sweep.ts": "sweep of old keys",

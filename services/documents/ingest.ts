@@ -1,0 +1,201 @@
+import type { ServiceBroker } from "moleculer";
+import { backOff } from "../../lib/backoff.ts";
+import type { SearchDrop, SearchPut } from "../../lib/search-entry.ts";
+import type { Blobs } from "../../storage/blobs/blobs.ts";
+import type { ChunkDoc, DocumentDoc } from "./documents.model.ts";
+import type { Parts } from "./parts.ts";
+import { place, type Queue, type Queued } from "./queue.ts";
+import { readDocument } from "./reader.ts";
+import { toChunks, toEntry } from "./rows.ts";
+
+const RENEW_MS = 20_000;
+/** Rows of one write, and chunks of one call to search: well below what NATS takes. */
+const WRITE = 500;
+const PAGE = 100;
+
+type Step = (doc: Queued) => Promise<void>;
+
+/**
+ * What happens to a document after its upload: queued → chunking → embedding → stored, or failed; later superseded or
+ * deleted. Each step begins from the row alone and may run twice, and the write that ends it names the lease: a node
+ * that dies or loses the document leaves it to the next.
+ */
+export class Ingest {
+  readonly #parts: Parts;
+  readonly #queue: Queue;
+  readonly #blobs: Blobs;
+  readonly #broker: ServiceBroker;
+  readonly #ending = new AbortController();
+  readonly #steps: Record<DocumentDoc["status"], Step> = {
+    queued: (doc) => this.#read(doc),
+    chunking: (doc) => this.#read(doc),
+    embedding: (doc) => this.#index(doc),
+    stored: (doc) => this.#settle(doc),
+    superseded: (doc) => this.#withdraw(doc),
+    failed: (doc) => this.#finish(doc),
+    deleted: (doc) => this.#remove(doc),
+  };
+
+  constructor(parts: Parts, queue: Queue, blobs: Blobs, broker: ServiceBroker) {
+    this.#parts = parts;
+    this.#queue = queue;
+    this.#blobs = blobs;
+    this.#broker = broker;
+  }
+
+  /** Stops what is being read; it is read again after the next start. */
+  stop(): void {
+    this.#ending.abort();
+  }
+
+  /** Takes one document one step further; false when there is none to take. */
+  async work(): Promise<boolean> {
+    const claimed = await this.#queue.claim();
+    if (!claimed) return false;
+    let doc: Queued | null = claimed;
+    const renew = setInterval(async () => {
+      doc = (doc && (await this.#queue.renew(doc).catch(() => doc))) ?? null;
+    }, RENEW_MS);
+    try {
+      // The row changes hands with every renewal: steps ask for it when they write.
+      await this.#steps[claimed.status](holding(claimed, () => doc));
+    } catch (err) {
+      if (doc) await this.#postpone(doc, err);
+    } finally {
+      clearInterval(renew);
+    }
+    return true;
+  }
+
+  async #postpone(doc: Queued, err: unknown): Promise<void> {
+    if (this.#ending.signal.aborted) {
+      await this.#queue.release(doc, this.#parts.now());
+      return;
+    }
+    const attempts = doc.attempts + 1;
+    this.#broker.logger.warn({ err, document_id: doc._id }, "documents: a step failed and is tried again");
+    await this.#queue.release(doc, this.#parts.now() + backOff(attempts) * 1000, { attempts });
+  }
+
+  async #read(doc: Queued): Promise<void> {
+    const { documents, chunks, now } = this.#parts;
+    const { tenant_id, _id } = doc;
+    await documents.update(tenant_id, { _id, queue: doc.queue }, { $set: { status: "chunking" } });
+    const bytes = await this.#blobs.get(tenant_id, doc.hash);
+    const reading = await readDocument({ bytes, mime_type: doc.mime_type }, this.#ending.signal);
+    this.#ending.signal.throwIfAborted();
+    if ("unreadable" in reading) return this.#fail(doc, `The file ${reading.unreadable}.`);
+    await chunks.deleteMany(tenant_id, { document_id: _id });
+    const rows = toChunks(doc, reading.pieces, new Date(now()));
+    for (let at = 0; at < rows.length; at += WRITE) await chunks.insertMany(rows.slice(at, at + WRITE));
+    await this.#next(doc, { status: "embedding", chunk_count: rows.length });
+  }
+
+  async #fail(doc: Queued, error: string): Promise<void> {
+    const { documents, now } = this.#parts;
+    const { _id, tenant_id, queue } = doc;
+    const $set = { status: "failed" as const, error, queue: place(tenant_id, now()) };
+    await documents.update(tenant_id, { _id, queue }, { $set, $unset: { live_key: 1 } });
+  }
+
+  async #index(doc: Queued): Promise<void> {
+    for await (const page of this.#chunksOf(doc)) await this.#put(doc.tenant_id, page);
+    await this.#next(doc, { status: "stored", ingested_at: new Date(this.#parts.now()) });
+  }
+
+  /** The newest document of a name is the one that stands. */
+  async #settle(doc: Queued): Promise<void> {
+    const { documents, now } = this.#parts;
+    const { tenant_id, source_id, filename } = doc;
+    const stored = await documents.find(tenant_id, { source_id, filename, status: "stored" });
+    const [newest, ...older] = stored.sort((a, b) => (isNewer(a, b) ? -1 : 1));
+    for (const { _id } of older) {
+      const $set = {
+        status: "superseded" as const,
+        superseded_by: (newest as DocumentDoc)._id,
+        stale_since: new Date(now()),
+        queue: place(tenant_id, now()),
+      };
+      await documents.update(tenant_id, { _id, status: "stored" }, { $set, $unset: { live_key: 1 } });
+    }
+    await this.#finish(doc);
+  }
+
+  async #withdraw(doc: Queued): Promise<void> {
+    const { chunks, now } = this.#parts;
+    const { tenant_id, _id } = doc;
+    const $set = { searched: false, changed_at: new Date(now()) };
+    await chunks.updateMany(tenant_id, { document_id: _id, searched: true }, { $set, $inc: { version: 1 } });
+    for await (const page of this.#chunksOf(doc)) await this.#put(tenant_id, page);
+    await this.#finish(doc);
+  }
+
+  async #remove(doc: Queued): Promise<void> {
+    await this.#forget(doc);
+    await this.#finish(doc);
+  }
+
+  async #forget(doc: DocumentDoc): Promise<void> {
+    const { tenant_id, _id } = doc;
+    for await (const page of this.#chunksOf(doc)) {
+      const drop: SearchDrop = { tenant_id, kind: "chunk", ids: page.map((chunk) => chunk._id) };
+      await this.#broker.call("search.drop", drop);
+    }
+    await this.#parts.chunks.deleteMany(tenant_id, { document_id: _id });
+  }
+
+  /** Tells of it; nothing is left to do then. */
+  async #finish(doc: Queued): Promise<void> {
+    const { _id, tenant_id, queue } = doc;
+    await this.#announce(doc);
+    await this.#parts.documents.update(
+      tenant_id,
+      { _id, queue },
+      { $unset: { queue: 1 }, $set: { attempts: 0 } },
+    );
+  }
+
+  async #next(doc: Queued, more: Partial<DocumentDoc>): Promise<void> {
+    const moved = await this.#queue.release(doc, this.#parts.now(), { ...more, attempts: 0 });
+    if (moved) return;
+    // It was deleted while its chunks were being written: they must not stay.
+    const now = await this.#parts.documents.findOne(doc.tenant_id, { _id: doc._id });
+    if (now?.status === "deleted") await this.#forget(now);
+  }
+
+  async *#chunksOf({ tenant_id, _id }: DocumentDoc): AsyncGenerator<ChunkDoc[]> {
+    for (let from = 0; ; from += PAGE) {
+      const range = { $gte: from, $lt: from + PAGE };
+      const page = await this.#parts.chunks.find(tenant_id, { document_id: _id, chunk_index: range });
+      if (page.length === 0) return;
+      yield page;
+    }
+  }
+
+  #put(tenant_id: string, page: ChunkDoc[]): Promise<unknown> {
+    const put: SearchPut = { tenant_id, entries: page.map(toEntry) };
+    return this.#broker.call("search.put", put);
+  }
+
+  #announce(doc: DocumentDoc): Promise<unknown> {
+    const { _id, tenant_id, status, source_id, version_num, superseded_by, scope, agent_id, team_id } = doc;
+    return this.#broker.call("events.emit", {
+      tenant_id,
+      type: `service.document.${status}`,
+      subject: _id,
+      data: { document_id: _id, status, source_id, version_num, superseded_by },
+      dedupe: `document ${_id} ${status}`,
+      audience: { scope, agent_id, team_id },
+    });
+  }
+}
+
+/** The document as it was claimed, under the lease that is held now; a lost one fits no row. */
+function holding(claimed: Queued, held: () => Queued | null): Queued {
+  return Object.defineProperty({ ...claimed }, "queue", { enumerable: true, get: () => held()?.queue ?? "" });
+}
+
+function isNewer(a: DocumentDoc, b: DocumentDoc): boolean {
+  const [left, right] = [a.created_at.getTime(), b.created_at.getTime()];
+  return left === right ? a._id > b._id : left > right;
+}

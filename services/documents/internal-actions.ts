@@ -1,0 +1,85 @@
+import type { ActionSchema } from "moleculer";
+import type { Call } from "../../lib/caller.ts";
+import type { SearchEntriesAnswer, SearchEntriesPage } from "../../lib/search-entry.ts";
+import { idempotent } from "../runtime.ts";
+import type { ChunkDoc, DocumentDoc } from "./documents.model.ts";
+import { documentAccess, isReadable, type Parts } from "./parts.ts";
+import { toEntry } from "./rows.ts";
+
+const SNIPPET = 300;
+/** So many chunks fit into one message between nodes, however long they are. */
+const MOST_ENTRIES = 200;
+
+/** What other domains ask of documents. */
+export function internalActions(parts: Parts): Record<string, ActionSchema> {
+  const { documents, chunks } = parts;
+  return {
+    /** The citation that a memory made from a chunk keeps; null when the caller may not see the document. */
+    cite_chunk: idempotent<{ chunk_id: string }>(async (ctx) => {
+      const { tenant_id } = ctx.meta.caller;
+      const chunk = await chunks.findOne(tenant_id, { _id: ctx.params.chunk_id });
+      const doc = chunk && (await documents.findOne(tenant_id, { _id: chunk.document_id }));
+      if (!doc || !isReadable(await documentAccess(ctx as Call), doc)) return null;
+      return citation(doc, chunk);
+    }),
+
+    /** Whether citations of documents still hold; what was never there is left out. */
+    freshness: idempotent<{ tenant_id: string; document_ids: string[] }>(async ({ params }) => {
+      const found = await documents.find(params.tenant_id, { _id: { $in: params.document_ids } });
+      return found.map(({ _id, stale_since }) => ({
+        document_id: _id,
+        stale: stale_since !== null,
+        stale_since: stale_since?.toISOString() ?? null,
+      }));
+    }),
+
+    /** Of these documents those that the caller may see. */
+    visible: idempotent<{ document_ids: string[] }>(async (ctx) => {
+      const { tenant_id } = ctx.meta.caller;
+      const [access, found] = await Promise.all([
+        documentAccess(ctx as Call),
+        documents.find(tenant_id, { _id: { $in: ctx.params.document_ids } }),
+      ]);
+      return found.filter((doc) => isReadable(access, doc)).map(({ _id }) => _id);
+    }),
+
+    blob_references: idempotent<{ tenant_id: string; hashes: string[] }>(async ({ params }) => {
+      const { tenant_id, hashes } = params;
+      const filter = { hash: { $in: hashes }, status: { $ne: "failed" as const } };
+      return (await documents.find(tenant_id, filter, { projection: { hash: 1 } })).map(({ hash }) => hash);
+    }),
+
+    /** For search to follow: chunks in order of their last change, of one tenant or of all. */
+    search_entries: idempotent<SearchEntriesPage>(async ({ params }): Promise<SearchEntriesAnswer> => {
+      const rows = await changedAfter(parts, params);
+      const last = rows.at(-1);
+      return {
+        entries: rows.map((chunk) => ({ ...toEntry(chunk), tenant_id: chunk.tenant_id })),
+        last: last ? { changed_at: last.changed_at.getTime(), id: last._id } : null,
+      };
+    }),
+  };
+}
+
+function changedAfter(
+  { chunks }: Parts,
+  { tenant_id, after, limit }: SearchEntriesPage,
+): Promise<ChunkDoc[]> {
+  const at = new Date(after?.changed_at ?? 0);
+  const later = [{ changed_at: { $gt: at } }, { changed_at: at, _id: { $gt: after?.id ?? "" } }];
+  const filter = { $or: later, ...(tenant_id !== undefined && { tenant_id }) };
+  const options = { sort: { changed_at: 1, _id: 1 }, limit: Math.min(limit, MOST_ENTRIES) } as const;
+  return chunks.system.find(filter, options).toArray() as Promise<ChunkDoc[]>;
+}
+
+function citation(doc: DocumentDoc, chunk: ChunkDoc) {
+  return {
+    document_id: doc._id,
+    document_name: doc.filename,
+    page: chunk.page_number,
+    snippet: chunk.text.slice(0, SNIPPET).toWellFormed(),
+    source_id: doc.source_id,
+    confidence: 1,
+    version: doc.version_num,
+  };
+}

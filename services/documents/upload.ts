@@ -1,0 +1,127 @@
+import { type Call, callerId } from "../../lib/caller.ts";
+import type { ParamsOf } from "../../lib/contract.ts";
+import { Fault, invalidValue } from "../../lib/faults.ts";
+import { newUuid } from "../../lib/ids.ts";
+import { isDuplicateKey } from "../../storage/collection.ts";
+import type { uploadDocument } from "./documents.contract.ts";
+import type { DocumentDoc, SourceDoc } from "./documents.model.ts";
+import { documentAccess, type Parts } from "./parts.ts";
+import { place } from "./queue.ts";
+import { audienceOf, scopeOf, teamOf } from "./rows.ts";
+
+type Upload = ParamsOf<typeof uploadDocument>;
+
+/** The document of an upload: a new one, or the one of the same bytes that stands in the source already. */
+export async function upload(
+  parts: Parts,
+  ctx: Call<Upload>,
+  maxSize: number,
+): Promise<{ doc: DocumentDoc; isNew: boolean }> {
+  const { tenant_id } = ctx.meta.caller;
+  const { size: actual_size } = ctx.params.file_content;
+  if (actual_size > maxSize) {
+    const message = `The file has ${actual_size} bytes; at most ${maxSize} are taken.`;
+    throw new Fault("payload_too_large", message, { actual_size, max_size: maxSize });
+  }
+  const source = await sourceFor(parts, ctx);
+  const row = await newDocument(parts, ctx, source);
+  const known = await parts.documents.findOne(tenant_id, { live_key: row.live_key });
+  if (known) return { doc: known, isNew: known._id === row._id };
+  try {
+    const doc = await parts.documents.insertOnce(row);
+    parts.nudge();
+    return { doc, isNew: true };
+  } catch (err) {
+    const other =
+      isDuplicateKey(err) && (await parts.documents.findOne(tenant_id, { live_key: row.live_key }));
+    if (other) return { doc: other, isNew: false };
+    throw err;
+  }
+}
+
+/** The source that was named, if it is the caller's; else the caller's own, made when it is first needed. */
+async function sourceFor({ sources, now }: Parts, ctx: Call<Upload>): Promise<SourceDoc> {
+  const { caller } = ctx.meta;
+  const { source_id } = ctx.params;
+  if (source_id !== undefined) {
+    const source = await sources.findOne(caller.tenant_id, { _id: source_id });
+    if (!source) throw invalidValue("source_id", `There is no source ${source_id}.`, { value: source_id });
+    const { agent_ids } = await documentAccess(ctx as Call);
+    if (agent_ids.includes(source.owner_id)) return source;
+    throw new Fault("forbidden", "Documents can be added to a source of one's own only.");
+  }
+  const owner_id = callerId(caller);
+  const _id = newUuid(`source ${caller.tenant_id} ${owner_id}`);
+  const known = await sources.findOne(caller.tenant_id, { _id });
+  if (known) return known;
+  const name = await nameOf(ctx as Call);
+  return sources.insertOnce({
+    _id,
+    tenant_id: caller.tenant_id,
+    name,
+    owner_id,
+    created_at: new Date(now()),
+  });
+}
+
+async function nameOf(ctx: Call): Promise<string> {
+  const { caller } = ctx.meta;
+  if (caller.kind === "user") return caller.user_id;
+  const { tenant_id, agent_id } = caller;
+  const found = await ctx.call<{ name: string }[], unknown>("agents.get_many", {
+    tenant_id,
+    agent_ids: [agent_id],
+  });
+  return found[0]?.name ?? agent_id;
+}
+
+async function newDocument(
+  { documents, now }: Parts,
+  { params, meta }: Call<Upload>,
+  { _id: source_id, name: source_name }: SourceDoc,
+): Promise<DocumentDoc> {
+  const { filename, mime_type, sensitivity = "internal", audience, file_content } = params;
+  const { tenant_id } = meta.caller;
+  const team_id = teamOf(meta.caller);
+  const created_at = new Date(now());
+  return {
+    _id: newUuid(meta.idempotency_seed),
+    tenant_id,
+    scope: scopeOf(sensitivity, team_id),
+    agent_id: callerId(meta.caller),
+    team_id,
+    source_id,
+    source_name,
+    filename,
+    mime_type,
+    sensitivity,
+    audience: audienceOf(audience),
+    hash: file_content.hash,
+    byte_size: file_content.size,
+    status: "queued",
+    error: null,
+    version_num: 1 + (await lastVersion(documents, tenant_id, source_id, filename)),
+    chunk_count: 0,
+    superseded_by: null,
+    stale_since: null,
+    created_at,
+    ingested_at: null,
+    live_key: `${tenant_id} ${source_id} ${file_content.hash}`,
+    queue: place(tenant_id, now()),
+    attempts: 0,
+  };
+}
+
+async function lastVersion(
+  documents: Parts["documents"],
+  tenant_id: string,
+  source_id: string,
+  filename: string,
+) {
+  const [last] = await documents.find(
+    tenant_id,
+    { source_id, filename },
+    { sort: { version_num: -1 }, limit: 1, projection: { version_num: 1 } },
+  );
+  return last?.version_num ?? 0;
+}

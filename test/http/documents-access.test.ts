@@ -1,0 +1,195 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { chunksOf, finished, foundBy, ingest, itself, textFile } from "../support/documents.ts";
+import type { Api } from "../support/http.ts";
+import { agentIn, type Cast, makeCast } from "../support/memories.ts";
+import { startServer, type TestServer } from "../support/server.ts";
+import { settle } from "../support/settle.ts";
+import { ok, refusal } from "../support/tenancy.ts";
+
+const NOBODYS = "0199c0de-7a11-7c3e-9f00-5a1b2c3d4e5f";
+
+let server: TestServer;
+let cast: Cast;
+beforeAll(async () => {
+  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
+  cast = await makeCast(server);
+});
+afterAll(() => server?.stop());
+
+/** Whether a caller meets a document on each path that leads to one; on all of them alike. */
+async function meets(
+  who: Api,
+  document: { document_id: string; ingestion_source_id: string; filename: string },
+) {
+  const { documents } = ok(await who.get("/documents?limit=100"));
+  const paths = [
+    documents.some((each: { document_id: string }) => each.document_id === document.document_id),
+    (await who.get(`/documents/${document.document_id}`)).status === 200,
+    (await who.get(chunksOf(document))).status === 200,
+    (await foundBy(who, document.filename.replace(".txt", ""), { limit: 50 })).includes(document.filename),
+  ];
+  expect(new Set(paths).size).toBe(1);
+  return paths[0];
+}
+
+describe("who sees a document", () => {
+  test.each([
+    ["public", ["admin", "alice", "bob", "carol", "member", "orgAdmin", "owner"]],
+    ["internal", ["admin", "alice", "bob", "carol", "member", "orgAdmin", "owner"]],
+    ["confidential", ["alice", "bob", "orgAdmin", "owner"]],
+    ["restricted", ["alice", "bob", "orgAdmin", "owner"]],
+  ])("that is %s", async (sensitivity, seers) => {
+    const filename = `quarterly-${sensitivity}.txt`;
+    const text = `The ${sensitivity} quarterly figures.`;
+    const document = await ingest(cast.alice, textFile(text, { sensitivity, filename }));
+    const who = ["admin", "alice", "bob", "carol", "member", "orgAdmin", "owner"] as const;
+    const seen = await Promise.all(who.map(async (name) => [name, await meets(cast[name], document)]));
+    expect(seen.filter(([, sees]) => sees).map(([name]) => name)).toEqual(seers);
+  });
+
+  test("that an agent without a team keeps to itself, or a person", async () => {
+    const restricted = (filename: string) => ({ sensitivity: "restricted", filename });
+    const loner = await agentIn(server, cast.admin, { name: "loner" });
+    const agents = await ingest(loner, textFile("An entry in the diary.", restricted("diary.txt")));
+    const persons = await ingest(cast.owner, textFile("A page of the journal.", restricted("journal.txt")));
+    expect(persons).toMatchObject({ agent_id: null, user_id: expect.stringMatching(/^usr_/), team_id: null });
+    for (const name of ["alice", "bob", "carol", "member", "orgAdmin", "owner"] as const) {
+      expect([name, await meets(cast[name], agents)]).toEqual([name, false]);
+      expect([name, await meets(cast[name], persons)]).toEqual([name, name === "owner"]);
+    }
+    expect(await meets(loner, agents)).toBe(true);
+  });
+});
+
+test("an audience narrows what search returns", async () => {
+  const upload = (filename: string, audience: object) =>
+    ingest(cast.bob, textFile(`The tariff of ${filename}.`, { filename, audience }));
+  await upload("europe.txt", { regions: ["EMEA", "uk"] });
+  await upload("asia.txt", { regions: ["apac"], industries: ["Retail"] });
+  await upload("everybody.txt", {});
+  const find = async (audience?: object) => (await foundBy(cast.alice, "tariff", { audience })).sort();
+  expect(await find()).toEqual(["asia.txt", "europe.txt", "everybody.txt"]);
+  expect(await find({ regions: [] })).toEqual(["asia.txt", "europe.txt", "everybody.txt"]);
+  expect(await find({ regions: ["emea"] })).toEqual(["europe.txt", "everybody.txt"]);
+  expect(await find({ regions: ["EMEA", "APAC"], industries: ["banking"] })).toEqual([
+    "europe.txt",
+    "everybody.txt",
+  ]);
+  expect(await find({ regions: ["apac"], industries: ["retail"] })).toEqual(["asia.txt", "everybody.txt"]);
+  expect(await find({ segments: ["none"], regions: ["latam"] })).toEqual(["everybody.txt"]);
+});
+
+describe("a deletion", () => {
+  test("takes the document and its chunks from everywhere", async () => {
+    const file = textFile("A gauge called Archimedes.", { filename: "gauge.txt" });
+    const document = await ingest(cast.alice, file);
+    expect(await foundBy(cast.alice, "Archimedes")).toEqual(["gauge.txt"]);
+    const { status, body } = await cast.alice.del(itself(document));
+    expect([status, body]).toEqual([200, { deleted: true, document_id: document.document_id }]);
+    expect(await meets(cast.alice, document)).toBe(false);
+    const again = await cast.alice.del(itself(document));
+    expect([again.status, again.body]).toEqual([200, { deleted: false, error_code: "not_found" }]);
+    // The bytes may come again, as a new document.
+    const next = await ingest(cast.alice, file);
+    expect(next.document_id).not.toBe(document.document_id);
+    expect(await foundBy(cast.alice, "Archimedes")).toEqual(["gauge.txt"]);
+  });
+
+  test("of what is not there, is another's or of another source is a result", async () => {
+    const document = await ingest(cast.alice, textFile(undefined, { sensitivity: "restricted" }));
+    const absent = [200, { deleted: false, error_code: "not_found" }];
+    for (const [who, path] of [
+      [cast.alice, itself({ ...document, document_id: NOBODYS })],
+      [cast.alice, itself({ ...document, ingestion_source_id: NOBODYS })],
+      [cast.carol, itself(document)],
+    ] as const) {
+      const { status, body } = await who.del(path);
+      expect([status, body]).toEqual(absent);
+    }
+    expect((await finished(cast.alice, document.document_id)).status).toBe("stored");
+  });
+
+  test("is its uploader's or an admin's", async () => {
+    const document = await ingest(cast.alice, textFile());
+    expect(await cast.bob.del(itself(document))).toMatchObject(refusal(403, "forbidden"));
+    expect(await cast.member.del(itself(document))).toMatchObject(refusal(403, "forbidden"));
+    expect(ok(await cast.owner.del(itself(document))).deleted).toBe(true);
+    const hidden = await ingest(cast.alice, textFile(undefined, { sensitivity: "restricted" }));
+    expect(ok(await cast.admin.del(itself(hidden))).deleted).toBe(true);
+  });
+});
+
+describe("chunks and documents", () => {
+  test("need the source they are of", async () => {
+    const document = await ingest(cast.alice, textFile());
+    expect(await cast.alice.get(chunksOf({ ...document, ingestion_source_id: NOBODYS }))).toMatchObject(
+      refusal(404, "not_found", { resource_type: "source" }),
+    );
+    expect(await cast.alice.get(`/documents/${document.document_id}/chunks`)).toMatchObject(
+      refusal(400, "validation_failed", { field: "source_id" }),
+    );
+  });
+
+  test("are listed by the page, newest first, and by source and status", async () => {
+    const dora = await agentIn(server, cast.admin, { name: "dora" });
+    const made = [];
+    for (const at of [1, 2, 3]) made.push(await ingest(dora, textFile(`Page ${at} of Dora.`)));
+    const source = `source_id=${made[0].ingestion_source_id}`;
+    const list = async (query: string) => {
+      const { documents, total } = ok(await cast.bob.get(`/documents?${source}&${query}`));
+      return [documents.map((each: { document_id: string }) => each.document_id), total];
+    };
+    const ids = made.map(({ document_id }) => document_id).reverse();
+    expect(await list("")).toEqual([ids, 3]);
+    expect(await list("limit=1&offset=1")).toEqual([[ids[1]], 3]);
+    expect(await list("status=failed")).toEqual([[], 0]);
+    for (const query of ["limit=0", "limit=101", "offset=-1", "status=deleted"]) {
+      expect((await cast.bob.get(`/documents?${query}`)).status).toBe(400);
+    }
+  });
+});
+
+test("what becomes of documents is told to those who may see them", async () => {
+  const listener = (settings: object) =>
+    agentIn(server, cast.admin, settings, ["receive", "memory:read", "memory:write"]);
+  const inTeam = await listener({ name: "in", team_id: cast.teamA });
+  const outside = await listener({ name: "out", team_id: cast.teamB });
+  for (const { id } of [inTeam, outside]) {
+    ok(await cast.admin.post(`/agents/${id}/interests`, { event_type: "service.document.*" }));
+  }
+  const secret = await ingest(cast.alice, textFile(undefined, { sensitivity: "restricted" }));
+  const open = await ingest(cast.alice, textFile());
+  ok(await cast.alice.del(itself(open)));
+  const heard = async (by: Api) => {
+    const { deliveries } = ok(await by.get("/delivery/poll?wait=1&limit=100"));
+    ok(await by.post("/delivery/ack", { delivery_ids: deliveries.map(({ id }: { id: string }) => id) }));
+    return deliveries.map(
+      ({ payload }: { payload: { type: string; subject: string; data: object } }) => payload,
+    );
+  };
+  const all = {
+    inTeam: [] as { type: string; subject: string }[],
+    outside: [] as { type: string; subject: string }[],
+  };
+  const gone = (events: { type: string; subject: string }[]) =>
+    events.some(({ type, subject }) => type === "service.document.deleted" && subject === open.document_id);
+  await settle(async () => {
+    all.inTeam.push(...(await heard(inTeam)));
+    all.outside.push(...(await heard(outside)));
+    return gone(all.inTeam) && gone(all.outside);
+  });
+  expect(all.inTeam.filter(({ subject }) => subject === secret.document_id)).toEqual([
+    expect.objectContaining({
+      type: "service.document.stored",
+      data: {
+        document_id: secret.document_id,
+        status: "stored",
+        source_id: secret.ingestion_source_id,
+        version_num: 1,
+        superseded_by: null,
+      },
+    }),
+  ]);
+  expect(all.outside.filter(({ subject }) => subject === secret.document_id)).toEqual([]);
+  expect(JSON.stringify(all)).not.toContain("Text number");
+});

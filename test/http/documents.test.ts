@@ -1,0 +1,236 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { newAgent, type TestAgent } from "../support/agents.ts";
+import { chunksOf, finished, fixtureFile, ingest, textFile } from "../support/documents.ts";
+import type { Api } from "../support/http.ts";
+import { startServer, type TestServer } from "../support/server.ts";
+import { settle } from "../support/settle.ts";
+import { makeWorld, OPERATOR_TOKEN, ok, refusal, type World } from "../support/tenancy.ts";
+
+const OFFICE = "application/vnd.openxmlformats-officedocument.";
+const SCOPES = ["memory:read", "memory:write"];
+const NOBODYS = "0199c0de-7a11-7c3e-9f00-5a1b2c3d4e5f";
+
+let server: TestServer;
+let world: World;
+let ann: TestAgent;
+
+beforeAll(async () => {
+  const env = { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none", DOCUMENT_MAX_BYTES: "2000000" };
+  server = await startServer({ env });
+  world = await makeWorld(server, "documents");
+  ann = await newAgent(server, world.admin, SCOPES);
+});
+afterAll(() => server?.stop());
+
+const find = async (by: Api, query: string, more: object = {}) =>
+  ok(await by.post("/documents/search", { query, ...more }));
+
+test("an upload is queued, read, cut into chunks and found", async () => {
+  const { status, body } = await ann.post("/documents", fixtureFile("manual.pdf", "application/pdf"));
+  expect([status, body]).toEqual([
+    202,
+    { accepted: true, document_id: expect.any(String), status: "queued" },
+  ]);
+  const document = await finished(ann, body.document_id);
+  expect(document).toEqual({
+    document_id: body.document_id,
+    filename: "manual.pdf",
+    mime_type: "application/pdf",
+    status: "stored",
+    error: null,
+    byte_size: 30221,
+    chunk_count: 3,
+    sensitivity: "internal",
+    audience: { regions: [], industries: [], product_lines: [], segments: [] },
+    version_num: 1,
+    superseded_by: null,
+    agent_id: ann.id,
+    user_id: null,
+    team_id: null,
+    created_at: expect.any(String),
+    ingested_at: expect.any(String),
+    ingestion_source_id: expect.any(String),
+    ingestion_source_name: "tester",
+  });
+  const { chunks, total } = ok(await ann.get(chunksOf(document)));
+  expect([chunks.length, total]).toEqual([3, 3]);
+  expect(chunks[2]).toEqual({
+    chunk_id: expect.any(String),
+    document_id: body.document_id,
+    page_number: 3,
+    char_offset: expect.any(Number),
+    char_length: chunks[2].text.length,
+    chunk_index: 2,
+    text: expect.stringContaining("Frau Özdemir, extension 4711"),
+    created_at: expect.any(String),
+  });
+  expect(ok(await ann.get(chunksOf(document, "&offset=1&limit=1")))).toEqual({
+    chunks: [chunks[1]],
+    total: 3,
+  });
+  const answer = await find(ann, "whom to call when the alarm sounds: duty engineer");
+  expect(answer).toMatchObject({
+    no_match: false,
+    degraded: expect.any(Boolean),
+    total_candidates: expect.any(Number),
+  });
+  expect(answer.results[0]).toEqual({
+    chunk: chunks[2],
+    document,
+    score: expect.any(Number),
+    sources: expect.objectContaining({ bm25: expect.any(Number) }),
+  });
+});
+
+test.each([
+  ["manual.docx", `${OFFICE}wordprocessingml.document`, null],
+  ["festival.pptx", `${OFFICE}presentationml.presentation`, 1],
+  ["inventory.xlsx", `${OFFICE}spreadsheetml.sheet`, 1],
+  ["manual.html", "text/html", null],
+])("%s is stored", async (name, type, page_number) => {
+  const document = await ingest(ann, fixtureFile(name, type));
+  expect(document).toMatchObject({ status: "stored", error: null });
+  expect(ok(await ann.get(chunksOf(document))).chunks[0]).toMatchObject({ chunk_index: 0, page_number });
+});
+
+describe("what cannot be read fails with a reason", () => {
+  test.each([
+    ["an encrypted file", fixtureFile("encrypted.pdf", "application/pdf"), "The file is encrypted."],
+    [
+      "a file that lies",
+      textFile("PK\u0003\u0004", { mime_type: "application/pdf" }),
+      "The file is not a PDF: it seems to be a ZIP archive.",
+    ],
+    ["a picture", fixtureFile("picture.pdf", "application/pdf"), /^The file holds no text/],
+    ["an empty file", { ...textFile(), file_content: "" }, "The file is empty."],
+  ])("%s", async (_what, file, error) => {
+    const document = await ingest(ann, file);
+    expect(document).toMatchObject({ status: "failed", chunk_count: 0, ingested_at: null });
+    expect(document.error).toMatch(error);
+    expect(ok(await ann.get(chunksOf(document)))).toEqual({ chunks: [], total: 0 });
+    // Sent again, it is tried again: what failed stands in nobody's way.
+    const again = ok(await ann.post("/documents", file));
+    expect(again).toMatchObject({ accepted: true, status: "queued" });
+    expect(again.document_id).not.toBe(document.document_id);
+    await finished(ann, again.document_id);
+  });
+});
+
+describe("an upload is refused", () => {
+  test.each<[string, object, object]>([
+    [
+      "without bytes",
+      { ...textFile(), file_content: undefined },
+      refusal(400, "validation_failed", { field: "file_content" }),
+    ],
+    [
+      "with other than text",
+      { ...textFile(), file_content: 5 },
+      refusal(400, "validation_failed", { field: "file_content" }),
+    ],
+    [
+      "with a reference of its own making",
+      { ...textFile(), file_content: { hash: "0".repeat(64), size: 1 } },
+      refusal(400, "validation_failed", { field: "file_content" }),
+    ],
+    [
+      "with no base64",
+      { ...textFile(), file_content: "***" },
+      refusal(400, "validation_failed", { field: "file_content" }),
+    ],
+    [
+      "of another type",
+      { ...textFile(), mime_type: "image/png" },
+      refusal(400, "validation_failed", { field: "mime_type" }),
+    ],
+    [
+      "with an unknown sensitivity",
+      { ...textFile(), sensitivity: "secret" },
+      refusal(400, "validation_failed", { field: "sensitivity" }),
+    ],
+    [
+      "without a name",
+      { ...textFile(), filename: " " },
+      refusal(400, "validation_failed", { field: "filename" }),
+    ],
+    [
+      "into an unknown source",
+      { ...textFile(), source_id: NOBODYS },
+      refusal(400, "validation_error", { field: "source_id" }),
+    ],
+    [
+      "of too many bytes",
+      textFile("x".repeat(2_000_001)),
+      refusal(413, "payload_too_large", { actual_size: 2_000_001, max_size: 2_000_000 }),
+    ],
+  ])("%s", async (_what, file, expected) => {
+    const before = ok(await ann.get("/documents")).total;
+    expect(await ann.post("/documents", file)).toMatchObject(expected);
+    expect(ok(await ann.get("/documents")).total).toBe(before);
+  });
+
+  test("without the permission, in a result", async () => {
+    const reader = await newAgent(server, world.admin, ["memory:read"]);
+    const { status, body } = await reader.post("/documents", textFile());
+    expect([status, body]).toEqual([200, { accepted: false, error_code: "permission_denied" }]);
+    expect(ok(await reader.get("/documents?limit=100")).documents.length).toBeGreaterThan(0);
+  });
+
+  test("into another agent's source", async () => {
+    const { ingestion_source_id: source_id } = await ingest(ann, textFile());
+    const bob = await newAgent(server, world.admin, SCOPES);
+    expect(await bob.post("/documents", textFile(undefined, { source_id }))).toMatchObject(
+      refusal(403, "forbidden"),
+    );
+    expect((await ann.post("/documents", textFile(undefined, { source_id }))).status).toBe(202);
+  });
+});
+
+describe("the same", () => {
+  test("bytes are the document that is there, whatever they are called", async () => {
+    const file = textFile();
+    const first = await ingest(ann, file);
+    const { status, body } = await ann.post("/documents", { ...file, filename: "other.txt" });
+    expect([status, body]).toEqual([
+      200,
+      { accepted: true, document_id: first.document_id, status: "stored" },
+    ]);
+    const bob = await newAgent(server, world.admin, SCOPES);
+    expect(ok(await bob.post("/documents", file)).document_id).not.toBe(first.document_id);
+  });
+
+  test("bytes at once are one document", async () => {
+    const file = textFile();
+    const answers = await Promise.all(Array.from({ length: 6 }, () => ann.post("/documents", file)));
+    expect(new Set(answers.map(({ body }) => body.document_id)).size).toBe(1);
+    expect(answers.filter(({ status }) => status === 202)).toHaveLength(1);
+  });
+
+  test("Idempotency-Key makes one document", async () => {
+    const [file, key] = [textFile(), { "idempotency-key": "upload-1" }];
+    const first = await ann.post("/documents", file, key);
+    const again = await ann.post("/documents", file, key);
+    expect([again.status, again.body]).toEqual([202, first.body]);
+    expect(again.headers.get("idempotency-replayed")).toBe("true");
+  });
+
+  test("name supersedes the older document, once the newer is stored", async () => {
+    const more = { filename: "prices.txt" };
+    const first = await ingest(ann, textFile("Gaskets cost twelve zorkmids.", more));
+    const second = await ingest(ann, textFile("Gaskets cost fourteen zorkmids.", more));
+    expect([first.version_num, second.version_num]).toEqual([1, 2]);
+    await settle(async () => (await finished(ann, first.document_id)).status === "superseded");
+    expect(await finished(ann, first.document_id)).toMatchObject({ superseded_by: second.document_id });
+    const { results } = await find(ann, "how many zorkmids do gaskets cost");
+    const ids = results.map((each: { document: { document_id: string } }) => each.document.document_id);
+    expect(ids[0]).toBe(second.document_id);
+    expect(ids).not.toContain(first.document_id);
+    expect(ok(await ann.get(chunksOf(first))).total).toBe(1);
+    // What failed supersedes nothing.
+    await ingest(ann, { ...fixtureFile("encrypted.pdf", "application/pdf"), ...more });
+    expect((await finished(ann, second.document_id)).status).toBe("stored");
+    // The old bytes are a new version.
+    const third = await ingest(ann, textFile("Gaskets cost twelve zorkmids.", more));
+    expect(third).toMatchObject({ version_num: 4, status: "stored" });
+  });
+});
