@@ -34,6 +34,7 @@ export const TAGS: Record<string, string> = {
   relationships: "How memories hang together.",
   runs: "Work of people and agents, step by step.",
   sessions: "Devices that are connected.",
+  specialists: "Named preambles that agents load.",
   teams: "Agents that belong together.",
   templates: "How a kind of work goes: steps that runs copy.",
   tenants: "Organisations of an installation, for its operator.",

@@ -1,34 +1,15 @@
 import type { ParamsOf } from "../../lib/contract.ts";
-import { Fault, notFound } from "../../lib/faults.ts";
+import { notFound } from "../../lib/faults.ts";
 import { newUuid } from "../../lib/ids.ts";
 import { checkSteps } from "../../lib/step-graph.ts";
-import { isDuplicateKey } from "../../storage/collection.ts";
+import { insertNextVersion, newestVersion } from "../../mixins/versions.ts";
 import { action, idempotent, type ServiceFactory } from "../runtime.ts";
 import { authorTemplate, getTemplate, listTemplates, type TemplateStep } from "./templates.contract.ts";
 import { type TemplateDoc, TemplateModel } from "./templates.model.ts";
 
-/** Of authors of one slug at the same time each gets a version of its own; so many may meet. */
-const MOST_RACES = 20;
-
 /** Process templates and their versions (spec: Process template). */
 export const templatesService: ServiceFactory = ({ store }) => {
   const templates = store.collection(TemplateModel);
-
-  async function newest(tenant_id: string, slug: string): Promise<TemplateDoc | null> {
-    const [doc] = await templates.find(tenant_id, { slug }, { sort: { version_num: -1 }, limit: 1 });
-    return doc ?? null;
-  }
-
-  /** Inserts as the version after the newest; null when another author was first. */
-  async function insertNext(row: TemplateDoc): Promise<TemplateDoc | null> {
-    const version_num = ((await newest(row.tenant_id, row.slug))?.version_num ?? 0) + 1;
-    try {
-      return await templates.insertOnce({ ...row, version_num });
-    } catch (err) {
-      if (isDuplicateKey(err)) return null;
-      throw err;
-    }
-  }
 
   return {
     name: "templates",
@@ -39,14 +20,7 @@ export const templatesService: ServiceFactory = ({ store }) => {
         const { tenant_id } = meta.caller;
         const _id = newUuid(meta.idempotency_seed);
         const row = newTemplate({ _id, tenant_id, at: new Date(store.now()) }, params, steps);
-        // A retry of a request that was carried out finds its own row, not a version after it.
-        const made = await templates.findOne(tenant_id, { _id });
-        if (made) return present(made);
-        for (let races = 0; races < MOST_RACES; races++) {
-          const doc = await insertNext(row);
-          if (doc) return present(doc);
-        }
-        throw new Fault("conflict", `Too many authors of "${row.slug}" at once: send it again.`);
+        return present(await insertNextVersion(templates, { slug: row.slug }, row));
       }),
 
       list: action(listTemplates, async ({ meta: { caller } }) => {
@@ -59,7 +33,7 @@ export const templatesService: ServiceFactory = ({ store }) => {
         const { tenant_id } = caller;
         const doc = version_num
           ? await templates.findOne(tenant_id, { slug, version_num })
-          : await newest(tenant_id, slug);
+          : await newestVersion(templates, tenant_id, { slug });
         if (!doc) throw notFound("process_template", version_num ? `${slug} version ${version_num}` : slug);
         return present(doc);
       }),

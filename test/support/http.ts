@@ -11,6 +11,7 @@ export interface Answer {
 export interface Api {
   get(path: string, headers?: Record<string, string>): Promise<Answer>;
   post(path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
+  put(path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
   patch(path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
   del(path: string, headers?: Record<string, string>): Promise<Answer>;
 }
@@ -25,6 +26,7 @@ export function api(server: Pick<TestServer, "url">, token?: string): Api {
   return {
     get: (path, headers) => call("GET")(path, undefined, headers),
     post: call("POST"),
+    put: call("PUT"),
     patch: call("PATCH"),
     del: (path, headers) => call("DELETE")(path, undefined, headers),
   };

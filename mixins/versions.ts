@@ -1,0 +1,44 @@
+import { Fault } from "../lib/faults.ts";
+import { isDuplicateKey, type TenantCollection, type TenantDocument } from "../storage/collection.ts";
+
+/** One version of a thing that has a name; versions are never changed (spec: Versioning 2). */
+interface VersionDoc extends TenantDocument {
+  version_num: number;
+}
+
+/** Of authors of one name at the same time each gets a version of its own; so many may meet. */
+const MOST_RACES = 20;
+
+/** The newest version of what a filter names, or null. The filter and `version_num` need a unique index. */
+export async function newestVersion<T extends VersionDoc>(
+  rows: TenantCollection<T>,
+  tenant_id: string,
+  named: Partial<T>,
+): Promise<T | null> {
+  const [doc] = await rows.find(tenant_id, named as never, { sort: { version_num: -1 }, limit: 1 });
+  return doc ?? null;
+}
+
+/**
+ * Stores a row as the version after the newest of its name; a row that is there by its id already is given as it is.
+ *
+ * @throws Fault conflict when too many others store at the same time
+ */
+export async function insertNextVersion<T extends VersionDoc>(
+  rows: TenantCollection<T>,
+  named: Partial<T>,
+  row: T,
+): Promise<T> {
+  const { tenant_id, _id } = row;
+  const made = await rows.findOne(tenant_id, { _id } as never);
+  if (made) return made;
+  for (let races = 0; races < MOST_RACES; races++) {
+    const newest = await newestVersion(rows, tenant_id, named);
+    try {
+      return await rows.insertOnce({ ...row, version_num: (newest?.version_num ?? 0) + 1 });
+    } catch (err) {
+      if (!isDuplicateKey(err)) throw err;
+    }
+  }
+  throw new Fault("conflict", "Too many new versions at once: send it again.");
+}
