@@ -1,0 +1,55 @@
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { firstAgent, type TestAgent } from "../support/agents.ts";
+import { startEmbedder, type TestEmbedder } from "../support/embedder.ts";
+import { memory, remember } from "../support/memories.ts";
+import { startServer, type TestServer } from "../support/server.ts";
+import { settle } from "../support/settle.ts";
+import { ok } from "../support/tenancy.ts";
+
+let embedder: TestEmbedder;
+let server: TestServer;
+let agent: TestAgent;
+
+beforeAll(async () => {
+  embedder = await startEmbedder();
+  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER_URL: embedder.url } });
+  agent = await firstAgent(server);
+});
+afterAll(async () => {
+  await server.stop();
+  await embedder.stop();
+});
+
+const find = async (query: string) => ok(await agent.post("/memories/search", { query })).results;
+const hasVector = async (query: string) => (await find(query))[0]?.sources.vector !== undefined;
+
+test("an index that is lost is made again, and no vector with it", async () => {
+  const { id } = await remember(agent, { content: "the walrus sings at dusk" });
+  await settle(() => hasVector("walrus dusk"), { what: "the vector" });
+  await server.end();
+  for (const end of ["", "-wal", "-shm"]) await rm(join(server.dataDir, `search.db${end}`), { force: true });
+  const made = embedder.texts.length;
+  await server.restart();
+  await settle(() => hasVector("walrus dusk"), { what: "the memory and its vector" });
+  expect((await find("walrus dusk"))[0].memory.id).toBe(id);
+  expect(embedder.texts.slice(made).filter((text) => text.includes("sings"))).toEqual([]);
+});
+
+test("every memory that outlives a kill is found", async () => {
+  const names = Array.from({ length: 60 }, (_, i) => `narwhal${i}x`);
+  const sent = names.map((name) =>
+    agent.post("/memories", memory({ content: `${name} dives` })).catch(() => null),
+  );
+  await Promise.race(sent);
+  await server.kill();
+  await Promise.all(sent);
+  await server.restart();
+  const { memories } = ok(await agent.get("/memories?limit=200&search=narwhal"));
+  expect(memories.length).toBeGreaterThan(0);
+  for (const { id, content } of memories) {
+    const [name] = content.split(" ");
+    await settle(async () => (await find(name))[0]?.memory.id === id, { what: `${name} to be found` });
+  }
+});

@@ -1,0 +1,205 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
+import { startEmbedder, type TestEmbedder } from "../support/embedder.ts";
+import type { Api } from "../support/http.ts";
+import { type Cast, makeCast, remember } from "../support/memories.ts";
+import { startServer, type TestServer } from "../support/server.ts";
+import { settle } from "../support/settle.ts";
+import { ok } from "../support/tenancy.ts";
+
+let embedder: TestEmbedder;
+let server: TestServer;
+let cast: Cast;
+
+beforeAll(async () => {
+  embedder = await startEmbedder();
+  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER_URL: embedder.url } });
+  cast = await makeCast(server);
+});
+afterAll(async () => {
+  await server.stop();
+  await embedder.stop();
+});
+afterEach(() => embedder.behave({ status: 200, dims: 64, holds: false }));
+
+const search = async (who: Api, query: string, more: object = {}, expect_ = "") =>
+  ok(await who.post(`/memories/search${expect_ && `?expect=${expect_}`}`, { query, ...more }));
+const idsOf = (answer: { results: { memory: { id: string } }[] }) =>
+  answer.results.map(({ memory }) => memory.id);
+const gap = async () => {
+  const text = await (await fetch(`${server.root}/metrics`)).text();
+  return Number(/^afferent_embed_gap\{of="all"\} (\d+)/m.exec(text)?.[1]);
+};
+const embedded = () => settle(async () => (await gap()) === 0, { what: "every vector" });
+
+describe("a search", () => {
+  test("finds by words as soon as a memory is made, and by meaning when it has its vector", async () => {
+    const { id } = await remember(cast.alice, { title: "Invoices", content: "ACME pays after thirty days" });
+    const first = await search(cast.alice, "when does acme pay");
+    expect(first).toMatchObject({
+      results: [
+        { memory: { id, title: "Invoices" }, superseded: false, sources: { bm25: expect.any(Number) } },
+      ],
+      no_match: false,
+      degraded: false,
+      degraded_reasons: [],
+    });
+    await embedded();
+    const { results, sources_contributed, originating_query_id } = await search(
+      cast.alice,
+      "when does acme pay",
+    );
+    expect(results[0].sources.vector).toBeGreaterThan(0.5);
+    expect(results[0].score).toBeGreaterThan(first.results[0].score);
+    expect(sources_contributed.toSorted()).toEqual(["bm25", "vector"]);
+    expect(originating_query_id).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  test("says that nothing fits", async () => {
+    const answer = await search(cast.alice, "quantum chromodynamics on a lattice");
+    expect(answer).toMatchObject({ results: [], no_match: true, sources_contributed: [] });
+  });
+
+  test("gives what the caller may see", async () => {
+    const content = "the periscope is in the attic";
+    const own = await remember(cast.alice, { content });
+    const team = await remember(cast.alice, { content, scope: "team" });
+    const all = await remember(cast.alice, { content, scope: "institutional" });
+    await embedded();
+    const seen = async (who: Api) => new Set(idsOf(await search(who, "periscope attic")));
+    expect(await seen(cast.alice)).toEqual(new Set([own.id, team.id, all.id]));
+    expect(await seen(cast.bob)).toEqual(new Set([team.id, all.id]));
+    expect(await seen(cast.carol)).toEqual(new Set([all.id]));
+    expect(await seen(cast.owner)).toEqual(new Set([own.id, team.id, all.id]));
+    expect(await seen(cast.orgAdmin)).toEqual(new Set([team.id, all.id]));
+    expect(idsOf(await search(cast.alice, "periscope attic", { scope: "team" }))).toEqual([team.id]);
+  });
+
+  test("ranks near-ties agent, team, institution", async () => {
+    const scopes = ["institutional", "team", "agent"];
+    for (const scope of scopes) await remember(cast.alice, { content: "the sextant lies on deck", scope });
+    await embedded();
+    const { results } = await search(cast.alice, "sextant deck");
+    expect(results.map(({ memory }: { memory: { scope: string } }) => memory.scope)).toEqual(
+      scopes.toReversed(),
+    );
+  });
+
+  test("narrows by type, tags and project", async () => {
+    await cast.orgAdmin.post("/projects", { key: "apollo", name: "Apollo" });
+    const content = "gyroscope drift";
+    const plain = await remember(cast.alice, { content });
+    const other = await remember(cast.alice, { content, type: "episodic", tags: ["Flight Plan"] });
+    const filed = await remember(cast.alice, { content, project_id: "apollo" });
+    const by = async (more: object) => new Set(idsOf(await search(cast.alice, "gyroscope drift", more)));
+    expect(await by({ memory_types: ["episodic", "entity"] })).toEqual(new Set([other.id]));
+    expect(await by({ tags: ["flight_plan", "x"] })).toEqual(new Set([other.id]));
+    expect(await by({ project_id: "apollo" })).toEqual(new Set([filed.id]));
+    expect(await by({ project_id: "" })).toEqual(new Set([plain.id, other.id]));
+  });
+
+  test("gives superseded ones when asked to, forgotten and expired ones never", async () => {
+    const content = "the theodolite needs oil";
+    const old = await remember(cast.alice, { content });
+    const next = await remember(cast.alice, { content: `${content} monthly`, supersedes_id: old.id });
+    const gone = await remember(cast.alice, { content });
+    await remember(cast.alice, { content, expires_at: new Date(Date.now() - 1000).toISOString() });
+    await cast.alice.post(`/memories/${gone.id}/forget`);
+    await embedded();
+    expect(idsOf(await search(cast.alice, "theodolite oil"))).toEqual([next.id]);
+    const all = await search(cast.alice, "theodolite oil", { include_superseded: true });
+    expect(all.results.map((each: { superseded: boolean }) => each.superseded)).toEqual([false, true]);
+    await cast.alice.post(`/memories/${gone.id}/restore`);
+    expect(new Set(idsOf(await search(cast.alice, "theodolite oil")))).toEqual(new Set([next.id, gone.id]));
+  });
+
+  test("explains, and says what became of an expected memory", async () => {
+    const content = "barometer falls before rain";
+    const [a, b] = [await remember(cast.alice, { content }), await remember(cast.alice, { content })];
+    const far = await remember(cast.alice, { content: "unlike anything" });
+    const fate = async (id: string, more: object = {}) =>
+      (await search(cast.alice, "barometer rain", { limit: 1, explain: true, ...more }, id)).plan.expect;
+    const { plan, results } = await search(cast.alice, "barometer rain", { limit: 1, explain: true });
+    expect(plan.legs.map(({ name }: { name: string }) => name)).toEqual(["bm25", "vector"]);
+    expect(plan.funnel.at(-1)).toEqual({ stage: "limit", in: 2, out: 1 });
+    expect(Object.keys(plan.results[0]).toSorted()).toEqual([
+      "bm25",
+      "confidence",
+      "final",
+      "fused",
+      "memory_id",
+      "recency",
+      "vector",
+    ]);
+    const [winner, second] = results[0].memory.id === a.id ? [a, b] : [b, a];
+    expect(await fate(winner.id)).toMatchObject({ found: true, stage: "result" });
+    expect(await fate(second.id)).toMatchObject({ found: false, stage: "limit" });
+    expect(await fate(far.id)).toMatchObject({ found: false });
+    expect(await fate(second.id, { memory_types: ["entity"] })).toMatchObject({ stage: "filter" });
+    const others = await remember(cast.carol, { content });
+    expect(await fate(others.id)).toEqual({ ...(await fate(crypto.randomUUID())), id: others.id });
+  });
+
+  test.each([
+    [{}, "validation_failed"],
+    [{ query: " " }, "validation_failed"],
+    [{ query: "x", limit: 51 }, "validation_failed"],
+    [{ query: "x", min_score: 1.5 }, "validation_failed"],
+    [{ query: "x", memory_types: ["dream"] }, "validation_error"],
+    [{ query: "x", project_id: "unheard-of" }, "validation_error"],
+  ])("of %j is %s", async (body, code) => {
+    const { status, body: answer } = await cast.alice.post("/memories/search", body);
+    expect([status, answer.error.code]).toEqual([400, code]);
+  });
+});
+
+describe("an embedder", () => {
+  test("that is late is not waited for", async () => {
+    const { id } = await remember(cast.alice, { content: "the astrolabe came from Fez" });
+    embedder.behave({ holds: true });
+    const answer = await search(cast.alice, "astrolabe from fez");
+    expect(answer).toMatchObject({ results: [{ memory: { id } }], degraded: true });
+    expect(answer.degraded_reasons[0]).toContain("did not answer");
+  });
+
+  test("that is out of order leaves a gap that is counted, and filled when it works again", async () => {
+    await embedded();
+    embedder.behave({ status: 500 });
+    const { id } = await remember(cast.alice, { content: "the quadrant is made of brass" });
+    expect(await search(cast.alice, "brass quadrant")).toMatchObject({
+      results: [{ memory: { id } }],
+      degraded: true,
+      degraded_reasons: ["vector: the embedder failed"],
+    });
+    expect(await gap()).toBe(1);
+    embedder.behave({ status: 200 });
+    await embedded();
+    const again = await search(cast.alice, "brass quadrant made");
+    expect(again.degraded).toBe(false);
+    expect(again.results[0].sources.vector).toBeGreaterThan(0);
+  });
+
+  test("that gives vectors of another length is not used", async () => {
+    const { id } = await remember(cast.alice, { content: "the sundial is slow" });
+    await embedded();
+    embedder.behave({ dims: 32 });
+    const answer = await search(cast.alice, "is the sundial slow?");
+    expect(answer).toMatchObject({ results: [{ memory: { id } }], degraded: true });
+  });
+});
+
+test("what says nearly the same is proposed to be merged", async () => {
+  const content = "the chronometer loses two seconds a day";
+  const first = await remember(cast.carol, { content, title: "Clock" });
+  const second = await remember(cast.carol, { content, title: "Clock" });
+  const pair = new Set([first.id, second.id]);
+  await settle(
+    async () => {
+      const { merge_proposals } = ok(await cast.orgAdmin.get("/memories/merge-proposals?limit=200"));
+      return merge_proposals.some(
+        (each: { memory_a_id: string; memory_b_id: string; status: string }) =>
+          each.status === "open" && pair.has(each.memory_a_id) && pair.has(each.memory_b_id),
+      );
+    },
+    { what: "a merge proposal" },
+  );
+});
