@@ -21,12 +21,13 @@ export const START: string[] = JSON.parse(readFileSync(join(ROOT, "package.json"
 export async function startAlone({
   env = {},
   dataDir: given,
+  root: checkout = ROOT,
   under = [],
 }: ServerOptions = {}): Promise<TestServer> {
   const dataDir = given ?? (await mkdtemp(join(tmpdir(), "afferent-test-")));
   const removeOwn = () => (given ? undefined : rm(dataDir, { recursive: true, force: true }));
   const start = (port: string) =>
-    startReady({ ...env, HOST: "127.0.0.1", PORT: port, DATA_DIR: dataDir }, under);
+    startReady(checkout, { ...env, HOST: "127.0.0.1", PORT: port, DATA_DIR: dataDir }, under);
   let running: Awaited<ReturnType<typeof start>> | undefined;
   try {
     running = await start("0");
@@ -67,6 +68,7 @@ export async function startAlone({
 }
 
 async function startReady(
+  cwd: string,
   settings: Record<string, string>,
   under: string[],
 ): Promise<{ child: Child; root: string }> {
@@ -74,7 +76,7 @@ async function startReady(
   const { PATH = "", HOME = "", TMPDIR = tmpdir() } = process.env;
   const [command = process.execPath, ...args] = [...under, process.execPath, ...START];
   const child = await startChild(command, args, {
-    cwd: ROOT,
+    cwd,
     env: { PATH, HOME, TMPDIR, ...settings },
   });
   try {

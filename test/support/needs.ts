@@ -38,8 +38,24 @@ const NEEDS: Record<string, Need> = {
     debian: "strace",
     otherwise: "strace on PATH with leave to trace (in a container: --cap-add SYS_PTRACE)",
   },
+  history: {
+    here: async () => (await versionsBefore()).length > 0,
+    debian: "git",
+    otherwise: "a clone with the commit before this one (git fetch --deepen 1)",
+  },
   chromium: { here: () => onPath("chromium"), debian: "chromium", otherwise: "chromium on PATH" },
 };
+
+const COMMITS_BEFORE = 40;
+
+/** The latest tag before this commit; where nothing is tagged, the commits before it, latest first. */
+export async function versionsBefore(): Promise<string[]> {
+  const git = async (...args: string[]) =>
+    (await run("git", args, { cwd: import.meta.dirname }).catch(() => ({ stdout: "" }))).stdout.trim();
+  const tag = await git("describe", "--tags", "--abbrev=0", "HEAD~1");
+  const found = tag || (await git("log", `--max-count=${COMMITS_BEFORE}`, "--format=%H", "HEAD~1"));
+  return found.split("\n").filter(Boolean);
+}
 
 /** The needs a test file declares. @throws Error on a need that is not in the table. */
 export function declaredNeeds(source: string): string[] {

@@ -15,6 +15,8 @@ export interface ServerOptions {
   env?: Record<string, string>;
   /** A data directory to use and to keep; without it, a temporary one that goes with the server. */
   dataDir?: string;
+  /** The checkout to start, where it is not this one. */
+  root?: string;
   /** A command to run it under, which must put the server in its own place (as `strace -D` does). */
   under?: string[];
 }

@@ -16,6 +16,7 @@ export const CLUSTER = {
     idempotency: "the gateway's own, without the services behind it",
     limits: "the gateway's own, without the services behind it",
     observability: "what one node says of itself; nats.test.ts asks a worker",
+    "rolling-upgrade": "several nodes already",
     readme: "the commands of somebody who starts one process",
     start: "how one process starts and ends",
     affinity: "several nodes already",

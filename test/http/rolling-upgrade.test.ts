@@ -1,0 +1,117 @@
+/** @needs mongodb, nats, history: a node of the version before this one and one of this version serve together. */
+import { execFile } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { copyFile, mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { cloudEvent, firstAgent, newAgent, receive, type TestAgent } from "../support/agents.ts";
+import { startAlone } from "../support/alone.ts";
+import { api } from "../support/http.ts";
+import { startMongo } from "../support/mongo.ts";
+import { type NatsServer, startNats } from "../support/nats.ts";
+import { versionsBefore } from "../support/needs.ts";
+import type { TestServer } from "../support/server.ts";
+import { settle } from "../support/settle.ts";
+import { ok } from "../support/tenancy.ts";
+
+const AGENTS = 8;
+const ROOT = join(import.meta.dirname, "../..");
+const run = promisify(execFile);
+const mongo = await startMongo();
+const versions = await versionsBefore();
+
+("url" in mongo && versions.length ? describe : describe.skip)("a rolling upgrade", () => {
+  let scratch: string;
+  let nats: NatsServer;
+  let env: Record<string, string>;
+  let before: TestServer;
+  let after: TestServer | undefined;
+  let admin: TestAgent;
+
+  beforeAll(async () => {
+    scratch = await mkdtemp(join(tmpdir(), "afferent-upgrade-"));
+    nats = await startNats();
+    env = {
+      MONGO_URL: "url" in mongo ? mongo.url : "",
+      NATS_URL: nats.url,
+      SECRET_KEY: randomBytes(32).toString("base64"),
+      RATE_LIMIT_PER_MINUTE: "0",
+    };
+    before = await startLatest();
+    admin = await firstAgent(before);
+  }, 60_000);
+  afterAll(async () => {
+    await after?.stop();
+    await before?.stop();
+    await nats?.stop();
+    if (scratch) await rm(scratch, { recursive: true });
+    if ("url" in mongo) await mongo.stop();
+  }, 60_000);
+
+  /** The latest version that starts: a commit between two versions need not. */
+  async function startLatest(): Promise<TestServer> {
+    let failure: unknown;
+    for (const version of versions) {
+      try {
+        return await startAlone({ env, root: await checkOut(version) });
+      } catch (error) {
+        failure = error;
+      }
+    }
+    throw failure;
+  }
+
+  /** A version's files, with the dependencies of this one. */
+  async function checkOut(version: string): Promise<string> {
+    const folder = join(scratch, version.replaceAll("/", "-"));
+    const archive = `${folder}.tar`;
+    await mkdir(folder);
+    await run("git", ["archive", "--output", archive, version], { cwd: ROOT });
+    await run("tar", ["-xf", archive, "-C", folder]);
+    await symlink(join(ROOT, "node_modules"), join(folder, "node_modules"));
+    return folder;
+  }
+
+  const at = (server: TestServer, agent: TestAgent): TestAgent => ({ ...agent, ...api(server, agent.token) });
+
+  test("what one version accepts the other delivers, and the new one goes on alone", async () => {
+    const agents = await Promise.all(
+      Array.from({ length: AGENTS }, async () => {
+        const agent = await newAgent(before, admin);
+        ok(await agent.post(`/agents/${agent.id}/interests`, { event_type: "com.rolling.*" }));
+        return agent;
+      }),
+    );
+    const dataDir = join(scratch, "after");
+    await mkdir(dataDir);
+    await copyFile(join(before.dataDir, "credentials.json"), join(dataDir, "credentials.json"));
+    const now = await startAlone({ env, dataDir });
+    after = now;
+
+    const round = async (name: string, by: TestServer[], from: TestServer[]) => {
+      for (const [i, server] of by.entries()) {
+        ok(await at(server, admin).post("/events", cloudEvent(`${name} ${i}`, { type: "com.rolling.x" })));
+      }
+      const received = agents.map((agent, i) =>
+        receive(at(from[i % from.length] as TestServer, agent), by.length),
+      );
+      for (const deliveries of await Promise.all(received)) {
+        const ids = deliveries.map(({ payload }) => payload.id);
+        expect(ids.sort()).toEqual(by.map((_, i) => `${name} ${i}`));
+      }
+    };
+    await round("from the old", [before, before, before], [now]);
+    await round("from the new", [now, now, now], [before]);
+    const later = await newAgent(now, at(now, admin));
+    ok(await later.post(`/agents/${later.id}/interests`, { event_type: "com.rolling.*" }));
+    agents.push(later);
+    await round("from both", [before, now, before, now], [before, now]);
+
+    await before.end();
+    const publish = () => at(now, admin).post("/events", cloudEvent("alone 0", { type: "com.rolling.x" }));
+    await settle(async () => (await publish()).status === 202, { within: 20_000 });
+    for (const agent of agents) expect(await receive(at(now, agent), 1)).toHaveLength(1);
+  }, 90_000);
+});
