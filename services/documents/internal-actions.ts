@@ -1,6 +1,7 @@
 import type { ActionSchema } from "moleculer";
 import type { Call } from "../../lib/caller.ts";
 import type { SearchEntriesAnswer, SearchEntriesPage } from "../../lib/search-entry.ts";
+import { mayRead } from "../../lib/visibility.ts";
 import { idempotent } from "../runtime.ts";
 import type { ChunkDoc, DocumentDoc } from "./documents.model.ts";
 import { documentAccess, isReadable, type Parts } from "./parts.ts";
@@ -33,14 +34,14 @@ export function internalActions(parts: Parts): Record<string, ActionSchema> {
       }));
     }),
 
-    /** Of these documents those that the caller may see. */
+    /** Of these documents those that the caller may see, or might have before they were deleted. */
     visible: idempotent<{ document_ids: string[] }>(async (ctx) => {
       const { tenant_id } = ctx.meta.caller;
       const [access, found] = await Promise.all([
         documentAccess(ctx as Call),
         documents.find(tenant_id, { _id: { $in: ctx.params.document_ids } }),
       ]);
-      return found.filter((doc) => isReadable(access, doc)).map(({ _id }) => _id);
+      return found.filter((doc) => mayRead(access, doc)).map(({ _id }) => _id);
     }),
 
     blob_references: idempotent<{ tenant_id: string; hashes: string[] }>(async ({ params }) => {

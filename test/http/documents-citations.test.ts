@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { chunksOf, finished, fixtureFile, ingest, itself, textFile } from "../support/documents.ts";
+import type { Api } from "../support/http.ts";
+import { type Cast, makeCast, memory, remember } from "../support/memories.ts";
+import { startServer, type TestServer } from "../support/server.ts";
+import { settle } from "../support/settle.ts";
+import { ok, refusal } from "../support/tenancy.ts";
+
+let server: TestServer;
+let cast: Cast;
+beforeAll(async () => {
+  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
+  cast = await makeCast(server);
+});
+afterAll(() => server?.stop());
+
+type Found = { document_id: string; ingestion_source_id: string };
+
+const chunkOf = async (who: Api, document: Found, at = 0) => ok(await who.get(chunksOf(document))).chunks[at];
+const fromChunk = (source_id: string) => ({
+  source_type: "document_chunk",
+  source_id,
+  scope: "institutional",
+});
+const citations = async (who: Api, id: string) => ok(await who.get(`/memories/${id}/citations`));
+
+test("a memory made from a chunk says where it stands", async () => {
+  const document = await ingest(cast.alice, fixtureFile("manual.pdf", "application/pdf"));
+  const chunk = await chunkOf(cast.alice, document, 2);
+  const { id } = await remember(cast.alice, fromChunk(chunk.chunk_id));
+  expect(await citations(cast.carol, id)).toEqual({
+    citations: [
+      {
+        document_id: document.document_id,
+        document_name: "manual.pdf",
+        page: 3,
+        snippet: chunk.text.slice(0, 300),
+        source_id: document.ingestion_source_id,
+        confidence: 1,
+        version: 1,
+        freshness: { stale: false, stale_since: null },
+      },
+    ],
+    total: 1,
+  });
+});
+
+describe("a citation is stale", () => {
+  test("from when its document is superseded", async () => {
+    const filename = "terms.txt";
+    const first = await ingest(cast.alice, textFile("Payment within ten days.", { filename }));
+    const { id } = await remember(cast.alice, fromChunk((await chunkOf(cast.alice, first)).chunk_id));
+    await ingest(cast.alice, textFile("Payment within twenty days.", { filename }));
+    await settle(async () => (await finished(cast.alice, first.document_id)).status === "superseded");
+    expect((await citations(cast.alice, id)).citations).toEqual([
+      expect.objectContaining({
+        snippet: "Payment within ten days.",
+        version: 1,
+        freshness: { stale: true, stale_since: expect.any(String) },
+      }),
+    ]);
+  });
+
+  test("from when its document is deleted", async () => {
+    const document = await ingest(cast.alice, textFile("It closes at noon."));
+    const { id } = await remember(cast.alice, fromChunk((await chunkOf(cast.alice, document)).chunk_id));
+    ok(await cast.alice.del(itself(document)));
+    expect((await citations(cast.alice, id)).citations).toEqual([
+      expect.objectContaining({
+        document_id: document.document_id,
+        document_name: document.filename,
+        snippet: "It closes at noon.",
+        freshness: { stale: true, stale_since: expect.any(String) },
+      }),
+    ]);
+  });
+});
+
+test("what a document keeps to a team does not get out by a citation", async () => {
+  const document = await ingest(cast.alice, textFile("The code is 4711.", { sensitivity: "restricted" }));
+  const { chunk_id } = await chunkOf(cast.alice, document);
+  const { id } = await remember(cast.alice, fromChunk(chunk_id));
+  expect((await citations(cast.bob, id)).total).toBe(1);
+  expect(await citations(cast.carol, id)).toEqual({ citations: [], total: 0 });
+  const refused = await cast.carol.post("/memories", memory(fromChunk(chunk_id)));
+  expect(refused).toMatchObject(refusal(400, "validation_error", { field: "source_id" }));
+  ok(await cast.alice.del(itself(document)));
+  expect((await citations(cast.bob, id)).total).toBe(1);
+  expect((await citations(cast.carol, id)).total).toBe(0);
+});
