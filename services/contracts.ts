@@ -9,6 +9,7 @@ import { sessionsOperations } from "./devices/sessions.contract.ts";
 import { documentsOperations } from "./documents/documents.contract.ts";
 import { eventsOperations } from "./events/events.contract.ts";
 import { exemplarsOperations } from "./exemplars/exemplars.contract.ts";
+import { findingsOperations } from "./findings/findings.contract.ts";
 import { ingestOperations } from "./ingest/ingest.contract.ts";
 import { interestsOperations } from "./interests/interests.contract.ts";
 import { keysOperations } from "./keys/keys.contract.ts";
@@ -40,6 +41,7 @@ export const operations: readonly Operation[] = [
   documentsOperations,
   eventsOperations,
   exemplarsOperations,
+  findingsOperations,
   ingestOperations,
   interestsOperations,
   keysOperations,

@@ -9,6 +9,7 @@ import { sessionsService } from "./devices/sessions.service.ts";
 import { documentsService } from "./documents/documents.service.ts";
 import { eventsService } from "./events/events.service.ts";
 import { exemplarsService } from "./exemplars/exemplars.service.ts";
+import { findingsService } from "./findings/findings.service.ts";
 import { gatewayService } from "./gateway/gateway.service.ts";
 import { idempotencyService } from "./idempotency/idempotency.service.ts";
 import { ingestService } from "./ingest/ingest.service.ts";
@@ -40,6 +41,7 @@ export const serviceFactories: Record<string, ServiceFactory> = {
   documents: documentsService,
   events: eventsService,
   exemplars: exemplarsService,
+  findings: findingsService,
   gateway: gatewayService,
   idempotency: idempotencyService,
   ingest: ingestService,

@@ -24,6 +24,7 @@ export const TAGS: Record<string, string> = {
   devices: "Connecting an agent's device by a code that a person approves.",
   events: "Publishing, and what became of an event.",
   exemplars: "Whole texts kept as examples.",
+  findings: "What is new in the institution's memory.",
   gateway: "The installation itself: health, measures, this document.",
   ingest: "Inlets for what other systems send.",
   interests: "What an agent wants to be given.",

@@ -11,6 +11,7 @@ import { CiteModel } from "./cites.model.ts";
 import { Cites } from "./cites.ts";
 import { collapseActions } from "./collapse.ts";
 import { createMany, createOne } from "./create.ts";
+import { findingsOutbox } from "./findings-outbox.ts";
 import { healthActions } from "./health.ts";
 import { internalActions } from "./internal-actions.ts";
 import { forget, promote, restore, update } from "./lifecycle.ts";
@@ -92,6 +93,7 @@ export const memoriesService: ServiceFactory = ({ store, config }) => {
       ...collapseActions(parts),
       ...usageActions(parts, () => cites),
       ...healthActions(parts),
+      ...findingsOutbox(parts),
     },
 
     events: {

@@ -9,7 +9,7 @@ import { startServer, type TestServer } from "../support/server.ts";
 import { makeWorld, OPERATOR_TOKEN, refusal, type World } from "../support/tenancy.ts";
 
 /** These answer with what they hold, or hold the connection, so asking them again is not reading. */
-const NOT_PLAIN_READS = ["deliveries.poll", "deliveries.stream"];
+const NOT_PLAIN_READS = ["deliveries.poll", "deliveries.stream", "findings.list"];
 
 let server: TestServer;
 let mine: World;

@@ -100,6 +100,7 @@ const SYSTEM_FINDERS: Record<string, string> = {
   "services/keys/keys.service.ts": "a key by its hash; keys of verified tokens",
   "services/memories/changes.ts": "outbox of events",
   "services/memories/cites.ts": "citations that are to be published, or no longer count",
+  "services/memories/findings-outbox.ts": "memories that became institutional",
   "services/memories/internal-actions.ts": "memories in order of change, for search to follow",
   "services/memories/purge.ts": "sweep of what was forgotten long ago; of writes that were cut off",
   "services/runs/relay.ts": "outbox of what happened in runs",

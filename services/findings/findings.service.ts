@@ -1,0 +1,54 @@
+import type { ServiceBroker } from "moleculer";
+import { Loop } from "../../mixins/loop.ts";
+import { action, internal, type ServiceFactory } from "../runtime.ts";
+import { listFindings } from "./findings.contract.ts";
+import { CursorModel, FindingModel } from "./findings.model.ts";
+import { readFindings } from "./read.ts";
+import { Relay } from "./relay.ts";
+
+const SWEEP_MS = 2_000;
+
+export const findingsService: ServiceFactory = ({ store }) => {
+  const findings = store.collection(FindingModel);
+  const cursors = store.collection(CursorModel);
+  let broker: ServiceBroker;
+  let loop: Loop;
+  const relay = new Relay(findings, () => broker);
+
+  return {
+    name: "findings",
+    actions: {
+      list: action(listFindings, async (ctx) => {
+        // What was answered as written before is in the sequence then.
+        await relay.run(ctx.meta.caller.tenant_id);
+        return readFindings({ findings, cursors, now: () => new Date(store.now()) }, ctx);
+      }),
+
+      /** Removes the findings of memories that are erased; says how many. */
+      erase_memories: internal<{ tenant_id: string; ids: string[] }>(
+        async ({ params: { tenant_id, ids } }) => ({
+          findings: await findings.deleteMany(tenant_id, { _id: { $in: ids } }),
+        }),
+      ),
+    },
+
+    events: {
+      "$broker.started"() {
+        loop.start();
+      },
+      "findings.due"() {
+        loop.nudge();
+      },
+    },
+
+    created() {
+      broker = this.broker as ServiceBroker;
+      const report = (err: unknown) => broker.logger.warn("findings: some wait for their place", err);
+      loop = new Loop(() => relay.run(), SWEEP_MS, report);
+    },
+
+    async stopped() {
+      await loop.stop();
+    },
+  };
+};
