@@ -6,6 +6,7 @@ import type { Tracing } from "../../observability/tracing.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
 import type { Store } from "../../storage/connection.ts";
 import { type DeliveryDoc, type Matched, TIMELINE_ENTRIES } from "./deliveries.model.ts";
+import { enrich } from "./enrich.ts";
 import { release } from "./settle.ts";
 
 /** What one claim hands out at most, in bytes of events; the first delivery always goes. */
@@ -19,6 +20,8 @@ export interface ClaimRequest {
   lease?: string;
   /** How long they hold; the agent's visibility timeout when absent. */
   lease_seconds?: number;
+  /** False: its token does not allow it to read memories. */
+  reads_memories?: boolean;
 }
 
 /** A delivery that was handed out. `envelope` is the CloudEvent as JSON text: nobody here needs to take it apart. */
@@ -83,7 +86,8 @@ export function newClaims({ broker, store, deliveries, agents, tracing }: Parts)
       await forgetEventless(tenant_id, taken, events);
       metrics.deliveriesHandedOut.inc(taken.length);
       if (tracing) traceHandOut(tracing, taken, events);
-      return taken.flatMap((doc) => toClaimed(doc, lease, due_at, events) ?? []);
+      const claimed = taken.flatMap((doc) => toClaimed(doc, lease, due_at, events) ?? []);
+      return await withMemories(request, taken, claimed);
     } catch (err) {
       const delivery_ids = taken.map(({ _id }) => _id);
       await release(deliveries, { tenant_id, agent_id, lease, delivery_ids, at: new Date(store.now()) });
@@ -113,6 +117,18 @@ export function newClaims({ broker, store, deliveries, agents, tracing }: Parts)
     return deliveries.find(
       tenant_id,
       { _id: { $in: ids }, lease, state: "leased" },
+  };
+
+  /** With their receiver's memories in those events that are to carry them. */
+  async function withMemories(request: ClaimRequest, docs: DeliveryDoc[], claimed: Claimed[]) {
+    const depths = new Map(docs.map(({ _id, enrichment_depth }) => [_id, enrichment_depth]));
+    const wanting = claimed.flatMap(({ id, envelope }) => {
+      const depth = depths.get(id) ?? "none";
+      return depth === "none" ? [] : [{ id, depth, envelope }];
+    });
+    if (wanting.length === 0) return claimed;
+    const enriched = await enrich(broker, request, wanting);
+    return claimed.map((each) => ({ ...each, envelope: enriched.get(each.id) ?? each.envelope }));
       { projection: { timeline: 0 } },
     );
   }

@@ -1,4 +1,5 @@
 import type { ActionSchema } from "moleculer";
+import { hasScope } from "../../lib/caller.ts";
 import { metrics } from "../../observability/metrics.ts";
 import { idempotent, internal } from "../runtime.ts";
 import { insertUnmappable, type Unmappable } from "./dead-letters.ts";
@@ -37,7 +38,14 @@ export function queueActions(parts: () => Parts): Record<string, ActionSchema> {
     /** Takes deliveries to hand them on: each is to be settled, or released by its lease. */
     claim: withTimeout(
       CLAIM_TIMEOUT_MS,
-      internal<Wanted>(({ params }) => parts().receivers.receive({ ...params, cancel_key: params.lease })),
+      internal<Wanted>(({ params, meta }) =>
+        parts().receivers.receive({
+          ...params,
+          cancel_key: params.lease,
+          // A push worker has no token: what it is given goes to the agent's own endpoint.
+          reads_memories: !meta.caller || hasScope(meta.caller, "memory:read"),
+        }),
+      ),
     ),
 
     /** Takes back what a lease still holds of these, without counting a hand-out. */

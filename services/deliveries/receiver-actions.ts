@@ -1,5 +1,5 @@
 import type { ActionSchema } from "moleculer";
-import type { AgentCaller, Caller } from "../../lib/caller.ts";
+import { type AgentCaller, type Caller, hasScope } from "../../lib/caller.ts";
 import { action } from "../runtime.ts";
 import * as contract from "./deliveries.contract.ts";
 import { deliveryJson } from "./delivery-json.ts";
@@ -17,7 +17,8 @@ export function receiverActions(parts: () => Parts): Record<string, ActionSchema
         const limit = clamp(params.limit ?? contract.BATCH, 1, contract.BATCH);
         const wait_ms = clamp(params.wait ?? 0, 0, contract.MAX_WAIT_SECONDS) * 1000;
         const cancel_key = `${agent_id} ${meta.request_id}`;
-        const wish = { tenant_id, agent_id, limit, wait_ms, cancel_key };
+        const reads_memories = hasScope(meta.caller, "memory:read");
+        const wish = { tenant_id, agent_id, limit, wait_ms, cancel_key, reads_memories };
         const { deliveries } = await parts().receivers.receive(wish);
         // JSON text, so that events are passed on as they are kept; the gateway sends text of this type as it is.
         meta.$responseType = "application/json";

@@ -21,8 +21,9 @@ const Priority = Type.Integer({
 const Depth = oneOf(ENRICHMENT_DEPTHS, {
   default: "none",
   description:
-    "Whether deliveries carry the receiver's memories about the event: none, three, or ten with content. Kept, and " +
-    "without effect until there are memories.",
+    "Whether deliveries carry the receiver's best memories about the event's subject and type, as " +
+    "`payload.enrichment.memories`: `shallow` three with id, title and score, `deep` ten with content too. A search " +
+    "that is late or fails does not hold them up; then `payload.enrichment.degraded` is true, with reasons.",
 });
 
 export const Interest = Type.Object(

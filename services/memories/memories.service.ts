@@ -22,6 +22,7 @@ import { type MemoryDoc, MemoryModel } from "./memories.model.ts";
 import { findReadable } from "./parts.ts";
 import { finishPending, purge } from "./purge.ts";
 import { type NewMemory, present } from "./rows.ts";
+import { recallAction } from "./recall.ts";
 import { searchMemories } from "./search.contract.ts";
 import { search } from "./search.ts";
 import { supersede } from "./supersede.ts";
@@ -87,6 +88,7 @@ export const memoriesService: ServiceFactory = ({ store, config }) => {
       }),
 
       search: action(searchMemories, (ctx) => search(parts, ctx, touches)),
+      recall: recallAction(parts),
       lineage: action(contract.explainLineage, (ctx) => lineageOf(parts, ctx, ctx.params.id)),
 
       ...internalActions(parts),

@@ -14,10 +14,10 @@ import type { Touches } from "./touches.ts";
 type Asked = ParamsOf<typeof searchMemories>;
 
 /** Hits beyond the limit, in place of those that turn out to be no more. */
-const SPARE = 10;
+export const SPARE = 10;
 
 /** Searches what the caller may see. What the index says is checked again by the rows themselves. */
-export async function search({ memories, now }: Parts, ctx: Call<Asked>, touches: Touches) {
+export async function search({ memories, now }: Rows, ctx: Call<Asked>, touches: Touches) {
   const { tenant_id } = ctx.meta.caller;
   const { query, limit = 10, min_score, include_superseded = false, explain = false, expect } = ctx.params;
   if (ctx.params.project_id) await ctx.call("projects.require", { tenant_id, key: ctx.params.project_id });
@@ -28,20 +28,17 @@ export async function search({ memories, now }: Parts, ctx: Call<Asked>, touches
     ...(min_score !== undefined && { min_score }),
     ...(explain && expect !== undefined && { expect }),
   };
-  const found = await ctx.call<SearchFound, SearchFind>("search.find", find);
-  const ids = found.hits.map(({ id }) => id);
-  const rows = await memories.find(tenant_id, { _id: { $in: ids } });
-  const at = now().getTime();
-  const good = rows.filter((row) => isToBeFound(row, access, include_superseded, at));
-  const byId = new Map(good.map((row) => [row._id, row]));
-  const results = found.hits.flatMap(({ id, score, sources }) => {
-    const row = byId.get(id);
-    return row ? [{ memory: present(row), score, sources, superseded: row.status === "superseded" }] : [];
-  });
+  const { found, hits } = await findRows({ memories, now }, ctx, find);
+  const results = hits.map(({ row, score, sources }) => ({
+    memory: present(row),
+    score,
+    sources,
+    superseded: row.status === "superseded",
+  }));
   const given = results.slice(0, limit);
   touches.note(
-    given.flatMap(({ memory }) => byId.get(memory.id) ?? []),
-    at,
+    hits.slice(0, limit).map(({ row }) => row),
+    now().getTime(),
   );
   return {
     results: given,
@@ -53,6 +50,23 @@ export async function search({ memories, now }: Parts, ctx: Call<Asked>, touches
     degraded_reasons: found.degraded,
     ...(found.plan && { plan: presentPlan(found.plan) }),
   };
+}
+
+type Rows = Pick<Parts, "memories" | "now">;
+
+/** Asks the index, and gives of what it says the rows that are there to be found. */
+export async function findRows({ memories, now }: Rows, ctx: Pick<Call, "call">, find: SearchFind) {
+  const { tenant_id, access, include_superseded = false } = find;
+  const found = await ctx.call<SearchFound, SearchFind>("search.find", find);
+  const rows = await memories.find(tenant_id, { _id: { $in: found.hits.map(({ id }) => id) } });
+  const at = now().getTime();
+  const good = rows.filter((row) => isToBeFound(row, access, include_superseded, at));
+  const byId = new Map(good.map((row) => [row._id, row]));
+  const hits = found.hits.flatMap(({ id, score, sources }) => {
+    const row = byId.get(id);
+    return row ? [{ row, score, sources }] : [];
+  });
+  return { found, hits };
 }
 
 function whereOf({ scope, memory_types, project_id, tags }: Asked): SearchWhere {

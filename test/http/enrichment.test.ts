@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { cloudEvent, receive, type TestAgent } from "../support/agents.ts";
+import { agentIn, type Cast, makeCast, remember } from "../support/memories.ts";
+import { startServer, type TestServer } from "../support/server.ts";
+import { ok } from "../support/tenancy.ts";
+
+let server: TestServer;
+let cast: Cast;
+const SCOPES = ["receive", "memory:read", "memory:write"];
+const about = { title: "Invoice of Globex", content: "The invoice of Globex is overdue again." };
+
+beforeAll(async () => {
+  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
+  cast = await makeCast(server);
+});
+afterAll(() => server?.stop());
+
+/** An agent of team A that hears of events of one subject, which only it is given. */
+async function listener(subject: string, enrichment_depth: string, scopes = SCOPES): Promise<TestAgent> {
+  const agent = await agentIn(server, cast.admin, { team_id: cast.teamA }, scopes);
+  const filter_expression = `event.subject == "${subject}"`;
+  const interest = { event_type: "com.example.*", filter_expression, enrichment_depth };
+  ok(await agent.post(`/agents/${agent.id}/interests`, interest));
+  return agent;
+}
+
+let events = 0;
+/** Publishes an event with this subject, and gives the payload that the agent is given. */
+async function heardBy(agent: TestAgent, subject: string) {
+  const event = cloudEvent(`enrichment-${++events}`, { type: "com.example.invoice.overdue", subject });
+  ok(await cast.admin.post("/events", event));
+  const [{ payload }] = await receive(agent, 1);
+  expect(payload).toMatchObject(event);
+  return payload;
+}
+
+test("a delivery carries what its receiver remembers of the event, and nobody else's", async () => {
+  const none = await listener("globex/0", "none");
+  const shallow = await listener("globex/1", "shallow");
+  const deep = await listener("globex/2", "deep");
+  expect(await heardBy(shallow, "globex/1")).toMatchObject({ enrichment: { memories: [] } });
+  const hidden = await remember(cast.carol, about);
+  const shared = await remember(cast.alice, { ...about, scope: "team" });
+  const old = await remember(deep, about);
+  const forgotten = await remember(deep, about);
+  const own: string[] = [];
+  for (let n = 0; n < 11; n++) own.push((await remember(deep, { ...about, title: `Invoice ${n}` })).id);
+  ok(await deep.post(`/memories/${old.id}/supersede`, { superseded_by_id: own[0] }));
+  ok(await deep.post(`/memories/${forgotten.id}/forget`));
+  await remember(deep, { title: "Lunch", content: "The canteen serves soup." });
+
+  expect(await heardBy(none, "globex/0")).not.toHaveProperty("enrichment");
+  const { enrichment } = await heardBy(deep, "globex/2");
+  expect(enrichment).toEqual({
+    memories: Array.from({ length: 10 }, () => ({
+      id: expect.any(String),
+      title: expect.stringMatching(/^Invoice/),
+      content: about.content,
+      score: expect.any(Number),
+    })),
+  });
+  const ids = enrichment.memories.map((each: { id: string }) => each.id);
+  expect(ids.filter((id: string) => ![...own, shared.id].includes(id))).toEqual([]);
+  expect(ids).not.toContain(hidden.id);
+  expect((await heardBy(shallow, "globex/1")).enrichment).toEqual({
+    memories: [{ id: shared.id, title: about.title, score: expect.any(Number) }],
+  });
+});
+
+test("a token that may not read memories gets the event without them", async () => {
+  const agent = await listener("blind", "deep", ["receive"]);
+  await remember(cast.alice, { ...about, scope: "team" });
+  expect((await heardBy(agent, "blind")).enrichment).toEqual({
+    memories: [],
+    degraded: true,
+    degraded_reasons: ["the token lacks the scope memory:read"],
+  });
+});
