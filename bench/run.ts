@@ -6,9 +6,19 @@ import { interestsPart } from "./interests.ts";
 import { latencyPart } from "./latency.ts";
 import { type Part, progress, writeSection } from "./lib/report.ts";
 import { batchPart, publishPart } from "./publish.ts";
+import { searchPart } from "./search.ts";
 import { widePart } from "./wide.ts";
 
-const PARTS: Part[] = [publishPart, batchPart, latencyPart, widePart, interestsPart, backlogPart, idlePart];
+const PARTS: Part[] = [
+  publishPart,
+  batchPart,
+  latencyPart,
+  widePart,
+  interestsPart,
+  backlogPart,
+  idlePart,
+  searchPart,
+];
 
 const wanted = process.argv.slice(2);
 const unknown = wanted.find((name) => !PARTS.some((part) => part.name === name));

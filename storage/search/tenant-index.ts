@@ -98,11 +98,10 @@ export class TenantIndex {
     if (row === undefined || !own || !this.#vectors) return [];
     const comparison = this.#vectors.compare(Float32Array.from(own.integers));
     const everyone = new Uint8Array(this.#table.size).fill(1);
-    return comparison.maybeNear(everyone).flatMap((other) => {
+    return comparison.near(everyone, least).flatMap(({ row: other, cosine }) => {
       const entry = this.#table.entries[other];
-      if (!entry || entry.superseded || other === row || !this.#table.isOfOneGroup(row, other)) return [];
-      const similarity = comparison.cosine(other) ?? 0;
-      return similarity >= least ? [{ id: entry.id, similarity }] : [];
+      const isOther = other !== row && this.#table.isOfOneGroup(row, other);
+      return entry && isOther && !entry.superseded ? [{ id: entry.id, similarity: cosine }] : [];
     });
   }
 

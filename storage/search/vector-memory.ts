@@ -40,7 +40,8 @@ function normalise(vector: Float32Array): { unit: Float32Array; largest: number 
 
 /**
  * Memory for the vectors of one model, which all tenants' tables share: they come and go, and their blocks are used
- * again. A block holds rows, and after them the rows' signs: one bit a component, set when it is above 0.
+ * again. A block holds rows, and after them room for the rows' signs: one bit a component, set where it is above the
+ * same component of a center.
  */
 export class VectorMemory {
   /** Components of a row: the model's, filled up to a multiple of 8. */
@@ -74,7 +75,12 @@ export class VectorMemory {
 
   write(block: number, index: number, integers: Int8Array): void {
     this.#row(block, index).set(integers);
-    writeSigns(this.#bytes(this.#signsOf(block) + index * this.#signBytes, this.#signBytes), integers);
+  }
+
+  /** Notes the signs of a row. */
+  sign(block: number, index: number, scale: number, center: Float32Array): void {
+    const signs = this.#bytes(this.#signsOf(block) + index * this.#signBytes, this.#signBytes);
+    writeSigns(signs, this.#row(block, index), scale, center);
   }
 
   /** A copy of a row. */
@@ -88,8 +94,13 @@ export class VectorMemory {
     const step = largest / QUERY_STEPS || 1;
     const query = new Int16Array(this.#memory.buffer, QUERY_AT, this.dims).fill(0);
     for (let i = 0; i < unit.length; i++) query[i] = Math.round((unit[i] as number) / step);
-    writeSigns(this.#bytes(SIGNS_AT, this.#signBytes), query);
     return step;
+  }
+
+  /** Sets the signs that others are compared with: those of the vector that was asked with, of this step. */
+  askSigns(step: number, center: Float32Array): void {
+    const query = new Int16Array(this.#memory.buffer, QUERY_AT, this.dims);
+    writeSigns(this.#bytes(SIGNS_AT, this.#signBytes), query, step, center);
   }
 
   /** Products of a block's rows with the query. Good until the next call. */
@@ -121,8 +132,14 @@ export class VectorMemory {
   }
 }
 
-function writeSigns(bytes: Uint8Array, integers: Int8Array | Int16Array): void {
+function writeSigns(
+  bytes: Uint8Array,
+  integers: Int8Array | Int16Array,
+  scale: number,
+  center: Float32Array,
+): void {
   bytes.fill(0);
   for (let i = 0; i < integers.length; i++)
-    if ((integers[i] as number) > 0) bytes[i >> 3] = (bytes[i >> 3] as number) | (1 << (i & 7));
+    if ((integers[i] as number) * scale > (center[i] as number))
+      bytes[i >> 3] = (bytes[i >> 3] as number) | (1 << (i & 7));
 }

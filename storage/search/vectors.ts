@@ -2,11 +2,13 @@ import { grown, Highest } from "./columns.ts";
 import { BLOCK_ROWS, type Quantised, type VectorMemory } from "./vector-memory.ts";
 
 /** Up to so many vectors each is compared; of more, those whose signs are most like the query's. */
-const ALL_COMPARED = 20_000;
+const ALL_COMPARED = 10_000;
 /** The share of them that is compared then: on sentences all of the best 10 are in it, and 99 in 100 of the best 100. */
 const COMPARED_SHARE = 0.02;
-/** Two vectors of cosine 0.95 differ in a tenth of their signs; three times as much is allowed for. */
-const NEAR_SHARE = 0.3;
+/** Two vectors of cosine 0.95 differ in a tenth of their signs, or more where all vectors point one way. */
+const NEAR_SHARE = 0.35;
+/** What the center is the mean of. */
+const SAMPLE = 2000;
 
 /** The vectors of one index by row. */
 export class VectorTable {
@@ -14,6 +16,8 @@ export class VectorTable {
   readonly #blocks: number[] = [];
   #scales = new Float32Array(0);
   #count = 0;
+  /** Of very many vectors: where their middle is. Signs are told from there, for models whose vectors point one way. */
+  #center: Float32Array | null = null;
 
   constructor(memory: VectorMemory) {
     this.#memory = memory;
@@ -26,6 +30,7 @@ export class VectorTable {
     if (!this.#has(row)) this.#count++;
     this.#scales[row] = scale;
     this.#memory.write(this.#blocks[block] as number, row % BLOCK_ROWS, integers);
+    if (this.#center) this.#sign(row, this.#center);
   }
 
   remove(row: number): void {
@@ -43,8 +48,11 @@ export class VectorTable {
 
   /** Compares with a vector. Only the latest comparison of all tables of a memory is good. */
   compare(vector: Float32Array): Comparison {
-    const parts = { memory: this.#memory, blocks: this.#blocks, scales: this.#scales, count: this.#count };
-    return new Comparison(parts, this.#memory.ask(vector));
+    if (this.#count > ALL_COMPARED) this.#center ??= this.#findCenter();
+    const [memory, blocks, scales, center] = [this.#memory, this.#blocks, this.#scales, this.#center];
+    const step = memory.ask(vector);
+    if (center) memory.askSigns(step, center);
+    return new Comparison({ memory, blocks, scales, bySigns: center !== null }, step);
   }
 
   /** Gives the memory back. */
@@ -52,6 +60,26 @@ export class VectorTable {
     for (const block of this.#blocks.splice(0)) this.#memory.give(block);
     this.#scales = new Float32Array(0);
     this.#count = 0;
+    this.#center = null;
+  }
+
+  /** Finds the middle, and tells all signs from there. */
+  #findCenter(): Float32Array {
+    const center = new Float32Array(this.#memory.dims);
+    const rows = Array.from(this.#scales.keys()).filter((row) => this.#has(row));
+    const sample = rows.filter((_, i) => i % Math.ceil(rows.length / SAMPLE) === 0);
+    for (const row of sample) {
+      const { integers, scale } = this.get(row) as Quantised;
+      for (let i = 0; i < center.length; i++)
+        center[i] = (center[i] as number) + ((integers[i] as number) * scale) / sample.length;
+    }
+    for (const row of rows) this.#sign(row, center);
+    return center;
+  }
+
+  #sign(row: number, center: Float32Array): void {
+    const block = this.#blocks[Math.floor(row / BLOCK_ROWS)] as number;
+    this.#memory.sign(block, row % BLOCK_ROWS, this.#scales[row] as number, center);
   }
 
   #has(row: number): boolean {
@@ -64,7 +92,7 @@ interface Parts {
   blocks: readonly number[];
   /** 0 where a row has no vector. */
   scales: Float32Array;
-  count: number;
+  bySigns: boolean;
 }
 
 /** How like a vector the rows of a table are. */
@@ -90,7 +118,7 @@ export class Comparison {
   best(allowed: Uint8Array, size: number): { rows: number[]; matched: number } {
     const highest = new Highest(size);
     let matched = 0;
-    if (this.#parts.count <= ALL_COMPARED) {
+    if (!this.#parts.bySigns) {
       this.#products(allowed, (row, cosine) => {
         matched++;
         highest.offer(row, cosine);
@@ -105,13 +133,20 @@ export class Comparison {
     return { rows: highest.items(), matched };
   }
 
-  /** The rows whose signs are like enough that their cosine may be very high. */
-  maybeNear(allowed: Uint8Array): number[] {
-    const { of, histogram } = this.#distances(allowed);
-    const most = histogram.length * NEAR_SHARE;
-    const rows: number[] = [];
-    for (let row = 0; row < of.length; row++) if ((of[row] as number) <= most) rows.push(row);
-    return rows;
+  /** The rows whose cosine is `least` or more; it should be near 1. */
+  near(allowed: Uint8Array, least: number): { row: number; cosine: number }[] {
+    const found: { row: number; cosine: number }[] = [];
+    const look = (row: number, cosine: number) => {
+      if (cosine >= least) found.push({ row, cosine });
+    };
+    if (!this.#parts.bySigns) this.#products(allowed, look);
+    else {
+      const { of, histogram } = this.#distances(allowed);
+      const most = histogram.length * NEAR_SHARE;
+      for (let row = 0; row < of.length; row++)
+        if ((of[row] as number) <= most) look(row, this.cosine(row) as number);
+    }
+    return found;
   }
 
   #products(allowed: Uint8Array, tell: (row: number, cosine: number) => void): void {

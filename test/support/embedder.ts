@@ -18,12 +18,14 @@ interface Behaviour {
   dims: number;
   /** It answers nothing until it may. */
   holds: boolean;
+  /** Makes the vectors, in place of words that count. */
+  by: ((texts: string[]) => Promise<ArrayLike<number>[]>) | null;
 }
 
 const DIMS = 64;
 
 export async function startEmbedder(): Promise<TestEmbedder> {
-  const behaviour: Behaviour = { status: 200, dims: DIMS, holds: false };
+  const behaviour: Behaviour = { status: 200, dims: DIMS, holds: false, by: null };
   const texts: string[] = [];
   let held: (() => void)[] = [];
   const server = createServer(async (req, res) => {
@@ -31,9 +33,10 @@ export async function startEmbedder(): Promise<TestEmbedder> {
     for await (const chunk of req) chunks.push(chunk as Buffer);
     const { input } = JSON.parse(Buffer.concat(chunks).toString()) as { input: string[] };
     if (behaviour.holds) await new Promise<void>((resolve) => held.push(resolve));
-    const { status, dims } = behaviour;
+    const { status, dims, by } = behaviour;
     texts.push(...input);
-    const data = input.map((text, index) => ({ index, embedding: vectorOf(text, dims) }));
+    const vectors = by ? await by(input) : input.map((text) => vectorOf(text, dims));
+    const data = vectors.map((vector, index) => ({ index, embedding: Array.from(vector) }));
     res.writeHead(status, { "content-type": "application/json" });
     res.end(JSON.stringify(status === 200 ? { data } : { error: { message: "out of order" } }));
   });
