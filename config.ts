@@ -121,6 +121,7 @@ export const SETTINGS = {
     1,
     DAY,
   ),
+  AUDIT_DAYS: integer(365, "How long the audit log is kept.", 1, DAY),
   MIN_FREE_DISK_MB: integer(
     100,
     "Writes are refused when DATA_DIR's disk has less free; 0 never refuses.",

@@ -1,5 +1,6 @@
 import type { Operation } from "../lib/contract.ts";
 import { agentsOperations } from "./agents/agents.contract.ts";
+import { auditOperations } from "./audit/audit.contract.ts";
 import { authOperations } from "./auth/auth.contract.ts";
 import { channelsOperations } from "./channels/channels.contract.ts";
 import { connectorsOperations } from "./connectors/connectors.contract.ts";
@@ -13,6 +14,7 @@ import { findingsOperations } from "./findings/findings.contract.ts";
 import { ingestOperations } from "./ingest/ingest.contract.ts";
 import { interestsOperations } from "./interests/interests.contract.ts";
 import { keysOperations } from "./keys/keys.contract.ts";
+import { eraseMemories } from "./memories/erase.contract.ts";
 import { memoriesOperations } from "./memories/memories.contract.ts";
 import { memorySearchOperations } from "./memories/search.contract.ts";
 import { usageOperations } from "./memories/usage.contract.ts";
@@ -33,6 +35,7 @@ import { usersOperations } from "./users/users.contract.ts";
 /** Every operation of the service. Routes, OpenAPI, MCP tools and the client are made from this list. */
 export const operations: readonly Operation[] = [
   agentsOperations,
+  auditOperations,
   authOperations,
   channelsOperations,
   connectorsOperations,
@@ -53,6 +56,7 @@ export const operations: readonly Operation[] = [
   artifactOperations,
   sessionsOperations,
   usageOperations,
+  eraseMemories,
   mergesOperations,
   projectsOperations,
   relationshipsOperations,

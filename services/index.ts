@@ -1,4 +1,5 @@
 import { agentsService } from "./agents/agents.service.ts";
+import { auditService } from "./audit/audit.service.ts";
 import { authService } from "./auth/auth.service.ts";
 import { blobsService } from "./blobs/blobs.service.ts";
 import { channelsService } from "./channels/channels.service.ts";
@@ -32,6 +33,7 @@ import { usersService } from "./users/users.service.ts";
 /** Every service by its name, which is what `SERVICES` lists. */
 export const serviceFactories: Record<string, ServiceFactory> = {
   agents: agentsService,
+  audit: auditService,
   auth: authService,
   blobs: blobsService,
   channels: channelsService,

@@ -1,6 +1,7 @@
 import type { ServiceBroker } from "moleculer";
+import { type EraseMemories, eraseRows } from "../../mixins/erase-memories.ts";
 import { Loop } from "../../mixins/loop.ts";
-import { action, internal, type ServiceFactory } from "../runtime.ts";
+import { action, idempotent, type ServiceFactory } from "../runtime.ts";
 import { listFindings } from "./findings.contract.ts";
 import { CursorModel, FindingModel } from "./findings.model.ts";
 import { readFindings } from "./read.ts";
@@ -25,11 +26,9 @@ export const findingsService: ServiceFactory = ({ store }) => {
       }),
 
       /** Removes the findings of memories that are erased; says how many. */
-      erase_memories: internal<{ tenant_id: string; ids: string[] }>(
-        async ({ params: { tenant_id, ids } }) => ({
-          findings: await findings.deleteMany(tenant_id, { _id: { $in: ids } }),
-        }),
-      ),
+      erase_memories: idempotent<EraseMemories>(async ({ params }) => ({
+        findings: await eraseRows(findings, params, { _id: { $in: params.ids } }),
+      })),
     },
 
     events: {

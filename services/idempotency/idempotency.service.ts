@@ -3,6 +3,7 @@ import { Fault } from "../../lib/faults.ts";
 import { newUuid } from "../../lib/ids.ts";
 import { isDuplicateKey } from "../../storage/collection.ts";
 import { idempotent, internal, type ServiceFactory } from "../runtime.ts";
+import { dropAnswers } from "./drop-answers.ts";
 import { type IdempotencyDoc, IdempotencyModel, type KeptAnswer } from "./idempotency.model.ts";
 import { fateOf, judge, recordId, resourceIdOf } from "./record.ts";
 import { sweep } from "./sweep.ts";
@@ -142,6 +143,11 @@ export const idempotencyService: ServiceFactory = ({ config, store, secrets }) =
       /** Waits for as long as the first request with the key is running, so it has no time-out of its own. */
       open: { ...internal<OpenParams>((ctx) => open(ctx.params)), timeout: 0 },
       close: internal<CloseParams>((ctx) => close(ctx.params)),
+
+      /** Drops the answers that name any of these: repeating such a request is a conflict then. */
+      erase_memories: idempotent<{ tenant_id: string; ids: string[] }>(async ({ params }) => ({
+        stored_answers: await dropAnswers(records, params.tenant_id, new Set(params.ids)),
+      })),
 
       blob_references: idempotent<{ tenant_id: string; hashes: string[] }>(async ({ params }) => {
         const due = { answer_blob: { $in: params.hashes }, expires_at: { $gt: new Date(store.now()) } };

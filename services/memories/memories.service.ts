@@ -11,6 +11,7 @@ import { CiteModel } from "./cites.model.ts";
 import { Cites } from "./cites.ts";
 import { collapseActions } from "./collapse.ts";
 import { createMany, createOne } from "./create.ts";
+import { eraseActions, eraseEverywhere } from "./erase.ts";
 import { findingsOutbox } from "./findings-outbox.ts";
 import { healthActions } from "./health.ts";
 import { internalActions } from "./internal-actions.ts";
@@ -21,8 +22,8 @@ import * as contract from "./memories.contract.ts";
 import { type MemoryDoc, MemoryModel } from "./memories.model.ts";
 import { findReadable } from "./parts.ts";
 import { finishPending, purge } from "./purge.ts";
-import { type NewMemory, present } from "./rows.ts";
 import { recallAction } from "./recall.ts";
+import { type NewMemory, present } from "./rows.ts";
 import { searchMemories } from "./search.contract.ts";
 import { search } from "./search.ts";
 import { supersede } from "./supersede.ts";
@@ -46,9 +47,6 @@ export const memoriesService: ServiceFactory = ({ store, config }) => {
     windowMs: config.MEMORY_REVERSIBILITY_DAYS * DAY_MS,
     changes: new Changes(memories, () => broker),
   };
-
-  const eraseEverywhere = (tenant_id: string, ids: string[]) =>
-    broker.call("search.drop", { tenant_id, kind: "memory", ids });
 
   return {
     name: "memories",
@@ -88,14 +86,15 @@ export const memoriesService: ServiceFactory = ({ store, config }) => {
       }),
 
       search: action(searchMemories, (ctx) => search(parts, ctx, touches)),
-      recall: recallAction(parts),
       lineage: action(contract.explainLineage, (ctx) => lineageOf(parts, ctx, ctx.params.id)),
 
+      recall: recallAction(parts),
       ...internalActions(parts),
       ...collapseActions(parts),
       ...usageActions(parts, () => cites),
       ...healthActions(parts),
       ...findingsOutbox(parts),
+      ...eraseActions(parts),
     },
 
     events: {
@@ -114,7 +113,10 @@ export const memoriesService: ServiceFactory = ({ store, config }) => {
       cites = new Cites(parts, () => broker, report);
       sweeps = new Loop(
         async () => {
-          const more = [await finishPending(parts, broker), await purge(parts, eraseEverywhere)];
+          const more = [
+            await finishPending(parts, broker),
+            await purge(parts, (tenant_id, ids) => eraseEverywhere(parts, broker, tenant_id, ids)),
+          ];
           return more.includes(true);
         },
         SWEEP_MS,

@@ -1,7 +1,8 @@
 import type { ServiceBroker } from "moleculer";
 import { notFound } from "../../lib/faults.ts";
+import { type EraseMemories, eraseRows } from "../../mixins/erase-memories.ts";
 import { Loop } from "../../mixins/loop.ts";
-import { action, idempotent, internal, type ServiceFactory } from "../runtime.ts";
+import { action, idempotent, type ServiceFactory } from "../runtime.ts";
 import { listProposals, visibleOf } from "./list.ts";
 import * as contract from "./merges.contract.ts";
 import { MergeModel, present } from "./merges.model.ts";
@@ -49,13 +50,11 @@ export const mergesService: ServiceFactory = ({ store }) => {
       ),
 
       /** Removes all proposals of memories that are erased; says how many. */
-      erase_memories: internal<{ tenant_id: string; ids: string[] }>(
-        async ({ params: { tenant_id, ids } }) => {
-          const of_a = await proposals.deleteMany(tenant_id, { memory_a_id: { $in: ids } });
-          const of_b = await proposals.deleteMany(tenant_id, { memory_b_id: { $in: ids } });
-          return { merge_proposals: of_a + of_b };
-        },
-      ),
+      erase_memories: idempotent<EraseMemories>(async ({ params }) => {
+        const of = { $in: params.ids };
+        const either = [{ memory_a_id: of }, { memory_b_id: of }];
+        return { merge_proposals: await eraseRows(proposals, params, ...either) };
+      }),
     },
 
     events: {

@@ -1,7 +1,8 @@
 import type { ActionSchema } from "moleculer";
 import { derivedId } from "../../lib/ids.ts";
+import { type EraseMemories, eraseRows } from "../../mixins/erase-memories.ts";
 import { isDuplicateKey, refusedRows, type TenantCollection } from "../../storage/collection.ts";
-import { idempotent, internal } from "../runtime.ts";
+import { idempotent } from "../runtime.ts";
 import { DERIVATION_TYPES, type ProvenanceType } from "./registry.ts";
 import { edgeKey, type RelationshipDoc } from "./relationships.model.ts";
 
@@ -64,10 +65,10 @@ export function provenanceActions({ edges, now }: Parts): Record<string, ActionS
     }),
 
     /** Removes all edges of memories that are erased; says how many. */
-    erase_memories: internal<{ tenant_id: string; ids: string[] }>(async ({ params: { tenant_id, ids } }) => {
-      const from = await edges.deleteMany(tenant_id, { source_memory_id: { $in: ids } });
-      const to = await edges.deleteMany(tenant_id, { target_memory_id: { $in: ids } });
-      return { relationships: from + to };
+    erase_memories: idempotent<EraseMemories>(async ({ params }) => {
+      const at = { $in: params.ids };
+      const ends = [{ source_memory_id: at }, { target_memory_id: at }];
+      return { relationships: await eraseRows(edges, params, ...ends) };
     }),
   };
 }

@@ -83,6 +83,7 @@ test("a file has 400 lines at most", () => {
 /** Who may look across tenants, and why. Whoever is added here must not give a caller what is another tenant's. */
 const SYSTEM_FINDERS: Record<string, string> = {
   "services/agents/agents.service.ts": "agents of verified tokens; agents to push to",
+  "services/audit/audit.service.ts": "sweep of old entries",
   "services/auth/auth.service.ts": "sweep of ended tokens",
   "services/auth/callers.ts": "tokens that were ended early, by their id",
   "services/connectors/runner.ts": "connectors to run",

@@ -1,0 +1,56 @@
+import { nullable, operation } from "../../lib/contract.ts";
+import { Id, Timestamp, Uuid } from "../../lib/schema.ts";
+import { Type } from "../../lib/type.ts";
+
+const Count = Type.Integer({ minimum: 0 });
+
+const Erased = Type.Object(
+  {
+    memories: Count,
+    vectors: Type.Optional(Count),
+    chunks: Type.Optional(Count),
+    relationships: Count,
+    citations: Count,
+    merge_proposals: Count,
+    findings: Count,
+    bundles: Count,
+    handoffs: Count,
+  },
+  {
+    title: "ErasedMemories",
+    additionalProperties: Count,
+    description: "Rows by what they were; of bundles and hand-offs those that named an erased memory.",
+  },
+);
+
+export const eraseMemories = operation({
+  action: "memories.erase",
+  route: "POST /memories/erase",
+  summary: "Erase memories for good",
+  description:
+    "For data-protection requests: exactly one of `agent_id`, `ids` and `subject`. Whatever their scope and status, with " +
+    "their vectors, relationships and everything else that is kept of them. `receipt` is a JWS of the service " +
+    "(`/.well-known/jwks.json`). With `dry_run` nothing is erased and what can be counted before is. Again erases what is left.",
+  access: { by: "org_admin", scope: "memory:write" },
+  body: {
+    agent_id: Type.Optional(Id("ag", "All that this agent owns.")),
+    ids: Type.Optional(Type.Array(Uuid("memory"), { minItems: 1, maxItems: 1000 })),
+    subject: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 1000,
+        description: "All whose `metadata.subject` it is, or whose source event's.",
+      }),
+    ),
+    dry_run: Type.Optional(Type.Boolean({ default: false })),
+  },
+  results: {
+    200: Type.Object({
+      dry_run: Type.Boolean(),
+      erased_at: nullable(Timestamp),
+      erased: Erased,
+      receipt: nullable(Type.String({ description: "Null for a dry run." })),
+    }),
+  },
+  errors: ["validation_error", "not_found"],
+});

@@ -1,0 +1,191 @@
+import { createPublicKey } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import jwt from "jsonwebtoken";
+import { cloudEvent } from "../support/agents.ts";
+import { type Api, api } from "../support/http.ts";
+import { agentIn, type Cast, remember as make, makeCast } from "../support/memories.ts";
+import { startServer, type TestServer } from "../support/server.ts";
+import { ok, refusal } from "../support/tenancy.ts";
+
+const ABSENT = "0199c0de-7a11-7c3e-9f00-5a1b2c3d4e5f";
+
+let server: TestServer;
+let cast: Cast;
+
+beforeAll(async () => {
+  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
+  cast = await makeCast(server);
+});
+afterAll(() => server?.stop());
+
+const remember = async (caller: Api, more = {}): Promise<string> => (await make(caller, more)).id;
+const erase = (body: object, caller: Api = cast.orgAdmin) => caller.post("/memories/erase", body);
+const statusOf = async (caller: Api, id: string) => (await caller.get(`/memories/${id}`)).status;
+const audit = async (query = "") => ok(await cast.orgAdmin.get(`/audit?${query}`)).entries;
+
+/** What a receipt says, checked against the service's published keys. */
+async function readReceipt(receipt: string) {
+  const { keys } = ok(await api({ url: server.root }).get("/.well-known/jwks.json"));
+  const decoded = jwt.decode(receipt, { complete: true });
+  const jwk = keys.find((key: { kid: string }) => key.kid === decoded?.header.kid);
+  const key = createPublicKey({ key: jwk, format: "jwk" });
+  return jwt.verify(receipt, key, { algorithms: ["ES256"], audience: "afferent-receipt" }) as object;
+}
+
+test("an agent's memories go with all that hangs on them, and a receipt and the audit log say so", async () => {
+  const { bob, orgAdmin } = cast;
+  const agent = await agentIn(server, cast.admin, {});
+  const scope = "institutional";
+  const [a, b] = [await remember(agent, { scope }), await remember(agent)];
+  const forgotten = await remember(agent);
+  const other = await remember(bob, { scope });
+  ok(await bob.get("/memories/findings?mark_read=false"));
+  for (const target of [b, other]) {
+    const edge = { target_memory_id: target, relationship_type: "supports" };
+    ok(await agent.post(`/memories/${a}/relationships`, edge));
+  }
+  ok(await bob.post("/memories/merge-proposals", { memory_a_id: other, memory_b_id: a }));
+  ok(await bob.post(`/memories/${a}/cite`));
+  ok(await agent.post(`/memories/${forgotten}/forget`));
+  const expected = {
+    ...{ memories: 3, relationships: 2, merge_proposals: 1, findings: 1, citations: 1 },
+    ...{ bundles: 0, handoffs: 0 },
+  };
+
+  const dry = ok(await erase({ agent_id: agent.id, dry_run: true }));
+  expect(dry).toEqual({ dry_run: true, erased_at: null, erased: expected, receipt: null });
+  expect(await statusOf(agent, a)).toBe(200);
+
+  const done = ok(await erase({ agent_id: agent.id }));
+  expect(done).toMatchObject({ dry_run: false, erased_at: expect.any(String), erased: expected });
+  expect(await readReceipt(done.receipt)).toMatchObject({
+    ...{ erased: done.erased, erased_at: done.erased_at, by: { agent_id: agent.id } },
+    memory_ids_sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
+  });
+  for (const id of [a, b, forgotten]) expect(await statusOf(agent, id)).toBe(404);
+  expect(await statusOf(bob, other)).toBe(200);
+  expect(ok(await bob.get(`/memories/${other}/relationships`)).count).toBe(0);
+  const { findings } = ok(await cast.carol.get("/memories/findings?mark_read=false&limit=50"));
+  expect(findings.map((each: { memory_id: string }) => each.memory_id)).not.toContain(a);
+
+  const [entry] = await audit("action=memories.erase");
+  expect(entry).toMatchObject({
+    ...{ actor_kind: "user", actor_id: expect.stringMatching(/^usr_/), resource_type: "memory" },
+    details: { by: { agent_id: agent.id }, erased: done.erased },
+  });
+  expect(ok(await orgAdmin.post("/memories/erase", { agent_id: agent.id })).erased).toMatchObject({
+    memories: 0,
+    relationships: 0,
+  });
+});
+
+test("ids are erased whoever owns them and whatever became of them; others stay", async () => {
+  const { alice, carol } = cast;
+  const [mine, theirs, old] = [await remember(alice), await remember(carol), await remember(alice)];
+  const next = await remember(alice, { supersedes_id: old });
+  const { erased } = ok(await erase({ ids: [theirs, next, ABSENT] }));
+  expect(erased).toMatchObject({ memories: 2, relationships: 1 });
+  expect([await statusOf(carol, theirs), await statusOf(alice, next)]).toEqual([404, 404]);
+  expect(await statusOf(alice, mine)).toBe(200);
+  // What the erased one had replaced stays replaced.
+  expect(ok(await alice.get(`/memories/${old}`))).toMatchObject({
+    status: "superseded",
+    superseded_by: next,
+  });
+});
+
+test("a subject is erased by what memories say it is and by their events, and is not named in the log", async () => {
+  const { alice, bob, admin } = cast;
+  const subject = "person-4711";
+  const { event_id } = ok(await admin.post("/events", cloudEvent("about", { subject })));
+  const about = [
+    await remember(alice, { metadata: { subject } }),
+    await remember(bob, { metadata: { subject, more: 1 }, scope: "institutional" }),
+    await remember(bob, { source_event_id: event_id }),
+  ];
+  const others = [await remember(alice, { metadata: { subject: "person-4712" } }), await remember(alice)];
+  ok(await alice.patch(`/memories/${others[1]}`, { metadata: { subject } }));
+  ok(await alice.patch(`/memories/${others[1]}`, { metadata: null }));
+  const { erased } = ok(await erase({ subject }));
+  expect(erased.memories).toBe(3);
+  expect([await statusOf(alice, about[0] as string), await statusOf(bob, about[2] as string)]).toEqual([
+    404, 404,
+  ]);
+  for (const id of others) expect(await statusOf(alice, id)).toBe(200);
+  expect(JSON.stringify(await audit())).not.toContain(subject);
+});
+
+test("of what was erased no path finds anything, nor does a stored answer, nor a rebuilt index", async () => {
+  const agent = await agentIn(server, cast.admin, {});
+  const secret = "xylophonequartz";
+  const headers = { "idempotency-key": "erase-me" };
+  const given = { title: secret, content: `${secret} again`, type: "semantic", scope: "institutional" };
+  const { id } = ok(await agent.post("/memories", given, headers));
+  const found = ok(
+    await cast.bob.post("/memories/search", { query: secret }, { "idempotency-key": "found" }),
+  );
+  expect(found.results).toHaveLength(1);
+  ok(await erase({ ids: [id] }));
+  expect(ok(await cast.bob.post("/memories/search", { query: secret })).results).toEqual([]);
+  for (const caller of [agent, cast.bob]) {
+    expect(ok(await caller.get(`/memories?search=${secret}`)).memories).toEqual([]);
+  }
+  // Not made again by a retry, nor shown once more.
+  expect(await agent.post("/memories", given, headers)).toMatchObject(
+    refusal(409, "conflict", { existing_resource_id: id }),
+  );
+  expect(
+    (await cast.bob.post("/memories/search", { query: secret }, { "idempotency-key": "found" })).status,
+  ).toBe(409);
+  await server.restart();
+  const again = ok(await cast.bob.post("/memories/search", { query: secret }));
+  expect(again.results).toEqual([]);
+});
+
+describe("refusals erase nothing", () => {
+  test.each([
+    ["nothing named", {}, 400, "validation_error"],
+    ["two things named", { subject: "s", ids: [ABSENT] }, 400, "validation_error"],
+    ["no ids", { ids: [] }, 400, "validation_failed"],
+    ["a malformed id", { ids: ["x"] }, 400, "validation_error"],
+    ["an empty subject", { subject: "" }, 400, "validation_failed"],
+    ["an absent agent", { agent_id: "ag_absent" }, 404, "not_found"],
+  ])("%s", async (_, body, status, code) => {
+    const id = await remember(cast.alice);
+    const entries = (await audit()).length;
+    expect(await erase(body)).toMatchObject(refusal(status, code));
+    expect(await statusOf(cast.alice, id)).toBe(200);
+    expect(await audit()).toHaveLength(entries);
+  });
+
+  test("only an org admin may", async () => {
+    const id = await remember(cast.alice);
+    for (const caller of [cast.admin, cast.alice, cast.member]) {
+      expect(await erase({ ids: [id] }, caller)).toMatchObject(refusal(403, "forbidden"));
+    }
+    expect(await statusOf(cast.alice, id)).toBe(200);
+  });
+});
+
+test("the audit log is paged, filtered, and for admins only", async () => {
+  for (let i = 0; i < 3; i++) ok(await erase({ ids: [ABSENT] }));
+  const all = await audit("limit=200");
+  const paged: unknown[] = [];
+  let cursor = "";
+  do {
+    const page = ok(await cast.orgAdmin.get(`/audit?limit=2${cursor && `&cursor=${cursor}`}`));
+    paged.push(...page.entries);
+    cursor = page.next_cursor;
+  } while (cursor);
+  expect(paged).toEqual(all);
+  expect(all.length).toBeGreaterThan(5);
+  expect(await audit("actor_id=usr_nobody")).toEqual([]);
+  expect((await audit("action=memories.erase_begun&limit=200")).length).toBe(
+    (await audit("action=memories.erase&limit=200")).length,
+  );
+  expect(await cast.orgAdmin.get("/audit?cursor=x")).toMatchObject(refusal(400, "validation_failed"));
+  for (const caller of [cast.alice, cast.member]) {
+    expect(await caller.get("/audit")).toMatchObject(refusal(403, "insufficient_scope"));
+  }
+  expect((await cast.admin.get("/audit")).status).toBe(200);
+});
