@@ -17,6 +17,7 @@ export const INFO = {
 /** What each domain is about. */
 export const TAGS: Record<string, string> = {
   agents: "Those who publish and receive.",
+  audit: "What was done that has to be accounted for.",
   auth: "Tokens: from an agent's key, or by signing in.",
   channels: "Agents that share feeds.",
   connectors: "Brokers whose messages are taken as events.",
