@@ -1,0 +1,113 @@
+import { createServer, type RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, afterEach, describe, expect, test } from "@jest/globals";
+import { BundledEmbedder } from "../../connectors/embedders/bundled.ts";
+import { makeEmbedder } from "../../connectors/embedders/make.ts";
+import { OpenAiEmbedder } from "../../connectors/embedders/openai.ts";
+import { averageOf, pieces } from "../../connectors/embedders/pieces.ts";
+
+const dot = (a: Float32Array, b: Float32Array) => a.reduce((sum, x, i) => sum + x * (b[i] as number), 0);
+
+test.each([
+  [{ EMBEDDER: null, EMBEDDER_URL: null }, "BundledEmbedder"],
+  [{ EMBEDDER: null, EMBEDDER_URL: "http://127.0.0.1:1/v1" }, "OpenAiEmbedder"],
+  [{ EMBEDDER: "bundled", EMBEDDER_URL: "http://127.0.0.1:1/v1" }, "BundledEmbedder"],
+  [{ EMBEDDER: "none", EMBEDDER_URL: "http://127.0.0.1:1/v1" }, undefined],
+])("the settings %j name %s", async (settings, name) => {
+  const embedder = await makeEmbedder({ ...settings, EMBEDDER_MODEL: "m", EMBEDDER_API_KEY: null });
+  expect(embedder?.constructor.name).toBe(name);
+  await embedder?.close();
+});
+
+describe("a long text", () => {
+  test("is cut where words end, and to no more than six pieces", () => {
+    const cut = pieces("word ".repeat(300));
+    expect(cut.map(({ length }) => length)).toEqual([499, 499, 499]);
+    expect(pieces("x".repeat(9999)).map(({ length }) => length)).toEqual([500, 500, 500, 500, 500, 500]);
+    expect(pieces(" \n ")).toEqual([""]);
+  });
+
+  test("has the mean of its pieces' vectors", () => {
+    expect(averageOf([Float32Array.of(1, 0), Float32Array.of(0, 1)])).toEqual(Float32Array.of(0.5, 0.5));
+  });
+});
+
+describe("the bundled model", () => {
+  const embedder = new BundledEmbedder();
+  afterAll(() => embedder.close());
+
+  test("puts texts of one meaning near each other", async () => {
+    const query = await embedder.embedQuery("How old is she?");
+    const [near, far] = await embedder.embedTexts(["What is her age?", "The train leaves at noon."]);
+    expect(query).toHaveLength(512);
+    expect(dot(query, query)).toBeCloseTo(1, 3);
+    expect(dot(query, near as Float32Array)).toBeGreaterThan(dot(query, far as Float32Array) + 0.2);
+  });
+
+  test("lets a query pass texts that nobody waits for", async () => {
+    const order: string[] = [];
+    const texts = embedder.embedTexts(Array.from({ length: 12 }, (_, i) => `text ${i}`));
+    const both = [
+      texts.then(() => order.push("texts")),
+      embedder.embedQuery("query").then(() => order.push("query")),
+    ];
+    await Promise.all(both);
+    expect(order).toEqual(["query", "texts"]);
+  });
+
+  test("refuses when it is closed, and what it was doing", async () => {
+    const closing = new BundledEmbedder();
+    const pending = closing.embedQuery("never");
+    await Promise.all([expect(pending).rejects.toThrow("closed"), closing.close()]);
+    await expect(closing.embedQuery("never")).rejects.toThrow("closed");
+  });
+});
+
+describe("an OpenAI-compatible service", () => {
+  let stop = async () => {};
+  afterEach(() => stop());
+
+  async function serve(answer: RequestListener): Promise<string> {
+    const server = createServer(answer);
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    stop = () => new Promise((resolve) => server.close(() => resolve()));
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  }
+
+  test.each([
+    ["", "/v1/embeddings"],
+    ["/v1", "/v1/embeddings"],
+    ["/v1/", "/v1/embeddings"],
+    ["/openai/v3", "/openai/v3/embeddings"],
+    ["/custom/embeddings", "/custom/embeddings"],
+  ])("at %j is asked at %s, with the model and the key", async (path, asked) => {
+    const seen: unknown[] = [];
+    const origin = await serve(async (req, res) => {
+      let text = "";
+      for await (const chunk of req) text += chunk;
+      seen.push(req.url, req.headers.authorization, JSON.parse(text));
+      res.setHeader("content-type", "application/json");
+      const data = [1, 0].map((index) => ({ index, embedding: [index, 1] }));
+      res.end(JSON.stringify({ data }));
+    });
+    const embedder = new OpenAiEmbedder({ url: origin + path, model: "m", apiKey: "k" });
+    expect(await embedder.embedTexts(["a", ""])).toEqual([Float32Array.of(0, 1), Float32Array.of(1, 1)]);
+    expect(seen).toEqual([asked, "Bearer k", { model: "m", input: ["a", " "], encoding_format: "float" }]);
+    await embedder.close();
+  });
+
+  test.each([
+    ["no JSON", "hello"],
+    ["no vectors", "{}"],
+    ["too few", JSON.stringify({ data: [{ embedding: [1] }] })],
+    ["different lengths", JSON.stringify({ data: [{ embedding: [1] }, { embedding: [1, 2] }] })],
+    ["no numbers", JSON.stringify({ data: [{ embedding: ["x"] }, { embedding: [1] }] })],
+    ["nothing in them", JSON.stringify({ data: [{ embedding: [] }, { embedding: [] }] })],
+    ["the same index twice", JSON.stringify({ data: [0, 0].map((index) => ({ index, embedding: [1] })) })],
+  ])("that answers with %s is refused", async (_what, answer) => {
+    const url = await serve((_req, res) => res.setHeader("content-type", "application/json").end(answer));
+    const embedder = new OpenAiEmbedder({ url, model: "m", apiKey: null });
+    await expect(embedder.embedTexts(["a", "b"])).rejects.toThrow();
+    await embedder.close();
+  });
+});
