@@ -1,0 +1,180 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { cloudEvent, receive, type TestAgent } from "../support/agents.ts";
+import type { Answer, Api } from "../support/http.ts";
+import { agentIn, type Cast, makeCast, memory, remember } from "../support/memories.ts";
+import { startServer, type TestServer } from "../support/server.ts";
+import { ok } from "../support/tenancy.ts";
+
+let server: TestServer;
+let cast: Cast;
+/** An agent of team A that also receives events. */
+let reader: TestAgent;
+
+beforeAll(async () => {
+  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
+  cast = await makeCast(server);
+  const scopes = ["memory:read", "memory:write", "receive"];
+  reader = await agentIn(server, cast.admin, { team_id: cast.teamA }, scopes);
+  const interest = { event_type: "com.zeppelin.*", enrichment_depth: "deep" };
+  ok(await reader.post(`/agents/${reader.id}/interests`, interest));
+});
+afterAll(() => server?.stop());
+
+/** A memory of Alice's, and how one that is the reader's stands to it. */
+interface Subject {
+  id: string;
+  /** A word that only this memory holds. */
+  word: string;
+  anchor: string;
+}
+
+let made = 0;
+
+async function subject(scope: string): Promise<Subject> {
+  const word = `zeppelin${String.fromCharCode(97 + made++)}`;
+  const { id } = await remember(cast.alice, { scope, title: `A ${word} rises`, content: word, tags: [word] });
+  const anchor = (await remember(reader, { scope: "institutional", title: "Anchor", content: "Ground" })).id;
+  const edge = { target_memory_id: id, relationship_type: "related_to" };
+  ok(await cast.alice.post(`/memories/${anchor}/relationships`, edge));
+  ok(await cast.alice.post("/memories/merge-proposals", { memory_a_id: anchor, memory_b_id: id }));
+  return { id, word, anchor };
+}
+
+/** Where memories are come upon, with what is asked by somebody: what is answered names what was found. */
+const PATHS: Record<string, (who: Api, subject: Subject) => Promise<Answer>> = {
+  list: (who) => who.get("/memories?limit=200"),
+  "list by title": (who) => who.get("/memories?limit=200&sort=title"),
+  "list by text": (who, { word }) => who.get(`/memories?search=${word}`),
+  "list by tag": (who, { word }) => who.get(`/memories?tags=${word}`),
+  search: (who, { word }) => who.post("/memories/search", { query: word }),
+  "search, explained": (who, { word }) => who.post("/memories/search", { query: word, explain: true }),
+  "search by tag": (who, { word }) => who.post("/memories/search", { query: "rises", tags: [word] }),
+  graph: (who, { anchor }) => who.get(`/memories/${anchor}/graph?depth=3`),
+};
+
+/** Where a memory that was replaced may stand without being asked for: its history. */
+const HISTORY: typeof PATHS = {
+  relationships: (who, { anchor }) => who.get(`/memories/${anchor}/relationships`),
+  "merge proposals": (who) => who.get("/memories/merge-proposals?limit=200"),
+  page: (who, { id }) => who.get(`/memories/${id}`),
+};
+
+/** The same, where replaced ones are asked for. */
+const ASKED: typeof PATHS = {
+  list: (who) => who.get("/memories?limit=200&include_superseded=true"),
+  search: (who, { word }) => who.post("/memories/search", { query: word, include_superseded: true }),
+  graph: (who, { anchor }) => who.get(`/memories/${anchor}/graph?depth=3&include_superseded=true`),
+};
+
+/** For agents only. */
+const OF_AGENTS: Record<string, (who: TestAgent, subject: Subject) => Promise<unknown>> = {
+  findings: async (who) => (await who.get("/memories/findings?since_seq=0&limit=50&mark_read=false")).body,
+  enrichment: async (who, { word }) => {
+    const event = cloudEvent(`paths-${word}-${performance.now()}`, { type: `com.zeppelin.${word}` });
+    ok(await cast.admin.post("/events", event));
+    return receive(who, 1);
+  },
+};
+
+/** Which of the paths tell of the subject. A refusal names only what was asked for. */
+async function findersOf(paths: typeof PATHS, who: Api, subject: Subject): Promise<string[]> {
+  const found: string[] = [];
+  for (const [name, path] of Object.entries(paths)) {
+    const { status, body } = await path(who, subject);
+    if (status < 400 && JSON.stringify(body).includes(subject.id)) found.push(name);
+  }
+  return found;
+}
+
+async function agentFindersOf(subject: Subject): Promise<string[]> {
+  const found: string[] = [];
+  for (const [name, path] of Object.entries(OF_AGENTS)) {
+    if (JSON.stringify(await path(reader, subject)).includes(subject.id)) found.push(name);
+  }
+  return found;
+}
+
+const EVERYWHERE = [...Object.keys(PATHS), ...Object.keys(HISTORY)];
+const all = { ...PATHS, ...HISTORY };
+
+test("a memory in force is found on every path, so that one that leaks would be seen", async () => {
+  const it = await subject("institutional");
+  for (const who of [reader, cast.alice, cast.orgAdmin]) {
+    expect(await findersOf(all, who, it)).toEqual(EVERYWHERE);
+  }
+  expect(await agentFindersOf(it)).toEqual(Object.keys(OF_AGENTS));
+});
+
+/** Where ids lead that somebody has: the owner of a forgotten memory may still take it back. */
+const BY_ID = ["merge proposals", "page"];
+
+/** How a memory gets out of reach, for others and for its owner. */
+const WITHDRAWN: [string, string, (it: Subject) => Promise<Answer | undefined>, string[]][] = [
+  ["forgotten", "institutional", ({ id }) => cast.alice.post(`/memories/${id}/forget`), BY_ID],
+  [
+    "expired",
+    "institutional",
+    ({ id }) => cast.alice.patch(`/memories/${id}`, { expires_at: "2020-01-01T00:00:00Z" }),
+    BY_ID,
+  ],
+  ["unreadable", "agent", async () => undefined, EVERYWHERE],
+];
+
+describe.each(WITHDRAWN)("one that is %s", (state, scope, withdraw, ownersFinders) => {
+  let it: Subject;
+  beforeAll(async () => {
+    it = await subject(scope);
+    const answer = await withdraw(it);
+    if (answer) ok(answer);
+  });
+
+  test("is found on no path by others", async () => {
+    for (const who of [reader, cast.bob, cast.carol, cast.admin, cast.member]) {
+      expect(await findersOf({ ...all, ...ASKED }, who, it)).toEqual([]);
+    }
+    // Org admins settle all proposals, by ids alone; and what was withdrawn they may take back, where they may read it.
+    const settles = state === "unreadable" ? ["merge proposals"] : BY_ID;
+    expect(await findersOf({ ...all, ...ASKED }, cast.orgAdmin, it)).toEqual(settles);
+    expect(await agentFindersOf(it)).toEqual([]);
+  });
+
+  test("is found by its owner only where it may be", async () => {
+    expect(await findersOf(all, cast.alice, it)).toEqual(ownersFinders);
+  });
+
+  test("is to others as if it were not there, whatever they do with its id", async () => {
+    const { id, anchor } = it;
+    const calls: (() => Promise<Answer>)[] = [
+      ...["", "/relationships", "/graph", "/lineage", "/citations"].map(
+        (path) => () => reader.get(`/memories/${id}${path}`),
+      ),
+      ...["/cite", "/forget", "/restore"].map((path) => () => reader.post(`/memories/${id}${path}`)),
+      () => reader.patch(`/memories/${id}`, { title: "x" }),
+      () => reader.post(`/memories/${id}/promote`, { scope: "institutional" }),
+      () => reader.post(`/memories/${id}/supersede`, { superseded_by_id: anchor }),
+      () => reader.post(`/memories/${anchor}/supersede`, { superseded_by_id: id }),
+      () => reader.post("/memories", memory({ supersedes_id: id })),
+      () =>
+        reader.post(`/memories/${anchor}/relationships`, {
+          target_memory_id: id,
+          relationship_type: "supports",
+        }),
+      () => reader.post("/memories/merge-proposals", { memory_a_id: anchor, memory_b_id: id }),
+    ];
+    const statuses = [];
+    for (const call of calls) statuses.push((await call()).status);
+    expect(statuses).toEqual(calls.map(() => 404));
+    expect(ok(await cast.alice.get(`/memories/${id}`)).id).toBe(id);
+  });
+});
+
+test("one that was replaced is found in its history, and elsewhere only where it is asked for", async () => {
+  const it = await subject("institutional");
+  const winner = await remember(reader, { scope: "institutional", title: "The later one", content: "Later" });
+  ok(await reader.post(`/memories/${it.id}/supersede`, { superseded_by_id: winner.id }));
+  for (const who of [reader, cast.alice, cast.orgAdmin]) {
+    expect(await findersOf(all, who, it)).toEqual(Object.keys(HISTORY));
+    expect(await findersOf(ASKED, who, it)).toEqual(Object.keys(ASKED));
+  }
+  expect(await agentFindersOf(it)).toEqual([]);
+});
