@@ -36,6 +36,10 @@ export class Actor {
     };
     this.#waiters.add(wake);
     return {
+      wake: () => {
+        this.#waiters.delete(wake);
+        wake();
+      },
       disarm: () => this.#waiters.delete(wake),
       sleep: (ms) =>
         new Promise((resolve) => {
@@ -59,6 +63,8 @@ export class Actor {
 }
 
 export interface Waiter {
+  /** Wakes this one alone. */
+  wake(): void;
   sleep(ms: number): Promise<void>;
   disarm(): void;
 }

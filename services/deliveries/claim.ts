@@ -43,9 +43,27 @@ interface LoadedEvent {
   traceparent?: string;
 }
 
+/** What makes a row leased: in the database, and in the hands of whoever has the token. */
+export interface Lease {
+  lease: string;
+  due_at: Date;
+}
+
 export interface Claims {
   /** Takes up to `limit` ready rows of an agent; `drained` tells that there were no more. */
   claim(request: ClaimRequest): Promise<{ deliveries: Claimed[]; drained: boolean }>;
+  /** The lease that rows get which are handed out to this request now. */
+  leaseFor(request: ClaimRequest): Promise<Lease>;
+  /**
+   * Hands out rows that are being leased: their events are loaded meanwhile. `taken` gives those that were. When the
+   * events cannot be had, the leases are given back.
+   */
+  handOut(
+    request: ClaimRequest,
+    lease: Lease,
+    chosen: DeliveryDoc[],
+    taken: Promise<DeliveryDoc[]>,
+  ): Promise<Claimed[]>;
 }
 
 interface Parts {
@@ -68,19 +86,25 @@ export function newClaims({ broker, store, deliveries, agents, tracing }: Parts)
     if (ready.length === 0) return { deliveries: [], drained: true };
     const chosen = upToBytes(ready);
     const drained = ready.length < limit && chosen.length === ready.length;
-    return { deliveries: await handOut(request, chosen), drained };
+    const lease = await leaseFor(request);
+    const taken = take(tenant_id, chosen, lease);
+    return { deliveries: await handOut(request, lease, chosen, taken), drained };
   }
 
-  async function handOut(request: ClaimRequest, chosen: DeliveryDoc[]): Promise<Claimed[]> {
+  async function leaseFor({ tenant_id, agent_id, lease, lease_seconds }: ClaimRequest): Promise<Lease> {
+    const seconds = lease_seconds ?? (await agents.get(tenant_id, agent_id)).visibility_timeout_seconds;
+    return {
+      lease: lease ?? randomBytes(9).toString("base64url"),
+      due_at: new Date(store.now() + seconds * 1000),
+    };
+  }
+
+  const handOut: Claims["handOut"] = async (request, { lease, due_at }, chosen, taking) => {
     const { tenant_id, agent_id } = request;
-    const lease = request.lease ?? randomBytes(9).toString("base64url");
-    const seconds =
-      request.lease_seconds ?? (await agents.get(tenant_id, agent_id)).visibility_timeout_seconds;
-    const due_at = new Date(store.now() + seconds * 1000);
     const loading = load(tenant_id, chosen);
     // Waited for below; until then its failure must not count as unhandled.
     loading.catch(() => {});
-    const taken = await take(tenant_id, chosen, lease, due_at);
+    const taken = await taking;
     try {
       const events = await loading;
       await forgetEventless(tenant_id, taken, events);
@@ -93,10 +117,22 @@ export function newClaims({ broker, store, deliveries, agents, tracing }: Parts)
       await release(deliveries, { tenant_id, agent_id, lease, delivery_ids, at: new Date(store.now()) });
       throw err;
     }
+  };
+
+  /** With their receiver's memories in those events that are to carry them. */
+  async function withMemories(request: ClaimRequest, docs: DeliveryDoc[], claimed: Claimed[]) {
+    const depths = new Map(docs.map(({ _id, enrichment_depth }) => [_id, enrichment_depth]));
+    const wanting = claimed.flatMap(({ id, envelope }) => {
+      const depth = depths.get(id) ?? "none";
+      return depth === "none" ? [] : [{ id, depth, envelope }];
+    });
+    if (wanting.length === 0) return claimed;
+    const enriched = await enrich(broker, request, wanting);
+    return claimed.map((each) => ({ ...each, envelope: enriched.get(each.id) ?? each.envelope }));
   }
 
   /** The rows that were still ready, as they are now. */
-  async function take(tenant_id: string, chosen: DeliveryDoc[], lease: string, due_at: Date) {
+  async function take(tenant_id: string, chosen: DeliveryDoc[], { lease, due_at }: Lease) {
     const handed = { at: new Date(store.now()), what: "handed_out" as const };
     const ids = chosen.map(({ _id }) => _id);
     const changed = await deliveries.updateMany(
@@ -117,18 +153,6 @@ export function newClaims({ broker, store, deliveries, agents, tracing }: Parts)
     return deliveries.find(
       tenant_id,
       { _id: { $in: ids }, lease, state: "leased" },
-  };
-
-  /** With their receiver's memories in those events that are to carry them. */
-  async function withMemories(request: ClaimRequest, docs: DeliveryDoc[], claimed: Claimed[]) {
-    const depths = new Map(docs.map(({ _id, enrichment_depth }) => [_id, enrichment_depth]));
-    const wanting = claimed.flatMap(({ id, envelope }) => {
-      const depth = depths.get(id) ?? "none";
-      return depth === "none" ? [] : [{ id, depth, envelope }];
-    });
-    if (wanting.length === 0) return claimed;
-    const enriched = await enrich(broker, request, wanting);
-    return claimed.map((each) => ({ ...each, envelope: enriched.get(each.id) ?? each.envelope }));
       { projection: { timeline: 0 } },
     );
   }
@@ -145,10 +169,11 @@ export function newClaims({ broker, store, deliveries, agents, tracing }: Parts)
     if (orphans.length) await deliveries.deleteMany(tenant_id, { _id: { $in: orphans } });
   }
 
-  return { claim };
+  return { claim, leaseFor, handOut };
 }
 
-function upToBytes(docs: DeliveryDoc[]): DeliveryDoc[] {
+/** As many of them as one answer may hold. */
+export function upToBytes(docs: DeliveryDoc[]): DeliveryDoc[] {
   let bytes = 0;
   const over = docs.findIndex((doc) => {
     bytes += doc.size;

@@ -3,6 +3,7 @@ import { refusedRows, type TenantCollection } from "../../storage/collection.ts"
 import { NOT_DEAD } from "./dead.ts";
 import type { DeliveryDoc, EnrichmentDepth, Matched } from "./deliveries.model.ts";
 import { deliveryId } from "./delivery-id.ts";
+import type { Promised, Receivers } from "./receive.ts";
 import { noted } from "./settle.ts";
 
 /** An event for an agent, as fan-out asks for it. */
@@ -37,17 +38,22 @@ const CHUNK = 1000;
 
 const DUPLICATE_KEY = 11000;
 
-/** Adds deliveries that are not there yet. However often it is repeated, an agent has one row for an event. */
+/**
+ * Adds deliveries that are not there yet. However often it is repeated, an agent has one row for an event. Whoever waits
+ * for them among `receivers` gets them at once; for the others they are `ready`.
+ */
 export async function enqueue(
   deliveries: TenantCollection<DeliveryDoc>,
   wanted: NewDelivery[],
   at: Date,
+  receivers?: Receivers,
 ): Promise<Enqueued> {
   const result: Enqueued = { enqueued: 0, known: 0, ready: [] };
   for (let from = 0; from < wanted.length; from += CHUNK) {
     const chunk = wanted.slice(from, from + CHUNK);
     const docs = chunk.map((each) => toDoc(each, at));
-    const known = await insert(deliveries, docs);
+    const promises = receivers ? await promiseTo(receivers, docs, at) : [];
+    const known = await insertPromised(deliveries, docs, promises);
     const revived = await revive(
       deliveries,
       chunk.filter((each, i) => known.has(i) && each.replay),
@@ -55,7 +61,8 @@ export async function enqueue(
     );
     result.enqueued += docs.length - known.size + revived.length;
     result.known += known.size - revived.length;
-    result.ready.push(...chunk.filter((_, i) => !known.has(i)).map(toReady), ...revived.map(toReady));
+    const ready = chunk.filter((_, i) => !known.has(i) && docs[i]?.state === "ready");
+    result.ready.push(...ready.map(toReady), ...revived.map(toReady));
   }
   return result;
 }
@@ -80,6 +87,36 @@ function toDoc(wanted: NewDelivery, at: Date): DeliveryDoc {
     enrichment_depth,
     timeline: [],
   };
+}
+
+/** Leases rows to those who wait for them, before they are written. */
+async function promiseTo(receivers: Receivers, docs: DeliveryDoc[], at: Date): Promise<Promised[]> {
+  const byAgent = [...Map.groupBy(docs, ({ agent_id }) => agent_id as string)];
+  const waited = byAgent.filter(([agent_id]) => receivers.waits(agent_id));
+  const promises = await Promise.all(waited.map(([agent_id, rows]) => receivers.promise(agent_id, rows)));
+  const made = promises.filter((promised) => promised !== null);
+  for (const { rows, lease } of made) {
+    const leased = { state: "leased", ...lease, attempt_count: 1 } as const;
+    for (const row of rows) Object.assign(row, leased, { timeline: [{ at, what: "handed_out" }] });
+  }
+  return made;
+}
+
+async function insertPromised(
+  deliveries: TenantCollection<DeliveryDoc>,
+  docs: DeliveryDoc[],
+  promises: Promised[],
+): Promise<Set<number>> {
+  try {
+    const known = await insert(deliveries, docs);
+    const old = new Set([...known].map((i) => docs[i]));
+    for (const { rows, keep } of promises) keep(rows.filter((row) => !old.has(row)));
+    return known;
+  } catch (err) {
+    // Should some of them be written, they are ready again when their lease ends.
+    for (const { keep } of promises) keep([]);
+    throw err;
+  }
 }
 
 /** @returns the places of those whose id is taken */

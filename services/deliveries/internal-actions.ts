@@ -93,8 +93,8 @@ export function internalActions(parts: () => Parts): Record<string, ActionSchema
   return {
     /** Idempotent: fan-out may ask for the same deliveries again. */
     enqueue: idempotent<{ deliveries: NewDelivery[] }>(async ({ params }) => {
-      const { deliveries, now, announceReady } = parts();
-      const { enqueued, known, ready } = await enqueue(deliveries, params.deliveries, now());
+      const { deliveries, receivers, now, announceReady } = parts();
+      const { enqueued, known, ready } = await enqueue(deliveries, params.deliveries, now(), receivers);
       metrics.deliveriesEnqueued.inc(enqueued);
       announceReady(ready);
       return { enqueued, known };
