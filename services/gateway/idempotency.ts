@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { createHash, type Hash } from "node:crypto";
 import { callerId } from "../../lib/caller.ts";
 import { Fault } from "../../lib/faults.ts";
 import type { Blobs } from "../../storage/blobs/blobs.ts";
@@ -11,6 +11,8 @@ import { type Answer, errorAnswer } from "./respond.ts";
 const MAX_KEY_CHARACTERS = 255;
 /** A larger body is kept as a blob: calls between nodes must stay short. */
 const LARGE = 262_144;
+/** Bytes that are hashed in one turn. */
+const PIECE = 1_048_576;
 const HONOURED = new Set(["POST", "PATCH", "PUT"]);
 
 /** Whose keys a request's are; null where nobody is known to have sent it. */
@@ -99,7 +101,16 @@ async function fingerprintOf({ req, op }: Exchange): Promise<string> {
   const hash = createHash("sha256").update(`${op.method} ${req.url}\n`);
   // In binary mode a CloudEvent's attributes are headers: they are as much of the request as its body.
   if (op.consumes === "cloudevents") hash.update(JSON.stringify(attributesOf(req.headers)));
-  return hash.update(raw).digest("base64url");
+  await hashInTurns(hash, raw);
+  return hash.digest("base64url");
+}
+
+/** A large body a piece at a time, so that others have their turn. */
+async function hashInTurns(hash: Hash, raw: Buffer): Promise<void> {
+  for (let at = 0; at < raw.length; at += PIECE) {
+    if (at > 0) await new Promise(setImmediate);
+    hash.update(raw.subarray(at, at + PIECE));
+  }
 }
 
 function attributesOf(headers: NodeJS.Dict<string | string[]>): [string, unknown][] {
