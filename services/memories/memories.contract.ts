@@ -163,10 +163,16 @@ export const createMemories = operation({
   access: writer,
   body: {
     // Checked one by one, so that one that does not fit does not refuse the rest.
-    memories: Type.Array(Type.Unknown({ description: "What `POST /memories` takes." }), {
-      minItems: 1,
-      maxItems: MAX_BATCH,
-    }),
+    memories: Type.Array(
+      Type.Unknown({
+        description: "What `POST /memories` takes.",
+        examples: [{ title: "A title", content: "Some content", type: "semantic", scope: "agent" }],
+      }),
+      {
+        minItems: 1,
+        maxItems: MAX_BATCH,
+      },
+    ),
   },
   maxBody: MAX_BODY,
   results: {

@@ -6,13 +6,14 @@ export const PROJECT_STATUSES = ["active", "completed", "archived"] as const;
 export type ProjectStatus = (typeof PROJECT_STATUSES)[number];
 
 /** What stands as `project_id` elsewhere. */
-const ProjectKey = Type.String({
+const key = {
   pattern: "^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$",
   examples: ["apollo"],
   description:
     "Letters, digits, `.`, `_` and `-`; no UUID. Sent as `project_id` elsewhere; it never changes.",
-  "x-identifier": "project",
-});
+};
+const NewKey = Type.String(key);
+const ProjectKey = Type.String({ ...key, "x-identifier": "project" });
 
 const Status = oneOf(PROJECT_STATUSES, { examples: ["active"] });
 
@@ -55,7 +56,7 @@ export const createProject = operation({
   summary: "Make a project",
   access: admin,
   body: {
-    key: ProjectKey,
+    key: NewKey,
     name: Type.Optional(Name),
     status: Type.Optional(Status),
     target_date: Type.Optional(TargetDate),

@@ -49,11 +49,12 @@ test("an Idempotency-Key makes one project, and a key is there once in any case"
 
 test.each([
   ["post", "/projects", {}, 400, "validation_failed"],
-  ["post", "/projects", { key: "" }, 400, "validation_error"],
-  ["post", "/projects", { key: "a b" }, 400, "validation_error"],
+  ["post", "/projects", { key: "" }, 400, "validation_failed"],
+  ["post", "/projects", { key: "a b" }, 400, "validation_failed"],
   ["post", "/projects", { key: "0199c0de-7a11-7c3e-9f00-5a1b2c3d4e5f" }, 400, "validation_error"],
   ["post", "/projects", { key: "fine", status: "paused" }, 400, "validation_failed"],
   ["post", "/projects", { key: "fine", target_date: "soon" }, 400, "validation_failed"],
+  ["patch", "/projects/a%20b", { name: "x" }, 400, "validation_error"],
   ["patch", "/projects/absent", { name: "x" }, 404, "not_found"],
   ["patch", "/projects/alpha", { status: "paused" }, 400, "validation_failed"],
   ["patch", "/projects/alpha", { name: "" }, 400, "validation_failed"],
