@@ -4,11 +4,11 @@ import type { SearchDrop, SearchPut } from "../../lib/search-entry.ts";
 import type { Blobs } from "../../storage/blobs/blobs.ts";
 import type { ChunkDoc, DocumentDoc } from "./documents.model.ts";
 import type { Parts } from "./parts.ts";
-import { place, type Queue, type Queued } from "./queue.ts";
+import { LEASE_MS, place, type Queue, type Queued } from "./queue.ts";
 import { readDocument } from "./reader.ts";
 import { toChunks, toEntry } from "./rows.ts";
 
-const RENEW_MS = 20_000;
+const RENEW_MS = LEASE_MS / 4;
 /** Rows of one write, and chunks of one call to search: well below what NATS takes. */
 const WRITE = 500;
 const PAGE = 100;

@@ -2,7 +2,8 @@ import { newUuid } from "../../lib/ids.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
 import type { DocumentDoc } from "./documents.model.ts";
 
-const LEASE_MS = 60_000;
+/** A node that dies holds up a document for so long; one that lives renews in time. */
+export const LEASE_MS = 15_000;
 const DIGITS = 15;
 
 /** A document that something is to be done with. */

@@ -25,6 +25,30 @@ export async function readAhead(req: Read, maxSize: number): Promise<Buffer> {
   return req.$raw;
 }
 
+/** The body as it comes in, for what is too large to be held. */
+export async function* readParts(req: Read, maxSize: number): AsyncGenerator<Buffer> {
+  requireNoEncoding(req);
+  if (req.$raw) {
+    const raw = await readRaw(req, maxSize);
+    for (let at = 0; at < raw.length; at += PART) yield raw.subarray(at, at + PART);
+    return;
+  }
+  requireSize(Number(req.headers["content-length"] ?? 0), maxSize);
+  let size = 0;
+  // A refused body is let pass by, so the connection must outlive this.
+  for await (const part of req.iterator({ destroyOnReturn: false })) {
+    size += part.length;
+    requireSize(size, maxSize);
+    yield part;
+  }
+}
+
+const PART = 65_536;
+
+function requireSize(size: number, maxSize: number): void {
+  if (size > maxSize) throw tooLarge(size, maxSize);
+}
+
 function receive(req: IncomingMessage, maxSize: number): Promise<Buffer> {
   const declared = Number(req.headers["content-length"] ?? 0);
   if (declared > maxSize) return Promise.reject(tooLarge(declared, maxSize));
@@ -64,7 +88,11 @@ export function discardBody(req: IncomingMessage): void {
 
 /** The JSON body of an operation as its params; an absent body is an empty object. */
 export async function readJson(req: IncomingMessage, op: Operation): Promise<Record<string, unknown>> {
-  const raw = await readRaw(req, op.maxBody ?? DEFAULT_MAX_BODY);
+  return jsonBody(req, op, await readRaw(req, op.maxBody ?? DEFAULT_MAX_BODY));
+}
+
+/** As `readJson`, of bytes that were read already. */
+export function jsonBody(req: IncomingMessage, op: Operation, raw: Buffer): Record<string, unknown> {
   if (raw.length === 0) return {};
   const type = mediaType(req);
   if (type !== "application/json" && !type.endsWith("+json")) throw unsupported(type, ["application/json"]);
@@ -87,7 +115,7 @@ export function parseJson(raw: Buffer): unknown {
   }
 }
 
-function notJson(why: string): Fault {
+export function notJson(why: string): Fault {
   const details = { field: "", value: null, expected: "JSON", example: {} };
   return new Fault("validation_failed", `The body is not read as JSON: ${why}.`, details);
 }
@@ -111,7 +139,7 @@ function requireNoEncoding(req: IncomingMessage): void {
   throw new Fault("unsupported_media_type", message, { value: given, expected: ["identity"] });
 }
 
-function tooLarge(actual_size: number, max_size: number): Fault {
+export function tooLarge(actual_size: number, max_size: number): Fault {
   return new Fault("payload_too_large", `The body has ${actual_size} bytes; at most ${max_size} are read.`, {
     actual_size,
     max_size,

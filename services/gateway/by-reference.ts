@@ -1,34 +1,53 @@
+import type { IncomingMessage } from "node:http";
+import type { Operation } from "../../lib/contract.ts";
 import { Fault } from "../../lib/faults.ts";
-import type { Blobs } from "../../storage/blobs/blobs.ts";
-import type { Exchange } from "./exchange.ts";
+import type { BlobRef, Blobs } from "../../storage/blobs/blobs.ts";
+import { DEFAULT_MAX_BODY, jsonBody, notJson, readParts, tooLarge } from "./body.ts";
+import { fromBase64, takeFields, toUtf8, unescaped } from "./json-fields.ts";
 
 /**
- * Keeps the fields of a body that the operation takes by reference, and puts references in their place. What is no text
- * is refused here: an action must be able to trust every reference it gets.
+ * Reads a JSON body whose large fields go from the connection into blobs, and puts references in their place: the body
+ * is never held, nor parsed as a whole.
  *
- * @throws Fault validation_failed
+ * @throws Fault validation_failed, payload_too_large, unsupported_media_type
  */
-export async function keepByReference(
-  { op, caller }: Exchange,
-  body: Record<string, unknown>,
+export async function readByReference(
+  req: IncomingMessage,
+  op: Operation,
+  tenant_id: string,
   blobs: Blobs,
-): Promise<void> {
-  for (const [field, encoding] of Object.entries(op.byReference ?? {})) {
-    const value = body[field];
-    if (value === undefined) continue;
-    if (typeof value !== "string") throw misfit(field, "a string");
-    const bytes = encoding === "base64" ? decodeBase64(field, value) : Buffer.from(value);
-    // Nobody but a caller with a tenant may send what is kept.
-    body[field] = await blobs.put((caller as NonNullable<typeof caller>).tenant_id, bytes);
+): Promise<Record<string, unknown>> {
+  const encodings = op.byReference ?? {};
+  const kept = new Map<string, BlobRef>();
+  const keep = async (field: string, text: AsyncIterable<Buffer>) => {
+    const characters = unescaped(text);
+    const bytes = encodings[field] === "base64" ? fromBase64(characters) : toUtf8(characters);
+    kept.set(field, await blobs.put(tenant_id, bytes).catch((err) => refuse(field, err)));
+  };
+  const parts = readParts(req, op.maxBody ?? DEFAULT_MAX_BODY);
+  const rest = await takeFields(parts, new Set(Object.keys(encodings)), DEFAULT_MAX_BODY, keep).catch(
+    refuseBody,
+  );
+  const body = jsonBody(req, op, rest);
+  for (const field of Object.keys(encodings)) {
+    if (body[field] === undefined) continue;
+    // An action must be able to trust every reference it gets. A field that stands there twice is none.
+    if (body[field] !== "" || !kept.has(field)) throw misfit(field, "a string, once");
+    body[field] = kept.get(field);
   }
+  return body;
 }
 
-/** Decoding passes over what is no base64: then there are fewer bytes than there must be. */
-function decodeBase64(field: string, text: string): Buffer {
-  const bytes = Buffer.from(text, "base64");
-  const padding = text.endsWith("==") ? 2 : text.endsWith("=") ? 1 : 0;
-  if (text.length % 4 === 0 && bytes.length === (text.length / 4) * 3 - padding) return bytes;
-  throw misfit(field, "standard base64, padded and without line breaks");
+/** What is wrong with a field's text; errors of the store are not the caller's. */
+function refuse(field: string, err: unknown): never {
+  if (err instanceof RangeError) throw misfit(field, "standard base64, padded and without line breaks");
+  throw err;
+}
+
+function refuseBody(err: unknown): never {
+  if (err instanceof SyntaxError) throw notJson(err.message);
+  if (err instanceof RangeError) throw tooLarge(DEFAULT_MAX_BODY + 1, DEFAULT_MAX_BODY);
+  throw err;
 }
 
 function misfit(field: string, expected: string): Fault {

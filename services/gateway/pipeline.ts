@@ -3,7 +3,7 @@ import { Type } from "../../lib/type.ts";
 import { type Check, compileQueryCheck } from "../../lib/validator.ts";
 import type { Blobs } from "../../storage/blobs/blobs.ts";
 import { DEFAULT_MAX_BODY, readJson, readRaw } from "./body.ts";
-import { keepByReference } from "./by-reference.ts";
+import { readByReference } from "./by-reference.ts";
 import type { Exchange } from "./exchange.ts";
 import { type Answer, JSON_TYPE } from "./respond.ts";
 
@@ -37,13 +37,18 @@ export async function readParams(exchange: Exchange, readers: Record<string, Bod
   const { op, path } = exchange;
   const query = readQuery(exchange);
   if (!op.body) return { ...query, ...path };
-  const body = await readBody(exchange, readers);
-  if (op.byReference) await keepByReference(exchange, body, blobs);
+  const body = await readBody(exchange, readers, blobs);
   return op.url.includes("{") || op.query ? { ...query, ...body, ...path } : body;
 }
 
-function readBody(exchange: Exchange, readers: Record<string, BodyReader>): Promise<Record<string, unknown>> {
-  const { op, req } = exchange;
+function readBody(
+  exchange: Exchange,
+  readers: Record<string, BodyReader>,
+  blobs: Blobs,
+): Promise<Record<string, unknown>> {
+  const { op, req, caller } = exchange;
+  // Only who has a tenant may send what is kept.
+  if (op.byReference && caller) return readByReference(req, op, caller.tenant_id, blobs);
   const consumes = op.consumes ?? "json";
   if (consumes === "json") return readJson(req, op);
   if (consumes === "raw") return readDelivery(exchange);

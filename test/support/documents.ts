@@ -26,11 +26,12 @@ export async function ingest(by: Api, file: object): Promise<any> {
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: as above
-export function finished(by: Api, document_id: string): Promise<any> {
-  return settle(async () => {
+export function finished(by: Api, document_id: string, within = 10_000): Promise<any> {
+  const look = async () => {
     const document = ok(await by.get(`/documents/${document_id}`));
     return ["stored", "failed", "superseded"].includes(document.status) && document;
-  });
+  };
+  return settle(look, { within });
 }
 
 /** The path of a document's chunks. */
