@@ -11,7 +11,8 @@ const MAX_REMEMBERED = 20_000;
 
 const WORD = /[\p{L}\p{N}\p{M}]+/gu;
 const LATIN_ACCENTS = /[\u0300-\u036f]+/g;
-const ENGLISH_CONTRACTION = /['’](?:s|t|re|ve|ll|d|m)\b/g;
+/** What is left when they are gone says something; of those with "not", nothing does. */
+const ENGLISH_CONTRACTIONS = /\b[a-z]+n['’]t\b|['’](?:s|re|ve|ll|d|m)\b/g;
 /** Scripts that put no spaces between words. */
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
 
@@ -52,7 +53,7 @@ export function signsOf(text: string): number {
 
 function fold(text: string): string {
   const plain = text.toLowerCase().normalize("NFKD").replace(LATIN_ACCENTS, "").normalize("NFC");
-  return plain.replace(ENGLISH_CONTRACTION, "");
+  return plain.replace(ENGLISH_CONTRACTIONS, "");
 }
 
 function pairs(word: string): string[] {

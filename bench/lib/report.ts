@@ -20,7 +20,7 @@ export interface Part {
 }
 
 /** Replaces a part's section in `docs/benchmarks.md`, keeping the others. */
-export function writeSection({ name, title }: Part, rows: Row[]): void {
+export function writeSection({ name, title }: Omit<Part, "run">, rows: Row[]): void {
   const old = existsSync(FILE) ? readFileSync(FILE, "utf8") : "";
   const sections = new Map([...old.matchAll(SECTION)].map(([section, known]) => [known, section]));
   sections.set(name, `<!-- ${name} -->\n${render(title, rows)}<!-- /${name} -->\n`);

@@ -1,6 +1,7 @@
 import type { SearchFind, SearchFound, SearchHit, SearchPlan } from "../../lib/search-entry.ts";
 import type { LocalIndex } from "../../storage/search/local-index.ts";
 import type { Expected, LegsAnswer } from "../../storage/search/protocol.ts";
+import type { Chance } from "./chance.ts";
 import { parseQuery } from "./query.ts";
 import type { QueryVectors } from "./query-vectors.ts";
 import { FLOOR, type Ranked, rank } from "./ranking.ts";
@@ -11,12 +12,13 @@ const PLAN_RESULTS = 50;
 interface Parts {
   index: LocalIndex;
   vectors: QueryVectors;
+  chance: Chance;
   /** The time that decides. */
   now(): number;
 }
 
 /** A search in one tenant, by both legs at once; without the vector leg when its embedder is late or fails. */
-export async function find({ index, vectors, now }: Parts, asked: SearchFind): Promise<SearchFound> {
+export async function find({ index, vectors, chance, now }: Parts, asked: SearchFind): Promise<SearchFound> {
   const { tenant_id, kind, access, where = {}, include_superseded = false, expect } = asked;
   const at = now();
   const query = parseQuery(asked.query, at);
@@ -34,7 +36,7 @@ export async function find({ index, vectors, now }: Parts, asked: SearchFind): P
     now: at,
     ...(expect !== undefined && { expect }),
   });
-  const ranked = rank(query, legs.candidates, legs.corpus, at);
+  const ranked = rank(query, legs.candidates, legs.corpus, { now: at, chance: chance.get() });
   const floor = Math.max(FLOOR, asked.min_score ?? 0);
   const cleared = ranked.filter(({ score }) => score >= floor);
   const hits = cleared.slice(0, asked.limit + (asked.spare ?? 0)).map(toHit);

@@ -10,6 +10,7 @@ import { LocalIndex } from "../../storage/search/local-index.ts";
 import type { NearDuplicate } from "../../storage/search/protocol.ts";
 import { event, idempotent, internal, type ServiceFactory } from "../runtime.ts";
 import { CatchUp, tenantErasure } from "./catch-up.ts";
+import { Chance } from "./chance.ts";
 import { EmbeddingWork } from "./embedding-loop.ts";
 import { EmbeddingStore } from "./embedding-store.ts";
 import { find } from "./find.ts";
@@ -27,6 +28,7 @@ export const searchService: ServiceFactory = ({ store, config, log, health }) =>
   let index: LocalIndex;
   let embedder: Embedder | null = null;
   let vectors: QueryVectors;
+  let chance: Chance;
   let catchingUp: Loop;
   let embedding: { loop: Loop; work: EmbeddingWork } | undefined;
   let searchedAt = Number.NEGATIVE_INFINITY;
@@ -87,7 +89,7 @@ export const searchService: ServiceFactory = ({ store, config, log, health }) =>
 
       find: internal<SearchFind>(({ params }) => {
         searchedAt = performance.now();
-        return find({ index, vectors, now: store.now }, params);
+        return find({ index, vectors, chance, now: store.now }, params);
       }),
 
       /** How many of a tenant's entries have no vector yet. */
@@ -118,6 +120,7 @@ export const searchService: ServiceFactory = ({ store, config, log, health }) =>
       embedder = await makeEmbedder(config);
       await index.useModel(embedder?.model ?? null);
       vectors = new QueryVectors(embedder);
+      chance = new Chance(embedder);
       const passes = new CatchUp(broker, index, erasures);
       const pass = async () => {
         await passes.run();

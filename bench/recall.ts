@@ -1,0 +1,154 @@
+/**
+ * `npm run bench:recall -- FILE [--record]`: how much of what answers a question search finds.
+ *
+ * Each turn of each conversation becomes a memory by the API, each question a search with limit 10. Without a file, a
+ * small invented conversation is used, which shows that it works and no more. `--record` writes docs/benchmarks.md.
+ */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { agentToken } from "../test/support/http.ts";
+import { settle } from "../test/support/settle.ts";
+import { type Conversation, memoryOf, type Question, readConversations } from "./lib/conversations.ts";
+import { type Client, newClient } from "./lib/http.ts";
+import { progress, type Row, writeSection } from "./lib/report.ts";
+import { meanQuality, type Quality, quality } from "./lib/retrieval.ts";
+import { percentile } from "./lib/stats.ts";
+import { newWorld, type World } from "./lib/world.ts";
+
+const SAMPLE = join(import.meta.dirname, "lib/sample-conversation.json");
+const BATCH = 100;
+/** Questions of this category ask for what was never said; by custom they are left out of the one figure. */
+const UNANSWERABLE = 5;
+/** The least share of the evidence among the first ten, in percent. */
+const TARGET = 75;
+
+interface Asked extends Quality {
+  category: Question["category"];
+  ms: number;
+  degraded: boolean;
+}
+
+const options = process.argv.slice(2);
+const file = options.find((option) => !option.startsWith("--"));
+if (file && !existsSync(file)) {
+  process.stderr.write(`There is no file ${file}.\n`);
+  process.exit(1);
+}
+const conversations = readConversations(file ?? SAMPLE);
+if (!file) progress("no file is named: the sample conversation shows that it works, and no more");
+const rows = report(await measure(conversations));
+if (options.includes("--record")) writeSection({ name: "recall", title: "Recall of conversations" }, rows);
+
+async function measure(all: Conversation[]): Promise<Asked[]> {
+  const world = await newWorld();
+  try {
+    const stored: Stored[] = [];
+    for (const conversation of all) stored.push(await remember(world, conversation));
+    await embedded(world);
+    const asked: Asked[] = [];
+    for (const each of stored) {
+      asked.push(...(await askAll(each)));
+      each.client.close();
+      progress(`conversation ${each.conversation.id}: ${each.conversation.questions.length} questions asked`);
+    }
+    return asked;
+  } finally {
+    await world.stop();
+  }
+}
+
+/** A conversation in the memory of an agent of its own. */
+interface Stored {
+  conversation: Conversation;
+  client: Client;
+  /** Turns by the memory that holds them. */
+  turns: Map<string, string>;
+}
+
+async function remember(world: World, conversation: Conversation): Promise<Stored> {
+  const name = `conversation ${conversation.id}`;
+  const client = await newAgent(world, name);
+  const turns = new Map<string, string>();
+  for (let from = 0; from < conversation.turns.length; from += BATCH) {
+    const part = conversation.turns.slice(from, from + BATCH);
+    const memories = part.map((turn) => memoryOf(conversation, turn));
+    const { results } = await client.send("POST", "/memories/batch", { memories });
+    for (const [i, { status, memory, error }] of results.entries()) {
+      if (status !== 201) throw new Error(`turn ${part[i]?.id}: ${status} ${JSON.stringify(error)}`);
+      turns.set(memory.id, part[i]?.id as string);
+    }
+  }
+  progress(`${name}: ${turns.size} turns remembered`);
+  return { conversation, client, turns };
+}
+
+async function newAgent({ server, client }: World, name: string): Promise<Client> {
+  const { id } = await client.send("POST", "/agents", { name, delivery_mode: "poll" });
+  const scopes = ["memory:read", "memory:write"];
+  const { key } = await client.send("POST", `/agents/${id}/keys`, { scopes });
+  return newClient(server.url, await agentToken(server, key));
+}
+
+/** Waits until every memory has its vector, however long that takes, as long as it goes on. */
+async function embedded({ server }: World): Promise<void> {
+  const gap = async () => {
+    const text = await (await fetch(`${server.root}/metrics`)).text();
+    return Number(/^afferent_embed_gap\{of="all"\} (\d+)/m.exec(text)?.[1]);
+  };
+  for (let left = await gap(); left > 0; left = await gap()) {
+    progress(`${left} vectors are still to be made`);
+    const before = left;
+    await settle(async () => (await gap()) < before, { within: 60_000, every: 2000, what: "another vector" });
+  }
+}
+
+async function askAll({ conversation, client, turns }: Stored): Promise<Asked[]> {
+  const known = new Set(turns.values());
+  const asked: Asked[] = [];
+  for (const { question, category, evidence } of conversation.questions) {
+    const wanted = new Set(evidence.filter((id) => known.has(id)));
+    if (wanted.size === 0) continue;
+    const start = performance.now();
+    const { results, degraded } = await client.send("POST", "/memories/search", {
+      query: question,
+      limit: 10,
+    });
+    const ms = performance.now() - start;
+    const found = results.map(({ memory }: { memory: { id: string } }) => turns.get(memory.id) as string);
+    asked.push({ category, ms, degraded, ...quality(found, wanted) });
+  }
+  return asked;
+}
+
+function report(asked: Asked[]): Row[] {
+  const answerable = asked.filter(({ category }) => Number(category) !== UNANSWERABLE);
+  const categories = [...Map.groupBy(asked, ({ category }) => String(category))].sort();
+  const groups: [string, Asked[]][] = [
+    [`without category ${UNANSWERABLE}`, answerable],
+    ["all questions", asked],
+    ...categories.map(([category, group]): [string, Asked[]] => [`category ${category}`, group]),
+  ];
+  const rows: Row[] = groups
+    .filter(([, group]) => group.length)
+    .map(([name, group]) => qualityRow(name, group));
+  const times = asked.map(({ ms }) => ms);
+  const [p50, p95] = [0.5, 0.95].map((p) => percentile(times, p).toFixed(1));
+  rows.push({ what: "p50 / p95 of a search, one at a time", figure: `${p50} / ${p95} ms` });
+  rows.push({
+    what: "answered without vectors",
+    figure: String(asked.filter((each) => each.degraded).length),
+  });
+  for (const { what, figure } of rows) process.stdout.write(`${what.padEnd(36)}  ${figure}\n`);
+  const first = rows[0] as Row;
+  const met = meanQuality(answerable).recall10 * 100 >= TARGET;
+  return [{ ...first, target: `recall@10 ≥ ${TARGET} (aim 80)`, met }, ...rows.slice(1)];
+}
+
+function qualityRow(name: string, group: Asked[]): Row {
+  const { recall5, recall10, ndcg10, hit10 } = meanQuality(group);
+  const percent = (share: number) => (share * 100).toFixed(1);
+  const figure =
+    `recall@5 ${percent(recall5)}, recall@10 ${percent(recall10)}, ` +
+    `nDCG@10 ${percent(ndcg10)}, hit@10 ${percent(hit10)}`;
+  return { what: `${name} (${group.length})`, figure };
+}

@@ -1,0 +1,93 @@
+import { expect, test } from "@jest/globals";
+import { SIGN_ASKS, SIGN_HAS_NUMBER, SIGN_TELLS_TIME, signsOf, terms } from "../../lib/terms.ts";
+import { type DateRange, dateRanges, nearness } from "../../services/search/date-words.ts";
+import { parseQuery } from "../../services/search/query.ts";
+
+/** A Friday. */
+const NOW = Date.UTC(2026, 10, 20, 14);
+const DAY = 86_400_000;
+
+test.each([
+  ["The crane's inspections", "crane inspect"],
+  ["She bought it; he is buying", "bui bui"],
+  ["CAFÉ cafe Cafe\u0301", "cafe cafe cafe"],
+  ["don't won't we've", ""],
+  ["O'Brien’s", "o brien"],
+  ["postgres_max v2.0 a-b", "postgr max v2 0 b"],
+  ["C and vitamin D", "c vitamin d"],
+  ["東京 タワー 駅", "東京 タワ ワー 駅"],
+  ["한국어", "한국어"],
+  ["x".repeat(100), "x".repeat(40)],
+])("the terms of %j", (text, expected) => {
+  expect(terms(text).join(" ")).toBe(expected);
+});
+
+test.each([
+  ["Did you go?", SIGN_ASKS],
+  ["\"Is it 'so?'\" ", SIGN_ASKS],
+  ["We met last week.", SIGN_TELLS_TIME],
+  ["It costs 900 kroner", SIGN_HAS_NUMBER],
+  ["Was it in 2023?", SIGN_ASKS | SIGN_TELLS_TIME | SIGN_HAS_NUMBER],
+  ["A lasting impression", 0],
+])("the signs of %j", (text, expected) => {
+  expect(signsOf(text)).toBe(expected);
+});
+
+test.each([
+  ["on 2023-05-08", "2023-05-08..2023-05-09"],
+  ["2023-05", "2023-05-01..2023-06-01"],
+  ["8 May 2023", "2023-05-08..2023-05-09"],
+  ["May 8th, 2023", "2023-05-08..2023-05-09"],
+  ["Sept. 30 2023", "2023-09-30..2023-10-01"],
+  ["the 3rd of June", "2000-06-03..2000-06-04 yearly"],
+  ["in May", "2000-05-01..2000-06-01 yearly"],
+  ["may we march on", ""],
+  ["October 2023", "2023-10-01..2023-11-01"],
+  ["in 2023", "2023-01-01..2024-01-01"],
+  ["30 February 2023", "2023-02-01..2023-03-01"],
+  ["three weeks ago", "2026-10-26..2026-11-02"],
+  ["two days ago", "2026-11-18..2026-11-19"],
+  ["a month ago", "2026-10-01..2026-11-01"],
+  ["last week", "2026-11-09..2026-11-16"],
+  ["this month", "2026-11-01..2026-12-01"],
+  ["last year", "2025-01-01..2026-01-01"],
+  ["yesterday or today", "2026-11-19..2026-11-20 2026-11-20..2026-11-21"],
+  ["in the last 10 days", "2026-11-10..2026-11-20"],
+  ["call 12 people", ""],
+])("the dates in %j", (text, expected) => {
+  const day = (time: number) => new Date(time).toISOString().slice(0, 10);
+  const shown = dateRanges(text, NOW).map(
+    ({ from, to, yearly }) => `${day(from)}..${day(to)}${yearly ? " yearly" : ""}`,
+  );
+  expect(shown.join(" ")).toBe(expected);
+});
+
+test("a time is near a date from three days before it to a week after", () => {
+  const [range] = dateRanges("8 May 2023", NOW) as [DateRange];
+  expect(nearness(range.from, range)).toBe(1);
+  expect(nearness(range.to - 1, range)).toBe(1);
+  const [after, before] = [nearness(range.to + 2 * DAY, range), nearness(range.from - 2 * DAY, range)];
+  expect(after).toBeGreaterThan(before);
+  expect(before).toBeGreaterThan(0);
+  expect(nearness(range.from - 4 * DAY, range)).toBe(0);
+  expect(nearness(range.to + 7 * DAY, range)).toBe(0);
+});
+
+test("a date without a year is of any year, over its end as well", () => {
+  const [range] = dateRanges("31 December", NOW) as [DateRange];
+  expect(nearness(Date.UTC(2021, 11, 31, 9), range)).toBe(1);
+  expect(nearness(Date.UTC(2022, 0, 2), range)).toBeGreaterThan(0.5);
+  expect(nearness(Date.UTC(2022, 5, 2), range)).toBe(0);
+});
+
+test("a query is its distinct terms, and whether it asks for a time", () => {
+  const query = parseQuery("When did the crane's crane break in May 2023?", NOW);
+  expect(query).toMatchObject({ asksTime: true, dates: [{ from: Date.UTC(2023, 4), yearly: false }] });
+  expect(query.terms).toEqual(["crane", "break", "mai", "2023"]);
+  expect(parseQuery("the day we met", NOW).asksTime).toBe(false);
+});
+
+test("a query has at most as many terms as a mask has bits", () => {
+  const long = Array.from({ length: 50 }, (_, i) => `word${i}`).join(" ");
+  expect(parseQuery(long, NOW).terms).toHaveLength(31);
+});

@@ -1,0 +1,126 @@
+import { expect, test } from "@jest/globals";
+import type { Candidate, Corpus, Neighbour } from "../../lib/search-features.ts";
+import { SIGN_ASKS, SIGN_TELLS_TIME } from "../../lib/terms.ts";
+import { parseQuery } from "../../services/search/query.ts";
+import { FLOOR, type Ranked, rank } from "../../services/search/ranking.ts";
+
+const DAY = 86_400_000;
+const NOW = Date.UTC(2026, 4, 20, 12);
+
+function candidate(id: string, more: Partial<Candidate> = {}): Candidate {
+  return {
+    ...{ id, has: 0, title: 0, cosine: 0.2, bm25: 0, length: 20, signs: 0, before: [], after: [] },
+    ...{ created_at: NOW, date: null, confidence: 0.5, importance: 0.5, cites: 0 },
+    ...{ scope: "agent", superseded: false },
+    ...more,
+  };
+}
+
+function neighbour(more: Partial<Neighbour> = {}): Neighbour {
+  return { has: 0, title: 0, cosine: 0.2, ...more };
+}
+
+/** Each term of the query is in ten of a thousand entries. */
+function ranked(text: string, candidates: Candidate[], chance?: number): Ranked[] {
+  const query = parseQuery(text, NOW);
+  const corpus: Corpus = { documents: 1000, frequencies: query.terms.map(() => 10), averageLength: 20 };
+  return rank(query, candidates, corpus, { now: NOW, ...(chance !== undefined && { chance }) });
+}
+
+/** The ids, best first. */
+function order(text: string, candidates: Candidate[]): string[] {
+  return ranked(text, candidates).map(({ id }) => id);
+}
+
+const QUERY = "harbour crane inspection";
+const WORDS = { has: 0b111, bm25: 14 };
+
+const pairs: [string, string, Partial<Candidate>, Partial<Candidate>][] = [
+  ["its own words before none", QUERY, WORDS, {}],
+  ["more words before fewer", QUERY, WORDS, { has: 0b001, bm25: 5 }],
+  ["words in the title before the same elsewhere", QUERY, { ...WORDS, title: 0b111 }, WORDS],
+  ["what is near in meaning before what is not", QUERY, { cosine: 0.7 }, { cosine: 0.3 }],
+  ["what stands beside the words before what does not", QUERY, { after: [neighbour({ has: 7 })] }, {}],
+  ["what tells before what asks", QUERY, WORDS, { ...WORDS, signs: SIGN_ASKS }],
+  ["substance before a mere word", QUERY, WORDS, { ...WORDS, length: 2 }],
+  ["what names a time when asked for one", `When was the ${QUERY}?`, { signs: SIGN_TELLS_TIME }, {}],
+  [
+    "what is of the date that the query names",
+    `${QUERY} on 3 May 2026`,
+    { ...WORDS, date: Date.UTC(2026, 4, 4) },
+    { ...WORDS, date: Date.UTC(2026, 0, 4) },
+  ],
+  ["the surer of two alike", QUERY, { ...WORDS, confidence: 0.9 }, { ...WORDS, confidence: 0.2 }],
+  ["the newer of two alike", QUERY, WORDS, { ...WORDS, created_at: NOW - 90 * DAY }],
+  ["the cited of two alike", QUERY, { ...WORDS, cites: 2 }, WORDS],
+  ["what is in force before what is superseded", QUERY, { has: 3, bm25: 9 }, { ...WORDS, superseded: true }],
+  ["the caller's own of two alike", QUERY, WORDS, { ...WORDS, scope: "team" }],
+  ["the team's before all of the tenant", QUERY, { scope: "team" }, { scope: "institutional" }],
+];
+
+test.each(pairs)("puts %s", (_, query, better, worse) => {
+  const [a, b] = [candidate("z-better", better), candidate("a-worse", worse)];
+  expect(order(query, [a, b])).toEqual(["z-better", "a-worse"]);
+  expect(order(query, [b, a])).toEqual(["z-better", "a-worse"]);
+});
+
+test("an item with all of the words wins over the neighbours that have none", () => {
+  const words = neighbour({ has: 0b111, cosine: 0.5 });
+  const none = neighbour();
+  const first = candidate("first", { length: 40, after: [none, words] });
+  const second = candidate("second", { length: 40, before: [none], after: [words] });
+  const third = candidate("third", { ...WORDS, cosine: 0.5, length: 12, before: [none, none] });
+  expect(order(QUERY, [first, second, third])[0]).toBe("third");
+});
+
+test("two alike are always in the same order", () => {
+  const alike = ["c", "a", "b"].map((id) => candidate(id, WORDS));
+  expect(order(QUERY, alike)).toEqual(["a", "b", "c"]);
+});
+
+test("scores lie between 0 and 1 and say what clears the floor", () => {
+  const [right, foreign] = ranked(QUERY, [
+    candidate("right", { ...WORDS, title: 0b001, cosine: 0.6 }),
+    candidate("foreign", { cosine: 0.3 }),
+  ]) as [Ranked, Ranked];
+  expect(right.score).toBeGreaterThan(0.5);
+  expect(right.score).toBeLessThan(1);
+  expect(foreign.score).toBeGreaterThan(0);
+  expect(foreign.score).toBeLessThan(FLOOR);
+});
+
+test("shows what each leg says, and null where one says nothing", () => {
+  const [both, none] = ranked(QUERY, [
+    candidate("both", { ...WORDS, cosine: 0.6 }),
+    candidate("none", { cosine: null }),
+  ]) as [Ranked, Ranked];
+  expect(both).toMatchObject({ vector: 0.6, bm25: expect.any(Number), recency: 1, confidence: 0.5 });
+  expect(both.bm25).toBeGreaterThan(0);
+  expect(both.bm25).toBeLessThanOrEqual(1);
+  expect(none).toMatchObject({ vector: null, bm25: null });
+});
+
+test("without vectors, words alone can clear the floor, and their absence cannot", () => {
+  const [right, wrong] = ranked(QUERY, [
+    candidate("right", { ...WORDS, cosine: null }),
+    candidate("wrong", { cosine: null }),
+  ]) as [Ranked, Ranked];
+  expect(right.score).toBeGreaterThan(0.3);
+  expect(wrong.score).toBeLessThan(FLOOR);
+});
+
+test("a cosine counts by how far it is above that of unrelated texts", () => {
+  const near = [candidate("near", { cosine: 0.6 })];
+  expect(ranked(QUERY, near, 0.1)[0]?.score).toBeGreaterThan(FLOOR);
+  expect(ranked(QUERY, near, 0.55)[0]?.score).toBeLessThan(FLOOR);
+});
+
+test("ranks by meaning alone when a query has only words that say nothing", () => {
+  expect(
+    order("who are you", [candidate("far", { cosine: 0.1 }), candidate("near", { cosine: 0.5 })]),
+  ).toEqual(["near", "far"]);
+});
+
+test("ranks nothing as nothing", () => {
+  expect(ranked(QUERY, [])).toEqual([]);
+});
