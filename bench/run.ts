@@ -6,6 +6,7 @@ import { interestsPart } from "./interests.ts";
 import { latencyPart } from "./latency.ts";
 import { type Part, progress, writeSection } from "./lib/report.ts";
 import { batchPart, publishPart } from "./publish.ts";
+import { runsPart } from "./runs.ts";
 import { searchPart } from "./search.ts";
 import { widePart } from "./wide.ts";
 
@@ -16,8 +17,9 @@ const PARTS: Part[] = [
   widePart,
   interestsPart,
   backlogPart,
-  idlePart,
+  runsPart,
   searchPart,
+  idlePart,
 ];
 
 const wanted = process.argv.slice(2);

@@ -1,13 +1,11 @@
 import { randomBytes } from "node:crypto";
 import type { ServiceBroker, ServiceSchema } from "moleculer";
-import { audienceIn, audienceOf } from "../../lib/audience.ts";
+import { audienceIn } from "../../lib/audience.ts";
 import { type Call, callerId, isAdmin } from "../../lib/caller.ts";
-import type { CloudEvent } from "../../lib/cloudevents.ts";
 import { Fault, notFound } from "../../lib/faults.ts";
-import { derivedId } from "../../lib/ids.ts";
-import type { Scoped } from "../../lib/visibility.ts";
 import { Loop } from "../../mixins/loop.ts";
 import { action, idempotent, internal, type Runtime } from "../runtime.ts";
+import { type Emission, emitted } from "./emission.ts";
 import { type Loaded, RecentEvents, toLoaded } from "./envelopes.ts";
 import { getEvent, listEvents, retryEvent } from "./events.contract.ts";
 import { dedupeKey, EventModel, fanoutKey } from "./events.model.ts";
@@ -24,19 +22,6 @@ const RETENTION_MS = 60_000;
 
 /** One event, or a batch: what the gateway's reader makes of the body. */
 type PublishParams = { event: unknown } | { events: unknown[] };
-
-/** An event that the service itself publishes. */
-interface Emission {
-  tenant_id: string;
-  type: string;
-  subject?: string;
-  /** Ids and states, never content. */
-  data: unknown;
-  /** The same text makes the same event: publishing it again adds nothing. */
-  dedupe: string;
-  /** The row that it is about: only who may read that gets it. Absent: everybody in the tenant may. */
-  audience?: Scoped;
-}
 
 export function eventsService(runtime: Runtime): ServiceSchema {
   const { store, config } = runtime;
@@ -117,20 +102,22 @@ export function eventsService(runtime: Runtime): ServiceSchema {
         load(params.tenant_id, params.event_ids),
       ),
 
-      emit: internal<Emission>(({ params: { tenant_id, type, subject, data, dedupe, audience: about } }) => {
-        const audience = about && audienceOf(about);
-        const event: CloudEvent = {
-          specversion: "1.0",
-          id: derivedId("evt", "emitted", dedupe),
-          source: "afferent",
-          type,
-          ...(subject && { subject }),
-          ...(audience && { audience }),
-          time: new Date(store.now()).toISOString(),
-          datacontenttype: "application/json",
-          data,
-        };
-        return publisher.publish(event, { tenant_id, publisher_id: null });
+      /** Publishes an event of the service itself. */
+      emit: internal<{ tenant_id: string } & Emission>(({ params: { tenant_id, ...emission } }) =>
+        publisher.publish(emitted(emission, new Date(store.now())), { tenant_id, publisher_id: null }),
+      ),
+
+      /** Publishes those that somebody in the tenant asks for, each once (docs/decisions/0024-platform-events.md). */
+      emit_taken: internal<{ tenant_id: string; emissions: Emission[] }>(async ({ params }) => {
+        const { tenant_id, emissions } = params;
+        const types = [...new Set(emissions.map(({ type }) => type))];
+        const taken = new Set<string>(await broker.call("interests.taken", { tenant_id, types }));
+        const at = new Date(store.now());
+        const wanted = emissions.filter(({ type }) => taken.has(type)).map((each) => () => emitted(each, at));
+        if (wanted.length === 0) return;
+        const published = await publisher.publishEach(wanted, { tenant_id, publisher_id: null });
+        const failed = published.find((each) => each instanceof Error);
+        if (failed) throw failed;
       }),
 
       /** Publishes what came through an inlet; each event on its own, answered as a batch is. */

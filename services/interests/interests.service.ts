@@ -176,6 +176,12 @@ export function interestsService({ store }: Runtime): ServiceSchema {
       }),
 
       match: idempotent<MatchParams>(({ params }) => match(params)),
+
+      /** Those of the types that some interest or feed asks for. The routing is of now or newer. */
+      taken: idempotent<{ tenant_id: string; types: string[] }>(async ({ params: { tenant_id, types } }) => {
+        const table = await routing.current(tenant_id);
+        return types.filter((type) => table.takes(type));
+      }),
     },
 
     events: {

@@ -74,6 +74,11 @@ export class MatchIndex {
     return expression === undefined ? 0 : (this.#filters.get(expression)?.suspendedFor() ?? 0);
   }
 
+  /** Whether any subscription's glob matches events of this type. */
+  takes(type: string): boolean {
+    return this.#globs.match(type, reservedPrefix(type).length).length > 0;
+  }
+
   /** The subscriptions whose glob and filter both match the event. */
   match(event: FilterableEvent): MatchResult {
     const pass = this.#begin(event);

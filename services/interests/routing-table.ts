@@ -52,6 +52,11 @@ export class RoutingTable {
     return result;
   }
 
+  /** Whether anybody may get events of this type. */
+  takes(type: string): boolean {
+    return this.#index.takes(type);
+  }
+
   /** How many ms from now the filter of this interest or feed is suspended for what it costs; 0 when it is not. */
   suspendedFor(id: string): number {
     return this.#index.suspendedFor(id);

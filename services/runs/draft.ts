@@ -81,11 +81,13 @@ export class Draft implements Change {
   /** A step is done: it has nothing left to offer, others become ready, and with the last one the run is completed. */
   follow(step_key: string | null): void {
     const { run, doing } = this;
-    this.offers = this.offers.map((each) =>
-      each.step_key === step_key && each.status === "open"
-        ? { ...each, status: "declined", decided_at: doing.at }
-        : each,
-    );
+    if (this.offers.some((each) => each.step_key === step_key && each.status === "open")) {
+      this.offers = this.offers.map((each) =>
+        each.step_key === step_key && each.status === "open"
+          ? { ...each, status: "declined", decided_at: doing.at }
+          : each,
+      );
+    }
     const done = doneKeys(run.steps, this.progress);
     for (const [index, step] of run.steps.entries()) {
       if (this.progress[index]?.status !== "blocked" || waitingOn(step, done).length > 0) continue;

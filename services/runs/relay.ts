@@ -33,9 +33,9 @@ export async function relayFacts(parts: Parts): Promise<boolean> {
   await Promise.all([
     parts.facts.insertMissing(factRows(runs)),
     ...(snapshots.length ? [parts.artifacts.bulk(snapshots)] : []),
-    ...runs.flatMap((run) => run.outbox.map((fact) => publish(parts.broker, run, fact))),
+    publish(parts.broker, runs),
   ]);
-  await parts.runs.bulk(runs.flatMap(clearings) as never);
+  await clear(parts.runs, runs);
   return runs.length === BATCH;
 }
 
@@ -58,23 +58,31 @@ function snapshotWrites({ tenant_id, _id: run_id, outbox }: Waiting) {
   );
 }
 
-/** Only what was relayed: facts that came meanwhile stay, and keep the run waiting. */
-function clearings({ _id, tenant_id, version }: Waiting) {
-  return [
-    {
-      updateOne: {
-        filter: { _id, tenant_id },
-        update: { $pull: { outbox: { version: { $lte: version } } } },
-      },
+/**
+ * Only what was relayed goes; facts that came meanwhile keep the run waiting. Where none came, which is the rule, one
+ * write does both.
+ */
+async function clear(runs: TenantCollection<RunDoc>, relayed: Waiting[]): Promise<void> {
+  const quiet = relayed.map(({ _id, tenant_id, version }) => ({
+    updateOne: {
+      filter: { _id, tenant_id, version },
+      update: { $set: { outbox: [] }, $unset: { relay_at: 1 } },
     },
-    { updateOne: { filter: { _id, tenant_id, version }, update: { $unset: { relay_at: 1 } } } },
-  ];
+  }));
+  const { matchedCount } = await runs.bulk(quiet as never);
+  if (matchedCount === relayed.length) return;
+  const busy = relayed.map(({ _id, tenant_id, version }) => ({
+    updateOne: {
+      filter: { _id, tenant_id, version: { $gt: version } },
+      update: { $pull: { outbox: { version: { $lte: version } } } },
+    },
+  }));
+  await runs.bulk(busy as never);
 }
 
-async function publish(broker: ServiceBroker, run: Waiting, fact: PlacedFact): Promise<void> {
+function emissionOf(run: Waiting, fact: PlacedFact) {
   const { kind, at, step_key, actor, record_id, criterion_key, handoff_offer_id, version, index } = fact;
-  await broker.call("events.emit", {
-    tenant_id: run.tenant_id,
+  return {
     type: `service.run.${kind}`,
     subject: run._id,
     data: {
@@ -91,5 +99,14 @@ async function publish(broker: ServiceBroker, run: Waiting, fact: PlacedFact): P
       ...(handoff_offer_id && { handoff_offer_id }),
     },
     dedupe: `run ${run._id} ${version} ${index}`,
+  };
+}
+
+async function publish(broker: ServiceBroker, runs: Waiting[]): Promise<void> {
+  const byTenant = Map.groupBy(runs, ({ tenant_id }) => tenant_id);
+  const calls = [...byTenant].map(([tenant_id, those]) => {
+    const emissions = those.flatMap((run) => run.outbox.map((fact) => emissionOf(run, fact)));
+    return broker.call("events.emit_taken", { tenant_id, emissions });
   });
+  await Promise.all(calls);
 }

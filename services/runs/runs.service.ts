@@ -29,6 +29,8 @@ import { stepActions } from "./step-actions.ts";
 import { close, tellStale } from "./transitions.ts";
 
 const RELAY_MS = 1000;
+/** So long what happens is gathered before it is relayed: a run in which much happens is written once for all of it. */
+const GATHER_MS = 50;
 const STALE_CHECK_MS = 5000;
 const STALE_BATCH = 100;
 
@@ -39,7 +41,13 @@ export const runsService: ServiceFactory = ({ store: db, blobs }) => {
   const artifacts = db.collection(RunArtifactModel);
   const now = () => db.now();
   const loops: Loop[] = [];
-  const store = new RunStore({ runs, facts }, () => loops[0]?.nudge());
+  let gathering: NodeJS.Timeout | undefined;
+  const store = new RunStore({ runs, facts }, () => {
+    gathering ??= setTimeout(() => {
+      gathering = undefined;
+      loops[0]?.nudge();
+    }, GATHER_MS).unref();
+  });
   const parts = { store, runs, artifacts, blobs, now };
 
   const get = (ctx: Call<{ run_id: string }>) => store.get(ctx.meta.caller.tenant_id, ctx.params.run_id);
@@ -171,6 +179,7 @@ export const runsService: ServiceFactory = ({ store: db, blobs }) => {
     },
 
     async stopped() {
+      clearTimeout(gathering);
       await Promise.all(loops.map((loop) => loop.stop()));
     },
   };

@@ -57,7 +57,7 @@ export function stepActions({ store, artifacts, blobs, now }: Parts) {
       const { tenant_id } = ctx.meta.caller;
       const { given, once } = doing(ctx);
       const attempted = { ...given, handoff_id, bundle_id, notes };
-      const { run, facts } = await store.change(
+      const { before, run, facts } = await store.change(
         tenant_id,
         run_id,
         (state) => start(state, step_key, attempted),
@@ -66,7 +66,7 @@ export function stepActions({ store, artifacts, blobs, now }: Parts) {
       const step = run.steps.find((each) => each.step_key === step_key) as StepDef;
       const attempt = presentAttempt(step, facts[0] as PlacedFact);
       const [others, specialist] = await Promise.all([
-        othersOn(store, run, step_key, given.record_id),
+        othersOn(store, before, step_key),
         step.specialist_name === null ? null : loadSpecialist(ctx, step.specialist_name),
       ]);
       return { ...attempt, warning: warningOf(others), specialist };
@@ -142,10 +142,13 @@ interface Content {
   mime_type: string;
 }
 
-/** Attempts of others that are open on a step. */
-async function othersOn(store: RunStore, run: RunDoc, step_key: string, own: string): Promise<PlacedFact[]> {
-  const open = openAttempts(await store.factsOf(run)).get(step_key) ?? [];
-  return open.filter(({ record_id }) => record_id !== own);
+/** Attempts that were open on a step before another was begun. */
+async function othersOn(store: RunStore, before: RunDoc, step_key: string): Promise<PlacedFact[]> {
+  const index = before.steps.findIndex((step) => step.step_key === step_key);
+  if (before.progress[index]?.status !== "in_progress") return [];
+  const facts = await store.factsOf(await store.get(before.tenant_id, before._id));
+  const earlier = facts.filter(({ version }) => version <= before.version);
+  return openAttempts(earlier).get(step_key) ?? [];
 }
 
 function warningOf(others: PlacedFact[]): string | null {
