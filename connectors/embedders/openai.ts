@@ -1,6 +1,6 @@
 import { type Embedder, PATIENCE_MS } from "./embedder.ts";
 
-const BATCH = 64;
+const BATCH = 128;
 const TIMEOUT_MS = 30_000;
 /** About 2,000 tokens: what every model takes. */
 const MOST_CHARACTERS = 8000;

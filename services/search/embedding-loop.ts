@@ -5,8 +5,10 @@ import type { EmbeddingStore } from "./embedding-store.ts";
 
 /** The cosine from which two entries say nearly the same (api: Memories). */
 const NEAR_DUPLICATE = 0.95;
+/** A search that comes meanwhile waits for so many comparisons with all of a tenant's vectors. */
+const LOOKED_AT_ONCE = 8;
 /** What is looked at in one step. */
-const STEP = 64;
+const STEP = 256;
 /** While there were searches in the last moments the backlog waits, but no longer than this at a time. */
 const QUIET_MS = 100;
 const MOST_WAIT_MS = 2000;
@@ -98,8 +100,11 @@ export class EmbeddingWork {
     const memories = rows.filter(({ kind }) => kind === "memory").map(({ id }) => id);
     if (memories.length === 0) return;
     const { tenant_id } = rows[0] as VectorRow;
-    const pairs = await index.nearDuplicates(tenant_id, "memory", memories, NEAR_DUPLICATE);
-    for (const pair of pairs) await propose(pair);
+    for (let from = 0; from < memories.length && !this.#stopped; from += LOOKED_AT_ONCE) {
+      const some = memories.slice(from, from + LOOKED_AT_ONCE);
+      const pairs = await index.nearDuplicates(tenant_id, "memory", some, NEAR_DUPLICATE);
+      for (const pair of pairs) await propose(pair);
+    }
   }
 
   async #letSearchesPass(): Promise<void> {

@@ -8,10 +8,12 @@ import type { Quantised, VectorMemory } from "./vector-memory.ts";
 import { type Comparison, VectorTable } from "./vectors.ts";
 import { Views } from "./views.ts";
 
+/** More near-duplicates of one entry than these are not told: of many that are alike each has its nearest. */
+const MOST_DUPLICATES = 3;
 /** How many candidates each leg brings. */
-const LEG_SIZE = 100;
+const LEG_SIZE = 60;
 /** So many of the best of each leg bring the entries beside them too. */
-const WITH_NEIGHBOURS = 50;
+const WITH_NEIGHBOURS = 40;
 
 interface VectorMatches {
   comparison: Comparison | null;
@@ -91,18 +93,18 @@ export class TenantIndex {
     };
   }
 
-  /** Entries of the same owner, scope and type whose cosine to this one's is `least` or more. */
+  /** Entries of the same owner, scope and type whose cosine to this one's is `least` or more: the nearest few. */
   nearDuplicates(id: string, least: number): { id: string; similarity: number }[] {
     const row = this.#table.rowOf(id);
     const own = row === undefined ? null : this.#vectors?.get(row);
     if (row === undefined || !own || !this.#vectors) return [];
-    const comparison = this.#vectors.compare(Float32Array.from(own.integers));
-    const everyone = new Uint8Array(this.#table.size).fill(1);
-    return comparison.near(everyone, least).flatMap(({ row: other, cosine }) => {
+    const found = this.#vectors.compare(new Float32Array(own.integers)).near(least);
+    const duplicates = found.flatMap(({ row: other, cosine }) => {
       const entry = this.#table.entries[other];
       const isOther = other !== row && this.#table.isOfOneGroup(row, other);
       return entry && isOther && !entry.superseded ? [{ id: entry.id, similarity: cosine }] : [];
     });
+    return duplicates.sort((a, b) => b.similarity - a.similarity).slice(0, MOST_DUPLICATES);
   }
 
   #matchVectors(vector: Float32Array | null, visible: Uint8Array): VectorMatches {

@@ -5,8 +5,10 @@ import { BLOCK_ROWS, type Quantised, type VectorMemory } from "./vector-memory.t
 const ALL_COMPARED = 10_000;
 /** The share of them that is compared then: on sentences all of the best 10 are in it, and 99 in 100 of the best 100. */
 const COMPARED_SHARE = 0.02;
-/** Two vectors of cosine 0.95 differ in a tenth of their signs, or more where all vectors point one way. */
-const NEAR_SHARE = 0.35;
+/** So many more of their signs may differ than those of two such vectors do on average: five times the deviation. */
+const SIGNS_SPARE = 0.08;
+/** Of so many at the most the cosine is told, when it is near-duplicates that are looked for. */
+const NEAR_MOST = 1000;
 /** What the center is the mean of. */
 const SAMPLE = 2000;
 
@@ -52,7 +54,7 @@ export class VectorTable {
     const [memory, blocks, scales, center] = [this.#memory, this.#blocks, this.#scales, this.#center];
     const step = memory.ask(vector);
     if (center) memory.askSigns(step, center);
-    return new Comparison({ memory, blocks, scales, bySigns: center !== null }, step);
+    return new Comparison({ memory, blocks, scales, center }, step);
   }
 
   /** Gives the memory back. */
@@ -92,7 +94,8 @@ interface Parts {
   blocks: readonly number[];
   /** 0 where a row has no vector. */
   scales: Float32Array;
-  bySigns: boolean;
+  /** Where signs are told from; null: there are none. */
+  center: Float32Array | null;
 }
 
 /** How like a vector the rows of a table are. */
@@ -118,7 +121,7 @@ export class Comparison {
   best(allowed: Uint8Array, size: number): { rows: number[]; matched: number } {
     const highest = new Highest(size);
     let matched = 0;
-    if (!this.#parts.bySigns) {
+    if (!this.#parts.center) {
       this.#products(allowed, (row, cosine) => {
         matched++;
         highest.offer(row, cosine);
@@ -126,54 +129,53 @@ export class Comparison {
     } else {
       const distances = this.#distances(allowed);
       matched = distances.counted;
-      const most = nearest(distances.histogram, Math.max(size, matched * COMPARED_SHARE));
-      for (let row = 0; row < distances.of.length; row++)
-        if ((distances.of[row] as number) <= most) highest.offer(row, this.cosine(row) as number);
+      const wanted = Math.max(size, Math.ceil(matched * COMPARED_SHARE));
+      for (const row of nearest(distances, wanted)) highest.offer(row, this.cosine(row) as number);
     }
     return { rows: highest.items(), matched };
   }
 
   /** The rows whose cosine is `least` or more; it should be near 1. */
-  near(allowed: Uint8Array, least: number): { row: number; cosine: number }[] {
+  near(least: number): { row: number; cosine: number }[] {
+    const { center, memory } = this.#parts;
     const found: { row: number; cosine: number }[] = [];
     const look = (row: number, cosine: number) => {
       if (cosine >= least) found.push({ row, cosine });
     };
-    if (!this.#parts.bySigns) this.#products(allowed, look);
+    if (!center) this.#products(null, look);
     else {
-      const { of, histogram } = this.#distances(allowed);
-      const most = histogram.length * NEAR_SHARE;
-      for (let row = 0; row < of.length; row++)
-        if ((of[row] as number) <= most) look(row, this.cosine(row) as number);
+      const most = memory.dims * (shareOfSigns(least, center) + SIGNS_SPARE);
+      for (const row of nearest(this.#distances(null), NEAR_MOST, most))
+        look(row, this.cosine(row) as number);
     }
     return found;
   }
 
-  #products(allowed: Uint8Array, tell: (row: number, cosine: number) => void): void {
+  #products(allowed: Uint8Array | null, tell: (row: number, cosine: number) => void): void {
     const { memory, blocks, scales } = this.#parts;
     for (const [n, block] of blocks.entries()) {
       const products = memory.products(block);
       const first = n * BLOCK_ROWS;
-      const last = Math.min(first + BLOCK_ROWS, allowed.length);
+      const last = Math.min(first + BLOCK_ROWS, allowed?.length ?? scales.length);
       for (let row = first; row < last; row++) {
         const scale = scales[row] as number;
-        if (scale > 0 && allowed[row])
+        if (scale > 0 && (!allowed || allowed[row]))
           tell(row, Math.min(1, (products[row - first] as number) * scale * this.#step));
       }
     }
   }
 
-  #distances(allowed: Uint8Array): { of: Uint16Array; histogram: Int32Array; counted: number } {
+  #distances(allowed: Uint8Array | null): Distances {
     const { memory, blocks, scales } = this.#parts;
-    const of = new Uint16Array(allowed.length).fill(0xffff);
+    const of = new Uint16Array(allowed?.length ?? scales.length).fill(0xffff);
     const histogram = new Int32Array(memory.dims + 1);
     let counted = 0;
     for (const [n, block] of blocks.entries()) {
       const distances = memory.distances(block);
       const first = n * BLOCK_ROWS;
-      const last = Math.min(first + BLOCK_ROWS, allowed.length);
+      const last = Math.min(first + BLOCK_ROWS, allowed?.length ?? scales.length);
       for (let row = first; row < last; row++) {
-        if (!allowed[row] || scales[row] === 0) continue;
+        if (scales[row] === 0 || (allowed && !allowed[row])) continue;
         const distance = distances[row - first] as number;
         of[row] = distance;
         histogram[distance] = (histogram[distance] as number) + 1;
@@ -184,12 +186,31 @@ export class Comparison {
   }
 }
 
-/** The distance within which there are `wanted` at least. */
-function nearest(histogram: Int32Array, wanted: number): number {
-  let sum = 0;
-  for (let distance = 0; distance < histogram.length; distance++) {
-    sum += histogram[distance] as number;
-    if (sum >= wanted) return distance;
+interface Distances {
+  /** By row; the largest there is where a row is not compared. */
+  of: Uint16Array;
+  /** How many rows are at each distance. */
+  histogram: Int32Array;
+  counted: number;
+}
+
+/** The `wanted` rows of the least distances, none above `most`. */
+function nearest({ of, histogram }: Distances, wanted: number, most = histogram.length): number[] {
+  let edge = 0;
+  let within = histogram[0] as number;
+  while (within < wanted && edge + 1 < histogram.length && edge < most) within += histogram[++edge] as number;
+  // Of those at the edge only as many as there is room for.
+  let room = wanted - (within - (histogram[edge] as number));
+  const rows: number[] = [];
+  for (let row = 0; row < of.length; row++) {
+    const distance = of[row] as number;
+    if (distance < edge || (distance === edge && room-- > 0)) rows.push(row);
   }
-  return histogram.length;
+  return rows;
+}
+
+/** The share of signs, told from a center, in which two vectors of length one and this cosine differ on average. */
+function shareOfSigns(cosine: number, center: Float32Array): number {
+  const radius = Math.sqrt(Math.max(0.01, 1 - center.reduce((sum, x) => sum + x * x, 0)));
+  return (2 * Math.asin(Math.min(1, Math.sqrt(2 - 2 * cosine) / 2 / radius))) / Math.PI;
 }
