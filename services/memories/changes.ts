@@ -24,7 +24,7 @@ export function changeOf(
 /** Calls between nodes stay well below what NATS takes. */
 const PUT_CHARACTERS = 400_000;
 /** Search that does not answer is caught up with later: it never holds up remembering. */
-const PUT_TIMEOUT_MS = 5_000;
+const PUT_TIMEOUT_MS = 2_000;
 const BATCH = 200;
 const RELAY_MS = 1000;
 

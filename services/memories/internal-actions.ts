@@ -4,9 +4,9 @@ import { callerAccess } from "../../mixins/access.ts";
 import { idempotent } from "../runtime.ts";
 import type { MemoryDoc } from "./memories.model.ts";
 import type { Parts } from "./parts.ts";
-import { mayReadById, present, toEntry } from "./rows.ts";
+import { mayReadById, present, toEntry, upToSize } from "./rows.ts";
 
-/** So many memories fit into one message between nodes, however long they are. */
+/** A page of what has changed, if they are not long ones. */
 const MOST_ENTRIES = 200;
 
 interface Asked {
@@ -34,7 +34,7 @@ export function internalActions({ memories, now }: Parts): Record<string, Action
 
     /** For search to follow: memories in order of their last change, of one tenant or of all. */
     search_entries: idempotent<SearchEntriesPage>(async ({ params }): Promise<SearchEntriesAnswer> => {
-      const docs = await changedAfter(params);
+      const docs = upToSize(await changedAfter(params));
       const last = docs.at(-1);
       return {
         entries: docs.map((doc) => ({ ...toEntry(doc), tenant_id: doc.tenant_id })),

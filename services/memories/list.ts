@@ -5,7 +5,7 @@ import { type Access, type MemoryScope, visibleTo } from "../../lib/visibility.t
 import type { TenantCollection } from "../../storage/collection.ts";
 import type { listMemories, MemorySort } from "./memories.contract.ts";
 import type { MemoryDoc } from "./memories.model.ts";
-import { present } from "./rows.ts";
+import { present, upToSize } from "./rows.ts";
 
 type Params = ParamsOf<typeof listMemories>;
 type Clause = Record<string, unknown>;
@@ -53,11 +53,10 @@ export async function listPage(
   };
   const found = await Promise.all(lanes.map(inLane));
   const merged = found.flatMap(({ places }) => places).sort((a, b) => compare(a, b, order));
-  const page = merged.slice(offset, offset + limit);
-  const rows = new Map((await memories.find(tenant_id, idsOf(page))).map((row) => [row._id, row]));
-  const last = merged.length > offset + limit ? page.at(-1) : undefined;
+  const rows = await load(memories, tenant_id, merged.slice(offset, offset + limit));
+  const last = merged.length > offset + rows.length ? rows.at(-1) : undefined;
   return {
-    memories: page.flatMap(({ _id }) => rows.get(_id) ?? []).map(present),
+    memories: rows.map(present),
     total: found.reduce((sum, { count }) => sum + count, 0),
     next_cursor: last ? toCursor(last, by) : null,
   };
@@ -71,13 +70,20 @@ function joined(clauses: Clause[]) {
   return (choices.length ? { ...fields, $and: choices } : fields) as object;
 }
 
+/** The rows at these places, in their order, as far as one answer holds them. */
+async function load(memories: TenantCollection<MemoryDoc>, tenant_id: string, places: Place[]) {
+  const rows = new Map((await memories.find(tenant_id, idsOf(places))).map((row) => [row._id, row]));
+  return upToSize(places.flatMap(({ _id }) => rows.get(_id) ?? []));
+}
+
 function idsOf(rows: Pick<MemoryDoc, "_id">[]) {
   return { _id: { $in: rows.map(({ _id }) => _id) } };
 }
 
 /** What the caller asked for, and what nobody is shown unasked. */
 function clausesOf(params: Params, now: Date): Clause[] {
-  const { type, project_id, source_type, never_cited, include_superseded, tags, search } = params;
+  const { type, project_id, source_type, never_cited, include_superseded, tags = [], search } = params;
+  const wanted = tagsOfQuery(tags);
   return [
     { status: include_superseded ? { $in: ["active", "superseded"] } : "active" },
     { $or: [{ expires_at: null }, { expires_at: { $gt: now } }] },
@@ -86,7 +92,7 @@ function clausesOf(params: Params, now: Date): Clause[] {
       ...(project_id !== undefined && { project_id: project_id || null }),
       ...(source_type !== undefined && { source_type }),
       ...(never_cited && { last_cited_at: null }),
-      ...(tags !== undefined && { tags: { $in: tagsOfQuery(tags) } }),
+      ...(wanted.length > 0 && { tags: { $in: wanted } }),
     },
     ...(search ? [containing(search)] : []),
   ];

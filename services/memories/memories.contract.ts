@@ -202,7 +202,8 @@ export const listMemories = operation({
   route: "GET /memories",
   summary: "List memories",
   description:
-    "All that the caller may see and that are in force: not the expired, forgotten, superseded or merged.",
+    "All that the caller may see and that are in force: not the expired, forgotten, superseded or merged. A page of " +
+    "very long ones may hold fewer than `limit`; `next_cursor` goes on after it.",
   access: reader,
   query: {
     ...page,

@@ -61,6 +61,8 @@ export interface MemoryDoc extends TenantDocument {
   supersedes_id: string | null;
   invalid_at: Date | null;
   superseded_by: string | null;
+  /** The seed of the request that replaced it, where that had an Idempotency-Key: repeated, it is answered the same. */
+  superseded_seed?: string;
   /** Of a forgotten one: what it goes back to when it is restored. */
   forgotten_from?: MemoryStatus;
   /** Of a merged one: how the merge came up. */
@@ -120,6 +122,7 @@ const schema = new Schema<MemoryDoc>(
     supersedes_id: String,
     invalid_at: Date,
     superseded_by: String,
+    superseded_seed: String,
     forgotten_from: String,
     merge_origin: String,
     merges: [String],

@@ -160,6 +160,19 @@ export function toEntry(doc: MemoryDoc): SearchEntry {
   };
 }
 
+/** Characters that one message between nodes takes of memories; each may be some bytes. */
+const MESSAGE_CHARACTERS = 2_500_000;
+
+/** The first of the rows, as many as one message takes; the very first always. */
+export function upToSize(docs: MemoryDoc[]): MemoryDoc[] {
+  let characters = 0;
+  const over = docs.findIndex(({ title, content, metadata }) => {
+    characters += title.length + content.length + metadata.length;
+    return characters > MESSAGE_CHARACTERS;
+  });
+  return over < 0 ? docs : docs.slice(0, Math.max(over, 1));
+}
+
 /** Whether a memory has expired by a time in milliseconds. */
 export function isExpired({ expires_at }: Pick<MemoryDoc, "expires_at">, now: number): boolean {
   return expires_at !== null && expires_at.getTime() <= now;

@@ -12,9 +12,13 @@ export async function replace(
   tenant_id: string,
   id: string,
   superseded_by: string,
+  seed?: string,
 ): Promise<Replaced> {
   const at = now();
-  const state = { status: "superseded" as const, superseded_by, invalid_at: at };
+  const state = {
+    ...{ status: "superseded" as const, superseded_by, invalid_at: at },
+    ...(seed !== undefined && { superseded_seed: seed }),
+  };
   const doc = await memories.update(
     tenant_id,
     { _id: id, status: "active" },
@@ -45,9 +49,12 @@ export async function supersede(parts: Parts, ctx: Call, id: string, winner_id: 
     findReadable(parts, ctx, id),
     findReadable(parts, ctx, winner_id),
   ]);
+  const seed = ctx.meta.idempotency_seed;
+  // A first try of this request did it.
+  if (seed !== undefined && loser.superseded_seed === seed && loser.status === "superseded") return loser;
   if (winner.status !== "active") throw notActive(winner);
   if (loser.status !== "active") throw notActive(loser);
-  const replaced = await replace(parts, loser.tenant_id, id, winner_id);
+  const replaced = await replace(parts, loser.tenant_id, id, winner_id, seed);
   if ("refused" in replaced) throw notActive(replaced.refused ?? loser);
   await requireWinner(parts, replaced.doc, winner);
   await parts.changes.after(ctx, [replaced.doc]);

@@ -8,6 +8,7 @@ import { type MemoryDoc, MemoryModel } from "../../services/memories/memories.mo
 import type { Parts } from "../../services/memories/parts.ts";
 import { finishPending, purge } from "../../services/memories/purge.ts";
 import { type NewMemory, newMemory } from "../../services/memories/rows.ts";
+import { supersede } from "../../services/memories/supersede.ts";
 import { openStore, type Store } from "../../storage/connection.ts";
 
 describe("tags", () => {
@@ -53,6 +54,7 @@ describe("sweeps", () => {
     directory = await mkdtemp(join(tmpdir(), "afferent-memories-"));
     store = await openStore({ DATA_DIR: directory });
     const changes = {
+      recordSuperseding: async () => {},
       after: async (_: unknown, docs: MemoryDoc[]) => void told.push(...docs.map(({ _id }) => _id)),
     };
     const memories = store.collection(MemoryModel);
@@ -122,5 +124,18 @@ describe("sweeps", () => {
     const replaced = await parts.memories.findOne("tn_1", { _id: "old" });
     expect(replaced?.superseded_by).toBe("new");
     expect(told).toEqual(expect.arrayContaining(["old", "new", "its-winner"]));
+  });
+
+  test("replacing that is asked for again under the same key is answered as it was, under another refused", async () => {
+    await row("loser", {});
+    await row("winner", {});
+    const caller = { kind: "agent", tenant_id: "tn_1", agent_id: "ag_1", team_id: null };
+    const ask = (idempotency_seed?: string) =>
+      supersede(parts, { meta: { caller, idempotency_seed } } as never, "loser", "winner");
+    const first = await ask("seed");
+    expect(first).toMatchObject({ status: "superseded", superseded_by: "winner" });
+    expect(await ask("seed")).toEqual(first);
+    await expect(ask("other")).rejects.toMatchObject({ type: "conflict" });
+    await expect(ask()).rejects.toMatchObject({ type: "conflict" });
   });
 });
