@@ -23,6 +23,7 @@ export const TAGS: Record<string, string> = {
   connectors: "Brokers whose messages are taken as events.",
   deliveries: "What an agent is given: taking, settling, dead letters.",
   devices: "Connecting an agent's device by a code that a person approves.",
+  documents: "Files that agents read: uploaded, cut into chunks, found by search.",
   events: "Publishing, and what became of an event.",
   exemplars: "Whole texts kept as examples.",
   findings: "What is new in the institution's memory.",
