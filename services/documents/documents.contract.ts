@@ -138,10 +138,17 @@ export const listDocuments = operation({
   access: reader,
   query: {
     ...paging,
+    cursor: Type.Optional(Type.String({ maxLength: 200, description: "`next_cursor` of the page before." })),
     source_id: Type.Optional(Uuid("source")),
     status: Type.Optional(oneOf(STATUSES)),
   },
-  results: { 200: Type.Object({ documents: Type.Array(Document), total: Type.Integer() }) },
+  results: {
+    200: Type.Object({
+      documents: Type.Array(Document),
+      total: Type.Integer(),
+      next_cursor: nullable(Type.String()),
+    }),
+  },
   mcp: true,
 });
 

@@ -1,13 +1,13 @@
 import type { ServiceBroker } from "moleculer";
 import { type Call, isAdmin } from "../../lib/caller.ts";
 import { Fault } from "../../lib/faults.ts";
-import { visibleTo } from "../../lib/visibility.ts";
 import { Loop } from "../../mixins/loop.ts";
 import { action, type ServiceFactory } from "../runtime.ts";
 import * as contract from "./documents.contract.ts";
 import { ChunkModel, type DocumentDoc, DocumentModel, SourceModel } from "./documents.model.ts";
 import { Ingest } from "./ingest.ts";
 import { internalActions } from "./internal-actions.ts";
+import { listPage } from "./list.ts";
 import { documentAccess, findReadable, isReadable, type Parts } from "./parts.ts";
 import { place, Queue } from "./queue.ts";
 import { present, presentChunk } from "./rows.ts";
@@ -64,21 +64,7 @@ export const documentsService: ServiceFactory = ({ store, blobs, config }) => {
         return { accepted: true, document_id: doc._id, status: doc.status };
       }),
 
-      list: action(contract.listDocuments, async (ctx) => {
-        const { tenant_id } = ctx.meta.caller;
-        const { offset = 0, limit = 20, source_id, status } = ctx.params;
-        const filter = {
-          ...visibleTo(await documentAccess(ctx as Call)),
-          status: status ?? { $in: [...contract.STATUSES] },
-          ...(source_id !== undefined && { source_id }),
-        };
-        const sort = { created_at: -1, _id: -1 } as const;
-        const [rows, total] = await Promise.all([
-          documents.find(tenant_id, filter, { sort, skip: offset, limit }),
-          documents.count(tenant_id, filter),
-        ]);
-        return { documents: rows.map(present), total };
-      }),
+      list: action(contract.listDocuments, (ctx) => listPage(parts, ctx)),
 
       get: action(contract.getDocument, async (ctx) =>
         present(await findReadable(parts, ctx as Call, ctx.params.document_id)),

@@ -143,7 +143,15 @@ describe("chunks and documents", () => {
     expect(await list("")).toEqual([ids, 3]);
     expect(await list("limit=1&offset=1")).toEqual([[ids[1]], 3]);
     expect(await list("status=failed")).toEqual([[], 0]);
-    for (const query of ["limit=0", "limit=101", "offset=-1", "status=deleted"]) {
+    const seen: string[] = [];
+    for (let cursor: string | null = ""; cursor !== null; ) {
+      const page = ok(await cast.bob.get(`/documents?${source}&limit=2${cursor && `&cursor=${cursor}`}`));
+      seen.push(...page.documents.map((each: { document_id: string }) => each.document_id));
+      expect(page.total).toBe(3);
+      cursor = page.next_cursor;
+    }
+    expect(seen).toEqual(ids);
+    for (const query of ["limit=0", "limit=101", "offset=-1", "status=deleted", "cursor=x"]) {
       expect((await cast.bob.get(`/documents?${query}`)).status).toBe(400);
     }
   });
