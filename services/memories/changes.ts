@@ -72,14 +72,11 @@ export class Changes {
     }
   }
 
-  /** Notes that the one that replaced a memory supersedes it (spec: States, Memory). */
-  async recordSuperseding(ctx: Caller, { tenant_id, _id, superseded_by }: MemoryDoc): Promise<void> {
-    const edge = {
-      source_memory_id: superseded_by,
-      target_memory_id: _id,
-      relationship_type: "SUPERSEDES",
-    };
-    await ctx.call("relationships.record_provenance", { tenant_id, edges: [edge] });
+  /** Notes that the one that replaced a memory supersedes it (spec: States, Memory); at the latest the relay does. */
+  async recordSuperseding(ctx: Caller, doc: MemoryDoc): Promise<void> {
+    await record(ctx, doc).catch((err) => {
+      this.#broker().logger.warn("memories: a replacement will be noted as a relationship later", err);
+    });
   }
 
   /** Publishes what is in outboxes. An event's id is the announcement's, so a repetition adds nothing. */
@@ -90,7 +87,12 @@ export class Changes {
         { sort: { announce_at: 1 }, limit: BATCH, projection: BRIEF },
       )
       .toArray()) as MemoryDoc[];
-    await Promise.all(rows.map((row) => this.#emit(row)));
+    // Once more here, for the case that whoever replaced it was cut off.
+    const replaced = rows.filter((row) => row.superseded_by && row.announce?.some(isSuperseded));
+    await Promise.all(replaced.map((row) => record(this.#broker(), row)));
+    for (const [tenant_id, those] of Map.groupBy(rows, (row) => row.tenant_id)) {
+      await this.#broker().call("events.emit_taken", { tenant_id, emissions: those.flatMap(emissionsOf) });
+    }
     const done = rows.map(({ _id, tenant_id, version }) => ({
       updateOne: {
         // A row that changed meanwhile has more to tell: it is told all of it once more.
@@ -101,22 +103,26 @@ export class Changes {
     if (done.length) await this.#memories.bulk(done as never);
     return rows.length === BATCH;
   }
+}
 
-  async #emit(row: MemoryDoc): Promise<void> {
-    const { _id, tenant_id, scope, agent_id, team_id, type, status, superseded_by } = row;
-    for (const { id, what, at } of row.announce ?? []) {
-      // Once more here, for the case that whoever replaced it was cut off.
-      if (what === "superseded" && superseded_by) await this.recordSuperseding(this.#broker(), row);
-      await this.#broker().call("events.emit", {
-        tenant_id,
-        type: `service.memory.${what}`,
-        subject: _id,
-        data: { memory_id: _id, type, scope, team_id, agent_id, status, superseded_by, at: at.toISOString() },
-        dedupe: `memory ${_id} ${id}`,
-        audience: { scope, agent_id, team_id },
-      });
-    }
-  }
+const isSuperseded = ({ what }: Announcement) => what === "superseded";
+
+async function record(ctx: Caller, { tenant_id, _id, superseded_by }: MemoryDoc): Promise<void> {
+  const edge = { source_memory_id: superseded_by, target_memory_id: _id, relationship_type: "SUPERSEDES" };
+  await ctx.call("relationships.record_provenance", { tenant_id, edges: [edge] });
+}
+
+/** The events that a row's outbox asks for. */
+function emissionsOf(row: MemoryDoc) {
+  const { _id, scope, agent_id, team_id, type, status, superseded_by } = row;
+  const state = { memory_id: _id, type, scope, team_id, agent_id, status, superseded_by };
+  return (row.announce ?? []).map(({ id, what, at }) => ({
+    type: `service.memory.${what}`,
+    subject: _id,
+    data: { ...state, at: at.toISOString() },
+    dedupe: `memory ${_id} ${id}`,
+    audience: { scope, agent_id, team_id },
+  }));
 }
 
 const BRIEF = {
