@@ -5,6 +5,7 @@ import type { DocumentDoc } from "./documents.model.ts";
 /** A node that dies holds up a document for so long; one that lives renews in time. */
 export const LEASE_MS = 15_000;
 const DIGITS = 15;
+const PAGE = 500;
 
 /** A document that something is to be done with. */
 export type Queued = DocumentDoc & { queue: string };
@@ -56,8 +57,14 @@ export class Queue {
 
   /** An embedded store has one process at a time: leases that are there at its start are of one that died. */
   async reclaim(): Promise<void> {
-    const rows = await this.#documents.system.find({ queue: { $gt: "" } }).toArray();
-    for (const row of rows as Queued[]) await this.#move(row, this.#now());
+    const all: Queued[] = [];
+    for (let after = "", page: Queued[]; ; after = (page.at(-1) as Queued).queue) {
+      const options = { sort: { queue: 1 }, limit: PAGE } as const;
+      page = (await this.#documents.system.find({ queue: { $gt: after } }, options).toArray()) as Queued[];
+      all.push(...page);
+      if (page.length < PAGE) break;
+    }
+    for (const row of all) await this.#move(row, this.#now());
   }
 
   async #dueAfter(after: string): Promise<Queued | null> {

@@ -3,6 +3,7 @@ import type { ParamsOf } from "../../lib/contract.ts";
 import { Fault, invalidValue } from "../../lib/faults.ts";
 import { newUuid } from "../../lib/ids.ts";
 import { isDuplicateKey } from "../../storage/collection.ts";
+import type { UserState } from "../users/users.contract.ts";
 import type { uploadDocument } from "./documents.contract.ts";
 import type { DocumentDoc, SourceDoc } from "./documents.model.ts";
 import { documentAccess, type Parts } from "./parts.ts";
@@ -66,7 +67,10 @@ async function sourceFor({ sources, now }: Parts, ctx: Call<Upload>): Promise<So
 
 async function nameOf(ctx: Call): Promise<string> {
   const { caller } = ctx.meta;
-  if (caller.kind === "user") return caller.user_id;
+  if (caller.kind === "user") {
+    const [user] = await ctx.call<UserState[], unknown>("users.of_tokens", { user_ids: [caller.user_id] });
+    return user?.display_name ?? caller.user_id;
+  }
   const { tenant_id, agent_id } = caller;
   const found = await ctx.call<{ name: string }[], unknown>("agents.get_many", {
     tenant_id,

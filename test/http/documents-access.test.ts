@@ -53,6 +53,7 @@ describe("who sees a document", () => {
     const agents = await ingest(loner, textFile("An entry in the diary.", restricted("diary.txt")));
     const persons = await ingest(cast.owner, textFile("A page of the journal.", restricted("journal.txt")));
     expect(persons).toMatchObject({ agent_id: null, user_id: expect.stringMatching(/^usr_/), team_id: null });
+    expect(persons.ingestion_source_name).not.toMatch(/^usr_/);
     for (const name of ["alice", "bob", "carol", "member", "orgAdmin", "owner"] as const) {
       expect([name, await meets(cast[name], agents)]).toEqual([name, false]);
       expect([name, await meets(cast[name], persons)]).toEqual([name, name === "owner"]);

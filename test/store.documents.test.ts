@@ -1,0 +1,69 @@
+import { afterEach, beforeEach, expect, test } from "@jest/globals";
+import { type DocumentDoc, DocumentModel } from "../services/documents/documents.model.ts";
+import { LEASE_MS, place, Queue } from "../services/documents/queue.ts";
+import type { TenantCollection } from "../storage/collection.ts";
+import { type TemporaryStore, temporaryStore } from "./support/gateway.ts";
+
+let files: TemporaryStore;
+let documents: TenantCollection<DocumentDoc>;
+let now: number;
+const clock = () => now;
+
+beforeEach(async () => {
+  now = Date.UTC(2026, 0, 1);
+  files = await temporaryStore();
+  documents = files.store.collection(DocumentModel);
+  await files.store.ready();
+});
+afterEach(() => files.remove());
+
+/** Rows of which only the queue is looked at. */
+const enqueue = (tenant_id: string, _id: string, due = now) =>
+  documents.insert({ _id, tenant_id, queue: place(tenant_id, due), attempts: 0 } as unknown as DocumentDoc);
+
+const claimed = async (queue: Queue) => (await queue.claim())?._id;
+
+test("tenants take turns, however much one has queued, each with what is due first", async () => {
+  for (let at = 0; at < 5; at++) await enqueue("tn_much", `much-${at}`, now + at - 10);
+  await enqueue("tn_little", "little");
+  await enqueue("tn_also", "also");
+  const queue = new Queue(documents, clock);
+  const order = [];
+  for (let at = 0; at < 8; at++) order.push(await claimed(queue));
+  expect(order).toEqual(["also", "little", "much-0", "much-1", "much-2", "much-3", "much-4", undefined]);
+});
+
+test("what is not due yet holds up nobody", async () => {
+  await enqueue("tn_a", "later", now + 1000);
+  await enqueue("tn_b", "now");
+  const queue = new Queue(documents, clock);
+  expect([await claimed(queue), await claimed(queue)]).toEqual(["now", undefined]);
+  now += 1000;
+  expect(await claimed(queue)).toBe("later");
+});
+
+test("a document is one claimant's until its lease is over, and then another's only", async () => {
+  await enqueue("tn_a", "one");
+  const [first, second] = [new Queue(documents, clock), new Queue(documents, clock)];
+  const claims = await Promise.all([first.claim(), second.claim()]);
+  const [mine] = claims.filter((claim) => claim !== null);
+  expect(claims.filter((claim) => claim !== null)).toHaveLength(1);
+  now += LEASE_MS - 1;
+  const renewed = await first.renew(mine as NonNullable<typeof mine>);
+  now += LEASE_MS - 1;
+  expect(await second.claim()).toBeNull();
+  now += 1;
+  expect(await claimed(second)).toBe("one");
+  expect(await first.renew(renewed as NonNullable<typeof renewed>)).toBeNull();
+  expect(await first.release(renewed as NonNullable<typeof renewed>, now)).toBeNull();
+});
+
+test("leases of a process that died are free with the next start", async () => {
+  await enqueue("tn_a", "one");
+  const lost = await new Queue(documents, clock).claim();
+  const next = new Queue(documents, clock);
+  expect(await next.claim()).toBeNull();
+  await next.reclaim();
+  expect(await claimed(next)).toBe("one");
+  expect(await next.renew(lost as NonNullable<typeof lost>)).toBeNull();
+});
