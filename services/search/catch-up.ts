@@ -8,7 +8,7 @@ import type { ErasureDoc } from "./search.model.ts";
 const DOMAINS = ["memories", "documents", "handoffs", "outputs"];
 const PAGE = 200;
 /** A row may be stamped so long before it can be read. */
-const OVERLAP_MS = 10_000;
+const OVERLAP_MS = 5000;
 /** Whom erased tenants' notes belong to: they must outlive the tenant. */
 const NO_TENANT = "none";
 
@@ -17,16 +17,26 @@ interface Position {
   id: string;
 }
 
+interface Parts {
+  broker: ServiceBroker;
+  index: LocalIndex;
+  erasures: TenantCollection<ErasureDoc>;
+  /** The store's time. */
+  now(): number;
+}
+
 /** Brings what this node's index has missed: while it was away, while it was unreachable, or all when it is new. */
 export class CatchUp {
   readonly #broker: ServiceBroker;
   readonly #index: LocalIndex;
   readonly #erasures: TenantCollection<ErasureDoc>;
+  readonly #now: () => number;
 
-  constructor(broker: ServiceBroker, index: LocalIndex, erasures: TenantCollection<ErasureDoc>) {
+  constructor({ broker, index, erasures, now }: Parts) {
     this.#broker = broker;
     this.#index = index;
     this.#erasures = erasures;
+    this.#now = now;
   }
 
   /** One pass over all domains, to the end of each. */
@@ -41,41 +51,48 @@ export class CatchUp {
   }
 
   async #domain(domain: string): Promise<void> {
-    let after = await this.#begin(domain);
+    const settled = this.#now() - OVERLAP_MS;
+    let after = await this.#cursor(domain);
     for (;;) {
       const page: SearchEntriesPage = { after, limit: PAGE };
       const { entries, last } = await this.#broker.call<SearchEntriesAnswer, SearchEntriesPage>(
         `${domain}.search_entries`,
         page,
       );
-      if (!last) return;
       for (const [tenant_id, own] of byTenant(entries)) await this.#index.put(tenant_id, own);
-      const isNew = after === null || last.changed_at > after.changed_at || last.id !== after.id;
-      if (isNew) await this.#index.setCursor(domain, JSON.stringify(last));
-      if (entries.length < PAGE) return;
+      if (!last || entries.length < PAGE) break;
+      if (last.changed_at < settled) await this.#setCursor(domain, last);
       after = last;
     }
+    // Nothing more can come that was stamped before: the next pass begins there.
+    await this.#setCursor(domain, { changed_at: settled, id: "" });
   }
 
-  async #begin(domain: string): Promise<Position | null> {
+  async #cursor(domain: string): Promise<Position | null> {
     const kept = await this.#index.cursor(domain);
-    if (kept === null) return null;
-    const { changed_at } = JSON.parse(kept) as Position;
-    return { changed_at: changed_at - OVERLAP_MS, id: "" };
+    return kept === null ? null : (JSON.parse(kept) as Position);
+  }
+
+  async #setCursor(domain: string, position: Position): Promise<void> {
+    await this.#index.setCursor(domain, JSON.stringify(position));
   }
 
   async #erase(): Promise<void> {
-    const since = Number((await this.#index.cursor("erasures")) ?? 0) - OVERLAP_MS;
-    const rows = (await this.#erasures.system
-      .find({ at: { $gte: new Date(since) } }, { sort: { at: 1, _id: 1 } })
-      .toArray()) as ErasureDoc[];
-    for (const { tenant_id, kind, ids } of rows) {
-      if (kind) await this.#index.drop(tenant_id, kind, ids);
-      else if (tenant_id === NO_TENANT) await this.#index.dropTenant(ids[0] as string);
+    const settled = this.#now() - OVERLAP_MS;
+    const since = Number((await this.#index.cursor("erasures")) ?? 0);
+    for (let skip = 0; ; skip += PAGE) {
+      const rows = (await this.#erasures.system
+        .find({ at: { $gte: new Date(since) } }, { sort: { at: 1, _id: 1 }, skip, limit: PAGE })
+        .toArray()) as ErasureDoc[];
+      for (const row of rows) await this.#eraseOne(row);
+      if (rows.length < PAGE) break;
     }
-    const last = rows.at(-1);
-    if (last && last.at.getTime() > since + OVERLAP_MS)
-      await this.#index.setCursor("erasures", String(last.at.getTime()));
+    await this.#index.setCursor("erasures", String(settled));
+  }
+
+  async #eraseOne({ tenant_id, kind, ids }: ErasureDoc): Promise<void> {
+    if (kind) await this.#index.drop(tenant_id, kind, ids);
+    else if (tenant_id === NO_TENANT) await this.#index.dropTenant(ids[0] as string);
   }
 }
 

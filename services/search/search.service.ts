@@ -17,7 +17,7 @@ import { find } from "./find.ts";
 import { QueryVectors } from "./query-vectors.ts";
 import { EmbeddingModel, ErasureModel } from "./search.model.ts";
 
-const CATCH_UP_MS = 5000;
+const CATCH_UP_MS = 10_000;
 const EMBED_MS = 5000;
 
 /** Finds by words and by meaning what other domains have put: see docs/decisions/0022-search-index.md. */
@@ -121,7 +121,7 @@ export const searchService: ServiceFactory = ({ store, config, log, health }) =>
       await index.useModel(embedder?.model ?? null);
       vectors = new QueryVectors(embedder);
       chance = new Chance(embedder);
-      const passes = new CatchUp(broker, index, erasures);
+      const passes = new CatchUp({ broker, index, erasures, now: store.now });
       const pass = async () => {
         await passes.run();
         embedding?.loop.nudge();

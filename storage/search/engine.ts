@@ -72,9 +72,19 @@ export class SearchEngine {
   }
 
   #put(tenant_id: string, entries: readonly SearchEntry[]): void {
-    const stored = entries.map((entry) => toStored(tenant_id, entry));
+    const stored = entries
+      .filter((entry) => !this.#isKnown(tenant_id, entry))
+      .map((entry) => toStored(tenant_id, entry));
     const outcomes = this.#file.transaction(() => stored.map((each) => this.#file.put(each)));
     for (const [i, each] of stored.entries()) if (outcomes[i]?.isCurrent) this.#hold(each, outcomes[i].model);
+  }
+
+  /** Whether there is nothing to do for it: so it is with most of what is put again to be sure. */
+  #isKnown(tenant_id: string, { kind, id, version, removed }: SearchEntry): boolean {
+    const known = this.#file.version(tenant_id, kind, id);
+    if (known === null || known < version) return false;
+    const index = this.#held.get(keyOf(tenant_id, kind))?.index;
+    return known > version || removed === true || !index || index.version(id) === version;
   }
 
   /** Changes what is in memory, which by its own version may be behind: another process may share the file. */

@@ -100,6 +100,12 @@ export class SearchFile {
     return { isCurrent: true, model: row.model };
   }
 
+  /** The version that is there, of what is removed too; null when there is none. */
+  version(tenant_id: string, kind: SearchKind, id: string): number | null {
+    const row = this.#prepare("SELECT version FROM entries WHERE tenant = ? AND kind = ? AND id = ?");
+    return (row.get(tenant_id, kind, id) as { version: number } | undefined)?.version ?? null;
+  }
+
   #standing(tenant_id: string, kind: SearchKind, id: string, version: number) {
     const row = this.#prepare(
       "SELECT version, model FROM entries WHERE tenant = ? AND kind = ? AND id = ?",
