@@ -24,9 +24,9 @@ export interface Features {
   best: number;
   /** It names a time and the query asks for one. */
   time: number;
-  /** How near its date is to one that the query names. */
+  /** How near its date is to one that the query names; half as much when only its creation is dated. */
   date: number;
-  /** It has something to say: less than `ENOUGH_TERMS` terms count as less. */
+  /** In a thread, less than `ENOUGH_TERMS` terms say less: a mere reply. What stands alone was meant to. */
   substance: number;
   /** It asks rather than tells. */
   asks: number;
@@ -75,7 +75,7 @@ export function featuresOf(candidate: Candidate, weighed: Weighed): Features {
     best: 0,
     time: query.asksTime && signs & SIGN_TELLS_TIME ? 1 : 0,
     date: query.dates.length ? dateOf(candidate, query) : 0,
-    substance: Math.min(1, length / ENOUGH_TERMS),
+    substance: before.length + after.length === 0 ? 1 : Math.min(1, length / ENOUGH_TERMS),
     asks: signs & SIGN_ASKS ? 1 : 0,
   };
   const best = Math.max(cosine ?? -1, before[0]?.cosine ?? -1, after[0]?.cosine ?? -1);
@@ -109,7 +109,8 @@ function meanCosine({ cosine, before, after }: Candidate): number {
 }
 
 function dateOf({ date, created_at }: Candidate, { dates }: ParsedQuery): number {
-  return dates.reduce((best, range) => Math.max(best, nearness(date ?? created_at, range)), 0);
+  const nearest = dates.reduce((best, range) => Math.max(best, nearness(date ?? created_at, range)), 0);
+  return date === null ? nearest / 2 : nearest;
 }
 
 function masks(side: readonly Neighbour[], count: number): TermMask {

@@ -42,7 +42,7 @@ const pairs: [string, string, Partial<Candidate>, Partial<Candidate>][] = [
   ["what is near in meaning before what is not", QUERY, { cosine: 0.7 }, { cosine: 0.3 }],
   ["what stands beside the words before what does not", QUERY, { after: [neighbour({ has: 7 })] }, {}],
   ["what tells before what asks", QUERY, WORDS, { ...WORDS, signs: SIGN_ASKS }],
-  ["substance before a mere word", QUERY, WORDS, { ...WORDS, length: 2 }],
+  ["substance before a mere reply", QUERY, { after: [neighbour()] }, { length: 2, after: [neighbour()] }],
   ["what names a time when asked for one", `When was the ${QUERY}?`, { signs: SIGN_TELLS_TIME }, {}],
   [
     "what is of the date that the query names",
@@ -50,6 +50,7 @@ const pairs: [string, string, Partial<Candidate>, Partial<Candidate>][] = [
     { ...WORDS, date: Date.UTC(2026, 4, 4) },
     { ...WORDS, date: Date.UTC(2026, 0, 4) },
   ],
+  ["what is dated before what was only created then", `${QUERY} today`, { ...WORDS, date: NOW }, WORDS],
   ["the surer of two alike", QUERY, { ...WORDS, confidence: 0.9 }, { ...WORDS, confidence: 0.2 }],
   ["the newer of two alike", QUERY, WORDS, { ...WORDS, created_at: NOW - 90 * DAY }],
   ["the cited of two alike", QUERY, { ...WORDS, cites: 2 }, WORDS],
@@ -71,6 +72,11 @@ test("an item with all of the words wins over the neighbours that have none", ()
   const second = candidate("second", { length: 40, before: [none], after: [words] });
   const third = candidate("third", { ...WORDS, cosine: 0.5, length: 12, before: [none, none] });
   expect(order(QUERY, [first, second, third])[0]).toBe("third");
+});
+
+test("what stands alone may be short", () => {
+  const [short, long] = ranked(QUERY, [candidate("a", { length: 2 }), candidate("b")]) as [Ranked, Ranked];
+  expect(short.score).toBe(long.score);
 });
 
 test("two alike are always in the same order", () => {
