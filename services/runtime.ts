@@ -1,5 +1,4 @@
 import type { ActionSchema, Context, EventSchema, ServiceSchema } from "moleculer";
-import type { Schema } from "mongoose";
 import type { Static, TObject, TProperties } from "typebox";
 import type { Config } from "../config.ts";
 import type { SharedWindows } from "../connectors/redis.ts";
@@ -9,7 +8,7 @@ import type { SecretBox } from "../lib/secrets.ts";
 import type { Observability } from "../observability/start.ts";
 import type { Blobs } from "../storage/blobs/blobs.ts";
 import type { TenantDocument } from "../storage/collection.ts";
-import type { Store } from "../storage/connection.ts";
+import type { Store, StoredModel } from "../storage/connection.ts";
 
 /** What a node gives its services. */
 export interface Runtime extends Observability {
@@ -24,11 +23,8 @@ export interface Runtime extends Observability {
 /** A domain's service, made for a node. */
 export type ServiceFactory = (runtime: Runtime) => ServiceSchema;
 
-/** A model of a domain: the name of its collection and its mongoose schema (fields and indexes). */
-export interface Model<T extends TenantDocument> {
-  name: string;
-  schema: Schema<T>;
-}
+/** A model of a domain: what `Store.collection` takes. */
+export type Model<T extends TenantDocument> = StoredModel<T>;
 
 /** The call is made again at another node when the one that had it died (lib/between-nodes.ts). */
 const AGAIN = { retryPolicy: { enabled: true } };

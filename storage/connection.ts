@@ -11,9 +11,13 @@ interface StoreOptions {
 }
 
 /** A collection's name and its mongoose schema (fields and indexes). */
-interface StoredModel<T> {
+export interface StoredModel<T> {
   name: string;
   schema: Schema<T>;
+  /** A long string that is written once: the embedded store keeps it beside the row, where no update copies it. */
+  apart?: keyof T & string;
+  /** Names of indexes that earlier versions made and this one does not need. */
+  retired?: string[];
 }
 
 export interface Store {
@@ -57,7 +61,7 @@ async function openEmbedded(dataDir: string): Promise<Store> {
   const connection = await connect(instance, dataDir, {}, "");
   const client = connection.getClient() as unknown as EmbeddedClient;
   return {
-    ...modelsOf(connection),
+    ...modelsOf(connection, (name, apart) => client.db().setApart(name, apart)),
     driver: "sqlite",
     now: Date.now,
     onFatal: (listener) => void client.on("fatal", listener),
@@ -112,18 +116,21 @@ async function connect(
   return connection;
 }
 
+/** @param keepApart is told of a collection's field that may stand apart before the collection is used */
 function modelsOf(
   connection: Connection,
+  keepApart: (name: string, field: string) => void = () => {},
 ): Pick<Store, "connection" | "collection" | "collections" | "ready" | "ping"> {
   const database = databaseOf(connection);
   const building: Promise<unknown>[] = [];
   return {
     connection,
-    collection({ name, schema }) {
+    collection({ name, schema, apart, retired = [] }) {
+      if (apart) keepApart(name, apart);
       connection.model(name, schema, name);
-      const native = database.collection(name);
+      const native = database.collection(name) as unknown as Collection;
       const indexes = schema.indexes().map(([key, given]) => ({ ...given, key }));
-      const built = indexes.length > 0 ? native.createIndexes(indexes as never) : Promise.resolve();
+      const built = buildIndexes(native, indexes, retired);
       // Reported by `ready`; until somebody asks it must not count as unhandled.
       built.catch(() => {});
       building.push(built);
@@ -140,6 +147,16 @@ function modelsOf(
       await database.command({ ping: 1 });
     },
   };
+}
+
+async function buildIndexes(native: Collection, indexes: object[], retired: string[]): Promise<void> {
+  if (indexes.length > 0) await native.createIndexes(indexes as never);
+  if (retired.length === 0) return;
+  const held = new Set((await native.indexes()).map(({ name }) => name));
+  for (const name of retired) {
+    // Where another node was first it is gone meanwhile.
+    if (held.has(name)) await native.dropIndex(name).catch(() => {});
+  }
 }
 
 function databaseOf(connection: Connection): NonNullable<Connection["db"]> {

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { type Db, Decimal128 } from "mongodb";
+import { Schema } from "mongoose";
 import { openStore, type Store, StoreError } from "../storage/connection.ts";
 import type { AnyCollection } from "./suites/store.ts";
 import { startChild } from "./support/child.ts";
@@ -12,6 +13,13 @@ const WRITER = join(import.meta.dirname, "support/store-writer.ts");
 
 let DATA_DIR: string;
 const file = () => join(DATA_DIR, "afferent.db");
+interface Row {
+  _id: string;
+  tenant_id: string;
+  text: string;
+  seen?: boolean;
+}
+
 const database = (store: Store) => store.connection.db as unknown as Db;
 
 beforeEach(async () => {
@@ -87,6 +95,36 @@ describe("the data directory", () => {
     await withStore(async () => {
       expect(await refusal()).toContain(`pid ${process.pid}`);
     });
+  });
+
+  test("of the first version is brought forward: rows keep what now stands apart in new ones", async () => {
+    const model = (apart?: "text") => ({
+      name: "rows",
+      schema: new Schema<Row>({}),
+      ...(apart && { apart }),
+    });
+    const row = (_id: string): Row => ({ _id, tenant_id: "a", text: `of ${_id}` });
+    await withStore((store) => store.collection<Row>(model()).insert(row("old")));
+    const before = new DatabaseSync(file());
+    before.exec("PRAGMA user_version = 1");
+    before.close();
+    await withStore(async (store) => {
+      const rows = store.collection<Row>(model("text"));
+      await rows.insert(row("new"));
+      expect(await rows.find("a", {}, { sort: { _id: -1 } })).toEqual([row("old"), row("new")]);
+      await rows.updateMany("a", {}, { $set: { seen: true } });
+      await rows.update("a", { _id: "old" }, { $set: { text: "changed" } });
+    });
+    await withStore(async (store) => {
+      const rows = await store.collection<Row>(model("text")).find("a", {}, { sort: { _id: -1 } });
+      expect(rows).toEqual([
+        { ...row("old"), seen: true, text: "changed" },
+        { ...row("new"), seen: true },
+      ]);
+    });
+    const after = new DatabaseSync(file());
+    expect(after.prepare("PRAGMA user_version").get()).toEqual({ user_version: 2 });
+    after.close();
   });
 
   test("with a newer file is refused, and the file left as it is", async () => {

@@ -1,5 +1,4 @@
 import { Schema } from "mongoose";
-import { derivedId } from "../../lib/ids.ts";
 import type { TenantDocument } from "../../storage/collection.ts";
 import type { Model } from "../runtime.ts";
 import { positionFrom } from "./position.ts";
@@ -9,12 +8,11 @@ import { positionFrom } from "./position.ts";
  * come last in every index that begins with it: random keys would make each commit write a page for each of them.
  */
 export interface EventDoc extends TenantDocument {
-  /** Derives from the tenant and the producer's id: the unique key that is the deduplication (spec: Events 1). */
-  dedupe: string;
   /** The whole CloudEvent as JSON text. */
   envelope: string;
   /** Its length in bytes. */
   size: number;
+  /** The producer's id. With the tenant it is the unique key that is the deduplication (spec: Events 1). */
   ce_id: string;
   type: string;
   source: string;
@@ -51,7 +49,6 @@ const schema = new Schema<EventDoc>(
   {
     _id: String,
     tenant_id: String,
-    dedupe: String,
     envelope: String,
     size: Number,
     ce_id: String,
@@ -75,17 +72,30 @@ const schema = new Schema<EventDoc>(
   },
   { versionKey: false },
 );
-schema.index({ dedupe: 1 }, { unique: true });
-// Ascending, though lists go backwards: SQLite appends at the end of a tree without moving what is there.
-schema.index({ tenant_id: 1, position: 1 });
-for (const field of ["type", "source", "subject", "publisher_id"] as const) {
-  schema.index({ tenant_id: 1, [field]: 1, position: 1 });
-}
+// The id as it is: most producers count or use the time, and what they sent last stands together. A digest of it would
+// dirty a page of its own for each event.
+schema.index({ tenant_id: 1, ce_id: 1 }, { unique: true });
+// Ascending, though lists go backwards: SQLite appends at the end of a tree without moving what is there. It holds what
+// lists are narrowed by, so that passing over an event does not read it; an index for each would double the cost of
+// a publish.
+schema.index({ tenant_id: 1, position: 1, type: 1, source: 1, subject: 1, publisher_id: 1 });
 // Sparse and of one field each, because a compound index would hold every event: the tenant is always there.
 schema.index({ fanout_key: 1 }, { sparse: true });
 schema.index({ unmatched_key: 1 }, { sparse: true });
 
-export const EventModel: Model<EventDoc> = { name: "events", schema };
+export const EventModel: Model<EventDoc> = {
+  name: "events",
+  schema,
+  apart: "envelope",
+  retired: [
+    "dedupe_1",
+    "tenant_id_1_position_1",
+    "tenant_id_1_type_1_position_1",
+    "tenant_id_1_source_1_position_1",
+    "tenant_id_1_subject_1_position_1",
+    "tenant_id_1_publisher_id_1_position_1",
+  ],
+};
 
 /** The fan-out lease key of a tenant at a time in milliseconds: text order is time order. */
 export function fanoutKey(tenant_id: string, at: number): string {
@@ -95,9 +105,4 @@ export function fanoutKey(tenant_id: string, at: number): string {
 /** Bounds of all keys of a tenant, fan-out and unmatched alike: after the first, before the second. */
 export function keyRange(tenant_id: string): { after: string; before: string } {
   return { after: `${tenant_id} `, before: `${tenant_id} ~` };
-}
-
-/** The deduplication key of a producer's event id. */
-export function dedupeKey(tenant_id: string, ce_id: string): string {
-  return derivedId("evt", tenant_id, ce_id);
 }

@@ -8,7 +8,7 @@ import { action, idempotent, internal, type Runtime } from "../runtime.ts";
 import { type Emission, emitted } from "./emission.ts";
 import { type Loaded, RecentEvents, toLoaded } from "./envelopes.ts";
 import { getEvent, listEvents, retryEvent } from "./events.contract.ts";
-import { dedupeKey, EventModel, fanoutKey } from "./events.model.ts";
+import { EventModel, fanoutKey } from "./events.model.ts";
 import { FanOut } from "./fan-out.ts";
 import { listEvents as list, maySee } from "./list.ts";
 import { present, timelineOf } from "./present.ts";
@@ -131,8 +131,7 @@ export function eventsService(runtime: Runtime): ServiceSchema {
       /** When an event with this id of its producer was accepted, in ms; null when there is none. */
       accepted_at: internal<{ tenant_id: string; ce_id: string }>(
         async ({ params: { tenant_id, ce_id } }) => {
-          const filter = { dedupe: dedupeKey(tenant_id, ce_id) };
-          const row = await events.findOne(tenant_id, filter, { projection: { accepted_at: 1 } });
+          const row = await events.findOne(tenant_id, { ce_id }, { projection: { accepted_at: 1 } });
           return row?.accepted_at.getTime() ?? null;
         },
       ),

@@ -3,9 +3,10 @@ import { type Caller, callerId, hasScope, isAdmin } from "../../lib/caller.ts";
 import { Fault, invalidCursor, invalidValue } from "../../lib/faults.ts";
 import { compileGlob, globError } from "../../lib/glob.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
-import { dedupeKey, type EventDoc } from "./events.model.ts";
+import type { EventDoc } from "./events.model.ts";
 import { fromCursor, positionFrom, toCursor } from "./position.ts";
 import { present } from "./present.ts";
+import { type Range, WINDOWS, windowOf } from "./windows.ts";
 
 interface ListParams {
   type?: string;
@@ -44,6 +45,8 @@ interface Query {
   visible: Visible;
   /** Every row that the filter finds is an answer. */
   exact: boolean;
+  /** The filter may fit few of the rows it is tried on. */
+  narrow: boolean;
 }
 
 /** Events latest first, by cursor (api.md Events). @throws Fault insufficient_scope, validation_error. */
@@ -54,9 +57,11 @@ export async function listEvents(parts: Parts, caller: Caller, params: ListParam
   let lookedAt = 0;
   let bytes = 0;
   let last = startOf(params.cursor);
-  for (;;) {
+  for (let window = 0; ; window++) {
     const size = query.exact ? limit - found.length + 1 : CHUNK;
-    const rows = await nextRows(parts.events, caller.tenant_id, query, last, size);
+    const range: Range = { from: query.from, before: last ?? END };
+    const edge = query.narrow ? await windowOf(parts.events, caller.tenant_id, range, window) : null;
+    const rows = await nextRows(parts.events, caller.tenant_id, query, { ...range, ...edge }, size);
     const visible = new Set(await query.visible(rows.filter(query.fits)));
     for (const row of rows) {
       const full = found.length === limit || (found.length > 0 && bytes + row.size > MAX_BYTES);
@@ -68,8 +73,12 @@ export async function listEvents(parts: Parts, caller: Caller, params: ListParam
       last = row.position;
     }
     lookedAt += rows.length;
-    if (rows.length < size) return answer(parts.events, caller, found, null);
-    if (lookedAt >= MAX_LOOKED_AT) return answer(parts.events, caller, found, last);
+    if (rows.length < size) {
+      if (!edge) return answer(parts.events, caller, found, null);
+      last = edge.from;
+    }
+    if (lookedAt >= MAX_LOOKED_AT || window === WINDOWS.length - 1)
+      return answer(parts.events, caller, found, last);
   }
 }
 
@@ -78,7 +87,7 @@ function toQuery(parts: Parts, caller: Caller, params: ListParams): Query {
   const filter: Record<string, unknown> = {};
   if (source !== undefined) filter.source = source;
   if (subject !== undefined) filter.subject = subject;
-  if (id !== undefined) filter.dedupe = dedupeKey(caller.tenant_id, id);
+  if (id !== undefined) filter.ce_id = id;
   if (unmatched === false) filter.unmatched_key = { $exists: false };
   const glob = type === undefined ? null : readGlob(type);
   if (glob?.literal) filter.type = type;
@@ -94,6 +103,7 @@ function toQuery(parts: Parts, caller: Caller, params: ListParams): Query {
     fits,
     visible: visible ?? (async (rows) => rows),
     exact: !visible && (glob === null || glob.literal),
+    narrow: id === undefined && !unmatched && Object.keys(filter).length > 0,
   };
 }
 
@@ -130,16 +140,17 @@ export async function maySee(parts: Parts, caller: Caller, row: EventDoc): Promi
 }
 
 const SUMMARY = { envelope: 0 } as const;
+/** A position is of digits and small letters, which all come before it. */
+const END = "~";
 
 function nextRows(
   events: TenantCollection<EventDoc>,
   tenant_id: string,
-  { filter, key, prefix, from }: Query,
-  last: string | null,
+  { filter, key, prefix }: Query,
+  { from, before }: Range,
   limit: number,
 ): Promise<EventDoc[]> {
-  // A position is of digits and small letters, which all come before "~".
-  const range = { [key]: { $gte: prefix + from, $lt: prefix + (last ?? "~") } };
+  const range = { [key]: { $gte: prefix + from, $lt: prefix + before } };
   const options = { sort: { [key]: -1 as const }, limit, projection: SUMMARY };
   return events.find(tenant_id, { ...filter, ...range } as never, options);
 }

@@ -6,7 +6,7 @@ import { parseTraceparent } from "../../observability/traceparent.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
 import type { Store } from "../../storage/connection.ts";
 import type { RecentEvents } from "./envelopes.ts";
-import { dedupeKey, type EventDoc } from "./events.model.ts";
+import type { EventDoc } from "./events.model.ts";
 import type { FanOut } from "./fan-out.ts";
 import { EventInserter, type Inserted } from "./insert.ts";
 import { positionMaker } from "./position.ts";
@@ -93,7 +93,6 @@ export class Publisher {
     const row: EventDoc = {
       _id: `evt_${position}`,
       tenant_id,
-      dedupe: dedupeKey(tenant_id, event.id),
       envelope,
       size,
       ce_id: event.id,
@@ -123,20 +122,20 @@ export class Publisher {
     return publications.map(({ row }, i) => toResult(row, inserted[i] as Inserted, originals));
   }
 
-  /** Counts duplicates; gives the originals by their deduplication key. */
+  /** Counts duplicates; gives the originals by their producers' ids. */
   async #recognise(rows: EventDoc[]): Promise<Map<string, Original>> {
     const { events } = this.#parts;
     const tenant_id = (rows[0] as EventDoc).tenant_id;
-    const fields = { projection: { dedupe: 1, source: 1, seed: 1 } };
-    const found = await events.find(tenant_id, { dedupe: { $in: rows.map((row) => row.dedupe) } }, fields);
-    const originals = new Map(found.map((original) => [original.dedupe, original]));
-    const elsewhere = rows.filter((row) => (originals.get(row.dedupe)?.source ?? row.source) !== row.source);
-    metrics.eventsDuplicate.inc(rows.filter((row) => !isRetry(row, originals.get(row.dedupe))).length);
+    const fields = { projection: { ce_id: 1, source: 1, seed: 1 } };
+    const found = await events.find(tenant_id, { ce_id: { $in: rows.map((row) => row.ce_id) } }, fields);
+    const originals = new Map(found.map((original) => [original.ce_id, original]));
+    const elsewhere = rows.filter((row) => (originals.get(row.ce_id)?.source ?? row.source) !== row.source);
+    metrics.eventsDuplicate.inc(rows.filter((row) => !isRetry(row, originals.get(row.ce_id))).length);
     metrics.eventsDuplicateSource.inc(elsewhere.length);
     if (elsewhere.length) {
       await events.bulk(
-        elsewhere.map(({ dedupe }) => ({
-          updateOne: { filter: { dedupe, tenant_id }, update: { $inc: { duplicate_sources: 1 } } },
+        elsewhere.map(({ ce_id }) => ({
+          updateOne: { filter: { tenant_id, ce_id }, update: { $inc: { duplicate_sources: 1 } } },
         })) as never,
       );
     }
@@ -145,7 +144,7 @@ export class Publisher {
 }
 
 /** What is read of the event that had the id first. */
-type Original = Pick<EventDoc, "_id" | "dedupe" | "source" | "seed">;
+type Original = Pick<EventDoc, "_id" | "ce_id" | "source" | "seed">;
 
 /** The same request again, which is told what the first was told. */
 function isRetry(row: EventDoc, original: Original | undefined): boolean {
@@ -159,7 +158,7 @@ function toResult(
 ): Published | Error {
   if (inserted instanceof Error) return inserted;
   if (inserted === "inserted") return { event_id: row._id, status: "accepted" };
-  const original = originals?.get(row.dedupe);
+  const original = originals?.get(row.ce_id);
   // Retention took it since: the event can be sent again.
   if (!original) return new Fault("service_unavailable", "Try again.", { retry_after_seconds: 1 });
   return { event_id: original._id, status: isRetry(row, original) ? "accepted" : "duplicate" };

@@ -31,9 +31,15 @@ export type Table = {
   sql: string;
   columns: Map<string, Column>;
   indexes: Index[];
+  /** The top-level field whose text stands in a table of its own (see apart.ts). */
+  apart?: string | undefined;
 };
 
-type StoredTable = { columns: Pick<Column, "path" | "many" | "odd">[]; indexes: Index[] };
+type StoredTable = {
+  columns: Pick<Column, "path" | "many" | "odd">[];
+  indexes: Index[];
+  apart?: string | undefined;
+};
 
 /** What a connection knows of the collections; reloaded when another connection changed them. */
 export class Catalog {
@@ -68,7 +74,8 @@ export class Catalog {
     if (table) {
       this.tables.set(name, table);
       const columns = [...table.columns.values()].map(({ path, many, odd }) => ({ path, many, odd }));
-      const text = JSON.stringify({ columns, indexes: table.indexes } satisfies StoredTable);
+      const { indexes, apart } = table;
+      const text = JSON.stringify({ columns, indexes, apart } satisfies StoredTable);
       this.#statements.run("INSERT OR REPLACE INTO _collections (name, catalog) VALUES (?, ?)", name, text);
     } else {
       this.tables.delete(name);
@@ -84,6 +91,7 @@ function revive(name: string, stored: StoredTable): Table {
   for (const { path, many, odd } of stored.columns)
     table.columns.set(path, { ...newColumn(path), many, odd });
   table.indexes = stored.indexes;
+  table.apart = stored.apart;
   return table;
 }
 

@@ -1,4 +1,5 @@
 import { type BulkWriteResult, MongoInvalidArgumentError, ObjectId } from "mongodb";
+import { takeApart } from "./apart.ts";
 import { bulkOf, withId } from "./bulk.ts";
 import type { Index } from "./catalog.ts";
 import { replacementOf, updateOf } from "./change.ts";
@@ -24,8 +25,11 @@ export class EmbeddedCollection {
   readonly collectionName: string;
   readonly dbName: string;
   readonly #threads: Threads;
+  /** The field whose text stands apart. */
+  readonly #apart: string | undefined;
 
-  constructor(dbName: string, name: string, threads: Threads) {
+  constructor(dbName: string, name: string, threads: Threads, apart?: string) {
+    this.#apart = apart;
     this.dbName = dbName;
     this.collectionName = name;
     this.#threads = threads;
@@ -40,8 +44,7 @@ export class EmbeddedCollection {
     options?: Options,
   ): Promise<{ acknowledged: true; insertedId: unknown }> {
     checkOptions(options);
-    const text = documentText(document);
-    const errors = await this.#write<BulkError[]>({ op: "insert", documents: [text], ordered: true });
+    const errors = await this.#insert([document], true);
     if (errors[0]) throw this.#threads.makeError(errors[0]);
     return { acknowledged: true, insertedId: document._id };
   }
@@ -52,13 +55,21 @@ export class EmbeddedCollection {
     if (documents.length === 0)
       throw new MongoInvalidArgumentError("Invalid BulkOperation, Batch cannot be empty");
     const ordered = checkOptions(options).ordered !== false;
-    const texts = documents.map(documentText);
-    const errors = await this.#write<BulkError[]>({ op: "insert", documents: texts, ordered });
+    const errors = await this.#insert(documents, ordered);
     const inserted = errors[0] && ordered ? errors[0].index : documents.length - errors.length;
     const outcome: BulkOutcome = { inserted, matched: 0, modified: 0, deleted: 0, upserted: [], errors };
     const ids = documents.map((document, index) => ({ index, _id: document._id }));
     const result = bulkResult(outcome, ids, ordered, documents);
     return { acknowledged: true, insertedCount: result.insertedCount, insertedIds: result.insertedIds };
+  }
+
+  #insert(documents: Document[], ordered: boolean): Promise<BulkError[]> {
+    const field = this.#apart;
+    if (field === undefined)
+      return this.#write({ op: "insert", documents: documents.map((each) => encode(withId(each))), ordered });
+    const parts = documents.map((each) => takeApart(withId(each), field));
+    const apart = { field, texts: parts.map(({ text }) => text) };
+    return this.#write({ op: "insert", documents: parts.map(({ rest }) => encode(rest)), ordered, apart });
   }
 
   async bulkWrite(operations: Document[], options?: Options): Promise<BulkWriteResult> {
@@ -256,10 +267,6 @@ export class EmbeddedCollection {
   #scan<T>(request: object): Promise<T> {
     return this.#threads.scanner().request({ ...request, collection: this.collectionName } as never);
   }
-}
-
-function documentText(document: Document): string {
-  return encode(withId(document));
 }
 
 function queryOf(filter: Document, settings: CursorSettings): object {

@@ -7,6 +7,7 @@ import type { Threads } from "./threads.ts";
 export class EmbeddedDb {
   readonly databaseName: string;
   readonly #threads: Threads;
+  readonly #apart = new Map<string, string>();
 
   constructor(name: string, threads: Threads) {
     this.databaseName = name;
@@ -14,7 +15,12 @@ export class EmbeddedDb {
   }
 
   collection(name: string): EmbeddedCollection {
-    return new EmbeddedCollection(this.databaseName, name, this.#threads);
+    return new EmbeddedCollection(this.databaseName, name, this.#threads, this.#apart.get(name));
+  }
+
+  /** Lets what is inserted into a collection keep the text of a field apart (see apart.ts). */
+  setApart(name: string, field: string): void {
+    this.#apart.set(name, field);
   }
 
   async createCollection(name: string): Promise<EmbeddedCollection> {

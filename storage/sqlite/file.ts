@@ -8,6 +8,8 @@ const MIGRATIONS = [
   `CREATE TABLE _meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
    CREATE TABLE _collections (name TEXT PRIMARY KEY, catalog TEXT NOT NULL);
    PRAGMA application_id = ${APPLICATION_ID};`,
+  // Documents may have parts that stand apart (apart.ts), which an older program would not find; nothing has to move.
+  "",
 ];
 
 /** Schema version that this code reads and writes. */

@@ -1,3 +1,4 @@
+import { apartTable } from "./apart.ts";
 import {
   type Catalog,
   type Column,
@@ -10,9 +11,9 @@ import {
   sideTable,
   type Table,
 } from "./catalog.ts";
-import { fault } from "./errors.ts";
+import { fault, NotImplemented } from "./errors.ts";
 import { MANY, scalarAt, valuesAt } from "./paths.ts";
-import type { Statements } from "./statements.ts";
+import { quote, type Statements } from "./statements.ts";
 import { isOdd, type Key, keyOf, type RawObject } from "./values.ts";
 
 /** Key of a missing value in a side table, whose columns cannot be NULL. */
@@ -49,8 +50,24 @@ export class Schema {
     for (const index of table.indexes)
       this.#statements.db.exec(`DROP TABLE IF EXISTS ${sideTable(table, index)}`);
     this.#statements.db.exec(`DROP TABLE ${table.sql}`);
+    this.#statements.db.exec(`DROP TABLE IF EXISTS ${apartTable(table)}`);
     this.#catalog.save(name, undefined);
     return true;
+  }
+
+  /** From now on the text of a field stands apart. Rows that were there before stay as they are. */
+  setApart(table: Table, field: string): void {
+    if (table.apart === field) return;
+    if (table.apart !== undefined) throw new NotImplemented(`${field} apart beside ${table.apart}`);
+    if (table.columns.has(field)) throw new NotImplemented(`an index on ${field}, which stands apart`);
+    const apart = apartTable(table);
+    this.#statements.db.exec(
+      `CREATE TABLE ${apart} (rid INTEGER PRIMARY KEY, text TEXT NOT NULL);
+       CREATE TRIGGER ${quote(`t_${table.name}`)} AFTER DELETE ON ${table.sql}
+         BEGIN DELETE FROM ${apart} WHERE rid = old.rid; END`,
+    );
+    table.apart = field;
+    this.#catalog.save(table.name, table);
   }
 
   /** Adds an index, or does nothing when the same stands already. */
@@ -105,6 +122,7 @@ export class Schema {
   }
 
   #addColumn(table: Table, path: string): void {
+    if (path === table.apart) throw new NotImplemented(`an index on ${path}, which stands apart`);
     const column = newColumn(path);
     this.#statements.db.exec(`ALTER TABLE ${table.sql} ADD COLUMN ${column.sql}`);
     table.columns.set(path, column);

@@ -4,6 +4,8 @@ import { isDocument, type Raw, type RawObject } from "./values.ts";
 
 export type Projection = {
   apply(document: RawObject): RawObject;
+  /** False when nothing of a top-level field is wanted. */
+  wants(field: string): boolean;
   /** True when only `_id` is wanted, which needs no document. */
   idOnly: boolean;
 };
@@ -23,7 +25,11 @@ export function compileProjection(spec: RawObject | undefined): Projection | und
   if (!including && !keepId) fields.push("_id");
   const tree = treeOf(fields);
   const idOnly = including && keepId && fields.length === 1;
-  return { idOnly, apply: (document) => (including ? include(document, tree) : exclude(document, tree)) };
+  return {
+    idOnly,
+    apply: (document) => (including ? include(document, tree) : exclude(document, tree)),
+    wants: (field) => including === Object.hasOwn(tree, field) || typeof tree[field] === "object",
+  };
 }
 
 function wanted(path: string, value: Raw): boolean {

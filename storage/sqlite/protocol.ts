@@ -1,9 +1,12 @@
 import type { Index } from "./catalog.ts";
 import type { WireError } from "./errors.ts";
 
+/** What stands apart from documents that are inserted: of which field, and of each document the text or null. */
+export type Apart = { field: string; texts: (string | null)[] };
+
 /** Requests to the worker threads. Filters, updates and the like travel as JSON text of their raw form. */
 export type WriteRequest =
-  | { op: "insert"; collection: string; documents: string[]; ordered: boolean }
+  | { op: "insert"; collection: string; documents: string[]; ordered: boolean; apart?: Apart }
   | { op: "update" | "modify"; collection: string; request: string }
   | { op: "delete"; collection: string; filter: string; many: boolean }
   | { op: "bulk"; collection: string; requests: string; ordered: boolean }

@@ -1,3 +1,4 @@
+import { namesApart, wholeDocument } from "./apart.ts";
 import type { Catalog, Table } from "./catalog.ts";
 import { compileFilter, type Matcher } from "./filter.ts";
 import { parts, valuesAt } from "./paths.ts";
@@ -36,38 +37,43 @@ export class Queries {
     this.catalog = catalog;
   }
 
-  /** Matching rows in order. */
-  *rows(table: Table, query: Query): Generator<Row> {
-    const { skip = 0, limit = 0, sort = [] } = query;
-    const plan = planFilter(table, query.filter);
+  /** Matching rows in order. Their text lacks what stands apart where neither query nor projection want it. */
+  *rows(table: Table, query: Query, projection?: Projection): Generator<Row> {
+    const { filter, skip = 0, limit = 0, sort = [] } = query;
+    const plan = planFilter(table, filter);
     const order = planSort(table, sort);
+    const named = namesApart(table, filter) || namesApart(table, Object.fromEntries(sort));
+    const select: Select = {
+      table,
+      plan,
+      document: named ? wholeDocument(table) : wanted(table, projection),
+    };
     if (order === undefined) {
-      yield* slice(this.#sorted(table, query, plan, sort), skip, limit);
+      yield* slice(this.#sorted(select, filter, sort), skip, limit);
     } else if (plan.exact) {
-      yield* this.#select(table, plan, sort, order, window(skip, limit));
+      yield* this.#select(select, sort, order, window(skip, limit));
     } else {
-      yield* slice(this.#matching(table, query.filter, plan, sort, order), skip, limit);
+      yield* slice(this.#matching(select, filter, sort, order), skip, limit);
     }
   }
 
-  *#select(table: Table, plan: Plan, sort: Sort, order: string, limit = ""): Generator<Row> {
-    const sql = `SELECT rid, doc FROM ${source(table, plan, sort)}${order && ` ORDER BY ${order}`}${limit}`;
+  *#select({ table, plan, document }: Select, sort: Sort, order: string, limit = ""): Generator<Row> {
+    const from = source(table, plan, sort);
+    const sql = `SELECT rid, ${document} FROM ${from}${order && ` ORDER BY ${order}`}${limit}`;
     for (const [rid, text] of this.statements.iterate<[number, string]>(sql, ...plan.params))
       yield { rid, text };
   }
 
-  *#matching(table: Table, filter: RawObject, plan: Plan, sort: Sort, order: string): Generator<Row> {
+  *#matching(select: Select, filter: RawObject, sort: Sort, order: string): Generator<Row> {
     const matches: Matcher = compileFilter(filter);
-    for (const row of this.#select(table, plan, sort, order)) {
+    for (const row of this.#select(select, sort, order)) {
       const document = JSON.parse(row.text) as RawObject;
       if (matches(document)) yield { rid: row.rid, text: row.text, document };
     }
   }
 
-  #sorted(table: Table, query: Query, plan: Plan, sort: Sort): Row[] {
-    const found = plan.exact
-      ? this.#select(table, plan, [], "")
-      : this.#matching(table, query.filter, plan, [], "");
+  #sorted(select: Select, filter: RawObject, sort: Sort): Row[] {
+    const found = select.plan.exact ? this.#select(select, [], "") : this.#matching(select, filter, [], "");
     const keyed: { row: Row; keys: Maybe[] }[] = [];
     for (const row of found) {
       keyed.push({ row, keys: sortKeys(parsed(row), sort) });
@@ -84,7 +90,7 @@ export class Queries {
     if (ids) return { documents: ids, rest: [] };
     const page: Page = { documents: [], rest: [] };
     let size = 0;
-    for (const row of this.rows(table, query)) {
+    for (const row of this.rows(table, query, projection)) {
       if (page.documents.length >= PAGE_DOCUMENTS || size >= PAGE_CHARACTERS) {
         page.rest.push(row.rid);
         continue;
@@ -122,7 +128,7 @@ export class Queries {
     const table = this.catalog.tables.get(name);
     if (!table) return [];
     const projection = compileProjection(spec);
-    const sql = `SELECT doc FROM ${table.sql} WHERE rid = ?`;
+    const sql = `SELECT ${wanted(table, projection)} FROM ${table.sql} WHERE rid = ?`;
     const texts: string[] = [];
     for (const rid of rids) {
       const row = this.statements.row<[string]>(sql, rid);
@@ -132,7 +138,8 @@ export class Queries {
   }
 
   text(table: Table, rid: number): string {
-    return (this.statements.row<[string]>(`SELECT doc FROM ${table.sql} WHERE rid = ?`, rid) as [string])[0];
+    const sql = `SELECT ${wholeDocument(table)} FROM ${table.sql} WHERE rid = ?`;
+    return (this.statements.row<[string]>(sql, rid) as [string])[0];
   }
 
   /** Deletes what SQL alone can tell; `undefined` when the documents have to be looked at. */
@@ -195,6 +202,14 @@ export class Queries {
     if (!table) compileFilter(filter);
     return table;
   }
+}
+
+/** What to select: the rows of a plan, and the document as an SQL expression. */
+type Select = { table: Table; plan: Plan; document: string };
+
+function wanted(table: Table, projection: Projection | undefined): string {
+  const { apart } = table;
+  return apart !== undefined && projection?.wants(apart) === false ? "doc" : wholeDocument(table);
 }
 
 /** The document of a row, parsed when first asked for. */

@@ -1,3 +1,4 @@
+import { apartTable, takeApart } from "./apart.ts";
 import { type Column, type Index, isMultikey, keyPattern, type Table } from "./catalog.ts";
 import { fault, NotImplemented, ServerFault } from "./errors.ts";
 import { ColumnChange, entries, isConstraint, type Schema } from "./indexes.ts";
@@ -16,16 +17,31 @@ export class Rows {
     this.#schema = schema;
   }
 
-  /** Throws a server fault (11000) when a unique index holds the document's key already. */
-  insert(table: Table, document: RawObject, text: string): void {
+  /** Inserts a document that may hold what stands apart in its table. See `insertParts`. */
+  insert(table: Table, document: RawObject): void {
+    const { rest, text } = takeApart(document, table.apart);
+    this.insertParts(table, rest, JSON.stringify(rest), text);
+  }
+
+  /**
+   * Inserts a document, its text, and the text that stands apart from it, if any.
+   * Throws a server fault (11000) when a unique index holds the document's key already.
+   */
+  insertParts(table: Table, document: RawObject, text: string, apart: string | null): void {
     checkId(document._id);
     const keys = this.#keys(table, columnsOf(table), document);
     const sql = this.#insertion(table);
     this.#whole(table, document, undefined, () => {
       const rid = Number(this.#statements.prepare(sql).run(text, ...keys).lastInsertRowid);
+      if (apart !== null) this.#setApart(table, rid, apart);
       for (const index of multikey(table))
         this.#schema.addEntries(table, index, rid, entries(table, index, document));
     });
+  }
+
+  #setApart(table: Table, rid: number, text: string | null): void {
+    if (text === null) this.#statements.run(`DELETE FROM ${apartTable(table)} WHERE rid = ?`, rid);
+    else this.#statements.run(`INSERT OR REPLACE INTO ${apartTable(table)} VALUES (?, ?)`, rid, text);
   }
 
   #insertion(table: Table): string {
@@ -69,12 +85,15 @@ export class Rows {
     );
     const sets = changed.map((i) => `, ${(held.columns[i] as Column).sql} = ?`).join("");
     const sql = `UPDATE ${table.sql} SET doc = ?${sets} WHERE rid = ?`;
+    const { rest, text: apart } = takeApart(document, table.apart);
+    const inRow = apart === null ? text : JSON.stringify(rest);
+    if (table.apart !== undefined) this.#setApart(table, rid, apart);
     if (changed.length === 0 && moved.length === 0) {
-      this.#statements.run(sql, text, rid);
+      this.#statements.run(sql, inRow, rid);
       return;
     }
     this.#whole(table, document, rid, () => {
-      this.#statements.run(sql, text, ...changed.map((i) => keys[i] as Key), rid);
+      this.#statements.run(sql, inRow, ...changed.map((i) => keys[i] as Key), rid);
       for (const index of moved) {
         const at = after.indexes.indexOf(index);
         this.#schema.removeEntries(table, index, rid, before.entries[at] as Key[][]);

@@ -63,7 +63,7 @@ export function sqlUpdate(table: Table, update: RawObject): SqlUpdate | undefine
 
 /** True when a change at a path reaches one column at most, and no unique index. */
 function isSimple(table: Table, path: string): boolean {
-  if (path === "_id" || table.columns.get(path)?.many) return false;
+  if (path === "_id" || path === table.apart || table.columns.get(path)?.many) return false;
   for (const column of table.columns.keys()) if (column.startsWith(`${path}.`)) return false;
   return !table.indexes.some((index) => index.unique && index.key.some(([key]) => key === path));
 }

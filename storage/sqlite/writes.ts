@@ -3,6 +3,7 @@ import { fault, toWire, type WireError } from "./errors.ts";
 import { compileFilter, isOperators } from "./filter.ts";
 import type { Schema } from "./indexes.ts";
 import { compileProjection } from "./projection.ts";
+import type { Apart } from "./protocol.ts";
 import { parsed, type Queries, type Query, type Row } from "./query.ts";
 import { multikey, type Rows } from "./rows.ts";
 import type { Sort } from "./sort.ts";
@@ -55,12 +56,14 @@ export class Writes {
   }
 
   /** Inserts documents given as text; the errors say which were refused. Ordered: stops at the first. */
-  insert(name: string, texts: string[], ordered: boolean): BulkError[] {
+  insert(name: string, texts: string[], ordered: boolean, apart?: Apart): BulkError[] {
     const table = this.#schema.table(name);
+    if (apart) this.#schema.setApart(table, apart.field);
     const errors: BulkError[] = [];
     for (let index = 0; index < texts.length; index++) {
       const text = texts[index] as string;
-      const refused = attempt(() => this.#rows.insert(table, JSON.parse(text) as RawObject, text));
+      const long = apart?.texts[index] ?? null;
+      const refused = attempt(() => this.#rows.insertParts(table, JSON.parse(text) as RawObject, text, long));
       if (refused) errors.push({ ...refused, index });
       if (refused && ordered) break;
     }
@@ -153,7 +156,7 @@ export class Writes {
 
   #bulkOne(name: string, request: BulkRequest, index: number, outcome: BulkOutcome): void {
     if (request.kind === "insert") {
-      this.#rows.insert(this.#schema.table(name), request.document, JSON.stringify(request.document));
+      this.#rows.insert(this.#schema.table(name), request.document);
       outcome.inserted++;
     } else if (request.kind === "delete") {
       outcome.deleted += this.delete(name, request.filter, request.many);
@@ -215,7 +218,7 @@ export class Writes {
       throw fault.immutableId();
     const { _id = { $: `o${request.newId}` }, ...rest } = seed;
     const document: RawObject = { _id, ...rest };
-    this.#rows.insert(this.#schema.table(name), document, JSON.stringify(document));
+    this.#rows.insert(this.#schema.table(name), document);
     return document;
   }
 }

@@ -138,7 +138,6 @@ test("what a node that died had leased is taken up by the next at once", async (
     ...{
       _id: "evt_orphan",
       tenant_id: TENANT,
-      dedupe: "orphan",
       ce_id: event.id,
       type: "t",
       source: "/s",

@@ -45,7 +45,6 @@ test("events older than they are kept go, with their deliveries; younger and unf
     const fixed = {
       envelope: "{}",
       size: 2,
-      ce_id: `${n}`,
       type: "t",
       source: "/",
       subject: null,
@@ -55,7 +54,7 @@ test("events older than they are kept go, with their deliveries; younger and unf
     return {
       _id,
       tenant_id,
-      dedupe: _id,
+      ce_id: _id,
       ...fixed,
       accepted_at: new Date(at),
       position: positionMaker()(at),

@@ -39,7 +39,7 @@ beforeAll(() => {
   ]);
   table = schema.table("d");
   const row = { _id: "1", t: "a", tags: ["x"] };
-  new Rows(statements, schema).insert(table, row, JSON.stringify(row));
+  new Rows(statements, schema).insert(table, row);
 });
 
 afterAll(() => {

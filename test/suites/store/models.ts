@@ -1,5 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import { Schema } from "mongoose";
+import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Workbench } from "../store.ts";
 
 interface Row {
@@ -48,6 +49,101 @@ export function modelTests(bench: Workbench): void {
         { _id: "1", tenant_id: "a", name: "x", tags: ["p", "q"], at: new Date("2026-01-01T00:00:00.000Z") },
       ]);
       expect(await model.exists({ name: "nobody" })).toBeNull();
+    });
+
+    describe("with a field that stands apart", () => {
+      const long = 'text with "quotes", \\ and \u{1f600}\n'.repeat(100);
+      const open = async (name: string) => {
+        const rows = bench.store().collection({ ...declare(name), apart: "text" as never });
+        await bench.store().ready();
+        return rows as unknown as TenantCollection<Row & { text?: string | null }>;
+      };
+
+      test("find and project it as any other", async () => {
+        const rows = await open("apart_found");
+        await rows.insertMany([
+          { _id: "1", tenant_id: "a", name: "x", text: long },
+          { _id: "2", tenant_id: "a", name: "y", text: null },
+          { _id: "3", tenant_id: "a", name: "z", text: "nul \0" },
+          { _id: "4", tenant_id: "a", name: "none" },
+        ]);
+        const sort = { sort: { name: 1 } } as const;
+        expect((await rows.find("a", { name: { $gte: "x" } }, sort)).map(({ text }) => text)).toEqual([
+          long,
+          null,
+          "nul \0",
+        ]);
+        const one = (options: object) => rows.findOne("a", { name: "x" }, options);
+        expect(await one({ projection: { text: 1 } })).toEqual({ _id: "1", text: long });
+        expect(await one({ projection: { text: 0 } })).toEqual({ _id: "1", tenant_id: "a", name: "x" });
+        expect(await one({ projection: { name: 1 } })).toEqual({ _id: "1", name: "x" });
+        const longest = await rows.find("a", {}, { sort: { text: -1 }, limit: 1, projection: { name: 1 } });
+        expect(longest).toEqual([{ _id: "1", name: "x" }]);
+        expect(await rows.count("a", { text: long })).toBe(1);
+        expect(await rows.find("a", { text: long }, { projection: { name: 1 } })).toEqual([
+          { _id: "1", name: "x" },
+        ]);
+      });
+
+      test("change and delete it as any other", async () => {
+        const rows = await open("apart_changed");
+        await rows.insertMany(
+          [1, 2, 3].map((n) => ({ _id: `${n}`, tenant_id: "a", name: `${n}`, text: long })),
+        );
+        const text = async (_id: string) => (await rows.findOne("a", { _id }))?.text;
+        expect(await rows.updateMany("a", { name: "1" }, { $set: { at: new Date(1) } })).toBe(1);
+        expect(await rows.findOne("a", { name: "1" })).toMatchObject({ text: long, at: new Date(1) });
+        expect(await rows.update("a", { _id: "1" }, { $set: { text: "short" } })).toMatchObject({
+          name: "1",
+          text: "short",
+        });
+        expect(await text("1")).toBe("short");
+        expect(await rows.updateMany("a", { _id: "2" }, { $unset: { text: 1 } })).toBe(1);
+        expect(await text("2")).toBeUndefined();
+        expect(await rows.updateMany("a", { _id: "2" }, { $set: { text: null } })).toBe(1);
+        expect(await text("2")).toBeNull();
+        expect(await rows.update("a", { _id: "3", text: long }, { $set: { name: "c" } })).toMatchObject({
+          text: long,
+        });
+        expect(await rows.deleteMany("a", { name: { $exists: true } })).toBe(3);
+        await rows.insert({ _id: "4", tenant_id: "a", name: "d" });
+        expect(await text("4")).toBeUndefined();
+      });
+
+      test("refuse it when the row is refused, and take it in bulk", async () => {
+        const rows = await open("apart_refused");
+        await rows.insert({ _id: "1", tenant_id: "a", name: "x", text: "first" });
+        await expect(
+          rows.insertMany([
+            { _id: "2", tenant_id: "a", name: "x", text: "second" },
+            { _id: "3", tenant_id: "a", name: "z", text: "third" },
+          ]),
+        ).rejects.toMatchObject({ code: 11000 });
+        await rows.bulk([
+          { insertOne: { document: { _id: "5", tenant_id: "a", name: "b", text: "bulk" } } },
+          { updateOne: { filter: { _id: "6" }, update: { $set: { text: "new" } }, upsert: true } },
+          { deleteOne: { filter: { _id: "1" } } },
+        ]);
+        const found = await rows.system.find({}, { sort: { _id: 1 }, projection: { text: 1 } }).toArray();
+        expect(found).toEqual([
+          { _id: "3", text: "third" },
+          { _id: "5", text: "bulk" },
+          { _id: "6", text: "new" },
+        ]);
+      });
+    });
+
+    test("lose the indexes that are retired, and no others", async () => {
+      await bench.store().collection(declare("retired_rows")).system.createIndex({ at: 1 });
+      await bench.store().ready();
+      const retired = ["tenant_id_1_name_1", "never_1"];
+      const schema = new Schema<Row>({ _id: String, tenant_id: String });
+      schema.index({ tags: 1 });
+      const connection = bench.store().connection;
+      connection.deleteModel("retired_rows");
+      const rows = bench.store().collection({ name: "retired_rows", schema, retired });
+      await bench.store().ready();
+      expect((await rows.system.indexes()).map(({ name }) => name)).toEqual(["_id_", "at_1", "tags_1"]);
     });
 
     test("the store answers and tells its time", async () => {

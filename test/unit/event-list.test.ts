@@ -1,0 +1,86 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import type { ServiceBroker } from "moleculer";
+import type { Caller } from "../../lib/caller.ts";
+import { type EventDoc, EventModel } from "../../services/events/events.model.ts";
+import { listEvents } from "../../services/events/list.ts";
+import { positionMaker } from "../../services/events/position.ts";
+import { WINDOWS } from "../../services/events/windows.ts";
+import type { TenantCollection } from "../../storage/collection.ts";
+import { openStore, type Store } from "../../storage/connection.ts";
+
+const ADMIN = { kind: "user", tenant_id: "tn_a", user_id: "usr_a", scopes: ["admin"] } as unknown as Caller;
+const broker = {} as ServiceBroker;
+const COUNT = WINDOWS[0] + WINDOWS[1];
+
+let directory: string;
+let store: Store;
+let events: TenantCollection<EventDoc>;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), "afferent-events-"));
+  store = await openStore({ DATA_DIR: directory });
+  events = store.collection(EventModel);
+  await store.ready();
+  const next = positionMaker();
+  const rows = Array.from({ length: COUNT }, (_, n) => row(n, next(n + 1)));
+  for (let at = 0; at < COUNT; at += 2_000) await events.insertMany(rows.slice(at, at + 2_000));
+});
+
+afterAll(async () => {
+  await store.close();
+  await rm(directory, { recursive: true });
+});
+
+/** The oldest two are of a type that is rare, as is one in the first window; every tenth is of another source. */
+function row(n: number, position: string): EventDoc {
+  return {
+    _id: `evt_${position}`,
+    tenant_id: ADMIN.tenant_id,
+    envelope: JSON.stringify({ n }),
+    size: 10,
+    ce_id: `${n}`,
+    type: n < 2 || n === COUNT - 5 ? "rare" : "common",
+    source: n % 10 === 0 ? "/tenth" : "/",
+    subject: null,
+    publisher_id: null,
+    accepted_at: new Date(n),
+    position,
+  };
+}
+
+async function list(params: Parameters<typeof listEvents>[2]) {
+  const page = await listEvents({ events, broker }, ADMIN, params);
+  return { numbers: page.events.map(({ payload }) => payload.n), next_cursor: page.next_cursor };
+}
+
+test("what is rare is found behind what is not, in order, over several looks", async () => {
+  const found = await list({ type: "rare" });
+  expect(found).toEqual({ numbers: [COUNT - 5, 1, 0], next_cursor: null });
+});
+
+test("pages of what is rare go on where the one before ended", async () => {
+  const first = await list({ type: "rare", limit: 2 });
+  expect(first.numbers).toEqual([COUNT - 5, 1]);
+  const second = await list({ type: "rare", limit: 2, cursor: first.next_cursor as string });
+  expect(second).toEqual({ numbers: [0], next_cursor: null });
+});
+
+test("a filter meets every event once, over all pages", async () => {
+  const numbers: unknown[] = [];
+  let cursor: string | null | undefined;
+  while (cursor !== null) {
+    const page = await list({ source: "/tenth", limit: 200, ...(cursor && { cursor }) });
+    numbers.push(...page.numbers);
+    cursor = page.next_cursor;
+  }
+  expect(numbers).toEqual(Array.from({ length: COUNT / 10 }, (_, i) => COUNT - 10 * (i + 1)));
+});
+
+test("what nobody sent gives an empty page that is the last", async () => {
+  expect(await list({ subject: "nothing" })).toEqual({ numbers: [], next_cursor: null });
+  expect(await list({ id: "nobody" })).toEqual({ numbers: [], next_cursor: null });
+  expect(await list({ id: "7" })).toEqual({ numbers: [7], next_cursor: null });
+});
