@@ -144,13 +144,20 @@ export const getConnector = operation({
 export const updateConnector = operation({
   action: "connectors.update",
   route: "PATCH /ingest/connectors/{connector_id}",
-  summary: "Pause a connector, or let it go on",
-  description: "What it has taken is finished first; the rest stays at the broker.",
+  summary: "Pause a connector, let it go on, or map its messages differently",
+  description:
+    "What it has taken is finished first; the rest stays at the broker. A mapping is replaced as a whole; what the one " +
+    "before could not map can be replayed from the dead letters.",
   access: admin,
   path,
-  body: { paused: Paused },
+  body: {
+    name: Type.Optional(Name),
+    mapping: Type.Optional(ConnectorMapping),
+    prefetch: Type.Optional(Prefetch),
+    paused: Type.Optional(Paused),
+  },
   results: { 200: ConnectorView },
-  errors: ["not_found"],
+  errors: ["not_found", "validation_error"],
 });
 
 export const deleteConnector = operation({

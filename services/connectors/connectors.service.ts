@@ -6,7 +6,7 @@ import { newId } from "../../lib/ids.ts";
 import { Loop } from "../../mixins/loop.ts";
 import { observeGauge } from "../../observability/metrics.ts";
 import { compileMapping } from "../ingest/mapping.ts";
-import { action, event, type ServiceFactory } from "../runtime.ts";
+import { action, event, idempotent, type ServiceFactory } from "../runtime.ts";
 import { checkUrl, shownUrl, sourceOf } from "./address.ts";
 import * as contract from "./connectors.contract.ts";
 import {
@@ -15,6 +15,7 @@ import {
   type ConnectorNodeDoc,
   ConnectorNodeModel,
 } from "./connectors.model.ts";
+import { type Again, mapAgain } from "./intake.ts";
 import { instanceOf } from "./reporter.ts";
 import { Runner } from "./runner.ts";
 import { present } from "./status.ts";
@@ -94,11 +95,17 @@ export const connectorsService: ServiceFactory = ({ store, secrets, config }) =>
       ),
 
       update: action(contract.updateConnector, async (ctx) => {
-        const { connector_id, paused } = ctx.params;
+        const { connector_id, name, mapping, prefetch, paused } = ctx.params;
+        const { tenant_id } = ctx.meta.caller;
+        const { source } = await find(tenant_id, connector_id);
+        if (mapping) compileMapping({ ...mapping, source });
+        const given = Object.entries({ name, mapping, prefetch, paused }).filter(
+          ([, value]) => value !== undefined,
+        );
         const doc = await connectors.update(
-          ctx.meta.caller.tenant_id,
+          tenant_id,
           { _id: connector_id },
-          { $set: { paused, updated_at: new Date(now()) } },
+          { $set: { ...Object.fromEntries(given), updated_at: new Date(now()) } },
         );
         if (!doc) throw notFound("connector", connector_id);
         await announce(ctx);
@@ -115,6 +122,12 @@ export const connectorsService: ServiceFactory = ({ store, secrets, config }) =>
         await announce(ctx);
         await runner.stop(connector_id);
         await nodes.deleteMany(tenant_id, { connector_id });
+      }),
+
+      /** A dead letter's payload by the mapping as it is now. */
+      map_again: idempotent<Again>(async ({ params: { tenant_id, registration_id, ...again } }) => {
+        const doc = await connectors.findOne(tenant_id, { _id: registration_id });
+        return doc ? mapAgain(doc, again) : { error: "mapping error: the connector was deleted" };
       }),
     },
 

@@ -4,7 +4,7 @@ import type { ServiceBroker } from "moleculer";
 import type { BrokerMessage } from "../../connectors/connector.ts";
 import { metrics } from "../../observability/metrics.ts";
 import type { BatchAnswer } from "../events/publish-answers.ts";
-import { compileMapping, type Mapping, takeCloudEvent } from "../ingest/mapping.ts";
+import { compileMapping, type Mapped, type Mapping, takeCloudEvent } from "../ingest/mapping.ts";
 import type { ConnectorDoc } from "./connectors.model.ts";
 import type { Verdict } from "./consumer.ts";
 
@@ -15,7 +15,47 @@ const HEAD_BYTES = 65_536;
 const FINAL = ["invalid_event", "payload_too_large"];
 
 /** A message as an event to publish, or as what its dead letter says. */
-type Read = { event: unknown; payload: unknown } | { error: string; payload: unknown };
+type Read =
+  | { event: unknown; payload: unknown; origin: Origin }
+  | { error: string; payload: unknown; origin?: Origin };
+
+/** What another mapping needs of a message besides its payload. */
+interface Origin {
+  default_id: string;
+  headers: Record<string, string | undefined>;
+  structured: boolean;
+}
+
+/** What could not be mapped, as its dead letter keeps it. */
+export interface Again extends Origin {
+  tenant_id: string;
+  registration_id: string;
+  payload: unknown;
+  /** When it was taken, in ms. */
+  received_at: number;
+}
+
+export function mapAgain(
+  doc: ConnectorDoc,
+  { payload, received_at, ...origin }: Omit<Again, "tenant_id" | "registration_id">,
+): Mapped {
+  const mapping = compileMapping({ ...doc.mapping, source: doc.source });
+  return mapOne(mapping, doc._id, payload, { ...origin, now: received_at });
+}
+
+function mapOne(
+  mapping: Mapping,
+  registration_id: string,
+  payload: unknown,
+  { structured, ...receipt }: Origin & { now?: number },
+): Mapped {
+  if (structured) return takeCloudEvent(payload);
+  return mapping(payload, { ...receipt, registration_id, ce_source: sourceOf(registration_id) });
+}
+
+function sourceOf(connector_id: string): string {
+  return `/ingest/connectors/${connector_id}`;
+}
 
 /** Makes a connector's messages durable, as events or as dead letters: one verdict for each. */
 export class Intake {
@@ -30,7 +70,7 @@ export class Intake {
     this.#connector = connector;
     this.#mapping = compileMapping({ ...connector.mapping, source: connector.source });
     this.#maxBytes = maxBytes;
-    this.#source = `/ingest/connectors/${connector._id}`;
+    this.#source = sourceOf(connector._id);
   }
 
   /** @throws Error when nothing could be published. */
@@ -41,11 +81,11 @@ export class Intake {
     const verdicts = await Promise.all(
       read.map((each, i): Verdict | Promise<Verdict> => {
         const message = messages[i] as BrokerMessage;
-        if ("error" in each) return this.#bury(message, each.payload, each.error);
+        if ("error" in each) return this.#bury(message, each, each.error);
         const answer = answers[at++] as BatchAnswer;
         if (answer.status !== "rejected") return "accepted";
         const { code, message: why } = answer.error;
-        return FINAL.includes(code) ? this.#bury(message, each.payload, `mapping error: ${why}`) : "again";
+        return FINAL.includes(code) ? this.#bury(message, each, `mapping error: ${why}`) : "again";
       }),
     );
     for (const verdict of verdicts) metrics.connectorMessages.inc({ outcome: verdict });
@@ -68,16 +108,9 @@ export class Intake {
     } catch (err) {
       return { error: `mapping error: the message is not JSON: ${(err as Error).message}`, payload: text };
     }
-    const mapped =
-      content_type === STRUCTURED
-        ? takeCloudEvent(payload)
-        : this.#mapping(payload, {
-            registration_id: this.#connector._id,
-            default_id: message_id ?? randomUUID(),
-            ce_source: this.#source,
-            headers,
-          });
-    return { ...mapped, payload };
+    const structured = content_type === STRUCTURED;
+    const origin = { default_id: message_id ?? randomUUID(), headers, structured };
+    return { ...mapOne(this.#mapping, this.#connector._id, payload, origin), payload, origin };
   }
 
   #publish(events: unknown[]): Promise<BatchAnswer[]> {
@@ -86,13 +119,18 @@ export class Intake {
     return this.#broker.call("events.ingest", { tenant_id, events, publisher_id: null });
   }
 
-  async #bury({ message_id }: BrokerMessage, payload: unknown, reason: string): Promise<Verdict> {
-    const { tenant_id } = this.#connector;
+  async #bury(
+    { message_id }: BrokerMessage,
+    { payload, origin }: Pick<Read, "payload" | "origin">,
+    reason: string,
+  ): Promise<Verdict> {
+    const { tenant_id, _id: registration_id } = this.#connector;
     const dedupe = message_id === null ? {} : { dedupe: message_id };
     try {
       await this.#broker.call("deliveries.dead_letter", {
         ...{ tenant_id, source: this.#source, payload, reason },
         ...dedupe,
+        ...(origin && { origin: { inlet: "connectors", registration_id, ...origin } }),
       });
       return "mapping_error";
     } catch {

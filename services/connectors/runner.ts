@@ -25,6 +25,7 @@ interface RunnerParts extends ReporterParts {
 }
 
 interface Running {
+  doc: ConnectorDoc;
   consumer: Consumer;
   reporter: Reporter;
 }
@@ -50,6 +51,7 @@ export class Runner {
     );
     for (const id of this.#running.keys()) if (!wanted.has(id)) this.stop(id);
     for (const [id, doc] of wanted) {
+      if (isOther(this.#running.get(id)?.doc, doc)) await this.stop(id);
       const running = this.#running.get(id);
       if (running) running.reporter.changed();
       else if (!this.#stopped) await this.#start(doc);
@@ -109,7 +111,7 @@ export class Runner {
       now,
     );
     const reporter = new Reporter(this.#parts, doc, consumer);
-    this.#running.set(doc._id, { consumer, reporter });
+    this.#running.set(doc._id, { doc, consumer, reporter });
     consumer.start();
   }
 
@@ -131,4 +133,11 @@ async function unpaused(connectors: RunnerParts["connectors"]): Promise<Connecto
     found.push(...(page as ConnectorDoc[]));
     if (page.length < PAGE) return found;
   }
+}
+
+/** Whether a connector has to be started anew to be what it is now. */
+function isOther(running: ConnectorDoc | undefined, doc: ConnectorDoc): boolean {
+  if (!running) return false;
+  const how = ({ mapping, prefetch }: ConnectorDoc) => JSON.stringify([mapping, prefetch]);
+  return how(running) !== how(doc);
 }

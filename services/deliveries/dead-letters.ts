@@ -4,7 +4,7 @@ import { Fault, notFound } from "../../lib/faults.ts";
 import { derivedId, newId } from "../../lib/ids.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
 import { deadFields, NOT_DEAD } from "./dead.ts";
-import type { DeliveryDoc } from "./deliveries.model.ts";
+import type { DeliveryDoc, Origin } from "./deliveries.model.ts";
 import { fromCursor, type Position, toCursor } from "./dlq-cursor.ts";
 import { noted } from "./settle.ts";
 
@@ -135,11 +135,13 @@ export interface Unmappable {
   reason: string;
   /** What makes it the same again, when its receipt is repeated. */
   dedupe?: string;
+  /** Given where another mapping might make an event of it. */
+  origin?: Origin;
 }
 
 /** Keeps what could not be made an event, for admins to see. */
 export async function insertUnmappable(deliveries: Deliveries, what: Unmappable, at: Date): Promise<string> {
-  const { tenant_id, source, payload, reason, dedupe } = what;
+  const { tenant_id, source, payload, reason, dedupe, origin } = what;
   const doc = await deliveries.insertOnce({
     _id: dedupe === undefined ? newId("dlv") : derivedId("dlv", tenant_id, source, dedupe),
     tenant_id,
@@ -155,6 +157,7 @@ export async function insertUnmappable(deliveries: Deliveries, what: Unmappable,
     ...deadFields({ tenant_id, agent_id: null, at, reason }),
     payload,
     source,
+    ...(origin && { origin }),
   });
   return doc._id;
 }

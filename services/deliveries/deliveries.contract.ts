@@ -173,7 +173,8 @@ export const replayOne = operation({
   summary: "Replay a dead letter",
   description:
     "The event flows through interests and feeds again: its dead recipient, if it still matches, gets a fresh " +
-    "budget; agents that match now and never had it get it; others are not given it again.",
+    "budget; agents that match now and never had it get it; others are not given it again. What could not be " +
+    "mapped is mapped by the mapping as it is now.",
   access: reader,
   path: { id: DeliveryId },
   body: dryRun,

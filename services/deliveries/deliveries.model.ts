@@ -35,6 +35,18 @@ export interface TimelineEntry {
   reason?: string;
 }
 
+/** What its inlet needs to map once more what it could not map. */
+export interface Origin {
+  /** The service that took it. */
+  inlet: "ingest" | "connectors";
+  registration_id: string;
+  /** The event's id where the mapping names none. */
+  default_id: string;
+  headers: Record<string, string | undefined>;
+  /** It said that it is a CloudEvent. */
+  structured?: boolean;
+}
+
 /** The last so many entries are kept: a delivery may be handed out a hundred times. */
 export const TIMELINE_ENTRIES = 20;
 
@@ -71,6 +83,7 @@ export interface DeliveryDoc extends TenantDocument {
   /** Of what never was an event: what came, and from where. */
   payload?: unknown;
   source?: string;
+  origin?: Origin;
 
   /** When an acknowledged row is reduced to a tombstone. */
   retire_at?: Date;
@@ -101,6 +114,7 @@ const schema = new Schema<DeliveryDoc>(
     replay_at: Date,
     payload: Schema.Types.Mixed,
     source: String,
+    origin: Schema.Types.Mixed,
     retire_at: Date,
   },
   { versionKey: false },

@@ -10,6 +10,7 @@ import { findDead, loadEnvelopes, visibleAgent } from "./dead-letters.ts";
 import type { DeliveryDoc } from "./deliveries.model.ts";
 import { deliveryId } from "./delivery-id.ts";
 import { enqueue, type NewDelivery, type Ready } from "./enqueue.ts";
+import { isUnmapped, mapAgain, publishAgain } from "./map-again.ts";
 
 interface Parts {
   broker: ServiceBroker;
@@ -33,19 +34,19 @@ export function newReplays({ broker, store, deliveries, announceReady }: Parts) 
 
   async function requestOne(caller: Caller, id: string, dry_run = false) {
     const doc = await findDead(deliveries, caller, id);
-    if (doc.event_id === null) {
-      throw new Fault(
-        "business_rule_violation",
-        "What could not be mapped never was an event to be replayed.",
-        {
-          rule: "no_event_to_replay",
-          message: doc.dlq_reason,
-        },
-      );
-    }
-    if (dry_run) return { id, status: "dry_run", receivers: await receiversOf(doc) };
+    const wanted = doc.event_id === null ? await receiversOfUnmapped(doc) : () => receiversOf(doc);
+    if (dry_run) return { id, status: "dry_run", receivers: await wanted() };
     await deliveries.update(caller.tenant_id, { _id: id, state: "dead" }, { $set: { replay_at: now() } });
     return { id, status: "accepted" };
+  }
+
+  /** Maps once more what could not be mapped. @throws Fault business_rule_violation when it still cannot be */
+  async function receiversOfUnmapped(doc: DeliveryDoc): Promise<() => Promise<string[]>> {
+    if (!isUnmapped(doc)) throw noEvent("no_event_to_replay", doc.dlq_reason as string);
+    const mapped = await mapAgain(broker, doc);
+    if ("error" in mapped) throw noEvent("still_not_mapped", mapped.error);
+    const event = new Map([[doc._id, JSON.stringify(mapped.event)]]);
+    return async () => (await match(doc.tenant_id, event)).map(({ agent_id }) => agent_id);
   }
 
   /** The agents that a replay would give the event to. */
@@ -85,8 +86,8 @@ export function newReplays({ broker, store, deliveries, announceReady }: Parts) 
     const agent_id = visibleAgent(caller);
     const eligible = {
       state: "dead",
-      event_id: { $ne: null },
       replay_at: { $exists: false },
+      $or: [{ event_id: { $ne: null } }, { origin: { $exists: true } }],
       ...(agent_id && { agent_id }),
     };
     const found = await deliveries.find(caller.tenant_id, { ...filter, ...eligible } as never, {
@@ -120,7 +121,10 @@ export function newReplays({ broker, store, deliveries, announceReady }: Parts) 
     return asked.length === BATCH;
   }
 
-  async function relayFor(tenant_id: string, docs: DeliveryDoc[]): Promise<void> {
+  async function relayFor(tenant_id: string, asked: DeliveryDoc[]): Promise<void> {
+    await Promise.all(asked.filter(isUnmapped).map((doc) => publishAgain(broker, deliveries, doc)));
+    const docs = asked.filter(({ event_id }) => event_id !== null);
+    if (docs.length === 0) return;
     const envelopes = await loadEnvelopes(broker, tenant_id, docs);
     const wanted = await match(tenant_id, envelopes);
     const { ready } = await enqueue(deliveries, wanted, now());
@@ -155,6 +159,13 @@ export function newReplays({ broker, store, deliveries, announceReady }: Parts) 
   }
 
   return { requestOne, requestMany, relay };
+}
+
+function noEvent(rule: string, message: string): Fault {
+  return new Fault("business_rule_violation", `It is no event that could be replayed: ${message}`, {
+    rule,
+    message,
+  });
 }
 
 const NOTE = "; replay: ";

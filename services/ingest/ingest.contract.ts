@@ -70,7 +70,7 @@ export const createWebhook = operation({
   action: "ingest.create_webhook",
   route: "POST /ingest/webhooks",
   summary: "Let a sender's webhooks in",
-  description: "The mapping is fixed: for another one, register again. A tenant may have 50.",
+  description: "A tenant may have 50.",
   access: admin,
   body: { name: Name, source: Source, mapping: Mapping, signing_secret: GivenSecret },
   results: { 201: Type.Object({ ...Webhook.properties, signing_secret: SigningSecret }) },
@@ -85,6 +85,20 @@ export const listWebhooks = operation({
   access: admin,
   query: page,
   results: { 200: Type.Object({ webhooks: Type.Array(Webhook), total: Type.Integer() }) },
+});
+
+export const updateWebhook = operation({
+  action: "ingest.update_webhook",
+  route: "PATCH /ingest/webhooks/{webhook_id}",
+  summary: "Rename a webhook, or map what comes by it differently",
+  description:
+    "A mapping is replaced as a whole and holds for what comes from then on. What the one before could not map can be " +
+    "replayed from the dead letters.",
+  access: admin,
+  path,
+  body: { name: Type.Optional(Name), mapping: Type.Optional(Mapping) },
+  results: { 200: Webhook },
+  errors: ["not_found", "validation_error"],
 });
 
 export const deleteWebhook = operation({
@@ -183,6 +197,7 @@ export const receiveWebhookOf = operation({
 export const ingestOperations = [
   createWebhook,
   listWebhooks,
+  updateWebhook,
   deleteWebhook,
   rotateWebhook,
   testWebhook,

@@ -8,14 +8,15 @@ import { newSigningSecret, secretsAt } from "../../mixins/signing-secrets.ts";
 import { metrics } from "../../observability/metrics.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
 import type { BatchAnswer } from "../events/publish-answers.ts";
-import { action, type Runtime } from "../runtime.ts";
+import { action, idempotent, type Runtime } from "../runtime.ts";
 import type { TenantState } from "../tenants/tenants.contract.ts";
+import { FORM, formPayload } from "./form.ts";
 import * as contract from "./ingest.contract.ts";
-import type { Mapped } from "./mapping.ts";
+import type { Mapped, Receipt } from "./mapping.ts";
 import { digestOf, idOfBody } from "./webhooks.body-id.ts";
 import { WebhookLimits } from "./webhooks.limits.ts";
 import type { WebhookDoc } from "./webhooks.model.ts";
-import { idOfSender, mappingOf, webhookPath } from "./webhooks.rows.ts";
+import { idOfSender, keptHeaders, mappingOf, webhookPath } from "./webhooks.rows.ts";
 
 /** As many as a tenant may register: what an unsigned request can make the service try. */
 export const MOST_WEBHOOKS = 50;
@@ -29,6 +30,17 @@ interface Delivery {
   /** The body in base64. */
   raw: string;
   headers: DeliveryHeaders;
+}
+
+/** What could not be mapped, as its dead letter keeps it. */
+interface Again {
+  tenant_id: string;
+  registration_id: string;
+  default_id: string;
+  headers: DeliveryHeaders;
+  payload: unknown;
+  /** When it came, in ms. */
+  received_at: number;
 }
 
 /** A delivery whose signature holds. */
@@ -91,9 +103,11 @@ export function receiveActions(
 
   /** Maps and publishes; gives what the sender is told, once it is durable. */
   async function enter(ctx: Call, signed: Signed) {
-    const read = readPayload(signed.body);
-    const mapped = "error" in read ? read : await map(ctx, signed, read.payload);
-    if ("error" in mapped) return deadLetter(ctx, signed, read, mapped.error);
+    const read = readPayload(signed.body, signed.headers["content-type"]);
+    if ("error" in read) return deadLetter(ctx, signed, read, read.error);
+    const default_id = await defaultIdOf(ctx, signed);
+    const mapped = mappingOf(signed.webhook)(read.payload, receiptOf(signed, default_id));
+    if ("error" in mapped) return deadLetter(ctx, signed, { ...read, default_id }, mapped.error);
     const [answer] = await ctx.call<[BatchAnswer], unknown>("events.ingest", {
       tenant_id: signed.tenant.id,
       publisher_id: null,
@@ -103,40 +117,50 @@ export function receiveActions(
     if (answer.error.code === "internal_error") {
       throw new Fault("service_unavailable", answer.error.message, { retry_after_seconds: 1 });
     }
-    return deadLetter(ctx, signed, read, `mapping error: ${answer.error.message}`);
+    return deadLetter(ctx, signed, { ...read, default_id }, `mapping error: ${answer.error.message}`);
   }
 
-  async function map(
-    ctx: Call,
-    { tenant, webhook, body, headers }: Signed,
-    payload: unknown,
-  ): Promise<Mapped> {
-    const now = store.now();
+  async function defaultIdOf(ctx: Call, { tenant, webhook, body, headers }: Signed): Promise<string> {
     const acceptedAt = (id: string) => {
       const ce_id = `${webhook._id}:${id}`;
       return ctx.call<number | null, unknown>("events.accepted_at", { tenant_id: tenant.id, ce_id });
     };
-    return mappingOf(webhook)(payload, {
-      registration_id: webhook._id,
-      default_id: idOfSender(headers) ?? (await idOfBody(body, now, acceptedAt)),
-      ce_source: webhookPath(tenant.slug, webhook.source),
-      headers,
-      now,
-    });
+    return idOfSender(headers) ?? idOfBody(body, store.now(), acceptedAt);
+  }
+
+  function receiptOf({ tenant, webhook, headers }: Omit<Signed, "body">, default_id: string): Receipt {
+    const ce_source = webhookPath(tenant.slug, webhook.source);
+    return { registration_id: webhook._id, default_id, ce_source, headers, now: store.now() };
+  }
+
+  /** A dead letter's payload by the mapping as it is now. */
+  async function mapAgain(ctx: Call, { tenant_id, received_at, payload, ...again }: Again): Promise<Mapped> {
+    const [webhook, [tenant]] = await Promise.all([
+      webhooks.findOne(tenant_id, { _id: again.registration_id }),
+      ctx.call<TenantState[], unknown>("tenants.get_many", { tenant_ids: [tenant_id] }),
+    ]);
+    if (!webhook || !tenant) return { error: "mapping error: the webhook was deleted" };
+    const { headers, default_id } = again;
+    const receipt = receiptOf({ tenant, webhook, headers }, default_id);
+    return mappingOf(webhook)(payload, { ...receipt, now: received_at });
   }
 
   async function deadLetter(
     ctx: Call,
     { tenant, webhook, body, headers }: Signed,
-    read: Read,
+    read: Read & { default_id?: string },
     reason: string,
   ) {
+    const { default_id } = read;
     await ctx.call("deliveries.dead_letter", {
       tenant_id: tenant.id,
       source: webhookPath(tenant.slug, webhook.source),
       payload: "error" in read ? read.text : read.payload,
       reason,
       dedupe: `${webhook._id} ${idOfSender(headers) ?? digestOf(body)}`,
+      ...(default_id !== undefined && {
+        origin: { inlet: "ingest", registration_id: webhook._id, default_id, headers: keptHeaders(headers) },
+      }),
     });
     return { event_id: null, status: "dead_lettered" as const };
   }
@@ -144,15 +168,17 @@ export function receiveActions(
   return {
     receive: action(contract.receiveWebhook, (ctx) => receive(ctx, ctx.params)),
     receive_from: action(contract.receiveWebhookOf, (ctx) => receive(ctx, ctx.params)),
+    map_again: idempotent<Again>((ctx) => mapAgain(ctx, ctx.params)),
   };
 }
 
-/** The JSON of a body, or why it is none and what it is in place of that. */
+/** What a body says, or why that cannot be read and what it is in place of that. */
 type Read = { payload: unknown } | { error: string; text: string };
 
-function readPayload(body: Buffer): Read {
+function readPayload(body: Buffer, type = ""): Read {
   if (!isUtf8(body)) return { error: "mapping error: the body is not UTF-8", text: body.toString("base64") };
   const text = body.toString("utf8");
+  if (FORM.test(type)) return { payload: formPayload(text) };
   try {
     return { payload: parseJsonText(text) };
   } catch (err) {

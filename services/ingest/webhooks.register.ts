@@ -75,6 +75,20 @@ export function registerActions(
       return { webhooks: rows.map((row) => present(row, address)), total };
     }),
 
+    update_webhook: action(contract.updateWebhook, async (ctx) => {
+      const { tenant_id } = ctx.meta.caller;
+      const { webhook_id, name, mapping } = ctx.params;
+      const { source } = await find(tenant_id, webhook_id);
+      if (mapping) mappingOf({ source, mapping });
+      const row = await webhooks.update(
+        tenant_id,
+        { _id: webhook_id },
+        { $set: { ...(name && { name }), ...(mapping && { mapping }), updated_at: new Date(store.now()) } },
+      );
+      if (!row) throw notFound("webhook", webhook_id);
+      return present(row, await addressOf(ctx));
+    }),
+
     delete_webhook: action(contract.deleteWebhook, async ({ params: { webhook_id }, meta }) => {
       const deleted = await webhooks.delete(meta.caller.tenant_id, { _id: webhook_id });
       if (!deleted) throw notFound("webhook", webhook_id);

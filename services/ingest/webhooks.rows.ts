@@ -17,6 +17,14 @@ export function idOfSender(headers: Readonly<Record<string, string | undefined>>
   return headers["webhook-id"] || headers["x-github-delivery"] || null;
 }
 
+/** Of a delivery that could not be mapped, what another mapping may name: no credentials. */
+export function keptHeaders(headers: Readonly<Record<string, string | undefined>>): Record<string, string> {
+  const kept = Object.entries(headers).filter(([name]) => !SECRET.test(name));
+  return Object.fromEntries(kept) as Record<string, string>;
+}
+
+const SECRET = /^(?:proxy-)?authorization$|^cookie$|signature|token|secret|key/;
+
 export function present(doc: WebhookDoc, address: { origin: string; tenant_slug: string }) {
   const { entity, action, id = null, subject = null, data = null } = doc.mapping;
   return {

@@ -96,6 +96,33 @@ const order = (id: number | string) => ({ id, what: "Placed", for: "acme", data:
     expect(await admin.get(`/ingest/connectors/${connector.id}`)).toMatchObject(refusal(404, "not_found"));
   });
 
+  test("another mapping holds for what is taken then, and what could not be mapped is replayed", async () => {
+    await sendTo(rabbit, "mapped-again", [{ body: { id: 1, kind: "Placed", for: "acme" } }]);
+    const agent = await receiver("com.again.*");
+    const connector = await register({ queue: "mapped-again", source: "again", mapping });
+    await settle(async () => (await read(connector.id)).counts.mapping_errors === 1, { within: 20_000 });
+    const right = { ...mapping, action: "/kind", data: "/id" };
+    const path = `/ingest/connectors/${connector.id}`;
+    const refused = await admin.patch(path, { mapping: { ...right, id: "/a~7" } });
+    expect(refused).toMatchObject(refusal(400, "validation_error", { field: "mapping.id" }));
+    expect(ok(await admin.patch(path, { mapping: right }))).toMatchObject({ mapping: right, paused: false });
+    const { items } = ok(await admin.get("/delivery/dlq?limit=200"));
+    const own = items.filter((item: { source: string }) => item.source.endsWith(connector.id));
+    expect(own).toHaveLength(1);
+    ok(await admin.post(`/delivery/dlq/${own[0].id}/replay`, {}));
+    const first = { type: "com.again.order.placed", id: `${connector.id}:1`, data: 1 };
+    expect(await receive(agent, 1)).toMatchObject([{ payload: first }]);
+    // The nodes that run it take up the new mapping when they hear of it, or look again.
+    await settle(
+      async () => {
+        await sendTo(rabbit, "mapped-again", [{ body: { id: 2, kind: "Sent" } }]);
+        return (await receive(agent, 1))[0].payload.type === "com.again.order.sent";
+      },
+      { within: 25_000 },
+    );
+    expect((await admin.del(path)).status).toBe(204);
+  }, 60_000);
+
   test("credentials are never shown again, nor kept in the clear", async () => {
     const connector = await register({ queue: "hidden", paused: true });
     expect(connector.url).toBe(`amqp://***@127.0.0.1:${rabbit.port}`);

@@ -1,0 +1,182 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { newAgent, receive, type TestAgent } from "../support/agents.ts";
+import { startServer, type TestServer } from "../support/server.ts";
+import { settle } from "../support/settle.ts";
+import { makeWorld, OPERATOR_TOKEN, ok, refusal, type World } from "../support/tenancy.ts";
+import { deliver, githubHeaders, type Registration, register, serviceHeaders } from "../support/webhooks.ts";
+
+const wrong = (name: string) => ({ entity: "order", action: `/${name}` });
+const RIGHT = { entity: "order", action: "/kind", subject: "header:X-Shop" };
+const FORM = { "content-type": "application/x-www-form-urlencoded" };
+
+let server: TestServer;
+let world: World;
+let agent: TestAgent;
+
+beforeAll(async () => {
+  server = await startServer({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0" } });
+  world = await makeWorld(server, "acme");
+  agent = await newAgent(server, world.admin);
+  ok(await agent.post(`/agents/${agent.id}/interests`, { event_type: "com.*" }));
+});
+afterAll(() => server?.stop());
+
+const send = (hook: Registration, body: string, headers = {}) =>
+  deliver(hook.url, body, serviceHeaders(hook.signing_secret, body, headers));
+
+interface DeadLetter {
+  id: string;
+  source: string;
+  dlq_reason: string;
+}
+
+async function deadLetters(source: string): Promise<DeadLetter[]> {
+  const { items } = ok(await world.admin.get("/delivery/dlq?limit=200"));
+  return items.filter((each: DeadLetter) => each.source === `/w/acme/${source}`);
+}
+
+/** A registration whose mapping fits nothing, and what it could not map, for a reason that has its name. */
+async function unmapped(source: string, count: number, name = source) {
+  const hook = await register(world.admin, { name: "Shop", source, mapping: wrong(name) });
+  for (let n = 0; n < count; n++) {
+    const { body } = await send(hook, JSON.stringify({ kind: "Paid", n }), { "X-Shop": `shop ${n}` });
+    expect(body).toEqual({ event_id: null, status: "dead_lettered" });
+  }
+  const found = await deadLetters(source);
+  expect(found).toHaveLength(count);
+  return { hook, ids: found.map(({ id }) => id) };
+}
+
+const change = (hook: Registration, fields: object) =>
+  world.admin.patch(`/ingest/webhooks/${hook.id}`, fields);
+
+describe("a webhook's mapping", () => {
+  test("is replaced as a whole, and holds for what comes then", async () => {
+    const { hook } = await unmapped("replaced", 1);
+    const changed = ok(await change(hook, { name: "Store", mapping: RIGHT }));
+    expect(changed).toMatchObject({
+      name: "Store",
+      source: "replaced",
+      url: hook.url,
+      mapping: { ...RIGHT, id: null, data: null },
+    });
+    expect(changed.updated_at > changed.created_at).toBe(true);
+    expect(ok(await world.admin.get("/ingest/webhooks")).webhooks).toContainEqual(changed);
+    expect((await send(hook, '{"kind":"sent"}')).body.status).toBe("accepted");
+    const [{ payload }] = await receive(agent, 1);
+    expect(payload.type).toBe("com.replaced.order.sent");
+  });
+
+  test("that can map nothing is refused, and nothing is changed", async () => {
+    const { hook } = await unmapped("refused", 1);
+    const answer = await change(hook, { name: "Store", mapping: { ...RIGHT, id: "/a~7" } });
+    expect(answer).toMatchObject(refusal(400, "validation_error", { field: "mapping.id" }));
+    const { webhooks } = ok(await world.admin.get("/ingest/webhooks"));
+    expect(webhooks.find(({ id }: { id: string }) => id === hook.id)).toMatchObject({
+      name: "Shop",
+      mapping: wrong("refused"),
+    });
+  });
+});
+
+describe("what could not be mapped", () => {
+  test("cannot be replayed as long as the mapping is what it was", async () => {
+    const { ids } = await unmapped("unchanged", 1);
+    for (const dry_run of [true, false]) {
+      const answer = await world.admin.post(`/delivery/dlq/${ids[0]}/replay`, { dry_run });
+      expect(answer).toMatchObject(
+        refusal(422, "business_rule_violation", {
+          rule: "still_not_mapped",
+          message: expect.stringMatching(/^mapping error: action: \/unchanged/),
+        }),
+      );
+    }
+    expect(await deadLetters("unchanged")).toHaveLength(1);
+  });
+
+  test("is an event when the mapping is mended: one dead letter", async () => {
+    const { hook, ids } = await unmapped("mended", 1);
+    ok(await change(hook, { mapping: RIGHT }));
+    const path = `/delivery/dlq/${ids[0]}/replay`;
+    const dry = ok(await world.admin.post(path, { dry_run: true }));
+    expect(dry).toEqual({ id: ids[0], status: "dry_run", receivers: [agent.id] });
+    expect(await deadLetters("mended")).toHaveLength(1);
+    expect(ok(await world.admin.post(path, {}))).toEqual({ id: ids[0], status: "accepted" });
+    const [{ payload }] = await receive(agent, 1);
+    expect(payload).toMatchObject({
+      type: "com.mended.order.paid",
+      source: "/w/acme/mended",
+      subject: "shop 0",
+      data: { kind: "Paid", n: 0 },
+    });
+    await settle(async () => (await deadLetters("mended")).length === 0);
+    const again = await send(hook, JSON.stringify({ kind: "Paid", n: 0 }), { "X-Shop": "shop 0" });
+    expect(again.body.status).toBe("duplicate");
+  });
+
+  test("is an event when the mapping is mended: all of a reason", async () => {
+    const { hook } = await unmapped("many", 3);
+    await unmapped("left", 1, "many");
+    ok(await change(hook, { mapping: RIGHT }));
+    const [{ dlq_reason: reason }] = (await deadLetters("many")) as [DeadLetter];
+    const dry = ok(await world.admin.post("/delivery/dlq/replay", { reason, dry_run: true }));
+    expect(dry).toEqual({
+      ...{ status: "dry_run", count: 4, more: false },
+      groups: [{ dlq_reason: reason, count: 4 }],
+    });
+    ok(await world.admin.post("/delivery/dlq/replay", { reason }));
+    const types = (await receive(agent, 3)).map(({ payload }) => payload.type);
+    expect(types).toEqual(Array(3).fill("com.many.order.paid"));
+    await settle(async () => (await deadLetters("many")).length === 0);
+    // What still cannot be mapped stays, and can be asked for again.
+    await settle(async () => {
+      const { count } = ok(await world.admin.post("/delivery/dlq/replay", { reason, dry_run: true }));
+      return count === 1;
+    });
+    expect(await deadLetters("left")).toMatchObject([{ dlq_reason: reason }]);
+  });
+
+  test("says that its webhook was deleted", async () => {
+    const { hook, ids } = await unmapped("deleted", 1);
+    expect((await world.admin.del(`/ingest/webhooks/${hook.id}`)).status).toBe(204);
+    expect(await world.admin.post(`/delivery/dlq/${ids[0]}/replay`, {})).toMatchObject(
+      refusal(422, "business_rule_violation", { message: "mapping error: the webhook was deleted" }),
+    );
+  });
+
+  test("because it is no JSON never will be", async () => {
+    const { hook, ids } = await unmapped("no-json", 0);
+    expect(ids).toEqual([]);
+    await send(hook, "no json");
+    const [{ id }] = (await deadLetters("no-json")) as [DeadLetter];
+    expect(await world.admin.post(`/delivery/dlq/${id}/replay`, {})).toMatchObject(
+      refusal(422, "business_rule_violation", { rule: "no_event_to_replay" }),
+    );
+  });
+});
+
+describe("a form", () => {
+  test("is mapped by its fields", async () => {
+    const hook = await register(world.admin, {
+      ...{ name: "Forms", source: "forms" },
+      mapping: { entity: "/object", action: "/what", id: "/id" },
+    });
+    expect((await send(hook, "object=order&what=paid&id=7&item=a&item=b%20c", FORM)).status).toBe(202);
+    const [{ payload }] = await receive(agent, 1);
+    expect(payload).toMatchObject({
+      id: `${hook.id}:7`,
+      type: "com.forms.order.paid",
+      data: { object: "order", what: "paid", id: "7", item: ["a", "b c"] },
+    });
+  });
+
+  test("of GitHub is the JSON in it", async () => {
+    const hook = await register(world.admin);
+    const json = { action: "opened", repository: { full_name: "acme/shop" }, text: "a+b & c" };
+    const body = `payload=${encodeURIComponent(JSON.stringify(json))}`;
+    const headers = { ...githubHeaders(hook.signing_secret, body, "issues"), ...FORM };
+    expect((await deliver(hook.url, body, headers)).body.status).toBe("accepted");
+    const [{ payload }] = await receive(agent, 1);
+    expect(payload).toMatchObject({ type: "com.github.issues.opened", subject: "acme/shop", data: json });
+  });
+});
