@@ -14,6 +14,7 @@ const SEARCHES = 400;
 const WARM_UP = 100;
 const WORDS = 30;
 const VOCABULARY = 20_000;
+const STOP_WORDS = 50;
 const DIMS = 512;
 
 /**
@@ -58,7 +59,7 @@ async function fill({ client }: World): Promise<number> {
   return perSecond;
 }
 
-/** Words are as frequent as in a language: the n-th has a share like 1/n. Turns are of conversations of 50. */
+/** Turns of conversations of 50. */
 function sample(n: number) {
   const words = Array.from({ length: WORDS }, (_, i) => word(n * WORDS + i));
   const source = { source_type: "conversation", source_id: `c${Math.floor(n / 50)}` };
@@ -71,14 +72,16 @@ function sample(n: number) {
   };
 }
 
-/** Six words, most of them rare. */
+/** Six words, as frequent as those of the memories. */
 function question(n: number): string {
   return Array.from({ length: 6 }, (_, i) => word(7_000_000 + n * 6 + i)).join(" ");
 }
 
+/** Words are as frequent as in a language, the n-th has a share like 1/n; but for the first ones, which say nothing. */
 function word(seed: number): string {
   const random = (Math.imul(seed + 1, 2_654_435_761) >>> 0) / 2 ** 32;
-  return `w${Math.floor(VOCABULARY ** random).toString(36)}x`;
+  const rank = STOP_WORDS * (VOCABULARY / STOP_WORDS) ** random;
+  return `w${Math.floor(rank).toString(36)}x`;
 }
 
 async function embedded({ server }: World): Promise<void> {

@@ -3,6 +3,7 @@ import type { TermMask } from "../../lib/search-features.ts";
 import { Highest } from "./columns.ts";
 import type { EntryTable } from "./entry-table.ts";
 import { countOf, isInTitle, type Postings, rowOf } from "./postings.ts";
+import type { View } from "./views.ts";
 
 /** How many turns of a thread count as near, to each side. */
 const NEAR = 2;
@@ -23,75 +24,81 @@ export interface TextMatches {
   best: number[];
 }
 
-interface Scope {
+interface Scope extends View {
   table: EntryTable;
   postings: Postings;
-  visible: Uint8Array;
-  documents: number;
-  averageLength: number;
+}
+
+/** What is noted of rows while the terms are gone through. */
+interface Notes extends Pick<TextMatches, "has" | "title" | "bm25"> {
+  /** The first `count` are rows that have a term. */
+  touched: Int32Array;
+  count: number;
 }
 
 /** Finds the rows that have the terms, or are near those that do. @param size how many of the best are wanted */
 export function matchText(terms: readonly string[], scope: Scope, size: number): TextMatches {
-  const { table, postings, visible } = scope;
-  const has = new Int32Array(table.size);
-  const title = new Int32Array(table.size);
-  const bm25 = new Float32Array(table.size);
-  const touched: number[] = [];
-  const frequencies = terms.map((term, i) => {
-    let frequency = 0;
-    for (const posting of postings.of(term)) {
-      const row = rowOf(posting);
-      if (has[row] === 0) touched.push(row);
-      has[row] = (has[row] as number) | (1 << i);
-      if (isInTitle(posting)) title[row] = (title[row] as number) | (1 << i);
-      if (visible[row]) frequency++;
-    }
-    return frequency;
-  });
+  const rows = scope.table.size;
+  const frequencies = terms.map((term) => frequencyOf(term, scope));
   const idf = frequencies.map((frequency) => rarity(frequency, scope.documents));
-  for (const [i, term] of terms.entries()) addScores(bm25, postings.of(term), idf[i] as number, scope);
-  const { best, matched } = choose(touched, has, bm25, idf, scope, size);
-  return { has, title, bm25, frequencies, matched, best };
+  const notes: Notes = {
+    has: new Int32Array(rows),
+    title: new Int32Array(rows),
+    bm25: new Float32Array(rows),
+    touched: new Int32Array(rows),
+    count: 0,
+  };
+  for (const [i, term] of terms.entries()) note(notes, 1 << i, idf[i] as number, term, scope);
+  return { ...notes, frequencies, ...choose(notes, idf, scope, size) };
 }
 
-function addScores(
-  bm25: Float32Array,
-  list: readonly number[],
-  idf: number,
-  { table: { lengths }, averageLength }: Scope,
-): void {
+/** How many of the visible rows have a term; remembered as long as the view is. */
+function frequencyOf(term: string, { postings, visible, frequencies }: Scope): number {
+  const known = frequencies.get(term);
+  if (known !== undefined) return known;
+  let frequency = 0;
+  for (const posting of postings.of(term)) frequency += visible[rowOf(posting)] as number;
+  frequencies.set(term, frequency);
+  return frequency;
+}
+
+function note(notes: Notes, bit: TermMask, idf: number, term: string, scope: Scope): void {
+  const { has, title, bm25, touched } = notes;
+  const { lengths } = scope.table;
   const { k1, b } = BM25;
-  for (const posting of list) {
+  const perLength = (k1 * b) / scope.averageLength;
+  for (const posting of scope.postings.of(term)) {
     const row = rowOf(posting);
     const count = countOf(posting);
-    const norm = k1 * (1 - b + (b * (lengths[row] as number)) / averageLength);
+    if (has[row] === 0) touched[notes.count++] = row;
+    has[row] = (has[row] as number) | bit;
+    if (isInTitle(posting)) title[row] = (title[row] as number) | bit;
+    const norm = k1 * (1 - b) + perLength * (lengths[row] as number);
     bm25[row] = (bm25[row] as number) + (idf * count * (k1 + 1)) / (count + norm);
   }
 }
 
 /** The best by their own terms and those near them. */
 function choose(
-  touched: readonly number[],
-  has: Int32Array,
-  bm25: Float32Array,
+  { has, bm25, touched, count }: Notes,
   idf: readonly number[],
   { table: { threads }, visible }: Scope,
   size: number,
-): { best: number[]; matched: number } {
+): Pick<TextMatches, "best" | "matched"> {
   const near = new Int32Array(has.length);
   const beside: number[] = [];
-  const note = (row: number, mask: TermMask) => {
+  const tell = (row: number, mask: TermMask) => {
     if (near[row] === 0 && has[row] === 0) beside.push(row);
     near[row] = (near[row] as number) | mask;
   };
   const telling = tellingTerms(idf);
-  for (const row of touched) {
+  for (let i = 0; i < count; i++) {
+    const row = touched[i] as number;
     const mask = (has[row] as number) & telling;
     if (mask === 0) continue;
     for (let n = 0, at = threads.before(row); n < NEAR && at >= 0; n++, at = threads.before(at))
-      note(at, mask);
-    for (let n = 0, at = threads.after(row); n < NEAR && at >= 0; n++, at = threads.after(at)) note(at, mask);
+      tell(at, mask);
+    for (let n = 0, at = threads.after(row); n < NEAR && at >= 0; n++, at = threads.after(at)) tell(at, mask);
   }
   const highest = new Highest(size);
   const sum = sumOf(idf);
@@ -102,8 +109,8 @@ function choose(
     const only = (near[row] as number) & ~(has[row] as number);
     highest.offer(row, (bm25[row] as number) + (only === 0 ? 0 : NEAR_WEIGHT * sum(only)));
   };
-  touched.forEach(offer);
-  beside.forEach(offer);
+  for (let i = 0; i < count; i++) offer(touched[i] as number);
+  for (const row of beside) offer(row);
   return { best: highest.items(), matched };
 }
 

@@ -6,6 +6,8 @@ export interface View {
   visible: Uint8Array;
   documents: number;
   averageLength: number;
+  /** Terms whose frequency has been counted. */
+  frequencies: Map<string, number>;
 }
 
 interface Kept extends View {
@@ -50,6 +52,6 @@ export class Views {
       until = Math.min(until, table.expires[row] as number);
     }
     const averageLength = documents ? Math.max(1, length / documents) : 1;
-    return { visible, documents, averageLength, until, revision: table.revision };
+    return { visible, documents, averageLength, frequencies: new Map(), until, revision: table.revision };
   }
 }
