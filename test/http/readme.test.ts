@@ -1,9 +1,9 @@
-import { spawn } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { withSettings } from "../../docs/settings.ts";
 import { startServer, type TestServer } from "../support/server.ts";
+import { shell } from "../support/shell.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const readme = await readFile(join(ROOT, "README.md"), "utf8");
@@ -14,27 +14,12 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** Runs a shell script; gives what it wrote, after an error that quotes it when it fails. */
-function shell(script: string): Promise<{ code: number | null; output: string }> {
-  const child = spawn("bash", ["-euo", "pipefail", "-c", script], {
-    cwd: ROOT,
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  let output = "";
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding("utf8").on("data", (text) => {
-      output += text;
-    });
-  }
-  return new Promise((resolve) => child.once("close", (code) => resolve({ code, output })));
-}
-
 test("its commands lead from the credentials to an acknowledged delivery", async () => {
   const blocks = [...readme.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, block]) => block as string);
   expect(blocks.length).toBeGreaterThan(3);
   expect(blocks[0]).toContain("./data/credentials.json");
   const script = blocks.join("").replaceAll("./data", server.dataDir);
-  const { code, output } = await shell(script);
+  const { code, output } = await shell(script, { cwd: ROOT });
   expect({ code, output }).toEqual({ code: 0, output: expect.stringContaining('"acknowledged":1') });
   expect(output).toContain('"status":"accepted"');
   expect(output).toContain('"total":120');
@@ -58,5 +43,5 @@ test("every npm script it names is one", async () => {
 });
 
 async function isThere(path: string): Promise<boolean> {
-  return (await shell(`test -e ${JSON.stringify(path)}`)).code === 0;
+  return (await shell(`test -e ${JSON.stringify(path)}`, { cwd: ROOT })).code === 0;
 }

@@ -1,0 +1,16 @@
+import { spawn } from "node:child_process";
+
+/** Runs a shell script as a reader of the documents does; gives its exit code and all it wrote. */
+export function shell(
+  script: string,
+  { cwd }: { cwd: string },
+): Promise<{ code: number | null; output: string }> {
+  const child = spawn("bash", ["-euo", "pipefail", "-c", script], { cwd, stdio: ["ignore", "pipe", "pipe"] });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding("utf8").on("data", (text) => {
+      output += text;
+    });
+  }
+  return new Promise((resolve) => child.once("close", (code) => resolve({ code, output })));
+}
