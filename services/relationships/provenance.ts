@@ -1,7 +1,7 @@
 import type { ActionSchema } from "moleculer";
 import { derivedId } from "../../lib/ids.ts";
 import { type EraseMemories, eraseRows } from "../../mixins/erase-memories.ts";
-import { isDuplicateKey, refusedRows, type TenantCollection } from "../../storage/collection.ts";
+import type { TenantCollection } from "../../storage/collection.ts";
 import { idempotent } from "../runtime.ts";
 import { DERIVATION_TYPES, type ProvenanceType } from "./registry.ts";
 import { edgeKey, type RelationshipDoc } from "./relationships.model.ts";
@@ -30,9 +30,7 @@ export function provenanceActions({ edges, now }: Parts): Record<string, ActionS
     /** Records where memories come from; what is recorded already stays as it is. */
     record_provenance: idempotent<{ tenant_id: string; edges: ProvenanceEdge[] }>(
       async ({ params: { tenant_id, edges: given } }) => {
-        const rows = given.map((each) => toRow(tenant_id, each, now()));
-        if (rows.length === 0) return;
-        await edges.insertMany(rows).catch((err) => ignoreKnown(err, rows.length));
+        if (given.length) await edges.insertMissing(given.map((each) => toRow(tenant_id, each, now())));
       },
     ),
 
@@ -88,12 +86,4 @@ function toRow(tenant_id: string, edge: ProvenanceEdge, created_at: Date): Relat
     created_at,
     edge: key,
   };
-}
-
-/** @throws the error when anything but a taken key is what refused a row */
-function ignoreKnown(err: unknown, rows: number): void {
-  const others = refusedRows(err, rows).filter(
-    ({ code, errmsg }) => !isDuplicateKey(Object.assign(new Error(errmsg), { code })),
-  );
-  if (others.length) throw err;
 }
