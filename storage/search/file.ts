@@ -143,7 +143,7 @@ export class SearchFile {
     for (const { entry, terms, vector, scale } of rows)
       loaded.push({
         entry: JSON.parse(entry) as EntryRow,
-        terms: unpackTerms(terms),
+        terms: new PackedTerms(terms),
         vector: vector && { integers: new Int8Array(vector.buffer, vector.byteOffset, vector.length), scale },
       });
     return loaded.sort((a, b) => inTime(a.entry, b.entry));
@@ -265,17 +265,27 @@ const WEIGHTS = 0xe000;
 /** Each term is followed by its weight as one character of the private use area. */
 function packTerms(terms: Terms): string {
   let packed = "";
-  for (const [term, weight] of terms) packed += term + String.fromCharCode(WEIGHTS + weight);
+  terms.forEach((weight, term) => {
+    packed += term + String.fromCharCode(WEIGHTS + weight);
+  });
   return packed;
 }
 
-function unpackTerms(packed: string): Terms {
-  const terms: Terms = new Map();
-  for (let from = 0, at = 0; at < packed.length; at++) {
-    const weight = packed.charCodeAt(at) - WEIGHTS;
-    if (weight < 0 || weight > 255) continue;
-    terms.set(packed.slice(from, at), weight);
-    from = at + 1;
+/** Terms read out of their packed form as they are asked for: a tenant's are loaded by the million. */
+class PackedTerms implements Terms {
+  readonly #packed: string;
+
+  constructor(packed: string) {
+    this.#packed = packed;
   }
-  return terms;
+
+  forEach(visit: (weight: number, term: string) => void): void {
+    const packed = this.#packed;
+    for (let from = 0, at = 0; at < packed.length; at++) {
+      const weight = packed.charCodeAt(at) - WEIGHTS;
+      if (weight < 0 || weight > 255) continue;
+      visit(weight, packed.slice(from, at));
+      from = at + 1;
+    }
+  }
 }

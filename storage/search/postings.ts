@@ -3,11 +3,13 @@ export type Weight = number;
 export const IN_TITLE = 128;
 const COUNT = 127;
 
-/** Distinct terms with their weights. */
-export type Terms = Map<string, Weight>;
+/** Distinct terms with their weights: a map, or what stands for one. */
+export interface Terms {
+  forEach(visit: (weight: Weight, term: string) => void): void;
+}
 
 export function countTerms(title: readonly string[], text: readonly string[]): Terms {
-  const counted: Terms = new Map();
+  const counted = new Map<string, Weight>();
   for (const term of title) counted.set(term, Math.min((counted.get(term) ?? 0) + 1, COUNT));
   for (const [term, count] of counted) counted.set(term, count | IN_TITLE);
   for (const term of text) {
@@ -22,11 +24,11 @@ export class Postings {
   readonly #lists = new Map<string, number[]>();
 
   add(row: number, terms: Terms): void {
-    for (const [term, weight] of terms) {
+    terms.forEach((weight, term) => {
       const list = this.#lists.get(term);
       if (list) list.push(row * 256 + weight);
       else this.#lists.set(term, [row * 256 + weight]);
-    }
+    });
   }
 
   of(term: string): readonly number[] {
