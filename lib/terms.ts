@@ -38,7 +38,7 @@ export const SIGN_HAS_NUMBER = 4;
 
 const ASKS = /\?[\s"')\]]*$/;
 const TELLS_TIME =
-  /\b(?:yesterday|today|tonight|tomorrow|ago|last|next|recently|soon|since|(?:week)?(?:day|end)s?|weeks?|months?|years?|(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|june|july|august|september|october|november|december|morning|evening|night|(?:19|20)\d\d)\b/i;
+  /\b(?:yesterday|today|tonight|tomorrow|ago|last|next|recently|soon|since|(?:week)?days?|weekends?|weeks?|months?|years?|(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|june|july|august|september|october|november|december|morning|evening|night|(?:19|20)\d\d)\b/i;
 const HAS_NUMBER =
   /\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|hundred|thousand|once|twice|couple|few|several|dozen)\b/i;
 
