@@ -20,12 +20,12 @@ const LARGE_AT_START = [
 ];
 
 let server: TestServer;
-/** Bytes of source by package; parts of Node. */
-let loaded: { packages: Record<string, number>; parts: string[] };
+/** Bytes of source by package; parts of Node; threads by their first module. */
+let loaded: { packages: Record<string, number>; parts: string[]; threads: string[] };
 
 beforeAll(async () => {
   const hook = new URL("../support/loaded.mjs", import.meta.url);
-  server = await startServer({ env: { NODE_OPTIONS: `--import ${hook}` } });
+  server = await startServer({ env: { EMBEDDER: "none", NODE_OPTIONS: `--import ${hook}` } });
   process.kill(server.pid(), "SIGUSR2");
   loaded = JSON.parse(await settle(() => /^loaded: (.*)$/m.exec(server.logs())?.[1]));
 });
@@ -39,4 +39,8 @@ test("a start loads no large package that can wait (docs/decisions/0019-memory-a
 
 test("a start does not load Node's second HTTP client", () => {
   expect(loaded.parts).toEqual([]);
+});
+
+test("a start needs no thread for long scans: its looks are bounded", () => {
+  expect(loaded.threads).toEqual(["reader.ts", "worker.ts", "writer.ts"]);
 });

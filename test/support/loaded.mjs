@@ -1,10 +1,13 @@
 // Loaded before the server (`NODE_OPTIONS=--import`): on SIGUSR2 it prints of which packages its main thread has loaded
-// how many bytes, and which large parts of Node itself.
+// how many bytes, which large parts of Node itself, and the threads it has started.
 import { statSync } from "node:fs";
-import { registerHooks } from "node:module";
-import { isMainThread } from "node:worker_threads";
+import { registerHooks, syncBuiltinESMExports } from "node:module";
+import { basename } from "node:path";
+import workers from "node:worker_threads";
 
 const packages = {};
+const threads = [];
+const { isMainThread, Worker } = workers;
 
 if (isMainThread) {
   registerHooks({
@@ -14,8 +17,15 @@ if (isMainThread) {
       return next(url, context);
     },
   });
+  workers.Worker = class extends Worker {
+    constructor(file, options) {
+      super(file, options);
+      threads.push(basename(options?.workerData?.entry ?? String(file)));
+    }
+  };
+  syncBuiltinESMExports();
   process.on("SIGUSR2", () => {
     const parts = process.moduleLoadList.filter((each) => each.includes("undici"));
-    process.stdout.write(`loaded: ${JSON.stringify({ packages, parts })}\n`);
+    process.stdout.write(`loaded: ${JSON.stringify({ packages, parts, threads: threads.sort() })}\n`);
   });
 }
