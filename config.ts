@@ -105,6 +105,18 @@ export const SETTINGS = {
   EVENT_MAX_BYTES: integer(1_048_576, "Largest event in bytes.", 1024, 16_777_216),
   DOCUMENT_MAX_BYTES: integer(52_428_800, "Largest uploaded document in bytes.", 1024, 104_857_600),
 
+  OUTPUT_BODY_MAX: integer(0, "Largest body of a saved output in bytes; 0 is no limit.", 0, 1e15),
+  OUTPUT_EXPORT: flag(false, "Let people export outputs as PDF and DOCX; Markdown and HTML they always can."),
+  OUTBOUND_EMAIL: flag(false, "Let people send outputs by e-mail, through `SMTP_URL`."),
+  OUTBOUND_EMAILS_PER_HOUR: integer(60, "E-mails per hour per tenant.", 1, 1e6),
+  SMTP_URL: {
+    ...url(
+      "Server that takes outgoing mail, `smtp://` or `smtps://`, with user and password where it asks for them.",
+    ),
+    secret: true,
+  },
+  SMTP_FROM: text(null, "Sender of outgoing mail, as `Name <name@example.com>` or the address alone."),
+
   VISIBILITY_TIMEOUT_SECONDS: integer(
     30,
     "How long a receiver has to acknowledge; agents may set their own.",
@@ -166,7 +178,7 @@ export class ConfigError extends Error {}
 
 // Names of ours begin like these: a near miss is a mistake that should be told, not silently ignored.
 const OURS =
-  /^(MONGO|NATS|REDIS|SECRET_KEY|OPERATOR|METRICS_|TRUST_PROXY|RATE_LIMIT|TENANT_RATE|LOGIN_ATTEMPTS|DEVICE_|WEBHOOK|REQUEST_TIMEOUT|MAX_WRITES|EVENT_|DOCUMENT_|VISIBILITY_|RETRY_|MIN_FREE_|MEMORY_|DEDUPE_|ACKNOWLEDGED_|PUSH_|CONNECTOR_|EMBEDDER)/;
+  /^(MONGO|NATS|REDIS|SECRET_KEY|OPERATOR|METRICS_|TRUST_PROXY|RATE_LIMIT|TENANT_RATE|LOGIN_ATTEMPTS|DEVICE_|WEBHOOK|REQUEST_TIMEOUT|MAX_WRITES|EVENT_|DOCUMENT_|VISIBILITY_|RETRY_|MIN_FREE_|MEMORY_|DEDUPE_|ACKNOWLEDGED_|PUSH_|CONNECTOR_|EMBEDDER|OUTPUT_|OUTBOUND_)/;
 
 /** Reads and checks the environment. Throws ConfigError that names the variable, what it was and what it may be. */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {

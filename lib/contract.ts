@@ -44,10 +44,19 @@ interface OperationSpec<Path extends TProperties, Query extends TProperties, Bod
    * the action gets a BlobReference. Each is declared as the text that callers send: see `byReference` below.
    */
   byReference?: Record<string, "base64" | "text">;
+  /** The field by reference that is the whole body where it comes as `text/markdown`: the others stand in the query. */
+  textBody?: string;
+  /**
+   * The answer, or the one field of it, that is too large to travel between nodes: the action gives a BlobReference in
+   * its place, and the gateway puts the text in.
+   */
+  fromBlob?: "answer" | { field: string };
   /** What a caller without the scope is answered, with 200, where others get 403 (spec: Errors, other rules). */
   scopeRefusal?: Record<string, unknown>;
   /** Largest body in bytes. Default 1 MB. */
   maxBody?: number;
+  /** The setting that says how many bytes its fields by reference may have, 0 for any number, instead of `maxBody`. */
+  maxBodySetting?: "OUTPUT_BODY_MAX";
   /** Status → schema of the answer; the highest below 300 is the usual one. `null`: no body. */
   results: Record<number, TSchema | null>;
   /** Media type of the answer when it is not JSON. */

@@ -1,4 +1,5 @@
 import { isUtf8 } from "node:buffer";
+import type { Hash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import type { Operation } from "../../lib/contract.ts";
 import { Fault } from "../../lib/faults.ts";
@@ -9,6 +10,8 @@ export const DEFAULT_MAX_BODY = 1_048_576;
 /** A request whose body was read before its reader asks for it: an Idempotency-Key is bound to the bytes. */
 interface Read extends IncomingMessage {
   $raw?: Buffer;
+  /** Is given every part that passes. */
+  $hash?: Hash;
 }
 
 /** The raw body, refused as soon as it is known to be over the operation's limit. */
@@ -25,25 +28,24 @@ export async function readAhead(req: Read, maxSize: number): Promise<Buffer> {
   return req.$raw;
 }
 
+/** Lets a hash follow what `readParts` passes on. */
+export function follow(req: Read, hash: Hash): void {
+  req.$hash = hash;
+}
+
 /** The body as it comes in, for what is too large to be held. */
 export async function* readParts(req: Read, maxSize: number): AsyncGenerator<Buffer> {
   requireNoEncoding(req);
-  if (req.$raw) {
-    const raw = await readRaw(req, maxSize);
-    for (let at = 0; at < raw.length; at += PART) yield raw.subarray(at, at + PART);
-    return;
-  }
   requireSize(Number(req.headers["content-length"] ?? 0), maxSize);
   let size = 0;
   // A refused body is let pass by, so the connection must outlive this.
   for await (const part of req.iterator({ destroyOnReturn: false })) {
     size += part.length;
     requireSize(size, maxSize);
+    req.$hash?.update(part);
     yield part;
   }
 }
-
-const PART = 65_536;
 
 function requireSize(size: number, maxSize: number): void {
   if (size > maxSize) throw tooLarge(size, maxSize);

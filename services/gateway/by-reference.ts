@@ -1,28 +1,63 @@
-import type { IncomingMessage } from "node:http";
-import type { Operation } from "../../lib/contract.ts";
 import { Fault } from "../../lib/faults.ts";
 import type { BlobRef, Blobs } from "../../storage/blobs/blobs.ts";
-import { DEFAULT_MAX_BODY, jsonBody, notJson, readParts, tooLarge } from "./body.ts";
+import { DEFAULT_MAX_BODY, jsonBody, mediaType, notJson, readParts, tooLarge, unsupported } from "./body.ts";
+import type { Exchange } from "./exchange.ts";
 import { fromBase64, takeFields, toUtf8, unescaped } from "./json-fields.ts";
 
 /**
- * Reads a JSON body whose large fields go from the connection into blobs, and puts references in their place: the body
- * is never held, nor parsed as a whole.
+ * Reads a body whose large fields go from the connection into blobs, and puts references in their place: the body is
+ * never held, nor parsed as a whole. It is read once: whoever asks again is given what was read.
  *
  * @throws Fault validation_failed, payload_too_large, unsupported_media_type
  */
 export async function readByReference(
-  req: IncomingMessage,
-  op: Operation,
+  exchange: Exchange,
   tenant_id: string,
   blobs: Blobs,
 ): Promise<Record<string, unknown>> {
+  const { op, req } = exchange;
+  const isText = op.textBody !== undefined && TEXT.has(mediaType(req));
+  exchange.body ??= await (isText
+    ? readText(exchange, tenant_id, blobs)
+    : readFields(exchange, tenant_id, blobs));
+  return exchange.body;
+}
+
+const TEXT = new Set(["text/markdown", "text/plain"]);
+
+/** The whole body as one field. */
+async function readText({ req, op }: Exchange, tenant_id: string, blobs: Blobs) {
+  const charset = /charset="?([^\s";]+)/i.exec(req.headers["content-type"] ?? "")?.[1];
+  if (charset && !/^utf-?8$/i.test(charset)) throw unsupported(`charset=${charset}`, ["charset=utf-8"]);
+  const text = utf8(readParts(req, op.maxBody ?? DEFAULT_MAX_BODY));
+  const field = op.textBody as string;
+  return { [field]: await blobs.put(tenant_id, text).catch((err) => refuse(field, err, "text in UTF-8")) };
+}
+
+/** Passes on what is UTF-8. @throws RangeError for what is not */
+async function* utf8(parts: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  const decoder = new TextDecoder("utf-8", { fatal: true });
+  const check = (bytes?: Buffer) => {
+    try {
+      decoder.decode(bytes, { stream: bytes !== undefined });
+    } catch {
+      throw new RangeError("it is not UTF-8");
+    }
+  };
+  for await (const part of parts) {
+    check(part);
+    yield part;
+  }
+  check();
+}
+
+async function readFields({ req, op }: Exchange, tenant_id: string, blobs: Blobs) {
   const encodings = op.byReference ?? {};
   const kept = new Map<string, BlobRef>();
   const keep = async (field: string, text: AsyncIterable<Buffer>) => {
     const characters = unescaped(text);
     const bytes = encodings[field] === "base64" ? fromBase64(characters) : toUtf8(characters);
-    kept.set(field, await blobs.put(tenant_id, bytes).catch((err) => refuse(field, err)));
+    kept.set(field, await blobs.put(tenant_id, bytes).catch((err) => refuse(field, err, BASE64)));
   };
   const parts = readParts(req, op.maxBody ?? DEFAULT_MAX_BODY);
   const rest = await takeFields(parts, new Set(Object.keys(encodings)), DEFAULT_MAX_BODY, keep).catch(
@@ -38,9 +73,11 @@ export async function readByReference(
   return body;
 }
 
+const BASE64 = "standard base64, padded and without line breaks";
+
 /** What is wrong with a field's text; errors of the store are not the caller's. */
-function refuse(field: string, err: unknown): never {
-  if (err instanceof RangeError) throw misfit(field, "standard base64, padded and without line breaks");
+function refuse(field: string, err: unknown, expected: string): never {
+  if (err instanceof RangeError) throw misfit(field, expected);
   throw err;
 }
 

@@ -11,6 +11,7 @@ import { discardBody } from "./body.ts";
 import { clientAddress, givenRequestId } from "./client.ts";
 import { assetOf } from "./docs.ts";
 import { type Exchange, type Link, RootCall, type StreamHandler } from "./exchange.ts";
+import { sendFromBlob } from "./from-blob.ts";
 import { idempotencyKey, once } from "./idempotency.ts";
 import { type Allowance, CallerLimits, LocalRateCounters, rateLimited } from "./limits.ts";
 import { bearerIs, mayMonitor } from "./monitor.ts";
@@ -122,7 +123,7 @@ export class Edge {
       const answer = await (key === null
         ? this.#answer(exchange)
         : once(exchange, key, this.#runtime.blobs, () => this.#answer(exchange)));
-      this.#send(exchange, answer);
+      await this.#send(exchange, answer);
     } finally {
       if (counted) this.#overload.leave();
     }
@@ -187,8 +188,12 @@ export class Edge {
     });
   }
 
-  #send({ res, request_id, allowance }: Arrival, answer: Answer): void {
-    send(res, answer, { request_id, allowance, last: this.#ending.signal.aborted });
+  #send({ res, request_id, allowance, caller }: Arrival, answer: Answer): void | Promise<void> {
+    const envelope = { request_id, allowance, last: this.#ending.signal.aborted };
+    const { insert } = answer;
+    if (!insert || !caller) return send(res, answer, envelope);
+    const open = () => this.#runtime.blobs.stream(caller.tenant_id, insert.hash);
+    return sendFromBlob(res, { ...answer, insert }, envelope, open);
   }
 
   /** Answers with the error envelope. */

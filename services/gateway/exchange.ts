@@ -14,6 +14,8 @@ export interface Exchange extends Target {
   caller: Caller | null;
   /** What is left of the caller's rate limit; null where none is on. */
   allowance: Allowance | null;
+  /** A body with references, once it was read (by-reference.ts). */
+  body?: Record<string, unknown>;
 }
 
 /** An operation that writes its own answer over a connection that stays open (SSE). */

@@ -1,3 +1,5 @@
+import type { Config } from "../../config.ts";
+import type { Operation } from "../../lib/contract.ts";
 import { operations } from "../contracts.ts";
 import type { ServiceFactory } from "../runtime.ts";
 import { CallerCache } from "./authenticate.ts";
@@ -8,8 +10,18 @@ import { streamDeliveries } from "./sse.ts";
 /** The gateway of a node, with every operation there is. */
 export const gatewayService: ServiceFactory = (runtime) =>
   gateway(runtime, (broker) => ({
-    operations,
+    operations: operations.map((op) => withLimit(op, runtime.config)),
     callers: new CallerCache(broker),
     bodyReaders: { cloudevents: cloudEventsReader(runtime.config.EVENT_MAX_BYTES) },
     streams: { "deliveries.stream": streamDeliveries(broker) },
   }));
+
+/** In JSON a byte of text has six characters at the most. */
+const ESCAPED = 6;
+const REST = 1_048_576;
+
+function withLimit(op: Operation, config: Config): Operation {
+  if (!op.maxBodySetting) return op;
+  const most = config[op.maxBodySetting];
+  return { ...op, maxBody: most ? ESCAPED * most + REST : Number.POSITIVE_INFINITY };
+}

@@ -4,7 +4,8 @@ import { Fault } from "../../lib/faults.ts";
 import type { Blobs } from "../../storage/blobs/blobs.ts";
 import type { KeptAnswer } from "../idempotency/idempotency.model.ts";
 import type { Opening, Place } from "../idempotency/idempotency.service.ts";
-import { DEFAULT_MAX_BODY, readAhead } from "./body.ts";
+import { DEFAULT_MAX_BODY, follow, readAhead } from "./body.ts";
+import { readByReference } from "./by-reference.ts";
 import type { Exchange } from "./exchange.ts";
 import { type Answer, errorAnswer } from "./respond.ts";
 
@@ -55,7 +56,7 @@ export async function once(
 ): Promise<Answer> {
   const { ctx, op, request_id } = exchange;
   const place: Place = { ...(holderOf(exchange) as Omit<Place, "key">), key };
-  const fingerprint = await fingerprintOf(exchange);
+  const fingerprint = await fingerprintOf(exchange, blobs);
   const opening = await ctx.call<Opening>("idempotency.open", { ...place, fingerprint });
   if (opening.outcome === "replay") return replayed(opening.answer, place.tenant_id, blobs);
 
@@ -82,23 +83,30 @@ function toKept({ body, headers = {}, ...rest }: Answer): KeptAnswer {
 
 async function toKeptOrBlob(answer: Answer, tenant_id: string, blobs: Blobs): Promise<KeptAnswer> {
   const { body } = answer;
-  if (body === null || body.length <= LARGE) return toKept(answer);
+  if (body === null || answer.insert || body.length <= LARGE) return toKept(answer);
   const { hash } = await blobs.put(tenant_id, Buffer.isBuffer(body) ? body : Buffer.from(body));
   return { ...toKept({ ...answer, body: null }), blob: hash };
 }
 
 async function replayed(kept: KeptAnswer, tenant_id: string, blobs: Blobs): Promise<Answer> {
-  const { status, type, headers } = kept;
+  const { status, type, headers, insert } = kept;
   const body = kept.blob === undefined ? bodyOf(kept) : await blobs.get(tenant_id, kept.blob);
-  return { status, type, body, headers: { ...headers, "Idempotency-Replayed": "true" } };
+  const answer = { status, type, body, headers: { ...headers, "Idempotency-Replayed": "true" } };
+  return insert ? { ...answer, insert } : answer;
 }
 
 const bodyOf = ({ body, base64 }: KeptAnswer) => (base64 ? Buffer.from(body as string, "base64") : body);
 
 /** What makes two requests the same: method, path with its query, and the bytes of the body. */
-async function fingerprintOf({ req, op }: Exchange): Promise<string> {
-  const raw = await readAhead(req, op.maxBody ?? DEFAULT_MAX_BODY);
+async function fingerprintOf(exchange: Exchange, blobs: Blobs): Promise<string> {
+  const { req, op, caller } = exchange;
   const hash = createHash("sha256").update(`${op.method} ${req.url}\n`);
+  if (op.byReference && caller) {
+    follow(req, hash);
+    await readByReference(exchange, caller.tenant_id, blobs);
+    return hash.digest("base64url");
+  }
+  const raw = await readAhead(req, op.maxBody ?? DEFAULT_MAX_BODY);
   // In binary mode a CloudEvent's attributes are headers: they are as much of the request as its body.
   if (op.consumes === "cloudevents") hash.update(JSON.stringify(attributesOf(req.headers)));
   await hashInTurns(hash, raw);

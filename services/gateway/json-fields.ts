@@ -199,15 +199,24 @@ function wholeEscapes(text: string): number {
   return text.length - at >= needs ? text.length : at;
 }
 
-/** The bytes of characters in UTF-8; what comes in two halves is put together. */
+/**
+ * The bytes of characters in UTF-8; what comes in two halves is put together.
+ *
+ * @throws SyntaxError for half a character without the other: no bytes stand for it
+ */
 export async function* toUtf8(characters: AsyncIterable<string>): AsyncGenerator<Buffer> {
   let half = "";
   for await (const piece of characters) {
     const text = half + piece;
     half = /[\ud800-\udbff]$/.test(text) ? text.slice(-1) : "";
-    yield Buffer.from(half ? text.slice(0, -1) : text);
+    yield bytesOf(half ? text.slice(0, -1) : text);
   }
-  if (half) yield Buffer.from(half);
+  bytesOf(half);
+}
+
+function bytesOf(text: string): Buffer {
+  if (!text.isWellFormed()) throw new SyntaxError("a text in it holds half a character");
+  return Buffer.from(text);
 }
 
 /** The bytes that base64 stands for. @throws RangeError when it is not the standard one, padded and without breaks */

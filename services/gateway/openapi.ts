@@ -118,7 +118,11 @@ function requestBody(op: Operation, components: Components): Json {
   const required = ((op.params.required ?? []) as string[]).filter((name) => name in fields);
   const schema: JsonSchema = op.wholeBody ? first : { type: "object", required, properties: fields };
   if (op.strictBody) schema.additionalProperties = false;
-  return { required: required.length > 0, content: { "application/json": media(schema, components) } };
+  const text = op.textBody && { "text/markdown": { schema: { type: "string" } } };
+  return {
+    required: required.length > 0,
+    content: { "application/json": media(schema, components), ...text },
+  };
 }
 
 /** The modes of the CloudEvents HTTP binding: structured, batch and binary. */

@@ -5,6 +5,7 @@ import type { Blobs } from "../../storage/blobs/blobs.ts";
 import { DEFAULT_MAX_BODY, readJson, readRaw } from "./body.ts";
 import { readByReference } from "./by-reference.ts";
 import type { Exchange } from "./exchange.ts";
+import { blobPlace } from "./from-blob.ts";
 import { type Answer, JSON_TYPE } from "./respond.ts";
 
 /** Reads the body of an operation into params. One reader for each `consumes` that is not JSON. */
@@ -48,7 +49,7 @@ function readBody(
 ): Promise<Record<string, unknown>> {
   const { op, req, caller } = exchange;
   // Only who has a tenant may send what is kept.
-  if (op.byReference && caller) return readByReference(req, op, caller.tenant_id, blobs);
+  if (op.byReference && caller) return readByReference(exchange, caller.tenant_id, blobs);
   const consumes = op.consumes ?? "json";
   if (consumes === "json") return readJson(req, op);
   if (consumes === "raw") return readDelivery(exchange);
@@ -67,7 +68,9 @@ export function toAnswer({ op, ctx }: Exchange, result: unknown): Answer {
   const status = ctx.meta.$statusCode ?? usualStatus(op);
   const headers = ctx.meta.$responseHeaders;
   const type = ctx.meta.$responseType ?? op.produces ?? JSON_TYPE;
-  const answer: Answer = { status, type, body: status === 204 ? null : encode(result, type) };
+  const answer: Answer = op.fromBlob
+    ? { status, type, ...blobPlace(op.fromBlob, result) }
+    : { status, type, body: status === 204 ? null : encode(result, type) };
   if (headers) answer.headers = headers;
   return answer;
 }

@@ -9,12 +9,24 @@ export interface Answer {
   /** JSON text, other text or bytes; null sends no body. */
   body: string | Buffer | null;
   headers?: Record<string, string>;
+  /** What of the body is in a blob. */
+  insert?: Insert;
+}
+
+/** A blob whose text belongs into an answer. */
+export interface Insert {
+  hash: string;
+  size: number;
+  /** Where, in the characters of the body. */
+  at: number;
+  /** Within a JSON string. */
+  escaped: boolean;
 }
 
 export const JSON_TYPE = "application/json; charset=utf-8";
 
 /** What the gateway knows of a request besides its answer. */
-interface Envelope {
+export interface Envelope {
   request_id: string;
   allowance: Allowance | null;
   /** The connection ends with this answer: the node is going down. */
@@ -23,17 +35,23 @@ interface Envelope {
 
 export function send(res: ServerResponse, answer: Answer, envelope: Envelope): void {
   if (res.headersSent || res.destroyed) return;
+  const { status, body } = answer;
+  begin(res, answer, envelope, status === 204 ? null : sizeOf(body));
+  res.end(body ?? undefined);
+}
+
+/** Sends status and headers. @param size of the body in bytes; null when there is none, or nobody knows it yet */
+export function begin(res: ServerResponse, answer: Answer, envelope: Envelope, size: number | null): void {
   const { status, body, type } = answer;
   const headers = edgeHeaders(envelope);
   // Answers are a caller's own, and some hold a secret.
   if (!answer.headers?.["Cache-Control"]) headers.push("Cache-Control", "no-store");
   if (answer.headers) for (const [name, value] of Object.entries(answer.headers)) headers.push(name, value);
   if (body !== null) headers.push("Content-Type", type);
-  if (status !== 204) headers.push("Content-Length", String(sizeOf(body)));
+  if (size !== null) headers.push("Content-Length", String(size));
   if (envelope.last) headers.push("Connection", "close");
   // One flat list, written as it is: half the cost of setting them one by one.
   res.writeHead(status, headers);
-  res.end(body ?? undefined);
 }
 
 /** Headers of every answer, and of a stream: names and values in turn (api.md "Everywhere"). */

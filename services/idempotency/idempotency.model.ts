@@ -10,6 +10,8 @@ export interface KeptAnswer {
   blob?: string;
   base64: boolean;
   headers: Record<string, string>;
+  /** A blob whose text belongs into the body, and where. */
+  insert?: { hash: string; size: number; at: number; escaped: boolean };
 }
 
 /** One Idempotency-Key of one caller. Its `_id` follows from tenant, caller and key; the key itself is not stored. */

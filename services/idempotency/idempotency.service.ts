@@ -133,7 +133,8 @@ export const idempotencyService: ServiceFactory = ({ config, store, secrets }) =
     const text = JSON.stringify(answer);
     const fields = { answered_at: new Date(now), resource_id: resourceIdOf(answer) };
     if (text.length > MAX_ANSWER_CHARACTERS) return { ...fields, answer: null };
-    if (!secret) return { ...fields, answer: text, ...(answer.blob && { answer_blob: answer.blob }) };
+    const blob = answer.blob ?? answer.insert?.hash;
+    if (!secret) return { ...fields, answer: text, ...(blob && { answer_blob: blob }) };
     return { ...fields, answer: secrets.seal(text, placeOf(_id)), secret_ends_at: new Date(now + SECRET_MS) };
   }
 

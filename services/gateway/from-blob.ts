@@ -1,0 +1,57 @@
+import type { ServerResponse } from "node:http";
+import type { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import type { BlobReference, Operation } from "../../lib/contract.ts";
+import { type Answer, begin, type Envelope, type Insert } from "./respond.ts";
+
+/** An answer of which a blob holds a part, and the part's place in it. A field without a blob is null. */
+export function blobPlace(
+  from: NonNullable<Operation["fromBlob"]>,
+  result: unknown,
+): Pick<Answer, "body" | "insert"> {
+  if (from === "answer") return { body: "", insert: { ...(result as BlobReference), at: 0, escaped: false } };
+  const { [from.field]: blob, ...rest } = result as Record<string, BlobReference | null>;
+  if (!blob) return { body: JSON.stringify(result) };
+  // The last field, so that its place is known without a search.
+  const body = JSON.stringify({ ...rest, [from.field]: "" });
+  return { body, insert: { ...blob, at: body.length - '"}'.length, escaped: true } };
+}
+
+/** Sends an answer with what a blob holds of it, which goes from the blob to the connection a piece at a time. */
+export async function sendFromBlob(
+  res: ServerResponse,
+  answer: Answer & { insert: Insert },
+  envelope: Envelope,
+  open: () => Promise<Readable>,
+): Promise<void> {
+  if (res.headersSent || res.destroyed) return;
+  const blob = await open();
+  const { insert } = answer;
+  begin(res, answer, envelope, insert.escaped ? null : insert.size);
+  await pipeline(whole(answer, blob), res);
+}
+
+/** The text of an answer together with what a blob holds of it. */
+export async function textOf(answer: Answer & { insert: Insert }, blob: Readable): Promise<string> {
+  let text = "";
+  for await (const piece of whole(answer, blob)) text += piece;
+  return text;
+}
+
+async function* whole({ body, insert }: Answer & { insert: Insert }, blob: Readable) {
+  const { at, escaped } = insert;
+  const text = String(body);
+  if (at > 0) yield text.slice(0, at);
+  yield* escaped ? escapedText(blob) : blob;
+  if (at < text.length) yield text.slice(at);
+}
+
+/** The text of bytes in UTF-8 as it stands in a JSON string. */
+async function* escapedText(bytes: AsyncIterable<Buffer>): AsyncGenerator<string> {
+  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  for await (const part of bytes) {
+    const text = decoder.decode(part, { stream: true });
+    if (text) yield JSON.stringify(text).slice(1, -1);
+  }
+  yield JSON.stringify(decoder.decode()).slice(1, -1);
+}
