@@ -3,9 +3,9 @@ import { progress, type Row } from "./lib/report.ts";
 import { inTurns, median } from "./lib/stats.ts";
 import { newReceiver, publishMany, type World } from "./lib/world.ts";
 
-const ROUNDS = 5;
+const ROUNDS = 9;
 const PER_SECOND = 300;
-const SECONDS = 4;
+const SECONDS = 3;
 const MOST = 1.2;
 const DEAD_LETTERS_TO_BE = 10_000;
 const TYPES = "com.example.fair";

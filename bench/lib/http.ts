@@ -29,7 +29,11 @@ export function newClient(url: string, token: string): Client {
           else reject(new Error(`${method} ${path}: ${res.statusCode} ${text}`));
         });
       });
-      req.on("error", reject);
+      req.on("error", (err: NodeJS.ErrnoException) => {
+        // The server had closed a connection that nobody used for long: nothing was read from it.
+        if (req.reusedSocket && err.code === "ECONNRESET") resolve(send(method, path, body, type));
+        else reject(err);
+      });
       req.end(body === undefined ? undefined : JSON.stringify(body));
     });
   return { send, close: () => agent.destroy() };
