@@ -41,7 +41,10 @@ export const SETTINGS = {
     "Folder of the embedded store, its blobs, keys and `credentials.json`.",
   ) as Setting<string>,
   PUBLIC_URL: url("Origin that callers use, when it is not the address the server binds (behind a proxy)."),
-  SERVICES: list([], "Run only these services on this node, comma-separated; empty runs all."),
+  SERVICES: list(
+    [],
+    "Run only these services on this node, comma-separated, or, with `-` before each (`-gateway`), all but these; empty runs all.",
+  ),
   LOG_LEVEL: text("info", "Least severity that is logged.", {
     oneOf: ["trace", "debug", "info", "warn", "error", "fatal"],
   }) as Setting<string>,

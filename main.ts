@@ -77,11 +77,17 @@ async function waitForAll(broker: ServiceBroker, { health, log }: Runtime): Prom
   await broker.waitForServices(all, 0, LOOK_MS);
 }
 
+/** Those that are named; with `-` before a name all others. */
 function servicesOf(wanted: readonly string[]): string[] {
   const all = Object.keys(serviceFactories);
-  const unknown = wanted.find((name) => !all.includes(name));
+  const names = wanted.map((name) => name.replace(/^-/, ""));
+  const unknown = names.find((name) => !all.includes(name));
   if (unknown) throw new ConfigError(`SERVICES names "${unknown}": the services are ${all.join(", ")}.`);
-  return wanted.length ? [...wanted] : all;
+  const left = wanted.filter((name) => name.startsWith("-")).length;
+  if (left === 0) return wanted.length ? names : all;
+  if (left < wanted.length)
+    throw new ConfigError("SERVICES names some to run and some not to: expected one or the other.");
+  return all.filter((name) => !names.includes(name));
 }
 
 async function announce(broker: ServiceBroker, runtime: Runtime): Promise<void> {

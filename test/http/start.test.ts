@@ -106,6 +106,16 @@ describe("a start that cannot be", () => {
     ["a key that is none, which is not repeated", { SECRET_KEY: "c2hvcnQ=" }, /^SECRET_KEY is malformed: /],
     ["a misspelt name", { RETRY_BUDGETS: "3" }, /^RETRY_BUDGETS is not a setting/],
     ["an unknown service", { SERVICES: "gateway,teleport" }, /^SERVICES names "teleport": the services are /],
+    [
+      "an unknown service to leave out",
+      { SERVICES: "-teleport" },
+      /^SERVICES names "teleport": the services /,
+    ],
+    [
+      "services to run and to leave out",
+      { SERVICES: "gateway,-push" },
+      /^SERVICES names some to run and some /,
+    ],
   ])("%s: one line and exit 1", async (_what, env, line) => {
     const dataDir = await newDataDir();
     const { code, stdout, stderr } = await run({ DATA_DIR: dataDir, ...env });

@@ -1,10 +1,9 @@
-import { serviceFactories } from "../../services/index.ts";
 import { START } from "./alone.ts";
 import { type Child, startChild } from "./child.ts";
 
 /** The services of a gateway's node. */
 export const AT_THE_EDGE = ["gateway"];
-const BEHIND = Object.keys(serviceFactories).filter((name) => !AT_THE_EDGE.includes(name));
+const BEHIND = AT_THE_EDGE.map((name) => `-${name}`);
 
 /** Starts a node with all services but the gateway. It is ready once there is a gateway. */
 export function startWorker(env: Record<string, string>, dataDir: string): Promise<Child> {

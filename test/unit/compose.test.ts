@@ -1,0 +1,87 @@
+import { existsSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { describe, expect, test } from "@jest/globals";
+import { readConfig, SETTINGS } from "../../config.ts";
+
+const ROOT = join(import.meta.dirname, "../..");
+/** js-yaml brings no types. */
+const { load } = createRequire(import.meta.url)("js-yaml") as { load(text: string): unknown };
+const read = (file: string) => readFileSync(join(ROOT, file), "utf8");
+
+interface ComposeService {
+  build?: string;
+  environment?: Record<string, string>;
+  volumes?: string[];
+  depends_on?: object;
+}
+
+interface Compose {
+  services: Record<string, ComposeService>;
+  volumes: Record<string, unknown>;
+}
+
+const FILES = ["docker-compose.yml", "docker-compose.cluster.yml"];
+/** What the shell gives for `${NAME:?…}`. */
+const GIVEN: Record<string, string> = {
+  SECRET_KEY: Buffer.alloc(32).toString("base64"),
+  METRICS_TOKEN: "metrics-token-of-the-test",
+};
+const filled = (value: string) => value.replace(/\$\{(\w+):\?[^}]+\}/g, (_, name) => GIVEN[name] as string);
+const ours = ({ services }: Compose) => Object.entries(services).filter(([, { build }]) => build);
+const environmentOf = ({ environment = {} }: ComposeService) =>
+  Object.fromEntries(Object.entries(environment).map(([name, value]) => [name, filled(value)]));
+
+describe.each(FILES)("%s", (file) => {
+  const compose = load(read(file)) as Compose;
+
+  test("gives the service only settings that there are, with values that they take", () => {
+    expect(ours(compose).length).toBeGreaterThan(0);
+    for (const [, service] of ours(compose)) {
+      const env = environmentOf(service);
+      expect(Object.keys(SETTINGS)).toEqual(expect.arrayContaining(Object.keys(env)));
+      expect(() => readConfig(env)).not.toThrow();
+    }
+  });
+
+  test("names volumes, files and services that there are", () => {
+    for (const { volumes = [], depends_on = [] } of Object.values(compose.services)) {
+      for (const [from = ""] of volumes.map((volume) => volume.split(":"))) {
+        if (from.startsWith("./")) expect(existsSync(join(ROOT, from))).toBe(true);
+        else expect(Object.keys(compose.volumes)).toContain(from);
+      }
+      const others = Array.isArray(depends_on) ? depends_on : Object.keys(depends_on);
+      expect(Object.keys(compose.services)).toEqual(expect.arrayContaining(others));
+    }
+  });
+});
+
+describe("the cluster", () => {
+  const compose = load(read("docker-compose.cluster.yml")) as Compose;
+  const nodes = ours(compose);
+  const running = (services: string) =>
+    nodes.filter(([, service]) => environmentOf(service).SERVICES === services).map(([name]) => name);
+
+  test("is two gateways and two workers, each with a folder of its own", () => {
+    expect(running("gateway")).toEqual(["gateway-1", "gateway-2"]);
+    expect(running("-gateway")).toEqual(["worker-1", "worker-2"]);
+    expect(new Set(nodes.flatMap(([, { volumes }]) => volumes)).size).toBe(nodes.length);
+  });
+
+  test("has its proxy pass on to the gateways", () => {
+    const servers = [...read("deploy/nginx.conf").matchAll(/server ([\w-]+):3000;/g)].map(([, name]) => name);
+    expect(servers).toEqual(running("gateway"));
+  });
+
+  test("has Prometheus watch every node", () => {
+    const { scrape_configs } = load(read("deploy/prometheus.yml")) as {
+      scrape_configs: { static_configs: { targets: string[] }[] }[];
+    };
+    const targets = scrape_configs.flatMap((each) => each.static_configs).flatMap((each) => each.targets);
+    expect(targets.sort()).toEqual(nodes.map(([name]) => `${name}:3000`).sort());
+  });
+
+  test("lets NATS take what nodes send", () => {
+    expect(Number(/max_payload: (\d+)MB/.exec(read("deploy/nats.conf"))?.[1])).toBeGreaterThanOrEqual(12);
+  });
+});
