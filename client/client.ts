@@ -1,0 +1,78 @@
+import { type Authorization, byKey, byToken } from "./authorize.ts";
+import { OPERATIONS } from "./generated/operations.ts";
+import type { Api } from "./generated/types.ts";
+import type { CallOptions, Operation } from "./operation.ts";
+import { allPages } from "./paging.ts";
+import { bodyOfAnswer, type Connection, request } from "./request.ts";
+import { messagesOf } from "./sse.ts";
+
+export interface ClientOptions {
+  /** Where the service is: its origin, or its base URL with `/v1`. */
+  url: string;
+  /** An agent's API key. Exactly one of `apiKey`, `token` and `authorize`, or none for what is public. */
+  apiKey?: string;
+  /** An access token, or the operator's token. */
+  token?: string | (() => string | Promise<string>);
+  authorize?: Authorization;
+  /** How often a request that may be repeated is tried again. Default 3. */
+  retries?: number;
+  /** How long one try may take. Default 60 s. */
+  timeoutMs?: number;
+  fetch?: typeof fetch;
+}
+
+/** A client of the service: one function for each of its operations. */
+export function createClient(options: ClientOptions): Api {
+  return apiOn(connectionOf(options));
+}
+
+const DEFAULTS = { retries: 3, timeoutMs: 60_000 };
+
+function connectionOf({ url, retries, timeoutMs, fetch: own, ...proof }: ClientOptions): Connection {
+  return {
+    origin: url.replace(/\/+$/, "").replace(/\/v1$/, ""),
+    authorization: authorizationOf(proof),
+    // Browsers refuse a fetch that is called as somebody's method.
+    fetch: own ?? ((input, init) => fetch(input, init)),
+    retries: retries ?? DEFAULTS.retries,
+    timeoutMs: timeoutMs ?? DEFAULTS.timeoutMs,
+  };
+}
+
+function authorizationOf(
+  proof: Pick<ClientOptions, "apiKey" | "token" | "authorize">,
+): Authorization | undefined {
+  const { apiKey, token, authorize } = proof;
+  const given = [apiKey && byKey(apiKey), token && byToken(token), authorize].filter(
+    (each) => each !== undefined,
+  );
+  if (given.length > 1) throw new TypeError("Give one of apiKey, token and authorize, not several.");
+  return (given[0] || undefined) as Authorization | undefined;
+}
+
+type Params = Record<string, unknown>;
+
+function apiOn(connection: Connection): Api {
+  const groups = Object.entries(OPERATIONS).map(([service, calls]) => {
+    const entries = Object.entries(calls).map(([name, operation]) => [name, callOf(connection, operation)]);
+    return [service, Object.fromEntries(entries)];
+  });
+  return Object.fromEntries(groups) as Api;
+}
+
+function callOf(connection: Connection, operation: Operation): unknown {
+  if (operation.stream) return streamOf(connection, operation);
+  const call = async (params: Params = {}, options?: CallOptions) =>
+    bodyOfAnswer(await request(connection, operation, params, options));
+  const { pages } = operation;
+  if (!pages) return call;
+  const all = (params: Params = {}, options?: CallOptions) => allPages(pages, call, params, options);
+  return Object.assign(call, { all });
+}
+
+function streamOf(connection: Connection, operation: Operation) {
+  return async function* (params: Params = {}, options?: CallOptions) {
+    const { body } = await request(connection, operation, params, options);
+    if (body) yield* messagesOf(body);
+  };
+}

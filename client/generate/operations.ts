@@ -1,0 +1,64 @@
+import type { Operation as Contract } from "../../lib/contract.ts";
+import type { Operation } from "../operation.ts";
+import type { JsonSchema } from "./schema-types.ts";
+
+/**
+ * Changes that have the same outcome when they are made twice, or make none: they need no Idempotency-Key, which the
+ * service would have to store for each.
+ */
+const REPEATABLE = new Set([
+  "auth.logout",
+  "deliveries.ack",
+  "deliveries.extend",
+  "documents.search",
+  "events.publish",
+  "handoffs.resume",
+  "memories.search",
+  "outputs.search",
+]);
+
+const SENDS: Partial<Record<NonNullable<Contract["consumes"]>, string>> = {
+  cloudevents: "application/cloudevents+json",
+  raw: "application/octet-stream",
+};
+
+/** `devices.look_up` → `["devices", "lookUp"]`: where the client has it. */
+export function nameOf({ action }: Contract): [string, string] {
+  return action.split(".").map(camel) as [string, string];
+}
+
+export function camel(name: string): string {
+  return name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/** How the client calls an operation. */
+export function describe(op: Contract): Operation {
+  const pages = pagesOf(op);
+  const query = Object.keys(op.query ?? {});
+  return {
+    method: op.method,
+    path: op.url,
+    ...(op.root && { root: true }),
+    ...(op.body && query.length && { query }),
+    ...(op.wholeBody && { whole: Object.keys(op.body ?? {})[0] as string }),
+    ...(op.consumes && SENDS[op.consumes] && { sends: SENDS[op.consumes] as string }),
+    ...(op.access.by === "public" && { open: true }),
+    ...(REPEATABLE.has(op.action) && { repeatable: true }),
+    ...(op.stream && { stream: true }),
+    ...(pages && { pages }),
+  };
+}
+
+/** How a list goes on: it takes a cursor or an offset, and answers one array of items. */
+export function pagesOf({ query = {}, results, method }: Contract): Operation["pages"] {
+  const by = "cursor" in query ? "cursor" : "offset" in query ? "offset" : undefined;
+  const items = method === "GET" && results[200] ? itemsOf(results[200] as JsonSchema) : undefined;
+  return by && items !== undefined ? { items, by } : undefined;
+}
+
+function itemsOf(result: JsonSchema): string | undefined {
+  if (result.type === "array") return "";
+  const { properties = {}, required = [] } = result;
+  const arrays = required.filter((name) => properties[name]?.type === "array");
+  return arrays.length === 1 ? arrays[0] : undefined;
+}

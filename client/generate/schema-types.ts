@@ -1,0 +1,95 @@
+/** JSON Schema as contracts hold it; only what is read here is typed. */
+export interface JsonSchema {
+  [keyword: string]: unknown;
+  type?: string;
+  title?: string;
+  description?: string;
+  properties?: Record<string, JsonSchema>;
+  required?: string[];
+  items?: JsonSchema;
+  anyOf?: JsonSchema[];
+  enum?: unknown[];
+  const?: unknown;
+  patternProperties?: Record<string, JsonSchema>;
+  additionalProperties?: unknown;
+}
+
+const NAME = /^[A-Z][A-Za-z0-9]*$/;
+
+/** Writes JSON Schema as TypeScript, and collects the schemas whose `title` is a name: those become interfaces. */
+export class SchemaTypes {
+  readonly #named = new Map<string, string>();
+
+  /** The named types, in the order of their names. */
+  get declarations(): string[] {
+    return [...this.#named.keys()].sort().map((name) => this.#named.get(name) as string);
+  }
+
+  /** The type of a schema, as it is written where it is used. */
+  of(schema: JsonSchema): string {
+    const { title } = schema;
+    if (title === undefined || !NAME.test(title)) return this.#plain(schema);
+    if (!this.#named.has(title)) {
+      this.#named.set(title, "");
+      this.#named.set(title, declare(title, this.#plain(schema), schema.description));
+    }
+    return title;
+  }
+
+  /** `name: type` for each property. */
+  fields(properties: Record<string, JsonSchema>, required: readonly string[]): string {
+    const lines = Object.entries(properties).map(([name, schema]) => {
+      const mark = required.includes(name) ? "" : "?";
+      return `${comment(schema.description)}${/^\w+$/.test(name) ? name : JSON.stringify(name)}${mark}: ${this.of(schema)};\n`;
+    });
+    return `{\n${lines.join("")}}`;
+  }
+
+  #plain(schema: JsonSchema): string {
+    if (schema.const !== undefined) return JSON.stringify(schema.const);
+    if (schema.enum) return schema.enum.map((value) => JSON.stringify(value)).join(" | ");
+    if (schema.anyOf) return [...new Set(schema.anyOf.map((each) => this.of(each)))].join(" | ");
+    switch (schema.type) {
+      case "object":
+        return this.#object(schema);
+      case "array":
+        return `Array<${schema.items ? this.of(schema.items) : "unknown"}>`;
+      case "integer":
+        return "number";
+      case "string":
+      case "number":
+      case "boolean":
+      case "null":
+        return schema.type;
+      default:
+        return "unknown";
+    }
+  }
+
+  #object({ properties = {}, required = [], patternProperties }: JsonSchema): string {
+    const [values] = Object.values(patternProperties ?? {});
+    if (values) return `Record<string, ${this.of(values)}>`;
+    return Object.keys(properties).length ? this.fields(properties, required) : "Record<string, unknown>";
+  }
+}
+
+/** A type under a name of its own. */
+export function declare(name: string, type: string, description?: string): string {
+  const text = type.startsWith("{") && type.endsWith("}") && isOneObject(type);
+  return `${comment(description)}export ${text ? `interface ${name} ${type}` : `type ${name} = ${type};`}\n`;
+}
+
+/** A documentation comment, or nothing. */
+export function comment(text: string | undefined): string {
+  return text ? `/** ${text.replaceAll("*/", "* /").replaceAll("\n", "\n * ")} */\n` : "";
+}
+
+/** Whether the brace that opens a text is the one that closes it. */
+function isOneObject(type: string): boolean {
+  let depth = 0;
+  for (let at = 0; at < type.length; at++) {
+    if (type[at] === "{") depth++;
+    if (type[at] === "}" && --depth === 0) return at === type.length - 1;
+  }
+  return false;
+}

@@ -1,0 +1,174 @@
+import type { Authorization, Exchange } from "./authorize.ts";
+import { ApiError, ConnectionError, errorOf } from "./errors.ts";
+import type { CallOptions, Operation } from "./operation.ts";
+import { pause, randomKey } from "./support.ts";
+
+export interface Connection {
+  /** The origin, with a trailing path when the service stands below one; never `/v1`. */
+  origin: string;
+  authorization: Authorization | undefined;
+  fetch: typeof fetch;
+  retries: number;
+  timeoutMs: number;
+}
+
+type Params = Record<string, unknown>;
+type Body = NonNullable<RequestInit["body"]>;
+
+const DEFAULT_TYPE = "application/json";
+const FIRST_PAUSE_MS = 250;
+const LONGEST_PAUSE_MS = 60_000;
+const RETRYABLE = new Set([429, 500, 502, 503, 504]);
+/** The request was not carried out, so that even what has no Idempotency-Key may be sent again. */
+const NOT_DONE = new Set([429, 503]);
+
+/**
+ * Sends a request, again where that is safe, and gives the answer, whose body is not read yet.
+ *
+ * @throws ApiError when the service refuses; ConnectionError when it does not answer; the signal's reason
+ */
+export async function request(
+  connection: Connection,
+  operation: Operation,
+  params: Params,
+  options: CallOptions = {},
+): Promise<Response> {
+  const { retries = connection.retries } = options;
+  const key = keyOf(operation, options);
+  const url = urlOf(connection, operation, params);
+  const init = { method: operation.method, ...bodyOf(operation, params) };
+  let renewed = false;
+  for (let failures = 0; ; ) {
+    const outcome = await attempt(connection, operation, url, init, key, options);
+    if (outcome instanceof Response) return outcome;
+    const { authorization } = connection;
+    if (!operation.open && !renewed && isUnauthenticated(outcome) && authorization?.refused?.()) {
+      renewed = true;
+      continue;
+    }
+    if (failures >= retries || !mayRetry(operation, outcome, key)) throw outcome;
+    await pause(pauseBefore(++failures, outcome), options.signal);
+  }
+}
+
+/** What an answer holds: JSON, text, or bytes; undefined when it is empty. */
+export async function bodyOfAnswer(response: Response): Promise<unknown> {
+  if (response.status === 204) return undefined;
+  const type = response.headers.get("content-type") ?? "";
+  if (/[/+]json\b/.test(type)) return response.json();
+  return type.startsWith("text/") ? response.text() : response.blob();
+}
+
+/** One try: the answer, or what went wrong with it. @throws the signal's reason */
+async function attempt(
+  connection: Connection,
+  operation: Operation,
+  url: string,
+  init: RequestInit & { headers: Record<string, string> },
+  key: string | undefined,
+  options: CallOptions,
+): Promise<Response | ApiError | ConnectionError> {
+  const { signal, timeoutMs = connection.timeoutMs } = options;
+  const { authorization } = connection;
+  try {
+    const proof = operation.open
+      ? {}
+      : await authorization?.headers(operation, exchangeOn(connection, signal));
+    const response = await (options.fetch ?? connection.fetch)(url, {
+      ...init,
+      headers: { ...init.headers, ...proof, ...(key && { "Idempotency-Key": key }), ...options.headers },
+      credentials: authorization?.credentials ?? "omit",
+      signal: limited(signal, operation.stream ? undefined : timeoutMs),
+    });
+    return response.ok ? response : await errorOf(response);
+  } catch (cause) {
+    signal?.throwIfAborted();
+    if (cause instanceof ApiError || cause instanceof ConnectionError) return cause;
+    return new ConnectionError(`${operation.method} ${url}: ${reasonOf(cause)}`, cause);
+  }
+}
+
+function exchangeOn(connection: Connection, signal: AbortSignal | undefined): Exchange {
+  return async (operation, params) => {
+    const response = await request(connection, operation, params as Params, { ...(signal && { signal }) });
+    const date = Date.parse(response.headers.get("date") ?? "");
+    return { body: await response.json(), now: Number.isNaN(date) ? Date.now() : date };
+  };
+}
+
+function urlOf({ origin }: Connection, operation: Operation, params: Params): string {
+  const used = new Set<string>();
+  const path = operation.path.replace(/\{(\w+)\}/g, (_, name) => {
+    used.add(name);
+    return encodeURIComponent(String(params[name]));
+  });
+  const query = new URLSearchParams();
+  const inQuery = hasBody(operation) ? (operation.query ?? []) : Object.keys(params);
+  for (const name of inQuery) {
+    if (used.has(name)) continue;
+    for (const value of [params[name]].flat()) if (value !== undefined) query.append(name, String(value));
+  }
+  const text = query.toString();
+  return `${origin}${operation.root ? "" : "/v1"}${path}${text && `?${text}`}`;
+}
+
+function hasBody({ method }: Operation): boolean {
+  return method !== "GET" && method !== "DELETE";
+}
+
+function bodyOf(operation: Operation, params: Params): { body?: Body; headers: Record<string, string> } {
+  if (!hasBody(operation)) return { headers: {} };
+  const whole = operation.whole && params[operation.whole];
+  const headers = { "content-type": mediaType(operation, whole) };
+  if (typeof whole === "string" || whole instanceof Uint8Array) return { headers, body: whole as Body };
+  const elsewhere = new Set([...operation.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name));
+  for (const name of operation.query ?? []) elsewhere.add(name);
+  const fields = Object.entries(params).filter(([name]) => !elsewhere.has(name));
+  return { headers, body: JSON.stringify(whole ?? Object.fromEntries(fields)) };
+}
+
+function mediaType({ sends = DEFAULT_TYPE }: Operation, whole: unknown): string {
+  return sends === "application/cloudevents+json" && Array.isArray(whole)
+    ? "application/cloudevents-batch+json"
+    : sends;
+}
+
+function keyOf(operation: Operation, { idempotencyKey }: CallOptions): string | undefined {
+  if (idempotencyKey !== undefined) return idempotencyKey;
+  return hasBody(operation) && !operation.open && !operation.repeatable ? randomKey() : undefined;
+}
+
+function limited(signal: AbortSignal | undefined, ms: number | undefined): AbortSignal | null {
+  const limits = [signal, ms === undefined ? undefined : AbortSignal.timeout(ms)].filter(
+    (each) => each !== undefined,
+  );
+  return limits.length > 1 ? AbortSignal.any(limits) : (limits[0] ?? null);
+}
+
+function isUnauthenticated(outcome: ApiError | ConnectionError): boolean {
+  return outcome instanceof ApiError && outcome.status === 401;
+}
+
+function mayRetry(
+  operation: Operation,
+  outcome: ApiError | ConnectionError,
+  key: string | undefined,
+): boolean {
+  const repeatable = !operation.open || !hasBody(operation);
+  const safe = repeatable && (key !== undefined || operation.repeatable || !hasBody(operation));
+  if (outcome instanceof ConnectionError) return safe;
+  return NOT_DONE.has(outcome.status) || (safe && RETRYABLE.has(outcome.status));
+}
+
+/** Twice as long each time, or as the service says; never all callers at once. */
+function pauseBefore(failures: number, outcome: ApiError | ConnectionError): number {
+  const told = outcome instanceof ApiError ? outcome.retryAfter : null;
+  const jitter = 0.5 + Math.random();
+  const wanted = told === null ? FIRST_PAUSE_MS * 2 ** (failures - 1) * jitter : told * 1000 + 100 * jitter;
+  return Math.min(wanted, LONGEST_PAUSE_MS);
+}
+
+function reasonOf(thrown: unknown): string {
+  const { message = String(thrown), cause } = thrown as Error;
+  return cause instanceof Error ? `${message} (${cause.message})` : message;
+}

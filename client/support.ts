@@ -1,0 +1,21 @@
+/** Resolves after so many milliseconds. @throws the signal's reason when it comes first */
+export function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    signal?.throwIfAborted();
+    const left = () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", left);
+      resolve();
+    }, ms);
+    signal?.addEventListener("abort", left, { once: true });
+  });
+}
+
+/** 128 random bits; `crypto.randomUUID` is not there on pages that came over plain HTTP. */
+export function randomKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
