@@ -12,7 +12,8 @@ import { type Entry, FanOutQueue } from "./fan-out-queue.ts";
 import { FanOutStamps } from "./fan-out-stamps.ts";
 import { FanOutSweep, LEASE_MS } from "./fan-out-sweep.ts";
 
-const MAX_BATCH = 200;
+/** Two of them keep up with what publishers put into one commit. */
+const MAX_BATCH = 400;
 /** Calls between nodes carry at most about a megabyte. */
 const MAX_BATCH_BYTES = 700 * 1024;
 /** While one batch is being written the next is matched; more at once would only make them smaller. */
