@@ -1,4 +1,4 @@
-import type { Call } from "../lib/caller.ts";
+import { type Call, callerId } from "../lib/caller.ts";
 import { type Access, agentAccess, isOrgAdmin, type Owned, personAccess } from "../lib/visibility.ts";
 
 /** What the caller may read of scoped rows: for an agent its token tells, for a person their agents are asked for. */
@@ -11,4 +11,10 @@ export async function callerAccess(ctx: Call): Promise<Access> {
     isOrgAdmin(caller) ? ctx.call<string[], unknown>("teams.ids", { tenant_id }) : [],
   ]);
   return personAccess(owned, teams);
+}
+
+/** The same of rows that people own too: a person's own are among it. */
+export async function ownerAccess(ctx: Call): Promise<Access> {
+  const access = await callerAccess(ctx);
+  return { ...access, agent_ids: [...new Set([...access.agent_ids, callerId(ctx.meta.caller)])] };
 }

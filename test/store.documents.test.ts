@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
+import { LEASE_MS, place, Queue } from "../mixins/queue.ts";
 import { type DocumentDoc, DocumentModel } from "../services/documents/documents.model.ts";
-import { LEASE_MS, place, Queue } from "../services/documents/queue.ts";
 import type { TenantCollection } from "../storage/collection.ts";
 import { type TemporaryStore, temporaryStore } from "./support/gateway.ts";
 
@@ -21,7 +21,7 @@ afterEach(() => files.remove());
 const enqueue = (tenant_id: string, _id: string, due = now) =>
   documents.insert({ _id, tenant_id, queue: place(tenant_id, due), attempts: 0 } as unknown as DocumentDoc);
 
-const claimed = async (queue: Queue) => (await queue.claim())?._id;
+const claimed = async (queue: Queue<DocumentDoc>) => (await queue.claim())?._id;
 
 test("tenants take turns, however much one has queued, each with what is due first", async () => {
   for (let at = 0; at < 5; at++) await enqueue("tn_much", `much-${at}`, now + at - 10);

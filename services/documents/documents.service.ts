@@ -1,15 +1,16 @@
 import type { ServiceBroker } from "moleculer";
 import { type Call, isAdmin } from "../../lib/caller.ts";
 import { Fault } from "../../lib/faults.ts";
+import { ownerAccess } from "../../mixins/access.ts";
 import { Loop } from "../../mixins/loop.ts";
+import { place, Queue } from "../../mixins/queue.ts";
 import { action, type ServiceFactory } from "../runtime.ts";
 import * as contract from "./documents.contract.ts";
 import { ChunkModel, type DocumentDoc, DocumentModel, SourceModel } from "./documents.model.ts";
 import { Ingest } from "./ingest.ts";
 import { internalActions } from "./internal-actions.ts";
 import { listPage } from "./list.ts";
-import { documentAccess, findReadable, isReadable, type Parts } from "./parts.ts";
-import { place, Queue } from "./queue.ts";
+import { findReadable, isReadable, type Parts } from "./parts.ts";
 import { present, presentChunk } from "./rows.ts";
 import { searchActions } from "./search.ts";
 import { upload } from "./upload.ts";
@@ -40,7 +41,7 @@ export const documentsService: ServiceFactory = ({ store, blobs, config }) => {
     const { caller } = ctx.meta;
     const { document_id, source_id } = ctx.params;
     const doc = await documents.findOne(caller.tenant_id, { _id: document_id, source_id });
-    const access = await documentAccess(ctx as Call);
+    const access = await ownerAccess(ctx as Call);
     if (!doc || doc.status === "deleted" || !(isReadable(access, doc) || isAdmin(caller))) return false;
     if (!isAdmin(caller) && !access.agent_ids.includes(doc.agent_id)) {
       throw new Fault("forbidden", "Only who uploaded a document or an admin may delete it.");

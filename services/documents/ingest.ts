@@ -1,18 +1,18 @@
 import type { ServiceBroker } from "moleculer";
 import { backOff } from "../../lib/backoff.ts";
 import type { SearchDrop, SearchPut } from "../../lib/search-entry.ts";
+import { place, type Queue, type Queued as QueuedRow } from "../../mixins/queue.ts";
 import type { Blobs } from "../../storage/blobs/blobs.ts";
 import type { ChunkDoc, DocumentDoc } from "./documents.model.ts";
 import type { Parts } from "./parts.ts";
-import { LEASE_MS, place, type Queue, type Queued } from "./queue.ts";
 import { readDocument } from "./reader.ts";
 import { toChunks, toEntry } from "./rows.ts";
 
-const RENEW_MS = LEASE_MS / 4;
 /** Rows of one write, and chunks of one call to search: well below what NATS takes. */
 const WRITE = 500;
 const PAGE = 100;
 
+type Queued = QueuedRow<DocumentDoc>;
 type Step = (doc: Queued) => Promise<void>;
 
 /**
@@ -22,7 +22,7 @@ type Step = (doc: Queued) => Promise<void>;
  */
 export class Ingest {
   readonly #parts: Parts;
-  readonly #queue: Queue;
+  readonly #queue: Queue<DocumentDoc>;
   readonly #blobs: Blobs;
   readonly #broker: ServiceBroker;
   readonly #ending = new AbortController();
@@ -36,7 +36,7 @@ export class Ingest {
     deleted: (doc) => this.#remove(doc),
   };
 
-  constructor(parts: Parts, queue: Queue, blobs: Blobs, broker: ServiceBroker) {
+  constructor(parts: Parts, queue: Queue<DocumentDoc>, blobs: Blobs, broker: ServiceBroker) {
     this.#parts = parts;
     this.#queue = queue;
     this.#blobs = blobs;
@@ -52,18 +52,11 @@ export class Ingest {
   async work(): Promise<boolean> {
     const claimed = await this.#queue.claim();
     if (!claimed) return false;
-    let doc: Queued | null = claimed;
-    const renew = setInterval(async () => {
-      doc = (doc && (await this.#queue.renew(doc).catch(() => doc))) ?? null;
-    }, RENEW_MS);
-    try {
-      // The row changes hands with every renewal: steps ask for it when they write.
-      await this.#steps[claimed.status](holding(claimed, () => doc));
-    } catch (err) {
-      if (doc) await this.#postpone(doc, err);
-    } finally {
-      clearInterval(renew);
-    }
+    await this.#queue.hold(
+      claimed,
+      (doc) => this.#steps[claimed.status](doc),
+      (doc, err) => this.#postpone(doc, err),
+    );
     return true;
   }
 
@@ -188,11 +181,6 @@ export class Ingest {
       audience: { scope, agent_id, team_id },
     });
   }
-}
-
-/** The document as it was claimed, under the lease that is held now; a lost one fits no row. */
-function holding(claimed: Queued, held: () => Queued | null): Queued {
-  return Object.defineProperty({ ...claimed }, "queue", { enumerable: true, get: () => held()?.queue ?? "" });
 }
 
 function isNewer(a: DocumentDoc, b: DocumentDoc): boolean {

@@ -2,9 +2,10 @@ import type { ActionSchema } from "moleculer";
 import type { Call } from "../../lib/caller.ts";
 import type { SearchEntriesAnswer, SearchEntriesPage } from "../../lib/search-entry.ts";
 import { mayRead } from "../../lib/visibility.ts";
+import { ownerAccess } from "../../mixins/access.ts";
 import { idempotent } from "../runtime.ts";
 import type { ChunkDoc, DocumentDoc } from "./documents.model.ts";
-import { documentAccess, isReadable, type Parts } from "./parts.ts";
+import { isReadable, type Parts } from "./parts.ts";
 import { toEntry } from "./rows.ts";
 
 const SNIPPET = 300;
@@ -20,7 +21,7 @@ export function internalActions(parts: Parts): Record<string, ActionSchema> {
       const { tenant_id } = ctx.meta.caller;
       const chunk = await chunks.findOne(tenant_id, { _id: ctx.params.chunk_id });
       const doc = chunk && (await documents.findOne(tenant_id, { _id: chunk.document_id }));
-      if (!doc || !isReadable(await documentAccess(ctx as Call), doc)) return null;
+      if (!doc || !isReadable(await ownerAccess(ctx as Call), doc)) return null;
       return citation(doc, chunk);
     }),
 
@@ -38,7 +39,7 @@ export function internalActions(parts: Parts): Record<string, ActionSchema> {
     visible: idempotent<{ document_ids: string[] }>(async (ctx) => {
       const { tenant_id } = ctx.meta.caller;
       const [access, found] = await Promise.all([
-        documentAccess(ctx as Call),
+        ownerAccess(ctx as Call),
         documents.find(tenant_id, { _id: { $in: ctx.params.document_ids } }),
       ]);
       return found.filter((doc) => mayRead(access, doc)).map(({ _id }) => _id);

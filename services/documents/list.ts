@@ -2,9 +2,10 @@ import type { Call } from "../../lib/caller.ts";
 import type { ParamsOf } from "../../lib/contract.ts";
 import { invalidCursor } from "../../lib/faults.ts";
 import { visibleTo } from "../../lib/visibility.ts";
+import { ownerAccess } from "../../mixins/access.ts";
 import { type listDocuments, STATUSES } from "./documents.contract.ts";
 import type { DocumentDoc } from "./documents.model.ts";
-import { documentAccess, type Parts } from "./parts.ts";
+import type { Parts } from "./parts.ts";
 import { present } from "./rows.ts";
 
 /** A page of what the caller may see, newest first. */
@@ -12,7 +13,7 @@ export async function listPage({ documents }: Parts, ctx: Call<ParamsOf<typeof l
   const { tenant_id } = ctx.meta.caller;
   const { offset = 0, limit = 20, cursor, source_id, status } = ctx.params;
   const wanted = {
-    ...visibleTo(await documentAccess(ctx as Call)),
+    ...visibleTo(await ownerAccess(ctx as Call)),
     status: status ?? { $in: [...STATUSES] },
     ...(source_id !== undefined && { source_id }),
   };

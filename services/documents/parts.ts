@@ -1,7 +1,7 @@
-import { type Call, callerId } from "../../lib/caller.ts";
+import type { Call } from "../../lib/caller.ts";
 import { notFound } from "../../lib/faults.ts";
 import { type Access, mayRead } from "../../lib/visibility.ts";
-import { callerAccess } from "../../mixins/access.ts";
+import { ownerAccess } from "../../mixins/access.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
 import type { ChunkDoc, DocumentDoc, SourceDoc } from "./documents.model.ts";
 
@@ -13,12 +13,6 @@ export interface Parts {
   now(): number;
   /** Something is to be done with a document. */
   nudge(): void;
-}
-
-/** What the caller may read; a person's own documents are among it. */
-export async function documentAccess(ctx: Call): Promise<Access> {
-  const access = await callerAccess(ctx);
-  return { ...access, agent_ids: [...new Set([...access.agent_ids, callerId(ctx.meta.caller)])] };
 }
 
 export function isReadable(access: Access, doc: DocumentDoc): boolean {
@@ -33,7 +27,7 @@ export async function findReadable(
   source_id?: string,
 ): Promise<DocumentDoc> {
   const [access, doc] = await Promise.all([
-    documentAccess(ctx),
+    ownerAccess(ctx),
     documents.findOne(ctx.meta.caller.tenant_id, { _id: document_id }),
   ]);
   if (!doc || !isReadable(access, doc)) throw notFound("document", document_id);

@@ -2,10 +2,11 @@ import type { ActionSchema } from "moleculer";
 import type { Call } from "../../lib/caller.ts";
 import { invalidValue } from "../../lib/faults.ts";
 import type { SearchFind, SearchFound } from "../../lib/search-entry.ts";
+import { ownerAccess } from "../../mixins/access.ts";
 import { action } from "../runtime.ts";
 import { searchDocuments } from "./documents.contract.ts";
 import type { ChunkDoc, DocumentDoc } from "./documents.model.ts";
-import { documentAccess, isReadable, type Parts } from "./parts.ts";
+import { isReadable, type Parts } from "./parts.ts";
 import { present, presentChunk, wantedLabels } from "./rows.ts";
 
 /** The part of the documents service that finds chunks. */
@@ -15,7 +16,7 @@ export function searchActions(parts: Parts): Record<string, ActionSchema> {
       const { tenant_id } = ctx.meta.caller;
       const { query, limit = 10, min_score, explain, audience, source_id } = ctx.params;
       if (source_id !== undefined) await requireSource(parts, tenant_id, source_id);
-      const access = await documentAccess(ctx as Call);
+      const access = await ownerAccess(ctx as Call);
       const where = {
         audience: wantedLabels(audience),
         ...(source_id !== undefined && { types: [source_id] }),

@@ -2,12 +2,13 @@ import { type Call, callerId } from "../../lib/caller.ts";
 import type { ParamsOf } from "../../lib/contract.ts";
 import { Fault, invalidValue } from "../../lib/faults.ts";
 import { newUuid } from "../../lib/ids.ts";
+import { ownerAccess } from "../../mixins/access.ts";
+import { place } from "../../mixins/queue.ts";
 import { isDuplicateKey } from "../../storage/collection.ts";
 import type { UserState } from "../users/users.contract.ts";
 import type { uploadDocument } from "./documents.contract.ts";
 import type { DocumentDoc, SourceDoc } from "./documents.model.ts";
-import { documentAccess, type Parts } from "./parts.ts";
-import { place } from "./queue.ts";
+import type { Parts } from "./parts.ts";
 import { audienceOf, scopeOf, teamOf } from "./rows.ts";
 
 type Upload = ParamsOf<typeof uploadDocument>;
@@ -47,7 +48,7 @@ async function sourceFor({ sources, now }: Parts, ctx: Call<Upload>): Promise<So
   if (source_id !== undefined) {
     const source = await sources.findOne(caller.tenant_id, { _id: source_id });
     if (!source) throw invalidValue("source_id", `There is no source ${source_id}.`, { value: source_id });
-    const { agent_ids } = await documentAccess(ctx as Call);
+    const { agent_ids } = await ownerAccess(ctx as Call);
     if (agent_ids.includes(source.owner_id)) return source;
     throw new Fault("forbidden", "Documents can be added to a source of one's own only.");
   }
