@@ -1,9 +1,12 @@
-// Starts the service once on a folder of its own: what is compiled then is kept (start.js), so that the first start is
-// as fast and as small as any. `npm ci` runs it; nothing depends on it. Plain JavaScript, because any Node may run it.
+// Builds the console, and starts the service once on a folder of its own: what is compiled then is kept (start.js), so
+// that the first start is as fast and as small as any. `npm ci` runs it; nothing depends on it. Plain JavaScript,
+// because any Node may run it.
 import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+
+await buildConsole();
 
 const LONGEST_MS = 30_000;
 
@@ -17,3 +20,13 @@ child.stdout.on("data", (text) => {
   if (text.includes("ready")) child.kill();
 });
 child.on("close", () => rmSync(dataDir, { recursive: true }));
+
+/** Without the development dependencies there is no console: the gateway then says how to build it. */
+async function buildConsole() {
+  try {
+    const { build } = await import("vite");
+    await build({ root: join(import.meta.dirname, "console"), logLevel: "error" });
+  } catch (err) {
+    console.warn(`The console was not built: ${err.message.split("\n")[0]}`);
+  }
+}

@@ -34,6 +34,8 @@ export interface UserCaller extends Identity {
   role: "admin" | "member";
   /** Which password the token was made under: one of an older version is refused. */
   token_version: number;
+  /** When the password was given, in seconds since the epoch: a session is renewed up to a limit from then on. */
+  auth_time?: number;
 }
 
 /** Who makes a request, as its verified token says; never from a body (spec: Authentication 3). */

@@ -1,7 +1,7 @@
 // Written by `npm run openapi` from the contracts: change those.
 import type { Operation } from "../operation.ts";
 
-export const OPERATIONS: Record<string, Record<string, Operation>> = {
+export const OPERATIONS = {
   agents: {
     create: {"method":"POST","path":"/agents"},
     list: {"method":"GET","path":"/agents","pages":{"items":"agents","by":"offset"}},
@@ -19,7 +19,16 @@ export const OPERATIONS: Record<string, Record<string, Operation>> = {
     me: {"method":"GET","path":"/auth/me"},
     logout: {"method":"POST","path":"/auth/logout","repeatable":true},
     password: {"method":"POST","path":"/auth/password"},
+    startSession: {"method":"POST","path":"/auth/session","open":true},
+    session: {"method":"GET","path":"/auth/session"},
+    renewSession: {"method":"POST","path":"/auth/session/renew"},
+    endSession: {"method":"DELETE","path":"/auth/session"},
     jwks: {"method":"GET","path":"/.well-known/jwks.json","root":true,"open":true},
+  },
+  bundles: {
+    assemble: {"method":"POST","path":"/bundles"},
+    get: {"method":"GET","path":"/bundles/{id}"},
+    brief: {"method":"GET","path":"/bundles/{id}/brief"},
   },
   channels: {
     create: {"method":"POST","path":"/channels"},
@@ -92,6 +101,16 @@ export const OPERATIONS: Record<string, Record<string, Operation>> = {
     metrics: {"method":"GET","path":"/metrics","root":true},
     openapi: {"method":"GET","path":"/openapi.json","open":true},
     docs: {"method":"GET","path":"/docs","root":true,"open":true},
+  },
+  handoffs: {
+    save: {"method":"POST","path":"/handoffs"},
+    list: {"method":"GET","path":"/handoffs","pages":{"items":"","by":"offset"}},
+    resume: {"method":"POST","path":"/handoffs/resume","repeatable":true},
+    get: {"method":"GET","path":"/handoffs/{id}"},
+    delete: {"method":"DELETE","path":"/handoffs/{id}"},
+    export: {"method":"GET","path":"/handoffs/{id}/export"},
+    pin: {"method":"POST","path":"/handoffs/{id}/pin"},
+    unpin: {"method":"POST","path":"/handoffs/{id}/unpin"},
   },
   ingest: {
     createWebhook: {"method":"POST","path":"/ingest/webhooks"},
@@ -206,4 +225,4 @@ export const OPERATIONS: Record<string, Record<string, Operation>> = {
     list: {"method":"GET","path":"/users","pages":{"items":"users","by":"offset"}},
     update: {"method":"PATCH","path":"/users/{user_id}"},
   },
-};
+} as const satisfies Record<string, Record<string, Operation>>;

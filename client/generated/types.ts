@@ -62,8 +62,40 @@ export interface Api {
      *
      * All tokens of the person end; the answer has a new one. */
     password: Call<AuthPasswordParams, AuthPasswordResult>;
+    /** Sign in a browser.
+     *
+     * The token is in an httpOnly cookie, good for this origin's own pages only; requests with it that change something carry `X-CSRF-Token`. Limited as a login is. */
+    startSession: Call<AuthStartSessionParams, AuthStartSessionResult>;
+    /** Who is signed in, and the session's CSRF token. */
+    session: Call<AuthSessionParams, AuthSessionResult>;
+    /** Go on with a session.
+     *
+     * For another hour, up to 12 hours from signing in. */
+    renewSession: Call<AuthRenewSessionParams, AuthRenewSessionResult>;
+    /** Sign a browser out.
+     *
+     * The token is refused within 5 seconds, and the cookie goes. */
+    endSession: Call<AuthEndSessionParams, AuthEndSessionResult>;
     /** The public keys of access tokens and receipts (RFC 7517). */
     jwks: Call<AuthJwksParams, AuthJwksResult>;
+  };
+  bundles: {
+    /** Gather what an agent may need for a task.
+     *
+     * Memories, outputs and the agent's own handoffs that fit the query, or the latest when there is none; kept as they are now. A kind that cannot be had makes the bundle `degraded`, and no more. Nothing to gather is a bundle too.
+     *
+     * Needs the scope `memory:read`. */
+    assemble: Call<BundlesAssembleParams, BundlesAssembleResult>;
+    /** Read a bundle as it was gathered.
+     *
+     * Needs the scope `memory:read`. */
+    get: Call<BundlesGetParams, BundlesGetResult>;
+    /** Read a bundle's brief.
+     *
+     * The bytes that were kept when it was gathered.
+     *
+     * Needs the scope `memory:read`. */
+    brief: Call<BundlesBriefParams, BundlesBriefResult>;
   };
   channels: {
     /** Make a channel.
@@ -330,6 +362,48 @@ export interface Api {
     openapi: Call<GatewayOpenapiParams, GatewayOpenapiResult>;
     /** This document as a page. */
     docs: Call<GatewayDocsParams, GatewayDocsResult>;
+  };
+  handoffs: {
+    /** Save where the work stands, for another client to go on.
+     *
+     * One of the same name is overwritten in place (200), its `version_num` raised; nothing of it stays. A saved handoff is kept for 30 days, from the last saving or resuming.
+     *
+     * Needs the scope `memory:write`. */
+    save: Call<HandoffsSaveParams, HandoffsSaveResult>;
+    /** List the calling agent's handoffs, most recently saved first.
+     *
+     * With `q` those that fit it best, in words or in meaning. A page of very long ones has fewer than `limit`.
+     *
+     * Needs the scope `memory:read`. */
+    list: PagedCall<HandoffsListParams, HandoffsListResult, HandoffsListResult[number]>;
+    /** Go on where a handoff stands.
+     *
+     * Looks for the exact name, then for the id, then for the meaning. One match is resumed: its brief is the answer, and its 30 days begin again. Several that fit about as well are listed instead, and none is resumed.
+     *
+     * Needs the scope `memory:read`. */
+    resume: Call<HandoffsResumeParams, HandoffsResumeResult>;
+    /** Read a handoff.
+     *
+     * Needs the scope `memory:read`. */
+    get: Call<HandoffsGetParams, HandoffsGetResult>;
+    /** Delete a handoff, and what search knows of it.
+     *
+     * Needs the scope `memory:write`. */
+    delete: Call<HandoffsDeleteParams, HandoffsDeleteResult>;
+    /** Read a handoff's brief without resuming it.
+     *
+     * The same bytes as `resume` gives.
+     *
+     * Needs the scope `memory:read`. */
+    export: Call<HandoffsExportParams, HandoffsExportResult>;
+    /** Keep a handoff until it is unpinned or deleted.
+     *
+     * Needs the scope `memory:write`. */
+    pin: Call<HandoffsPinParams, HandoffsPinResult>;
+    /** Let a handoff expire again, 30 days from now.
+     *
+     * Needs the scope `memory:write`. */
+    unpin: Call<HandoffsUnpinParams, HandoffsUnpinResult>;
   };
   ingest: {
     /** Let a sender's webhooks in.
@@ -1000,6 +1074,26 @@ export interface AuthPasswordResult {
   };
 }
 
+export interface AuthStartSessionParams {
+  email: string;
+  password: string;
+  tenant_slug?: string;
+}
+
+export type AuthStartSessionResult = BrowserSession;
+
+export type AuthSessionParams = Record<never, never>;
+
+export type AuthSessionResult = BrowserSession;
+
+export type AuthRenewSessionParams = Record<never, never>;
+
+export type AuthRenewSessionResult = BrowserSession;
+
+export type AuthEndSessionParams = Record<never, never>;
+
+export type AuthEndSessionResult = undefined;
+
 export type AuthJwksParams = Record<never, never>;
 
 export interface AuthJwksResult {
@@ -1013,6 +1107,37 @@ export interface AuthJwksResult {
     alg: "ES256";
   }>;
 }
+
+export interface BundlesAssembleParams {
+  query?: string | null;
+  /** The earliest `created_at` of what is gathered. */
+  since?: string;
+  /** What `created_at` must be before. */
+  until?: string;
+  project_id?: string | null;
+  /** Which memories; `ascending`: all, and of those that fit as well the agent's, then the team's. */
+  memory_scope?: "ascending" | "agent" | "team" | "institutional";
+  /** How many of each kind at the most; 0: none. */
+  caps?: {
+    memories?: number;
+    outputs?: number;
+    handoffs?: number;
+  };
+}
+
+export type BundlesAssembleResult = Bundle;
+
+export interface BundlesGetParams {
+  id: string;
+}
+
+export type BundlesGetResult = Bundle;
+
+export interface BundlesBriefParams {
+  id: string;
+}
+
+export type BundlesBriefResult = string;
 
 export interface ChannelsCreateParams {
   name: string;
@@ -1636,6 +1761,85 @@ export type GatewayOpenapiResult = Record<string, unknown>;
 export type GatewayDocsParams = Record<never, never>;
 
 export type GatewayDocsResult = string;
+
+export interface HandoffsSaveParams {
+  name: string;
+  summary?: string;
+  /** Fields of other names are kept, and stand in the brief too. */
+  payload?: {
+    completed?: string | Array<string> | null;
+    remaining?: string | Array<string> | null;
+    blockers?: string | Array<string> | null;
+    decisions?: Array<{
+      title: string;
+      rationale?: string | null;
+    }> | null;
+    rejected_options?: Array<string | {
+      title: string;
+      rationale?: string | null;
+    }> | null;
+    next_action?: string | Array<string> | null;
+    context_notes?: string | Array<string> | null;
+  };
+  citations?: Array<{
+    memory_id: string;
+  }>;
+  /** Kept as given. */
+  artifacts?: Array<string>;
+  origin_client?: string;
+  scope?: "agent";
+  bundle_id?: string | null;
+  /** Saves only over this `version_num`, 0: only if there is none of the name; otherwise 409 `conflict`. */
+  if_version?: number;
+}
+
+export type HandoffsSaveResult = Handoff;
+
+export interface HandoffsListParams {
+  q?: string;
+  limit?: number;
+  /** How many to pass over; not with `q`. */
+  offset?: number;
+}
+
+export type HandoffsListResult = Array<Handoff>;
+
+export interface HandoffsResumeParams {
+  /** A name, an id, or free text. */
+  query: string;
+}
+
+export type HandoffsResumeResult = HandoffCandidates;
+
+export interface HandoffsGetParams {
+  id: string;
+}
+
+export type HandoffsGetResult = Handoff;
+
+export interface HandoffsDeleteParams {
+  id: string;
+}
+
+export type HandoffsDeleteResult = undefined;
+
+export interface HandoffsExportParams {
+  id: string;
+}
+
+export type HandoffsExportResult = string;
+
+export interface HandoffsPinParams {
+  id: string;
+}
+
+export type HandoffsPinResult = Handoff;
+
+export interface HandoffsUnpinParams {
+  id: string;
+}
+
+export type HandoffsUnpinResult = Handoff;
 
 export interface IngestCreateWebhookParams {
   name: string;
@@ -2784,6 +2988,49 @@ export interface AuditEntry {
   details: Record<string, unknown>;
 }
 
+export interface BrowserSession {
+  user: {
+    id: string;
+    display_name: string;
+    role: "admin" | "member";
+    tenant_id: string;
+    email: string;
+  };
+  tenant: {
+    id: string;
+    slug: string;
+    name: string;
+  };
+  expires_at: string;
+  /** For the header X-CSRF-Token of what changes something. */
+  csrf_token: string;
+}
+
+export interface Bundle {
+  id: string;
+  query: string | null;
+  /** By rank. */
+  items: Array<{
+    kind: "memory" | "output" | "handoff";
+    item_id: string;
+    title: string;
+    score: number;
+    /** How it was found. */
+    source: string;
+    why: string;
+    /** 1 is the best of all kinds. */
+    rank: number;
+  }>;
+  /** Markdown; what others wrote stands in fences. */
+  rendered_brief: string;
+  /** A part of what was looked for could not be had. */
+  degraded: boolean;
+  degraded_reasons: Array<string>;
+  /** Which weights put the items in order. */
+  weights_version: string;
+  created_at: string;
+}
+
 export interface Channel {
   id: string;
   name: string;
@@ -3101,6 +3348,57 @@ export interface GivenTemplateStep {
   due_in_seconds?: number | null;
   /** `handoff_accepted` without criteria: only a successor who accepts a hand-off offer completes the step. */
   completion_mode: "attestation" | "handoff_accepted";
+}
+
+export interface Handoff {
+  id: string;
+  agent_id: string;
+  name: string;
+  summary: string;
+  /** Fields of other names are kept, and stand in the brief too. */
+  payload: {
+    completed?: string | Array<string> | null;
+    remaining?: string | Array<string> | null;
+    blockers?: string | Array<string> | null;
+    decisions?: Array<{
+      title: string;
+      rationale?: string | null;
+    }> | null;
+    rejected_options?: Array<string | {
+      title: string;
+      rationale?: string | null;
+    }> | null;
+    next_action?: string | Array<string> | null;
+    context_notes?: string | Array<string> | null;
+  };
+  citations: Array<{
+    memory_id: string;
+    /** The memory's when it was saved; empty if it was not there to be seen. */
+    title: string;
+  }>;
+  artifacts: Array<string>;
+  origin_client: string | null;
+  scope: "agent";
+  /** Raised by every saving. */
+  version_num: number;
+  pinned_at: string | null;
+  last_resumed_at: string | null;
+  /** When it is removed, unless it is pinned. */
+  expires_at: string;
+  created_at: string;
+  /** When it was saved last. */
+  updated_at: string;
+  bundle_id: string | null;
+}
+
+export interface HandoffCandidates {
+  candidates: Array<{
+    id: string;
+    name: string;
+    summary: string;
+    score: number;
+    updated_at: string;
+  }>;
 }
 
 export interface HandoffOffer {

@@ -136,4 +136,67 @@ export const jwks = operation({
   },
 });
 
-export const authOperations = [exchangeKey, login, whoAmI, logout, changePassword, jwks] as const;
+const credentials = login.body as NonNullable<typeof login.body>;
+
+const BrowserSession = Type.Object(
+  {
+    user: Type.Object({ ...SignedIn.properties.user.properties, email: Email }),
+    tenant: Type.Object({ id: Id("tn"), slug: Type.String(), name: Name }),
+    expires_at: Timestamp,
+    csrf_token: Type.String({ description: "For the header X-CSRF-Token of what changes something." }),
+  },
+  { title: "BrowserSession" },
+);
+
+export const startSession = operation({
+  action: "auth.start_session",
+  route: "POST /auth/session",
+  summary: "Sign in a browser",
+  description:
+    "The token is in an httpOnly cookie, good for this origin's own pages only; requests with it that change " +
+    "something carry `X-CSRF-Token`. Limited as a login is.",
+  access: { by: "public" },
+  body: credentials,
+  results: { 200: BrowserSession },
+  errors: ["authentication_failed", "rate_limited"],
+});
+
+export const readSession = operation({
+  action: "auth.session",
+  route: "GET /auth/session",
+  summary: "Who is signed in, and the session's CSRF token",
+  access: { by: "user" },
+  results: { 200: BrowserSession },
+});
+
+export const renewSession = operation({
+  action: "auth.renew_session",
+  route: "POST /auth/session/renew",
+  summary: "Go on with a session",
+  description: "For another hour, up to 12 hours from signing in.",
+  access: { by: "user" },
+  results: { 200: BrowserSession },
+  secret: true,
+});
+
+export const endSession = operation({
+  action: "auth.end_session",
+  route: "DELETE /auth/session",
+  summary: "Sign a browser out",
+  description: "The token is refused within 5 seconds, and the cookie goes.",
+  access: { by: "user" },
+  results: { 204: null },
+});
+
+export const authOperations = [
+  exchangeKey,
+  login,
+  whoAmI,
+  logout,
+  changePassword,
+  startSession,
+  readSession,
+  renewSession,
+  endSession,
+  jwks,
+] as const;

@@ -8,6 +8,7 @@ import type { TenantState } from "../tenants/tenants.contract.ts";
 import type { UserState } from "../users/users.contract.ts";
 import { changePassword, exchangeKey, jwks, login, logout, whoAmI } from "./auth.contract.ts";
 import { EndedTokenModel } from "./auth.model.ts";
+import { type Login, sessionActions } from "./browser-sessions.ts";
 import { currentCallers } from "./callers.ts";
 import { KeyUses } from "./key-uses.ts";
 import { SharedAttempts } from "./shared-attempts.ts";
@@ -50,6 +51,19 @@ export const authService: ServiceFactory = ({ store, secrets, config, windows })
     return answer;
   }
 
+  async function checkPassword(ctx: Call<Login>): Promise<UserState> {
+    const { email, password, tenant_slug } = ctx.params;
+    const keys = [...attemptKeys(ctx), `email ${email.toLowerCase()}`];
+    const wrong = new Fault("authentication_failed", WRONG_LOGIN);
+    return attempt(keys, wrong, () => signIn(ctx, { email, password, tenant_slug }));
+  }
+
+  async function end(ctx: Call): Promise<void> {
+    const { tenant_id, token_id, expires_at } = ctx.meta.caller;
+    await endedTokens.insertOnce({ _id: token_id, tenant_id, expires_at: new Date(expires_at) });
+    await ctx.broadcast("auth.changed", { tenant_id, token_id });
+  }
+
   function signedIn(user: UserState) {
     const { id, tenant_id, display_name, role, token_version } = user;
     const token = tokens.issue({ tenant_id, user_id: id, role, token_version }, store.now());
@@ -73,11 +87,15 @@ export const authService: ServiceFactory = ({ store, secrets, config, windows })
         return { ...tokens.issue(subject, now), agent: { id: agent_id, name: agent.name, team, tenant_id } };
       }),
 
-      login: action(login, async (ctx) => {
-        const { email, password, tenant_slug } = ctx.params;
-        const keys = [...attemptKeys(ctx), `email ${email.toLowerCase()}`];
-        const wrong = new Fault("authentication_failed", WRONG_LOGIN);
-        return signedIn(await attempt(keys, wrong, () => signIn(ctx, { email, password, tenant_slug })));
+      login: action(login, async (ctx) => signedIn(await checkPassword(ctx))),
+
+      ...sessionActions({
+        config,
+        secrets,
+        now: () => store.now(),
+        tokens: () => tokens,
+        checkPassword,
+        end,
       }),
 
       me: action(whoAmI, async (ctx) => {
@@ -89,11 +107,7 @@ export const authService: ServiceFactory = ({ store, secrets, config, windows })
         return { kind: caller.kind, ...(await selfOf(ctx)), tenant: { id, slug, name }, scopes, expires_at };
       }),
 
-      logout: action(logout, async (ctx) => {
-        const { tenant_id, token_id, expires_at } = ctx.meta.caller;
-        await endedTokens.insertOnce({ _id: token_id, tenant_id, expires_at: new Date(expires_at) });
-        await ctx.broadcast("auth.changed", { tenant_id, token_id });
-      }),
+      logout: action(logout, end),
 
       password: action(changePassword, async (ctx) => {
         const { tenant_id } = ctx.meta.caller;
@@ -163,12 +177,6 @@ async function keyHolder(ctx: Call, hash: string): Promise<{ key: KeyState; agen
   ])) as [AgentState[], TenantState[]];
   const [agent] = agents;
   return agent?.status === "active" && tenants[0]?.status === "active" ? { key, agent } : null;
-}
-
-interface Login {
-  email: string;
-  password: string;
-  tenant_slug?: string | undefined;
 }
 
 /** The user who signs in, or null; an unknown tenant takes as long as a wrong password. */

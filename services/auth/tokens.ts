@@ -28,7 +28,14 @@ export type Subject =
       scopes: readonly Scope[];
       key_expires_at: number | null;
     }
-  | { tenant_id: string; user_id: string; role: UserCaller["role"]; token_version: number };
+  | {
+      tenant_id: string;
+      user_id: string;
+      role: UserCaller["role"];
+      token_version: number;
+      /** When the password was given, in seconds; now, unless a session is renewed. */
+      auth_time?: number;
+    };
 
 export interface Token {
   access_token: string;
@@ -59,7 +66,7 @@ export class Tokens {
     const keyEnd = "agent_id" in subject ? subject.key_expires_at : null;
     // Rounded up: a key in its last second still makes a token that is good, and that falls with the key.
     const exp = Math.min(iat + LIFETIME_SECONDS, Math.ceil((keyEnd ?? Number.POSITIVE_INFINITY) / 1000));
-    const claims = { ...claimsOf(subject), aud: AUDIENCE, iat, exp, jti: newId("jti") };
+    const claims = { ...claimsOf(subject, iat), aud: AUDIENCE, iat, exp, jti: newId("jti") };
     const expires_at = new Date(exp * 1000).toISOString();
     return { access_token: this.#sign(claims), token_type: "Bearer", expires_at };
   }
@@ -111,17 +118,17 @@ export function scopesOf(role: UserCaller["role"]): readonly Scope[] {
   return role === "admin" ? SCOPES : SCOPES.filter((scope) => scope !== "admin");
 }
 
-function claimsOf(subject: Subject): object {
+function claimsOf(subject: Subject, iat: number): object {
   if ("agent_id" in subject) {
     const { tenant_id, agent_id, key_id, scopes } = subject;
     return { sub: agent_id, tenant_id, agent_id, key_id, scopes };
   }
-  const { tenant_id, user_id, role, token_version } = subject;
-  return { sub: user_id, tenant_id, user_id, role, scopes: scopesOf(role), token_version };
+  const { tenant_id, user_id, role, token_version, auth_time = iat } = subject;
+  return { sub: user_id, tenant_id, user_id, role, scopes: scopesOf(role), token_version, auth_time };
 }
 
 function callerOf(claims: jwt.JwtPayload): Caller {
-  const { tenant_id, scopes, agent_id, key_id, user_id, role, token_version } = claims;
+  const { tenant_id, scopes, agent_id, key_id, user_id, role, token_version, auth_time } = claims;
   const identity = {
     tenant_id,
     scopes,
@@ -130,5 +137,5 @@ function callerOf(claims: jwt.JwtPayload): Caller {
   };
   return agent_id
     ? { kind: "agent", ...identity, agent_id, team_id: null, key_id }
-    : { kind: "user", ...identity, user_id, role, token_version };
+    : { kind: "user", ...identity, user_id, role, token_version, auth_time: auth_time ?? claims.iat };
 }

@@ -2,6 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { ServiceBroker } from "moleculer";
 import type { Caller } from "../../lib/caller.ts";
 import { Fault, isFault } from "../../lib/faults.ts";
+import { authorizationOf } from "./browser.ts";
 
 /** Which callers may no longer be what they were: all of the tenant that fit what is named (event `auth.changed`). */
 export interface AuthChange {
@@ -36,13 +37,16 @@ const BEARER = /^Bearer +([\w-]+\.[\w-]+\.[\w-]+)$/i;
  */
 export class CallerCache {
   readonly #broker: ServiceBroker;
+  readonly #publicUrl: string | null;
   readonly #entries = new Map<string, Entry>();
   readonly #pending = new Map<string, Promise<Caller>>();
   #timer: NodeJS.Timeout | undefined;
   #refreshing = false;
 
-  constructor(broker: ServiceBroker) {
+  /** @param publicUrl decides what the cookie of a browser's session is called */
+  constructor(broker: ServiceBroker, publicUrl: string | null = null) {
     this.#broker = broker;
+    this.#publicUrl = publicUrl;
   }
 
   start(): void {
@@ -59,7 +63,7 @@ export class CallerCache {
    * @throws Fault authentication_failed (no token, or not a good one), service_unavailable (cannot be known now).
    */
   resolve(req: IncomingMessage): Caller | Promise<Caller> {
-    const { authorization } = req.headers;
+    const authorization = authorizationOf(req, this.#publicUrl);
     if (authorization === undefined)
       throw refused("A bearer token is needed: Authorization: Bearer <token>.");
     const entry = this.#entries.get(authorization);

@@ -8,7 +8,9 @@ import type { Runtime } from "../runtime.ts";
 import { authorize, isRefusedInBand } from "./access.ts";
 import type { AuthChange } from "./authenticate.ts";
 import { discardBody } from "./body.ts";
+import { requireOwnPage } from "./browser.ts";
 import { clientAddress, givenRequestId } from "./client.ts";
+import { sendConsole } from "./console.ts";
 import { assetOf } from "./docs.ts";
 import { type Exchange, type Link, RootCall, type StreamHandler } from "./exchange.ts";
 import { sendFromBlob } from "./from-blob.ts";
@@ -142,6 +144,7 @@ export class Edge {
     const now = Date.now();
     const taken = this.#limits.take(caller, now);
     this.#allow(exchange, taken instanceof Promise ? await taken : taken, now);
+    requireOwnPage(req, caller, this.#runtime.secrets);
     authorize(op, caller);
   }
 
@@ -175,10 +178,14 @@ export class Edge {
     await (this.#parts.streams[op.action] as StreamHandler)(exchange, params, this.#linkOf(exchange));
   }
 
-  /** What is no operation may be a file of the page at /docs. */
-  #file({ req, res, request_id }: Arrival): Promise<void> {
+  /** What is no operation may be a file of the page at /docs, or of the console. */
+  async #file({ req, res, request_id }: Arrival): Promise<void> {
     const asset = assetOf(pathOf(req));
-    if (!asset) throw unknownPath(req);
+    if (!asset) {
+      res.setHeader("X-Request-Id", request_id);
+      if (await sendConsole(req, res)) return;
+      throw unknownPath(req);
+    }
     if (req.method !== "GET" && req.method !== "HEAD") throw wrongMethod(req, ["GET"]);
     req.url = asset;
     res.setHeader("X-Request-Id", request_id);

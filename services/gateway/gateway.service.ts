@@ -11,7 +11,7 @@ import { streamDeliveries } from "./sse.ts";
 export const gatewayService: ServiceFactory = (runtime) =>
   gateway(runtime, (broker) => ({
     operations: operations.map((op) => withLimit(op, runtime.config)),
-    callers: new CallerCache(broker),
+    callers: new CallerCache(broker, runtime.config.PUBLIC_URL),
     bodyReaders: { cloudevents: cloudEventsReader(runtime.config.EVENT_MAX_BYTES) },
     streams: { "deliveries.stream": streamDeliveries(broker) },
   }));

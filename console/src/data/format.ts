@@ -1,0 +1,47 @@
+const NUMBER = new Intl.NumberFormat("en");
+const COMPACT = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
+const DATE = new Intl.DateTimeFormat("en", { month: "short", day: "numeric", hour: "2-digit", minute: "2-digit", hour12: false });
+const TIME = new Intl.DateTimeFormat("en", { hour: "2-digit", minute: "2-digit", second: "2-digit", fractionalSecondDigits: 3, hour12: false });
+const FULL = new Intl.DateTimeFormat("en", { dateStyle: "full", timeStyle: "long" });
+
+export const number = (value: number) => NUMBER.format(value);
+/** 12.3K, for tiles and charts. */
+export const compact = (value: number) => (value < 10_000 ? NUMBER.format(Math.round(value * 10) / 10) : COMPACT.format(value));
+export const dateTime = (at: string | Date) => DATE.format(new Date(at));
+/** With milliseconds, for timelines. */
+export const clockTime = (at: string | Date) => TIME.format(new Date(at));
+export const fullTime = (at: string | Date) => FULL.format(new Date(at));
+
+const UNITS: [limit: number, size: number, name: string][] = [
+  [60, 1, "s"],
+  [3600, 60, "min"],
+  [86_400, 3600, "h"],
+  [Number.POSITIVE_INFINITY, 86_400, "d"],
+];
+
+/** 42 s, 3 min, 5 h, 12 d. */
+export function duration(seconds: number): string {
+  if (seconds < 1) return `${Math.round(seconds * 1000)} ms`;
+  const [, size, name] = UNITS.find(([limit]) => seconds < limit) as (typeof UNITS)[number];
+  return `${Math.floor(seconds / size)} ${name}`;
+}
+
+/** "3 min ago", "in 5 h". */
+export function relative(at: string | Date, now = Date.now()): string {
+  const seconds = (now - new Date(at).getTime()) / 1000;
+  if (Math.abs(seconds) < 5) return "now";
+  return seconds > 0 ? `${duration(seconds)} ago` : `in ${duration(-seconds)}`;
+}
+
+/** 1.4 MB */
+export function bytes(size: number): string {
+  const units = ["B", "KB", "MB", "GB", "TB"];
+  const at = Math.min(units.length - 1, size < 1 ? 0 : Math.floor(Math.log10(size) / 3));
+  const value = size / 1000 ** at;
+  return `${at === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${units[at]}`;
+}
+
+/** "1 agent", "3 agents" */
+export function plural(count: number, one: string, many = `${one}s`): string {
+  return `${number(count)} ${count === 1 ? one : many}`;
+}

@@ -1,0 +1,5 @@
+import { Page } from "../../ui/page.tsx";
+
+export function DeadLetters() {
+  return <Page title="DeadLetters">…</Page>;
+}

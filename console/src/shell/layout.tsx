@@ -1,0 +1,115 @@
+import { LogOut, Menu, Monitor, Moon, Sun, X } from "lucide-react";
+import { Suspense, useEffect, useState } from "react";
+import { NavLink, Outlet, useLocation } from "react-router";
+import { useTask } from "../data/use-task.ts";
+import { IconButton } from "../ui/button.tsx";
+import { Skeleton } from "../ui/page.tsx";
+import { Toasts } from "../ui/toast.tsx";
+import { ErrorBoundary } from "./error-boundary.tsx";
+import { Mark } from "./mark.tsx";
+import { PLACES } from "./nav.ts";
+import { useSession } from "./session.tsx";
+import { setTheme, type Theme, useTheme } from "./theme.ts";
+
+/** The frame of every page: where one can go, who is signed in, and the page itself. */
+export function Layout() {
+  const [open, setOpen] = useState(false);
+  const { pathname } = useLocation();
+  // Whoever went somewhere wants to see it.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: on every change of the path
+  useEffect(() => setOpen(false), [pathname]);
+  return (
+    <div className={open ? "shell nav-open" : "shell"}>
+      <a className="skip" href="#main">
+        Skip to content
+      </a>
+      <header className="topbar">
+        <IconButton
+          icon={open ? X : Menu}
+          label={open ? "Close navigation" : "Open navigation"}
+          aria-expanded={open}
+          onClick={() => setOpen(!open)}
+        />
+        <Mark size={22} />
+        <strong>Afferent</strong>
+      </header>
+      <Sidebar />
+      {/* biome-ignore lint/a11y/noStaticElementInteractions lint/a11y/useKeyWithClickEvents: the button in the top bar does the same */}
+      {open && <div className="nav-scrim" onClick={() => setOpen(false)} />}
+      <main id="main" className="main" tabIndex={-1}>
+        <ErrorBoundary key={pathname}>
+          <Suspense fallback={<Skeleton lines={6} />}>
+            <Outlet />
+          </Suspense>
+        </ErrorBoundary>
+      </main>
+      <Toasts />
+    </div>
+  );
+}
+
+function Sidebar() {
+  const { user, tenant, signOut } = useSession();
+  const leave = useTask(signOut);
+  return (
+    <aside className="sidebar">
+      <div className="brand">
+        <Mark size={26} />
+        <div className="truncate">
+          <strong>Afferent</strong>
+          <span className="faint small truncate">{tenant.name}</span>
+        </div>
+      </div>
+      <nav className="nav" aria-label="Console">
+        {PLACES.map(({ title, places }) => (
+          <div key={title} className="nav-group">
+            {title && <p className="nav-title">{title}</p>}
+            {places.map(({ to, label, icon: Icon }) => (
+              <NavLink key={to} to={to} end={to === "/"} className="nav-link">
+                <Icon aria-hidden size={16} />
+                {label}
+              </NavLink>
+            ))}
+          </div>
+        ))}
+      </nav>
+      <div className="sidebar-foot">
+        <ThemeSwitch />
+        <div className="row nowrap">
+          <span className="avatar" aria-hidden>
+            {user.display_name.slice(0, 1).toUpperCase()}
+          </span>
+          <div className="grow truncate who">
+            <span className="truncate">{user.display_name}</span>
+            <span className="faint small truncate">{user.role}</span>
+          </div>
+          <IconButton icon={LogOut} label="Sign out" onClick={() => leave.run()} />
+        </div>
+      </div>
+    </aside>
+  );
+}
+
+const THEMES: { theme: Theme; label: string; icon: typeof Sun }[] = [
+  { theme: "system", label: "System theme", icon: Monitor },
+  { theme: "light", label: "Light theme", icon: Sun },
+  { theme: "dark", label: "Dark theme", icon: Moon },
+];
+
+function ThemeSwitch() {
+  const current = useTheme();
+  return (
+    <fieldset className="theme-switch">
+      <legend className="visually-hidden">Theme</legend>
+      {THEMES.map(({ theme, label, icon }) => (
+        <IconButton
+          key={theme}
+          icon={icon}
+          label={label}
+          aria-pressed={theme === current}
+          onClick={() => setTheme(theme)}
+        />
+      ))}
+    </fieldset>
+  );
+}

@@ -1,0 +1,85 @@
+import { type FormEvent, useState } from "react";
+import type { AuthSessionResult } from "../../../client/index.ts";
+import { api } from "../data/api.ts";
+import { Button } from "../ui/button.tsx";
+import { Failure } from "../ui/failure.tsx";
+import { TextField } from "../ui/field.tsx";
+import { Mark } from "./mark.tsx";
+
+const WHY = {
+  first: "Sign in to your organisation's console.",
+  expired: "Your session is over. Sign in to go on where you were.",
+  left: "You are signed out.",
+};
+
+export function SignIn({
+  why,
+  onSignedIn,
+}: {
+  why: keyof typeof WHY;
+  onSignedIn(session: AuthSessionResult): void;
+}) {
+  const [email, setEmail] = useState("");
+  const [password, setPassword] = useState("");
+  const [slug, setSlug] = useState("");
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<unknown>();
+  document.title = "Sign in · Afferent";
+
+  async function send(event: FormEvent) {
+    event.preventDefault();
+    setBusy(true);
+    setError(undefined);
+    try {
+      onSignedIn(await api.auth.startSession({ email, password, ...(slug && { tenant_slug: slug }) }));
+    } catch (thrown) {
+      setError(thrown);
+      setBusy(false);
+    }
+  }
+
+  return (
+    <main className="sign-in">
+      <form className="sign-in-box stack" onSubmit={send}>
+        <div className="sign-in-head">
+          <Mark size={40} />
+          <h1>Afferent</h1>
+          <p className="muted">{WHY[why]}</p>
+        </div>
+        <TextField
+          label="E-mail"
+          type="email"
+          autoComplete="username"
+          required
+          autoFocus
+          value={email}
+          onChange={setEmail}
+        />
+        <TextField
+          label="Password"
+          type="password"
+          autoComplete="current-password"
+          required
+          value={password}
+          onChange={setPassword}
+        />
+        <details className="more-fields" open={slug !== ""}>
+          <summary>Several organisations?</summary>
+          <TextField
+            label="Organisation"
+            value={slug}
+            onChange={setSlug}
+            hint="Its short name. Needed when your e-mail stands in several."
+          />
+        </details>
+        {error !== undefined && <Failure error={error} />}
+        <Button kind="primary" type="submit" busy={busy}>
+          Sign in
+        </Button>
+        <p className="faint small sign-in-note">
+          The first start wrote the admin's password to <code>credentials.json</code> in the data directory.
+        </p>
+      </form>
+    </main>
+  );
+}

@@ -1,0 +1,80 @@
+import type { LucideIcon } from "lucide-react";
+import type { ButtonHTMLAttributes, ReactNode } from "react";
+import { Link } from "react-router";
+
+interface Look {
+  kind?: "primary" | "plain" | "quiet" | "danger";
+  small?: boolean;
+  icon?: LucideIcon;
+  children?: ReactNode;
+}
+
+type ButtonProps = Look & ButtonHTMLAttributes<HTMLButtonElement> & { busy?: boolean };
+
+/** While busy it keeps its width and cannot be pressed again. */
+export function Button({
+  kind = "plain",
+  small,
+  icon,
+  busy,
+  children,
+  className = "",
+  disabled,
+  ...rest
+}: ButtonProps) {
+  return (
+    <button
+      type="button"
+      {...rest}
+      className={`${classOf(kind, small)} ${className}`}
+      disabled={disabled || busy}
+      aria-busy={busy || undefined}
+    >
+      <Inside icon={icon} small={small}>
+        {children}
+      </Inside>
+      {busy && <span className="spinner" aria-hidden />}
+    </button>
+  );
+}
+
+/** A link that looks like a button: it goes somewhere. */
+export function ButtonLink({ to, kind = "plain", small, icon, children }: Look & { to: string }) {
+  return (
+    <Link to={to} className={classOf(kind, small)}>
+      <Inside icon={icon} small={small}>
+        {children}
+      </Inside>
+    </Link>
+  );
+}
+
+/** A button with nothing but a picture: the label is for screen readers and the tooltip. */
+export function IconButton({
+  icon: Icon,
+  label,
+  ...rest
+}: { icon: LucideIcon; label: string } & ButtonHTMLAttributes<HTMLButtonElement>) {
+  return (
+    <button type="button" title={label} {...rest} className="icon-button" aria-label={label}>
+      <Icon aria-hidden size={16} />
+    </button>
+  );
+}
+
+function Inside({
+  icon: Icon,
+  small,
+  children,
+}: Pick<Look, "small" | "children"> & { icon: LucideIcon | undefined }) {
+  return (
+    <span className="button-inside">
+      {Icon && <Icon aria-hidden size={small ? 14 : 16} />}
+      {children}
+    </span>
+  );
+}
+
+function classOf(kind: string, small: boolean | undefined): string {
+  return `button ${kind}${small ? " small" : ""}`;
+}

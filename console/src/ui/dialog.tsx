@@ -1,0 +1,86 @@
+import { X } from "lucide-react";
+import { type FormEvent, type ReactNode, useEffect, useId, useRef } from "react";
+import { Button, IconButton } from "./button.tsx";
+import { Failure } from "./failure.tsx";
+
+interface DialogProps {
+  title: string;
+  onClose(): void;
+  children: ReactNode;
+  /** Below the content, to the right. */
+  footer?: ReactNode;
+  wide?: boolean;
+}
+
+/** The browser's own modal dialog: it keeps the focus, and Escape closes it. Shown as long as it is rendered. */
+export function Dialog({ title, onClose, children, footer, wide }: DialogProps) {
+  const element = useRef<HTMLDialogElement>(null);
+  const heading = useId();
+  useEffect(() => {
+    const dialog = element.current;
+    dialog?.showModal();
+    return () => dialog?.close();
+  }, []);
+  return (
+    <dialog
+      ref={element}
+      className={wide ? "dialog wide" : "dialog"}
+      aria-labelledby={heading}
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose();
+      }}
+      onMouseDown={(event) => event.target === element.current && onClose()}
+    >
+      <div className="dialog-box">
+        <header className="dialog-head">
+          <h2 id={heading}>{title}</h2>
+          <IconButton icon={X} label="Close" onClick={onClose} />
+        </header>
+        <div className="dialog-body">{children}</div>
+        {footer && <footer className="dialog-foot">{footer}</footer>}
+      </div>
+    </dialog>
+  );
+}
+
+interface FormDialogProps extends Omit<DialogProps, "footer"> {
+  submit: string;
+  onSubmit(): unknown;
+  busy?: boolean;
+  error?: unknown;
+  disabled?: boolean;
+}
+
+/** A dialog that asks for something. What is wrong is told above the buttons. */
+export function FormDialog({
+  submit,
+  onSubmit,
+  busy,
+  error,
+  disabled,
+  children,
+  ...dialog
+}: FormDialogProps) {
+  const form = useId();
+  const send = (event: FormEvent) => {
+    event.preventDefault();
+    onSubmit();
+  };
+  const footer = (
+    <>
+      <Button onClick={dialog.onClose}>Cancel</Button>
+      <Button kind="primary" type="submit" form={form} busy={busy} disabled={disabled}>
+        {submit}
+      </Button>
+    </>
+  );
+  return (
+    <Dialog {...dialog} footer={footer}>
+      <form id={form} className="stack" onSubmit={send}>
+        {children}
+        {error !== undefined && <Failure error={error} />}
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,34 @@
+import { CircleAlert, RotateCw } from "lucide-react";
+import { ApiError } from "../../../client/index.ts";
+import { Button } from "./button.tsx";
+
+/** What to tell a person of something that was thrown. */
+export function messageOf(error: unknown): string {
+  if (error instanceof ApiError) return error.message;
+  if (error instanceof Error && error.name === "ConnectionError")
+    return "The server does not answer. Check the connection and try again.";
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** In the place of what could not be loaded: what went wrong, its request id, and a way to try again. */
+export function Failure({ error, retry }: { error: unknown; retry?: (() => unknown) | undefined }) {
+  const id = error instanceof ApiError ? error.requestId : null;
+  return (
+    <div className="failure" role="alert">
+      <CircleAlert aria-hidden size={18} />
+      <div className="grow">
+        <p>{messageOf(error)}</p>
+        {id && (
+          <p className="faint small">
+            Request <code>{id}</code>
+          </p>
+        )}
+      </div>
+      {retry && (
+        <Button small icon={RotateCw} onClick={() => retry()}>
+          Try again
+        </Button>
+      )}
+    </div>
+  );
+}

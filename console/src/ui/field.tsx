@@ -1,0 +1,176 @@
+import {
+  type InputHTMLAttributes,
+  type ReactNode,
+  type SelectHTMLAttributes,
+  type TextareaHTMLAttributes,
+  useId,
+} from "react";
+
+interface FieldProps {
+  label: string;
+  /** Below it: what it means, what is allowed. */
+  hint?: ReactNode;
+  /** What is wrong with what stands in it. */
+  error?: string | undefined;
+}
+
+interface Wired {
+  id: string;
+  "aria-describedby"?: string | undefined;
+  "aria-invalid"?: true | undefined;
+}
+
+/** A label and what belongs to it, tied together for screen readers. */
+function Field({ label, hint, error, children }: FieldProps & { children(wired: Wired): ReactNode }) {
+  const id = useId();
+  const described = error || hint ? `${id}-hint` : undefined;
+  return (
+    <div className="field">
+      <label htmlFor={id}>{label}</label>
+      {children({ id, "aria-describedby": described, "aria-invalid": error ? true : undefined })}
+      {described && (
+        <p id={described} className={error ? "field-error" : "field-hint"}>
+          {error ?? hint}
+        </p>
+      )}
+    </div>
+  );
+}
+
+type Changed = { onChange(value: string): void };
+
+export function TextField({
+  label,
+  hint,
+  error,
+  onChange,
+  className = "",
+  ...input
+}: FieldProps & Changed & Omit<InputHTMLAttributes<HTMLInputElement>, "onChange">) {
+  return (
+    <Field label={label} hint={hint} error={error}>
+      {(wired) => (
+        <input
+          autoComplete="off"
+          {...input}
+          {...wired}
+          className={`input ${className}`}
+          onChange={(event) => onChange(event.target.value)}
+        />
+      )}
+    </Field>
+  );
+}
+
+export function TextArea({
+  label,
+  hint,
+  error,
+  onChange,
+  className = "",
+  ...input
+}: FieldProps & Changed & Omit<TextareaHTMLAttributes<HTMLTextAreaElement>, "onChange">) {
+  return (
+    <Field label={label} hint={hint} error={error}>
+      {(wired) => (
+        <textarea
+          rows={4}
+          {...input}
+          {...wired}
+          className={`input ${className}`}
+          onChange={(event) => onChange(event.target.value)}
+        />
+      )}
+    </Field>
+  );
+}
+
+export interface Option {
+  value: string;
+  label: string;
+}
+
+export function SelectField({
+  label,
+  hint,
+  error,
+  onChange,
+  options,
+  ...select
+}: FieldProps &
+  Changed & { options: readonly Option[] } & Omit<SelectHTMLAttributes<HTMLSelectElement>, "onChange">) {
+  return (
+    <Field label={label} hint={hint} error={error}>
+      {(wired) => (
+        <select {...select} {...wired} className="input" onChange={(event) => onChange(event.target.value)}>
+          {options.map(({ value, label: text }) => (
+            <option key={value} value={value}>
+              {text}
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
+  );
+}
+
+export function CheckField({
+  label,
+  hint,
+  checked,
+  onChange,
+  disabled,
+}: {
+  label: string;
+  hint?: ReactNode;
+  checked: boolean;
+  onChange(checked: boolean): void;
+  disabled?: boolean;
+}) {
+  return (
+    <label className="check">
+      <input
+        type="checkbox"
+        checked={checked}
+        disabled={disabled}
+        onChange={(event) => onChange(event.target.checked)}
+      />
+      <span>
+        {label}
+        {hint && <span className="field-hint">{hint}</span>}
+      </span>
+    </label>
+  );
+}
+
+/** A few choices side by side, one of them taken. */
+export function Segments<T extends string>({
+  label,
+  value,
+  onChange,
+  options,
+}: {
+  label: string;
+  value: T;
+  onChange(value: T): void;
+  options: readonly { value: T; label: string }[];
+}) {
+  const name = useId();
+  return (
+    <fieldset className="segments">
+      <legend className="visually-hidden">{label}</legend>
+      {options.map((option) => (
+        <label key={option.value} className={option.value === value ? "segment on" : "segment"}>
+          <input
+            type="radio"
+            name={name}
+            className="visually-hidden"
+            checked={option.value === value}
+            onChange={() => onChange(option.value)}
+          />
+          {option.label}
+        </label>
+      ))}
+    </fieldset>
+  );
+}

@@ -1,0 +1,123 @@
+import type { LucideIcon } from "lucide-react";
+import { ChevronRight } from "lucide-react";
+import { Fragment, type ReactNode, useEffect } from "react";
+import { Link } from "react-router";
+
+interface PageProps {
+  title: string;
+  /** The pages above it. */
+  above?: { to: string; label: string }[];
+  /** Beside the title: a badge of its state. */
+  state?: ReactNode;
+  /** One sentence under it. */
+  lead?: ReactNode;
+  actions?: ReactNode;
+  children: ReactNode;
+}
+
+/** A page with its head. The title is the document's too. */
+export function Page({ title, above = [], state, lead, actions, children }: PageProps) {
+  useEffect(() => {
+    document.title = `${title} · Afferent`;
+  }, [title]);
+  return (
+    <div className="page">
+      <header className="page-head">
+        <div className="grow">
+          {above.length > 0 && (
+            <nav className="crumbs" aria-label="Breadcrumb">
+              {above.map(({ to, label }) => (
+                <Fragment key={to}>
+                  <Link to={to}>{label}</Link>
+                  <ChevronRight aria-hidden size={14} />
+                </Fragment>
+              ))}
+            </nav>
+          )}
+          <div className="row">
+            <h1>{title}</h1>
+            {state}
+          </div>
+          {lead && <p className="muted page-lead">{lead}</p>}
+        </div>
+        {actions && <div className="row">{actions}</div>}
+      </header>
+      {children}
+    </div>
+  );
+}
+
+/** A part of a page in a frame of its own. */
+export function Card({
+  title,
+  actions,
+  children,
+  flush,
+}: {
+  title?: ReactNode;
+  actions?: ReactNode;
+  children: ReactNode;
+  flush?: boolean;
+}) {
+  return (
+    <section className="card">
+      {(title || actions) && (
+        <header className="card-head">
+          <h2>{title}</h2>
+          {actions && <div className="row">{actions}</div>}
+        </header>
+      )}
+      <div className={flush ? "" : "card-body"}>{children}</div>
+    </section>
+  );
+}
+
+/** Names and values. */
+export function Facts({ children }: { children: ReactNode }) {
+  return <dl className="facts">{children}</dl>;
+}
+
+export function Fact({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+/** Where there is nothing: why, and what to do next. */
+export function Empty({
+  icon: Icon,
+  title,
+  children,
+  action,
+}: {
+  icon: LucideIcon;
+  title: string;
+  children?: ReactNode;
+  action?: ReactNode;
+}) {
+  return (
+    <div className="empty">
+      <span className="empty-icon">
+        <Icon aria-hidden size={20} />
+      </span>
+      <h3>{title}</h3>
+      {children && <div className="muted empty-text">{children}</div>}
+      {action && <div className="row">{action}</div>}
+    </div>
+  );
+}
+
+/** Where something will stand in a moment. */
+export function Skeleton({ lines = 3 }: { lines?: number }) {
+  return (
+    <div className="skeleton" role="status" aria-label="Loading">
+      {Array.from({ length: lines }, (_, at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: they are all alike and never move
+        <span key={at} />
+      ))}
+    </div>
+  );
+}

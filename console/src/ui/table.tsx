@@ -1,0 +1,107 @@
+import type { ReactNode } from "react";
+import { useNavigate } from "react-router";
+import type { Loaded } from "../data/use-load.ts";
+import { Button } from "./button.tsx";
+import { Failure } from "./failure.tsx";
+import { Skeleton } from "./page.tsx";
+
+export interface Column<T> {
+  name: string;
+  cell(row: T): ReactNode;
+  /** A number or a time: to the right, digits in line. */
+  end?: boolean;
+  /** Left out where the screen is narrow. */
+  wideOnly?: boolean;
+}
+
+interface TableProps<T> {
+  /** What it lists, for screen readers. */
+  label: string;
+  columns: readonly Column<T>[];
+  rows: readonly T[];
+  keyOf(row: T): string;
+  /** Where a row leads. The first cell should hold the same as a link, which keys reach. */
+  linkOf?(row: T): string;
+}
+
+export function Table<T>({ label, columns, rows, keyOf, linkOf }: TableProps<T>) {
+  const navigate = useNavigate();
+  const classOf = ({ end, wideOnly }: Column<T>) =>
+    `${end ? "end" : ""}${wideOnly ? " wide-only" : ""}` || undefined;
+  const open = (row: T, target: EventTarget) => {
+    // Links and buttons in a row do what they say.
+    if (linkOf && !(target as HTMLElement).closest("a,button,input,label") && !getSelection()?.toString())
+      navigate(linkOf(row));
+  };
+  return (
+    // It can be scrolled by keys, too, where the screen is narrow.
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: see above
+    <section className="table-wrap" aria-label={label} tabIndex={0}>
+      <table className={linkOf ? "table linked" : "table"}>
+        <thead>
+          <tr>
+            {columns.map((column) => (
+              <th key={column.name} scope="col" className={classOf(column)}>
+                {column.name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={keyOf(row)} onClick={(event) => open(row, event.target)}>
+              {columns.map((column) => (
+                <td key={column.name} className={classOf(column)}>
+                  {column.cell(row)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+interface ListProps<T> extends Omit<TableProps<T>, "rows"> {
+  items: readonly T[] | undefined;
+  error: unknown;
+  loading: boolean;
+  more?: (() => Promise<void>) | undefined;
+  reload(): Promise<void>;
+  /** In place of an empty table. */
+  empty: ReactNode;
+}
+
+/** A table that loads: skeleton, failure, emptiness, and more of it on demand. */
+export function List<T>({ items, error, loading, more, reload, empty, ...table }: ListProps<T>) {
+  if (!items) return error === undefined ? <Skeleton lines={6} /> : <Failure error={error} retry={reload} />;
+  if (items.length === 0 && !more) return empty;
+  return (
+    <>
+      <Table {...table} rows={items} />
+      {error !== undefined && <Failure error={error} retry={more ?? reload} />}
+      {more && (
+        <div className="more">
+          <Button small busy={loading} onClick={more}>
+            Load more
+          </Button>
+        </div>
+      )}
+    </>
+  );
+}
+
+/** What was loaded, once it was; until then a skeleton, or the failure. */
+export function Load<T>({
+  of,
+  lines,
+  children,
+}: {
+  of: Loaded<T>;
+  lines?: number;
+  children(data: T): ReactNode;
+}) {
+  if (of.data !== undefined) return children(of.data);
+  return of.error === undefined ? <Skeleton lines={lines} /> : <Failure error={of.error} retry={of.reload} />;
+}

@@ -1,0 +1,40 @@
+import { Content, List, Root, Trigger } from "@radix-ui/react-tabs";
+import type { ReactNode } from "react";
+import { useSearchParams } from "react-router";
+
+export interface Tab {
+  key: string;
+  label: string;
+  content: ReactNode;
+}
+
+/** Tabs whose choice stands in the address (`?tab=`), so that it can be linked and gone back from. */
+export function Tabs({ label, tabs }: { label: string; tabs: readonly Tab[] }) {
+  const [search, setSearch] = useSearchParams();
+  const first = tabs[0]?.key ?? "";
+  const asked = search.get("tab");
+  const value = tabs.some(({ key }) => key === asked) ? (asked as string) : first;
+  const choose = (key: string) =>
+    setSearch((old) => {
+      const next = new URLSearchParams(old);
+      if (key === first) next.delete("tab");
+      else next.set("tab", key);
+      return next;
+    });
+  return (
+    <Root value={value} onValueChange={choose}>
+      <List className="tabs" aria-label={label}>
+        {tabs.map((tab) => (
+          <Trigger key={tab.key} value={tab.key} className="tab">
+            {tab.label}
+          </Trigger>
+        ))}
+      </List>
+      {tabs.map((tab) => (
+        <Content key={tab.key} value={tab.key} className="tab-content">
+          {tab.content}
+        </Content>
+      ))}
+    </Root>
+  );
+}

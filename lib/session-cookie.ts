@@ -1,0 +1,32 @@
+import type { SecretBox } from "./secrets.ts";
+
+/** Whether callers come over https, as `PUBLIC_URL` says: then a cookie is only sent so. */
+const isSecure = (publicUrl: string | null) => publicUrl?.startsWith("https:") ?? false;
+
+/** With `__Host-` no other host, nor a page over http, can set it (RFC 6265bis). */
+const nameOf = (publicUrl: string | null) =>
+  isSecure(publicUrl) ? "__Host-afferent_session" : "afferent_session";
+
+/** The Set-Cookie of a browser's session; null ends it. @param expires_at of the token, ISO 8601 */
+export function sessionCookie(
+  token: { access_token: string; expires_at: string } | null,
+  publicUrl: string | null,
+): string {
+  const expires = token ? new Date(token.expires_at) : new Date(0);
+  const attributes = ["Path=/", `Expires=${expires.toUTCString()}`, "HttpOnly", "SameSite=Strict"];
+  if (isSecure(publicUrl)) attributes.push("Secure");
+  return [`${nameOf(publicUrl)}=${token?.access_token ?? ""}`, ...attributes].join("; ");
+}
+
+/** The token in a Cookie header; null without one. */
+export function sessionToken(header: string | undefined, publicUrl: string | null): string | null {
+  if (!header) return null;
+  const begin = `${nameOf(publicUrl)}=`;
+  const own = header.split(/; */).find((each) => each.startsWith(begin));
+  return own?.slice(begin.length) || null;
+}
+
+/** What a page of ours proves itself with: nobody derives it from the token's id without this installation's key. */
+export function csrfToken(secrets: SecretBox, token_id: string): string {
+  return secrets.random(24, "csrf", token_id).toString("base64url");
+}

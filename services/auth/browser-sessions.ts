@@ -1,0 +1,92 @@
+import type { Config } from "../../config.ts";
+import type { Call, UserCaller } from "../../lib/caller.ts";
+import { Fault } from "../../lib/faults.ts";
+import type { SecretBox } from "../../lib/secrets.ts";
+import { csrfToken, sessionCookie } from "../../lib/session-cookie.ts";
+import { action } from "../runtime.ts";
+import type { TenantState } from "../tenants/tenants.contract.ts";
+import type { UserState } from "../users/users.contract.ts";
+import { endSession, readSession, renewSession, startSession } from "./auth.contract.ts";
+import type { Tokens } from "./tokens.ts";
+
+const LONGEST_SESSION_SECONDS = 12 * 3600;
+
+/** What a person signs in with. */
+export interface Login {
+  email: string;
+  password: string;
+  tenant_slug?: string | undefined;
+}
+
+interface Parts {
+  config: Pick<Config, "PUBLIC_URL">;
+  secrets: SecretBox;
+  now(): number;
+  tokens(): Tokens;
+  /** @throws Fault authentication_failed, rate_limited */
+  checkPassword(ctx: Call<Login>): Promise<UserState>;
+  /** Ends the caller's token. */
+  end(ctx: Call): Promise<void>;
+}
+
+/** The session of a browser: a person's token in a cookie that no script can read (api: People). */
+export function sessionActions({ config, secrets, now, tokens, checkPassword, end }: Parts) {
+  function setCookie(ctx: Call, token: { access_token: string; expires_at: string } | null): void {
+    ctx.meta.$responseHeaders = { "Set-Cookie": sessionCookie(token, config.PUBLIC_URL) };
+  }
+
+  async function present(ctx: Call, user: UserState, token_id: string, expires_at: string) {
+    const { id, tenant_id, email, display_name, role } = user;
+    const [tenant] = (await ctx.call("tenants.get_many", { tenant_ids: [tenant_id] })) as TenantState[];
+    const { slug, name } = tenant as TenantState;
+    return {
+      user: { id, email, display_name, role, tenant_id },
+      tenant: { id: tenant_id, slug, name },
+      expires_at,
+      csrf_token: csrfToken(secrets, token_id),
+    };
+  }
+
+  async function give(ctx: Call, user: UserState, auth_time?: number) {
+    const { tenant_id, id: user_id, role, token_version } = user;
+    const subject = {
+      tenant_id,
+      user_id,
+      role,
+      token_version,
+      ...(auth_time !== undefined && { auth_time }),
+    };
+    const token = tokens().issue(subject, now());
+    const { token_id } = tokens().read(token.access_token, now()) as UserCaller;
+    setCookie(ctx, token);
+    return present(ctx, user, token_id, token.expires_at);
+  }
+
+  async function userOf(ctx: Call): Promise<UserState> {
+    const { user_id } = ctx.meta.caller as UserCaller;
+    const [user] = (await ctx.call("users.of_tokens", { user_ids: [user_id] })) as UserState[];
+    if (!user) throw new Fault("authentication_failed", "The user is not there any more.");
+    return user;
+  }
+
+  return {
+    start_session: action(startSession, async (ctx) => give(ctx, await checkPassword(ctx))),
+
+    session: action(readSession, async (ctx) => {
+      const { token_id, expires_at } = ctx.meta.caller;
+      return present(ctx, await userOf(ctx), token_id, new Date(expires_at).toISOString());
+    }),
+
+    renew_session: action(renewSession, async (ctx) => {
+      const { auth_time } = ctx.meta.caller as UserCaller;
+      if (now() / 1000 - (auth_time ?? 0) > LONGEST_SESSION_SECONDS)
+        throw new Fault("authentication_failed", "The session has lasted for 12 hours: sign in again.");
+      return give(ctx, await userOf(ctx), auth_time);
+    }),
+
+    end_session: action(endSession, async (ctx) => {
+      await end(ctx);
+      setCookie(ctx, null);
+    }),
+  };
+}
