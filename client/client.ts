@@ -1,10 +1,13 @@
 import { type Authorization, byKey, byToken } from "./authorize.ts";
 import { OPERATIONS } from "./generated/operations.ts";
-import type { Api } from "./generated/types.ts";
+import type { Api, CloudEvent, PublishResult } from "./generated/types.ts";
+import type { Handler, ListenOptions } from "./handler.ts";
+import { Listener } from "./listen.ts";
 import type { CallOptions, Operation } from "./operation.ts";
 import { allPages } from "./paging.ts";
 import { bodyOfAnswer, type Connection, request } from "./request.ts";
 import { messagesOf } from "./sse.ts";
+import { randomKey } from "./support.ts";
 
 export interface ClientOptions {
   /** Where the service is: its origin, or its base URL with `/v1`. */
@@ -21,9 +24,26 @@ export interface ClientOptions {
   fetch?: typeof fetch;
 }
 
-/** A client of the service: one function for each of its operations. */
-export function createClient(options: ClientOptions): Api {
-  return apiOn(connectionOf(options));
+/** One function for each operation of the service, and what agents do all the time made short. */
+export interface Client extends Api {
+  /** Publishes an event; `id`, without one, is made here, so that however often it is tried it is published once. */
+  publish(event: NewEvent, options?: CallOptions): Promise<PublishResult>;
+  /** Receives the agent's deliveries, until it is stopped, and acknowledges what the handler has done. */
+  listen(handler: Handler, options?: ListenOptions): Listener;
+}
+
+/** A CloudEvent to publish; other names are extension attributes. */
+export type NewEvent = Partial<CloudEvent> & Pick<CloudEvent, "type" | "source"> & Record<string, unknown>;
+
+export function createClient(options: ClientOptions): Client {
+  const connection = connectionOf(options);
+  const api = apiOn(connection);
+  const publish: Client["publish"] = async (event, callOptions) => {
+    const whole = { specversion: "1.0", id: randomKey(), ...event } as CloudEvent;
+    // An answer to one event, never to a batch.
+    return (await api.events.publish({ event: whole }, callOptions)) as PublishResult;
+  };
+  return { ...api, publish, listen: (handler, how) => new Listener({ connection, api }, handler, how) };
 }
 
 const DEFAULTS = { retries: 3, timeoutMs: 60_000 };
@@ -54,7 +74,10 @@ type Params = Record<string, unknown>;
 
 function apiOn(connection: Connection): Api {
   const groups = Object.entries(OPERATIONS).map(([service, calls]) => {
-    const entries = Object.entries(calls).map(([name, operation]) => [name, callOf(connection, operation)]);
+    const entries = Object.entries<Operation>(calls).map(([name, operation]) => [
+      name,
+      callOf(connection, operation),
+    ]);
     return [service, Object.fromEntries(entries)];
   });
   return Object.fromEntries(groups) as Api;

@@ -7,7 +7,9 @@ export {
   type Login,
   type Session,
 } from "./authorize.ts";
-export { type ClientOptions, createClient } from "./client.ts";
+export { type Client, type ClientOptions, createClient, type NewEvent } from "./client.ts";
 export { ApiError, ConnectionError, isApiError } from "./errors.ts";
 export type * from "./generated/types.ts";
+export { type Handler, type HandlerContext, type ListenOptions, RetryLater } from "./handler.ts";
+export type { Listener } from "./listen.ts";
 export type { Call, CallOptions, PagedCall, StreamCall, StreamMessage } from "./operation.ts";

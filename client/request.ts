@@ -160,8 +160,8 @@ function mayRetry(
   return NOT_DONE.has(outcome.status) || (safe && RETRYABLE.has(outcome.status));
 }
 
-/** Twice as long each time, or as the service says; never all callers at once. */
-function pauseBefore(failures: number, outcome: ApiError | ConnectionError): number {
+/** How many milliseconds to wait: twice as long each time, or as the service says; never all callers at once. */
+export function pauseBefore(failures: number, outcome: unknown): number {
   const told = outcome instanceof ApiError ? outcome.retryAfter : null;
   const jitter = 0.5 + Math.random();
   const wanted = told === null ? FIRST_PAUSE_MS * 2 ** (failures - 1) * jitter : told * 1000 + 100 * jitter;

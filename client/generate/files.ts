@@ -27,7 +27,7 @@ function tableOf(services: Services): string {
     return `  ${service}: {\n${rows.join("")}  },\n`;
   });
   const head = 'import type { Operation } from "../operation.ts";\n\n';
-  const table = `export const OPERATIONS: Record<string, Record<string, Operation>> = {\n${groups.join("")}};\n`;
+  const table = `export const OPERATIONS = {\n${groups.join("")}} as const satisfies Record<string, Record<string, Operation>>;\n`;
   return NOTE + head + table;
 }
 

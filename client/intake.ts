@@ -1,0 +1,69 @@
+import { OPERATIONS } from "./generated/operations.ts";
+import type { Api, DeliveryEvent } from "./generated/types.ts";
+import { type Connection, request } from "./request.ts";
+import { messagesOf } from "./sse.ts";
+
+/** A delivery, and how many milliseconds its lease has left on arrival. */
+export interface Arrival {
+  delivery: DeliveryEvent;
+  leaseMs: number;
+}
+
+export interface Source {
+  connection: Connection;
+  api: Api;
+}
+
+/** The service sends a comment every 15 s: a connection that is silent for so long is dead. */
+const SILENCE_MS = 45_000;
+
+/** One connection's deliveries as they are made, until it ends. @throws ApiError, ConnectionError, the signal's reason */
+export async function* fromStream(
+  { connection }: Source,
+  maxInFlight: number,
+  signal: AbortSignal,
+): AsyncGenerator<Arrival[], void> {
+  const silent = new AbortController();
+  const silence = () => silent.abort(new Error(`the stream was silent for ${SILENCE_MS / 1000} s`));
+  let watch = setTimeout(silence, SILENCE_MS);
+  const heard = () => {
+    clearTimeout(watch);
+    watch = setTimeout(silence, SILENCE_MS);
+  };
+  try {
+    const options = { signal: AbortSignal.any([signal, silent.signal]), retries: 0 };
+    const params = { max_in_flight: maxInFlight };
+    const response = await request(connection, OPERATIONS.deliveries.stream, params, options);
+    const ahead = clockAhead(response);
+    for await (const { event, data } of messagesOf(response.body as ReadableStream<Uint8Array>, heard)) {
+      if (event === "delivery") yield [arrival(data as DeliveryEvent, ahead)];
+    }
+  } finally {
+    clearTimeout(watch);
+  }
+}
+
+const POLL_SECONDS = 25;
+
+/** What one poll gives, which waits for a first delivery. @throws ApiError, ConnectionError, the signal's reason */
+export async function fromPoll(
+  { connection }: Source,
+  limit: number,
+  signal: AbortSignal,
+): Promise<Arrival[]> {
+  const params = { limit, wait: POLL_SECONDS };
+  const response = await request(connection, OPERATIONS.deliveries.poll, params, { signal, retries: 0 });
+  const ahead = clockAhead(response);
+  const { deliveries } = (await response.json()) as { deliveries: DeliveryEvent[] };
+  return deliveries.map((delivery) => arrival(delivery, ahead));
+}
+
+/** How far the service's clock is ahead of this machine's, in milliseconds: leases end by the service's. */
+function clockAhead(response: Response): number {
+  const date = Date.parse(response.headers.get("date") ?? "");
+  return Number.isNaN(date) ? 0 : date - Date.now();
+}
+
+function arrival(delivery: DeliveryEvent, ahead: number): Arrival {
+  return { delivery, leaseMs: Date.parse(delivery.lease_expires_at) - Date.now() - ahead };
+}

@@ -1,0 +1,46 @@
+import type { Api } from "./generated/types.ts";
+import { BATCH } from "./leases.ts";
+
+/** However long the service is away: an acknowledgement that gets lost has its event handled twice. */
+const RETRIES = 1000;
+
+/** Acknowledges deliveries: those that end while a request is under way go together in the next. */
+export class Settling {
+  readonly #api: Api;
+  readonly #signal: AbortSignal;
+  #next: { ids: string[]; sent: Promise<void> } | undefined;
+  #last: Promise<unknown> = Promise.resolve();
+
+  /** @param signal gives up what is not settled yet */
+  constructor(api: Api, signal: AbortSignal) {
+    this.#api = api;
+    this.#signal = signal;
+  }
+
+  /** Resolves when the service has it. @throws ApiError, or the signal's reason */
+  acknowledge(id: string): Promise<void> {
+    if (!this.#next || this.#next.ids.length >= BATCH) this.#next = this.#batch();
+    this.#next.ids.push(id);
+    return this.#next.sent;
+  }
+
+  async giveBack(id: string, reason: string, delaySeconds: number | undefined): Promise<void> {
+    const delay = delaySeconds === undefined ? {} : { delay_seconds: delaySeconds };
+    const options = { signal: this.#signal, retries: RETRIES };
+    await this.#api.deliveries.nack({ delivery_ids: [id], reason, ...delay }, options);
+  }
+
+  #batch(): { ids: string[]; sent: Promise<void> } {
+    const ids: string[] = [];
+    const before = this.#last;
+    const batch = { ids, sent: this.#send(ids, before) };
+    this.#last = batch.sent.catch(() => {});
+    return batch;
+  }
+
+  async #send(ids: string[], before: Promise<unknown>): Promise<void> {
+    await before;
+    if (this.#next?.ids === ids) this.#next = undefined;
+    await this.#api.deliveries.ack({ delivery_ids: ids }, { signal: this.#signal, retries: RETRIES });
+  }
+}

@@ -1,0 +1,179 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import {
+  type Client,
+  createClient,
+  type DeliveryEvent,
+  type Listener,
+  RetryLater,
+} from "../../client/index.ts";
+import { startServer, type TestServer } from "../support/server.ts";
+import { settle } from "../support/settle.ts";
+
+let server: TestServer;
+let admin: Client;
+const listeners: Listener[] = [];
+
+beforeAll(async () => {
+  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0" } });
+  admin = createClient({ url: server.url, apiKey: server.credentials.agent.api_key });
+});
+
+afterAll(async () => {
+  await Promise.all(listeners.map((listener) => listener.stop()));
+  await server.stop();
+});
+
+/** An agent that wants the events of one type, with a client of its own. */
+async function receiver(type: string, more: { visibility_timeout_seconds?: number } = {}) {
+  const { id } = await admin.agents.create({ name: type, delivery_mode: "sse", ...more });
+  const { key } = await admin.keys.create({ agent_id: id, scopes: ["receive"] });
+  const client = createClient({ url: server.url, apiKey: key });
+  await client.interests.create({ agent_id: id, event_type: type });
+  return { id, client };
+}
+
+const publish = (type: string, n = 0) => admin.publish({ type, source: "urn:test", data: { n } });
+
+function listen(...[client, handler, options]: [Client, ...Parameters<Client["listen"]>]): Listener {
+  const listener = client.listen(handler, options);
+  listeners.push(listener);
+  return listener;
+}
+
+/** Resolves when nothing is left to be delivered. */
+const settled = (client: Client) =>
+  settle(async () => {
+    const { pending, in_flight, waiting } = await client.deliveries.stats();
+    return pending + in_flight + waiting === 0;
+  });
+
+describe.each(["stream", "poll"] as const)("by %s", (by) => {
+  test("each event is handled, at most `concurrency` at a time, and acknowledged", async () => {
+    const { client } = await receiver(`com.many.${by}`);
+    const seen: number[] = [];
+    let running = 0;
+    let most = 0;
+    const handler = async (event: { data?: unknown }) => {
+      most = Math.max(most, ++running);
+      await new Promise((resolve) => setImmediate(resolve));
+      seen.push((event.data as { n: number }).n);
+      running--;
+    };
+    const listener = listen(client, handler, { by, concurrency: 4 });
+    await Promise.all(Array.from({ length: 60 }, (_, n) => publish(`com.many.${by}`, n)));
+    await settle(() => seen.length >= 60);
+    await listener.stop();
+    expect(seen.sort((a, b) => a - b)).toEqual(Array.from({ length: 60 }, (_, n) => n));
+    expect(most).toBeGreaterThan(1);
+    expect(most).toBeLessThanOrEqual(4);
+    await settled(client);
+  });
+
+  test("a handler that fails hands the event back with its reason, and says when it is to come again", async () => {
+    const { client } = await receiver(`com.failing.${by}`);
+    const attempts: number[] = [];
+    const problems: unknown[] = [];
+    const handler = (_: unknown, { delivery }: { delivery: DeliveryEvent }) => {
+      attempts.push(delivery.attempt_count);
+      if (delivery.attempt_count === 1) throw new RetryLater("not yet", 0);
+    };
+    const listener = listen(client, handler, { by, onProblem: (problem) => problems.push(problem) });
+    const { event_id } = await publish(`com.failing.${by}`);
+    await settled(client);
+    await settle(() => attempts.length === 2);
+    await listener.stop();
+    expect(attempts).toEqual([1, 2]);
+    expect(problems).toMatchObject([{ message: "not yet" }]);
+    const { receivers } = await admin.events.get({ event_id });
+    expect(receivers?.[0]?.timeline.map(({ reason }) => reason)).toContain("not yet");
+  });
+
+  test("a handler may take longer than the lease", async () => {
+    const { client } = await receiver(`com.slow.${by}`, { visibility_timeout_seconds: 1 });
+    const attempts: DeliveryEvent[] = [];
+    let release = () => {};
+    const slow = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const handler = async (_: unknown, { delivery }: { delivery: DeliveryEvent }) => {
+      attempts.push(delivery);
+      await slow;
+    };
+    const listener = listen(client, handler, { by, concurrency: 2 });
+    await publish(`com.slow.${by}`);
+    const [first] = await settle(() => attempts.length > 0 && attempts);
+    // Past the end of the lease it came with, by more than the sweep that would give it out again needs.
+    const past = Date.parse((first as DeliveryEvent).lease_expires_at) + 1500;
+    await settle(() => Date.now() > past);
+    release();
+    await settled(client);
+    await listener.stop();
+    expect(attempts.map(({ attempt_count }) => attempt_count)).toEqual([1]);
+  });
+
+  test("stopping takes nothing more, and waits for what runs", async () => {
+    const { client } = await receiver(`com.stopped.${by}`);
+    const started: string[] = [];
+    let release = () => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const handler = async (event: { id: string }) => {
+      started.push(event.id);
+      await held;
+    };
+    const listener = listen(client, handler, { by });
+    await publish(`com.stopped.${by}`);
+    await settle(() => started.length === 1);
+    const stopped = listener.stop();
+    await publish(`com.stopped.${by}`);
+    release();
+    await stopped;
+    expect(started).toHaveLength(1);
+    // The second is there for whoever asks next, on its first attempt.
+    const { deliveries } = await client.deliveries.poll({ wait: 10 });
+    expect(deliveries).toMatchObject([{ attempt_count: 1 }]);
+  });
+
+  test("a server that goes away is waited for", async () => {
+    const { client } = await receiver(`com.away.${by}`);
+    const seen: string[] = [];
+    const problems: unknown[] = [];
+    const listener = listen(client, ({ id }) => seen.push(id), {
+      by,
+      onProblem: (problem) => problems.push(problem),
+    });
+    await publish(`com.away.${by}`);
+    await settle(() => seen.length === 1);
+    await server.restart();
+    await publish(`com.away.${by}`);
+    await settle(() => seen.length === 2);
+    await listener.stop();
+    await settled(client);
+  });
+});
+
+test("a handler that does not end is told and left when the time to stop is over", async () => {
+  const { client } = await receiver("com.stuck");
+  let told = false;
+  const handler = async (_: unknown, { signal }: { signal: AbortSignal }) => {
+    signal.addEventListener("abort", () => {
+      told = true;
+    });
+    await new Promise(() => {});
+  };
+  const listener = listen(client, handler);
+  await publish("com.stuck");
+  await settle(async () => (await client.deliveries.stats()).in_flight === 1);
+  await listener.stop(1);
+  expect(told).toBe(true);
+  // Its stream is closed, so the delivery is ready again.
+  expect((await client.deliveries.poll({ wait: 10 })).count).toBe(1);
+});
+
+test("a refusal for good ends it", async () => {
+  const { id } = await admin.agents.create({ name: "deaf", delivery_mode: "sse" });
+  const { key } = await admin.keys.create({ agent_id: id, scopes: ["send"] });
+  const listener = listen(createClient({ url: server.url, apiKey: key }), () => {});
+  await expect(listener.done).rejects.toMatchObject({ code: "insufficient_scope" });
+});
