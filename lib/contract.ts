@@ -61,6 +61,8 @@ interface OperationSpec<Path extends TProperties, Query extends TProperties, Bod
   results: Record<number, TSchema | null>;
   /** Media type of the answer when it is not JSON. */
   produces?: string;
+  /** Media type of the text that it answers in some cases, with `$responseType`, in place of JSON. */
+  alsoProduces?: string;
   /** Faults beyond those every operation can give (validation_failed, authentication_failed, rate_limited, …). */
   errors?: FaultCode[];
   /** The gateway holds the connection open and writes events itself (SSE). */

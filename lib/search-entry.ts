@@ -62,6 +62,10 @@ export interface SearchWhere {
   agent_id?: string;
   /** Of each group at least one label. */
   audience?: string[][];
+  /** The earliest `created_at`. */
+  since?: number;
+  /** What `created_at` must be before. */
+  until?: number;
 }
 
 /** `search.put` (internal): fulfils when the text can be found. */

@@ -1,5 +1,8 @@
 import type { SearchScope } from "./search-entry.ts";
 
+/** Raised whenever the weights change by which search puts what it finds in order (services/search/ranking.ts). */
+export const WEIGHTS_VERSION = "1";
+
 /** Bits that say which terms of the query are there: bit i for `ParsedQuery.terms[i]`. */
 export type TermMask = number;
 

@@ -2,6 +2,7 @@ import type { Operation } from "../lib/contract.ts";
 import { agentsOperations } from "./agents/agents.contract.ts";
 import { auditOperations } from "./audit/audit.contract.ts";
 import { authOperations } from "./auth/auth.contract.ts";
+import { bundlesOperations } from "./bundles/bundles.contract.ts";
 import { channelsOperations } from "./channels/channels.contract.ts";
 import { connectorsOperations } from "./connectors/connectors.contract.ts";
 import { deliveriesOperations } from "./deliveries/deliveries.contract.ts";
@@ -11,6 +12,7 @@ import { documentsOperations } from "./documents/documents.contract.ts";
 import { eventsOperations } from "./events/events.contract.ts";
 import { exemplarsOperations } from "./exemplars/exemplars.contract.ts";
 import { findingsOperations } from "./findings/findings.contract.ts";
+import { handoffsOperations } from "./handoffs/handoffs.contract.ts";
 import { ingestOperations } from "./ingest/ingest.contract.ts";
 import { interestsOperations } from "./interests/interests.contract.ts";
 import { keysOperations } from "./keys/keys.contract.ts";
@@ -37,6 +39,7 @@ export const operations: readonly Operation[] = [
   agentsOperations,
   auditOperations,
   authOperations,
+  bundlesOperations,
   channelsOperations,
   connectorsOperations,
   deliveriesOperations,
@@ -45,6 +48,7 @@ export const operations: readonly Operation[] = [
   eventsOperations,
   exemplarsOperations,
   findingsOperations,
+  handoffsOperations,
   ingestOperations,
   interestsOperations,
   keysOperations,

@@ -2,6 +2,7 @@ import { agentsService } from "./agents/agents.service.ts";
 import { auditService } from "./audit/audit.service.ts";
 import { authService } from "./auth/auth.service.ts";
 import { blobsService } from "./blobs/blobs.service.ts";
+import { bundlesService } from "./bundles/bundles.service.ts";
 import { channelsService } from "./channels/channels.service.ts";
 import { connectorsService } from "./connectors/connectors.service.ts";
 import { deliveriesService } from "./deliveries/deliveries.service.ts";
@@ -12,6 +13,7 @@ import { eventsService } from "./events/events.service.ts";
 import { exemplarsService } from "./exemplars/exemplars.service.ts";
 import { findingsService } from "./findings/findings.service.ts";
 import { gatewayService } from "./gateway/gateway.service.ts";
+import { handoffsService } from "./handoffs/handoffs.service.ts";
 import { idempotencyService } from "./idempotency/idempotency.service.ts";
 import { ingestService } from "./ingest/ingest.service.ts";
 import { interestsService } from "./interests/interests.service.ts";
@@ -36,6 +38,7 @@ export const serviceFactories: Record<string, ServiceFactory> = {
   audit: auditService,
   auth: authService,
   blobs: blobsService,
+  bundles: bundlesService,
   channels: channelsService,
   connectors: connectorsService,
   deliveries: deliveriesService,
@@ -45,6 +48,7 @@ export const serviceFactories: Record<string, ServiceFactory> = {
   exemplars: exemplarsService,
   findings: findingsService,
   gateway: gatewayService,
+  handoffs: handoffsService,
   idempotency: idempotencyService,
   ingest: ingestService,
   interests: interestsService,

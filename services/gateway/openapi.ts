@@ -157,7 +157,8 @@ function results(op: Operation, components: Components): Json {
 
 function content(op: Operation, schema: JsonSchema, components: Components): Json {
   if (op.produces) return { [op.produces]: { schema: components.use(schema) } };
-  return { "application/json": media(schema, components) };
+  const text = op.alsoProduces && { [op.alsoProduces]: { schema: { type: "string" } } };
+  return { "application/json": media(schema, components), ...text };
 }
 
 function ref(kind: string, name: string): Json {

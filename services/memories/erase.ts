@@ -17,7 +17,13 @@ type Counts = Record<string, number>;
  * Who keeps something of memories: each offers `{tenant_id, ids, dry_run}` and answers counts by name. A domain that
  * comes to keep something of a memory adds itself here.
  */
-const ERASERS = ["relationships.erase_memories", "merges.erase_memories", "findings.erase_memories"];
+const ERASERS = [
+  "relationships.erase_memories",
+  "merges.erase_memories",
+  "findings.erase_memories",
+  "bundles.erase_memories",
+  "handoffs.erase_memories",
+];
 
 const NOTHING: Counts = {
   memories: 0,

@@ -62,6 +62,25 @@ export async function listPage(
   };
 }
 
+/** The latest of what a caller may see, of those in force that fit. */
+export async function latest(
+  memories: TenantCollection<MemoryDoc>,
+  tenant_id: string,
+  access: Access,
+  { scope, where, limit }: { scope?: MemoryScope; where: Clause; limit: number },
+  now: Date,
+): Promise<MemoryDoc[]> {
+  const order: Order = { by: "created_at", sign: -1 };
+  const sort = { created_at: -1, _id: -1 } as const;
+  const found = await Promise.all(
+    lanesOf(access, scope).map((lane) =>
+      memories.find(tenant_id, joined([lane, ...clausesOf({}, now), where]), { sort, limit }),
+    ),
+  );
+  const merged = found.flat().sort((a, b) => compare(a, b, order));
+  return merged.slice(0, limit);
+}
+
 /** One filter of several. What can stand side by side does: an index over several fields is found only that way. */
 function joined(clauses: Clause[]) {
   const fields = Object.assign({}, ...clauses);

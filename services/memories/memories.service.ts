@@ -13,6 +13,7 @@ import { collapseActions } from "./collapse.ts";
 import { createMany, createOne } from "./create.ts";
 import { eraseActions, eraseEverywhere } from "./erase.ts";
 import { findingsOutbox } from "./findings-outbox.ts";
+import { forBundleAction } from "./for-bundle.ts";
 import { healthActions } from "./health.ts";
 import { internalActions } from "./internal-actions.ts";
 import { forget, promote, restore, update } from "./lifecycle.ts";
@@ -89,6 +90,7 @@ export const memoriesService: ServiceFactory = ({ store, config }) => {
       lineage: action(contract.explainLineage, (ctx) => lineageOf(parts, ctx, ctx.params.id)),
 
       recall: recallAction(parts),
+      for_bundle: forBundleAction(parts),
       ...internalActions(parts),
       ...collapseActions(parts),
       ...usageActions(parts, () => cites),

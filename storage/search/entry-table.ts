@@ -145,9 +145,11 @@ export class EntryTable {
       columns.push([this.#agents, this.#names.agents.table([where.agent_id])]);
     for (const [column, allowed] of columns)
       for (let row = 0; row < visible.length; row++) if (!allowed[column[row] as number]) visible[row] = 0;
-    const { scope, tags_any, audience = [] } = where;
+    const { scope, tags_any, audience = [], since = -Infinity, until = Infinity } = where;
     if (scope) this.#keep(visible, (entry) => entry.scope === scope);
     if (tags_any?.length) this.#keep(visible, (entry) => tags_any.some((tag) => entry.tags.includes(tag)));
+    if (since > -Infinity || until < Infinity)
+      this.#keep(visible, ({ created_at }) => created_at >= since && created_at < until);
     for (const labels of audience)
       this.#keep(visible, (entry) => labels.some((label) => entry.audience.includes(label)));
   }

@@ -126,6 +126,8 @@ const MAKERS: Record<string, (world: World) => Promise<string>> = {
     ok(await agent.post(`/runs/${await idOf("run")}/steps/start`, { step_key: "a" })).id,
   handoff_offer: async ({ agent, idOf }) =>
     ok(await agent.post(`/runs/${await idOf("run")}/handoff-offers`, { step_key: "a" })).id,
+  handoff: async ({ agent, slug }) => ok(await agent.post("/handoffs", { name: `of ${slug}` })).id,
+  bundle: async ({ agent }) => ok(await agent.post("/bundles", {})).id,
   exemplar: async ({ agent, slug }) =>
     ok(await agent.post("/exemplars", { display_name: slug, filename: "e.md", content: `# ${slug}` })).id,
   document: ({ agent }) => newDocument(agent),

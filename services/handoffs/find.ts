@@ -1,0 +1,79 @@
+import type { Call } from "../../lib/caller.ts";
+import type { SearchFind, SearchFound } from "../../lib/search-entry.ts";
+import { agentAccess } from "../../lib/visibility.ts";
+import type { HandoffDoc } from "./handoffs.model.ts";
+import { agentOf, type Parts } from "./parts.ts";
+import { standing, upToSize } from "./rows.ts";
+
+export interface Hit {
+  doc: HandoffDoc;
+  score: number;
+  sources: { vector?: number; bm25?: number };
+}
+
+interface Wanted {
+  query: string;
+  limit: number;
+  /** Milliseconds since 1970, of `created_at`. */
+  since?: number;
+  until?: number;
+}
+
+/** Those of the agent's handoffs that fit a query, best first, and why a leg of search did not answer. */
+export async function findOwn(
+  parts: Parts,
+  ctx: Call,
+  { query, limit, ...bounds }: Wanted,
+): Promise<{ hits: Hit[]; degraded: string[] }> {
+  const { tenant_id, agent_id } = agentOf(ctx);
+  const access = agentAccess({ id: agent_id, team_id: null });
+  const find: SearchFind = {
+    ...{ tenant_id, kind: "handoff", query, access, where: { agent_id, ...bounds }, limit },
+  };
+  const { hits, degraded } = await ctx.call<SearchFound, SearchFind>("search.find", find);
+  // What search says is checked by the rows themselves.
+  const filter = { agent_id, _id: { $in: hits.map(({ id }) => id) }, ...standing(parts.now()) };
+  const rows = new Map((await parts.handoffs.find(tenant_id, filter)).map((doc) => [doc._id, doc]));
+  const found = hits.flatMap(({ id, score, sources }) => {
+    const doc = rows.get(id);
+    return doc ? [{ doc, score, sources }] : [];
+  });
+  return { hits: found, degraded };
+}
+
+/** The agent's handoffs, most recently saved first. */
+export async function latestOwn(
+  { handoffs, now }: Parts,
+  ctx: Call,
+  { limit, offset = 0, bounds = {} }: { limit: number; offset?: number; bounds?: object },
+): Promise<HandoffDoc[]> {
+  const { tenant_id, agent_id } = agentOf(ctx);
+  const options = { sort: { updated_at: -1, _id: -1 } as const, skip: offset, limit };
+  return handoffs.find(tenant_id, { agent_id, ...bounds, ...standing(now()) }, options);
+}
+
+/** A page of the list; with `q` of those that have it in their name or summary, or that search finds by it. */
+export async function list(
+  parts: Parts,
+  ctx: Call<{ q?: string; limit?: number; offset?: number }>,
+): Promise<HandoffDoc[]> {
+  const { q = "", limit = 50, offset = 0 } = ctx.params;
+  if (!/\S/.test(q)) return upToSize(await latestOwn(parts, ctx, { limit, offset }));
+  const [{ hits }, literal] = await Promise.all([
+    findOwn(parts, ctx, { query: q, limit }),
+    latestOwn(parts, ctx, { limit, bounds: { $and: [containing(q.trim())] } }),
+  ]);
+  const found = new Map(
+    [...literal, ...hits.map(({ doc }) => doc)].slice(0, limit).map((doc) => [doc._id, doc]),
+  );
+  return upToSize([...found.values()].sort(bySaving));
+}
+
+function containing(text: string) {
+  const pattern = { $regex: text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"), $options: "i" };
+  return { $or: [{ name: pattern }, { summary: pattern }] };
+}
+
+function bySaving(a: HandoffDoc, b: HandoffDoc): number {
+  return b.updated_at.getTime() - a.updated_at.getTime() || (a._id < b._id ? 1 : -1);
+}

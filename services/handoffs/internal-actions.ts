@@ -1,0 +1,95 @@
+import type { ActionSchema } from "moleculer";
+import type { BundleLeg, BundleLegAnswer } from "../../lib/bundle-leg.ts";
+import { recentShare, sourceOf } from "../../lib/bundle-leg.ts";
+import type { SearchEntriesAnswer, SearchEntriesPage } from "../../lib/search-entry.ts";
+import type { EraseMemories } from "../../mixins/erase-memories.ts";
+import { idempotent } from "../runtime.ts";
+import { renderBrief } from "./brief.ts";
+import { findOwn, latestOwn } from "./find.ts";
+import type { HandoffDoc } from "./handoffs.model.ts";
+import type { Parts } from "./parts.ts";
+import { toEntry, upToSize } from "./rows.ts";
+
+const MOST_ENTRIES = 200;
+
+/** What other domains ask of handoffs. */
+export function internalActions(parts: Parts): Record<string, ActionSchema> {
+  const { handoffs } = parts;
+  return {
+    /** Whether the tenant has any. */
+    any: idempotent<{ tenant_id: string }>(async ({ params }) => {
+      return (await handoffs.findOne(params.tenant_id, {}, { projection: { _id: 1 } })) !== null;
+    }),
+
+    /** The calling agent's handoffs that belong into a bundle. They are filed under no project. */
+    for_bundle: idempotent<BundleLeg>(async (ctx): Promise<BundleLegAnswer> => {
+      const { query, since, until, limit } = ctx.params;
+      const bounds = {
+        ...(since && { since: Date.parse(since) }),
+        ...(until && { until: Date.parse(until) }),
+      };
+      if (query !== null) {
+        const { hits, degraded } = await findOwn(parts, ctx, { query, limit, ...bounds });
+        const items = hits.map(({ doc, score, sources }) => toItem(doc, score, sourceOf(sources)));
+        return { items, degraded };
+      }
+      const created = { ...(since && { $gte: new Date(since) }), ...(until && { $lt: new Date(until) }) };
+      const within = since || until ? { created_at: created } : {};
+      const latest = await latestOwn(parts, ctx, { limit, bounds: within });
+      const now = parts.now().getTime();
+      const items = latest.map((doc) => toItem(doc, recentShare(doc.updated_at.getTime(), now), "recent"));
+      return { items, degraded: [] };
+    }),
+
+    /** Takes the titles of memories that are erased out of citations; says of how many handoffs. */
+    erase_memories: idempotent<EraseMemories>(async ({ params }) => {
+      const { tenant_id, ids, dry_run } = params;
+      const gone = new Set(ids);
+      const filter = { citations: { $elemMatch: { memory_id: { $in: ids }, title: { $ne: "" } } } };
+      if (dry_run) return { handoffs: await handoffs.count(tenant_id, filter) };
+      let count = 0;
+      // Until none is left: one that was being saved meanwhile is met again.
+      for (;;) {
+        const docs = await handoffs.find(tenant_id, filter, { limit: MOST_ENTRIES });
+        if (docs.length === 0) return { handoffs: count };
+        for (const { _id, version, citations } of docs) {
+          const left = citations.map((each) => (gone.has(each.memory_id) ? { ...each, title: "" } : each));
+          const $set = { citations: left, changed_at: parts.now() };
+          if (await handoffs.update(tenant_id, { _id, version }, { $set, $inc: { version: 1 } })) count++;
+        }
+      }
+    }),
+
+    /** For search to follow: handoffs in order of their last change, of one tenant or of all. */
+    search_entries: idempotent<SearchEntriesPage>(async ({ params }): Promise<SearchEntriesAnswer> => {
+      const docs = upToSize(await changedAfter(params));
+      const last = docs.at(-1);
+      return {
+        entries: docs.map((doc) => ({ ...toEntry(doc), tenant_id: doc.tenant_id })),
+        last: last ? { changed_at: last.changed_at.getTime(), id: last._id } : null,
+      };
+    }),
+  };
+
+  function changedAfter({ tenant_id, after, limit }: SearchEntriesPage): Promise<HandoffDoc[]> {
+    const at = new Date(after?.changed_at ?? 0);
+    const later = [{ changed_at: { $gt: at } }, { _id: { $gt: after?.id ?? "" } }];
+    const filter = {
+      ...(after && { changed_at: { $gte: at }, $or: later }),
+      ...(tenant_id !== undefined && { tenant_id }),
+    };
+    const options = { sort: { changed_at: 1, _id: 1 }, limit: Math.min(limit, MOST_ENTRIES) } as const;
+    return handoffs.system.find(filter, options).toArray() as Promise<HandoffDoc[]>;
+  }
+}
+
+function toItem(doc: HandoffDoc, score: number, source: string) {
+  return {
+    item_id: doc._id,
+    title: doc.name,
+    // Titles of memories stay out: a bundle cannot give them up again when the memory is erased.
+    excerpt: renderBrief({ ...doc, citations: [] }),
+    ...{ score, source, by: doc.agent_id, created_at: doc.created_at.toISOString() },
+    facts: [`version ${doc.version_num}`, `saved ${doc.updated_at.toISOString()}`],
+  };
+}

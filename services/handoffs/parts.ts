@@ -1,0 +1,75 @@
+import type { AgentCaller, Call } from "../../lib/caller.ts";
+import { notFound } from "../../lib/faults.ts";
+import type { SearchDrop, SearchPut } from "../../lib/search-entry.ts";
+import type { TenantCollection } from "../../storage/collection.ts";
+import type { HandoffDoc } from "./handoffs.model.ts";
+import { standing, toEntry } from "./rows.ts";
+
+/** What the parts of this service share. */
+export interface Parts {
+  handoffs: TenantCollection<HandoffDoc>;
+  /** The time that decides. */
+  now(): Date;
+}
+
+/** What calls other services: a context, or the broker in loops. */
+type Calls = Pick<Call, "call">;
+
+/** The caller: contracts let agents only come here. */
+export function agentOf({ meta }: Pick<Call, "meta">): AgentCaller {
+  return meta.caller as AgentCaller;
+}
+
+/** A handoff of the calling agent. @throws Fault not_found */
+export async function requireOwn({ handoffs, now }: Parts, ctx: Call<{ id: string }>): Promise<HandoffDoc> {
+  const { tenant_id, agent_id } = agentOf(ctx);
+  const doc = await handoffs.findOne(tenant_id, { _id: ctx.params.id, agent_id, ...standing(now()) });
+  if (!doc) throw notFound("handoff", ctx.params.id);
+  return doc;
+}
+
+/**
+ * Changes a handoff of the calling agent, and tells search. Null when it is not there, or not as `guard` says.
+ *
+ * @param change what to set
+ */
+export async function change(
+  { handoffs, now }: Parts,
+  ctx: Call,
+  guard: object,
+  change: Partial<HandoffDoc>,
+): Promise<HandoffDoc | null> {
+  const { tenant_id, agent_id } = agentOf(ctx);
+  const doc = await handoffs.update(tenant_id, { agent_id, ...guard } as never, {
+    $set: { ...change, changed_at: now() },
+    $inc: { version: 1 },
+  });
+  if (doc) await tellSearch(ctx, doc);
+  return doc;
+}
+
+export async function tellSearch(ctx: Calls, doc: HandoffDoc): Promise<void> {
+  const { tenant_id } = doc;
+  await ctx.call<unknown, SearchPut>("search.put", { tenant_id, entries: [toEntry(doc)] });
+}
+
+/**
+ * Removes a handoff, if it still is as `guard` says, with all that search has of it; gives whether it did. Search
+ * first, for what is cut off is found again by its row; and once more for what was being written meanwhile.
+ */
+export async function remove(
+  { handoffs }: Pick<Parts, "handoffs">,
+  ctx: Calls,
+  { tenant_id, _id }: Pick<HandoffDoc, "tenant_id" | "_id">,
+  guard: object = {},
+): Promise<boolean> {
+  const drop: SearchDrop = { tenant_id, kind: "handoff", ids: [_id] };
+  await ctx.call("search.drop", drop);
+  if (await handoffs.delete(tenant_id, { _id, ...guard } as never)) {
+    await ctx.call("search.drop", drop);
+    return true;
+  }
+  const kept = await handoffs.findOne(tenant_id, { _id });
+  if (kept) await tellSearch(ctx, kept);
+  return false;
+}
