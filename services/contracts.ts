@@ -16,6 +16,7 @@ import { handoffsOperations } from "./handoffs/handoffs.contract.ts";
 import { ingestOperations } from "./ingest/ingest.contract.ts";
 import { interestsOperations } from "./interests/interests.contract.ts";
 import { keysOperations } from "./keys/keys.contract.ts";
+import { liveOperations } from "./live/live.contract.ts";
 import { eraseMemories } from "./memories/erase.contract.ts";
 import { memoriesOperations } from "./memories/memories.contract.ts";
 import { memorySearchOperations } from "./memories/search.contract.ts";
@@ -52,6 +53,7 @@ export const operations: readonly Operation[] = [
   ingestOperations,
   interestsOperations,
   keysOperations,
+  liveOperations,
   memoriesOperations,
   memorySearchOperations,
   runOperations,

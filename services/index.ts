@@ -18,6 +18,7 @@ import { idempotencyService } from "./idempotency/idempotency.service.ts";
 import { ingestService } from "./ingest/ingest.service.ts";
 import { interestsService } from "./interests/interests.service.ts";
 import { keysService } from "./keys/keys.service.ts";
+import { liveService } from "./live/live.service.ts";
 import { memoriesService } from "./memories/memories.service.ts";
 import { mergesService } from "./merges/merges.service.ts";
 import { projectsService } from "./projects/projects.service.ts";
@@ -53,6 +54,7 @@ export const serviceFactories: Record<string, ServiceFactory> = {
   ingest: ingestService,
   interests: interestsService,
   keys: keysService,
+  live: liveService,
   memories: memoriesService,
   merges: mergesService,
   projects: projectsService,

@@ -135,6 +135,10 @@ export const OPERATIONS = {
     list: {"method":"GET","path":"/agents/{agent_id}/keys","pages":{"items":"keys","by":"offset"}},
     revoke: {"method":"DELETE","path":"/agents/{agent_id}/keys/{key_id}"},
   },
+  live: {
+    stats: {"method":"GET","path":"/stats"},
+    watch: {"method":"GET","path":"/live","stream":true},
+  },
   memories: {
     list: {"method":"GET","path":"/memories","pages":{"items":"memories","by":"cursor"}},
     create: {"method":"POST","path":"/memories"},

@@ -503,6 +503,16 @@ export interface Api {
      * Needs the scope `admin`. */
     revoke: Call<KeysRevokeParams, KeysRevokeResult>;
   };
+  live: {
+    /** How the organisation's events flow now.
+     *
+     * Counts of the last 15 minutes, of the nodes that run. `deliveries` and `recent` are for admins; others get null and nothing. */
+    stats: Call<LiveStatsParams, LiveStatsResult>;
+    /** The same as it changes, as server-sent events.
+     *
+     * `event: stats` with the data of `GET /stats`, at once and every 2 seconds. */
+    watch: StreamCall<LiveWatchParams>;
+  };
   memories: {
     /** List memories.
      *
@@ -2067,6 +2077,14 @@ export interface KeysRevokeParams {
 }
 
 export type KeysRevokeResult = undefined;
+
+export type LiveStatsParams = Record<never, never>;
+
+export type LiveStatsResult = Stats;
+
+export type LiveWatchParams = Record<never, never>;
+
+export type LiveWatchResult = string;
 
 export interface MemoriesListParams {
   /** How many to pass over. */
@@ -3640,6 +3658,16 @@ export interface PublishResult {
   status: "accepted" | "duplicate";
 }
 
+export interface RecentEvent {
+  event_id: string;
+  type: string;
+  source: string;
+  subject: string | null;
+  state: string;
+  matched_count: number | null;
+  accepted_at: string;
+}
+
 export interface Relationship {
   id: string;
   tenant_id: string;
@@ -3809,6 +3837,33 @@ export interface SpecialistNotLoaded {
   error: {
     /** `not_found` or `unavailable`. */
     code: string;
+  };
+}
+
+export interface Stats {
+  at: string;
+  series: {
+    /** Length of each count. */
+    seconds: number;
+    /** Oldest first; the last one still runs. */
+    published: Array<number>;
+    /** Handed out, again and again too. */
+    delivered: Array<number>;
+    /** Oldest first; the last one still runs. */
+    acknowledged: Array<number>;
+  };
+  deliveries: {
+    pending: number;
+    in_flight: number;
+    waiting: number;
+    dead: number;
+    oldest_age_seconds: number | null;
+  } | null;
+  /** The last events, latest first. */
+  recent: Array<RecentEvent>;
+  health: {
+    status: "ready" | "not_ready";
+    checks: Record<string, string>;
   };
 }
 

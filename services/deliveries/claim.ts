@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { ServiceBroker } from "moleculer";
 import type { AgentSettingsCache } from "../../mixins/agent-settings.ts";
 import { metrics } from "../../observability/metrics.ts";
+import { tally } from "../../observability/tally.ts";
 import type { Tracing } from "../../observability/tracing.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
 import type { Store } from "../../storage/connection.ts";
@@ -109,6 +110,7 @@ export function newClaims({ broker, store, deliveries, agents, tracing }: Parts)
       const events = await loading;
       await forgetEventless(tenant_id, taken, events);
       metrics.deliveriesHandedOut.inc(taken.length);
+      tally(tenant_id, "delivered", taken.length);
       if (tracing) traceHandOut(tracing, taken, events);
       const claimed = taken.flatMap((doc) => toClaimed(doc, lease, due_at, events) ?? []);
       return await withMemories(request, taken, claimed);

@@ -1,6 +1,7 @@
 import type { ActionSchema } from "moleculer";
 import { hasScope } from "../../lib/caller.ts";
 import { metrics } from "../../observability/metrics.ts";
+import { tallyOf } from "../../observability/tally.ts";
 import { idempotent, internal } from "../runtime.ts";
 import { insertUnmappable, type Unmappable } from "./dead-letters.ts";
 import { ofEvent } from "./delivery-id.ts";
@@ -99,6 +100,9 @@ export function internalActions(parts: () => Parts): Record<string, ActionSchema
       announceReady(ready);
       return { enqueued, known };
     }),
+
+    /** What this node did for a tenant lately (observability/tally.ts). */
+    tally: internal<{ tenant_id: string }>(({ params }) => tallyOf(params.tenant_id)),
 
     /** Keeps what a connector could not make an event of, as a dead letter without an agent. */
     dead_letter: internal<Unmappable>(async ({ params }) => {

@@ -1,6 +1,7 @@
 import type { AnyBulkWriteOperation, UpdateFilter } from "mongodb";
 import { backOff } from "../../lib/backoff.ts";
 import { metrics } from "../../observability/metrics.ts";
+import { tally } from "../../observability/tally.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
 import { deadUpdate } from "./dead.ts";
 import { type DeliveryDoc, PENDING, TIMELINE_ENTRIES, type TimelineEntry } from "./deliveries.model.ts";
@@ -39,6 +40,7 @@ export async function acknowledge(
     },
   );
   metrics.deliveriesAcknowledged.inc(acknowledged);
+  tally(tenant_id, "acknowledged", acknowledged);
   return acknowledged;
 }
 

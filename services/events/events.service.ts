@@ -4,6 +4,7 @@ import { audienceIn } from "../../lib/audience.ts";
 import { type Call, callerId, isAdmin } from "../../lib/caller.ts";
 import { Fault, notFound } from "../../lib/faults.ts";
 import { Loop } from "../../mixins/loop.ts";
+import { tallyOf } from "../../observability/tally.ts";
 import { action, idempotent, internal, type Runtime } from "../runtime.ts";
 import { type Emission, emitted } from "./emission.ts";
 import { type Loaded, RecentEvents, toLoaded } from "./envelopes.ts";
@@ -96,6 +97,9 @@ export function eventsService(runtime: Runtime): ServiceSchema {
         fanOut.nudge();
         return { event_id, status: "accepted" };
       }),
+
+      /** What this node did for a tenant lately (observability/tally.ts). */
+      tally: internal<{ tenant_id: string }>(({ params }) => tallyOf(params.tenant_id)),
 
       /** The events there are of those asked for, in no particular order. */
       load: idempotent<{ tenant_id: string; event_ids: string[] }>(({ params }) =>

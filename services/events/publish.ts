@@ -2,6 +2,7 @@ import { type CloudEvent, checkCloudEvent, invalidEvent } from "../../lib/cloude
 import { Fault } from "../../lib/faults.ts";
 import { isPlatformType } from "../../lib/platform-types.ts";
 import { metrics } from "../../observability/metrics.ts";
+import { tally } from "../../observability/tally.ts";
 import { parseTraceparent } from "../../observability/traceparent.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
 import type { Store } from "../../storage/connection.ts";
@@ -115,7 +116,10 @@ export class Publisher {
     const inserted = await this.#inserter.insert(publications.map(({ row }) => row));
     const fresh = publications.filter((_, i) => inserted[i] === "inserted");
     metrics.eventsAccepted.inc(fresh.length);
-    for (const { row } of fresh) recent.add(row);
+    for (const { row } of fresh) {
+      recent.add(row);
+      tally(row.tenant_id, "published", 1);
+    }
     fanOut.offer(fresh);
     const known = publications.filter((_, i) => inserted[i] === "duplicate");
     const originals = known.length ? await this.#recognise(known.map(({ row }) => row)) : null;

@@ -18,12 +18,7 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 export function streamDeliveries(broker: ServiceBroker): StreamHandler {
   return async (exchange, params, link) => {
     const { req, res, caller } = exchange;
-    res.setHeader("Content-Type", "text/event-stream; charset=utf-8");
-    res.setHeader("Cache-Control", "no-store");
-    // Proxies of the nginx kind would keep events back until they have some more.
-    res.setHeader("X-Accel-Buffering", "no");
-    // Else a node that stops would wait for the connection to be used again.
-    res.setHeader("Connection", "close");
+    beginEvents(res);
     if (req.method === "HEAD") return void res.end();
     res.write("retry: 1000\n\n");
     const { tenant_id, agent_id } = caller as AgentCaller;
@@ -40,6 +35,16 @@ export function streamDeliveries(broker: ServiceBroker): StreamHandler {
       res.end();
     }
   };
+}
+
+/** The headers of a stream of server-sent events. */
+export function beginEvents(res: ServerResponse): void {
+  res.setHeader("Content-Type", "text/event-stream; charset=utf-8");
+  res.setHeader("Cache-Control", "no-store");
+  // Proxies of the nginx kind would keep events back until they have some more.
+  res.setHeader("X-Accel-Buffering", "no");
+  // Else a node that stops would wait for the connection to be used again.
+  res.setHeader("Connection", "close");
 }
 
 interface Stream {
@@ -63,12 +68,12 @@ async function pump({ ctx, res }: Exchange, stream: Stream, ended: AbortSignal):
 }
 
 /** Resolves when the socket takes more. */
-async function write(res: ServerResponse, text: string, ended: AbortSignal): Promise<void> {
+export async function write(res: ServerResponse, text: string, ended: AbortSignal): Promise<void> {
   if (!res.write(text)) await once(res, "drain", { signal: ended }).catch(() => {});
 }
 
 /** Aborts when the connection closes, the node stops, the token ends or its caller is refused. */
-function endOf({ res, caller }: Exchange, { ending, recheck }: Link): AbortSignal {
+export function endOf({ res, caller }: Exchange, { ending, recheck }: Link): AbortSignal {
   const end = new AbortController();
   const stop = () => end.abort();
   const { expires_at } = caller as AgentCaller;
