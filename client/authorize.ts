@@ -91,8 +91,10 @@ function renewing(operation: Operation, credential: object): Authorization {
       return bearer(good.value);
     },
     refused() {
+      // Without a token it was the credential itself that was refused.
+      const worthIt = token !== undefined;
       token = undefined;
-      return true;
+      return worthIt;
     },
   };
 }

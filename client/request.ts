@@ -169,6 +169,7 @@ export function pauseBefore(failures: number, outcome: unknown): number {
 }
 
 function reasonOf(thrown: unknown): string {
-  const { message = String(thrown), cause } = thrown as Error;
-  return cause instanceof Error ? `${message} (${cause.message})` : message;
+  const { message = String(thrown), cause } = thrown as Error & { cause?: Error & { code?: string } };
+  const why = cause?.message || cause?.code;
+  return why ? `${message} (${why})` : message;
 }

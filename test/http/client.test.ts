@@ -1,0 +1,250 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import {
+  ApiError,
+  byLogin,
+  bySession,
+  type Client,
+  ConnectionError,
+  createClient,
+  isApiError,
+} from "../../client/index.ts";
+import { startServer, type TestServer } from "../support/server.ts";
+
+let server: TestServer;
+let apiKey: string;
+let client: Client;
+
+beforeAll(async () => {
+  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0" } });
+  apiKey = server.credentials.agent.api_key;
+  client = createClient({ url: server.url, apiKey });
+});
+
+afterAll(() => server.stop());
+
+const MEMORY = { title: "A title", content: "Some content", type: "semantic", scope: "agent" } as const;
+
+/** A fetch that keeps the requests it was asked for; `instead` may answer in the service's place. */
+function spy(
+  instead: (request: Request, count: number) => Response | undefined | Promise<Response | undefined>,
+) {
+  const requests: Request[] = [];
+  const fetchIt: typeof fetch = async (input, init) => {
+    const request = new Request(input, init);
+    requests.push(request.clone());
+    return (await instead(request, requests.length)) ?? fetch(request);
+  };
+  return { requests, fetch: fetchIt };
+}
+
+const keyOf = (request: Request) => request.headers.get("idempotency-key");
+
+describe("operations", () => {
+  test("path, query and body go where they belong", async () => {
+    const { agent } = await client.auth.me();
+    const agent_id = agent?.id as string;
+    await client.interests.create({ agent_id, event_type: "com.example.*" });
+    const { interests } = await client.interests.list({ agent_id, limit: 1 });
+    expect(interests).toMatchObject([{ event_type: "com.example.*" }]);
+    const { id } = interests[0] as { id: string };
+    expect(await client.interests.delete({ agent_id, id })).toBeUndefined();
+    const memory = await client.memories.create({ ...MEMORY, tags: ["red", "blue"] });
+    expect((await client.memories.list({ tags: ["blue", "green"] })).memories).toMatchObject([
+      { id: memory.id, tags: ["red", "blue"] },
+    ]);
+  });
+
+  test("an event is published once, whatever is left out and however often it is sent", async () => {
+    const event = { id: "once", type: "com.example.thing", source: "urn:test", colour: "red" };
+    const { event_id, status } = await client.publish(event);
+    expect(status).toBe("accepted");
+    expect(await client.publish(event)).toEqual({ event_id, status: "duplicate" });
+    expect((await client.events.get({ event_id })).payload).toMatchObject({
+      specversion: "1.0",
+      colour: "red",
+    });
+    const other = await client.publish({ type: "com.example.thing", source: "urn:test" });
+    expect(other).toMatchObject({ status: "accepted" });
+  });
+
+  test("the origin will do as the address, and what stands at the root is found there", async () => {
+    const atRoot = createClient({ url: `${server.root}/`, apiKey });
+    expect((await atRoot.auth.me()).agent).toEqual((await client.auth.me()).agent);
+    expect((await atRoot.auth.jwks()).keys).toHaveLength(1);
+  });
+});
+
+describe("lists", () => {
+  test("are walked to the end by offset", async () => {
+    const made = [];
+    for (const name of ["a", "b", "c", "d", "e"]) made.push((await client.channels.create({ name })).id);
+    const names: string[] = [];
+    for await (const { name } of client.channels.list.all({ limit: 2 })) names.push(name);
+    expect(names).toEqual(["a", "b", "c", "d", "e"]);
+    for (const channel_id of made) await client.channels.delete({ channel_id });
+  });
+
+  test("are walked to the end by cursor", async () => {
+    const type = "com.example.walked";
+    for (let n = 0; n < 5; n++) await client.publish({ type, source: "urn:test", id: `walked-${n}` });
+    const ids: string[] = [];
+    for await (const { payload } of client.events.list.all({ type, limit: 2 })) ids.push(payload.id);
+    expect(ids).toEqual(["walked-4", "walked-3", "walked-2", "walked-1", "walked-0"]);
+  });
+
+  test("are left by leaving the loop", async () => {
+    const { requests, fetch } = spy(() => undefined);
+    for await (const _ of client.events.list.all({ limit: 1 }, { fetch })) break;
+    expect(requests).toHaveLength(1);
+  });
+});
+
+describe("errors", () => {
+  test("tell code, status, details and the request", async () => {
+    const id = "0199c0de-7a11-7c3e-9f00-5a1b2c3d4e5f";
+    const error = await client.memories.get({ id }).catch((thrown) => thrown);
+    expect(error).toBeInstanceOf(ApiError);
+    expect(error).toMatchObject({
+      code: "not_found",
+      status: 404,
+      details: { resource_type: "memory", resource_id: id },
+      requestId: expect.stringMatching(/^req_/),
+      retryAfter: null,
+    });
+    expect([isApiError(error), isApiError(error, "not_found"), isApiError(error, "conflict")]).toEqual([
+      true,
+      true,
+      false,
+    ]);
+  });
+
+  test("what is no answer of the service says so", async () => {
+    const { fetch } = spy(() => new Response("<h1>Bad Gateway</h1>", { status: 404 }));
+    await expect(client.auth.me({}, { fetch })).rejects.toMatchObject({
+      code: "unexpected_answer",
+      status: 404,
+    });
+    const nowhere = createClient({ url: "http://127.0.0.1:1", token: "t", retries: 0 });
+    await expect(nowhere.auth.me()).rejects.toBeInstanceOf(ConnectionError);
+    await expect(nowhere.auth.me()).rejects.toThrow(
+      /GET http:\/\/127\.0\.0\.1:1\/v1\/auth\/me: fetch failed \(.+\)/,
+    );
+  });
+
+  test("an aborted call throws the reason of its signal", async () => {
+    const controller = new AbortController();
+    const waiting = client.deliveries.poll({ wait: 30 }, { signal: controller.signal });
+    controller.abort(new Error("enough"));
+    await expect(waiting).rejects.toThrow("enough");
+  });
+});
+
+describe("trying again", () => {
+  test("a create whose answer is lost is made once, by one key", async () => {
+    const title = "Made once";
+    const { requests, fetch: losing } = spy(async (request, count) => {
+      if (count > 1) return undefined;
+      await fetch(request);
+      throw new TypeError("the connection broke");
+    });
+    const made = await client.memories.create({ ...MEMORY, title }, { fetch: losing });
+    expect(requests.map(keyOf)).toEqual([expect.any(String), keyOf(requests[0] as Request)]);
+    const { memories } = await client.memories.list({ search: title });
+    expect(memories.map(({ id }) => id)).toEqual([made.id]);
+  });
+
+  test("waits as Retry-After says, and gives up after as many tries as asked for", async () => {
+    const busy = () => new Response("{}", { status: 503, headers: { "Retry-After": "0" } });
+    const { requests, fetch } = spy(busy);
+    await expect(client.auth.me({}, { fetch, retries: 2 })).rejects.toMatchObject({ status: 503 });
+    expect(requests).toHaveLength(3);
+  });
+
+  test("what was refused is not sent again", async () => {
+    const { requests, fetch } = spy(() => undefined);
+    await expect(client.channels.create({ name: "" }, { fetch })).rejects.toMatchObject({
+      code: "validation_failed",
+    });
+    expect(requests).toHaveLength(1);
+  });
+
+  test("a login that may have been carried out is not sent again", async () => {
+    const { requests, fetch } = spy(() => {
+      throw new TypeError("the connection broke");
+    });
+    const login = client.auth.login({ email: "a@example.com", password: "p" }, { fetch });
+    await expect(login).rejects.toBeInstanceOf(ConnectionError);
+    expect(requests).toHaveLength(1);
+  });
+
+  test("what may be repeated carries no key", async () => {
+    const { requests, fetch } = spy(() => undefined);
+    await client.memories.search({ query: "content" }, { fetch });
+    await client.deliveries.ack({ delivery_ids: [] }, { fetch });
+    expect(requests.map(keyOf)).toEqual([null, null]);
+  });
+});
+
+describe("who calls", () => {
+  test("a key is exchanged once for many requests, and again when its token is refused", async () => {
+    let refused = false;
+    const isExchange = ({ url }: Request) => url.endsWith("/auth/token");
+    const { requests, fetch } = spy((request) => {
+      if (isExchange(request) || refused || requests.length < 5) return undefined;
+      refused = true;
+      return Response.json(
+        { error: { code: "authentication_failed", message: "It ended." } },
+        { status: 401 },
+      );
+    });
+    const own = createClient({ url: server.url, apiKey, fetch });
+    await Promise.all([own.auth.me(), own.auth.me(), own.auth.me()]);
+    expect(requests.filter(isExchange)).toHaveLength(1);
+    expect(await own.auth.me()).toMatchObject({ kind: "agent" });
+    expect(refused).toBe(true);
+    expect(requests.filter(isExchange)).toHaveLength(2);
+  });
+
+  test("a token is renewed before it ends, by the service's clock", async () => {
+    let exchanges = 0;
+    const ended = (request: Request) => {
+      if (!request.url.endsWith("/auth/token")) return Response.json({ kind: "agent" });
+      const body = { access_token: `token-${++exchanges}`, expires_at: "2020-01-01T00:00:00.000Z" };
+      // The service thinks it is an hour before that, then that it is past it.
+      const date = exchanges === 1 ? "Tue, 31 Dec 2019 23:00:00 GMT" : "Wed, 01 Jan 2020 00:00:01 GMT";
+      return Response.json(body, { headers: { date } });
+    };
+    const { requests, fetch } = spy(ended);
+    const own = createClient({ url: server.url, apiKey, fetch });
+    await own.auth.me();
+    await own.auth.me();
+    expect(exchanges).toBe(1);
+    expect(requests.at(-1)?.headers.get("authorization")).toBe("Bearer token-1");
+  });
+
+  test("a wrong key is refused once, and said", async () => {
+    const { requests, fetch } = spy(() => undefined);
+    const own = createClient({ url: server.url, apiKey: `ak_live_${"0".repeat(32)}`, fetch });
+    await expect(own.auth.me()).rejects.toMatchObject({ code: "authentication_failed" });
+    expect(requests).toHaveLength(1);
+  });
+
+  test("a person signs in by password", async () => {
+    const person = createClient({ url: server.url, authorize: byLogin(server.credentials.admin) });
+    expect(await person.auth.me()).toMatchObject({ kind: "user", user: { role: "admin" } });
+  });
+
+  test("a browser's session sends its CSRF token with what changes something", async () => {
+    const { requests, fetch } = spy(() => Response.json({}));
+    const authorize = bySession({ csrfToken: () => "csrf" });
+    const browser = createClient({ url: server.url, authorize, fetch });
+    await browser.auth.me();
+    await browser.auth.logout();
+    expect(requests.map(({ headers }) => headers.get("x-csrf-token"))).toEqual([null, "csrf"]);
+    expect(requests.map(({ credentials }) => credentials)).toEqual(["same-origin", "same-origin"]);
+  });
+
+  test("two ways to prove it are one too many", () => {
+    expect(() => createClient({ url: server.url, apiKey, token: "t" })).toThrow(TypeError);
+  });
+});
