@@ -5,8 +5,14 @@ import { useLoad } from "./use-load.ts";
 export function useNames(): (id: string) => string {
   const names = useLoad(async (signal) => {
     const [users, agents] = await Promise.all([
-      api.users.list({ limit: 200 }, { signal }).then(({ users }) => users, () => []),
-      api.agents.list({ limit: 200 }, { signal }).then(({ agents }) => agents, () => []),
+      api.users.list({ limit: 200 }, { signal }).then(
+        ({ users }) => users,
+        () => [],
+      ),
+      api.agents.list({ limit: 200 }, { signal }).then(
+        ({ agents }) => agents,
+        () => [],
+      ),
     ]);
     return new Map([
       ...users.map(({ id, display_name }) => [id, display_name] as const),

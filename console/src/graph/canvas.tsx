@@ -1,0 +1,162 @@
+import {
+  Background,
+  BackgroundVariant,
+  Controls,
+  type Edge,
+  Handle,
+  MarkerType,
+  type Node,
+  type NodeProps,
+  Position,
+  ReactFlow,
+  ReactFlowProvider,
+  useReactFlow,
+} from "@xyflow/react";
+import "@xyflow/react/dist/base.css";
+import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
+import { layOut } from "./layout.ts";
+import "./graph.css";
+
+export interface GraphNode {
+  id: string;
+  /** What a screen reader says of it. */
+  label: string;
+  content: ReactNode;
+}
+
+export interface GraphEdge {
+  id: string;
+  from: string;
+  to: string;
+  label?: string;
+  tone?: "done" | "waiting";
+}
+
+interface Props {
+  label: string;
+  nodes: GraphNode[];
+  edges: GraphEdge[];
+  size: { width: number; height: number };
+  selected?: string | null;
+  onSelect?: (id: string) => void;
+  /** Height of the picture in pixels. */
+  height?: number;
+}
+
+interface Data extends Record<string, unknown> {
+  content: ReactNode;
+  down: boolean;
+}
+
+/** A directed graph, laid out in layers: from left to right, or downwards where there is little room. */
+export function Canvas(props: Props) {
+  const frame = useRef<HTMLElement>(null);
+  const down = useNarrow(frame);
+  return (
+    <section ref={frame} className="graph" aria-label={props.label} style={{ height: props.height ?? 420 }}>
+      <ReactFlowProvider>
+        <Flow {...props} down={down} />
+      </ReactFlowProvider>
+    </section>
+  );
+}
+
+const NODE_TYPES = { box: BoxNode };
+/** Below it the layers go downwards. */
+const NARROW = 620;
+const MOST_ZOOM = 1.1;
+
+function Flow({ nodes, edges, size, selected, onSelect, down }: Props & { down: boolean }) {
+  const placed = useMemo(
+    () =>
+      layOut(
+        nodes.map(({ id }) => ({ id, ...size })),
+        edges,
+        down ? "down" : "right",
+      ),
+    [nodes, edges, size, down],
+  );
+  const shown = nodes.map(
+    ({ id, label, content }): Node<Data> => ({
+      id,
+      type: "box",
+      position: placed.get(id) ?? { x: 0, y: 0 },
+      data: { content, down },
+      selected: id === selected,
+      ariaLabel: label,
+      // Known before it is measured, so that the first picture is the last.
+      width: size.width,
+      height: size.height,
+    }),
+  );
+  return (
+    <ReactFlow
+      nodes={shown}
+      edges={edges.map(edgeOf)}
+      nodeTypes={NODE_TYPES}
+      nodesDraggable={false}
+      nodesConnectable={false}
+      nodesFocusable={onSelect !== undefined}
+      edgesFocusable={false}
+      elementsSelectable={onSelect !== undefined}
+      onNodeClick={(_, { id }) => onSelect?.(id)}
+      onNodesChange={(changes) => {
+        const chosen = changes.find((change) => change.type === "select" && change.selected);
+        if (chosen && "id" in chosen) onSelect?.(chosen.id);
+      }}
+      zoomOnScroll={false}
+      preventScrolling={false}
+      minZoom={0.2}
+      maxZoom={1.6}
+      proOptions={{ hideAttribution: true }}
+    >
+      <Background variant={BackgroundVariant.Dots} gap={18} size={1} />
+      <Controls showInteractive={false} />
+      <Fit by={`${down} ${nodes.map(({ id }) => id).join()} ${edges.map(({ id }) => id).join()}`} />
+    </ReactFlow>
+  );
+}
+
+function BoxNode({ data }: NodeProps<Node<Data>>) {
+  return (
+    <>
+      <Handle type="target" position={data.down ? Position.Top : Position.Left} isConnectable={false} />
+      {data.content}
+      <Handle type="source" position={data.down ? Position.Bottom : Position.Right} isConnectable={false} />
+    </>
+  );
+}
+
+function edgeOf({ id, from, to, label, tone }: GraphEdge): Edge {
+  return {
+    id,
+    source: from,
+    target: to,
+    ...(label === undefined ? {} : { label }),
+    className: tone ?? "waiting",
+    markerEnd: { type: MarkerType.ArrowClosed, color: "var(--graph-line)", width: 16, height: 16 },
+    labelBgPadding: [5, 3],
+    labelBgBorderRadius: 4,
+  };
+}
+
+/** Shows all of the graph when it has become another one. */
+function Fit({ by }: { by: string }) {
+  const { fitView } = useReactFlow();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `by` says when the graph is another one
+  useEffect(() => {
+    const frame = requestAnimationFrame(() => fitView({ padding: 0.08, maxZoom: MOST_ZOOM }));
+    return () => cancelAnimationFrame(frame);
+  }, [by, fitView]);
+  return null;
+}
+
+function useNarrow(frame: React.RefObject<HTMLElement | null>): boolean {
+  const [narrow, setNarrow] = useState(() => window.innerWidth < NARROW + 160);
+  useEffect(() => {
+    const watch = new ResizeObserver(([entry]) => entry && setNarrow(entry.contentRect.width < NARROW));
+    if (frame.current) watch.observe(frame.current);
+    return () => watch.disconnect();
+  }, [frame]);
+  return narrow;
+}

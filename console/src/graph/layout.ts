@@ -1,0 +1,41 @@
+import { Graph, layout as place } from "@dagrejs/dagre";
+
+export interface Box {
+  id: string;
+  width: number;
+  height: number;
+}
+
+export interface Line {
+  from: string;
+  to: string;
+}
+
+interface Placed {
+  x: number;
+  y: number;
+}
+
+/** Where each box's upper left corner stands, so that lines lead from left to right (or down) and cross little. */
+export function layOut(boxes: Box[], lines: Line[], direction: "right" | "down"): Map<string, Placed> {
+  const graph = new Graph();
+  graph.setGraph({
+    rankdir: direction === "right" ? "LR" : "TB",
+    nodesep: 20,
+    ranksep: 56,
+    marginx: 8,
+    marginy: 8,
+  });
+  graph.setDefaultEdgeLabel(() => ({}));
+  const known = new Set(boxes.map(({ id }) => id));
+  for (const { id, width, height } of boxes) graph.setNode(id, { width, height });
+  for (const { from, to } of lines)
+    if (known.has(from) && known.has(to) && from !== to) graph.setEdge(from, to);
+  place(graph);
+  return new Map(
+    boxes.map(({ id, width, height }) => {
+      const { x, y } = graph.node(id) as Placed;
+      return [id, { x: x - width / 2, y: y - height / 2 }];
+    }),
+  );
+}

@@ -1,0 +1,182 @@
+import { Check, Layers, Trash2 } from "lucide-react";
+import { Link, useNavigate, useParams } from "react-router";
+import type { Document } from "../../../../client/index.ts";
+import { api } from "../../data/api.ts";
+import { bytes } from "../../data/format.ts";
+import { pageFrom } from "../../data/offset.ts";
+import { useFresh } from "../../data/use-fresh.ts";
+import { useLoad, usePages } from "../../data/use-load.ts";
+import { useTask } from "../../data/use-task.ts";
+import { Button } from "../../ui/button.tsx";
+import { confirm } from "../../ui/confirm.tsx";
+import { Failure } from "../../ui/failure.tsx";
+import { Card, Empty, Fact, Facts, Page, Skeleton } from "../../ui/page.tsx";
+import { Load } from "../../ui/table.tsx";
+import { Id, Time } from "../../ui/text.tsx";
+import { toast } from "../../ui/toast.tsx";
+import { DocumentStatus, isUnderway, kindInWords } from "./words.tsx";
+import "../../styles/search.css";
+import "./documents.css";
+
+/** One document: how far it is, and the chunks it was cut into. */
+export function DocumentPage() {
+  const { id = "" } = useParams();
+  const loaded = useLoad((signal) => api.documents.get({ document_id: id }, { signal }), [id]);
+  const document = loaded.data;
+  useFresh(loaded.reload, document !== undefined && isUnderway(document), document?.status);
+  return (
+    <Page
+      title={document?.filename ?? "Document"}
+      above={[{ to: "/documents", label: "Documents" }]}
+      state={document && <DocumentStatus document={document} />}
+      actions={document && <Delete document={document} />}
+    >
+      <Load of={loaded} lines={8}>
+        {(data) => (
+          <div className="stack">
+            {data.error && <p className="notice bad">It could not be read: {data.error}</p>}
+            {data.superseded_by && (
+              <p className="notice">
+                A newer file of this name <Link to={`/documents/${data.superseded_by}`}>has replaced it</Link>
+                .
+              </p>
+            )}
+            {isUnderway(data) && <Stages document={data} />}
+            <div className="memory-page">
+              <Chunks key={`${data.document_id} ${data.status}`} document={data} />
+              <About document={data} />
+            </div>
+          </div>
+        )}
+      </Load>
+    </Page>
+  );
+}
+
+const STAGES = [
+  { status: "queued", says: "Queued" },
+  { status: "chunking", says: "Read and cut into chunks" },
+  { status: "embedding", says: "Meaning computed" },
+  { status: "stored", says: "Searchable" },
+] as const;
+
+function Stages({ document }: { document: Document }) {
+  const at = STAGES.findIndex(({ status }) => status === document.status);
+  return (
+    <ol className="stages" aria-label="How far it is">
+      {STAGES.map(({ status, says }, stage) => (
+        <li
+          key={status}
+          className={stage < at ? "stage done" : stage === at ? "stage now" : "stage"}
+          aria-current={stage === at ? "step" : undefined}
+        >
+          <span className="stage-mark">{stage < at ? <Check aria-hidden size={12} /> : stage + 1}</span>
+          {says}
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function About({ document }: { document: Document }) {
+  const audience = Object.entries(document.audience).filter(([, labels]) => labels.length > 0);
+  return (
+    <Card>
+      <Facts>
+        <Fact name="Kind">{kindInWords(document.mime_type)}</Fact>
+        <Fact name="Size">{bytes(document.byte_size)}</Fact>
+        <Fact name="Who may read">{document.sensitivity}</Fact>
+        <Fact name="Source">{document.ingestion_source_name}</Fact>
+        <Fact name="Version">{document.version_num}</Fact>
+        {audience.map(([name, labels]) => (
+          <Fact key={name} name={name.replace("_", " ")}>
+            {labels.join(", ")}
+          </Fact>
+        ))}
+        <Fact name="Uploaded">
+          <Time at={document.created_at} />
+        </Fact>
+        {document.ingested_at && (
+          <Fact name="Searchable since">
+            <Time at={document.ingested_at} />
+          </Fact>
+        )}
+        <Fact name="Id">
+          <Id>{document.document_id}</Id>
+        </Fact>
+      </Facts>
+    </Card>
+  );
+}
+
+function Chunks({ document }: { document: Document }) {
+  const { items, error, more, loading, reload } = usePages(
+    (cursor, signal) =>
+      pageFrom(cursor, async (offset) => {
+        const { chunks, total } = await api.documents.listChunks(
+          { document_id: document.document_id, source_id: document.ingestion_source_id, offset, limit: 20 },
+          { signal },
+        );
+        return { items: chunks, total };
+      }),
+    [document.document_id],
+  );
+  if (!items) return error === undefined ? <Skeleton lines={6} /> : <Failure error={error} retry={reload} />;
+  if (items.length === 0) {
+    return (
+      <Empty icon={Layers} title="No chunks yet">
+        {isUnderway(document)
+          ? "They are shown here as soon as the document is read."
+          : "Nothing could be read from it."}
+      </Empty>
+    );
+  }
+  return (
+    <div className="stack tight">
+      <ol className="chunks" aria-label="Chunks">
+        {items.map((chunk) => (
+          <li key={chunk.chunk_id} className="chunk">
+            <p className="chunk-head">
+              <span className="num">{chunk.chunk_index + 1}</span>
+              {chunk.page_number && <span>page {chunk.page_number}</span>}
+              <span className="num">
+                characters {chunk.char_offset}–{chunk.char_offset + chunk.char_length}
+              </span>
+            </p>
+            <p className="chunk-text">{chunk.text}</p>
+          </li>
+        ))}
+      </ol>
+      {more && (
+        <Button small busy={loading} onClick={more}>
+          Load more
+        </Button>
+      )}
+    </div>
+  );
+}
+
+function Delete({ document }: { document: Document }) {
+  const navigate = useNavigate();
+  const remove = useTask(async () => {
+    const wanted = await confirm({
+      title: `Delete ${document.filename}?`,
+      text: "The file and its chunks are erased; no search finds them any more. Memories that cite it keep the passage, marked as stale.",
+      action: "Delete",
+    });
+    if (!wanted) return;
+    const { document_id, ingestion_source_id: source_id } = document;
+    const { deleted } = await api.documents.delete({ document_id, source_id });
+    toast(
+      deleted
+        ? { title: `${document.filename} is deleted.` }
+        : { tone: "bad", title: "It was not there any more." },
+    );
+    navigate("/documents");
+  });
+  return (
+    <Button kind="danger" icon={Trash2} busy={remove.busy} onClick={() => remove.run()}>
+      Delete
+    </Button>
+  );
+}

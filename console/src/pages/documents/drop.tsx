@@ -1,0 +1,135 @@
+import { CircleAlert, CircleCheck, FileUp } from "lucide-react";
+import { type DragEvent, useRef, useState } from "react";
+import { bytes } from "../../data/format.ts";
+import { Button } from "../../ui/button.tsx";
+import { messageOf } from "../../ui/failure.tsx";
+import { SelectField } from "../../ui/field.tsx";
+import { KINDS, type Sensitivity, upload } from "./upload.ts";
+
+interface Sending {
+  key: number;
+  name: string;
+  size: number;
+  /** 0..1 while it is sent. */
+  part: number;
+  state: "sending" | "accepted" | "refused";
+  why?: string;
+}
+
+const SENSITIVITIES: { value: Sensitivity; label: string }[] = [
+  { value: "public", label: "Public" },
+  { value: "internal", label: "Internal" },
+  { value: "confidential", label: "Confidential: you and your team" },
+  { value: "restricted", label: "Restricted: you and your team" },
+];
+
+let next = 0;
+
+/** Takes files by dropping or choosing them, and shows how far each has been sent. */
+export function Drop({ onAccepted }: { onAccepted(): void }) {
+  const [files, setFiles] = useState<Sending[]>([]);
+  const [sensitivity, setSensitivity] = useState<Sensitivity>("internal");
+  const [over, setOver] = useState(false);
+  const input = useRef<HTMLInputElement>(null);
+
+  const change = (key: number, to: Partial<Sending>) =>
+    setFiles((all) => all.map((file) => (file.key === key ? { ...file, ...to } : file)));
+  const send = async (file: File) => {
+    const key = next++;
+    setFiles((all) => [{ key, name: file.name, size: file.size, part: 0, state: "sending" }, ...all]);
+    try {
+      const { accepted, error_code } = await upload(file, sensitivity, (part) => change(key, { part }));
+      change(
+        key,
+        accepted
+          ? { part: 1, state: "accepted" }
+          : { state: "refused", why: error_code ?? "It was refused." },
+      );
+      if (accepted) onAccepted();
+    } catch (error) {
+      change(key, { state: "refused", why: messageOf(error) });
+    }
+  };
+  const take = (list: FileList | null) => {
+    for (const file of list ?? []) void send(file);
+  };
+  const drop = (event: DragEvent) => {
+    event.preventDefault();
+    setOver(false);
+    take(event.dataTransfer.files);
+  };
+  return (
+    <div className="stack tight">
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: dropping is for the mouse; the button inside does the same */}
+      <div
+        className={over ? "drop over" : "drop"}
+        onDragOver={(event) => {
+          event.preventDefault();
+          setOver(true);
+        }}
+        onDragLeave={() => setOver(false)}
+        onDrop={drop}
+      >
+        <FileUp aria-hidden size={22} className="faint" />
+        <div className="grow">
+          <p>
+            <strong>Drop files here</strong> <span className="muted">or choose them.</span>
+          </p>
+          <p className="muted small">
+            PDF, Word, PowerPoint, Excel, HTML, Markdown or text. A file of the same name replaces the earlier
+            one.
+          </p>
+        </div>
+        <SelectField
+          label="Who may read"
+          value={sensitivity}
+          options={SENSITIVITIES}
+          onChange={(value) => setSensitivity(value as Sensitivity)}
+        />
+        <Button icon={FileUp} onClick={() => input.current?.click()}>
+          Choose files
+        </Button>
+        <input
+          ref={input}
+          type="file"
+          multiple
+          className="visually-hidden"
+          aria-label="Files to upload"
+          tabIndex={-1}
+          accept={Object.keys(KINDS)
+            .map((extension) => `.${extension}`)
+            .join()}
+          onChange={(event) => {
+            take(event.target.files);
+            event.target.value = "";
+          }}
+        />
+      </div>
+      {files.length > 0 && (
+        <ul className="sendings" aria-label="Uploads">
+          {files.map((file) => (
+            <Progress key={file.key} file={file} />
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}
+
+function Progress({ file }: { file: Sending }) {
+  return (
+    <li className={`sending ${file.state}`}>
+      {file.state === "accepted" && <CircleCheck aria-hidden size={16} />}
+      {file.state === "refused" && <CircleAlert aria-hidden size={16} />}
+      <span className="truncate grow">{file.name}</span>
+      <span className="muted small num">{bytes(file.size)}</span>
+      {file.state === "sending" ? (
+        <progress value={file.part} max={1} aria-label={`Sending ${file.name}`} />
+      ) : (
+        <span className="small" role="status">
+          {file.state === "accepted" ? "Uploaded" : file.why}
+        </span>
+      )}
+    </li>
+  );
+}

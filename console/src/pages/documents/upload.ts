@@ -1,0 +1,61 @@
+import type { DocumentsUploadResult } from "../../../../client/index.ts";
+import { api } from "../../data/api.ts";
+import { base64 } from "../../data/base64.ts";
+
+/** What a file's name says it is; the service takes no other kinds. */
+const OFFICE = "application/vnd.openxmlformats-officedocument.";
+export const KINDS = {
+  pdf: "application/pdf",
+  docx: `${OFFICE}wordprocessingml.document`,
+  pptx: `${OFFICE}presentationml.presentation`,
+  xlsx: `${OFFICE}spreadsheetml.sheet`,
+  html: "text/html",
+  htm: "text/html",
+  md: "text/markdown",
+  markdown: "text/markdown",
+  txt: "text/plain",
+  log: "text/plain",
+} as const;
+
+export type Sensitivity = "public" | "internal" | "confidential" | "restricted";
+
+export function kindOf(filename: string) {
+  const extension = filename.split(".").pop()?.toLowerCase() ?? "";
+  return extension in KINDS ? KINDS[extension as keyof typeof KINDS] : undefined;
+}
+
+/** Sends a file; `onProgress` hears which part (0..1) has left the browser. */
+export async function upload(
+  file: File,
+  sensitivity: Sensitivity,
+  onProgress: (part: number) => void,
+): Promise<DocumentsUploadResult> {
+  const mime_type = kindOf(file.name);
+  if (!mime_type) throw new Error(`${file.name} is none of ${Object.keys(KINDS).join(", ")}.`);
+  const params = { file_content: await base64(file), filename: file.name, mime_type, sensitivity };
+  return api.documents.upload(params, { fetch: watched(onProgress), timeoutMs: 10 * 60_000 });
+}
+
+/** `fetch` tells nothing of how far a body has been sent; XMLHttpRequest does. */
+function watched(onProgress: (part: number) => void): typeof fetch {
+  return (input, init = {}) =>
+    new Promise((done, failed) => {
+      const request = new XMLHttpRequest();
+      request.open(init.method ?? "GET", String(input));
+      new Headers(init.headers).forEach((value, name) => {
+        request.setRequestHeader(name, value);
+      });
+      request.upload.onprogress = ({ loaded, total }) => onProgress(total ? loaded / total : 0);
+      request.onload = () =>
+        done(new Response(request.response, { status: request.status, headers: headersOf(request) }));
+      request.onerror = () => failed(new TypeError("The connection was lost."));
+      request.onabort = () => failed(new DOMException("Aborted", "AbortError"));
+      init.signal?.addEventListener("abort", () => request.abort());
+      request.send(init.body as XMLHttpRequestBodyInit);
+    });
+}
+
+function headersOf(request: XMLHttpRequest): Headers {
+  const lines = request.getAllResponseHeaders().trim().split(/\r?\n/);
+  return new Headers(lines.filter(Boolean).map((line) => line.split(/:\s*(.*)/, 2) as [string, string]));
+}

@@ -1,0 +1,33 @@
+import type { Document } from "../../../../client/index.ts";
+import { Badge, type Tone } from "../../ui/badge.tsx";
+
+const TONE: Record<Document["status"], Tone> = {
+  queued: "neutral",
+  chunking: "info",
+  embedding: "info",
+  stored: "good",
+  failed: "bad",
+  superseded: "warn",
+};
+
+const UNDERWAY: readonly Document["status"][] = ["queued", "chunking", "embedding"];
+export const isUnderway = ({ status }: Pick<Document, "status">) => UNDERWAY.includes(status);
+
+export function DocumentStatus({ document }: { document: Document }) {
+  return (
+    <Badge tone={TONE[document.status]} dot={isUnderway(document)}>
+      {document.status}
+    </Badge>
+  );
+}
+
+const KIND: [part: string, says: string][] = [
+  ["pdf", "PDF"],
+  ["wordprocessing", "Word"],
+  ["presentation", "Slides"],
+  ["spreadsheet", "Sheet"],
+  ["html", "HTML"],
+  ["markdown", "Markdown"],
+];
+
+export const kindInWords = (mime: string) => KIND.find(([part]) => mime.includes(part))?.[1] ?? "Text";

@@ -1,0 +1,157 @@
+import { SearchX, TriangleAlert } from "lucide-react";
+import { useState } from "react";
+import { Link } from "react-router";
+import type { MemoriesSearchResult } from "../../../../client/index.ts";
+import { api } from "../../data/api.ts";
+import { useLoad } from "../../data/use-load.ts";
+import { Button } from "../../ui/button.tsx";
+import { TextField } from "../../ui/field.tsx";
+import { Card, Empty } from "../../ui/page.tsx";
+import { Load } from "../../ui/table.tsx";
+import { Time } from "../../ui/text.tsx";
+import type { MemoryFilters } from "./filters.tsx";
+import { Funnel } from "./funnel.tsx";
+import { Scores } from "./scores.tsx";
+import { ScopeBadge, StatusBadge, Tags } from "./words.tsx";
+
+type Result = MemoriesSearchResult["results"][number];
+
+/** What a search finds, and how it came to that. */
+export function Found({ filters }: { filters: MemoryFilters }) {
+  const [expect, setExpect] = useState("");
+  const found = useLoad(
+    (signal) => api.memories.search(paramsOf(filters, expect), { signal }),
+    [JSON.stringify(filters), expect],
+  );
+  return (
+    <Load of={found} lines={8}>
+      {(answer) => (
+        <div className={answer.plan ? "found explained" : "found"}>
+          <div className="stack">
+            {answer.degraded && (
+              <p className="notice warn">
+                <TriangleAlert aria-hidden size={16} /> Searched in part only:{" "}
+                {answer.degraded_reasons.join("; ")}
+              </p>
+            )}
+            {answer.results.length === 0 ? <NoMatch /> : <Results results={answer.results} />}
+          </div>
+          {answer.plan && (
+            <Explained answer={answer} plan={answer.plan} expect={expect} onExpect={setExpect} />
+          )}
+        </div>
+      )}
+    </Load>
+  );
+}
+
+function paramsOf({ q, type, scope, project, tags, superseded, explain }: MemoryFilters, expect: string) {
+  return {
+    query: q,
+    limit: 20,
+    explain,
+    ...(type && { memory_types: [type] }),
+    ...(scope && { scope }),
+    ...(project && { project_id: project }),
+    ...(tags.length > 0 && { tags }),
+    ...(superseded && { include_superseded: true }),
+    ...(explain && expect && { expect }),
+  };
+}
+
+function Results({ results }: { results: Result[] }) {
+  return (
+    <ol className="results" aria-label="Results">
+      {results.map(({ memory, score, sources, superseded }) => (
+        <li key={memory.id} className="result">
+          <div
+            className="result-score"
+            title={Object.entries(sources)
+              .map(([leg, value]) => `${leg} ${value}`)
+              .join(" · ")}
+          >
+            <span className="num">{score.toFixed(2)}</span>
+            <meter min={0} max={1} value={score} aria-label="Score" />
+          </div>
+          <div className="result-words">
+            <Link to={`/memories/${memory.id}`} className="memory-title">
+              {memory.title}
+            </Link>
+            <p className="result-text">{memory.content}</p>
+            <div className="result-facts">
+              <ScopeBadge scope={memory.scope} />
+              {superseded && <StatusBadge memory={memory} />}
+              <span>{memory.type}</span>
+              <Time at={memory.created_at} />
+              <Tags tags={memory.tags} />
+            </div>
+          </div>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function NoMatch() {
+  return (
+    <Empty icon={SearchX} title="Nothing fits well enough">
+      No memory that you may read comes near this question. Other words, fewer filters, or the explanation
+      beside may help.
+    </Empty>
+  );
+}
+
+interface ExplainedProps {
+  answer: MemoriesSearchResult;
+  plan: NonNullable<MemoriesSearchResult["plan"]>;
+  expect: string;
+  onExpect(id: string): void;
+}
+
+function Explained({ answer, plan, expect, onExpect }: ExplainedProps) {
+  const titles = new Map(answer.results.map(({ memory }) => [memory.id, memory.title]));
+  return (
+    <div className="stack explanation">
+      <Card title="How it was found">
+        <Funnel plan={plan} />
+      </Card>
+      <Card title="What made up the scores">
+        <Scores plan={plan} titles={titles} />
+      </Card>
+      <Card title="Why is one missing?">
+        <Missing plan={plan} expect={expect} onExpect={onExpect} />
+      </Card>
+    </div>
+  );
+}
+
+function Missing({ plan, expect, onExpect }: Omit<ExplainedProps, "answer">) {
+  const [id, setId] = useState(expect);
+  return (
+    <form
+      className="stack tight"
+      onSubmit={(event) => {
+        event.preventDefault();
+        onExpect(id.trim());
+      }}
+    >
+      <TextField
+        label="Memory id"
+        value={id}
+        onChange={setId}
+        placeholder="The memory that you expected here"
+      />
+      <div className="row">
+        <Button type="submit" small>
+          Explain
+        </Button>
+        {plan.expect && (
+          <p role="status">
+            <strong>{plan.expect.found ? "Found." : `Lost at “${plan.expect.stage}”.`}</strong>{" "}
+            {plan.expect.reason}
+          </p>
+        )}
+      </div>
+    </form>
+  );
+}

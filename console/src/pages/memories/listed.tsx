@@ -1,0 +1,94 @@
+import { Brain, Plus, SearchX } from "lucide-react";
+import { Link } from "react-router";
+import type { Memory } from "../../../../client/index.ts";
+import { api } from "../../data/api.ts";
+import { usePages } from "../../data/use-load.ts";
+import { Button } from "../../ui/button.tsx";
+import { Empty } from "../../ui/page.tsx";
+import { type Column, List } from "../../ui/table.tsx";
+import { Time } from "../../ui/text.tsx";
+import type { MemoryFilters } from "./filters.tsx";
+import { percent, ScopeBadge, StatusBadge, Tags } from "./words.tsx";
+
+const COLUMNS: Column<Memory>[] = [
+  {
+    name: "Memory",
+    cell: (memory) => (
+      <div className="memory-cell">
+        <Link to={`/memories/${memory.id}`} className="memory-title">
+          {memory.title}
+        </Link>
+        <span className="memory-excerpt">{memory.content}</span>
+      </div>
+    ),
+  },
+  { name: "Type", cell: (memory) => memory.type, wideOnly: true },
+  {
+    name: "Scope",
+    cell: (memory) => (
+      <span className="row">
+        <ScopeBadge scope={memory.scope} />
+        {memory.status !== "active" && <StatusBadge memory={memory} />}
+      </span>
+    ),
+  },
+  { name: "Tags", cell: (memory) => <Tags tags={memory.tags} />, wideOnly: true },
+  { name: "Confidence", cell: (memory) => percent(memory.confidence), end: true, wideOnly: true },
+  { name: "Made", cell: (memory) => <Time at={memory.created_at} />, end: true },
+];
+
+/** Those that fit the filters, newest first. */
+export function Listed({ filters, remember }: { filters: MemoryFilters; remember(): void }) {
+  const { type, scope, project, tags, superseded, neverCited } = filters;
+  const params = {
+    ...(type && { type }),
+    ...(scope && { scope }),
+    ...(project && { project_id: project }),
+    ...(tags.length > 0 && { tags }),
+    ...(superseded && { include_superseded: true }),
+    ...(neverCited && { never_cited: true }),
+  };
+  const filtered = Object.keys(params).length > 0;
+  const pages = usePages(
+    async (cursor, signal) => {
+      const answer = await api.memories.list({ ...params, ...(cursor && { cursor }), limit: 50 }, { signal });
+      return { items: answer.memories, next: answer.next_cursor };
+    },
+    [JSON.stringify(params)],
+  );
+  return (
+    <List
+      {...pages}
+      label="Memories"
+      columns={COLUMNS}
+      keyOf={(memory) => memory.id}
+      linkOf={(memory) => `/memories/${memory.id}`}
+      empty={filtered ? <NothingFits /> : <Nothing remember={remember} />}
+    />
+  );
+}
+
+function NothingFits() {
+  return (
+    <Empty icon={SearchX} title="No memory fits these filters">
+      Take one away, or search by meaning with the field above.
+    </Empty>
+  );
+}
+
+function Nothing({ remember }: { remember(): void }) {
+  return (
+    <Empty
+      icon={Brain}
+      title="Nothing is remembered yet"
+      action={
+        <Button kind="primary" icon={Plus} onClick={remember}>
+          Remember something
+        </Button>
+      }
+    >
+      Agents remember with <code>POST /v1/memories</code>, or <code>npx afferent remember</code>. What they
+      keep to themselves (scope <code>agent</code>) is shown to them and their owner only.
+    </Empty>
+  );
+}

@@ -1,0 +1,42 @@
+import { GitMerge, Plus } from "lucide-react";
+import { useState } from "react";
+import { useSearchParams } from "react-router";
+import { Button, ButtonLink } from "../../ui/button.tsx";
+import { Page } from "../../ui/page.tsx";
+import { Filters, filtersOf } from "./filters.tsx";
+import { Found } from "./found.tsx";
+import { Listed } from "./listed.tsx";
+import { RememberDialog } from "./remember.tsx";
+import "../../styles/search.css";
+import "./memories.css";
+
+/** What agents and people remember: listed, or searched by words and meaning. */
+export function Memories() {
+  const [search] = useSearchParams();
+  const [adding, setAdding] = useState(false);
+  const filters = filtersOf(search);
+  return (
+    <Page
+      title="Memories"
+      lead="What agents and people remember, as far as you may read it."
+      actions={
+        <>
+          <ButtonLink to="/memories/merges" icon={GitMerge}>
+            Merge proposals
+          </ButtonLink>
+          <Button kind="primary" icon={Plus} onClick={() => setAdding(true)}>
+            Remember
+          </Button>
+        </>
+      }
+    >
+      <Filters />
+      {filters.q ? (
+        <Found filters={filters} />
+      ) : (
+        <Listed filters={filters} remember={() => setAdding(true)} />
+      )}
+      {adding && <RememberDialog onClose={() => setAdding(false)} />}
+    </Page>
+  );
+}

@@ -1,0 +1,81 @@
+import { Content, Item, Portal, Root, Trigger } from "@radix-ui/react-dropdown-menu";
+import { MoreHorizontal, Pencil } from "lucide-react";
+import { useState } from "react";
+import type { MemoryWithUsage } from "../../../../client/index.ts";
+import { api } from "../../data/api.ts";
+import { useTask } from "../../data/use-task.ts";
+import { Button, IconButton } from "../../ui/button.tsx";
+import { confirm } from "../../ui/confirm.tsx";
+import { toast } from "../../ui/toast.tsx";
+import { EditDialog, PromoteDialog, RelateDialog, SupersedeDialog } from "./memory-dialogs.tsx";
+
+type Open = "edit" | "promote" | "relate" | "supersede" | null;
+
+/** What can be done with a memory. */
+export function Actions({ memory, reload }: { memory: MemoryWithUsage; reload(): Promise<void> }) {
+  const [open, setOpen] = useState<Open>(null);
+  const forget = useTask(async () => {
+    const wanted = await confirm({
+      title: `Forget “${memory.title}”?`,
+      text: "No search finds it from now on. For 30 days it can be restored; then it is purged.",
+      action: "Forget",
+    });
+    if (!wanted) return;
+    await api.memories.forget({ id: memory.id });
+    toast({ title: "Forgotten. It can be restored within 30 days." });
+    await reload();
+  });
+  const restore = useTask(async () => {
+    await api.memories.restore({ id: memory.id });
+    toast({ title: "Restored: it is found again." });
+    await reload();
+  });
+  if (memory.status === "forgotten") {
+    return (
+      <Button kind="primary" busy={restore.busy} onClick={() => restore.run()}>
+        Restore
+      </Button>
+    );
+  }
+  const close = () => setOpen(null);
+  const done = async () => {
+    close();
+    await reload();
+  };
+  return (
+    <>
+      <Button icon={Pencil} onClick={() => setOpen("edit")}>
+        Edit
+      </Button>
+      <Root modal={false}>
+        <Trigger asChild>
+          <IconButton icon={MoreHorizontal} label="More actions" />
+        </Trigger>
+        <Portal>
+          <Content className="menu" align="end" sideOffset={4}>
+            <Item className="menu-item" onSelect={() => setOpen("relate")}>
+              Relate to another…
+            </Item>
+            {memory.scope !== "institutional" && (
+              <Item className="menu-item" onSelect={() => setOpen("promote")}>
+                Let more read it…
+              </Item>
+            )}
+            {memory.status === "active" && (
+              <Item className="menu-item" onSelect={() => setOpen("supersede")}>
+                Replace by another…
+              </Item>
+            )}
+            <Item className="menu-item danger" onSelect={() => forget.run()}>
+              Forget…
+            </Item>
+          </Content>
+        </Portal>
+      </Root>
+      {open === "edit" && <EditDialog memory={memory} onClose={close} onDone={done} />}
+      {open === "promote" && <PromoteDialog memory={memory} onClose={close} onDone={done} />}
+      {open === "relate" && <RelateDialog memory={memory} onClose={close} onDone={done} />}
+      {open === "supersede" && <SupersedeDialog memory={memory} onClose={close} onDone={done} />}
+    </>
+  );
+}

@@ -1,0 +1,195 @@
+import { useState } from "react";
+import type { MemoryWithUsage } from "../../../../client/index.ts";
+import { api } from "../../data/api.ts";
+import { useLoad } from "../../data/use-load.ts";
+import { useTask } from "../../data/use-task.ts";
+import { FormDialog } from "../../ui/dialog.tsx";
+import { SelectField, TextArea, TextField } from "../../ui/field.tsx";
+import { toast } from "../../ui/toast.tsx";
+import { MemoryPicker } from "./memory-picker.tsx";
+
+interface Props {
+  memory: MemoryWithUsage;
+  onClose(): void;
+  onDone(): Promise<void>;
+}
+
+export function EditDialog({ memory, onClose, onDone }: Props) {
+  const [title, setTitle] = useState(memory.title);
+  const [content, setContent] = useState(memory.content);
+  const [confidence, setConfidence] = useState(String(memory.confidence));
+  const [importance, setImportance] = useState(String(memory.importance));
+  const [tags, setTags] = useState(memory.tags.join(", "));
+  const save = useTask(
+    async () => {
+      const list = tags
+        .split(",")
+        .map((tag) => tag.trim())
+        .filter(Boolean);
+      const shares = { confidence: Number(confidence), importance: Number(importance) };
+      await api.memories.update({ id: memory.id, title, content, ...shares, tags: list });
+      toast({ title: "Saved." });
+      await onDone();
+    },
+    { quiet: true },
+  );
+  const share = { type: "number", min: 0, max: 1, step: 0.05, required: true };
+  return (
+    <FormDialog
+      title="Edit memory"
+      submit="Save"
+      onClose={onClose}
+      onSubmit={() => save.run()}
+      busy={save.busy}
+      error={save.error}
+    >
+      <TextField label="Title" value={title} onChange={setTitle} required maxLength={500} />
+      <TextArea label="Content" value={content} onChange={setContent} required maxLength={32_768} rows={8} />
+      <div className="grid-2">
+        <TextField
+          label="Confidence"
+          {...share}
+          value={confidence}
+          onChange={setConfidence}
+          hint="0 to 1: how sure it is."
+        />
+        <TextField
+          label="Importance"
+          {...share}
+          value={importance}
+          onChange={setImportance}
+          hint="0 to 1: how much it matters."
+        />
+      </div>
+      <TextField label="Tags" value={tags} onChange={setTags} hint="Separated by commas." />
+    </FormDialog>
+  );
+}
+
+export function PromoteDialog({ memory, onClose, onDone }: Props) {
+  const [scope, setScope] = useState<"team" | "institutional">("institutional");
+  const [team, setTeam] = useState(memory.team_id ?? "");
+  const save = useTask(
+    async () => {
+      await api.memories.promote({
+        id: memory.id,
+        scope,
+        ...(scope === "team" && team && { team_id: team }),
+      });
+      toast({
+        title:
+          scope === "team" ? "The team can read it now." : "Everyone in the organisation can read it now.",
+      });
+      await onDone();
+    },
+    { quiet: true },
+  );
+  const options = [
+    ...(memory.scope === "agent" ? [{ value: "team", label: "The team" }] : []),
+    { value: "institutional", label: "Everyone in the organisation" },
+  ];
+  return (
+    <FormDialog
+      title="Let more read it"
+      submit="Promote"
+      onClose={onClose}
+      onSubmit={() => save.run()}
+      busy={save.busy}
+      error={save.error}
+    >
+      <SelectField
+        label="Who may read it"
+        value={scope}
+        options={options}
+        onChange={(value) => setScope(value as typeof scope)}
+        hint="It only ever widens: this cannot be taken back."
+      />
+      {scope === "team" && (
+        <TextField
+          label="Team id"
+          value={team}
+          onChange={setTeam}
+          hint="Empty: the team of the agent that owns it."
+        />
+      )}
+    </FormDialog>
+  );
+}
+
+export function RelateDialog({ memory, onClose, onDone }: Props) {
+  const [type, setType] = useState("related_to");
+  const [target, setTarget] = useState("");
+  const [strength, setStrength] = useState("0.5");
+  const types = useLoad((signal) => api.relationships.types({}, { signal }), []);
+  const known = types.data?.relationship_types ?? [];
+  const save = useTask(
+    async () => {
+      await api.relationships.create({
+        id: memory.id,
+        target_memory_id: target,
+        relationship_type: type,
+        strength: Number(strength),
+      });
+      toast({ title: "Related." });
+      await onDone();
+    },
+    { quiet: true },
+  );
+  return (
+    <FormDialog
+      title="Relate to another memory"
+      submit="Relate"
+      disabled={!target}
+      onClose={onClose}
+      onSubmit={() => save.run()}
+      busy={save.busy}
+      error={save.error}
+    >
+      <SelectField
+        label={`“${memory.title}” …`}
+        value={type}
+        onChange={setType}
+        options={known.map(({ name }) => ({ value: name, label: name.replaceAll("_", " ") }))}
+        hint={known.find(({ name }) => name === type)?.description}
+      />
+      <MemoryPicker label="… which memory" not={memory.id} value={target} onChange={setTarget} />
+      <TextField
+        label="Strength"
+        type="number"
+        min={0}
+        max={1}
+        step={0.05}
+        value={strength}
+        onChange={setStrength}
+      />
+    </FormDialog>
+  );
+}
+
+export function SupersedeDialog({ memory, onClose, onDone }: Props) {
+  const [by, setBy] = useState("");
+  const save = useTask(
+    async () => {
+      await api.memories.supersede({ id: memory.id, superseded_by_id: by });
+      toast({ title: "Replaced: searches give the newer one." });
+      await onDone();
+    },
+    { quiet: true },
+  );
+  return (
+    <FormDialog
+      title="Replace by another memory"
+      submit="Replace"
+      disabled={!by}
+      onClose={onClose}
+      onSubmit={() => save.run()}
+      busy={save.busy}
+      error={save.error}
+    >
+      <p className="muted">
+        “{memory.title}” stays readable and is no longer found, unless replaced ones are asked for.
+      </p>
+      <MemoryPicker label="The memory that stands in its place" not={memory.id} value={by} onChange={setBy} />
+    </FormDialog>
+  );
+}

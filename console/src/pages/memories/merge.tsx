@@ -1,0 +1,190 @@
+import { useState } from "react";
+import { Link, useNavigate, useParams } from "react-router";
+import type { Memory, MergeProposal } from "../../../../client/index.ts";
+import { api } from "../../data/api.ts";
+import { useLoad } from "../../data/use-load.ts";
+import { useTask } from "../../data/use-task.ts";
+import { useSession } from "../../shell/session.tsx";
+import { Badge } from "../../ui/badge.tsx";
+import { Button } from "../../ui/button.tsx";
+import { Diff } from "../../ui/diff.tsx";
+import { TextArea, TextField } from "../../ui/field.tsx";
+import { Card, Page } from "../../ui/page.tsx";
+import { Load } from "../../ui/table.tsx";
+import { Time } from "../../ui/text.tsx";
+import { toast } from "../../ui/toast.tsx";
+import { MERGE_TONE, readable } from "./merges.tsx";
+import { percent, ScopeBadge, Tags } from "./words.tsx";
+import "../../styles/search.css";
+import "./memories.css";
+
+interface Pair {
+  proposal: MergeProposal;
+  a: Memory | null;
+  b: Memory | null;
+}
+
+/** Two memories side by side, to say which of them stays. */
+export function Merge() {
+  const { id = "" } = useParams();
+  const pair = useLoad(
+    async (signal): Promise<Pair> => {
+      const proposal = await api.merges.get({ id }, { signal });
+      const [a, b] = await Promise.all([
+        readable(proposal.memory_a_id, signal),
+        readable(proposal.memory_b_id, signal),
+      ]);
+      return { proposal, a, b };
+    },
+    [id],
+  );
+  const status = pair.data?.proposal.status;
+  return (
+    <Page
+      title="Merge proposal"
+      above={[
+        { to: "/memories", label: "Memories" },
+        { to: "/memories/merges", label: "Merge proposals" },
+      ]}
+      state={status && <Badge tone={MERGE_TONE[status]}>{status}</Badge>}
+    >
+      <Load of={pair} lines={8}>
+        {(data) => <Compare {...data} />}
+      </Load>
+    </Page>
+  );
+}
+
+function Compare({ proposal, a, b }: Pair) {
+  const [survivor, setSurvivor] = useState(newer(a, b)?.id ?? "");
+  const { isAdmin } = useSession();
+  const open = proposal.status === "open";
+  return (
+    <div className="stack">
+      <p className="muted">
+        Proposed <Time at={proposal.proposed_at} /> by{" "}
+        {proposal.proposer_agent_id ?? proposal.proposer_user_id ?? "the service"}
+        {proposal.similarity !== null && `: their texts are ${percent(proposal.similarity)} alike`}.
+        {proposal.resolution_note && ` “${proposal.resolution_note}”`}
+      </p>
+      <div className="merge-sides">
+        {[a, b].map((memory, at) => (
+          <Side
+            key={memory?.id ?? at}
+            memory={memory}
+            stays={proposal.surviving_memory_id === memory?.id}
+            chosen={open && isAdmin ? survivor === memory?.id : undefined}
+            choose={setSurvivor}
+          />
+        ))}
+      </div>
+      {a && b && (
+        <Card title="What differs">
+          <Diff before={a.content} after={b.content} />
+        </Card>
+      )}
+      {open &&
+        (isAdmin ? (
+          <Decide proposal={proposal} survivor={[a, b].find((memory) => memory?.id === survivor)} />
+        ) : (
+          <p className="muted">An admin of the organisation decides.</p>
+        ))}
+    </div>
+  );
+}
+
+function newer(a: Memory | null, b: Memory | null): Memory | null {
+  if (!a || !b) return a ?? b;
+  return a.created_at > b.created_at ? a : b;
+}
+
+interface SideProps {
+  memory: Memory | null;
+  stays: boolean;
+  chosen: boolean | undefined;
+  choose(id: string): void;
+}
+
+function Side({ memory, stays, chosen, choose }: SideProps) {
+  if (!memory)
+    return (
+      <section className="card merge-side card-body muted">
+        This memory was purged, or you may not read it.
+      </section>
+    );
+  return (
+    <section className={`card merge-side${chosen ? " chosen" : ""}`}>
+      {chosen !== undefined && (
+        <label className="merge-choice">
+          <input type="radio" name="survivor" checked={chosen} onChange={() => choose(memory.id)} />
+          {chosen ? "This one stays" : "Keep this one"}
+        </label>
+      )}
+      <div className="card-body stack tight">
+        <h2>
+          <Link to={`/memories/${memory.id}`}>{memory.title}</Link>
+        </h2>
+        <p className="walk-text">{memory.content}</p>
+        <div className="result-facts">
+          {stays && <Badge tone="good">stays</Badge>}
+          <ScopeBadge scope={memory.scope} />
+          <span>{memory.type}</span>
+          <span>confidence {percent(memory.confidence)}</span>
+          <Time at={memory.created_at} />
+          <Tags tags={memory.tags} />
+        </div>
+      </div>
+    </section>
+  );
+}
+
+function Decide({ proposal, survivor }: { proposal: MergeProposal; survivor: Memory | null | undefined }) {
+  const [note, setNote] = useState("");
+  const [content, setContent] = useState<string | null>(null);
+  const navigate = useNavigate();
+  const body = { id: proposal.id, ...(note.trim() && { resolution_note: note.trim() }) };
+  const done = (title: string) => {
+    toast({ title });
+    navigate("/memories/merges");
+  };
+  const resolve = useTask(async () => {
+    if (!survivor) return;
+    const merged = content !== null && content !== survivor.content ? { merged_content: content } : {};
+    await api.merges.resolve({ ...body, surviving_memory_id: survivor.id, ...merged });
+    done(`Merged: “${survivor.title}” stays.`);
+  });
+  const reject = useTask(async () => {
+    await api.merges.reject(body);
+    done("Left as they are. The pair is not proposed again.");
+  });
+  return (
+    <Card title="Decide">
+      <div className="stack">
+        <TextArea
+          key={survivor?.id}
+          label="Content of the one that stays"
+          rows={5}
+          value={content ?? survivor?.content ?? ""}
+          onChange={setContent}
+          hint="Change it where the other one says more."
+        />
+        <TextField
+          label="Note"
+          value={note}
+          onChange={setNote}
+          placeholder="Why (optional)"
+          maxLength={2000}
+        />
+        <div className="row">
+          <Button kind="primary" busy={resolve.busy} disabled={!survivor} onClick={() => resolve.run()}>
+            Merge
+          </Button>
+          <Button busy={reject.busy} onClick={() => reject.run()}>
+            Leave as they are
+          </Button>
+          <span className="muted small">Merging retires the other memory; it stays in the lineage.</span>
+        </div>
+      </div>
+    </Card>
+  );
+}

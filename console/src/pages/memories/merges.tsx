@@ -1,0 +1,96 @@
+import { GitMerge } from "lucide-react";
+import { Link, useSearchParams } from "react-router";
+import type { Memory, MergeProposal } from "../../../../client/index.ts";
+import { api } from "../../data/api.ts";
+import { pageFrom } from "../../data/offset.ts";
+import { usePages } from "../../data/use-load.ts";
+import { Badge } from "../../ui/badge.tsx";
+import { Segments } from "../../ui/field.tsx";
+import { Empty, Page } from "../../ui/page.tsx";
+import { type Column, List } from "../../ui/table.tsx";
+import { Time } from "../../ui/text.tsx";
+import { percent } from "./words.tsx";
+import "../../styles/search.css";
+import "./memories.css";
+
+type Row = MergeProposal & { a: Memory | null; b: Memory | null };
+const STATUSES = ["open", "resolved", "rejected"] as const;
+export const MERGE_TONE = { open: "warn", resolved: "good", rejected: "neutral" } as const;
+
+const COLUMNS: Column<Row>[] = [
+  {
+    name: "Memories",
+    cell: ({ id, a, b }) => (
+      <Link to={`/memories/merges/${id}`} className="merge-pair">
+        <span className="truncate">{a?.title ?? "Not readable"}</span>
+        <span className="truncate muted">{b?.title ?? "Not readable"}</span>
+      </Link>
+    ),
+  },
+  { name: "Alike", cell: ({ similarity }) => (similarity === null ? "–" : percent(similarity)), end: true },
+  {
+    name: "Proposed by",
+    cell: (row) => row.proposer_agent_id ?? row.proposer_user_id ?? "The service",
+    wideOnly: true,
+  },
+  { name: "Status", cell: ({ status }) => <Badge tone={MERGE_TONE[status]}>{status}</Badge>, wideOnly: true },
+  { name: "Proposed", cell: ({ proposed_at }) => <Time at={proposed_at} />, end: true },
+];
+
+/** Pairs of memories that may say the same. */
+export function Merges() {
+  const [search, setSearch] = useSearchParams();
+  const status = STATUSES.find((each) => each === search.get("status")) ?? "open";
+  const pages = usePages(
+    (cursor, signal) =>
+      pageFrom(cursor, async (offset) => {
+        const answer = await api.merges.list({ status, offset, limit: 50 }, { signal });
+        return {
+          items: await Promise.all(answer.merge_proposals.map((each) => withMemories(each, signal))),
+          total: answer.total,
+        };
+      }),
+    [status],
+  );
+  return (
+    <Page
+      title="Merge proposals"
+      above={[{ to: "/memories", label: "Memories" }]}
+      lead="Memories that may say the same. The service proposes those that are nearly alike; agents and people propose others."
+      actions={
+        <Segments
+          label="Status"
+          value={status}
+          onChange={(value) => setSearch(value === "open" ? {} : { status: value })}
+          options={STATUSES.map((value) => ({ value, label: value }))}
+        />
+      }
+    >
+      <List
+        {...pages}
+        label="Merge proposals"
+        columns={COLUMNS}
+        keyOf={({ id }) => id}
+        linkOf={({ id }) => `/memories/merges/${id}`}
+        empty={
+          <Empty icon={GitMerge} title={`No ${status} proposals`}>
+            {status === "open" &&
+              "Nothing waits for a decision. Near duplicates turn up here by themselves, soon after they are remembered."}
+          </Empty>
+        }
+      />
+    </Page>
+  );
+}
+
+async function withMemories(proposal: MergeProposal, signal: AbortSignal): Promise<Row> {
+  const [a, b] = await Promise.all(
+    [proposal.memory_a_id, proposal.memory_b_id].map((id) => readable(id, signal)),
+  );
+  return { ...proposal, a: a ?? null, b: b ?? null };
+}
+
+/** One that was purged or may not be read any more is no reason to show nothing. */
+export function readable(id: string, signal: AbortSignal): Promise<Memory | null> {
+  return api.memories.get({ id }, { signal }).catch(() => null);
+}

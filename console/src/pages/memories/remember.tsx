@@ -1,0 +1,57 @@
+import { useState } from "react";
+import { useNavigate } from "react-router";
+import { api } from "../../data/api.ts";
+import { useTask } from "../../data/use-task.ts";
+import { FormDialog } from "../../ui/dialog.tsx";
+import { SelectField, TextArea, TextField } from "../../ui/field.tsx";
+import { toast } from "../../ui/toast.tsx";
+import { TYPES } from "./words.tsx";
+
+/** What a person remembers is for the whole tenant: agents' own memories are theirs to make. */
+export function RememberDialog({ onClose }: { onClose(): void }) {
+  const [title, setTitle] = useState("");
+  const [content, setContent] = useState("");
+  const [type, setType] = useState<(typeof TYPES)[number]>("semantic");
+  const [tags, setTags] = useState("");
+  const navigate = useNavigate();
+  const save = useTask(
+    async () => {
+      const list = tags
+        .split(",")
+        .map((tag) => tag.trim())
+        .filter(Boolean);
+      const made = await api.memories.create({ title, content, type, scope: "institutional", tags: list });
+      toast({ title: "Remembered: every agent can find it now." });
+      navigate(`/memories/${made.id}`);
+    },
+    { quiet: true },
+  );
+  return (
+    <FormDialog
+      title="Remember something"
+      submit="Remember"
+      onClose={onClose}
+      onSubmit={() => save.run()}
+      busy={save.busy}
+      error={save.error}
+    >
+      <TextField label="Title" value={title} onChange={setTitle} required maxLength={500} />
+      <TextArea
+        label="Content"
+        value={content}
+        onChange={setContent}
+        required
+        maxLength={32_768}
+        rows={6}
+        hint="Markdown. All agents of the organisation will be able to find and read it."
+      />
+      <SelectField
+        label="Type"
+        value={type}
+        onChange={(value) => setType(value as typeof type)}
+        options={TYPES.map((each) => ({ value: each, label: each }))}
+      />
+      <TextField label="Tags" value={tags} onChange={setTags} hint="Separated by commas." />
+    </FormDialog>
+  );
+}

@@ -1,0 +1,69 @@
+import { Link } from "react-router";
+import type { MemoriesSearchResult } from "../../../../client/index.ts";
+
+type Plan = NonNullable<MemoriesSearchResult["plan"]>;
+
+interface Props {
+  plan: Plan;
+  /** Titles of the memories that were given; the others were only weighed. */
+  titles: Map<string, string>;
+}
+
+const PARTS = [
+  ["vector", "Meaning"],
+  ["bm25", "Words"],
+  ["fused", "Content"],
+  ["confidence", "Confidence"],
+  ["recency", "Recency"],
+  ["final", "Score"],
+] as const;
+
+/** What made up the score of each candidate, the given ones first. */
+export function Scores({ plan, titles }: Props) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+    <section className="table-scroll" aria-label="Scores of the candidates" tabIndex={0}>
+      <table className="scores">
+        <thead>
+          <tr>
+            <th scope="col">Candidate</th>
+            {PARTS.map(([part, says]) => (
+              <th key={part} scope="col" className="score-cell">
+                {says}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {plan.results.map((result) => {
+            const title = titles.get(result.memory_id);
+            return (
+              <tr key={result.memory_id} className={title === undefined ? "not-given" : ""}>
+                <th scope="row" className="score-name">
+                  <Link to={`/memories/${result.memory_id}`}>
+                    {title ?? `Not given · ${result.memory_id.slice(-8)}`}
+                  </Link>
+                </th>
+                {PARTS.map(([part]) => (
+                  <td key={part} className={`score-cell ${part}`}>
+                    <Bar value={result[part]} />
+                  </td>
+                ))}
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+function Bar({ value }: { value: number | null }) {
+  if (value === null) return <span className="faint">–</span>;
+  return (
+    <span className="score-bar">
+      <span className="score-fill" style={{ width: `${Math.min(1, Math.max(0, value)) * 100}%` }} />
+      <span className="num">{value.toFixed(2)}</span>
+    </span>
+  );
+}

@@ -1,0 +1,44 @@
+import type { Memory } from "../../../../client/index.ts";
+import { Badge, type Tone } from "../../ui/badge.tsx";
+
+export const TYPES = ["episodic", "semantic", "procedural", "entity", "reflection", "reasoning"] as const;
+export const SCOPES = ["agent", "team", "institutional"] as const;
+
+const STATUS_TONE: Record<Memory["status"], Tone> = {
+  active: "good",
+  forgotten: "bad",
+  superseded: "warn",
+  merged: "info",
+};
+
+/** Only what is not as usual is worth a badge in a list. */
+export function StatusBadge({ memory }: { memory: Memory }) {
+  return <Badge tone={STATUS_TONE[memory.status]}>{memory.status}</Badge>;
+}
+
+const SCOPE_TONE: Record<Memory["scope"], Tone> = { agent: "neutral", team: "info", institutional: "accent" };
+
+export function ScopeBadge({ scope }: { scope: Memory["scope"] }) {
+  return <Badge tone={SCOPE_TONE[scope]}>{scope}</Badge>;
+}
+
+export function Tags({ tags }: { tags: string[] }) {
+  if (tags.length === 0) return null;
+  return (
+    <span className="tags">
+      {tags.map((tag) => (
+        <span key={tag} className="tag">
+          {tag}
+        </span>
+      ))}
+    </span>
+  );
+}
+
+export const percent = (share: number) => `${Math.round(share * 100)} %`;
+
+/** Choices for a select: everything first. */
+export const anyOf = (all: string, values: readonly string[]) => [
+  { value: "", label: all },
+  ...values.map((value) => ({ value, label: value })),
+];

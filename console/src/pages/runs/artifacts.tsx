@@ -1,0 +1,61 @@
+import { Paperclip } from "lucide-react";
+import type { RunArtifact, RunWithAttempts } from "../../../../client/index.ts";
+import { api } from "../../data/api.ts";
+import { bytes } from "../../data/format.ts";
+import { pageFrom } from "../../data/offset.ts";
+import { usePages } from "../../data/use-load.ts";
+import { Empty } from "../../ui/page.tsx";
+import { type Column, List } from "../../ui/table.tsx";
+import { Time } from "../../ui/text.tsx";
+
+const COLUMNS: Column<RunArtifact>[] = [
+  {
+    name: "Artifact",
+    cell: ({ pointer }) => (
+      <strong>{pointer.display_name ?? pointer.uri ?? pointer.native_id ?? "unnamed"}</strong>
+    ),
+  },
+  { name: "Kind", cell: ({ kind }) => kind },
+  {
+    name: "Where",
+    cell: ({ pointer }) => [pointer.provider, pointer.uri].filter(Boolean).join(" · ") || "–",
+    wideOnly: true,
+  },
+  { name: "Size", cell: ({ byte_size }) => (byte_size === null ? "–" : bytes(byte_size)), end: true },
+  {
+    name: "SHA-256",
+    cell: ({ content_hash }) =>
+      content_hash ? <code title={content_hash}>{content_hash.slice(0, 12)}…</code> : "not kept",
+    wideOnly: true,
+  },
+  { name: "Registered", cell: ({ created_at }) => <Time at={created_at} />, end: true },
+];
+
+/** What a run brought forth, and what of it was kept as evidence. */
+export function Artifacts({ run }: { run: RunWithAttempts }) {
+  const pages = usePages(
+    (cursor, signal) =>
+      pageFrom(cursor, async (offset) => {
+        const { artifacts, total } = await api.runs.listArtifacts(
+          { run_id: run.id, offset, limit: 50 },
+          { signal },
+        );
+        return { items: artifacts, total };
+      }),
+    [run.id],
+  );
+  return (
+    <List
+      {...pages}
+      label="Artifacts"
+      columns={COLUMNS}
+      keyOf={({ id }) => id}
+      empty={
+        <Empty icon={Paperclip} title="No evidence yet">
+          Add a file when you complete a step. Agents register theirs with{" "}
+          <code>POST /v1/runs/{"{id}"}/artifacts</code>.
+        </Empty>
+      }
+    />
+  );
+}

@@ -1,0 +1,78 @@
+import { Flag } from "lucide-react";
+import { useState } from "react";
+import type { RunWithAttempts } from "../../../../client/index.ts";
+import { api } from "../../data/api.ts";
+import { useTask } from "../../data/use-task.ts";
+import { Button } from "../../ui/button.tsx";
+import { FormDialog } from "../../ui/dialog.tsx";
+import { SelectField, TextArea } from "../../ui/field.tsx";
+import { toast } from "../../ui/toast.tsx";
+
+const OUTCOMES = [
+  { value: "achieved", label: "Achieved" },
+  { value: "partially_achieved", label: "Partly achieved" },
+  { value: "abandoned", label: "Abandoned" },
+] as const;
+
+export function CloseRun({ run, reload }: { run: RunWithAttempts; reload(): Promise<void> }) {
+  const [open, setOpen] = useState(false);
+  return (
+    <>
+      <Button
+        kind={run.status === "completed" ? "primary" : "plain"}
+        icon={Flag}
+        onClick={() => setOpen(true)}
+      >
+        Close the run
+      </Button>
+      {open && <CloseDialog run={run} onClose={() => setOpen(false)} reload={reload} />}
+    </>
+  );
+}
+
+function CloseDialog({
+  run,
+  onClose,
+  reload,
+}: {
+  run: RunWithAttempts;
+  onClose(): void;
+  reload(): Promise<void>;
+}) {
+  const [outcome, setOutcome] = useState<(typeof OUTCOMES)[number]["value"]>(
+    run.status === "completed" ? "achieved" : "abandoned",
+  );
+  const [note, setNote] = useState("");
+  const open = run.steps.filter(({ status }) => status !== "completed" && status !== "skipped").length;
+  const close = useTask(
+    async () => {
+      await api.runs.close({ run_id: run.id, outcome, ...(note.trim() && { note: note.trim() }) });
+      toast({ title: "The run is closed. Its retrospective is there now." });
+      onClose();
+      await reload();
+    },
+    { quiet: true },
+  );
+  return (
+    <FormDialog
+      title="Close the run?"
+      submit="Close the run"
+      onClose={onClose}
+      onSubmit={() => close.run()}
+      busy={close.busy}
+      error={close.error}
+    >
+      <p className="muted">
+        Nothing can be done in a closed run, and it cannot be opened again.
+        {open > 0 && ` ${open} of its ${run.steps.length} steps are not done.`}
+      </p>
+      <SelectField
+        label="Outcome"
+        value={outcome}
+        onChange={(value) => setOutcome(value as typeof outcome)}
+        options={OUTCOMES}
+      />
+      <TextArea label="Note" value={note} onChange={setNote} hint="What came of it. Optional." />
+    </FormDialog>
+  );
+}

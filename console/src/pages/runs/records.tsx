@@ -1,0 +1,92 @@
+import { History as HistoryIcon } from "lucide-react";
+import type { RunWithAttempts } from "../../../../client/index.ts";
+import { api } from "../../data/api.ts";
+import { duration } from "../../data/format.ts";
+import { useLoad } from "../../data/use-load.ts";
+import { useNames } from "../../data/use-names.ts";
+import { STEP_STATUS } from "../../graph/step-graph.tsx";
+import { Markdown } from "../../ui/markdown.tsx";
+import { Card, Empty } from "../../ui/page.tsx";
+import { Load, Table } from "../../ui/table.tsx";
+import { Copy, Time } from "../../ui/text.tsx";
+
+type Props = { run: RunWithAttempts };
+
+/** The completed steps, in the order they were. */
+export function History({ run }: Props) {
+  const history = useLoad((signal) => api.runs.history({ run_id: run.id }, { signal }), [run.id]);
+  const nameOf = useNames();
+  return (
+    <Load of={history}>
+      {({ items }) =>
+        items.length === 0 ? (
+          <Empty icon={HistoryIcon} title="No step is completed yet">
+            Each completion is listed here: who did it, when, and what it brought forth.
+          </Empty>
+        ) : (
+          <ol className="timeline" aria-label="Completed steps">
+            {items.map((item) => (
+              <li key={`${item.step_key} ${item.at}`}>
+                <span className="timeline-dot" aria-hidden="true" />
+                <div className="grow">
+                  <strong>{item.title}</strong>
+                  <p className="muted small">
+                    {nameOf(item.actor_id)}
+                    {item.role && ` as ${item.role}`}
+                    {item.handoff_offer_id && ", by a hand-off"}
+                    {item.artifacts.length > 0 &&
+                      ` · ${item.artifacts.map(({ display_name }) => display_name ?? "an artifact").join(", ")}`}
+                  </p>
+                </div>
+                <span className="muted small">
+                  <Time at={item.at} />
+                </span>
+              </li>
+            ))}
+          </ol>
+        )
+      }
+    </Load>
+  );
+}
+
+const time = (seconds: number | null) => (seconds === null ? "–" : duration(seconds));
+
+/** What the steps took, and what made them done. */
+export function Retrospective({ run }: Props) {
+  const loaded = useLoad((signal) => api.runs.retrospective({ run_id: run.id }, { signal }), [run.id]);
+  return (
+    <Load of={loaded}>
+      {({ items }) => (
+        <Table
+          label="Retrospective"
+          rows={items}
+          keyOf={(item) => item.step_key}
+          columns={[
+            { name: "Step", cell: (item) => <strong>{item.title}</strong> },
+            { name: "Status", cell: (item) => STEP_STATUS[item.status].says },
+            {
+              name: "What made it done",
+              cell: (item) => item.what_makes_this_done ?? <span className="faint">nothing was said</span>,
+            },
+            { name: "From ready to done", cell: (item) => time(item.elapsed_seconds), end: true },
+            { name: "Worked on", cell: (item) => time(item.active_seconds), end: true },
+          ]}
+        />
+      )}
+    </Load>
+  );
+}
+
+export function StatusDocument({ run }: Props) {
+  const loaded = useLoad((signal) => api.runs.statusDocument({ run_id: run.id }, { signal }), [run.id]);
+  return (
+    <Load of={loaded} lines={8}>
+      {(text) => (
+        <Card title="Status document" actions={<Copy text={text} label="Copy as Markdown" />}>
+          <Markdown>{text}</Markdown>
+        </Card>
+      )}
+    </Load>
+  );
+}

@@ -1,0 +1,181 @@
+import { ArrowRight, Clock } from "lucide-react";
+import { useState } from "react";
+import { useParams } from "react-router";
+import type { Position, RunWithAttempts } from "../../../../client/index.ts";
+import { api } from "../../data/api.ts";
+import { useFresh } from "../../data/use-fresh.ts";
+import { useLoad } from "../../data/use-load.ts";
+import { StepGraph } from "../../graph/step-graph.tsx";
+import { Empty, Fact, Facts, Page } from "../../ui/page.tsx";
+import { Load } from "../../ui/table.tsx";
+import { Tabs } from "../../ui/tabs.tsx";
+import { Id, Time } from "../../ui/text.tsx";
+import { Artifacts } from "./artifacts.tsx";
+import { CloseRun } from "./close.tsx";
+import { History, Retrospective, StatusDocument } from "./records.tsx";
+import { StepPanel } from "./step-panel.tsx";
+import { RunStatus, Steps } from "./words.tsx";
+import "./runs.css";
+
+/** One run: where it stands, what can be done next, and what was done. */
+export function RunPage() {
+  const { id = "" } = useParams();
+  const loaded = useLoad(
+    async (signal) => {
+      const [run, position] = await Promise.all([
+        api.runs.get({ run_id: id }, { signal }),
+        api.runs.position({ run_id: id }, { signal }),
+      ]);
+      return { run, position };
+    },
+    [id],
+  );
+  const run = loaded.data?.run;
+  useFresh(loaded.reload, run?.status === "active", run?.updated_at);
+  return (
+    <Page
+      title={run?.goal ?? "Run"}
+      above={[{ to: "/runs", label: "Runs" }]}
+      state={run && <RunStatus run={run} />}
+      actions={run && run.status !== "closed" && <CloseRun run={run} reload={loaded.reload} />}
+    >
+      <Load of={loaded} lines={10}>
+        {(data) => <Parts {...data} reload={loaded.reload} />}
+      </Load>
+    </Page>
+  );
+}
+
+interface Props {
+  run: RunWithAttempts;
+  position: Position;
+  reload(): Promise<void>;
+}
+
+function Parts({ run, position, reload }: Props) {
+  const closed = run.status === "closed";
+  // What was loaded of the run as it was before must not be shown after a change.
+  const version = run.updated_at;
+  return (
+    <Tabs
+      label="Run"
+      tabs={[
+        { key: "steps", label: "Steps", content: <Work run={run} position={position} reload={reload} /> },
+        { key: "history", label: "History", content: <History key={version} run={run} /> },
+        { key: "evidence", label: "Evidence", content: <Artifacts key={version} run={run} /> },
+        { key: "document", label: "Status document", content: <StatusDocument key={version} run={run} /> },
+        ...(closed
+          ? [{ key: "retrospective", label: "Retrospective", content: <Retrospective run={run} /> }]
+          : []),
+        { key: "about", label: "About", content: <About run={run} /> },
+      ]}
+    />
+  );
+}
+
+function Work({ run, position, reload }: Props) {
+  const first =
+    position.my_next?.step_key ?? position.ready_steps[0]?.step_key ?? run.steps[0]?.step_key ?? null;
+  const [chosen, setChosen] = useState<string | null>(null);
+  const key = chosen ?? first;
+  const step = run.steps.find(({ step_key }) => step_key === key);
+  if (run.steps.length === 0) {
+    return (
+      <Empty icon={ArrowRight} title="It has no steps">
+        Only its goal and its outcome are kept: close it when the goal is reached.
+      </Empty>
+    );
+  }
+  const pictured = run.steps.map((each) => ({
+    ...each,
+    attested: { done: each.attested_criteria.length, of: each.completion_criteria.length },
+  }));
+  return (
+    <div className="stack">
+      <Next run={run} position={position} choose={setChosen} />
+      <StepGraph steps={pictured} selected={key} onSelect={setChosen} height={heightFor(run.steps.length)} />
+      {step && (
+        <StepPanel
+          key={step.step_key}
+          run={run}
+          step={step}
+          position={position}
+          reload={reload}
+          choose={setChosen}
+        />
+      )}
+    </div>
+  );
+}
+
+const heightFor = (steps: number) => Math.min(520, Math.max(220, 150 + steps * 32));
+
+function Next({ run, position, choose }: Omit<Props, "reload"> & { choose(key: string): void }) {
+  const { my_next, stale_steps } = position;
+  return (
+    <div className="run-next">
+      <Steps steps={run.steps} />
+      {run.status === "active" && my_next && (
+        <button type="button" className="next-step" onClick={() => choose(my_next.step_key)}>
+          <ArrowRight aria-hidden size={16} />
+          <span>
+            Your next step: <strong>{my_next.title}</strong>
+            {my_next.why_ready && <span className="muted"> · {my_next.why_ready}</span>}
+          </span>
+        </button>
+      )}
+      {run.status === "completed" && (
+        <span className="muted">Every step is done. Close the run to record its outcome.</span>
+      )}
+      {stale_steps.map((step) => (
+        <button
+          key={step.step_key}
+          type="button"
+          className="next-step stale"
+          onClick={() => choose(step.step_key)}
+        >
+          <Clock aria-hidden size={16} />
+          <span>
+            <strong>{step.title}</strong> is stale: {step.stale_reason}
+          </span>
+        </button>
+      ))}
+    </div>
+  );
+}
+
+function About({ run }: { run: RunWithAttempts }) {
+  return (
+    <Facts>
+      <Fact name="Begun by">{run.initiated_by.display_name}</Fact>
+      <Fact name="Begun">
+        <Time at={run.created_at} />
+      </Fact>
+      {run.project_id && <Fact name="Project">{run.project_id}</Fact>}
+      {run.success_criteria.length > 0 && (
+        <Fact name="Success criteria">
+          <ul className="plain-list">
+            {run.success_criteria.map((criterion) => (
+              <li key={criterion}>{criterion}</li>
+            ))}
+          </ul>
+        </Fact>
+      )}
+      {run.ambiguity_score !== null && <Fact name="Ambiguity">{run.ambiguity_score}</Fact>}
+      {run.ambiguity_notes.map((note) => (
+        <Fact key={note.dimension} name={note.dimension}>
+          {[note.score, note.status, note.note].filter((part) => part != null).join(" · ")}
+        </Fact>
+      ))}
+      {run.closed_at && (
+        <Fact name="Closed">
+          <Time at={run.closed_at} />
+          {run.close_note && ` · ${run.close_note}`}
+        </Fact>
+      )}
+      <Fact name="Id">
+        <Id>{run.id}</Id>
+      </Fact>
+    </Facts>
+  );
+}

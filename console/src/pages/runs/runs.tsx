@@ -1,0 +1,103 @@
+import { Plus, Workflow } from "lucide-react";
+import { useState } from "react";
+import { Link, useSearchParams } from "react-router";
+import type { Run } from "../../../../client/index.ts";
+import { api } from "../../data/api.ts";
+import { usePages } from "../../data/use-load.ts";
+import { Button } from "../../ui/button.tsx";
+import { Segments } from "../../ui/field.tsx";
+import { Empty, Page } from "../../ui/page.tsx";
+import { type Column, List } from "../../ui/table.tsx";
+import { Time } from "../../ui/text.tsx";
+import { BeginDialog } from "./begin.tsx";
+import { RunStatus, Steps } from "./words.tsx";
+import "./runs.css";
+
+const PAGE = 100;
+const STATUSES = ["all", "active", "completed", "closed"] as const;
+
+const COLUMNS: Column<Run>[] = [
+  {
+    name: "Goal",
+    cell: (run) => (
+      <div className="run-goal">
+        <Link to={`/runs/${run.id}`}>{run.goal}</Link>
+        <span className="muted small">
+          begun by {run.initiated_by.display_name}
+          {run.project_id && ` · ${run.project_id}`}
+        </span>
+      </div>
+    ),
+  },
+  { name: "Status", cell: (run) => <RunStatus run={run} /> },
+  { name: "Steps", cell: (run) => <Steps steps={run.steps} />, wideOnly: true },
+  { name: "Changed", cell: (run) => <Time at={run.updated_at} />, end: true, wideOnly: true },
+  { name: "Begun", cell: (run) => <Time at={run.created_at} />, end: true },
+];
+
+/** Work towards goals, step by step. */
+export function Runs() {
+  const [search, setSearch] = useSearchParams();
+  const [beginning, setBeginning] = useState(false);
+  const status = STATUSES.find((each) => each === search.get("status")) ?? "all";
+  const pages = usePages(
+    async (cursor, signal) => {
+      const offset = Number(cursor ?? 0);
+      const items = await api.runs.list(
+        { offset, limit: PAGE, ...(status !== "all" && { status }) },
+        { signal },
+      );
+      return { items, next: items.length === PAGE ? String(offset + PAGE) : null };
+    },
+    [status],
+  );
+  return (
+    <Page
+      title="Runs"
+      lead="Work towards a goal, step by step, by agents and people together."
+      actions={
+        <>
+          <Segments
+            label="Status"
+            value={status}
+            onChange={(value) => setSearch(value === "all" ? {} : { status: value })}
+            options={STATUSES.map((value) => ({ value, label: value }))}
+          />
+          <Button kind="primary" icon={Plus} onClick={() => setBeginning(true)}>
+            Begin a run
+          </Button>
+        </>
+      }
+    >
+      <List
+        {...pages}
+        label="Runs"
+        columns={COLUMNS}
+        keyOf={(run) => run.id}
+        linkOf={(run) => `/runs/${run.id}`}
+        empty={
+          <Empty
+            icon={Workflow}
+            title={status === "all" ? "Nothing has been begun yet" : `No ${status} runs`}
+            action={
+              status === "all" && (
+                <Button kind="primary" icon={Plus} onClick={() => setBeginning(true)}>
+                  Begin a run
+                </Button>
+              )
+            }
+          >
+            {status === "all" && (
+              <>
+                A run is a goal with steps that wait for each other. Begin one from a{" "}
+                <Link to="/templates">template</Link> or with steps of its own; agents take it on with{" "}
+                <code>GET /v1/runs/{"{id}"}/position</code>.
+              </>
+            )}
+          </Empty>
+        }
+      />
+      {beginning && <BeginDialog onClose={() => setBeginning(false)} />}
+    </Page>
+  );
+}

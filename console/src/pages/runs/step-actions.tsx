@@ -1,0 +1,150 @@
+import { Check, Play, RotateCcw, SkipForward } from "lucide-react";
+import { useState } from "react";
+import type { RunWithAttempts } from "../../../../client/index.ts";
+import { api } from "../../data/api.ts";
+import { useTask } from "../../data/use-task.ts";
+import { Button } from "../../ui/button.tsx";
+import { FormDialog } from "../../ui/dialog.tsx";
+import { TextArea } from "../../ui/field.tsx";
+import { toast } from "../../ui/toast.tsx";
+import { CompleteDialog } from "./complete.tsx";
+import type { Step } from "./step-panel.tsx";
+
+interface Props {
+  run: RunWithAttempts;
+  step: Step;
+  reload(): Promise<void>;
+}
+
+/** What the step's status allows. */
+export function StepActions({ run, step, reload }: Props) {
+  const [open, setOpen] = useState<"complete" | "skip" | "reopen" | null>(null);
+  const start = useTask(async () => {
+    const attempt = await api.runs.startStep({ run_id: run.id, step_key: step.step_key });
+    toast({ title: attempt.warning ?? `Started: ${step.title}` });
+    await reload();
+  });
+  const close = () => setOpen(null);
+  const workable = step.status === "ready" || step.status === "in_progress";
+  const done = step.status === "completed" || step.status === "skipped";
+  const byHandoff = step.completion_mode === "handoff_accepted" && step.completion_criteria.length === 0;
+  return (
+    <>
+      {!done && (
+        <Button small icon={SkipForward} onClick={() => setOpen("skip")}>
+          Skip
+        </Button>
+      )}
+      {step.status === "ready" && (
+        <Button
+          small
+          kind={byHandoff ? "primary" : "plain"}
+          icon={Play}
+          busy={start.busy}
+          onClick={() => start.run()}
+        >
+          Start
+        </Button>
+      )}
+      {workable && !byHandoff && (
+        <Button small kind="primary" icon={Check} onClick={() => setOpen("complete")}>
+          Complete
+        </Button>
+      )}
+      {done && (
+        <Button small icon={RotateCcw} onClick={() => setOpen("reopen")}>
+          Reopen
+        </Button>
+      )}
+      {open === "complete" && <CompleteDialog run={run} step={step} onClose={close} reload={reload} />}
+      {open === "skip" && <SkipDialog run={run} step={step} onClose={close} reload={reload} />}
+      {open === "reopen" && <ReopenDialog run={run} step={step} onClose={close} reload={reload} />}
+    </>
+  );
+}
+
+type DialogProps = Props & { onClose(): void };
+
+function SkipDialog({ run, step, onClose, reload }: DialogProps) {
+  const waiting = run.steps
+    .filter(({ depends_on }) => depends_on.includes(step.step_key))
+    .map(({ title }) => title);
+  const skip = async (reason: string) => {
+    const { run_completed } = await api.runs.skipStep({ run_id: run.id, step_key: step.step_key, reason });
+    toast({ title: run_completed ? "Skipped: every step is done now." : `Skipped: ${step.title}` });
+    await reload();
+  };
+  const text =
+    waiting.length > 0 ? `${waiting.join(", ")} will not wait for it any more.` : "Nothing waits for it.";
+  return (
+    <ReasonDialog
+      title={`Skip “${step.title}”?`}
+      text={text}
+      submit="Skip the step"
+      act={skip}
+      onClose={onClose}
+    />
+  );
+}
+
+function ReopenDialog({ run, step, onClose, reload }: DialogProps) {
+  const reopen = async (reason: string) => {
+    const { demoted_successors: demoted } = await api.runs.reopenStep({
+      run_id: run.id,
+      step_key: step.step_key,
+      reason,
+    });
+    const blocked = demoted.map(({ title }) => title).join(", ");
+    toast({ title: blocked ? `Reopened. Blocked again: ${blocked}.` : `Reopened: ${step.title}` });
+    await reload();
+  };
+  return (
+    <ReasonDialog
+      title={`Reopen “${step.title}”?`}
+      text="Steps after it that are only ready are blocked again; those further on stay as they are."
+      submit="Reopen the step"
+      act={reopen}
+      onClose={onClose}
+    />
+  );
+}
+
+interface ReasonProps {
+  title: string;
+  text: string;
+  submit: string;
+  act(reason: string): Promise<void>;
+  onClose(): void;
+}
+
+function ReasonDialog({ title, text, submit, act, onClose }: ReasonProps) {
+  const [reason, setReason] = useState("");
+  const task = useTask(
+    async () => {
+      await act(reason.trim());
+      onClose();
+    },
+    { quiet: true },
+  );
+  return (
+    <FormDialog
+      title={title}
+      submit={submit}
+      disabled={!reason.trim()}
+      onClose={onClose}
+      onSubmit={() => task.run()}
+      busy={task.busy}
+      error={task.error}
+    >
+      <p className="muted">{text}</p>
+      <TextArea
+        label="Why"
+        value={reason}
+        onChange={setReason}
+        required
+        rows={3}
+        hint="It stands in the run's history."
+      />
+    </FormDialog>
+  );
+}

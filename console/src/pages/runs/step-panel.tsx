@@ -1,0 +1,138 @@
+import type { Position, RunWithAttempts } from "../../../../client/index.ts";
+import { useNames } from "../../data/use-names.ts";
+import { STEP_STATUS } from "../../graph/step-graph.tsx";
+import { Badge, type Tone } from "../../ui/badge.tsx";
+import { Markdown } from "../../ui/markdown.tsx";
+import { Card, Fact, Facts } from "../../ui/page.tsx";
+import { Time } from "../../ui/text.tsx";
+import { Offers } from "./offers.tsx";
+import { StepActions } from "./step-actions.tsx";
+
+export type Step = RunWithAttempts["steps"][number];
+
+interface Props {
+  run: RunWithAttempts;
+  step: Step;
+  position: Position;
+  reload(): Promise<void>;
+  choose(key: string): void;
+}
+
+const TONE: Record<Step["status"], Tone> = {
+  blocked: "neutral",
+  ready: "info",
+  in_progress: "accent",
+  completed: "good",
+  skipped: "neutral",
+};
+
+/** The chosen step: what it asks for, who worked on it, and what can be done with it. */
+export function StepPanel({ run, step, position, reload, choose }: Props) {
+  const at = [...position.ready_steps, ...position.blocked_steps].find(
+    ({ step_key }) => step_key === step.step_key,
+  );
+  return (
+    <Card
+      title={
+        <span className="row">
+          {step.title}
+          <Badge tone={TONE[step.status]}>{STEP_STATUS[step.status].says}</Badge>
+        </span>
+      }
+      actions={run.status !== "closed" && <StepActions run={run} step={step} reload={reload} />}
+    >
+      <div className="step-panel">
+        <div className="stack">
+          {at?.waiting_on.length ? (
+            <p className="muted">
+              Waits for{" "}
+              {at.waiting_on.map((key) => (
+                <button key={key} type="button" className="link-button" onClick={() => choose(key)}>
+                  {run.steps.find((each) => each.step_key === key)?.title ?? key}
+                </button>
+              ))}
+            </p>
+          ) : null}
+          {step.instructions ? (
+            <Markdown>{step.instructions}</Markdown>
+          ) : (
+            <p className="muted">No instructions were given.</p>
+          )}
+          {step.completion_criteria.length > 0 && <Criteria step={step} />}
+          <Offers run={run} step={step} reload={reload} />
+          {step.attempts.length > 0 && <Attempts step={step} />}
+        </div>
+        <About step={step} />
+      </div>
+    </Card>
+  );
+}
+
+function Criteria({ step }: { step: Step }) {
+  return (
+    <section>
+      <h3>What makes it done</h3>
+      <ul className="criteria">
+        {step.completion_criteria.map(({ key, description }) => {
+          const met = step.attested_criteria.includes(key);
+          return (
+            <li key={key} className={met ? "met" : ""}>
+              <span className="criterion-mark" aria-hidden="true" />
+              {description || key}
+              <span className="visually-hidden">{met ? " (attested)" : " (open)"}</span>
+            </li>
+          );
+        })}
+      </ul>
+    </section>
+  );
+}
+
+function Attempts({ step }: { step: Step }) {
+  const nameOf = useNames();
+  return (
+    <section>
+      <h3>Attempts</h3>
+      <ul className="attempts">
+        {step.attempts.map((attempt) => (
+          <li key={attempt.id}>
+            <strong>{nameOf(attempt.actor_id)}</strong>{" "}
+            <span className="muted">
+              began <Time at={attempt.started_at} />
+              {attempt.ended_at && (
+                <>
+                  , {attempt.outcome ?? "ended"} <Time at={attempt.ended_at} />
+                </>
+              )}
+              {attempt.inbound_handoff_id && ", from a hand-off"}
+            </span>
+            {attempt.notes && <p className="walk-text">{attempt.notes}</p>}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function About({ step }: { step: Step }) {
+  const nameOf = useNames();
+  const { reference_pointer: pointer } = step;
+  return (
+    <Facts>
+      <Fact name="Key">
+        <code>{step.step_key}</code>
+      </Fact>
+      {step.role && <Fact name="Role">{step.role}</Fact>}
+      {step.assigned_user_id && <Fact name="Assigned to">{nameOf(step.assigned_user_id)}</Fact>}
+      {step.specialist_name && <Fact name="Specialist">{step.specialist_name}</Fact>}
+      <Fact name="Done by">
+        {step.completion_mode === "attestation" ? "attesting it" : "a hand-off that is accepted"}
+      </Fact>
+      {step.expected_artifact_kinds.length > 0 && (
+        <Fact name="Brings forth">{step.expected_artifact_kinds.join(", ")}</Fact>
+      )}
+      {pointer && <Fact name="Reference">{pointer.display_name ?? pointer.uri ?? pointer.native_id}</Fact>}
+      {step.reference_note && <Fact name="About it">{step.reference_note}</Fact>}
+    </Facts>
+  );
+}

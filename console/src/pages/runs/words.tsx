@@ -1,0 +1,33 @@
+import type { Run, RunStep } from "../../../../client/index.ts";
+import { Badge, type Tone } from "../../ui/badge.tsx";
+
+const RUN_TONE: Record<Run["status"], Tone> = { active: "info", completed: "good", closed: "neutral" };
+const OUTCOME: Record<NonNullable<Run["outcome"]>, { tone: Tone; says: string }> = {
+  achieved: { tone: "good", says: "achieved" },
+  partially_achieved: { tone: "warn", says: "partly achieved" },
+  abandoned: { tone: "bad", says: "abandoned" },
+};
+
+export function RunStatus({ run }: { run: Pick<Run, "status" | "outcome"> }) {
+  const outcome = run.outcome && OUTCOME[run.outcome];
+  return (
+    <span className="row">
+      <Badge tone={RUN_TONE[run.status]}>{run.status}</Badge>
+      {outcome && <Badge tone={outcome.tone}>{outcome.says}</Badge>}
+    </span>
+  );
+}
+
+/** How many steps are done, and a bar of them. */
+export function Steps({ steps }: { steps: RunStep[] }) {
+  const done = steps.filter(({ status }) => status === "completed" || status === "skipped").length;
+  if (steps.length === 0) return <span className="faint">none</span>;
+  return (
+    <span className="run-steps">
+      <progress value={done} max={steps.length} aria-label={`${done} of ${steps.length} steps done`} />
+      <span className="num muted small">
+        {done}/{steps.length}
+      </span>
+    </span>
+  );
+}

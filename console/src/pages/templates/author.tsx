@@ -1,0 +1,162 @@
+import { Plus } from "lucide-react";
+import { useState } from "react";
+import { useNavigate, useParams } from "react-router";
+import { api } from "../../data/api.ts";
+import { useLoad } from "../../data/use-load.ts";
+import { useTask } from "../../data/use-task.ts";
+import { StepGraph } from "../../graph/step-graph.tsx";
+import { Button } from "../../ui/button.tsx";
+import { Failure } from "../../ui/failure.tsx";
+import { TextField } from "../../ui/field.tsx";
+import { Card, Page } from "../../ui/page.tsx";
+import { Load } from "../../ui/table.tsx";
+import { toast } from "../../ui/toast.tsx";
+import {
+  type Draft,
+  type DraftStep,
+  draftOf,
+  emptyDraft,
+  newStep,
+  slugOf,
+  templateOf,
+  without,
+} from "./draft.ts";
+import { StepForm } from "./step-form.tsx";
+import "./templates.css";
+
+/** A new template. */
+export function AuthorTemplate() {
+  const [draft] = useState(emptyDraft);
+  return (
+    <Page title="Author a template" above={[{ to: "/templates", label: "Templates" }]}>
+      <Author start={draft} />
+    </Page>
+  );
+}
+
+/** The next version of a template. */
+export function EditTemplate() {
+  const { slug = "" } = useParams();
+  const loaded = useLoad(async (signal) => draftOf(await api.templates.get({ slug }, { signal })), [slug]);
+  const above = [
+    { to: "/templates", label: "Templates" },
+    { to: `/templates/${slug}`, label: loaded.data?.name ?? slug },
+  ];
+  return (
+    <Page
+      title="New version"
+      above={above}
+      lead="Earlier versions, and the runs begun from them, stay as they are."
+    >
+      <Load of={loaded} lines={8}>
+        {(draft) => <Author start={draft} fixedSlug />}
+      </Load>
+    </Page>
+  );
+}
+
+function Author({ start, fixedSlug }: { start: Draft; fixedSlug?: boolean }) {
+  const [draft, setDraft] = useState(start);
+  const [chosen, setChosen] = useState(start.steps[0]?.id);
+  const [ownSlug, setOwnSlug] = useState(fixedSlug ?? false);
+  const navigate = useNavigate();
+  const change = (to: Partial<Draft>) => setDraft((old) => ({ ...old, ...to }));
+  const step = draft.steps.find(({ id }) => id === chosen);
+  const save = useTask(
+    async () => {
+      const made = await api.templates.author(templateOf(draft));
+      toast({ title: `${made.name}, version ${made.version_num}, is there.` });
+      navigate(`/templates/${made.slug}`);
+    },
+    { quiet: true },
+  );
+  const add = () => {
+    const added = newStep(step, draft.steps);
+    change({ steps: [...draft.steps, added] });
+    setChosen(added.id);
+  };
+  const remove = (gone: DraftStep) => {
+    const steps = without(draft.steps, gone.id);
+    change({ steps });
+    setChosen(steps[0]?.id);
+  };
+  return (
+    <form
+      className="stack"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void save.run();
+      }}
+    >
+      <Card>
+        <div className="template-head">
+          <TextField
+            label="Name"
+            value={draft.name}
+            required
+            maxLength={200}
+            onChange={(name) => change(ownSlug ? { name } : { name, slug: slugOf(name) })}
+          />
+          <TextField
+            label="Slug"
+            value={draft.slug}
+            required
+            readOnly={fixedSlug}
+            pattern="[a-z0-9]+(-[a-z0-9]+)*"
+            title="Lower-case letters, digits and single hyphens"
+            hint={
+              fixedSlug ? "It names the template, and stays." : "A slug that is there gets the next version."
+            }
+            onChange={(slug) => {
+              setOwnSlug(true);
+              change({ slug });
+            }}
+          />
+          <TextField
+            label="Description"
+            value={draft.description}
+            onChange={(description) => change({ description })}
+          />
+          <TextField
+            label="Goal"
+            value={draft.goal}
+            onChange={(goal) => change({ goal })}
+            hint="What runs of it are for. Nothing in it is substituted."
+          />
+        </div>
+      </Card>
+      <div className="author">
+        <div className="stack tight">
+          <div className="row">
+            <h2 className="grow">Steps</h2>
+            <Button small icon={Plus} onClick={add}>
+              {step ? `Add a step after “${step.title || step.step_key}”` : "Add a step"}
+            </Button>
+          </div>
+          <StepGraph
+            steps={draft.steps}
+            selected={step?.step_key ?? null}
+            onSelect={(key) => setChosen(draft.steps.find(({ step_key }) => step_key === key)?.id)}
+            height={460}
+          />
+        </div>
+        {step && (
+          <StepForm
+            key={step.id}
+            step={step}
+            steps={draft.steps}
+            onChange={(steps) => change({ steps })}
+            onRemove={remove}
+          />
+        )}
+      </div>
+      {save.error !== undefined && <Failure error={save.error} />}
+      <div className="row">
+        <Button kind="primary" type="submit" busy={save.busy}>
+          {fixedSlug ? "Save as a new version" : "Save the template"}
+        </Button>
+        <Button onClick={() => navigate(-1)}>Cancel</Button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,171 @@
+import type { GivenTemplateStep, ProcessTemplate } from "../../../../client/index.ts";
+
+export interface DraftStep {
+  /** What it is told apart by while its key is being typed. */
+  id: number;
+  step_key: string;
+  title: string;
+  role: string;
+  instructions: string;
+  depends_on: string[];
+  completion_mode: GivenTemplateStep["completion_mode"];
+  /** One a line. */
+  criteria: string;
+  /** What the form does not show and must not lose. */
+  rest: Partial<GivenTemplateStep>;
+}
+
+export interface Draft {
+  name: string;
+  slug: string;
+  description: string;
+  goal: string;
+  steps: DraftStep[];
+}
+
+let next = 0;
+
+export function newStep(after: DraftStep | undefined, taken: readonly DraftStep[]): DraftStep {
+  return {
+    id: next++,
+    step_key: freeKey("step", taken),
+    title: "",
+    role: "",
+    instructions: "",
+    depends_on: after ? [after.step_key] : [],
+    completion_mode: "attestation",
+    criteria: "",
+    rest: {},
+  };
+}
+
+export const emptyDraft = (): Draft => ({
+  name: "",
+  slug: "",
+  description: "",
+  goal: "",
+  steps: [newStep(undefined, [])],
+});
+
+export function draftOf(template: ProcessTemplate): Draft {
+  const { name, slug, description, goal_template, steps } = template;
+  return {
+    name,
+    slug,
+    description: description ?? "",
+    goal: goal_template ?? "",
+    steps: steps.map(
+      ({
+        step_key,
+        title,
+        role,
+        instructions,
+        depends_on,
+        completion_mode,
+        completion_criteria,
+        ordinal: _,
+        ...rest
+      }) => ({
+        id: next++,
+        step_key,
+        title,
+        role: role ?? "",
+        instructions: instructions ?? "",
+        depends_on,
+        completion_mode,
+        criteria: completion_criteria
+          .map(({ key, description: says }) => (says ? `${key}: ${says}` : key))
+          .join("\n"),
+        rest,
+      }),
+    ),
+  };
+}
+
+/** What is sent. */
+export function templateOf({ name, slug, description, goal, steps }: Draft) {
+  return {
+    name: name.trim(),
+    slug: slug.trim(),
+    description: description.trim() || null,
+    goal_template: goal.trim() || null,
+    steps: steps.map(
+      (step): GivenTemplateStep => ({
+        ...step.rest,
+        step_key: step.step_key,
+        title: step.title.trim() || step.step_key,
+        role: step.role.trim() || null,
+        instructions: step.instructions.trim() || null,
+        depends_on: step.depends_on,
+        completion_mode: step.completion_mode,
+        completion_criteria: criteriaOf(step.criteria),
+      }),
+    ),
+  };
+}
+
+/** `reviewed: A second pair of eyes has read it.` A line without a key gets one of its own. */
+function criteriaOf(text: string) {
+  const lines = text
+    .split("\n")
+    .map((line) => line.trim())
+    .filter(Boolean);
+  return lines.map((line, at) => {
+    const [, key, description] = /^([\w.-]+):\s+(.+)$/.exec(line) ?? [];
+    return key && description ? { key, description } : { key: `criterion-${at + 1}`, description: line };
+  });
+}
+
+/** A name as part of an address: lower case, words joined by `-`. */
+export function slugOf(text: string): string {
+  const plain = text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
+  return plain
+    .replace(/[^a-z0-9]+/g, "-")
+    .replace(/^-+|-+$/g, "")
+    .slice(0, 100);
+}
+
+export function freeKey(wanted: string, taken: readonly DraftStep[]): string {
+  const keys = new Set(taken.map(({ step_key }) => step_key));
+  for (let number = taken.length + 1; ; number++) {
+    const key = wanted === "step" ? `step-${number}` : keys.has(wanted) ? `${wanted}-${number}` : wanted;
+    if (!keys.has(key)) return key;
+  }
+}
+
+/** The step with another key, also where others depend on it. */
+export function renamed(steps: DraftStep[], id: number, key: string): DraftStep[] {
+  const old = steps.find((step) => step.id === id)?.step_key;
+  return steps.map((step) => ({
+    ...step,
+    step_key: step.id === id ? key : step.step_key,
+    depends_on: step.depends_on.map((each) => (each === old ? key : each)),
+  }));
+}
+
+/** Without the step; what waited for it waits for what it waited for. */
+export function without(steps: DraftStep[], id: number): DraftStep[] {
+  const gone = steps.find((step) => step.id === id);
+  if (!gone) return steps;
+  return steps
+    .filter((step) => step !== gone)
+    .map((step) => {
+      if (!step.depends_on.includes(gone.step_key)) return step;
+      const kept = step.depends_on.filter((key) => key !== gone.step_key);
+      return { ...step, depends_on: [...new Set([...kept, ...gone.depends_on])] };
+    });
+}
+
+/** Whether `from` waits for `to`, directly or by others: then `to` must not wait for `from`. */
+export function waitsFor(steps: readonly DraftStep[], from: string, to: string): boolean {
+  const byKey = new Map(steps.map((step) => [step.step_key, step]));
+  const seen = new Set<string>();
+  const queue = [from];
+  for (let key = queue.pop(); key !== undefined; key = queue.pop()) {
+    if (key === to) return true;
+    if (seen.has(key)) continue;
+    seen.add(key);
+    queue.push(...(byKey.get(key)?.depends_on ?? []));
+  }
+  return false;
+}

@@ -1,0 +1,125 @@
+import { Pencil, Play } from "lucide-react";
+import { useState } from "react";
+import { useParams, useSearchParams } from "react-router";
+import type { ProcessTemplate } from "../../../../client/index.ts";
+import { api } from "../../data/api.ts";
+import { useLoad } from "../../data/use-load.ts";
+import { StepGraph } from "../../graph/step-graph.tsx";
+import { Badge } from "../../ui/badge.tsx";
+import { Button, ButtonLink } from "../../ui/button.tsx";
+import { SelectField } from "../../ui/field.tsx";
+import { Markdown } from "../../ui/markdown.tsx";
+import { Card, Fact, Facts, Page } from "../../ui/page.tsx";
+import { Load } from "../../ui/table.tsx";
+import { BeginDialog } from "../runs/begin.tsx";
+import "./templates.css";
+
+/** A template as a graph, in any of its versions. */
+export function Template() {
+  const { slug = "" } = useParams();
+  const [search, setSearch] = useSearchParams();
+  const [beginning, setBeginning] = useState(false);
+  const version = Number(search.get("version")) || undefined;
+  const loaded = useLoad(
+    async (signal) => {
+      const latest = await api.templates.get({ slug }, { signal });
+      const shown =
+        version && version !== latest.version_num
+          ? await api.templates.get({ slug, version_num: version }, { signal })
+          : latest;
+      return { shown, latest: latest.version_num };
+    },
+    [slug, version],
+  );
+  const data = loaded.data;
+  return (
+    <Page
+      title={data?.shown.name ?? slug}
+      above={[{ to: "/templates", label: "Templates" }]}
+      state={
+        data && (
+          <Badge tone={data.shown.version_num === data.latest ? "good" : "neutral"}>
+            version {data.shown.version_num}
+          </Badge>
+        )
+      }
+      lead={data?.shown.description}
+      actions={
+        data && (
+          <>
+            <ButtonLink to={`/templates/${slug}/edit`} icon={Pencil}>
+              New version
+            </ButtonLink>
+            <Button kind="primary" icon={Play} onClick={() => setBeginning(true)}>
+              Begin a run
+            </Button>
+          </>
+        )
+      }
+    >
+      <Load of={loaded} lines={8}>
+        {({ shown, latest }) => (
+          <div className="stack">
+            {latest > 1 && (
+              <div className="version-choice">
+                <SelectField
+                  label="Version"
+                  value={String(shown.version_num)}
+                  onChange={(value) => setSearch(value === String(latest) ? {} : { version: value })}
+                  options={Array.from({ length: latest }, (_, at) => ({
+                    value: String(latest - at),
+                    label: at === 0 ? `${latest} (latest)` : String(latest - at),
+                  }))}
+                />
+              </div>
+            )}
+            <Picture key={shown.id} template={shown} />
+          </div>
+        )}
+      </Load>
+      {beginning && data && <BeginDialog templateId={data.shown.id} onClose={() => setBeginning(false)} />}
+    </Page>
+  );
+}
+
+function Picture({ template }: { template: ProcessTemplate }) {
+  const [chosen, setChosen] = useState(template.steps[0]?.step_key ?? null);
+  const step = template.steps.find(({ step_key }) => step_key === chosen);
+  return (
+    <>
+      <StepGraph
+        steps={template.steps}
+        selected={chosen}
+        onSelect={setChosen}
+        height={Math.min(520, 180 + template.steps.length * 30)}
+      />
+      {step && (
+        <Card title={step.title}>
+          <div className="stack">
+            {step.instructions ? (
+              <Markdown>{step.instructions}</Markdown>
+            ) : (
+              <p className="muted">No instructions.</p>
+            )}
+            <Facts>
+              <Fact name="Key">
+                <code>{step.step_key}</code>
+              </Fact>
+              {step.role && <Fact name="Role">{step.role}</Fact>}
+              {step.specialist_name && <Fact name="Specialist">{step.specialist_name}</Fact>}
+              {step.depends_on.length > 0 && <Fact name="After">{step.depends_on.join(", ")}</Fact>}
+              <Fact name="Done by">
+                {step.completion_mode === "attestation" ? "attesting it" : "a hand-off that is accepted"}
+              </Fact>
+              {step.completion_criteria.map(({ key, description }) => (
+                <Fact key={key} name="Criterion">
+                  {description || key}
+                </Fact>
+              ))}
+            </Facts>
+          </div>
+        </Card>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,63 @@
+import { Plus, Shapes } from "lucide-react";
+import { Link } from "react-router";
+import type { TemplateSummary } from "../../../../client/index.ts";
+import { api } from "../../data/api.ts";
+import { useLoad } from "../../data/use-load.ts";
+import { ButtonLink } from "../../ui/button.tsx";
+import { Empty, Page } from "../../ui/page.tsx";
+import { type Column, Load, Table } from "../../ui/table.tsx";
+import "./templates.css";
+
+const COLUMNS: Column<TemplateSummary>[] = [
+  {
+    name: "Template",
+    cell: ({ slug, name, description }) => (
+      <div className="template-name">
+        <Link to={`/templates/${slug}`}>{name}</Link>
+        <span className="muted small">{description ?? slug}</span>
+      </div>
+    ),
+  },
+  {
+    name: "Goal",
+    cell: ({ goal_template }) => <span className="muted">{goal_template ?? "–"}</span>,
+    wideOnly: true,
+  },
+  { name: "Steps", cell: ({ step_count }) => step_count, end: true },
+  { name: "Version", cell: ({ version_num }) => version_num, end: true },
+];
+
+/** Processes that runs are begun from. */
+export function Templates() {
+  const loaded = useLoad((signal) => api.templates.list({}, { signal }), []);
+  const author = (
+    <ButtonLink to="/templates/new" kind="primary" icon={Plus}>
+      Author a template
+    </ButtonLink>
+  );
+  return (
+    <Page
+      title="Templates"
+      lead="Processes that runs are begun from. A new version leaves the earlier ones, and the runs begun from them, as they are."
+      actions={author}
+    >
+      <Load of={loaded} lines={5}>
+        {(templates) =>
+          templates.length > 0 ? (
+            <Table
+              label="Templates"
+              columns={COLUMNS}
+              rows={templates}
+              keyOf={({ id }) => id}
+              linkOf={({ slug }) => `/templates/${slug}`}
+            />
+          ) : (
+            <Empty icon={Shapes} title="No templates yet" action={author}>
+              A template says which steps a process has, what each waits for, and what makes it done.
+            </Empty>
+          )
+        }
+      </Load>
+    </Page>
+  );
+}
