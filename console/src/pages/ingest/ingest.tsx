@@ -1,0 +1,20 @@
+import { Page } from "../../ui/page.tsx";
+import { Tabs } from "../../ui/tabs.tsx";
+import { Connectors } from "./connectors.tsx";
+import { Webhooks } from "./webhooks.tsx";
+import "./ingest.css";
+
+/** How events of other systems come in. */
+export function Ingest() {
+  return (
+    <Page title="Ingest" lead="How what happens in other systems becomes events here.">
+      <Tabs
+        label="Ways in"
+        tabs={[
+          { key: "webhooks", label: "Webhooks", content: <Webhooks /> },
+          { key: "connectors", label: "Connectors", content: <Connectors /> },
+        ]}
+      />
+    </Page>
+  );
+}

@@ -1,0 +1,63 @@
+import type { Mapping } from "../../../../client/index.ts";
+import { TextField } from "../../ui/field.tsx";
+
+/** A mapping as a form holds it: what is empty takes its default. */
+export type MappingDraft = Record<"entity" | "action" | "id" | "subject" | "data", string>;
+
+export const emptyMapping: MappingDraft = { entity: "", action: "", id: "", subject: "", data: "" };
+
+export function draftOfMapping({ entity, action, id, subject, data }: Mapping): MappingDraft {
+  return { entity, action, id: id ?? "", subject: subject ?? "", data: data ?? "" };
+}
+
+export function mappingOf({ entity, action, ...optional }: MappingDraft): Mapping {
+  const given = Object.entries(optional).map(([name, term]) => [name, term.trim() || null]);
+  return { entity: entity.trim(), action: action.trim(), ...Object.fromEntries(given) };
+}
+
+interface Props {
+  source: string;
+  mapping: MappingDraft;
+  onChange(mapping: MappingDraft): void;
+  /** What stands for the id where none is named. */
+  idDefault: string;
+}
+
+export function MappingFields({ source, mapping, onChange, idDefault }: Props) {
+  const field = (name: keyof MappingDraft) => ({
+    value: mapping[name],
+    onChange: (value: string) => onChange({ ...mapping, [name]: value }),
+    maxLength: 300,
+    className: "mono",
+  });
+  return (
+    <fieldset className="mapping">
+      <legend>Mapping</legend>
+      <p className="field-hint">
+        Each is a word, a JSON Pointer into the payload (<code>/issue/number</code>) or a header (
+        <code>header:X-GitHub-Event</code>). The event’s type becomes{" "}
+        <code>
+          com.{source || "source"}.{mapping.entity || "entity"}.{mapping.action || "action"}
+        </code>
+        .
+      </p>
+      <div className="grid-2">
+        <TextField label="Entity" {...field("entity")} required placeholder="header:X-GitHub-Event" />
+        <TextField label="Action" {...field("action")} required placeholder="/action" />
+        <TextField
+          label="Subject"
+          {...field("subject")}
+          placeholder="/repository/full_name"
+          hint="What the event is about. Optional."
+        />
+        <TextField label="Id" {...field("id")} placeholder="/delivery/id" hint={idDefault} />
+        <TextField
+          label="Data"
+          {...field("data")}
+          placeholder="/payload"
+          hint="Default: the whole payload."
+        />
+      </div>
+    </fieldset>
+  );
+}

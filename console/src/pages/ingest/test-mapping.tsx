@@ -1,0 +1,95 @@
+import { CircleAlert, FlaskConical } from "lucide-react";
+import { useState } from "react";
+import type { IngestTestWebhookResult, Webhook } from "../../../../client/index.ts";
+import { api } from "../../data/api.ts";
+import { useTask } from "../../data/use-task.ts";
+import { Button } from "../../ui/button.tsx";
+import { Failure } from "../../ui/failure.tsx";
+import { TextArea } from "../../ui/field.tsx";
+import { Card } from "../../ui/page.tsx";
+import { Json } from "../../ui/text.tsx";
+
+const PAYLOAD = JSON.stringify(
+  { action: "opened", issue: { number: 12, title: "It is broken" }, repository: { full_name: "acme/app" } },
+  null,
+  2,
+);
+const HEADERS = "X-GitHub-Event: issues";
+
+/** What the saved mapping makes of a payload. Nothing is published. */
+export function TestMapping({ webhook }: { webhook: Webhook }) {
+  const [payload, setPayload] = useState(PAYLOAD);
+  const [headers, setHeaders] = useState(HEADERS);
+  const [result, setResult] = useState<IngestTestWebhookResult>();
+  const wrong = mistakeIn(payload);
+  const test = useTask(
+    async () => {
+      setResult(
+        await api.ingest.testWebhook({
+          webhook_id: webhook.id,
+          payload: JSON.parse(payload),
+          headers: headersOf(headers),
+        }),
+      );
+    },
+    { quiet: true },
+  );
+  return (
+    <Card title="Test it">
+      <form
+        className="stack"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void test.run();
+        }}
+      >
+        <TextArea
+          label="Payload"
+          className="mono"
+          rows={9}
+          spellCheck={false}
+          value={payload}
+          onChange={setPayload}
+          error={wrong}
+        />
+        <TextArea
+          label="Headers"
+          className="mono"
+          rows={2}
+          spellCheck={false}
+          value={headers}
+          onChange={setHeaders}
+          hint="One a line."
+        />
+        <div className="row">
+          <Button type="submit" icon={FlaskConical} busy={test.busy} disabled={wrong !== undefined}>
+            Test the saved mapping
+          </Button>
+          <span className="muted small">Nothing is published.</span>
+        </div>
+        {test.error !== undefined && <Failure error={test.error} />}
+        <div role="status">
+          {result?.error && (
+            <p className="notice bad">
+              <CircleAlert aria-hidden size={16} /> It would be a dead letter: {result.error}
+            </p>
+          )}
+          {result?.event && <Json value={result.event} label="The event it would be" />}
+        </div>
+      </form>
+    </Card>
+  );
+}
+
+function mistakeIn(text: string): string | undefined {
+  try {
+    JSON.parse(text);
+  } catch (error) {
+    return `No JSON: ${(error as Error).message}`;
+  }
+}
+
+function headersOf(text: string): Record<string, string> {
+  const lines = text.split("\n").map((line) => /^\s*([^:\s]+)\s*:\s*(.*)$/.exec(line));
+  return Object.fromEntries(lines.filter((line) => line !== null).map(([, name, value]) => [name, value]));
+}

@@ -1,0 +1,168 @@
+import { RefreshCw, Trash2 } from "lucide-react";
+import { useState } from "react";
+import { useNavigate, useParams } from "react-router";
+import type { Webhook } from "../../../../client/index.ts";
+import { api } from "../../data/api.ts";
+import { dateTime } from "../../data/format.ts";
+import { useLoad } from "../../data/use-load.ts";
+import { useTask } from "../../data/use-task.ts";
+import { Button } from "../../ui/button.tsx";
+import { confirm } from "../../ui/confirm.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
+import { Failure } from "../../ui/failure.tsx";
+import { TextField } from "../../ui/field.tsx";
+import { Card, Fact, Facts, Page } from "../../ui/page.tsx";
+import { Load } from "../../ui/table.tsx";
+import { Copy, Id, Secret, Time } from "../../ui/text.tsx";
+import { toast } from "../../ui/toast.tsx";
+import { draftOfMapping, MappingFields, mappingOf } from "./mapping.tsx";
+import { TestMapping } from "./test-mapping.tsx";
+import { ID_OF_WEBHOOK } from "./webhooks.tsx";
+import "./ingest.css";
+
+/** One webhook: its address, its mapping, and what it makes of a payload. */
+export function WebhookPage() {
+  const { id = "" } = useParams();
+  const loaded = useLoad((signal) => find(id, signal), [id]);
+  const webhook = loaded.data;
+  return (
+    <Page
+      title={webhook?.name ?? "Webhook"}
+      above={[{ to: "/ingest", label: "Ingest" }]}
+      actions={webhook && <Actions webhook={webhook} />}
+    >
+      <Load of={loaded}>
+        {(data) => (
+          <div className="stack">
+            <Card>
+              <Facts>
+                <Fact name="Address">
+                  <span className="row nowrap">
+                    <code className="truncate">{data.url}</code>
+                    <Copy text={data.url} label="Copy the address" />
+                  </span>
+                </Fact>
+                <Fact name="Since">
+                  <Time at={data.created_at} />
+                </Fact>
+                <Fact name="Id">
+                  <Id>{data.id}</Id>
+                </Fact>
+              </Facts>
+            </Card>
+            <div className="mapping-sides">
+              <Edit webhook={data} onSaved={loaded.set} />
+              <TestMapping webhook={data} />
+            </div>
+          </div>
+        )}
+      </Load>
+    </Page>
+  );
+}
+
+/** There are 50 of them at the most, and a list is all that the API gives. */
+async function find(id: string, signal: AbortSignal): Promise<Webhook> {
+  const { webhooks } = await api.ingest.listWebhooks({ limit: 200 }, { signal });
+  const found = webhooks.find((each) => each.id === id);
+  if (!found) throw new Error("There is no such webhook (any more).");
+  return found;
+}
+
+function Edit({ webhook, onSaved }: { webhook: Webhook; onSaved(webhook: Webhook): void }) {
+  const [name, setName] = useState(webhook.name);
+  const [mapping, setMapping] = useState(draftOfMapping(webhook.mapping));
+  const save = useTask(
+    async () => {
+      onSaved(
+        await api.ingest.updateWebhook({
+          webhook_id: webhook.id,
+          name: name.trim(),
+          mapping: mappingOf(mapping),
+        }),
+      );
+      toast({ title: "Saved. It holds for what comes from now on." });
+    },
+    { quiet: true },
+  );
+  return (
+    <Card title="What becomes of a delivery">
+      <form
+        className="stack"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void save.run();
+        }}
+      >
+        <TextField label="Name" value={name} onChange={setName} required maxLength={200} />
+        <MappingFields
+          source={webhook.source}
+          mapping={mapping}
+          onChange={setMapping}
+          idDefault={ID_OF_WEBHOOK}
+        />
+        {save.error !== undefined && <Failure error={save.error} />}
+        <div className="row">
+          <Button kind="primary" type="submit" busy={save.busy}>
+            Save
+          </Button>
+          <span className="muted small">
+            What could not be mapped before can be replayed from the dead letters.
+          </span>
+        </div>
+      </form>
+    </Card>
+  );
+}
+
+function Actions({ webhook }: { webhook: Webhook }) {
+  const [secret, setSecret] = useState<{ signing_secret: string; previous_ends_at: string }>();
+  const navigate = useNavigate();
+  const rotate = useTask(async () => {
+    const wanted = await confirm({
+      title: `Give ${webhook.name} a new secret?`,
+      text: "The one before is accepted too for 24 hours: give the sender the new one within them.",
+      action: "Make a new secret",
+      danger: false,
+    });
+    if (wanted) setSecret(await api.ingest.rotateWebhook({ webhook_id: webhook.id }));
+  });
+  const remove = useTask(async () => {
+    const wanted = await confirm({
+      title: `Delete ${webhook.name}?`,
+      text: "What its sender delivers from now on is refused. Events that came by it stay.",
+      action: "Delete",
+    });
+    if (!wanted) return;
+    await api.ingest.deleteWebhook({ webhook_id: webhook.id });
+    toast({ title: `${webhook.name} is deleted.` });
+    navigate("/ingest");
+  });
+  return (
+    <>
+      <Button icon={RefreshCw} busy={rotate.busy} onClick={() => rotate.run()}>
+        New secret
+      </Button>
+      <Button kind="danger" icon={Trash2} busy={remove.busy} onClick={() => remove.run()}>
+        Delete
+      </Button>
+      {secret && (
+        <Dialog
+          title="The new signing secret"
+          onClose={() => setSecret(undefined)}
+          footer={
+            <Button kind="primary" onClick={() => setSecret(undefined)}>
+              Done
+            </Button>
+          }
+        >
+          <Secret
+            label="Signing secret"
+            value={secret.signing_secret}
+            note={`Shown only now. The one before is accepted until ${dateTime(secret.previous_ends_at)}.`}
+          />
+        </Dialog>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,174 @@
+import { Plus, Webhook as WebhookIcon } from "lucide-react";
+import { useState } from "react";
+import { Link } from "react-router";
+import type { Webhook } from "../../../../client/index.ts";
+import { api } from "../../data/api.ts";
+import { pageFrom } from "../../data/offset.ts";
+import { usePages } from "../../data/use-load.ts";
+import { useTask } from "../../data/use-task.ts";
+import { useSession } from "../../shell/session.tsx";
+import { Button, ButtonLink } from "../../ui/button.tsx";
+import { Dialog, FormDialog } from "../../ui/dialog.tsx";
+import { TextField } from "../../ui/field.tsx";
+import { Empty } from "../../ui/page.tsx";
+import { type Column, List } from "../../ui/table.tsx";
+import { Copy, Secret, Time } from "../../ui/text.tsx";
+import { emptyMapping, MappingFields, mappingOf } from "./mapping.tsx";
+import { AdminsOnly } from "./words.tsx";
+
+export const ID_OF_WEBHOOK = "Default: the sender's delivery id, else the body itself for 24 hours.";
+
+const COLUMNS: Column<Webhook>[] = [
+  {
+    name: "Webhook",
+    cell: ({ id, name }) => (
+      <Link to={`/ingest/webhooks/${id}`} className="strong-link">
+        {name}
+      </Link>
+    ),
+  },
+  {
+    name: "Address",
+    cell: ({ url }) => (
+      <span className="row nowrap">
+        <code className="truncate address">{url}</code>
+        <Copy text={url} label="Copy the address" />
+      </span>
+    ),
+  },
+  {
+    name: "Type",
+    cell: ({ source, mapping }) => <code>{`com.${source}.${mapping.entity}.${mapping.action}`}</code>,
+    wideOnly: true,
+  },
+  { name: "Since", cell: ({ created_at }) => <Time at={created_at} />, end: true },
+];
+
+export function Webhooks() {
+  const [adding, setAdding] = useState(false);
+  const { isAdmin } = useSession();
+  return isAdmin ? <Registered adding={adding} setAdding={setAdding} /> : <AdminsOnly what="Webhooks" />;
+}
+
+function Registered({ adding, setAdding }: { adding: boolean; setAdding(on: boolean): void }) {
+  const pages = usePages(
+    (cursor, signal) =>
+      pageFrom(cursor, async (offset) => {
+        const { webhooks, total } = await api.ingest.listWebhooks({ offset, limit: 50 }, { signal });
+        return { items: webhooks, total };
+      }),
+    [],
+  );
+  const add = (
+    <Button kind="primary" icon={Plus} onClick={() => setAdding(true)}>
+      Add a webhook
+    </Button>
+  );
+  return (
+    <div className="stack">
+      {pages.items && pages.items.length > 0 && <div className="row end">{add}</div>}
+      <List
+        {...pages}
+        label="Webhooks"
+        columns={COLUMNS}
+        keyOf={({ id }) => id}
+        linkOf={({ id }) => `/ingest/webhooks/${id}`}
+        empty={
+          <Empty icon={WebhookIcon} title="No webhooks yet" action={add}>
+            Register what sends them, GitHub say: you get an address and a secret to sign with, and every
+            delivery becomes an event.
+          </Empty>
+        }
+      />
+      {adding && <AddDialog onClose={() => setAdding(false)} onAdded={pages.reload} />}
+    </div>
+  );
+}
+
+type Made = Awaited<ReturnType<typeof api.ingest.createWebhook>>;
+
+function AddDialog({ onClose, onAdded }: { onClose(): void; onAdded(): Promise<void> }) {
+  const [name, setName] = useState("");
+  const [source, setSource] = useState("");
+  const [mapping, setMapping] = useState(emptyMapping);
+  const [made, setMade] = useState<Made>();
+  const add = useTask(
+    async () => {
+      setMade(
+        await api.ingest.createWebhook({
+          name: name.trim(),
+          source: source.trim(),
+          mapping: mappingOf(mapping),
+        }),
+      );
+      await onAdded();
+    },
+    { quiet: true },
+  );
+  if (made) return <MadeDialog made={made} onClose={onClose} />;
+  const github = () => {
+    setName(name || "GitHub");
+    setSource("github");
+    setMapping({
+      entity: "header:X-GitHub-Event",
+      action: "/action",
+      id: "",
+      subject: "/repository/full_name",
+      data: "",
+    });
+  };
+  return (
+    <FormDialog
+      wide
+      title="Add a webhook"
+      submit="Add the webhook"
+      onClose={onClose}
+      onSubmit={() => add.run()}
+      busy={add.busy}
+      error={add.error}
+    >
+      <div className="row muted small">
+        Fill in for
+        <Button small onClick={github}>
+          GitHub
+        </Button>
+      </div>
+      <div className="grid-2">
+        <TextField label="Name" value={name} onChange={setName} required maxLength={200} />
+        <TextField
+          label="Source"
+          value={source}
+          onChange={setSource}
+          required
+          maxLength={300}
+          placeholder="github"
+          hint="Stands in the address and in the type."
+        />
+      </div>
+      <MappingFields source={source} mapping={mapping} onChange={setMapping} idDefault={ID_OF_WEBHOOK} />
+    </FormDialog>
+  );
+}
+
+function MadeDialog({ made, onClose }: { made: Made; onClose(): void }) {
+  const footer = (
+    <>
+      <ButtonLink to={`/ingest/webhooks/${made.id}`}>Test its mapping</ButtonLink>
+      <Button kind="primary" onClick={onClose}>
+        Done
+      </Button>
+    </>
+  );
+  return (
+    <Dialog title={`${made.name} can deliver now`} onClose={onClose} footer={footer}>
+      <div className="stack">
+        <Secret label="Address" value={made.url} note="Where the sender delivers to." />
+        <Secret
+          label="Signing secret"
+          value={made.signing_secret}
+          note="Shown only now. The sender signs with it; what is not signed is refused."
+        />
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,94 @@
+import { useState } from "react";
+import { api } from "../../data/api.ts";
+import { useTask } from "../../data/use-task.ts";
+import { useSession } from "../../shell/session.tsx";
+import { Button } from "../../ui/button.tsx";
+import { Failure } from "../../ui/failure.tsx";
+import { TextField } from "../../ui/field.tsx";
+import { Card, Fact, Facts } from "../../ui/page.tsx";
+import { Id } from "../../ui/text.tsx";
+
+/** Who one is here, and one's password. */
+export function Account() {
+  const { user, tenant } = useSession();
+  return (
+    <div className="stack">
+      <Card>
+        <Facts>
+          <Fact name="Name">{user.display_name}</Fact>
+          <Fact name="Role">{user.role}</Fact>
+          <Fact name="Organisation">{tenant.name}</Fact>
+          <Fact name="Id">
+            <Id>{user.id}</Id>
+          </Fact>
+        </Facts>
+      </Card>
+      <Card title="Change your password">
+        <PasswordForm />
+      </Card>
+    </div>
+  );
+}
+
+const SHORTEST = 12;
+
+function PasswordForm() {
+  const { expired } = useSession();
+  const [current, setCurrent] = useState("");
+  const [next, setNext] = useState("");
+  const [again, setAgain] = useState("");
+  const differs = again !== "" && again !== next;
+  const change = useTask(
+    async () => {
+      await api.auth.password({ current_password: current, new_password: next });
+      // All sessions of the person have ended, this one too.
+      expired();
+    },
+    { quiet: true },
+  );
+  return (
+    <form
+      className="stack password-form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void change.run();
+      }}
+    >
+      <TextField
+        label="Current password"
+        type="password"
+        autoComplete="current-password"
+        value={current}
+        onChange={setCurrent}
+        required
+      />
+      <TextField
+        label="New password"
+        type="password"
+        autoComplete="new-password"
+        minLength={SHORTEST}
+        maxLength={256}
+        value={next}
+        onChange={setNext}
+        required
+        hint={`At least ${SHORTEST} characters; a sentence is good.`}
+      />
+      <TextField
+        label="New password once more"
+        type="password"
+        autoComplete="new-password"
+        value={again}
+        onChange={setAgain}
+        required
+        error={differs ? "It is another one." : undefined}
+      />
+      {change.error !== undefined && <Failure error={change.error} />}
+      <div className="row">
+        <Button kind="primary" type="submit" busy={change.busy} disabled={differs}>
+          Change the password
+        </Button>
+        <span className="muted small">You are signed out everywhere, and sign in with the new one.</span>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,114 @@
+import { ScrollText } from "lucide-react";
+import { useState } from "react";
+import { useSearchParams } from "react-router";
+import type { AuditEntry } from "../../../../client/index.ts";
+import { api } from "../../data/api.ts";
+import { fullTime } from "../../data/format.ts";
+import { usePages } from "../../data/use-load.ts";
+import { useNames } from "../../data/use-names.ts";
+import { Button } from "../../ui/button.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
+import { TextField } from "../../ui/field.tsx";
+import { Empty, Fact, Facts } from "../../ui/page.tsx";
+import { type Column, List } from "../../ui/table.tsx";
+import { Id, Json, Time } from "../../ui/text.tsx";
+
+/** What was done that has to be accounted for, latest first. */
+export function Audit() {
+  const [search, setSearch] = useSearchParams();
+  const [shown, setShown] = useState<AuditEntry>();
+  const nameOf = useNames();
+  const action = search.get("action") ?? "";
+  const [text, setText] = useState(action);
+  const pages = usePages(
+    async (cursor, signal) => {
+      const answer = await api.audit.list(
+        { limit: 50, ...(cursor && { cursor }), ...(action && { action }) },
+        { signal },
+      );
+      return { items: answer.entries, next: answer.next_cursor };
+    },
+    [action],
+  );
+  const columns: Column<AuditEntry>[] = [
+    { name: "What", cell: (entry) => <EntryButton entry={entry} open={setShown} /> },
+    { name: "Who", cell: (entry) => (entry.actor_id ? nameOf(entry.actor_id) : entry.actor_kind) },
+    {
+      name: "On",
+      cell: ({ resource_type, resource_id }) =>
+        resource_type ? <span className="truncate on">{`${resource_type} ${resource_id ?? ""}`}</span> : "–",
+      wideOnly: true,
+    },
+    { name: "From", cell: ({ ip }) => ip ?? "–", wideOnly: true },
+    { name: "When", cell: ({ at }) => <Time at={at} />, end: true },
+  ];
+  return (
+    <div className="stack">
+      <form
+        className="row end-fields"
+        onSubmit={(event) => {
+          event.preventDefault();
+          setSearch({ tab: "audit", ...(text.trim() && { action: text.trim() }) });
+        }}
+      >
+        <TextField label="Action" value={text} onChange={setText} placeholder="memories.erase" />
+        <Button type="submit">Filter</Button>
+      </form>
+      <List
+        {...pages}
+        label="Audit log"
+        columns={columns}
+        keyOf={({ id }) => id}
+        empty={
+          <Empty icon={ScrollText} title={action ? `Nothing of “${action}”` : "Nothing to account for yet"}>
+            What admins change, what is deleted or erased, and what only people may decide is recorded here.
+          </Empty>
+        }
+      />
+      {shown && <EntryDialog entry={shown} nameOf={nameOf} onClose={() => setShown(undefined)} />}
+    </div>
+  );
+}
+
+function EntryButton({ entry, open }: { entry: AuditEntry; open(entry: AuditEntry): void }) {
+  return (
+    <button type="button" className="link-plain" onClick={() => open(entry)}>
+      <code>{entry.action}</code>
+    </button>
+  );
+}
+
+function EntryDialog({
+  entry,
+  nameOf,
+  onClose,
+}: {
+  entry: AuditEntry;
+  nameOf(id: string): string;
+  onClose(): void;
+}) {
+  return (
+    <Dialog title={entry.action} onClose={onClose}>
+      <div className="stack">
+        <Facts>
+          <Fact name="Who">
+            {entry.actor_id ? nameOf(entry.actor_id) : "–"} ({entry.actor_kind})
+          </Fact>
+          <Fact name="When">{fullTime(entry.at)}</Fact>
+          {entry.resource_type && (
+            <Fact name="On">
+              {entry.resource_type} {entry.resource_id}
+            </Fact>
+          )}
+          {entry.ip && <Fact name="From">{entry.ip}</Fact>}
+          {entry.request_id && (
+            <Fact name="Request">
+              <Id>{entry.request_id}</Id>
+            </Fact>
+          )}
+        </Facts>
+        <Json value={entry.details} label="Details" />
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,217 @@
+import { UserPlus } from "lucide-react";
+import { useState } from "react";
+import type { User } from "../../../../client/index.ts";
+import { api } from "../../data/api.ts";
+import { pageFrom } from "../../data/offset.ts";
+import { usePages } from "../../data/use-load.ts";
+import { useTask } from "../../data/use-task.ts";
+import { useSession } from "../../shell/session.tsx";
+import { Badge } from "../../ui/badge.tsx";
+import { Button } from "../../ui/button.tsx";
+import { confirm } from "../../ui/confirm.tsx";
+import { Dialog, FormDialog } from "../../ui/dialog.tsx";
+import { SelectField, TextField } from "../../ui/field.tsx";
+import { Empty } from "../../ui/page.tsx";
+import { type Column, List } from "../../ui/table.tsx";
+import { Secret, Time } from "../../ui/text.tsx";
+import { toast } from "../../ui/toast.tsx";
+
+const ROLES = [
+  { value: "member", label: "Member: everything but what admins do" },
+  { value: "admin", label: "Admin: agents, keys, people, and what only people may decide" },
+];
+
+interface Password {
+  email: string;
+  password: string;
+}
+
+/** Who may sign in. */
+export function People() {
+  const [inviting, setInviting] = useState(false);
+  const [shown, setShown] = useState<Password>();
+  const pages = usePages(
+    (cursor, signal) =>
+      pageFrom(cursor, async (offset) => {
+        const { users, total } = await api.users.list({ offset, limit: 50 }, { signal });
+        return { items: users, total };
+      }),
+    [],
+  );
+  const columns: Column<User>[] = [
+    {
+      name: "Person",
+      cell: ({ display_name, email }) => (
+        <div className="person">
+          <strong>{display_name}</strong>
+          <span className="muted small">{email}</span>
+        </div>
+      ),
+    },
+    {
+      name: "Role",
+      cell: ({ role }) => <Badge tone={role === "admin" ? "accent" : "neutral"}>{role}</Badge>,
+    },
+    {
+      name: "Status",
+      cell: ({ status }) => <Badge tone={status === "active" ? "good" : "bad"}>{status}</Badge>,
+    },
+    { name: "Since", cell: ({ created_at }) => <Time at={created_at} />, end: true, wideOnly: true },
+    {
+      name: "",
+      cell: (user) => <Actions user={user} reload={pages.reload} onPassword={setShown} />,
+      end: true,
+    },
+  ];
+  return (
+    <div className="stack">
+      <div className="row end">
+        <Button kind="primary" icon={UserPlus} onClick={() => setInviting(true)}>
+          Invite a person
+        </Button>
+      </div>
+      <List
+        {...pages}
+        label="People"
+        columns={columns}
+        keyOf={({ id }) => id}
+        empty={<Empty icon={UserPlus} title="Nobody yet" />}
+      />
+      {inviting && (
+        <InviteDialog onClose={() => setInviting(false)} onInvited={pages.reload} onPassword={setShown} />
+      )}
+      {shown && <PasswordDialog {...shown} onClose={() => setShown(undefined)} />}
+    </div>
+  );
+}
+
+interface InviteProps {
+  onClose(): void;
+  onInvited(): Promise<void>;
+  onPassword(shown: Password): void;
+}
+
+function InviteDialog({ onClose, onInvited, onPassword }: InviteProps) {
+  const [email, setEmail] = useState("");
+  const [name, setName] = useState("");
+  const [role, setRole] = useState<User["role"]>("member");
+  const invite = useTask(
+    async () => {
+      const made = await api.users.create({
+        email: email.trim(),
+        role,
+        ...(name.trim() && { display_name: name.trim() }),
+      });
+      onClose();
+      if (made.password) onPassword({ email: made.email, password: made.password });
+      await onInvited();
+    },
+    { quiet: true },
+  );
+  return (
+    <FormDialog
+      title="Invite a person"
+      submit="Invite"
+      onClose={onClose}
+      onSubmit={() => invite.run()}
+      busy={invite.busy}
+      error={invite.error}
+    >
+      <TextField label="E-mail" type="email" value={email} onChange={setEmail} required />
+      <TextField label="Name" value={name} onChange={setName} />
+      <SelectField
+        label="Role"
+        value={role}
+        options={ROLES}
+        onChange={(value) => setRole(value as User["role"])}
+      />
+    </FormDialog>
+  );
+}
+
+function PasswordDialog({ email, password, onClose }: Password & { onClose(): void }) {
+  const done = (
+    <Button kind="primary" onClick={onClose}>
+      Done
+    </Button>
+  );
+  return (
+    <Dialog title={`${email} can sign in`} onClose={onClose} footer={done}>
+      <Secret
+        label="Password"
+        value={password}
+        note="Shown only now. Give it to the person, who changes it under Settings, Your account."
+      />
+    </Dialog>
+  );
+}
+
+function Actions({
+  user,
+  reload,
+  onPassword,
+}: {
+  user: User;
+  reload(): Promise<void>;
+  onPassword(shown: Password): void;
+}) {
+  const { user: self } = useSession();
+  const { id: user_id, display_name: name, role, status, email } = user;
+  const change = useTask(async (to: { role?: User["role"]; status?: User["status"] }, said: string) => {
+    await api.users.update({ user_id, ...to });
+    toast({ title: said });
+    await reload();
+  });
+  const disable = async () => {
+    const wanted = await confirm({
+      title: `Disable ${name}?`,
+      text: "They are signed out everywhere within 5 seconds and cannot sign in until they are enabled again.",
+      action: "Disable",
+    });
+    if (wanted) await change.run({ status: "disabled" }, `${name} is disabled.`);
+  };
+  const reset = useTask(async () => {
+    const wanted = await confirm({
+      title: `Give ${name} a new password?`,
+      text: "The one before stops working, and they are signed out everywhere within 5 seconds.",
+      action: "Make a new password",
+    });
+    if (!wanted) return;
+    const { password } = await api.users.update({ user_id, reset_password: true });
+    if (password) onPassword({ email, password });
+  });
+  if (user_id === self.id) return <span className="muted small">you</span>;
+  return (
+    <span className="row nowrap end">
+      <Button
+        small
+        kind="quiet"
+        onClick={() =>
+          change.run(
+            role === "admin" ? { role: "member" } : { role: "admin" },
+            `${name} is ${role === "admin" ? "a member" : "an admin"} now.`,
+          )
+        }
+      >
+        {role === "admin" ? "Make a member" : "Make an admin"}
+      </Button>
+      <Button small kind="quiet" busy={reset.busy} onClick={() => reset.run()}>
+        New password
+      </Button>
+      {status === "active" ? (
+        <Button small kind="quiet" busy={change.busy} onClick={disable}>
+          Disable
+        </Button>
+      ) : (
+        <Button
+          small
+          kind="quiet"
+          busy={change.busy}
+          onClick={() => change.run({ status: "active" }, `${name} can sign in again.`)}
+        >
+          Enable
+        </Button>
+      )}
+    </span>
+  );
+}

@@ -1,0 +1,142 @@
+import { FolderKanban, Plus } from "lucide-react";
+import { useState } from "react";
+import type { Project } from "../../../../client/index.ts";
+import { api } from "../../data/api.ts";
+import { pageFrom } from "../../data/offset.ts";
+import { usePages } from "../../data/use-load.ts";
+import { useTask } from "../../data/use-task.ts";
+import { useSession } from "../../shell/session.tsx";
+import { Badge } from "../../ui/badge.tsx";
+import { Button } from "../../ui/button.tsx";
+import { FormDialog } from "../../ui/dialog.tsx";
+import { SelectField, TextField } from "../../ui/field.tsx";
+import { Empty } from "../../ui/page.tsx";
+import { type Column, List } from "../../ui/table.tsx";
+
+const TONE = { active: "good", completed: "info", archived: "neutral" } as const;
+const STATUSES = ["active", "completed", "archived"] as const;
+
+/** What memories, runs and outputs are filed under. */
+export function Projects() {
+  const { isAdmin } = useSession();
+  const [open, setOpen] = useState<Project | "new" | null>(null);
+  const pages = usePages(
+    (cursor, signal) =>
+      pageFrom(cursor, async (offset) => {
+        const { projects, total } = await api.projects.list({ offset, limit: 50 }, { signal });
+        return { items: projects, total };
+      }),
+    [],
+  );
+  const columns: Column<Project>[] = [
+    { name: "Key", cell: ({ key }) => <code>{key}</code> },
+    { name: "Name", cell: ({ name }) => <strong>{name}</strong> },
+    { name: "Status", cell: ({ status }) => <Badge tone={TONE[status]}>{status}</Badge> },
+    {
+      name: "Target",
+      cell: ({ target_date }) => target_date?.slice(0, 10) ?? "–",
+      end: true,
+      wideOnly: true,
+    },
+    ...(isAdmin
+      ? [{ name: "", end: true, cell: (project: Project) => <EditButton project={project} open={setOpen} /> }]
+      : []),
+  ];
+  const add = isAdmin && (
+    <Button kind="primary" icon={Plus} onClick={() => setOpen("new")}>
+      Make a project
+    </Button>
+  );
+  return (
+    <div className="stack">
+      {pages.items && pages.items.length > 0 && add && <div className="row end">{add}</div>}
+      <List
+        {...pages}
+        label="Projects"
+        columns={columns}
+        keyOf={({ id }) => id}
+        empty={
+          <Empty icon={FolderKanban} title="No projects yet" action={add}>
+            A project’s key is what memories, runs and outputs are filed under, as <code>project_id</code>.
+          </Empty>
+        }
+      />
+      {open && (
+        <ProjectDialog
+          project={open === "new" ? null : open}
+          onClose={() => setOpen(null)}
+          onSaved={pages.reload}
+        />
+      )}
+    </div>
+  );
+}
+
+function EditButton({ project, open }: { project: Project; open(project: Project): void }) {
+  return (
+    <Button small kind="quiet" onClick={() => open(project)}>
+      Edit <span className="visually-hidden">{project.key}</span>
+    </Button>
+  );
+}
+
+function ProjectDialog({
+  project,
+  onClose,
+  onSaved,
+}: {
+  project: Project | null;
+  onClose(): void;
+  onSaved(): Promise<void>;
+}) {
+  const [key, setKey] = useState(project?.key ?? "");
+  const [name, setName] = useState(project?.name ?? "");
+  const [status, setStatus] = useState<Project["status"]>(project?.status ?? "active");
+  const [target, setTarget] = useState(project?.target_date?.slice(0, 10) ?? "");
+  const save = useTask(
+    async () => {
+      const parts = { status, target_date: target || null, ...(name.trim() && { name: name.trim() }) };
+      if (project) await api.projects.update({ key: project.key, ...parts });
+      else await api.projects.create({ key: key.trim(), ...parts });
+      onClose();
+      await onSaved();
+    },
+    { quiet: true },
+  );
+  return (
+    <FormDialog
+      title={project ? project.name : "Make a project"}
+      submit={project ? "Save" : "Make the project"}
+      onClose={onClose}
+      onSubmit={() => save.run()}
+      busy={save.busy}
+      error={save.error}
+    >
+      {!project && (
+        <TextField
+          label="Key"
+          value={key}
+          onChange={setKey}
+          required
+          pattern="[A-Za-z0-9][A-Za-z0-9._\-]{0,99}"
+          placeholder="apollo"
+          hint="Letters, digits, . _ and -. It never changes."
+        />
+      )}
+      <TextField
+        label="Name"
+        value={name}
+        onChange={setName}
+        maxLength={200}
+        hint={project ? undefined : "Default: its key."}
+      />
+      <SelectField
+        label="Status"
+        value={status}
+        onChange={(value) => setStatus(value as Project["status"])}
+        options={STATUSES.map((value) => ({ value, label: value }))}
+      />
+      <TextField label="Target date" type="date" value={target} onChange={setTarget} />
+    </FormDialog>
+  );
+}

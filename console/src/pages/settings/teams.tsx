@@ -1,0 +1,89 @@
+import { Plus, Users } from "lucide-react";
+import { useState } from "react";
+import type { Team } from "../../../../client/index.ts";
+import { api } from "../../data/api.ts";
+import { pageFrom } from "../../data/offset.ts";
+import { usePages } from "../../data/use-load.ts";
+import { useTask } from "../../data/use-task.ts";
+import { Button } from "../../ui/button.tsx";
+import { FormDialog } from "../../ui/dialog.tsx";
+import { TextField } from "../../ui/field.tsx";
+import { Empty } from "../../ui/page.tsx";
+import { type Column, List } from "../../ui/table.tsx";
+import { Id, Time } from "../../ui/text.tsx";
+
+const COLUMNS: Column<Team>[] = [
+  { name: "Team", cell: ({ name }) => <strong>{name}</strong> },
+  {
+    name: "Description",
+    cell: ({ description }) => <span className="muted">{description ?? "–"}</span>,
+    wideOnly: true,
+  },
+  { name: "Id", cell: ({ id }) => <Id>{id}</Id>, wideOnly: true },
+  { name: "Since", cell: ({ created_at }) => <Time at={created_at} />, end: true },
+];
+
+/** Agents of a team read each other's memories of the scope `team`. */
+export function Teams() {
+  const [adding, setAdding] = useState(false);
+  const pages = usePages(
+    (cursor, signal) =>
+      pageFrom(cursor, async (offset) => {
+        const { teams, total } = await api.teams.list({ offset, limit: 50 }, { signal });
+        return { items: teams, total };
+      }),
+    [],
+  );
+  const add = (
+    <Button kind="primary" icon={Plus} onClick={() => setAdding(true)}>
+      Make a team
+    </Button>
+  );
+  return (
+    <div className="stack">
+      {pages.items && pages.items.length > 0 && <div className="row end">{add}</div>}
+      <List
+        {...pages}
+        label="Teams"
+        columns={COLUMNS}
+        keyOf={({ id }) => id}
+        empty={
+          <Empty icon={Users} title="No teams yet" action={add}>
+            Agents of a team share memories and documents that others do not see. An agent’s team is set on
+            its own page.
+          </Empty>
+        }
+      />
+      {adding && <AddDialog onClose={() => setAdding(false)} onAdded={pages.reload} />}
+    </div>
+  );
+}
+
+function AddDialog({ onClose, onAdded }: { onClose(): void; onAdded(): Promise<void> }) {
+  const [name, setName] = useState("");
+  const [description, setDescription] = useState("");
+  const add = useTask(
+    async () => {
+      await api.teams.create({
+        name: name.trim(),
+        ...(description.trim() && { description: description.trim() }),
+      });
+      onClose();
+      await onAdded();
+    },
+    { quiet: true },
+  );
+  return (
+    <FormDialog
+      title="Make a team"
+      submit="Make the team"
+      onClose={onClose}
+      onSubmit={() => add.run()}
+      busy={add.busy}
+      error={add.error}
+    >
+      <TextField label="Name" value={name} onChange={setName} required maxLength={200} />
+      <TextField label="Description" value={description} onChange={setDescription} />
+    </FormDialog>
+  );
+}
