@@ -10,14 +10,24 @@ export async function* allPages(
   params: Params,
   options?: CallOptions,
 ): AsyncGenerator<unknown, void> {
+  const seen = new Set<unknown>();
   let at: Params = {};
   for (let passed = Number(params.offset ?? 0); ; ) {
     const answer = (await call({ ...params, ...at }, options)) as Answer;
     const page = (items === "" ? answer : answer[items]) as unknown as unknown[];
-    yield* page;
+    // What is added while one walks by offset moves the rest: an item may come again.
+    const fresh = by === "offset" ? page.filter((item) => isFirst(item, seen)) : page;
+    yield* fresh;
     passed += page.length;
-    if (by === "cursor" ? !answer.next_cursor : page.length === 0 || passed >= (answer.total ?? Infinity))
+    if (by === "cursor" ? !answer.next_cursor : fresh.length === 0 || passed >= (answer.total ?? Infinity))
       return;
     at = by === "cursor" ? { cursor: answer.next_cursor, offset: undefined } : { offset: passed };
   }
+}
+
+function isFirst(item: unknown, seen: Set<unknown>): boolean {
+  const id = (item as { id?: unknown }).id ?? item;
+  if (seen.has(id)) return false;
+  seen.add(id);
+  return true;
 }

@@ -9,6 +9,8 @@ const NOTE = "// Written by `npm run openapi` from the contracts: change those.\
 export function generated(contracts: readonly Contract[]): Record<string, string> {
   const services = new Map<string, Map<string, Contract>>();
   for (const op of contracts) {
+    // A protocol of its own, with its own clients.
+    if (op.action === "gateway.mcp") continue;
     const [service, name] = nameOf(op);
     if (!services.has(service)) services.set(service, new Map());
     const calls = services.get(service) as Map<string, Contract>;
@@ -74,6 +76,7 @@ function resultOf(op: Contract, types: SchemaTypes): string {
   if (op.produces && !/json/.test(op.produces)) return op.produces.startsWith("text/") ? "string" : "Blob";
   const good = Object.entries(op.results).filter(([status]) => Number(status) < 300);
   const written = good.map(([, schema]) => (schema === null ? "undefined" : types.of(schema as JsonSchema)));
+  if (op.alsoProduces) written.push("string");
   return [...new Set(written)].join(" | ");
 }
 

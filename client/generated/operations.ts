@@ -164,6 +164,18 @@ export const OPERATIONS = {
     resolve: {"method":"POST","path":"/memories/merge-proposals/{id}/resolve"},
     reject: {"method":"POST","path":"/memories/merge-proposals/{id}/reject"},
   },
+  outputs: {
+    save: {"method":"POST","path":"/outputs","query":["title","scope","team_id","project_id","source_type","output_id","change_note","process_run_id","derived_from_ids","references_ids","supersedes_ids"]},
+    list: {"method":"GET","path":"/outputs","pages":{"items":"outputs","by":"cursor"}},
+    get: {"method":"GET","path":"/outputs/{output_id}"},
+    update: {"method":"PATCH","path":"/outputs/{output_id}"},
+    delete: {"method":"DELETE","path":"/outputs/{output_id}"},
+    listVersions: {"method":"GET","path":"/outputs/{output_id}/versions"},
+    getVersion: {"method":"GET","path":"/outputs/{output_id}/versions/{version_num}"},
+    search: {"method":"POST","path":"/outputs/search","repeatable":true},
+    export: {"method":"GET","path":"/outputs/{output_id}/export"},
+    email: {"method":"POST","path":"/outputs/{output_id}/email"},
+  },
   projects: {
     list: {"method":"GET","path":"/projects","pages":{"items":"projects","by":"offset"}},
     create: {"method":"POST","path":"/projects"},

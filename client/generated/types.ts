@@ -40,6 +40,8 @@ export interface Api {
   audit: {
     /** List what was done that has to be accounted for, latest first.
      *
+     * What administrators and people alone may do, what deletes, and what cannot be undone. Kept for `AUDIT_DAYS`.
+     *
      * Needs the scope `admin`. */
     list: PagedCall<AuditListParams, AuditListResult, AuditListResult["entries"][number]>;
   };
@@ -635,6 +637,58 @@ export interface Api {
      * Needs the scope `memory:write`. */
     reject: Call<MergesRejectParams, MergesRejectResult>;
   };
+  outputs: {
+    /** Save an output, or a new version of one.
+     *
+     * The text is kept byte for byte and may have any length. With `output_id` a new version is saved: what else is given replaces what was there, and earlier versions stay as they are. As `text/markdown` the body is the text, and the other fields stand in the query.
+     *
+     * Needs the scope `memory:write`. */
+    save: Call<OutputsSaveParams, OutputsSaveResult>;
+    /** List outputs.
+     *
+     * Needs the scope `memory:read`. */
+    list: PagedCall<OutputsListParams, OutputsListResult, OutputsListResult["outputs"][number]>;
+    /** Read an output.
+     *
+     * With `version` the text and title of that version.
+     *
+     * Needs the scope `memory:read`. */
+    get: Call<OutputsGetParams, OutputsGetResult>;
+    /** File an output under another project, or tag it.
+     *
+     * Null unfiles it. Tags are for people: an agent's are refused.
+     *
+     * Needs the scope `memory:write`. */
+    update: Call<OutputsUpdateParams, OutputsUpdateResult>;
+    /** Delete an output with all its versions.
+     *
+     * For its owner and admins.
+     *
+     * Needs the scope `memory:write`. */
+    delete: Call<OutputsDeleteParams, OutputsDeleteResult>;
+    /** List an output's versions, newest first.
+     *
+     * Needs the scope `memory:read`. */
+    listVersions: Call<OutputsListVersionsParams, OutputsListVersionsResult>;
+    /** Read a version of an output.
+     *
+     * Needs the scope `memory:read`. */
+    getVersion: Call<OutputsGetVersionParams, OutputsGetVersionResult>;
+    /** Find outputs by words and by meaning.
+     *
+     * Each output once, with the passage that fits best. Superseded ones are found where they are asked for, below what took their place; those of archived projects where they are asked for.
+     *
+     * Needs the scope `memory:read`. */
+    search: Call<OutputsSearchParams, OutputsSearchResult>;
+    /** Download an output as a file.
+     *
+     * For people. The current version: `md` as it was saved, `html` without anything that could run; `pdf` and `docx` where the operator lets them be made (404 elsewhere). */
+    export: Call<OutputsExportParams, OutputsExportResult>;
+    /** Send an output by e-mail.
+     *
+     * For people. The text stands in the mail; with `attach_format` it is attached as a file too. 404 where the operator does not let mail be sent, 503 where no server for it is set. */
+    email: Call<OutputsEmailParams, OutputsEmailResult>;
+  };
   projects: {
     /** List projects, by key.
      *
@@ -995,6 +1049,13 @@ export interface AgentsRotateSigningSecretResult {
 export interface AuditListParams {
   action?: string;
   actor_id?: string;
+  resource_type?: string;
+  resource_id?: string;
+  outcome?: "begun" | "done" | "refused" | "failed";
+  /** The earliest `at`. */
+  since?: string;
+  /** What `at` must be before. */
+  until?: string;
   limit?: number;
   /** `next_cursor` of the page before. */
   cursor?: string;
@@ -1819,7 +1880,7 @@ export interface HandoffsResumeParams {
   query: string;
 }
 
-export type HandoffsResumeResult = HandoffCandidates;
+export type HandoffsResumeResult = HandoffCandidates | string;
 
 export interface HandoffsGetParams {
   id: string;
@@ -2413,6 +2474,154 @@ export interface MergesRejectParams {
 
 export type MergesRejectResult = MergeProposal;
 
+export interface OutputsSaveParams {
+  title?: string;
+  /** Who may read it: its owner, a team too, all of the tenant. It is set when it is first saved. */
+  scope?: "agent" | "team" | "institutional";
+  team_id?: string | null;
+  project_id?: string | null;
+  source_type?: string | null;
+  /** Its id or its slug. */
+  output_id?: string;
+  /** What the new version changes. */
+  change_note?: string;
+  process_run_id?: string | null;
+  /** What it was made from. Ids or slugs; those that name no output the caller may read are left out. */
+  derived_from_ids?: Array<string>;
+  /** What it refers to. Ids or slugs; those that name no output the caller may read are left out. */
+  references_ids?: Array<string>;
+  /** What it takes the place of. Ids or slugs; those that name no output the caller may read are left out. */
+  supersedes_ids?: Array<string>;
+  /** Markdown. */
+  body: string;
+  metadata?: Record<string, unknown>;
+}
+
+export type OutputsSaveResult = Output;
+
+export interface OutputsListParams {
+  /** How many to pass over. */
+  offset?: number;
+  /** How many to return at the most. */
+  limit?: number;
+  /** `next_cursor` of an earlier answer. */
+  cursor?: string;
+  /** Who may read it: its owner, a team too, all of the tenant. It is set when it is first saved. */
+  scope?: "agent" | "team" | "institutional";
+  /** Empty: only unfiled ones. */
+  project_id?: string;
+  process_run_id?: string;
+  /** Any of them; repeated or comma-separated. */
+  tags?: Array<string>;
+  /** `created_at` or `title`; anything else is `created_at`. */
+  sort?: string;
+  /** `asc` or `desc`; by default latest first, titles from A. */
+  order?: string;
+}
+
+export interface OutputsListResult {
+  outputs: Array<Output>;
+  total: number;
+  next_cursor: string | null;
+}
+
+export interface OutputsGetParams {
+  /** Its id or its slug. */
+  output_id: string;
+  version?: number;
+}
+
+export type OutputsGetResult = Output;
+
+export interface OutputsUpdateParams {
+  /** Its id or its slug. */
+  output_id: string;
+  project_id?: string | null;
+  /** Folded: lower case, NFC, white space, `_` and `-` to one `-`. */
+  tags?: Array<string>;
+}
+
+export interface OutputsUpdateResult {
+  id: string;
+  project_id: string | null;
+  tags: Array<string>;
+}
+
+export interface OutputsDeleteParams {
+  /** Its id or its slug. */
+  output_id: string;
+}
+
+export type OutputsDeleteResult = undefined;
+
+export interface OutputsListVersionsParams {
+  /** Its id or its slug. */
+  output_id: string;
+}
+
+export interface OutputsListVersionsResult {
+  versions: Array<OutputVersion>;
+}
+
+export interface OutputsGetVersionParams {
+  /** Its id or its slug. */
+  output_id: string;
+  /** Its number, or its id. */
+  version_num: string;
+}
+
+export type OutputsGetVersionResult = OutputVersion;
+
+export interface OutputsSearchParams {
+  query: string;
+  /** Who may read it: its owner, a team too, all of the tenant. It is set when it is first saved. */
+  scope?: "agent" | "team" | "institutional";
+  min_score?: number;
+  limit?: number;
+  /** A project's key, never its id. */
+  project_id?: string;
+  include_superseded?: boolean;
+  include_archived?: boolean;
+}
+
+export interface OutputsSearchResult {
+  results: Array<{
+    kind: "output";
+    output: Output;
+    /** 0..1 */
+    score: number;
+    /** The part of the text that fits best. */
+    passage: string;
+    superseded: boolean;
+  }>;
+  /** Outputs that fit, beyond the limit too. */
+  total_candidates: number;
+  no_match: boolean;
+  degraded: boolean;
+  degraded_reasons: Array<string>;
+}
+
+export interface OutputsExportParams {
+  /** Its id or its slug. */
+  output_id: string;
+  format?: "md" | "html" | "pdf" | "docx";
+}
+
+export type OutputsExportResult = string;
+
+export interface OutputsEmailParams {
+  /** Its id or its slug. */
+  output_id: string;
+  to: string;
+  subject?: string;
+  attach_format?: "md" | "html" | "pdf" | "docx";
+}
+
+export interface OutputsEmailResult {
+  status: "sent";
+  to: string;
+}
+
 export interface ProjectsListParams {
   status?: "active" | "completed" | "archived";
   /** How many to pass over. */
@@ -2997,12 +3206,16 @@ export interface AuditEntry {
   id: string;
   at: string;
   action: string;
-  actor_kind: "agent" | "user" | "service";
+  actor_kind: "agent" | "user" | "operator" | "service";
   actor_id: string | null;
   resource_type: string | null;
   resource_id: string | null;
+  /** `begun`: it is under way, or was cut off and may have been carried out. */
+  outcome: "begun" | "done" | "refused" | "failed";
+  error: string | null;
   request_id: string | null;
   ip: string | null;
+  /** Ids, counts and names of fields; never what they held. */
   details: Record<string, unknown>;
 }
 
@@ -3574,6 +3787,54 @@ export interface MergeProposal {
   resolved_at: string | null;
   resolved_by_user_id: string | null;
   resolution_note: string | null;
+}
+
+export interface Output {
+  id: string;
+  tenant_id: string;
+  agent_id: string | null;
+  user_id: string | null;
+  project_id: string | null;
+  /** Who may read it: its owner, a team too, all of the tenant. It is set when it is first saved. */
+  scope: "agent" | "team" | "institutional";
+  team_id: string | null;
+  title: string;
+  slug: string;
+  source_type: string | null;
+  /** Where the text is kept. */
+  bucket: string;
+  object_key: string;
+  /** SHA-256 of the text in hex. */
+  content_hash: string;
+  byte_size: number;
+  content_type: string;
+  metadata: Record<string, unknown>;
+  tags: Array<string>;
+  derived_from_ids: Array<string>;
+  references_ids: Array<string>;
+  supersedes_ids: Array<string>;
+  superseded_by: string | null;
+  current_version_num: number;
+  created_at: string;
+  updated_at: string;
+  process_run_id: string | null;
+  body: string | null;
+}
+
+export interface OutputVersion {
+  id: string;
+  output_id: string;
+  version_num: number;
+  title: string;
+  content_hash: string;
+  byte_size: number;
+  content_type: string;
+  change_note: string | null;
+  authored_by_agent_id: string | null;
+  authored_by_user_id: string | null;
+  authored_by_specialist_id: string | null;
+  created_at: string;
+  body: string | null;
 }
 
 /** Only these four keys are taken. */

@@ -1,0 +1,61 @@
+import type { ParseArgsOptionsConfig } from "node:util";
+import type { Client } from "../client.ts";
+import type { Settings } from "./settings.ts";
+import { UsageError } from "./usage.ts";
+
+/** One thing that the command line can do. */
+export interface Command {
+  /** What comes after its name. */
+  takes: string;
+  does: string;
+  options?: ParseArgsOptionsConfig;
+  run(context: Context): Promise<void>;
+}
+
+export interface Context {
+  words: string[];
+  /** The options as they were given. */
+  options: Record<string, string | boolean | undefined>;
+  settings: Settings;
+  client: Client;
+  /** Aborts on Ctrl-C. */
+  signal: AbortSignal;
+  /** For people, or with `--json` as JSON. */
+  print(value: unknown, text: (() => string) | string): void;
+  /** What the user should know and no program should read. */
+  note(text: string): void;
+}
+
+export function text(context: Context, name: string): string | undefined {
+  const value = context.options[name];
+  return typeof value === "string" ? value : undefined;
+}
+
+/** An option that is a whole number above 0. @throws UsageError */
+export function count(context: Context, name: string, fallback: number): number {
+  const given = text(context, name);
+  if (given === undefined) return fallback;
+  if (!/^[1-9]\d{0,8}$/.test(given))
+    throw new UsageError(`--${name} is ${given}: expected a whole number above 0.`);
+  return Number(given);
+}
+
+/** An option that must be one of a few. @throws UsageError */
+export function choice<const T extends readonly string[]>(
+  context: Context,
+  name: string,
+  allowed: T,
+  fallback: T[number],
+): T[number] {
+  const given = text(context, name) ?? fallback;
+  if (!allowed.includes(given))
+    throw new UsageError(`--${name} is ${given}: expected ${allowed.join(", ")}.`);
+  return given;
+}
+
+/** The word at a place. @throws UsageError when it is missing */
+export function word(context: Context, at: number, name: string): string {
+  const given = context.words[at];
+  if (given === undefined) throw new UsageError(`${name} is missing.`);
+  return given;
+}

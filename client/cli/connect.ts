@@ -1,0 +1,79 @@
+import { hostname } from "node:os";
+import { createInterface } from "node:readline/promises";
+import type { Client } from "../client.ts";
+import { isApiError } from "../errors.ts";
+import { pause } from "../support.ts";
+import { type Command, type Context, text } from "./command.ts";
+import { PROFILES_FILE, saveProfile } from "./settings.ts";
+import { UsageError } from "./usage.ts";
+
+const ASK_EVERY_MS = 2000;
+/** A claim is good for as long as its code was. */
+const GIVE_UP_MS = 10 * 60_000;
+
+export const connect: Command = {
+  takes: "[CODE] [--name NAME]",
+  does: "Connects this device to an agent by the code that the console shows, once a person approves it there.",
+  options: { name: { type: "string" } },
+  async run(context) {
+    const { settings, client, signal, note } = context;
+    const user_code = codeOf(context.words[0] ?? (await ask(signal)));
+    const client_info = {
+      name: text(context, "name") ?? "afferent",
+      version: process.version,
+      host: hostname(),
+    };
+    const { claim_id } = await client.devices.claim({ user_code, client_info }, { signal });
+    note(`Waiting for a person to approve ${client_info.name} on ${client_info.host} in the console …`);
+    const made = await approved(client, claim_id, signal);
+    const { session_id, agent_id, api_key } = made;
+    const name = text(context, "profile") ?? "default";
+    await saveProfile(name, { url: settings.profile.url, api_key, session_id });
+    const told = `Connected to the agent ${agent_id}. The key is kept in ${PROFILES_FILE}, profile ${name}.`;
+    context.print({ agent_id, session_id, profile: name }, told);
+  },
+};
+
+async function approved(client: Client, claim_id: string, signal: AbortSignal) {
+  const until = performance.now() + GIVE_UP_MS;
+  while (performance.now() < until) {
+    try {
+      return await client.devices.complete({ claim_id }, { signal });
+    } catch (error) {
+      if (isApiError(error, "not_found")) throw new UsageError("The code was denied, or its time is over.");
+      if (!isApiError(error, "conflict")) throw error;
+    }
+    await pause(ASK_EVERY_MS, signal);
+  }
+  throw new UsageError("Nobody approved it in time: ask for a new code.");
+}
+
+/** As people type it: in lower case, without the hyphen. */
+function codeOf(typed: string): string {
+  const characters = typed.toUpperCase().replace(/[^A-Z0-9]/g, "");
+  if (characters.length !== 8) throw new UsageError(`${typed} is no code: expected one like BCDF-2345.`);
+  return `${characters.slice(0, 4)}-${characters.slice(4)}`;
+}
+
+async function ask(signal: AbortSignal): Promise<string> {
+  if (!process.stdin.isTTY) throw new UsageError("CODE is missing.");
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return await lines.question("Code: ", { signal });
+  } finally {
+    lines.close();
+  }
+}
+
+const HEARTBEAT_MS = 5 * 60_000;
+
+/** Tells the service that a connected device is still there, for as long as something runs. Gives how to end it. */
+export function beating({ settings, client }: Context): () => void {
+  const { session_id } = settings.profile;
+  if (!session_id) return () => {};
+  // Only shown to people: one that is missed is no failure.
+  const beat = () => void client.sessions.heartbeat({ session_id }, { retries: 0 }).catch(() => {});
+  beat();
+  const timer = setInterval(beat, HEARTBEAT_MS);
+  return () => clearInterval(timer);
+}

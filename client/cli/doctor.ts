@@ -1,0 +1,145 @@
+import { ApiError, ConnectionError, isApiError } from "../errors.ts";
+import type { Command, Context } from "./command.ts";
+
+type Mark = "ok" | "note" | "wrong";
+
+interface Finding {
+  mark: Mark;
+  what: string;
+  text: string;
+}
+
+const SIGNS: Record<Mark, string> = { ok: "✓", note: "!", wrong: "✗" };
+
+export const doctor: Command = {
+  takes: "",
+  does: "Checks the address, the clock, the key and its scopes, and says what is wrong.",
+  async run(context) {
+    const findings: Finding[] = [];
+    for await (const finding of examine(context)) {
+      findings.push(finding);
+      if (!context.options.json) {
+        context.print(undefined, `${SIGNS[finding.mark]} ${finding.what.padEnd(8)} ${finding.text}`);
+      }
+    }
+    if (context.options.json) context.print(findings, "");
+    if (findings.some(({ mark }) => mark === "wrong")) process.exitCode = 1;
+  },
+};
+
+/** What is found, one after another: each check needs that the ones before it went well. */
+async function* examine(context: Context): AsyncGenerator<Finding, void> {
+  const address = await checkAddress(context);
+  yield* address.findings;
+  if (!address.reached) return;
+  yield checkClock(address.date);
+  const key = await checkKey(context);
+  yield* key.findings;
+  if (key.agentId) yield* await checkDelivery(context, key.agentId, key.scopes);
+}
+
+const HINTS: [RegExp, string][] = [
+  [/ECONNREFUSED/, "nothing listens there: is the service running, and is the port right?"],
+  [/ENOTFOUND|EAI_AGAIN/, "the name is not known: is it spelt right?"],
+  [
+    /CERT|certificate|SSL|TLS|wrong version number/i,
+    "the certificate is not trusted, or one side speaks no TLS",
+  ],
+  [/timeout|aborted/i, "no answer in time: a firewall, or the wrong host?"],
+];
+
+async function checkAddress({ settings, client, signal }: Context) {
+  const { url } = settings.profile;
+  const where = `${url} (from ${settings.from.url})`;
+  let date = Number.NaN;
+  const keepDate: typeof fetch = async (input, init) => {
+    const response = await fetch(input, init);
+    date = Date.parse(response.headers.get("date") ?? "") - Date.now();
+    return response;
+  };
+  try {
+    await client.gateway.readyz({}, { signal, retries: 0, timeoutMs: 10_000, fetch: keepDate });
+    return { reached: true, date, findings: [finding("ok", "address", where)] };
+  } catch (error) {
+    if (isApiError(error) && error.status === 503) {
+      const text = `${where} is there, but not ready: ${error.message}`;
+      return { reached: true, date, findings: [finding("wrong", "address", text)] };
+    }
+    return {
+      reached: false,
+      date,
+      findings: [finding("wrong", "address", `${where}: ${whyUnreached(error)}`)],
+    };
+  }
+}
+
+function whyUnreached(error: unknown): string {
+  if (error instanceof ApiError) return `what answers there is not Afferent (${error.status})`;
+  if (!(error instanceof ConnectionError)) return "what answers there is not Afferent";
+  const [, hint] = HINTS.find(([pattern]) => pattern.test(error.message)) ?? [];
+  return hint ?? error.message;
+}
+
+const MAX_AHEAD_MS = 5000;
+
+function checkClock(ahead: number): Finding {
+  if (Number.isNaN(ahead)) return finding("note", "clock", "the service does not tell its time");
+  const seconds = Math.round(Math.abs(ahead) / 1000);
+  if (Math.abs(ahead) <= MAX_AHEAD_MS) return finding("ok", "clock", "agrees with the service's");
+  const text = `this machine is ${seconds} s ${ahead > 0 ? "behind" : "ahead of"} the service: set it by NTP`;
+  return finding("note", "clock", text);
+}
+
+const USES: Record<string, string> = {
+  send: "publish",
+  receive: "listen",
+  "memory:read": "recall, handoff list",
+  "memory:write": "remember, handoff save, run",
+};
+
+async function checkKey({ settings, client, signal }: Context) {
+  const { api_key } = settings.profile;
+  const none = { agentId: undefined, scopes: [] as string[] };
+  if (!api_key) {
+    const text = "there is none: run `afferent connect`, or set AFFERENT_API_KEY";
+    return { ...none, findings: [finding("wrong", "key", text)] };
+  }
+  const shown = `${api_key.slice(0, 12)}… (from ${settings.from.key})`;
+  try {
+    const { agent, tenant, scopes } = await client.auth.me({}, { signal, retries: 0 });
+    const whose = finding("ok", "key", `${shown} of the agent ${agent?.name} in ${tenant.name}`);
+    return { agentId: agent?.id, scopes, findings: [whose, ...checkScopes(scopes)] };
+  } catch (error) {
+    if (!isApiError(error)) throw error;
+    const malformed = error.code === "validation_failed";
+    const why = malformed
+      ? "is no API key: expected ak_live_ and 32 letters and digits"
+      : "is refused: revoked, expired, of an inactive agent, or of another installation";
+    const text = [401, 400].includes(error.status) ? `${shown} ${why}` : `${shown}: ${error.message}`;
+    return { ...none, findings: [finding("wrong", "key", text)] };
+  }
+}
+
+function checkScopes(scopes: readonly string[]): Finding[] {
+  const missing = scopes.includes("admin")
+    ? []
+    : Object.keys(USES).filter((scope) => !scopes.includes(scope));
+  const found = [finding("ok", "scopes", scopes.join(", "))];
+  for (const scope of missing) found.push(finding("note", "scopes", `without ${scope}: no ${USES[scope]}`));
+  return found;
+}
+
+async function checkDelivery({ client, signal }: Context, agent_id: string, scopes: readonly string[]) {
+  if (!scopes.includes("receive") && !scopes.includes("admin")) return [];
+  const { total } = await client.interests.list({ agent_id, limit: 1 }, { signal });
+  const { pending, in_flight, waiting, dead } = await client.deliveries.stats({}, { signal });
+  const interests = total
+    ? finding("ok", "events", `${total} interests; ${pending + in_flight + waiting} deliveries to come`)
+    : finding("note", "events", "the agent has no interest: nothing comes but by channels");
+  const letters = dead ? [finding("note", "events", `${dead} dead letters wait to be looked at`)] : [];
+  return [interests, ...letters];
+}
+
+function finding(mark: Mark, what: string, text: string): Finding {
+  return { mark, what, text };
+}

@@ -1,0 +1,126 @@
+import { spawn } from "node:child_process";
+import type { EventSummary } from "../generated/types.ts";
+import type { Handler } from "../handler.ts";
+import { pause } from "../support.ts";
+import { type Command, type Context, choice, count, text, word } from "./command.ts";
+import { beating } from "./connect.ts";
+import { jsonOf } from "./input.ts";
+
+export const publish: Command = {
+  takes: "TYPE [DATA] [--source URI] [--subject TEXT] [--id ID]",
+  does: "Publishes an event; DATA is JSON.",
+  options: { source: { type: "string" }, subject: { type: "string" }, id: { type: "string" } },
+  async run(context) {
+    const type = word(context, 0, "TYPE");
+    const [, data] = context.words;
+    const subject = text(context, "subject");
+    const id = text(context, "id");
+    const result = await context.client.publish(
+      {
+        type,
+        source: text(context, "source") ?? "urn:afferent:cli",
+        ...(data !== undefined && { data: await jsonOf(data, "DATA") }),
+        ...(subject && { subject }),
+        ...(id && { id }),
+      },
+      { signal: context.signal },
+    );
+    context.print(result, `${result.event_id} ${result.status}`);
+  },
+};
+
+export const listen: Command = {
+  takes: "[--exec COMMAND] [--concurrency N] [--by stream|poll] [--count N]",
+  does: "Receives the agent's events, prints or runs COMMAND with each (as JSON on its standard input), and acknowledges.",
+  options: {
+    exec: { type: "string" },
+    concurrency: { type: "string" },
+    by: { type: "string" },
+    count: { type: "string" },
+  },
+  async run(context) {
+    const command = text(context, "exec");
+    const most = count(context, "count", Number.MAX_SAFE_INTEGER);
+    let handled = 0;
+    const handler: Handler = async (event, { signal }) => {
+      if (command) await execute(command, JSON.stringify(event), signal);
+      else context.print(event, () => lineOf(event.type, event.subject, event.data));
+      if (++handled === most) void listener.stop();
+    };
+    const listener = context.client.listen(handler, {
+      by: choice(context, "by", ["stream", "poll"], "stream"),
+      concurrency: count(context, "concurrency", 1),
+      signal: context.signal,
+      onProblem: (problem) => context.note((problem as Error).message),
+    });
+    const stopBeating = beating(context);
+    await listener.done.finally(stopBeating);
+  },
+};
+
+/** Runs a command line with an event. @throws Error with what it last said, when it fails */
+function execute(command: string, input: string, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, { shell: true, stdio: ["pipe", "inherit", "pipe"], signal });
+    let said = "";
+    child.stderr.on("data", (piece: Buffer) => {
+      process.stderr.write(piece);
+      said = (said + piece.toString()).slice(-500);
+    });
+    child.on("error", reject);
+    child.on("close", (code) => {
+      if (code === 0) resolve();
+      else reject(new Error(said.trim().split("\n").at(-1) || `${command} ended with ${code}`));
+    });
+    // It need not read what it is given.
+    child.stdin.on("error", () => {});
+    child.stdin.end(input);
+  });
+}
+
+const LOOK_EVERY_MS = 2000;
+
+export const tail: Command = {
+  takes: "[TYPE] [--count N]",
+  does: "Shows events as they come, without receiving them; TYPE is a glob.",
+  options: { count: { type: "string" } },
+  async run(context) {
+    const stopBeating = beating(context);
+    let left = count(context, "count", Number.MAX_SAFE_INTEGER);
+    try {
+      for await (const event of newEvents(context, context.words[0])) {
+        const { type, subject, data } = event.payload;
+        context.print(event, () => `${event.accepted_at} ${lineOf(type, subject, data)}`);
+        if (--left === 0) return;
+      }
+    } finally {
+      stopBeating();
+    }
+  },
+};
+
+/** The tenant's events from now on, oldest first, as far as the caller may see them. */
+async function* newEvents(
+  { client, signal }: Context,
+  type: string | undefined,
+): AsyncGenerator<EventSummary, void> {
+  const ofType = type ? { type } : {};
+  const { events } = await client.events.list({ ...ofType, limit: 1 }, { signal });
+  // By the service's clock: this machine's may be wrong.
+  let since = events[0]?.accepted_at;
+  let seen = new Set(events.map(({ event_id }) => event_id));
+  for (;;) {
+    const found: EventSummary[] = [];
+    const wanted = { ...ofType, limit: 200, ...(since && { since }) };
+    for await (const event of client.events.list.all(wanted, { signal })) found.push(event);
+    for (const event of found.toReversed()) if (!seen.has(event.event_id)) yield event;
+    const [latest] = found;
+    if (latest) since = latest.accepted_at;
+    seen = new Set(found.map(({ event_id }) => event_id));
+    await pause(LOOK_EVERY_MS, signal);
+  }
+}
+
+function lineOf(type: string, subject: string | undefined, data: unknown): string {
+  return [type, subject, data === undefined ? undefined : JSON.stringify(data)].filter(Boolean).join(" ");
+}

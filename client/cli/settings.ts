@@ -1,0 +1,98 @@
+import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
+import { homedir } from "node:os";
+import { dirname, join } from "node:path";
+import { env } from "node:process";
+import { UsageError } from "./usage.ts";
+
+/** An installation, and who one is there. */
+export interface Profile {
+  url: string;
+  api_key?: string;
+  /** The connected device, when the key came by `connect`. */
+  session_id?: string;
+}
+
+export interface Settings {
+  profile: Profile;
+  /** Where the address and the key come from, in words. */
+  from: { url: string; key: string };
+}
+
+const DEFAULT_URL = "http://127.0.0.1:3000";
+/** What a server that was started in this folder wrote for its owner. */
+const SERVER_FILE = join("data", "credentials.json");
+
+/** Where profiles are kept: readable by their owner alone. */
+export const PROFILES_FILE = join(
+  env.XDG_CONFIG_HOME || join(homedir(), ".config"),
+  "afferent",
+  "profiles.json",
+);
+
+/** The address and the key by what was typed, else the environment, else the profile, else a server started here. */
+export async function readSettings(typed: { url?: string; profile?: string }): Promise<Settings> {
+  const name = typed.profile ?? env.AFFERENT_PROFILE ?? "default";
+  const kept = (await readProfiles())[name];
+  const server = kept ? undefined : await serverHere();
+  const [url, urlFrom] = first(
+    [typed.url, "--url"],
+    [env.AFFERENT_URL, "AFFERENT_URL"],
+    [kept?.url, `the profile ${name}`],
+    [server?.base_url, SERVER_FILE],
+    [DEFAULT_URL, "the default"],
+  );
+  // A key that is kept for one address is told to no other.
+  const origin = originOf(url as string);
+  const keptFor = (of: string | undefined) => of !== undefined && originOf(of) === origin;
+  const [api_key, keyFrom] = first(
+    [env.AFFERENT_API_KEY, "AFFERENT_API_KEY"],
+    [keptFor(kept?.url) ? kept?.api_key : undefined, `the profile ${name}`],
+    [keptFor(server?.base_url) ? server?.agent.api_key : undefined, SERVER_FILE],
+  );
+  const session = keyFrom.startsWith("the profile") ? kept?.session_id : undefined;
+  const profile = {
+    url: url as string,
+    ...(api_key && { api_key }),
+    ...(session && { session_id: session }),
+  };
+  return { profile, from: { url: urlFrom, key: keyFrom } };
+}
+
+/** Keeps a profile under a name. */
+export async function saveProfile(name: string, profile: Profile): Promise<void> {
+  const profiles = { ...(await readProfiles()), [name]: profile };
+  await mkdir(dirname(PROFILES_FILE), { recursive: true, mode: 0o700 });
+  await writeFile(PROFILES_FILE, `${JSON.stringify(profiles, null, 2)}\n`, { mode: 0o600 });
+  // The mode above is only for a file that is new.
+  await chmod(PROFILES_FILE, 0o600);
+}
+
+/** @throws UsageError */
+function originOf(url: string): string {
+  if (!URL.canParse(url))
+    throw new UsageError(`${url} is no address: expected one like https://afferent.example.com.`);
+  return new URL(url).origin;
+}
+
+type Candidate = [string | undefined, string];
+
+function first(...candidates: Candidate[]): Candidate {
+  return candidates.find(([value]) => value) ?? [undefined, "nowhere"];
+}
+
+async function readProfiles(): Promise<Record<string, Profile>> {
+  return (await readJson<Record<string, Profile>>(PROFILES_FILE)) ?? {};
+}
+
+function serverHere() {
+  return readJson<{ base_url: string; agent: { api_key: string } }>(SERVER_FILE);
+}
+
+async function readJson<T>(file: string): Promise<T | undefined> {
+  try {
+    return JSON.parse(await readFile(file, "utf8")) as T;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw new Error(`${file} cannot be read: ${(error as Error).message}`);
+  }
+}
