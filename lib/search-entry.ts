@@ -62,6 +62,8 @@ export interface SearchWhere {
   agent_id?: string;
   /** Of each group at least one label. */
   audience?: string[][];
+  /** What is left out. */
+  except?: { types?: string[]; project_ids?: string[] };
   /** The earliest `created_at`. */
   since?: number;
   /** What `created_at` must be before. */

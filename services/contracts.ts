@@ -22,6 +22,9 @@ import { memoriesOperations } from "./memories/memories.contract.ts";
 import { memorySearchOperations } from "./memories/search.contract.ts";
 import { usageOperations } from "./memories/usage.contract.ts";
 import { mergesOperations } from "./merges/merges.contract.ts";
+import { outputFilesOperations } from "./outputs/files.contract.ts";
+import { outputsOperations } from "./outputs/outputs.contract.ts";
+import { outputSearchOperations } from "./outputs/search.contract.ts";
 import { projectsOperations } from "./projects/projects.contract.ts";
 import { relationshipsOperations } from "./relationships/relationships.contract.ts";
 import { artifactOperations } from "./runs/artifacts.contract.ts";
@@ -64,6 +67,9 @@ export const operations: readonly Operation[] = [
   usageOperations,
   eraseMemories,
   mergesOperations,
+  outputsOperations,
+  outputSearchOperations,
+  outputFilesOperations,
   projectsOperations,
   relationshipsOperations,
   specialistsOperations,

@@ -21,6 +21,7 @@ import { keysService } from "./keys/keys.service.ts";
 import { liveService } from "./live/live.service.ts";
 import { memoriesService } from "./memories/memories.service.ts";
 import { mergesService } from "./merges/merges.service.ts";
+import { outputsService } from "./outputs/outputs.service.ts";
 import { projectsService } from "./projects/projects.service.ts";
 import { pushService } from "./push/push.service.ts";
 import { relationshipsService } from "./relationships/relationships.service.ts";
@@ -57,6 +58,7 @@ export const serviceFactories: Record<string, ServiceFactory> = {
   live: liveService,
   memories: memoriesService,
   merges: mergesService,
+  outputs: outputsService,
   projects: projectsService,
   push: pushService,
   relationships: relationshipsService,

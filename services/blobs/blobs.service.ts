@@ -3,7 +3,7 @@ import type { ServiceFactory } from "../runtime.ts";
 import { Unneeded } from "./unneeded.ts";
 
 /** Domains whose rows name blobs: each offers `blob_references {tenant_id, hashes}`, those of the hashes in use. */
-const OWNERS = ["documents", "exemplars", "idempotency", "runs"];
+const OWNERS = ["documents", "exemplars", "idempotency", "outputs", "runs"];
 
 const HOUR_MS = 3_600_000;
 /** What was put is left alone for so long: its row may still be on the way. */

@@ -236,7 +236,7 @@ export const searchDocuments = operation({
       plan: Type.Optional(Type.Object({}, { additionalProperties: true })),
     }),
   },
-  mcp: true,
+  mcp: { readOnly: true },
 });
 
 export const documentsOperations = [

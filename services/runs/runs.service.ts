@@ -1,5 +1,5 @@
 import type { Call } from "../../lib/caller.ts";
-import { Fault } from "../../lib/faults.ts";
+import { Fault, invalidValue } from "../../lib/faults.ts";
 import { keyedBy } from "../../mixins/affinity.ts";
 import { Loop } from "../../mixins/loop.ts";
 import { action, event, idempotent, type ServiceFactory } from "../runtime.ts";
@@ -143,6 +143,16 @@ export const runsService: ServiceFactory = ({ store: db, blobs }) => {
       any_completed: idempotent<{ tenant_id: string }>(async ({ params: { tenant_id } }) => {
         return (await runs.findOne(tenant_id, { status: "completed" }, { projection: { _id: 1 } })) !== null;
       }),
+
+      /** Refuses what is not a run of the tenant. @throws Fault validation_error, field process_run_id. */
+      require: idempotent<{ tenant_id: string; run_id: string }>(
+        async ({ params: { tenant_id, run_id } }) => {
+          if (await runs.findOne(tenant_id, { _id: run_id }, { projection: { _id: 1 } })) return;
+          throw invalidValue("process_run_id", `process_run_id: there is no run ${run_id}.`, {
+            value: run_id,
+          });
+        },
+      ),
 
       /** Runs that an exemplar is attached to, or that have a step whose reference pointer names it. */
       exemplar_referrers: idempotent<{ tenant_id: string; exemplar_id: string }>(async ({ params }) => {

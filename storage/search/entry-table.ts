@@ -145,6 +145,9 @@ export class EntryTable {
       columns.push([this.#agents, this.#names.agents.table([where.agent_id])]);
     for (const [column, allowed] of columns)
       for (let row = 0; row < visible.length; row++) if (!allowed[column[row] as number]) visible[row] = 0;
+    const { types = [], project_ids = [] } = where.except ?? {};
+    this.#leaveOut(visible, this.#types, this.#names.types.table(types));
+    this.#leaveOut(visible, this.#projects, this.#names.projects.table(project_ids));
     const { scope, tags_any, audience = [], since = -Infinity, until = Infinity } = where;
     if (scope) this.#keep(visible, (entry) => entry.scope === scope);
     if (tags_any?.length) this.#keep(visible, (entry) => tags_any.some((tag) => entry.tags.includes(tag)));
@@ -152,6 +155,11 @@ export class EntryTable {
       this.#keep(visible, ({ created_at }) => created_at >= since && created_at < until);
     for (const labels of audience)
       this.#keep(visible, (entry) => labels.some((label) => entry.audience.includes(label)));
+  }
+
+  #leaveOut(visible: Uint8Array, column: Int32Array, refused: Uint8Array): void {
+    if (!refused.includes(1)) return;
+    for (let row = 0; row < visible.length; row++) if (refused[column[row] as number]) visible[row] = 0;
   }
 
   #keep(visible: Uint8Array, fits: (entry: EntryRow) => boolean): void {

@@ -130,6 +130,10 @@ const MAKERS: Record<string, (world: World) => Promise<string>> = {
   bundle: async ({ agent }) => ok(await agent.post("/bundles", {})).id,
   exemplar: async ({ agent, slug }) =>
     ok(await agent.post("/exemplars", { display_name: slug, filename: "e.md", content: `# ${slug}` })).id,
+  output: async ({ agent, slug }) =>
+    ok(await agent.post("/outputs", { body: `# Of ${slug}`, scope: "institutional" })).id,
+  output_version: async ({ agent, idOf }) =>
+    ok(await agent.get(`/outputs/${await idOf("output")}/versions`)).versions[0].id,
   document: ({ agent }) => newDocument(agent),
   source: async ({ agent, idOf }) =>
     ok(await agent.get(`/documents/${await idOf("document")}`)).ingestion_source_id,

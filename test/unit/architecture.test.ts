@@ -106,6 +106,7 @@ const SYSTEM_FINDERS: Record<string, string> = {
   "services/memories/findings-outbox.ts": "memories that became institutional",
   "services/memories/internal-actions.ts": "memories in order of change, for search to follow",
   "services/memories/purge.ts": "sweep of what was forgotten long ago; of writes that were cut off",
+  "services/outputs/internal-actions.ts": "search follows changes of chunks",
   "services/runs/relay.ts": "outbox of what happened in runs",
   "services/runs/runs.service.ts": "sweep of steps that become stale",
   "services/search/catch-up.ts": "notes of what was erased while a node was away",

@@ -1,0 +1,112 @@
+import type { ActionSchema } from "moleculer";
+import { attachment, safeFilename } from "../../lib/attachment.ts";
+import { type Call, callerId } from "../../lib/caller.ts";
+import type { ParamsOf } from "../../lib/contract.ts";
+import { Fault, notFound } from "../../lib/faults.ts";
+import { derivedId, newId } from "../../lib/ids.ts";
+import { action, type Runtime } from "../runtime.ts";
+import { emailOutput, exportOutput } from "./files.contract.ts";
+import { MailBudget } from "./mail-budget.ts";
+import { sendMail } from "./mailer.ts";
+import { MailBudgetModel } from "./mails.model.ts";
+import type { ExportFormat } from "./outputs.contract.ts";
+import type { OutputDoc } from "./outputs.model.ts";
+import { findReadable, type Parts } from "./parts.ts";
+import { render } from "./render/render.ts";
+
+const TYPES: Record<ExportFormat, string> = {
+  md: "text/markdown; charset=utf-8",
+  html: "text/html; charset=utf-8",
+  pdf: "application/pdf",
+  docx: "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+};
+
+/** What is rendered or mailed has to be held whole. */
+const MOST_BYTES = 4_194_304;
+
+/** The part of the outputs service that hands outputs out to people: as files, and by e-mail. */
+export function fileActions(parts: Parts, { config, store }: Runtime): Record<string, ActionSchema> {
+  const { OUTPUT_EXPORT, OUTBOUND_EMAIL, SMTP_URL, SMTP_FROM } = config;
+  const budget = new MailBudget(store.collection(MailBudgetModel), config.OUTBOUND_EMAILS_PER_HOUR);
+
+  function requireFormat(doc: OutputDoc, format: ExportFormat | undefined): void {
+    if ((format === "pdf" || format === "docx") && !OUTPUT_EXPORT)
+      throw notFound(`${format} of output`, doc._id);
+  }
+
+  async function fileOf(doc: OutputDoc, format: ExportFormat): Promise<Buffer> {
+    const { tenant_id, hash, byte_size, title, saved_at: at } = doc;
+    if (byte_size > MOST_BYTES) throw tooLong(format, byte_size);
+    const bytes = await parts.blobs.get(tenant_id, hash);
+    if (format === "md") return bytes;
+    return Buffer.from(await render({ markdown: bytes.toString("utf8"), title, at, format }));
+  }
+
+  async function attached(doc: OutputDoc, format: ExportFormat | undefined) {
+    if (!format) return [];
+    const content = await fileOf(doc, format);
+    return [{ filename: filenameOf(doc, format), content, contentType: TYPES[format] }];
+  }
+
+  async function email(ctx: Call<ParamsOf<typeof emailOutput>>) {
+    const { to, attach_format } = ctx.params;
+    const { caller, idempotency_seed } = ctx.meta;
+    const doc = await findReadable(parts, ctx as Call, ctx.params.output_id);
+    if (!OUTBOUND_EMAIL) throw notFound("email of output", doc._id);
+    requireFormat(doc, attach_format);
+    if (!SMTP_URL || !SMTP_FROM) {
+      const message = "Mail is not configured here: the operator sets SMTP_URL and SMTP_FROM.";
+      throw new Fault("service_unavailable", message, { retry_after_seconds: 3600 });
+    }
+    const mail = {
+      ...{ to, subject: ctx.params.subject ?? doc.title.replace(/\s+/g, " ") },
+      text: (await fileOf(doc, "md")).toString("utf8"),
+      html: (await fileOf(doc, "html")).toString("utf8"),
+      attachments: await attached(doc, attach_format),
+      messageId: messageId(SMTP_FROM, idempotency_seed && `${callerId(caller)} ${idempotency_seed}`),
+    };
+    await budget.take(caller.tenant_id, store.now());
+    await sendMail({ url: SMTP_URL, from: SMTP_FROM }, mail);
+    await ctx.call("audit.record", {
+      ...{
+        tenant_id: caller.tenant_id,
+        action: "outputs.email",
+        resource_type: "output",
+        resource_id: doc._id,
+      },
+      details: { to, version_num: doc.version_num, attach_format: attach_format ?? null },
+      dedupe: mail.messageId,
+    });
+    return { status: "sent" as const, to };
+  }
+
+  return {
+    export: action(exportOutput, async (ctx) => {
+      const { output_id, format = "md" } = ctx.params;
+      const doc = await findReadable(parts, ctx as Call, output_id);
+      requireFormat(doc, format);
+      ctx.meta.$responseType = TYPES[format];
+      ctx.meta.$responseHeaders = attachment(filenameOf(doc, format));
+      if (format === "md") return { hash: doc.hash, size: doc.byte_size };
+      // Kept for a day like anything that was put: it need not fit into a message between nodes.
+      return parts.blobs.put(doc.tenant_id, await fileOf(doc, format));
+    }),
+
+    email: action(emailOutput, email),
+  };
+}
+
+function filenameOf({ title }: OutputDoc, format: ExportFormat): string {
+  return `${safeFilename(title.slice(0, 100).toWellFormed())}.${format}`;
+}
+
+function tooLong(format: ExportFormat, size: number): Fault {
+  const message = `A text of ${size} bytes is too long for ${format}: at most ${MOST_BYTES}.`;
+  return new Fault("business_rule_violation", message, { rule: "export_too_long", message });
+}
+
+/** Of the domain that the mail is from. */
+function messageId(from: string, seed: string | undefined): string {
+  const domain = /@([^\s>]+)/.exec(from)?.[1] ?? "localhost";
+  return `<${seed ? derivedId("evt", seed) : newId("evt")}@${domain}>`;
+}

@@ -1,0 +1,100 @@
+import type { ActionSchema } from "moleculer";
+import type { Call } from "../../lib/caller.ts";
+import type { SearchEntriesAnswer, SearchEntriesPage, SearchScope } from "../../lib/search-entry.ts";
+import { visibleTo } from "../../lib/visibility.ts";
+import { ownerAccess } from "../../mixins/access.ts";
+import { idempotent } from "../runtime.ts";
+import type { ChunkDoc, OutputDoc } from "./outputs.model.ts";
+import type { Parts } from "./parts.ts";
+import { toEntry } from "./rows.ts";
+import { findOutputs, passagesOf } from "./search.ts";
+
+/** So many chunks fit into one message between nodes, however long they are. */
+const MOST_ENTRIES = 200;
+
+/** What a bundle asks for; times in ISO 8601. */
+interface ForBundle {
+  query?: string;
+  /** Inclusive. */
+  since?: string;
+  /** Exclusive. */
+  until?: string;
+  project_id?: string;
+  scope?: SearchScope;
+  limit: number;
+}
+
+/** What other domains ask of outputs. */
+export function internalActions(parts: Parts): Record<string, ActionSchema> {
+  const { outputs, versions, chunks } = parts;
+  return {
+    /** Outputs that the caller may read: those that fit a query best, or the latest. */
+    for_bundle: idempotent<ForBundle>(async (ctx) => {
+      const { query, limit } = ctx.params;
+      const { hits, degraded }: { hits: Found[]; degraded: string[] } = query
+        ? await findOutputs(parts, ctx as Call, {
+            ...{ query, limit, scope: ctx.params.scope, project_id: ctx.params.project_id },
+            ...timesOf(ctx.params),
+          })
+        : { hits: await latest(parts, ctx), degraded: [] };
+      const given = hits.slice(0, limit);
+      const texts = await passagesOf(parts, ctx.meta.caller.tenant_id, given);
+      return { items: given.map((hit) => presentBrief(hit, texts.get(hit.chunk_id) ?? "")), degraded };
+    }),
+
+    blob_references: idempotent<{ tenant_id: string; hashes: string[] }>(async ({ params }) => {
+      const [filter, projection] = [{ hash: { $in: params.hashes } }, { projection: { hash: 1 } }];
+      const [current, earlier] = await Promise.all([
+        outputs.find(params.tenant_id, filter, projection),
+        versions.find(params.tenant_id, filter, projection),
+      ]);
+      return [...new Set([...current, ...earlier].map(({ hash }) => hash))];
+    }),
+
+    /** For search to follow: chunks in order of their last change, of one tenant or of all. */
+    search_entries: idempotent<SearchEntriesPage>(async ({ params }): Promise<SearchEntriesAnswer> => {
+      const { tenant_id, after, limit } = params;
+      const at = new Date(after?.changed_at ?? 0);
+      const later = [{ changed_at: { $gt: at } }, { changed_at: at, _id: { $gt: after?.id ?? "" } }];
+      const filter = { $or: later, ...(tenant_id !== undefined && { tenant_id }) };
+      const options = { sort: { changed_at: 1, _id: 1 }, limit: Math.min(limit, MOST_ENTRIES) } as const;
+      const rows = (await chunks.system.find(filter, options).toArray()) as ChunkDoc[];
+      const last = rows.at(-1);
+      return {
+        entries: rows.map((chunk) => ({ ...toEntry(chunk), tenant_id: chunk.tenant_id })),
+        last: last ? { changed_at: last.changed_at.getTime(), id: last._id } : null,
+      };
+    }),
+  };
+}
+
+async function latest({ outputs }: Parts, ctx: Call<ForBundle>): Promise<Found[]> {
+  const { tenant_id } = ctx.meta.caller;
+  const { since, until, project_id, scope, limit } = ctx.params;
+  const created_at = { ...(since && { $gte: new Date(since) }), ...(until && { $lt: new Date(until) }) };
+  const filter = {
+    ...{ deleted_at: null, superseded_by: null },
+    ...(project_id !== undefined && { project_id }),
+    ...(scope !== undefined && { scope }),
+    ...((since || until) && { created_at }),
+    ...visibleTo(await ownerAccess(ctx as Call)),
+  };
+  const sort = { created_at: -1, _id: -1 } as const;
+  const found = await outputs.find(tenant_id, filter as never, { sort, limit });
+  return found.map((doc) => ({ ...doc, score: null, chunk_id: `${doc._id}/0` }));
+}
+
+function timesOf({ since, until }: Pick<ForBundle, "since" | "until">) {
+  return { ...(since && { since: Date.parse(since) }), ...(until && { until: Date.parse(until) }) };
+}
+
+/** An output, and what of its text is to be shown. */
+type Found = OutputDoc & { score: number | null; chunk_id: string };
+
+function presentBrief(doc: Found, excerpt: string) {
+  const { _id, title, score, scope, team_id, project_id, created_at, updated_at } = doc;
+  return {
+    ...{ id: _id, title, score, excerpt, scope, agent_id: doc.agent_id, team_id, project_id },
+    ...{ created_at: created_at.toISOString(), updated_at: updated_at.toISOString() },
+  };
+}

@@ -1,0 +1,56 @@
+import { Worker } from "node:worker_threads";
+import { Fault } from "../../../lib/faults.ts";
+
+/** What a rendering thread is given. */
+export interface Rendering {
+  markdown: string;
+  title: string;
+  /** When the text was saved: the file says so too, so that the same text gives the same file. */
+  at: Date;
+  format: "html" | "pdf" | "docx";
+}
+
+const SECONDS = 25;
+const MEGABYTES = 512;
+
+let last: Promise<unknown> = Promise.resolve();
+
+/**
+ * Renders Markdown in a thread of its own, which takes its libraries with it when it ends; one at a time.
+ *
+ * @throws Fault business_rule_violation, rule `export_fails`, for a text that takes too long or too much memory
+ */
+export function render(rendering: Rendering): Promise<Uint8Array> {
+  const turn = last.catch(() => undefined).then(() => renderNow(rendering));
+  last = turn.catch(() => undefined);
+  return turn;
+}
+
+async function renderNow(workerData: Rendering): Promise<Uint8Array> {
+  const worker = new Worker(new URL("./thread.ts", import.meta.url), {
+    workerData,
+    resourceLimits: { maxOldGenerationSizeMb: MEGABYTES },
+    env: {},
+  });
+  let slow: NodeJS.Timeout | undefined;
+  try {
+    return await new Promise<Uint8Array>((resolve, reject) => {
+      const fail = (why: string) => reject(unrenderable(workerData.format, why));
+      worker.once("message", resolve);
+      worker.once("error", (err: NodeJS.ErrnoException) =>
+        fail(
+          err.code === "ERR_WORKER_OUT_OF_MEMORY" ? `needs more than ${MEGABYTES} MB` : "cannot be rendered",
+        ),
+      );
+      slow = setTimeout(() => fail(`takes longer than ${SECONDS} s`), SECONDS * 1000);
+    });
+  } finally {
+    clearTimeout(slow);
+    await worker.terminate();
+  }
+}
+
+function unrenderable(format: string, why: string): Fault {
+  const message = `As ${format} this text ${why}: \`md\` gives it as it is.`;
+  return new Fault("business_rule_violation", message, { rule: "export_fails", message });
+}
