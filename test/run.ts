@@ -20,9 +20,9 @@ interface Suite {
 const SUITES: Suite[] = [
   { name: "unit", files: /^test\/unit\//, budgetSeconds: 180 },
   { name: "command", files: /^test\/command\//, budgetSeconds: 120 },
-  { name: "store", files: /^test\/store\.[^/]+$/, budgetSeconds: 300 },
+  { name: "store", files: /^test\/(store|search)\.[^/]+$/, budgetSeconds: 300 },
   { name: "nodes", files: /^test\/(redis|round-trips|two-owners)\./, budgetSeconds: 120 },
-  { name: "http", files: /^test\/http\//, budgetSeconds: 600 },
+  { name: "http", files: /^test\/http\//, budgetSeconds: 900 },
   { name: "brokers", files: /^test\/brokers\//, budgetSeconds: 180 },
   { name: "examples", files: /^test\/examples\./, budgetSeconds: 120 },
   { name: "rounds", files: /^test\/rounds\//, budgetSeconds: 180 },
