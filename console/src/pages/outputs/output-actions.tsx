@@ -1,0 +1,170 @@
+import { Content, Item, Portal, Root, Separator, Trigger } from "@radix-ui/react-dropdown-menu";
+import { Download, MoreHorizontal } from "lucide-react";
+import { useState } from "react";
+import { useNavigate } from "react-router";
+import { isApiError, type Output } from "../../../../client/index.ts";
+import { api } from "../../data/api.ts";
+import { saveFile } from "../../data/save-file.ts";
+import { useTask } from "../../data/use-task.ts";
+import { Button, IconButton } from "../../ui/button.tsx";
+import { confirm } from "../../ui/confirm.tsx";
+import { FormDialog } from "../../ui/dialog.tsx";
+import { SelectField, TextField } from "../../ui/field.tsx";
+import { toast } from "../../ui/toast.tsx";
+import "../../styles/menu.css";
+
+const FORMATS = [
+  { value: "md", label: "Markdown" },
+  { value: "html", label: "HTML" },
+  { value: "pdf", label: "PDF" },
+  { value: "docx", label: "Word" },
+] as const;
+type Format = (typeof FORMATS)[number]["value"];
+
+interface Props {
+  output: Output;
+  reload(): Promise<void>;
+}
+
+/** Export, e-mail, filing, deletion. */
+export function More({ output, reload }: Props) {
+  const [open, setOpen] = useState<"mail" | "file" | null>(null);
+  const navigate = useNavigate();
+  const close = () => setOpen(null);
+  const save = useTask(async (format: Format) =>
+    saveFile(await exported(output.id, format), `${output.slug}.${format}`),
+  );
+  const remove = useTask(async () => {
+    const wanted = await confirm({
+      title: `Delete “${output.title}”?`,
+      text: "All of its versions are erased, and no search finds it any more.",
+      action: "Delete",
+    });
+    if (!wanted) return;
+    await api.outputs.delete({ output_id: output.id });
+    toast({ title: "Deleted." });
+    navigate("/outputs");
+  });
+  return (
+    <>
+      <Root modal={false}>
+        <Trigger asChild>
+          <Button icon={Download} busy={save.busy}>
+            Export
+          </Button>
+        </Trigger>
+        <Portal>
+          <Content className="menu" align="end" sideOffset={4}>
+            {FORMATS.map(({ value, label }) => (
+              <Item key={value} className="menu-item" onSelect={() => save.run(value)}>
+                {label}
+              </Item>
+            ))}
+          </Content>
+        </Portal>
+      </Root>
+      <Root modal={false}>
+        <Trigger asChild>
+          <IconButton icon={MoreHorizontal} label="More actions" />
+        </Trigger>
+        <Portal>
+          <Content className="menu" align="end" sideOffset={4}>
+            <Item className="menu-item" onSelect={() => setOpen("file")}>
+              Project and tags…
+            </Item>
+            <Item className="menu-item" onSelect={() => setOpen("mail")}>
+              Send by e-mail…
+            </Item>
+            <Separator className="menu-separator" />
+            <Item className="menu-item danger" onSelect={() => remove.run()}>
+              Delete…
+            </Item>
+          </Content>
+        </Portal>
+      </Root>
+      {open === "mail" && <MailDialog output={output} onClose={close} />}
+      {open === "file" && <FileDialog output={output} onClose={close} reload={reload} />}
+    </>
+  );
+}
+
+async function exported(output_id: string, format: Format): Promise<string | Blob> {
+  try {
+    return (await api.outputs.export({ output_id, format })) as string | Blob;
+  } catch (error) {
+    if (!isApiError(error, "not_found") || format === "md" || format === "html") throw error;
+    throw new Error("The operator has not switched this export on (OUTPUT_EXPORT).");
+  }
+}
+
+function MailDialog({ output, onClose }: { output: Output; onClose(): void }) {
+  const [to, setTo] = useState("");
+  const [subject, setSubject] = useState(output.title);
+  const [format, setFormat] = useState("");
+  const send = useTask(
+    async () => {
+      const attached = format ? { attach_format: format as Format } : {};
+      await api.outputs.email({ output_id: output.id, to: to.trim(), subject, ...attached });
+      toast({ title: `Sent to ${to.trim()}.` });
+      onClose();
+    },
+    { quiet: true },
+  );
+  const mailOff = isApiError(send.error, "not_found")
+    ? new Error("The operator has not switched e-mail on (OUTBOUND_EMAIL).")
+    : send.error;
+  return (
+    <FormDialog
+      title="Send by e-mail"
+      submit="Send"
+      onClose={onClose}
+      onSubmit={() => send.run()}
+      busy={send.busy}
+      error={mailOff}
+    >
+      <TextField label="To" type="email" value={to} onChange={setTo} required />
+      <TextField label="Subject" value={subject} onChange={setSubject} required maxLength={300} />
+      <SelectField
+        label="Attached"
+        value={format}
+        onChange={setFormat}
+        options={[{ value: "", label: "Nothing: the text stands in the mail" }, ...FORMATS]}
+      />
+    </FormDialog>
+  );
+}
+
+function FileDialog({ output, onClose, reload }: Props & { onClose(): void }) {
+  const [project, setProject] = useState(output.project_id ?? "");
+  const [tags, setTags] = useState(output.tags.join(", "));
+  const save = useTask(
+    async () => {
+      const list = tags
+        .split(",")
+        .map((tag) => tag.trim())
+        .filter(Boolean);
+      await api.outputs.update({ output_id: output.id, project_id: project.trim() || null, tags: list });
+      onClose();
+      await reload();
+    },
+    { quiet: true },
+  );
+  return (
+    <FormDialog
+      title="Project and tags"
+      submit="Save"
+      onClose={onClose}
+      onSubmit={() => save.run()}
+      busy={save.busy}
+      error={save.error}
+    >
+      <TextField
+        label="Project"
+        value={project}
+        onChange={setProject}
+        hint="A project's key. Empty: unfiled."
+      />
+      <TextField label="Tags" value={tags} onChange={setTags} hint="Separated by commas." />
+    </FormDialog>
+  );
+}

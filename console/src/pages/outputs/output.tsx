@@ -1,0 +1,154 @@
+import { Pencil } from "lucide-react";
+import { useState } from "react";
+import { Link, useParams } from "react-router";
+import type { Output } from "../../../../client/index.ts";
+import { api } from "../../data/api.ts";
+import { bytes } from "../../data/format.ts";
+import { useLoad } from "../../data/use-load.ts";
+import { useNames } from "../../data/use-names.ts";
+import { Badge } from "../../ui/badge.tsx";
+import { Button } from "../../ui/button.tsx";
+import { Markdown } from "../../ui/markdown.tsx";
+import { Card, Fact, Facts, Page } from "../../ui/page.tsx";
+import { Load } from "../../ui/table.tsx";
+import { Tabs } from "../../ui/tabs.tsx";
+import { Copy, Id, Time } from "../../ui/text.tsx";
+import { ScopeBadge, Tags } from "../memories/words.tsx";
+import { More } from "./output-actions.tsx";
+import { SaveDialog } from "./save.tsx";
+import { Versions } from "./versions.tsx";
+import "../../styles/search.css";
+import "./outputs.css";
+
+/** Beyond it a browser takes seconds to draw the text. */
+const MOST_RENDERED = 1_000_000;
+
+/** One output: as it reads, as it was written, and its versions. */
+export function OutputPage() {
+  const { id = "" } = useParams();
+  const [editing, setEditing] = useState(false);
+  const loaded = useLoad((signal) => api.outputs.get({ output_id: id }, { signal }), [id]);
+  const output = loaded.data;
+  return (
+    <Page
+      title={output?.title ?? "Output"}
+      above={[{ to: "/outputs", label: "Outputs" }]}
+      state={output && <Badge>version {output.current_version_num}</Badge>}
+      actions={
+        output && (
+          <>
+            <Button icon={Pencil} onClick={() => setEditing(true)}>
+              New version
+            </Button>
+            <More output={output} reload={loaded.reload} />
+          </>
+        )
+      }
+    >
+      <Load of={loaded} lines={10}>
+        {(data) => (
+          <Tabs
+            label="Output"
+            tabs={[
+              { key: "rendered", label: "Rendered", content: <Rendered output={data} /> },
+              { key: "source", label: "Source", content: <Source output={data} /> },
+              {
+                key: "versions",
+                label: "Versions",
+                content: <Versions key={data.current_version_num} output={data} />,
+              },
+            ]}
+          />
+        )}
+      </Load>
+      {editing && output && (
+        <SaveDialog output={output} onClose={() => setEditing(false)} onSaved={loaded.reload} />
+      )}
+    </Page>
+  );
+}
+
+function Rendered({ output }: { output: Output }) {
+  const text = output.body ?? "";
+  return (
+    <div className="memory-page">
+      <Card>
+        <Markdown>{text.slice(0, MOST_RENDERED)}</Markdown>
+        {text.length > MOST_RENDERED && (
+          <p className="notice">Only the beginning is shown: export it to read all of it.</p>
+        )}
+      </Card>
+      <About output={output} />
+    </div>
+  );
+}
+
+function Source({ output }: { output: Output }) {
+  const text = output.body ?? "";
+  return (
+    <Card title="Markdown" actions={<Copy text={text} label="Copy the text" />} flush>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and keys must be able to */}
+      <section className="output-source" tabIndex={0} aria-label="Markdown">
+        <pre>{text.slice(0, MOST_RENDERED)}</pre>
+      </section>
+    </Card>
+  );
+}
+
+function About({ output }: { output: Output }) {
+  const nameOf = useNames();
+  const by = output.agent_id ?? output.user_id;
+  const links = [
+    ["Made from", output.derived_from_ids],
+    ["Refers to", output.references_ids],
+    ["Takes the place of", output.supersedes_ids],
+  ] as const;
+  return (
+    <Card>
+      <Facts>
+        <Fact name="Scope">
+          <ScopeBadge scope={output.scope} />
+        </Fact>
+        {by && <Fact name="By">{nameOf(by)}</Fact>}
+        {output.project_id && <Fact name="Project">{output.project_id}</Fact>}
+        {output.tags.length > 0 && (
+          <Fact name="Tags">
+            <Tags tags={output.tags} />
+          </Fact>
+        )}
+        {output.process_run_id && (
+          <Fact name="Run">
+            <Link to={`/runs/${output.process_run_id}`}>the run it came from</Link>
+          </Fact>
+        )}
+        {output.superseded_by && (
+          <Fact name="Replaced by">
+            <Link to={`/outputs/${output.superseded_by}`}>the newer one</Link>
+          </Fact>
+        )}
+        {links.map(
+          ([name, ids]) =>
+            ids.length > 0 && (
+              <Fact key={name} name={name}>
+                {ids.map((id) => (
+                  <Link key={id} to={`/outputs/${id}`} className="output-link">
+                    …{id.slice(-8)}
+                  </Link>
+                ))}
+              </Fact>
+            ),
+        )}
+        <Fact name="Size">{bytes(output.byte_size)}</Fact>
+        <Fact name="Changed">
+          <Time at={output.updated_at} />
+        </Fact>
+        <Fact name="Slug">
+          <Id>{output.slug}</Id>
+        </Fact>
+        <Fact name="SHA-256">
+          <Id>{output.content_hash}</Id>
+        </Fact>
+      </Facts>
+    </Card>
+  );
+}

@@ -1,0 +1,144 @@
+import { FileOutput, Plus, Search, SearchX } from "lucide-react";
+import { type FormEvent, useState } from "react";
+import { Link, useSearchParams } from "react-router";
+import type { Output } from "../../../../client/index.ts";
+import { api } from "../../data/api.ts";
+import { bytes } from "../../data/format.ts";
+import { useLoad, usePages } from "../../data/use-load.ts";
+import { Button } from "../../ui/button.tsx";
+import { Empty, Page } from "../../ui/page.tsx";
+import { type Column, List, Load } from "../../ui/table.tsx";
+import { Time } from "../../ui/text.tsx";
+import { ScopeBadge, Tags } from "../memories/words.tsx";
+import { SaveDialog } from "./save.tsx";
+import "../../styles/search.css";
+import "./outputs.css";
+
+const COLUMNS: Column<Output>[] = [
+  {
+    name: "Output",
+    cell: (output) => (
+      <div className="output-name">
+        <Link to={`/outputs/${output.id}`}>{output.title}</Link>
+        <span className="muted small">
+          {output.slug}
+          {output.project_id && ` · ${output.project_id}`}
+        </span>
+      </div>
+    ),
+  },
+  { name: "Scope", cell: ({ scope }) => <ScopeBadge scope={scope} /> },
+  { name: "Tags", cell: ({ tags }) => <Tags tags={tags} />, wideOnly: true },
+  { name: "Version", cell: ({ current_version_num }) => current_version_num, end: true, wideOnly: true },
+  { name: "Size", cell: ({ byte_size }) => bytes(byte_size), end: true, wideOnly: true },
+  { name: "Changed", cell: ({ updated_at }) => <Time at={updated_at} />, end: true },
+];
+
+/** Documents that agents and people brought forth, with their versions. */
+export function Outputs() {
+  const [search] = useSearchParams();
+  const [saving, setSaving] = useState(false);
+  const q = search.get("q") ?? "";
+  const pages = usePages(async (cursor, signal) => {
+    const answer = await api.outputs.list({ limit: 50, ...(cursor && { cursor }) }, { signal });
+    return { items: answer.outputs, next: answer.next_cursor };
+  }, []);
+  const save = (
+    <Button kind="primary" icon={Plus} onClick={() => setSaving(true)}>
+      Save an output
+    </Button>
+  );
+  return (
+    <Page
+      title="Outputs"
+      lead="What agents and people brought forth: Markdown, kept byte for byte, with every version."
+      actions={save}
+    >
+      <div className="stack">
+        <Ask q={q} />
+        {q ? (
+          <Found q={q} />
+        ) : (
+          <List
+            {...pages}
+            label="Outputs"
+            columns={COLUMNS}
+            keyOf={({ id }) => id}
+            linkOf={({ id }) => `/outputs/${id}`}
+            empty={
+              <Empty icon={FileOutput} title="Nothing is saved yet" action={save}>
+                Agents save reports, notes and plans with <code>POST /v1/outputs</code>; each save under the
+                same slug is a new version.
+              </Empty>
+            }
+          />
+        )}
+      </div>
+      {saving && <SaveDialog onClose={() => setSaving(false)} />}
+    </Page>
+  );
+}
+
+function Ask({ q }: { q: string }) {
+  const [, setSearch] = useSearchParams();
+  const [text, setText] = useState(q);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    setSearch(text.trim() ? { q: text.trim() } : {});
+  };
+  return (
+    <search>
+      <form onSubmit={submit} className="search-line">
+        <Search aria-hidden size={18} className="search-icon" />
+        <input
+          className="search-input"
+          type="search"
+          aria-label="Search outputs"
+          placeholder="Find an output by words or meaning"
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+        />
+        <Button type="submit" small>
+          Search
+        </Button>
+      </form>
+    </search>
+  );
+}
+
+function Found({ q }: { q: string }) {
+  const found = useLoad((signal) => api.outputs.search({ query: q, limit: 20 }, { signal }), [q]);
+  return (
+    <Load of={found} lines={6}>
+      {({ results }) =>
+        results.length === 0 ? (
+          <Empty icon={SearchX} title="No output fits well enough">
+            Try other words, or leave the search empty to see all of them.
+          </Empty>
+        ) : (
+          <ol className="results" aria-label="Results">
+            {results.map(({ output, score, passage }) => (
+              <li key={output.id} className="result">
+                <div className="result-score">
+                  <span className="num">{score.toFixed(2)}</span>
+                  <meter min={0} max={1} value={score} aria-label="Score" />
+                </div>
+                <div className="result-words">
+                  <Link to={`/outputs/${output.id}`} className="memory-title">
+                    {output.title}
+                  </Link>
+                  <p className="result-text">{passage}</p>
+                  <div className="result-facts">
+                    <ScopeBadge scope={output.scope} />
+                    <span>version {output.current_version_num}</span>
+                    <Time at={output.updated_at} />
+                  </div>
+                </div>
+              </li>
+            ))}
+          </ol>
+        )
+      }
+    </Load>
+  );
+}

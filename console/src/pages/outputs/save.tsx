@@ -1,0 +1,73 @@
+import { useState } from "react";
+import { useNavigate } from "react-router";
+import type { Output } from "../../../../client/index.ts";
+import { api } from "../../data/api.ts";
+import { useTask } from "../../data/use-task.ts";
+import { FormDialog } from "../../ui/dialog.tsx";
+import { TextArea, TextField } from "../../ui/field.tsx";
+import { toast } from "../../ui/toast.tsx";
+
+interface Props {
+  /** The one that gets a new version; none for a new output. */
+  output?: Output;
+  onClose(): void;
+  onSaved?(): Promise<void>;
+}
+
+/** What a person saves is for the whole organisation; a new version keeps who may read it. */
+export function SaveDialog({ output, onClose, onSaved }: Props) {
+  const [title, setTitle] = useState(output?.title ?? "");
+  const [body, setBody] = useState(output?.body ?? "");
+  const [note, setNote] = useState("");
+  const navigate = useNavigate();
+  const save = useTask(
+    async () => {
+      const named = title.trim() ? { title: title.trim() } : {};
+      const version = { output_id: output?.id ?? "", ...(note.trim() && { change_note: note.trim() }) };
+      const saved = await api.outputs.save({
+        body,
+        ...named,
+        ...(output ? version : { scope: "institutional" as const }),
+      });
+      toast({ title: `Saved as version ${saved.current_version_num}.` });
+      onClose();
+      if (output) await onSaved?.();
+      else navigate(`/outputs/${saved.id}`);
+    },
+    { quiet: true },
+  );
+  return (
+    <FormDialog
+      wide
+      title={output ? "Save a new version" : "Save an output"}
+      submit={output ? "Save the version" : "Save"}
+      disabled={output?.body === body}
+      onClose={onClose}
+      onSubmit={() => save.run()}
+      busy={save.busy}
+      error={save.error}
+    >
+      <TextField
+        label="Title"
+        value={title}
+        onChange={setTitle}
+        maxLength={300}
+        hint={output ? undefined : "Default: its first heading."}
+      />
+      <TextArea
+        label="Text"
+        className="mono"
+        value={body}
+        onChange={setBody}
+        rows={16}
+        required
+        hint={
+          output
+            ? "Markdown. Earlier versions stay as they are."
+            : "Markdown. Everyone in the organisation will be able to read it."
+        }
+      />
+      {output && <TextField label="What changes" value={note} onChange={setNote} maxLength={2000} />}
+    </FormDialog>
+  );
+}

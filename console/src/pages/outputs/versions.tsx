@@ -1,0 +1,86 @@
+import { useState } from "react";
+import type { Output, OutputVersion } from "../../../../client/index.ts";
+import { api } from "../../data/api.ts";
+import { bytes } from "../../data/format.ts";
+import { useLoad } from "../../data/use-load.ts";
+import { useNames } from "../../data/use-names.ts";
+import { Diff } from "../../ui/diff.tsx";
+import { SelectField } from "../../ui/field.tsx";
+import { Load } from "../../ui/table.tsx";
+import { Time } from "../../ui/text.tsx";
+
+/** All versions, newest first, and what changed between any two of them. */
+export function Versions({ output }: { output: Output }) {
+  const loaded = useLoad(
+    (signal) => api.outputs.listVersions({ output_id: output.id }, { signal }),
+    [output.id],
+  );
+  return (
+    <Load of={loaded}>
+      {({ versions }) => (
+        <div className="versions">
+          <Chronicle versions={versions} />
+          {versions.length > 1 ? (
+            <Compare output={output} versions={versions} />
+          ) : (
+            <p className="muted">A second version can be compared with this one.</p>
+          )}
+        </div>
+      )}
+    </Load>
+  );
+}
+
+function Chronicle({ versions }: { versions: OutputVersion[] }) {
+  const nameOf = useNames();
+  return (
+    <ol className="version-list" aria-label="Versions" reversed>
+      {versions.map((version) => {
+        const by = version.authored_by_agent_id ?? version.authored_by_user_id;
+        return (
+          <li key={version.id}>
+            <p>
+              <strong>Version {version.version_num}</strong>{" "}
+              <span className="muted small">{bytes(version.byte_size)}</span>
+            </p>
+            {version.change_note && <p>{version.change_note}</p>}
+            <p className="muted small">
+              {by ? nameOf(by) : "Unknown"} · <Time at={version.created_at} />
+            </p>
+          </li>
+        );
+      })}
+    </ol>
+  );
+}
+
+function Compare({ output, versions }: { output: Output; versions: OutputVersion[] }) {
+  const [newest, before] = versions.map(({ version_num }) => String(version_num));
+  const [from, setFrom] = useState(before ?? "1");
+  const [to, setTo] = useState(newest ?? "1");
+  const bodies = useLoad(
+    (signal) =>
+      Promise.all(
+        [from, to].map(
+          async (version_num) =>
+            (await api.outputs.getVersion({ output_id: output.id, version_num }, { signal })).body ?? "",
+        ),
+      ),
+    [output.id, from, to],
+  );
+  const options = versions.map(({ version_num }) => ({
+    value: String(version_num),
+    label: `Version ${version_num}`,
+  }));
+  return (
+    <div className="stack">
+      <div className="row compare-choice">
+        <SelectField label="From" value={from} options={options} onChange={setFrom} />
+        <SelectField label="To" value={to} options={options} onChange={setTo} />
+      </div>
+      <Load of={bodies} lines={6}>
+        {([old = "", current = ""]) => <Diff before={old} after={current} />}
+      </Load>
+    </div>
+  );
+}
