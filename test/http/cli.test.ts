@@ -1,0 +1,242 @@
+import { readFileSync, statSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { byLogin, type Client, createClient } from "../../client/index.ts";
+import { type Cli, newCli } from "../support/cli.ts";
+import { startServer, type TestServer } from "../support/server.ts";
+import { settle } from "../support/settle.ts";
+
+let server: TestServer;
+let admin: Client;
+let person: Client;
+let agentId: string;
+let cli: Cli;
+
+beforeAll(async () => {
+  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0" } });
+  admin = createClient({ url: server.url, apiKey: server.credentials.agent.api_key });
+  person = createClient({ url: server.url, authorize: byLogin(server.credentials.admin) });
+  agentId = (await admin.agents.create({ name: "at the terminal", delivery_mode: "sse" })).id;
+  const { key } = await admin.keys.create({
+    agent_id: agentId,
+    scopes: ["send", "receive", "memory:read", "memory:write"],
+  });
+  cli = newCli({ AFFERENT_URL: server.root, AFFERENT_API_KEY: key });
+});
+
+afterAll(async () => {
+  await cli.remove();
+  await server.stop();
+});
+
+/** A command line starts a process, which takes a while where others do so too. */
+const SLOW = { within: 20_000 };
+
+/** What a command gives a program. */
+async function json(...args: string[]) {
+  const { code, out, err } = await cli.run([...args, "--json"]);
+  expect({ code, err }).toEqual({ code: 0, err: "" });
+  return JSON.parse(out);
+}
+
+describe("connect", () => {
+  let device: Cli;
+
+  beforeAll(() => {
+    // Nothing is set: what `connect` keeps is all there is.
+    device = newCli();
+  });
+
+  afterAll(() => device.remove());
+
+  test("a person approves the device, whose key is kept for its owner alone", async () => {
+    const { user_code } = await person.devices.issue({ agent_id: agentId });
+    const typed = user_code.toLowerCase().replace("-", "");
+    const running = device.start(["connect", typed, "--name", "laptop", "--url", server.root]);
+    const status = await settle(async () => {
+      const now = await person.devices.status({ agent_id: agentId });
+      return now.state === "verifying" && now;
+    }, SLOW);
+    expect(status.client_info).toMatchObject({ name: "laptop" });
+    expect(running.err()).toContain("Waiting for a person to approve laptop");
+    await person.devices.confirm({
+      agent_id: agentId,
+      claim_id: status.claim_id as string,
+      action: "approve",
+    });
+    const { code, out } = await running.ended;
+    expect([code, out]).toEqual([0, expect.stringContaining(`Connected to the agent ${agentId}.`)]);
+    const file = join(device.folder, ".config/afferent/profiles.json");
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(JSON.parse(readFileSync(file, "utf8")).default).toMatchObject({
+      url: server.root,
+      api_key: expect.stringMatching(/^ak_live_/),
+      session_id: expect.stringMatching(/^ses_/),
+    });
+    expect(out).not.toContain("ak_live_");
+    const published = await device.run(["publish", "com.example.connected"]);
+    expect(published).toMatchObject({ code: 0, out: expect.stringMatching(/^evt_\w+ accepted\n$/) });
+  });
+
+  test("its key is told to no other address", async () => {
+    const heard: string[] = [];
+    const other = createServer((request, response) => {
+      heard.push(`${request.url} ${request.headers.authorization}`);
+      response.end("{}");
+    }).listen(0, "127.0.0.1");
+    await settle(() => other.listening);
+    const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
+    await device.run(["publish", "com.example.elsewhere", "--url", url]);
+    await new Promise((resolve) => other.close(resolve));
+    expect(heard).toEqual(["/v1/events undefined"]);
+  });
+
+  test("a code that is none, or was denied, is said", async () => {
+    expect(await device.run(["connect", "abc"])).toMatchObject({
+      code: 2,
+      err: "abc is no code: expected one like BCDF-2345.\n",
+    });
+    const { user_code } = await person.devices.issue({ agent_id: agentId });
+    const running = device.start(["connect", user_code]);
+    const { claim_id } = await settle(async () => {
+      const now = await person.devices.status({ agent_id: agentId });
+      return now.state === "verifying" && now;
+    }, SLOW);
+    await person.devices.confirm({ agent_id: agentId, claim_id: claim_id as string, action: "reject" });
+    expect(await running.ended).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("The code was denied, or its time is over."),
+    });
+  });
+});
+
+describe("events", () => {
+  test("what is published is heard, and seen as it comes", async () => {
+    await admin.interests.create({ agent_id: agentId, event_type: "com.example.order.*" });
+    const tailing = cli.start(["tail", "com.example.order.*", "--count", "2", "--json"]);
+    const listening = cli.start(["listen", "--count", "2", "--json"]);
+    await settle(async () => (await cli.run(["publish", "com.example.order.warm"])).code === 0);
+    await settle(() => listening.out().includes("com.example.order.warm"));
+    const published = await cli.run(["publish", "com.example.order.placed", "-", "--subject", "order-1"], {
+      input: '{"total": 120}',
+    });
+    expect(published.code).toBe(0);
+    const { code, out } = await listening.ended;
+    expect(code).toBe(0);
+    const event = { type: "com.example.order.placed", subject: "order-1", data: { total: 120 } };
+    expect(JSON.parse(out.trim().split("\n").at(-1) as string)).toMatchObject(event);
+    await settle(async () => (await admin.deliveries.stats()).in_flight === 0);
+    await cli.run(["publish", "com.example.order.last"]);
+    expect(await tailing.ended).toMatchObject({ code: 0, out: expect.stringContaining("com.example.order") });
+  });
+
+  test("a command is run with each event, and its last words are the reason of a failure", async () => {
+    await admin.interests.create({ agent_id: agentId, event_type: "com.example.job" });
+    const shell =
+      'read event; case "$event" in *good*) echo "did it";; *) echo "the printer is on fire" >&2; exit 3;; esac';
+    const listening = cli.start(["listen", "--exec", shell]);
+    const { event_id } = await admin.publish({ type: "com.example.job", source: "urn:t", data: "bad" });
+    await settle(async () => {
+      const { receivers } = await admin.events.get({ event_id });
+      const mine = receivers?.find(({ agent_id }) => agent_id === agentId);
+      return mine?.timeline.some(({ reason }) => reason === "the printer is on fire");
+    });
+    const good = await admin.publish({ type: "com.example.job", source: "urn:t", data: "good" });
+    await settle(
+      async () => (await admin.events.get({ event_id: good.event_id })).deliveries.acknowledged === 1,
+    );
+    listening.kill("SIGINT");
+    expect(await listening.ended).toMatchObject({ code: 0, out: expect.stringContaining("did it") });
+  });
+});
+
+test("what is remembered is recalled", async () => {
+  const { id } = await json(
+    "remember",
+    "Invoices are due in 30 days",
+    "ACME pays late.",
+    "--tags",
+    "money,acme",
+  );
+  const { results } = await json("recall", "when are invoices due");
+  expect(results[0]).toMatchObject({ memory: { id, tags: ["money", "acme"] } });
+  const { out } = await cli.run(["recall", "when are invoices due"]);
+  expect(out).toContain(`Invoices are due in 30 days  (semantic, agent, ${id})\n  ACME pays late.`);
+});
+
+test("a handoff is saved, and gone on with", async () => {
+  expect(await json("handoff", "save", "work", "--summary", "Half done", "--next", "The rest")).toMatchObject(
+    {
+      version_num: 1,
+      payload: { next_action: "The rest" },
+    },
+  );
+  expect(await json("handoff", "list")).toMatchObject([{ name: "work" }]);
+  const { out } = await cli.run(["handoff", "resume", "work"]);
+  expect(out).toMatch(/^# Handoff: work\n.*Half done.*The rest/s);
+});
+
+test("a run is begun from a template and done step by step", async () => {
+  const step = { completion_mode: "attestation", title: "A step" } as const;
+  const steps = [
+    { ...step, step_key: "first" },
+    { ...step, step_key: "second", depends_on: ["first"] },
+  ];
+  await admin.templates.author({ name: "Two steps", slug: "two-steps", steps } as never);
+  const { id } = await json("run", "begin", "Get it done", "--template", "two-steps");
+  expect(await json("run", "list")).toMatchObject([{ id, status: "active" }]);
+  expect((await cli.run(["run", "start", id, "first"])).out).toBe("first is started.\n");
+  expect((await cli.run(["run", "complete", id, "first", "--note", "Looked"])).out).toBe(
+    "first is completed. Now ready: second.\n",
+  );
+  expect((await cli.run(["run", "show", id])).out).toContain("Get it done");
+  expect((await cli.run(["run", "start", id, "none"])).err).toMatch(/step none.*\(not_found, request req_/);
+  await cli.run(["run", "start", id, "second"]);
+  expect((await cli.run(["run", "complete", id, "second"])).out).toBe(
+    "second is completed. The run is completed.\n",
+  );
+});
+
+describe("doctor", () => {
+  test("finds nothing wrong", async () => {
+    const { code, out } = await cli.run(["doctor"]);
+    expect(code).toBe(0);
+    expect(out.match(/^\S/gm)).toEqual(["✓", "✓", "✓", "✓", "✓"]);
+    expect(out).toContain("of the agent at the terminal in ");
+  });
+
+  test.each([
+    [
+      "nothing listens there",
+      { AFFERENT_URL: "http://127.0.0.1:9" },
+      /✗ address .*(nothing listens|bad port)/,
+    ],
+    ["the key is revoked", { AFFERENT_API_KEY: `ak_live_${"0".repeat(32)}` }, /✗ key .* is refused: revoked/],
+    ["the key is none", { AFFERENT_API_KEY: "secret" }, /✗ key .* is no API key: expected ak_live_/],
+    ["there is no key", { AFFERENT_API_KEY: "" }, /✗ key .*there is none: run `afferent connect`/],
+  ])("%s", async (_, env, told) => {
+    const { code, out } = await cli.run(["doctor"], { env });
+    expect([code, out]).toEqual([1, expect.stringMatching(told)]);
+  });
+
+  test("a scope that is missing is told with what it is for", async () => {
+    const { key } = await admin.keys.create({ agent_id: agentId, scopes: ["send"] });
+    const { code, out } = await cli.run(["doctor"], { env: { AFFERENT_API_KEY: key } });
+    expect([code, out]).toEqual([0, expect.stringContaining("! scopes   without receive: no listen")]);
+  });
+});
+
+test.each([
+  [["nonsense"], '"nonsense" is not a command.'],
+  [["publish"], "TYPE is missing."],
+  [["publish", "a.b", "{"], "DATA is no JSON"],
+  [["publish", "a.b", "--colour", "red"], "Unknown option '--colour'"],
+  [["listen", "--by", "pigeon"], "--by is pigeon: expected stream, poll."],
+  [["listen", "--concurrency", "0"], "--concurrency is 0: expected a whole number above 0."],
+  [["handoff", "eat"], "handoff eat: expected save, list, resume."],
+  [["recall", "x", "--url", "nowhere"], "nowhere is no address"],
+])("%j is refused", async (args, told) => {
+  expect(await cli.run(args)).toMatchObject({ code: 2, err: expect.stringContaining(told) });
+});

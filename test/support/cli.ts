@@ -1,0 +1,62 @@
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const CLI = join(import.meta.dirname, "../../client/cli.ts");
+
+export interface Ran {
+  code: number | null;
+  out: string;
+  err: string;
+}
+
+export interface Running {
+  ended: Promise<Ran>;
+  /** What it has printed so far. */
+  out(): string;
+  err(): string;
+  kill(signal: NodeJS.Signals): void;
+}
+
+/** The command line in an empty folder, with an environment of its own. */
+export interface Cli {
+  folder: string;
+  run(args: string[], more?: { env?: Record<string, string>; input?: string }): Promise<Ran>;
+  /** Starts it and goes on. */
+  start(args: string[], more?: { env?: Record<string, string>; input?: string }): Running;
+  /** Ends what still runs, and removes the folder. */
+  remove(): Promise<void>;
+}
+
+export function newCli(env: Record<string, string> = {}): Cli {
+  const folder = mkdtempSync(join(tmpdir(), "afferent-cli-"));
+  const running = new Set<Running>();
+  const start: Cli["start"] = (args, more = {}) => {
+    const own = { PATH: process.env.PATH as string, HOME: folder, ...env, ...more.env };
+    const child = spawn(process.execPath, [CLI, ...args], { cwd: folder, env: own });
+    let out = "";
+    let err = "";
+    child.stdout.on("data", (piece) => {
+      out += piece;
+    });
+    child.stderr.on("data", (piece) => {
+      err += piece;
+    });
+    child.stdin.end(more.input ?? "");
+    const ended = new Promise<Ran>((resolve) => child.on("close", (code) => resolve({ code, out, err })));
+    const it: Running = { ended, out: () => out, err: () => err, kill: (signal) => void child.kill(signal) };
+    running.add(it);
+    return it;
+  };
+  return {
+    folder,
+    start,
+    run: (args, more) => start(args, more).ended,
+    async remove() {
+      for (const it of running) it.kill("SIGKILL");
+      await Promise.all(Array.from(running, ({ ended }) => ended));
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
