@@ -1,12 +1,25 @@
 const NUMBER = new Intl.NumberFormat("en");
 const COMPACT = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
-const DATE = new Intl.DateTimeFormat("en", { month: "short", day: "numeric", hour: "2-digit", minute: "2-digit", hour12: false });
-const TIME = new Intl.DateTimeFormat("en", { hour: "2-digit", minute: "2-digit", second: "2-digit", fractionalSecondDigits: 3, hour12: false });
+const DATE = new Intl.DateTimeFormat("en", {
+  month: "short",
+  day: "numeric",
+  hour: "2-digit",
+  minute: "2-digit",
+  hour12: false,
+});
+const TIME = new Intl.DateTimeFormat("en", {
+  hour: "2-digit",
+  minute: "2-digit",
+  second: "2-digit",
+  fractionalSecondDigits: 3,
+  hour12: false,
+});
 const FULL = new Intl.DateTimeFormat("en", { dateStyle: "full", timeStyle: "long" });
 
 export const number = (value: number) => NUMBER.format(value);
 /** 12.3K, for tiles and charts. */
-export const compact = (value: number) => (value < 10_000 ? NUMBER.format(Math.round(value * 10) / 10) : COMPACT.format(value));
+export const compact = (value: number) =>
+  value < 10_000 ? NUMBER.format(Math.round(value * 10) / 10) : COMPACT.format(value);
 export const dateTime = (at: string | Date) => DATE.format(new Date(at));
 /** With milliseconds, for timelines. */
 export const clockTime = (at: string | Date) => TIME.format(new Date(at));

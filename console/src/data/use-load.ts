@@ -13,16 +13,19 @@ export interface Loaded<T> {
 }
 
 /** Loads when the dependencies change; an answer that comes after a newer question is dropped. */
-export function useLoad<T>(load: (signal: AbortSignal) => Promise<T>, dependencies: DependencyList): Loaded<T> {
+export function useLoad<T>(
+  load: (signal: AbortSignal) => Promise<T>,
+  dependencies: DependencyList,
+): Loaded<T> {
   const [state, setState] = useState<{ data?: T; error?: unknown; loading: boolean }>({ loading: true });
   const running = useRef<AbortController>(undefined);
   const { expired } = useSession();
 
-  // The dependencies are the caller's, who knows what the question depends on.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: see above
   const reload = useCallback(async () => {
     running.current?.abort();
-    const { signal } = (running.current = new AbortController());
+    const abort = new AbortController();
+    const { signal } = abort;
+    running.current = abort;
     setState((old) => ({ ...old, loading: true }));
     try {
       const data = await load(signal);
@@ -32,6 +35,7 @@ export function useLoad<T>(load: (signal: AbortSignal) => Promise<T>, dependenci
       if (isApiError(error, "authentication_failed")) expired();
       setState((old) => ({ ...old, error, loading: false }));
     }
+    // biome-ignore lint/correctness/useExhaustiveDependencies: the caller knows what the question depends on
   }, dependencies);
 
   // What belongs to another question must not be shown as the answer to this one.

@@ -1,5 +1,88 @@
+import { Power, PowerOff, Smartphone } from "lucide-react";
+import { Link, useParams } from "react-router";
+import type { Agent as AgentShape } from "../../../../client/index.ts";
+import { api } from "../../data/api.ts";
+import { type Loaded, useLoad } from "../../data/use-load.ts";
+import { useTask } from "../../data/use-task.ts";
+import { useSession } from "../../shell/session.tsx";
+import { Button } from "../../ui/button.tsx";
+import { confirm } from "../../ui/confirm.tsx";
 import { Page } from "../../ui/page.tsx";
+import { Load } from "../../ui/table.tsx";
+import { Tabs } from "../../ui/tabs.tsx";
+import { toast } from "../../ui/toast.tsx";
+import { AgentState } from "./agents.tsx";
+import { Devices } from "./devices.tsx";
+import { Interests } from "./interests.tsx";
+import { Keys } from "./keys.tsx";
+import { AgentSettings } from "./settings.tsx";
+
+const ABOVE = [{ to: "/agents", label: "Agents" }];
 
 export function Agent() {
-  return <Page title="Agent">…</Page>;
+  const { id = "" } = useParams();
+  const { isAdmin } = useSession();
+  const agent = useLoad((signal) => api.agents.get({ agent_id: id }, { signal }), [id]);
+  const { data } = agent;
+  return (
+    <Page
+      title={data?.name ?? "Agent"}
+      above={ABOVE}
+      state={data && <AgentState agent={data} />}
+      lead={data?.description}
+      actions={
+        data &&
+        isAdmin && (
+          <>
+            <Link className="button plain" to={`/agents/${id}?tab=devices`}>
+              <span className="button-inside">
+                <Smartphone aria-hidden size={16} />
+                Devices
+              </span>
+            </Link>
+            <Activation agent={data} of={agent} />
+          </>
+        )
+      }
+    >
+      <Load of={agent}>
+        {(loaded) => (
+          <Tabs
+            label="Of this agent"
+            tabs={[
+              { key: "interests", label: "Interests", content: <Interests agent={loaded} /> },
+              { key: "keys", label: "API keys", content: <Keys agent={loaded} /> },
+              { key: "devices", label: "Devices", content: <Devices agent={loaded} /> },
+              {
+                key: "settings",
+                label: "Delivery",
+                content: <AgentSettings key={loaded.updated_at} agent={loaded} onSaved={agent.set} />,
+              },
+            ]}
+          />
+        )}
+      </Load>
+    </Page>
+  );
+}
+
+function Activation({ agent, of }: { agent: AgentShape; of: Loaded<AgentShape> }) {
+  const isActive = agent.status === "active";
+  const change = useTask(async () => {
+    const sure =
+      !isActive ||
+      (await confirm({
+        title: `Deactivate ${agent.name}?`,
+        text: "Its tokens are refused within 5 seconds, and no event matches it from now on. What is pending for it stays, and it can be activated again.",
+        action: "Deactivate",
+      }));
+    if (!sure) return;
+    of.set(await api.agents.setStatus({ agent_id: agent.id, status: isActive ? "inactive" : "active" }));
+    toast({ title: isActive ? `${agent.name} is inactive.` : `${agent.name} is active again.` });
+  });
+  return (
+    <Button icon={isActive ? PowerOff : Power} busy={change.busy} onClick={() => change.run()}>
+      {isActive ? "Deactivate" : "Activate"}
+    </Button>
+  );
 }

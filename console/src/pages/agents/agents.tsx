@@ -1,5 +1,110 @@
-import { Page } from "../../ui/page.tsx";
+import { Bot, Plus } from "lucide-react";
+import { useState } from "react";
+import { Link, useNavigate, useSearchParams } from "react-router";
+import type { Agent } from "../../../../client/index.ts";
+import { api } from "../../data/api.ts";
+import { useLoad } from "../../data/use-load.ts";
+import { useSession } from "../../shell/session.tsx";
+import { Badge } from "../../ui/badge.tsx";
+import { Button, ButtonLink } from "../../ui/button.tsx";
+import { Segments } from "../../ui/field.tsx";
+import { Empty, Page } from "../../ui/page.tsx";
+import { List } from "../../ui/table.tsx";
+import { Time } from "../../ui/text.tsx";
+import { CreateAgent } from "./create.tsx";
+
+type Shown = "active" | "inactive" | "all";
+
+const SHOWN: { value: Shown; label: string }[] = [
+  { value: "active", label: "Active" },
+  { value: "inactive", label: "Inactive" },
+  { value: "all", label: "All" },
+];
+
+export function AgentState({ agent }: { agent: Pick<Agent, "status" | "push_stopped"> }) {
+  if (agent.status === "inactive") return <Badge>inactive</Badge>;
+  if (agent.push_stopped) return <Badge tone="warn">push stopped</Badge>;
+  return (
+    <Badge tone="good" dot>
+      active
+    </Badge>
+  );
+}
 
 export function Agents() {
-  return <Page title="Agents">…</Page>;
+  const { isAdmin } = useSession();
+  const [search, setSearch] = useSearchParams();
+  const [size, setSize] = useState(100);
+  const navigate = useNavigate();
+  const shown = (search.get("status") ?? "active") as Shown;
+  const list = useLoad(
+    (signal) => api.agents.list({ limit: size, ...(shown !== "all" && { status: shown }) }, { signal }),
+    [shown, size],
+  );
+  const { data } = list;
+  const create = () => setSearch({ create: "1" });
+  return (
+    <Page
+      title="Agents"
+      lead="Who senses and acts: each has keys, interests, and a way its events reach it."
+      actions={
+        <>
+          <ButtonLink to="/connect">Connect a device</ButtonLink>
+          {isAdmin && (
+            <Button kind="primary" icon={Plus} onClick={create}>
+              New agent
+            </Button>
+          )}
+        </>
+      }
+    >
+      <div>
+        <Segments
+          label="Which agents"
+          value={shown}
+          options={SHOWN}
+          onChange={(status) => setSearch(status === "active" ? {} : { status })}
+        />
+      </div>
+      <List
+        items={data?.agents}
+        error={list.error}
+        loading={list.loading}
+        reload={list.reload}
+        more={data && data.total > data.agents.length && size < 200 ? async () => setSize(200) : undefined}
+        label="Agents"
+        keyOf={(agent) => agent.id}
+        linkOf={(agent) => `/agents/${agent.id}`}
+        columns={[
+          { name: "Name", cell: (agent) => <Link to={`/agents/${agent.id}`}>{agent.name}</Link> },
+          { name: "State", cell: (agent) => <AgentState agent={agent} /> },
+          { name: "Receives by", cell: (agent) => <span className="muted">{agent.delivery_mode}</span> },
+          {
+            name: "Description",
+            wideOnly: true,
+            cell: (agent) => <span className="muted">{agent.description ?? "—"}</span>,
+          },
+          { name: "Made", end: true, wideOnly: true, cell: (agent) => <Time at={agent.created_at} /> },
+        ]}
+        empty={
+          <Empty
+            icon={Bot}
+            title={shown === "inactive" ? "No inactive agents" : "No agents yet"}
+            action={
+              isAdmin && (
+                <Button icon={Plus} onClick={create}>
+                  Make an agent
+                </Button>
+              )
+            }
+          >
+            An agent is a program that receives events, remembers, and takes part in runs.
+          </Empty>
+        }
+      />
+      {search.get("create") && (
+        <CreateAgent onClose={() => setSearch({})} onCreated={(id) => navigate(`/agents/${id}`)} />
+      )}
+    </Page>
+  );
 }

@@ -1,5 +1,86 @@
-import { Page } from "../../ui/page.tsx";
+import { useEffect, useState } from "react";
+import { useSearchParams } from "react-router";
+import { isApiError } from "../../../../client/index.ts";
+import { api } from "../../data/api.ts";
+import { useTask } from "../../data/use-task.ts";
+import { Button } from "../../ui/button.tsx";
+import { Failure } from "../../ui/failure.tsx";
+import { TextField } from "../../ui/field.tsx";
+import { Card, Page } from "../../ui/page.tsx";
+import { Approval } from "./approval.tsx";
 
+const CODE = /^[A-Z0-9]{4}-[A-Z0-9]{4}$/;
+
+/** As it is read aloud or typed in a hurry: small letters, without the hyphen. */
+function tidy(text: string): string {
+  const letters = text
+    .toUpperCase()
+    .replace(/[^A-Z0-9]/g, "")
+    .slice(0, 8);
+  return letters.length > 4 ? `${letters.slice(0, 4)}-${letters.slice(4)}` : letters;
+}
+
+/** Where a device sends its person: the code, who asks, approve or deny. */
 export function Connect() {
-  return <Page title="Connect">…</Page>;
+  const [search] = useSearchParams();
+  const given = tidy(search.get("code") ?? "");
+  const [code, setCode] = useState(given);
+  const [agent, setAgent] = useState<{ id: string; name: string }>();
+  const look = useTask(
+    async () => {
+      const { agent_id } = await api.devices.lookUp({ code });
+      const { name } = await api.agents.get({ agent_id });
+      setAgent({ id: agent_id, name });
+    },
+    { quiet: true },
+  );
+  const { run } = look;
+  // A link brings the code along; nobody should have to press a button for it.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once, for the address that was opened
+  useEffect(() => {
+    if (CODE.test(given)) run();
+  }, [given]);
+  return (
+    <Page title="Connect a device" lead="A program on your machine wants to act as one of your agents.">
+      <div className="connect">
+        <Card>
+          {agent ? (
+            <Approval agent={agent} />
+          ) : (
+            <form
+              className="stack"
+              onSubmit={(event) => {
+                event.preventDefault();
+                run();
+              }}
+            >
+              <TextField
+                label="Code"
+                className="code code-input"
+                required
+                autoFocus
+                placeholder="XXXX-XXXX"
+                value={code}
+                onChange={(value) => setCode(tidy(value))}
+                hint="The device shows it, or you were given it with the agent."
+              />
+              {look.error !== undefined &&
+                (isApiError(look.error, "not_found") ? (
+                  <p className="note warn" role="alert">
+                    No open request has this code. It is good for 10 minutes; ask for a new one.
+                  </p>
+                ) : (
+                  <Failure error={look.error} />
+                ))}
+              <div className="row">
+                <Button kind="primary" type="submit" busy={look.busy} disabled={!CODE.test(code)}>
+                  Continue
+                </Button>
+              </div>
+            </form>
+          )}
+        </Card>
+      </div>
+    </Page>
+  );
 }

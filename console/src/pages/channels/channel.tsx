@@ -1,5 +1,55 @@
+import { Trash2 } from "lucide-react";
+import { useNavigate, useParams } from "react-router";
+import { api } from "../../data/api.ts";
+import { useLoad } from "../../data/use-load.ts";
+import { useTask } from "../../data/use-task.ts";
+import { Button } from "../../ui/button.tsx";
+import { confirm } from "../../ui/confirm.tsx";
 import { Page } from "../../ui/page.tsx";
+import { Load } from "../../ui/table.tsx";
+import { toast } from "../../ui/toast.tsx";
+import { Feeds } from "./feeds.tsx";
+import { Members } from "./members.tsx";
+
+const ABOVE = [{ to: "/channels", label: "Channels" }];
 
 export function Channel() {
-  return <Page title="Channel">…</Page>;
+  const { id = "" } = useParams();
+  const navigate = useNavigate();
+  const channel = useLoad((signal) => api.channels.get({ channel_id: id }, { signal }), [id]);
+  const { data } = channel;
+  const remove = useTask(async () => {
+    const sure = await confirm({
+      title: `Delete ${data?.name}?`,
+      text: "Its feeds and memberships go with it: members get no more events by it. What was matched already stays to be delivered. It cannot be undone.",
+      action: "Delete channel",
+    });
+    if (!sure) return;
+    await api.channels.delete({ channel_id: id });
+    toast({ title: `${data?.name} is deleted.` });
+    navigate("/channels");
+  });
+  return (
+    <Page
+      title={data?.name ?? "Channel"}
+      above={ABOVE}
+      lead={data?.description}
+      actions={
+        data && (
+          <Button icon={Trash2} busy={remove.busy} onClick={() => remove.run()}>
+            Delete
+          </Button>
+        )
+      }
+    >
+      <Load of={channel}>
+        {() => (
+          <div className="grid-2">
+            <Feeds channel_id={id} />
+            <Members channel_id={id} />
+          </div>
+        )}
+      </Load>
+    </Page>
+  );
 }

@@ -1,5 +1,137 @@
-import { Page } from "../../ui/page.tsx";
+import { CircleCheck, RotateCw } from "lucide-react";
+import { useState } from "react";
+import { useSearchParams } from "react-router";
+import { useAgents } from "../../data/agents.ts";
+import { api } from "../../data/api.ts";
+import { plural } from "../../data/format.ts";
+import { usePages } from "../../data/use-load.ts";
+import { Button } from "../../ui/button.tsx";
+import { Empty, Page } from "../../ui/page.tsx";
+import { List } from "../../ui/table.tsx";
+import { Time } from "../../ui/text.tsx";
+import { Groups } from "./groups.tsx";
+import { Inspect } from "./inspect.tsx";
+import { Replay, type Wanted } from "./replay.tsx";
+import { typeOf } from "./words.ts";
+import "./dead-letters.css";
 
+const PAGE = 200;
+
+/** What could not be delivered: by reason, to be looked into and sent again. */
 export function DeadLetters() {
-  return <Page title="DeadLetters">…</Page>;
+  const [search, setSearch] = useSearchParams();
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
+  const [replaying, setReplaying] = useState<Wanted>();
+  const agents = useAgents();
+  const list = usePages(async (cursor, signal) => {
+    const { items, next_cursor } = await api.deliveries.deadLetters(
+      { limit: PAGE, ...(cursor && { cursor }) },
+      { signal },
+    );
+    return { items, next: next_cursor };
+  }, []);
+  const reason = search.get("reason");
+  const shown = reason === null ? list.items : list.items?.filter((each) => each.dlq_reason === reason);
+  const opened = list.items?.find(({ id }) => id === search.get("letter"));
+  const set = (name: string, value: string | null) =>
+    setSearch((old) => {
+      const next = new URLSearchParams(old);
+      if (value === null) next.delete(name);
+      else next.set(name, value);
+      return next;
+    });
+  const toggle = (id: string) => {
+    const next = new Set(selected);
+    if (!next.delete(id)) next.add(id);
+    setSelected(next);
+  };
+  const done = async () => {
+    setReplaying(undefined);
+    setSelected(new Set());
+    set("letter", null);
+    await list.reload();
+  };
+  return (
+    <Page
+      title="Dead letters"
+      lead="Deliveries that were given up, and input that could not be made an event."
+      actions={
+        selected.size > 0 && (
+          <Button kind="primary" icon={RotateCw} onClick={() => setReplaying({ ids: [...selected] })}>
+            Replay {selected.size} selected
+          </Button>
+        )
+      }
+    >
+      {list.items && list.items.length > 0 && (
+        <Groups
+          letters={list.items}
+          more={list.more !== undefined}
+          chosen={reason}
+          choose={(wanted) => set("reason", wanted)}
+          replay={(wanted) => setReplaying({ reason: wanted })}
+        />
+      )}
+      <List
+        {...list}
+        items={shown}
+        label="Dead letters"
+        keyOf={(letter) => letter.id}
+        columns={[
+          {
+            name: "Event",
+            cell: (letter) => (
+              <span className="row nowrap">
+                <input
+                  type="checkbox"
+                  aria-label={`Select ${typeOf(letter)}`}
+                  checked={selected.has(letter.id)}
+                  onChange={() => toggle(letter.id)}
+                />
+                <button type="button" className="link truncate" onClick={() => set("letter", letter.id)}>
+                  {typeOf(letter)}
+                </button>
+              </span>
+            ),
+          },
+          {
+            name: "For",
+            cell: ({ agent_id }) =>
+              agent_id ? (agents.get(agent_id)?.name ?? agent_id) : <span className="faint">nobody yet</span>,
+          },
+          { name: "Reason", cell: (letter) => <span className="muted">{letter.dlq_reason}</span> },
+          { name: "Hand-outs", end: true, wideOnly: true, cell: (letter) => letter.attempt_count },
+          { name: "Died", end: true, cell: (letter) => <Time at={letter.dead_lettered_at} /> },
+        ]}
+        empty={
+          <Empty icon={CircleCheck} title="No dead letters">
+            What an agent fails to acknowledge time after time comes here, with the reason, instead of being
+            lost.
+          </Empty>
+        }
+      />
+      {reason !== null && shown?.length === 0 && (
+        <p className="muted">
+          None of the {plural(list.items?.length ?? 0, "loaded dead letter")} has this reason.
+        </p>
+      )}
+      {opened && !replaying && (
+        <Inspect
+          letter={opened}
+          agent={opened.agent_id && agents.get(opened.agent_id)?.name}
+          onClose={() => set("letter", null)}
+          onReplay={() => setReplaying({ ids: [opened.id] })}
+          onDone={done}
+        />
+      )}
+      {replaying && (
+        <Replay
+          wanted={replaying}
+          nameOf={(id) => agents.get(id)?.name ?? id}
+          onClose={() => setReplaying(undefined)}
+          onDone={done}
+        />
+      )}
+    </Page>
+  );
 }

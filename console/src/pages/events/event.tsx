@@ -1,5 +1,118 @@
-import { Page } from "../../ui/page.tsx";
+import { Inbox, RotateCw } from "lucide-react";
+import { Link, useParams } from "react-router";
+import type { EventsGetResult } from "../../../../client/index.ts";
+import { useAgents } from "../../data/agents.ts";
+import { api } from "../../data/api.ts";
+import { fullTime, number } from "../../data/format.ts";
+import { useOnLive } from "../../data/live.ts";
+import { useLoad } from "../../data/use-load.ts";
+import { useTask } from "../../data/use-task.ts";
+import { Button } from "../../ui/button.tsx";
+import { Card, Empty, Fact, Facts, Page } from "../../ui/page.tsx";
+import { Load } from "../../ui/table.tsx";
+import { Id, Json } from "../../ui/text.tsx";
+import { toast } from "../../ui/toast.tsx";
+import { Receiver } from "./receiver.tsx";
+import { EventState } from "./state.tsx";
+import "./events.css";
+import { Timeline } from "./timeline.tsx";
 
+const ABOVE = [{ to: "/events", label: "Events" }];
+
+/** One event: from its publishing to each acknowledgement, and why each receiver got it. */
 export function Event() {
-  return <Page title="Event">…</Page>;
+  const { id = "" } = useParams();
+  const event = useLoad((signal) => api.events.get({ event_id: id }, { signal }), [id]);
+  useOnLive(event.data !== undefined && isUnderWay(event.data), () => event.loading || event.reload());
+  const data = event.data;
+  return (
+    <Page
+      title={data?.payload.type ?? "Event"}
+      above={ABOVE}
+      state={data && <EventState state={data.state} matched={data.matched_count} />}
+      actions={data?.state === "parked" && <Retry id={id} done={event.reload} />}
+    >
+      <Load of={event} lines={8}>
+        {(loaded) => <Story event={loaded} />}
+      </Load>
+    </Page>
+  );
+}
+
+function isUnderWay({ state, deliveries }: EventsGetResult): boolean {
+  return state === "accepted" || deliveries.pending > 0;
+}
+
+function Story({ event }: { event: EventsGetResult }) {
+  const { payload, deliveries, receivers } = event;
+  const agents = useAgents();
+  return (
+    <div className="stack loose">
+      <Card>
+        <Facts>
+          <Fact name="Subject">{payload.subject ?? "—"}</Fact>
+          <Fact name="Source">{payload.source}</Fact>
+          <Fact name="Accepted">{fullTime(event.accepted_at)}</Fact>
+          <Fact name="Event id">
+            <Id>{event.event_id}</Id>
+          </Fact>
+          <Fact name="Producer's id">
+            <Id>{payload.id}</Id>
+          </Fact>
+          <Fact name="Published by">
+            {event.publisher_id
+              ? (agents.get(event.publisher_id)?.name ?? <Id>{event.publisher_id}</Id>)
+              : "an inlet, or the service itself"}
+          </Fact>
+          <Fact name="Deliveries">
+            {number(deliveries.acknowledged)} acknowledged, {number(deliveries.pending)} pending,{" "}
+            {number(deliveries.dlq)} dead
+          </Fact>
+          {event.duplicate_sources > 0 && (
+            <Fact name="Sent again">{number(event.duplicate_sources)} times, from other sources</Fact>
+          )}
+        </Facts>
+      </Card>
+      <div className="event-columns">
+        <div className="stack">
+          <Card title="What became of it">
+            <Timeline entries={event.timeline} />
+          </Card>
+          {receivers?.length === 0 && event.state !== "accepted" && (
+            <Empty
+              icon={Inbox}
+              title="Nobody wanted it"
+              action={<Link to="/agents">See what agents are interested in</Link>}
+            >
+              No interest of an agent and no feed of a channel matched. A new interest matches from then on;
+              it does not reach back.
+            </Empty>
+          )}
+          {receivers?.map((receiver) => (
+            <Receiver
+              key={receiver.delivery_id}
+              receiver={receiver}
+              name={agents.get(receiver.agent_id)?.name ?? receiver.agent_id}
+            />
+          ))}
+        </div>
+        <Card title="Envelope">
+          <Json value={payload} label="event" />
+        </Card>
+      </div>
+    </div>
+  );
+}
+
+function Retry({ id, done }: { id: string; done(): Promise<void> }) {
+  const retry = useTask(async () => {
+    await api.events.retry({ event_id: id });
+    toast({ title: "It is being matched once more." });
+    await done();
+  });
+  return (
+    <Button icon={RotateCw} busy={retry.busy} onClick={() => retry.run()}>
+      Match again
+    </Button>
+  );
 }

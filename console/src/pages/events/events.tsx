@@ -1,5 +1,189 @@
-import { Page } from "../../ui/page.tsx";
+import { Radio, Search, Send } from "lucide-react";
+import { useState } from "react";
+import { Link, useNavigate, useSearchParams } from "react-router";
+import { api } from "../../data/api.ts";
+import { useLive } from "../../data/live.ts";
+import { usePages } from "../../data/use-load.ts";
+import { Button } from "../../ui/button.tsx";
+import { CheckField, TextField } from "../../ui/field.tsx";
+import { Empty, Page } from "../../ui/page.tsx";
+import { List } from "../../ui/table.tsx";
+import { Time } from "../../ui/text.tsx";
+import { toast } from "../../ui/toast.tsx";
+import { Publish } from "./publish.tsx";
+import { EventState } from "./state.tsx";
+import "./events.css";
 
+const NAMES = ["type", "source", "subject", "id"] as const;
+type Filters = Record<(typeof NAMES)[number], string> & { unmatched: boolean };
+
+/** All events, latest first; what is searched for stands in the address. */
 export function Events() {
-  return <Page title="Events">…</Page>;
+  const [search, setSearch] = useSearchParams();
+  const navigate = useNavigate();
+  const filters = filtersIn(search);
+  const list = usePages(
+    async (cursor, signal) => {
+      const { events, next_cursor } = await api.events.list(
+        { ...paramsOf(filters), limit: 50, ...(cursor && { cursor }) },
+        { signal },
+      );
+      return { items: events, next: next_cursor };
+    },
+    [search.toString()],
+  );
+  const set = (changes: Record<string, string | null>) =>
+    setSearch((old) => {
+      const next = new URLSearchParams(old);
+      for (const [name, value] of Object.entries(changes)) {
+        if (value) next.set(name, value);
+        else next.delete(name);
+      }
+      return next;
+    });
+  const searching = NAMES.some((name) => filters[name]) || filters.unmatched;
+
+  return (
+    <Page
+      title="Events"
+      lead="What was published, latest first, and what became of it."
+      actions={
+        <Button kind="primary" icon={Send} onClick={() => set({ publish: "1" })}>
+          Publish event
+        </Button>
+      }
+    >
+      <SearchForm
+        key={search.toString()}
+        filters={filters}
+        search={(wanted) => set({ ...wanted, unmatched: wanted.unmatched ? "1" : null })}
+      />
+      {!searching && <News first={list.items?.[0]?.event_id} reload={list.reload} />}
+      <List
+        {...list}
+        label="Events"
+        keyOf={(event) => event.event_id}
+        linkOf={(event) => `/events/${event.event_id}`}
+        columns={[
+          {
+            name: "Type",
+            cell: (event) => (
+              <Link to={`/events/${event.event_id}`} className="truncate">
+                {event.payload.type}
+              </Link>
+            ),
+          },
+          {
+            name: "Subject",
+            wideOnly: true,
+            cell: (event) => <span className="muted">{event.payload.subject ?? "—"}</span>,
+          },
+          {
+            name: "Source",
+            wideOnly: true,
+            cell: (event) => <span className="muted break">{event.payload.source}</span>,
+          },
+          {
+            name: "Became",
+            cell: (event) => <EventState state={event.state} matched={event.matched_count} />,
+          },
+          { name: "Accepted", end: true, cell: (event) => <Time at={event.accepted_at} /> },
+        ]}
+        empty={
+          searching ? (
+            <Empty
+              icon={Search}
+              title="No event fits"
+              action={<Button onClick={() => setSearch({})}>Clear the search</Button>}
+            >
+              Types are globs: <code>com.github.*</code> finds all that begin so.
+            </Empty>
+          ) : (
+            <Empty
+              icon={Radio}
+              title="No events yet"
+              action={
+                <Button icon={Send} onClick={() => set({ publish: "1" })}>
+                  Publish the first one
+                </Button>
+              }
+            >
+              Events come from agents that publish, from webhooks and brokers attached under{" "}
+              <Link to="/ingest">Ingest</Link>, or from here.
+            </Empty>
+          )
+        }
+      />
+      {search.get("publish") && (
+        <Publish
+          onClose={() => set({ publish: null })}
+          onPublished={(id, duplicate) => {
+            toast({
+              title: duplicate ? "That id was published before: here is the original." : "Published.",
+            });
+            navigate(`/events/${id}`);
+          }}
+        />
+      )}
+    </Page>
+  );
+}
+
+function filtersIn(search: URLSearchParams): Filters {
+  const [type = "", source = "", subject = "", id = ""] = NAMES.map((name) => search.get(name) ?? "");
+  return { type, source, subject, id, unmatched: search.get("unmatched") === "1" };
+}
+
+function paramsOf({ unmatched, ...texts }: Filters) {
+  const given = Object.fromEntries(Object.entries(texts).filter(([, value]) => value !== ""));
+  return unmatched ? { ...given, unmatched } : given;
+}
+
+function SearchForm({ filters, search }: { filters: Filters; search(filters: Filters): void }) {
+  const [draft, setDraft] = useState(filters);
+  const text = (name: (typeof NAMES)[number], label: string, placeholder: string) => (
+    <TextField
+      label={label}
+      placeholder={placeholder}
+      value={draft[name]}
+      onChange={(value) => setDraft({ ...draft, [name]: value })}
+    />
+  );
+  return (
+    <form
+      className="filters"
+      aria-label="Search events"
+      onSubmit={(event) => {
+        event.preventDefault();
+        search(draft);
+      }}
+    >
+      {text("type", "Type", "com.github.*")}
+      {text("source", "Source", "https://…")}
+      {text("subject", "Subject", "acme/shop#12")}
+      <div className="filter-end">
+        <CheckField
+          label="Only unmatched"
+          checked={draft.unmatched}
+          onChange={(unmatched) => search({ ...draft, unmatched })}
+        />
+        <Button type="submit" icon={Search}>
+          Search
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+/** Tells of newer events than those that are listed, without moving the list under the pointer. */
+function News({ first, reload }: { first: string | undefined; reload(): Promise<void> }) {
+  const newest = useLive().stats?.recent[0]?.event_id;
+  if (!newest || !first || newest === first) return null;
+  return (
+    <div>
+      <Button small onClick={() => reload()}>
+        Show newer events
+      </Button>
+    </div>
+  );
 }

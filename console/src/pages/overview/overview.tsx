@@ -1,5 +1,218 @@
-import { Page } from "../../ui/page.tsx";
+import { MailX, Radio, Send } from "lucide-react";
+import { useMemo } from "react";
+import { Link } from "react-router";
+import type { RecentEvent, Stats } from "../../../../client/index.ts";
+import { compact, duration } from "../../data/format.ts";
+import { type Live, useLive } from "../../data/live.ts";
+import { useSession } from "../../shell/session.tsx";
+import { Badge } from "../../ui/badge.tsx";
+import { ButtonLink } from "../../ui/button.tsx";
+import { Chart, type Line } from "../../ui/chart.tsx";
+import { Card, Empty, Page, Skeleton } from "../../ui/page.tsx";
+import { Time } from "../../ui/text.tsx";
+import { EventState } from "../events/state.tsx";
+import "./overview.css";
 
 export function Overview() {
-  return <Page title="Overview">…</Page>;
+  const live = useLive();
+  const { tenant } = useSession();
+  return (
+    <Page
+      title="Overview"
+      lead={`How the events of ${tenant.name} flow now.`}
+      state={<Connection live={live} />}
+    >
+      {live.stats ? <Flow stats={live.stats} /> : <Skeleton lines={8} />}
+    </Page>
+  );
+}
+
+function Connection({ live }: { live: Live }) {
+  if (!live.stats) return null;
+  return live.connected ? (
+    <Badge tone="good" dot>
+      Live
+    </Badge>
+  ) : (
+    <Badge tone="warn" dot>
+      Reconnecting
+    </Badge>
+  );
+}
+
+/** Of the last count that is whole, and the ones before it: half a minute. */
+const LATELY = 3;
+
+function rateOf(counts: number[], seconds: number): number {
+  const last = counts.slice(-1 - LATELY, -1);
+  return last.reduce((sum, count) => sum + count, 0) / (LATELY * seconds);
+}
+
+function Flow({ stats }: { stats: Stats }) {
+  const { series, deliveries } = stats;
+  const rate = (counts: number[]) => `${compact(rateOf(counts, series.seconds))}/s`;
+  return (
+    <>
+      <div className="tiles">
+        <Tile name="Published" value={rate(series.published)} note="over 30 s" />
+        <Tile name="Delivered" value={rate(series.delivered)} note="over 30 s" />
+        <Tile name="Acknowledged" value={rate(series.acknowledged)} note="over 30 s" />
+        {deliveries && <Backlog deliveries={deliveries} />}
+        {deliveries && (
+          <Tile
+            name="Dead letters"
+            value={compact(deliveries.dead)}
+            tone={deliveries.dead > 0 ? "bad" : undefined}
+            note={deliveries.dead > 0 ? <Link to="/dead-letters">Inspect and replay</Link> : "none"}
+          />
+        )}
+      </div>
+      <Card title="Last 15 minutes">
+        <Throughput stats={stats} />
+      </Card>
+      <div className="overview-columns">
+        <Recent events={stats.recent} mayLook={deliveries !== null} />
+        <Health health={stats.health} />
+      </div>
+    </>
+  );
+}
+
+function Backlog({ deliveries }: { deliveries: NonNullable<Stats["deliveries"]> }) {
+  const { pending, oldest_age_seconds, in_flight } = deliveries;
+  const age = oldest_age_seconds === null ? "no lag" : `oldest ${duration(oldest_age_seconds)}`;
+  return (
+    <Tile
+      name="Pending"
+      value={compact(pending)}
+      note={in_flight ? `${age}, ${compact(in_flight)} in flight` : age}
+    />
+  );
+}
+
+function Tile({
+  name,
+  value,
+  note,
+  tone,
+}: {
+  name: string;
+  value: string;
+  note: React.ReactNode;
+  tone?: "bad" | undefined;
+}) {
+  return (
+    <section className="tile" aria-label={name}>
+      <p className="tile-name">{name}</p>
+      <p className={tone ? `tile-value ${tone}` : "tile-value"}>{value}</p>
+      <p className="tile-note">{note}</p>
+    </section>
+  );
+}
+
+function Throughput({ stats }: { stats: Stats }) {
+  const { times, lines } = useMemo(() => chartOf(stats), [stats]);
+  const total = stats.series.published.reduce((sum, count) => sum + count, 0);
+  return (
+    <Chart
+      label={`Events a second over the last 15 minutes; ${total} published in all`}
+      times={times}
+      lines={lines}
+    />
+  );
+}
+
+function chartOf({ at, series }: Stats): { times: number[]; lines: Line[] } {
+  const { seconds, published, delivered, acknowledged } = series;
+  const now = Math.floor(Date.parse(at) / 1000 / seconds) * seconds;
+  const line = (label: string, color: string, counts: number[]) => ({
+    label,
+    color,
+    // The last count still runs: it would look like a fall.
+    values: counts.slice(0, -1).map((count) => count / seconds),
+  });
+  return {
+    times: published.slice(0, -1).map((_, i, { length }) => now - (length - i) * seconds),
+    lines: [
+      line("Published", "--accent", published),
+      line("Delivered", "--warn", delivered),
+      line("Acknowledged", "--good", acknowledged),
+    ],
+  };
+}
+
+function Recent({ events, mayLook }: { events: RecentEvent[]; mayLook: boolean }) {
+  return (
+    <Card
+      title="Latest events"
+      actions={
+        <ButtonLink to="/events" small kind="quiet">
+          All events
+        </ButtonLink>
+      }
+      flush
+    >
+      {events.length === 0 ? (
+        <Empty
+          icon={mayLook ? Radio : MailX}
+          title={mayLook ? "No events yet" : "Only admins see all events"}
+          action={
+            mayLook && (
+              <ButtonLink to="/events?publish=1" icon={Send}>
+                Publish an event
+              </ButtonLink>
+            )
+          }
+        >
+          {mayLook && "Publish one here, attach a webhook under Ingest, or let an agent publish."}
+        </Empty>
+      ) : (
+        <ul className="recent">
+          {events.map((event) => (
+            <li key={event.event_id}>
+              <Link to={`/events/${event.event_id}`} className="recent-event">
+                <span className="truncate">
+                  <strong>{event.type}</strong>
+                  <span className="faint small truncate">{event.subject ?? event.source}</span>
+                </span>
+                <EventState state={event.state} matched={event.matched_count} />
+                <span className="faint small">
+                  <Time at={event.accepted_at} />
+                </span>
+              </Link>
+            </li>
+          ))}
+        </ul>
+      )}
+    </Card>
+  );
+}
+
+function Health({ health: { status, checks } }: { health: Stats["health"] }) {
+  const state =
+    status === "ready" ? (
+      <Badge tone="good" dot>
+        Healthy
+      </Badge>
+    ) : (
+      <Badge tone="bad" dot>
+        Not ready
+      </Badge>
+    );
+  return (
+    <Card title="Health" actions={state} flush>
+      <ul className="checks-list">
+        {Object.entries(checks).map(([name, answer]) => (
+          <li key={name}>
+            <span>{name.replaceAll("_", " ")}</span>
+            {answer === "ok" ? (
+              <Badge tone="good">ok</Badge>
+            ) : (
+              <span className="small health-remark">{answer}</span>
+            )}
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
 }

@@ -1,0 +1,147 @@
+import { CircleCheck, CircleX, Laptop, TimerOff } from "lucide-react";
+import type { DeviceStatus } from "../../../../client/index.ts";
+import { api } from "../../data/api.ts";
+import { clockTime, duration, fullTime } from "../../data/format.ts";
+import { useOnLive } from "../../data/live.ts";
+import { useLoad } from "../../data/use-load.ts";
+import { useTask } from "../../data/use-task.ts";
+import { Badge } from "../../ui/badge.tsx";
+import { Button } from "../../ui/button.tsx";
+import { Empty, Fact, Facts } from "../../ui/page.tsx";
+import { Load } from "../../ui/table.tsx";
+import { Copy } from "../../ui/text.tsx";
+import "./agents.css";
+
+interface Props {
+  agent: { id: string; name: string };
+  /** The address a person opens elsewhere, when the code was issued just now. */
+  link?: string | undefined;
+  onSettled?(): void;
+}
+
+/** How an agent's newest device code stands, as it changes; who asks is seen before deciding. */
+export function Approval({ agent, link, onSettled }: Props) {
+  const status = useLoad((signal) => api.devices.status({ agent_id: agent.id }, { signal }), [agent.id]);
+  const isOpen = status.data?.state === "waiting" || status.data?.state === "verifying";
+  useOnLive(isOpen, () => status.loading || status.reload());
+  const decide = useTask(async (claim_id: string, action: "approve" | "reject") => {
+    await api.devices.confirm({ agent_id: agent.id, claim_id, action });
+    await status.reload();
+    onSettled?.();
+  });
+  return (
+    <Load of={status}>
+      {(now) => {
+        if (now.state === "waiting") return <Waiting status={now} agent={agent} link={link} />;
+        if (now.state === "verifying")
+          return <Asking status={now} agent={agent} busy={decide.busy} decide={decide.run} />;
+        return <Settled status={now} agent={agent} />;
+      }}
+    </Load>
+  );
+}
+
+type Of<S extends DeviceStatus["state"]> = Extract<DeviceStatus, { state: S }>;
+
+function Waiting({
+  status,
+  agent,
+  link,
+}: {
+  status: Of<"waiting">;
+  agent: Props["agent"];
+  link: string | undefined;
+}) {
+  return (
+    <div className="stack connect-step">
+      <p>
+        On the device, start <code>npx afferent connect</code> and give it this code. Here you will then see
+        who asks, and decide.
+      </p>
+      <div className="user-code">
+        <code>{status.user_code}</code>
+        <Copy text={status.user_code} label="Copy code" />
+      </div>
+      {link && (
+        <p className="row nowrap small muted">
+          <span className="truncate">{link}</span>
+          <Copy text={link} label="Copy link" />
+        </p>
+      )}
+      <p className="row small muted" role="status">
+        <Badge tone="info" dot>
+          waiting for the device
+        </Badge>
+        good for{" "}
+        {duration(Math.max(0, (Date.parse(status.expires_at) - Date.parse(status.server_now)) / 1000))}, for{" "}
+        {agent.name}
+      </p>
+    </div>
+  );
+}
+
+interface AskingProps {
+  status: Of<"verifying">;
+  agent: Props["agent"];
+  busy: boolean;
+  decide(claim_id: string, action: "approve" | "reject"): unknown;
+}
+
+function Asking({ status, agent, busy, decide }: AskingProps) {
+  const { client_info, claimed_at, scopes, claim_id } = status;
+  return (
+    <div className="stack connect-step">
+      <div className="row">
+        <Laptop aria-hidden size={20} />
+        <h3>A device asks to act as {agent.name}</h3>
+      </div>
+      <p className="muted">
+        Approve only what you have started yourself, just now. What it says of itself is not proven; compare
+        the code with the one on its screen.
+      </p>
+      <Facts>
+        <Fact name="Client">
+          {client_info.name} {client_info.version}
+        </Fact>
+        <Fact name="Host">{client_info.host}</Fact>
+        <Fact name="Asked at">
+          <time dateTime={claimed_at} title={fullTime(claimed_at)}>
+            {clockTime(claimed_at)}
+          </time>
+        </Fact>
+        <Fact name="Code">
+          <code>{status.user_code}</code>
+        </Fact>
+        <Fact name="It will be allowed to">{scopes.join(", ")}</Fact>
+      </Facts>
+      {claim_id && (
+        <div className="row">
+          <Button kind="primary" busy={busy} onClick={() => decide(claim_id, "approve")}>
+            Approve this device
+          </Button>
+          <Button disabled={busy} onClick={() => decide(claim_id, "reject")}>
+            Deny
+          </Button>
+        </div>
+      )}
+    </div>
+  );
+}
+
+function Settled({ status, agent }: { status: DeviceStatus; agent: Props["agent"] }) {
+  if (status.state === "connected") {
+    return (
+      <Empty icon={CircleCheck} title={`${status.client_info.name} is connected`}>
+        It acts as {agent.name} from now on. It can be disconnected among the agent's devices.
+      </Empty>
+    );
+  }
+  const denied = status.state === "denied";
+  return (
+    <Empty icon={denied ? CircleX : TimerOff} title={denied ? "Denied" : "The code has expired"}>
+      {denied
+        ? "The device got no key, and the code is void."
+        : "A code is good for 10 minutes. Issue a new one to try again."}
+    </Empty>
+  );
+}

@@ -1,0 +1,120 @@
+import { useState } from "react";
+import type { AgentsCreateParams, AgentsCreateResult, KeysCreateResult } from "../../../../client/index.ts";
+import { api } from "../../data/api.ts";
+import { useTask } from "../../data/use-task.ts";
+import { Button } from "../../ui/button.tsx";
+import { Dialog, FormDialog } from "../../ui/dialog.tsx";
+import { CheckField, SelectField, TextArea, TextField } from "../../ui/field.tsx";
+import { Secret } from "../../ui/text.tsx";
+
+type Mode = AgentsCreateParams["delivery_mode"];
+
+export const MODES: { value: Mode; label: string }[] = [
+  { value: "poll", label: "Poll: it asks for its events" },
+  { value: "sse", label: "SSE: it holds a stream open" },
+  { value: "push", label: "Push: events are posted to its endpoint" },
+];
+
+/** The scopes of a first key: all an agent usually needs. */
+const USUAL: KeysCreateResult["scopes"] = [
+  "send",
+  "receive",
+  "memory:read",
+  "memory:write",
+  "channel:read",
+  "channel:write",
+];
+
+/** Makes an agent and, if wanted, its first key, which is shown once. */
+export function CreateAgent({ onClose, onCreated }: { onClose(): void; onCreated(id: string): void }) {
+  const [name, setName] = useState("");
+  const [mode, setMode] = useState<Mode>("poll");
+  const [endpoint, setEndpoint] = useState("");
+  const [description, setDescription] = useState("");
+  const [wantsKey, setWantsKey] = useState(true);
+  const [made, setMade] = useState<{ agent: AgentsCreateResult; key: string | null }>();
+  const create = useTask(
+    async () => {
+      const agent = await api.agents.create({
+        name,
+        delivery_mode: mode,
+        ...(description && { description }),
+        ...(mode === "push" && endpoint && { delivery_endpoint: endpoint }),
+      });
+      const key = wantsKey ? (await api.keys.create({ agent_id: agent.id, scopes: USUAL })).key : null;
+      setMade({ agent, key });
+    },
+    { quiet: true },
+  );
+  if (made) return <Secrets agent={made.agent} apiKey={made.key} onDone={() => onCreated(made.agent.id)} />;
+  return (
+    <FormDialog
+      title="New agent"
+      submit="Make agent"
+      onClose={onClose}
+      onSubmit={() => create.run()}
+      busy={create.busy}
+      error={create.error}
+    >
+      <TextField label="Name" required autoFocus value={name} onChange={setName} placeholder="billing-bot" />
+      <TextArea label="Description" rows={2} value={description} onChange={setDescription} />
+      <SelectField
+        label="How it receives events"
+        options={MODES}
+        value={mode}
+        onChange={(value) => setMode(value as Mode)}
+      />
+      {mode === "push" && (
+        <TextField
+          label="Endpoint"
+          type="url"
+          required
+          value={endpoint}
+          onChange={setEndpoint}
+          placeholder="https://agent.example.com/events"
+          hint="Each event is posted here, signed."
+        />
+      )}
+      <CheckField
+        label="Make its first API key"
+        hint="With all scopes but admin. It is shown once."
+        checked={wantsKey}
+        onChange={setWantsKey}
+      />
+    </FormDialog>
+  );
+}
+
+function Secrets({
+  agent,
+  apiKey,
+  onDone,
+}: {
+  agent: AgentsCreateResult;
+  apiKey: string | null;
+  onDone(): void;
+}) {
+  return (
+    <Dialog
+      title={`${agent.name} is there`}
+      onClose={onDone}
+      footer={
+        <Button kind="primary" onClick={onDone}>
+          I have kept them
+        </Button>
+      }
+    >
+      <div className="stack">
+        <p className="note warn">These are shown only now. Keep them in your secret store.</p>
+        {apiKey && (
+          <Secret label="API key" value={apiKey} note="The agent exchanges it for an access token." />
+        )}
+        <Secret
+          label="Signing secret"
+          value={agent.signing_secret}
+          note="Pushes are signed with it (Standard Webhooks)."
+        />
+      </div>
+    </Dialog>
+  );
+}

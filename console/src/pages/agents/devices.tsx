@@ -1,0 +1,106 @@
+import { Plus, Smartphone } from "lucide-react";
+import { useState } from "react";
+import type { Agent, DevicesIssueResult, SessionsListResult } from "../../../../client/index.ts";
+import { api } from "../../data/api.ts";
+import { useLoad } from "../../data/use-load.ts";
+import { useTask } from "../../data/use-task.ts";
+import { Badge } from "../../ui/badge.tsx";
+import { Button } from "../../ui/button.tsx";
+import { confirm } from "../../ui/confirm.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
+import { Empty } from "../../ui/page.tsx";
+import { List } from "../../ui/table.tsx";
+import { Time } from "../../ui/text.tsx";
+import { toast } from "../../ui/toast.tsx";
+import { Approval } from "./approval.tsx";
+
+type Session = SessionsListResult["sessions"][number];
+
+/** The devices that act as an agent, and how another is connected. */
+export function Devices({ agent }: { agent: Agent }) {
+  const [issued, setIssued] = useState<DevicesIssueResult>();
+  const list = useLoad(
+    (signal) => api.sessions.list({ agent_id: agent.id, limit: 100 }, { signal }),
+    [agent.id],
+  );
+  const issue = useTask(async () => setIssued(await api.devices.issue({ agent_id: agent.id })));
+  const disconnect = useTask(async (session: Session) => {
+    const sure = await confirm({
+      title: `Disconnect ${session.client_name}?`,
+      text: "Its key is revoked: within 5 seconds it can do nothing as this agent any more.",
+      action: "Disconnect",
+    });
+    if (!sure) return;
+    await api.sessions.delete({ agent_id: agent.id, session_id: session.session_id });
+    toast({ title: `${session.client_name} is disconnected.` });
+    await list.reload();
+  });
+  const connect = (
+    <Button icon={Plus} busy={issue.busy} onClick={() => issue.run()}>
+      Connect a device
+    </Button>
+  );
+  return (
+    <div className="stack">
+      {list.data && list.data.sessions.length > 0 && <div className="row">{connect}</div>}
+      <List
+        items={list.data?.sessions}
+        error={list.error}
+        loading={list.loading}
+        reload={list.reload}
+        label="Devices"
+        keyOf={(session) => session.session_id}
+        columns={[
+          {
+            name: "Device",
+            cell: (session) => (
+              <>
+                <strong>{session.client_name}</strong> <span className="faint">{session.client_version}</span>
+              </>
+            ),
+          },
+          {
+            name: "State",
+            cell: (session) => (
+              <Badge tone={session.state === "active" ? "good" : "neutral"} dot>
+                {session.state}
+              </Badge>
+            ),
+          },
+          { name: "Last seen", end: true, cell: (session) => <Time at={session.last_activity_at} /> },
+          {
+            name: "Connected",
+            end: true,
+            wideOnly: true,
+            cell: (session) => <Time at={session.connected_at} />,
+          },
+          {
+            name: "",
+            end: true,
+            cell: (session) => (
+              <Button small kind="quiet" onClick={() => disconnect.run(session)}>
+                Disconnect
+              </Button>
+            ),
+          },
+        ]}
+        empty={
+          <Empty icon={Smartphone} title="No devices" action={connect}>
+            A program on someone's machine gets a key of its own by a short code, and no key is copied about.
+          </Empty>
+        }
+      />
+      {issued && (
+        <Dialog
+          title={`Connect a device to ${agent.name}`}
+          onClose={() => {
+            setIssued(undefined);
+            list.reload();
+          }}
+        >
+          <Approval agent={agent} link={issued.verification_uri_complete} onSettled={list.reload} />
+        </Dialog>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,144 @@
+import { FlaskConical } from "lucide-react";
+import { useState } from "react";
+import type { Agent, Interest, InterestsTestResult } from "../../../../client/index.ts";
+import { ApiError } from "../../../../client/index.ts";
+import { api } from "../../data/api.ts";
+import { plural } from "../../data/format.ts";
+import { useTask } from "../../data/use-task.ts";
+import { Badge } from "../../ui/badge.tsx";
+import { Button } from "../../ui/button.tsx";
+import { FormDialog } from "../../ui/dialog.tsx";
+import { SelectField, TextArea, TextField } from "../../ui/field.tsx";
+import { Time } from "../../ui/text.tsx";
+import { toast } from "../../ui/toast.tsx";
+
+const PRIORITIES = Array.from({ length: 10 }, (_, i) => ({
+  value: String(9 - i),
+  label: i === 0 ? "9, first" : i === 9 ? "0, last" : String(9 - i),
+}));
+const DEPTHS = [
+  { value: "none", label: "None" },
+  { value: "shallow", label: "Three best, titles only" },
+  { value: "deep", label: "Ten best, with content" },
+];
+
+interface Props {
+  agent: Agent;
+  interest: Interest | undefined;
+  onClose(): void;
+  onSaved(): unknown;
+}
+
+/** An interest, new or changed; it can be tried on the last events before it is saved. */
+export function InterestForm({ agent, interest, onClose, onSaved }: Props) {
+  const [type, setType] = useState(interest?.event_type ?? "");
+  const [filter, setFilter] = useState(interest?.filter_expression ?? "");
+  const [priority, setPriority] = useState(String(interest?.priority ?? 5));
+  const [depth, setDepth] = useState<Interest["enrichment_depth"]>(interest?.enrichment_depth ?? "none");
+  const [result, setResult] = useState<InterestsTestResult>();
+  const subject = { agent_id: agent.id, event_type: type, filter_expression: filter || null };
+  const test = useTask(async () => setResult(await api.interests.test(subject)), { quiet: true });
+  const save = useTask(
+    async () => {
+      const wanted = { ...subject, priority: Number(priority), enrichment_depth: depth };
+      if (interest) await api.interests.update({ ...wanted, id: interest.id });
+      else await api.interests.create(wanted);
+      toast({ title: interest ? "The interest is changed." : `${agent.name} is interested from now on.` });
+      await onSaved();
+    },
+    { quiet: true },
+  );
+  const error = save.error ?? test.error;
+  const ofFilter = error instanceof ApiError && error.details.field === "filter_expression";
+  // What was found by trying holds for what was tried.
+  const change = (set: (value: string) => void) => (value: string) => {
+    set(value);
+    setResult(undefined);
+    test.clear();
+    save.clear();
+  };
+  return (
+    <FormDialog
+      wide
+      title={interest ? "Interest" : "New interest"}
+      submit={interest ? "Save" : "Add interest"}
+      onClose={onClose}
+      onSubmit={() => save.run()}
+      busy={save.busy}
+      error={ofFilter ? undefined : error}
+    >
+      <TextField
+        label="Event type"
+        required
+        autoFocus
+        className="code"
+        placeholder="com.github.issues.*"
+        value={type}
+        onChange={change(setType)}
+        hint="A glob: * is any run of characters, ? one."
+      />
+      <TextArea
+        label="Filter (CEL)"
+        rows={2}
+        spellCheck={false}
+        className="code"
+        placeholder='data.total > 100 && event.subject.startsWith("acme/")'
+        value={filter}
+        onChange={change(setFilter)}
+        hint="Empty takes every event of the type. It sees data and event."
+        error={ofFilter ? error.message : undefined}
+      />
+      <div className="grid-2">
+        <SelectField label="Priority" options={PRIORITIES} value={priority} onChange={setPriority} />
+        <SelectField
+          label="Memories with each event"
+          options={DEPTHS}
+          value={depth}
+          onChange={(value) => setDepth(value as Interest["enrichment_depth"])}
+        />
+      </div>
+      <div className="row">
+        <Button small icon={FlaskConical} busy={test.busy} disabled={type === ""} onClick={() => test.run()}>
+          Try on the last events
+        </Button>
+        {result && (
+          <span role="status">
+            matches <strong>{result.matched}</strong> of {plural(result.tested, "event")}
+          </span>
+        )}
+      </div>
+      {result && result.tested > 0 && <Tried result={result} />}
+    </FormDialog>
+  );
+}
+
+const MISSES: Record<string, string> = {
+  type: "other type",
+  filter: "filter is false",
+  filter_error: "filter failed",
+};
+
+function Tried({ result }: { result: InterestsTestResult }) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and keys must be able to
+    <section className="tried" aria-label="Events it was tried on" tabIndex={0}>
+      <ul>
+        {result.results.map((each) => (
+          <li key={each.event_id} className={each.matches ? "" : "faint"}>
+            <span className="truncate grow">{each.type}</span>
+            {each.matches ? (
+              <Badge tone="good">matches</Badge>
+            ) : (
+              <span className="small" title={each.error}>
+                {MISSES[each.reason] ?? each.reason}
+              </span>
+            )}
+            <span className="small tried-time">
+              <Time at={each.accepted_at} />
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

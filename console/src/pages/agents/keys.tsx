@@ -1,0 +1,164 @@
+import { KeyRound, Plus } from "lucide-react";
+import { useState } from "react";
+import type { Agent, KeysCreateResult, KeysListResult } from "../../../../client/index.ts";
+import { api } from "../../data/api.ts";
+import { useLoad } from "../../data/use-load.ts";
+import { useTask } from "../../data/use-task.ts";
+import { Button } from "../../ui/button.tsx";
+import { confirm } from "../../ui/confirm.tsx";
+import { Dialog, FormDialog } from "../../ui/dialog.tsx";
+import { CheckField, SelectField } from "../../ui/field.tsx";
+import { Empty } from "../../ui/page.tsx";
+import { List } from "../../ui/table.tsx";
+import { Secret, Time } from "../../ui/text.tsx";
+import { toast } from "../../ui/toast.tsx";
+
+type Scope = KeysCreateResult["scopes"][number];
+type Key = KeysListResult["keys"][number];
+
+const SCOPES: { scope: Scope; means: string }[] = [
+  { scope: "send", means: "publish events" },
+  { scope: "receive", means: "take deliveries" },
+  { scope: "memory:read", means: "search and read" },
+  { scope: "memory:write", means: "remember, run" },
+  { scope: "channel:read", means: "see channels" },
+  { scope: "channel:write", means: "change channels" },
+  { scope: "admin", means: "everything" },
+];
+
+/** An agent's API keys. The key itself is seen once, when it is made. */
+export function Keys({ agent }: { agent: Agent }) {
+  const [making, setMaking] = useState(false);
+  const list = useLoad((signal) => api.keys.list({ agent_id: agent.id, limit: 200 }, { signal }), [agent.id]);
+  const revoke = useTask(async (key: Key) => {
+    const sure = await confirm({
+      title: `Revoke ${key.prefix}…?`,
+      text: `Tokens made with it are refused within 5 seconds. It cannot be undone: whatever still uses it needs a new key.`,
+      action: "Revoke key",
+    });
+    if (!sure) return;
+    await api.keys.revoke({ agent_id: agent.id, key_id: key.id });
+    toast({ title: "The key is revoked." });
+    await list.reload();
+  });
+  const make = (
+    <Button icon={Plus} onClick={() => setMaking(true)}>
+      New key
+    </Button>
+  );
+  return (
+    <div className="stack">
+      {list.data && list.data.keys.length > 0 && <div className="row">{make}</div>}
+      <List
+        items={list.data?.keys}
+        error={list.error}
+        loading={list.loading}
+        reload={list.reload}
+        label="API keys"
+        keyOf={(key) => key.id}
+        columns={[
+          { name: "Key", cell: (key) => <code>{key.prefix}…</code> },
+          { name: "Scopes", cell: (key) => <span className="muted">{key.scopes.join(", ")}</span> },
+          {
+            name: "Last used",
+            wideOnly: true,
+            cell: (key) =>
+              key.last_used_at ? <Time at={key.last_used_at} /> : <span className="faint">never</span>,
+          },
+          {
+            name: "Expires",
+            wideOnly: true,
+            cell: (key) =>
+              key.expires_at ? <Time at={key.expires_at} /> : <span className="faint">never</span>,
+          },
+          {
+            name: "",
+            end: true,
+            cell: (key) => (
+              <Button small kind="quiet" onClick={() => revoke.run(key)}>
+                Revoke
+              </Button>
+            ),
+          },
+        ]}
+        empty={
+          <Empty icon={KeyRound} title="No keys" action={make}>
+            A key is what {agent.name} signs in with. Devices get theirs when they are connected.
+          </Empty>
+        }
+      />
+      {making && (
+        <NewKey
+          agent={agent}
+          onClose={() => {
+            setMaking(false);
+            list.reload();
+          }}
+        />
+      )}
+    </div>
+  );
+}
+
+const LIVES = [
+  { value: "", label: "Never" },
+  { value: "30", label: "In 30 days" },
+  { value: "90", label: "In 90 days" },
+  { value: "365", label: "In a year" },
+];
+const DAY_MS = 86_400_000;
+
+function NewKey({ agent, onClose }: { agent: Agent; onClose(): void }) {
+  const [scopes, setScopes] = useState<Scope[]>(["send", "receive"]);
+  const [days, setDays] = useState("");
+  const [key, setKey] = useState<string>();
+  const make = useTask(
+    async () => {
+      const expires_at = days ? new Date(Date.now() + Number(days) * DAY_MS).toISOString() : null;
+      setKey((await api.keys.create({ agent_id: agent.id, scopes, expires_at })).key);
+    },
+    { quiet: true },
+  );
+  if (key) {
+    return (
+      <Dialog
+        title="The new key"
+        onClose={onClose}
+        footer={
+          <Button kind="primary" onClick={onClose}>
+            I have kept it
+          </Button>
+        }
+      >
+        <Secret label="API key" value={key} note="It is shown only now." />
+      </Dialog>
+    );
+  }
+  const toggle = (scope: Scope, on: boolean) =>
+    setScopes(on ? [...scopes, scope] : scopes.filter((each) => each !== scope));
+  return (
+    <FormDialog
+      title={`New key of ${agent.name}`}
+      submit="Make key"
+      onClose={onClose}
+      onSubmit={() => make.run()}
+      busy={make.busy}
+      error={make.error}
+      disabled={scopes.length === 0}
+    >
+      <fieldset className="checks">
+        <legend>What it may do</legend>
+        {SCOPES.map(({ scope, means }) => (
+          <CheckField
+            key={scope}
+            label={scope}
+            hint={means}
+            checked={scopes.includes(scope)}
+            onChange={(on) => toggle(scope, on)}
+          />
+        ))}
+      </fieldset>
+      <SelectField label="Expires" options={LIVES} value={days} onChange={setDays} />
+    </FormDialog>
+  );
+}

@@ -1,0 +1,136 @@
+import { Plus, Rss, Trash2 } from "lucide-react";
+import { useState } from "react";
+import type { Feed } from "../../../../client/index.ts";
+import { api } from "../../data/api.ts";
+import { useLoad } from "../../data/use-load.ts";
+import { useTask } from "../../data/use-task.ts";
+import { Button, IconButton } from "../../ui/button.tsx";
+import { confirm } from "../../ui/confirm.tsx";
+import { FormDialog } from "../../ui/dialog.tsx";
+import { TextArea, TextField } from "../../ui/field.tsx";
+import { Card, Empty } from "../../ui/page.tsx";
+import { List } from "../../ui/table.tsx";
+
+/** Which events come into a channel. */
+export function Feeds({ channel_id }: { channel_id: string }) {
+  const [adding, setAdding] = useState(false);
+  const list = useLoad(
+    (signal) => api.channels.listFeeds({ channel_id, limit: 200 }, { signal }),
+    [channel_id],
+  );
+  const remove = useTask(async (feed: Feed) => {
+    const text = (
+      <>
+        No more events of <code>{feed.event_type_glob}</code> come into this channel.
+      </>
+    );
+    if (!(await confirm({ title: "Delete this feed?", text, action: "Delete feed" }))) return;
+    await api.channels.deleteFeed({ channel_id, feed_id: feed.id });
+    await list.reload();
+  });
+  const add = (
+    <Button small icon={Plus} onClick={() => setAdding(true)}>
+      Add feed
+    </Button>
+  );
+  return (
+    <Card title="Feeds" actions={add} flush>
+      <List
+        items={list.data?.feeds}
+        error={list.error}
+        loading={list.loading}
+        reload={list.reload}
+        label="Feeds"
+        keyOf={(feed) => feed.id}
+        columns={[
+          { name: "Event type", cell: (feed) => <code>{feed.event_type_glob}</code> },
+          {
+            name: "Filter",
+            cell: (feed) =>
+              feed.filter_expression ? (
+                <code className="break">{feed.filter_expression}</code>
+              ) : (
+                <span className="faint">every one</span>
+              ),
+          },
+          {
+            name: "",
+            end: true,
+            cell: (feed) => (
+              <IconButton
+                icon={Trash2}
+                label={`Delete the feed of ${feed.event_type_glob}`}
+                onClick={() => remove.run(feed)}
+              />
+            ),
+          },
+        ]}
+        empty={
+          <Empty icon={Rss} title="No feeds">
+            A feed says which events come into the channel. Without one it stays silent.
+          </Empty>
+        }
+      />
+      {adding && (
+        <AddFeed
+          channel_id={channel_id}
+          onClose={() => setAdding(false)}
+          onAdded={async () => {
+            setAdding(false);
+            await list.reload();
+          }}
+        />
+      )}
+    </Card>
+  );
+}
+
+function AddFeed({
+  channel_id,
+  onClose,
+  onAdded,
+}: {
+  channel_id: string;
+  onClose(): void;
+  onAdded(): unknown;
+}) {
+  const [type, setType] = useState("");
+  const [filter, setFilter] = useState("");
+  const add = useTask(
+    async () => {
+      await api.channels.createFeed({ channel_id, event_type_glob: type, filter_expression: filter || null });
+      await onAdded();
+    },
+    { quiet: true },
+  );
+  return (
+    <FormDialog
+      title="New feed"
+      submit="Add feed"
+      onClose={onClose}
+      onSubmit={() => add.run()}
+      busy={add.busy}
+      error={add.error}
+    >
+      <TextField
+        label="Event type"
+        required
+        autoFocus
+        className="code"
+        placeholder="com.github.*"
+        value={type}
+        onChange={setType}
+        hint="A glob: * is any run of characters."
+      />
+      <TextArea
+        label="Filter (CEL)"
+        rows={2}
+        className="code"
+        spellCheck={false}
+        value={filter}
+        onChange={setFilter}
+        hint="Empty takes every event of the type."
+      />
+    </FormDialog>
+  );
+}

@@ -1,0 +1,75 @@
+import { RotateCw, Trash2 } from "lucide-react";
+import { Link } from "react-router";
+import type { DeadLetter } from "../../../../client/index.ts";
+import { api } from "../../data/api.ts";
+import { fullTime } from "../../data/format.ts";
+import { useTask } from "../../data/use-task.ts";
+import { Button } from "../../ui/button.tsx";
+import { confirm } from "../../ui/confirm.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
+import { Fact, Facts } from "../../ui/page.tsx";
+import { Json } from "../../ui/text.tsx";
+import { toast } from "../../ui/toast.tsx";
+import { typeOf } from "./words.ts";
+
+interface Props {
+  letter: DeadLetter;
+  agent: string | null | undefined;
+  onClose(): void;
+  onReplay(): void;
+  onDone(): unknown;
+}
+
+/** One dead letter: what it holds, why it died, and what can be done. */
+export function Inspect({ letter, agent, onClose, onReplay, onDone }: Props) {
+  const discard = useTask(async () => {
+    const sure = await confirm({
+      title: "Delete this dead letter?",
+      text: "It can then not be replayed any more. The event itself stays as long as events are kept.",
+      action: "Delete",
+    });
+    if (!sure) return;
+    await api.deliveries.discard({ id: letter.id });
+    toast({ title: "The dead letter is deleted." });
+    await onDone();
+  });
+  return (
+    <Dialog
+      wide
+      title={typeOf(letter)}
+      onClose={onClose}
+      footer={
+        <>
+          <Button icon={Trash2} busy={discard.busy} onClick={() => discard.run()}>
+            Delete
+          </Button>
+          <Button kind="primary" icon={RotateCw} onClick={onReplay}>
+            Replay
+          </Button>
+        </>
+      }
+    >
+      <div className="stack">
+        <p className="note warn">{letter.dlq_reason}</p>
+        <Facts>
+          <Fact name="For">
+            {letter.agent_id ? (
+              <Link to={`/agents/${letter.agent_id}`}>{agent ?? letter.agent_id}</Link>
+            ) : (
+              "nobody yet: it is no event"
+            )}
+          </Fact>
+          <Fact name="Hand-outs">{letter.attempt_count}</Fact>
+          <Fact name="Died">{fullTime(letter.dead_lettered_at)}</Fact>
+          <Fact name="Source">{letter.source ?? "—"}</Fact>
+          {letter.event_id && (
+            <Fact name="Event">
+              <Link to={`/events/${letter.event_id}`}>Its whole story</Link>
+            </Fact>
+          )}
+        </Facts>
+        <Json value={letter.payload} label="payload" />
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,102 @@
+import { useState } from "react";
+import { api } from "../../data/api.ts";
+import { plural } from "../../data/format.ts";
+import { useLoad } from "../../data/use-load.ts";
+import { useTask } from "../../data/use-task.ts";
+import { FormDialog } from "../../ui/dialog.tsx";
+import { Load } from "../../ui/table.tsx";
+import { toast } from "../../ui/toast.tsx";
+
+/** Those named, or all of a reason. */
+export type Wanted = { ids: string[] } | { reason: string };
+
+interface Plan {
+  count: number;
+  /** There are more than one call replays. */
+  more: boolean;
+  /** Of one letter alone: who would be given it. */
+  receivers?: string[] | undefined;
+}
+
+/** Tells first what a replay would do, then does it. */
+export function Replay({
+  wanted,
+  nameOf,
+  onClose,
+  onDone,
+}: {
+  wanted: Wanted;
+  nameOf(agent_id: string): string;
+  onClose(): void;
+  onDone(): unknown;
+}) {
+  const plan = useLoad(() => planOf(wanted), []);
+  const [passed, setPassed] = useState(0);
+  const replay = useTask(
+    async () => {
+      const count = await carryOut(wanted, setPassed);
+      toast({ title: `${plural(count, "dead letter")} replayed.` });
+      await onDone();
+    },
+    { quiet: true },
+  );
+  const count = plan.data?.count ?? 0;
+  return (
+    <FormDialog
+      title="Replay dead letters"
+      submit={replay.busy && passed > 0 ? `${passed} replayed` : "Replay"}
+      onClose={onClose}
+      onSubmit={() => replay.run()}
+      busy={replay.busy}
+      disabled={count === 0}
+      error={replay.error}
+    >
+      <Load of={plan} lines={2}>
+        {({ more, receivers }) => (
+          <div className="stack tight">
+            <p>
+              <strong>
+                {plural(count, "dead letter")}
+                {more && " and more"}
+              </strong>{" "}
+              will flow through interests and feeds again.
+            </p>
+            {receivers && (
+              <p>
+                {receivers.length === 0
+                  ? "Nobody would get it: no interest or feed matches it now."
+                  : `It would go to ${receivers.map(nameOf).join(", ")}.`}
+              </p>
+            )}
+            <p className="muted">
+              The dead recipient gets a fresh budget if it still matches, and agents that match now and never
+              had the event get it too. Others are not given it again. What could not be mapped is mapped as
+              the mapping is now.
+            </p>
+          </div>
+        )}
+      </Load>
+    </FormDialog>
+  );
+}
+
+async function planOf(wanted: Wanted): Promise<Plan> {
+  const [only, ...others] = "ids" in wanted ? wanted.ids : [];
+  if (only !== undefined && others.length === 0) {
+    const { receivers } = await api.deliveries.replay({ id: only, dry_run: true });
+    return { count: 1, more: false, receivers };
+  }
+  const { count, more } = await api.deliveries.replayMany({ ...wanted, dry_run: true });
+  return { count, more };
+}
+
+/** One call takes many, but not any number: so again, until none is left. */
+async function carryOut(wanted: Wanted, onPassed: (count: number) => void): Promise<number> {
+  let passed = 0;
+  for (;;) {
+    const { count, more } = await api.deliveries.replayMany(wanted);
+    passed += count;
+    onPassed(passed);
+    if (!more || count === 0) return passed;
+  }
+}

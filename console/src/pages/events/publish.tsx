@@ -1,0 +1,75 @@
+import { useState } from "react";
+import { api } from "../../data/api.ts";
+import { useTask } from "../../data/use-task.ts";
+import { FormDialog } from "../../ui/dialog.tsx";
+import { TextArea, TextField } from "../../ui/field.tsx";
+
+/** Publishes an event by hand, to try what it does. */
+export function Publish({
+  onClose,
+  onPublished,
+}: {
+  onClose(): void;
+  onPublished(id: string, duplicate: boolean): void;
+}) {
+  const [type, setType] = useState("com.example.order.created");
+  const [source, setSource] = useState(`${location.origin}/console`);
+  const [subject, setSubject] = useState("");
+  const [data, setData] = useState('{\n  "total": 42\n}');
+  const problem = problemOf(data);
+  const publish = useTask(
+    async () => {
+      const event = {
+        specversion: "1.0" as const,
+        id: `console-${Date.now().toString(36)}-${Math.random().toString(36).slice(2, 8)}`,
+        source,
+        type,
+        time: new Date().toISOString(),
+        ...(subject && { subject }),
+        ...(data.trim() && { datacontenttype: "application/json", data: JSON.parse(data) }),
+      };
+      const result = await api.events.publish({ event });
+      if ("event_id" in result) onPublished(result.event_id, result.status === "duplicate");
+    },
+    { quiet: true },
+  );
+  return (
+    <FormDialog
+      title="Publish an event"
+      submit="Publish"
+      onClose={onClose}
+      onSubmit={() => publish.run()}
+      busy={publish.busy}
+      error={publish.error}
+      disabled={problem !== undefined}
+    >
+      <TextField
+        label="Type"
+        required
+        value={type}
+        onChange={setType}
+        hint="Reverse-DNS, as interests match it."
+      />
+      <TextField label="Source" required value={source} onChange={setSource} />
+      <TextField label="Subject" value={subject} onChange={setSubject} placeholder="acme/shop#12" />
+      <TextArea
+        label="Data (JSON)"
+        className="code"
+        rows={7}
+        spellCheck={false}
+        value={data}
+        onChange={setData}
+        error={problem}
+      />
+    </FormDialog>
+  );
+}
+
+function problemOf(text: string): string | undefined {
+  try {
+    if (text.trim()) JSON.parse(text);
+    return undefined;
+  } catch (error) {
+    return `Not JSON: ${(error as Error).message}`;
+  }
+}

@@ -1,0 +1,66 @@
+import { Link } from "react-router";
+import type { EventReceiver } from "../../../../client/index.ts";
+import { api } from "../../data/api.ts";
+import { plural } from "../../data/format.ts";
+import { useLoad } from "../../data/use-load.ts";
+import { Card } from "../../ui/page.tsx";
+import { DeliveryState } from "./state.tsx";
+import { Timeline } from "./timeline.tsx";
+
+/** One receiver of an event: how far the delivery is, and why it was given. */
+export function Receiver({ receiver, name }: { receiver: EventReceiver; name: string }) {
+  const { agent_id, state, attempt_count, matched, timeline } = receiver;
+  return (
+    <Card
+      title={<Link to={`/agents/${agent_id}`}>{name}</Link>}
+      actions={
+        <>
+          <span className="faint small">{plural(attempt_count, "hand-out")}</span>
+          <DeliveryState state={state} />
+        </>
+      }
+    >
+      <div className="stack">
+        <Why agent_id={agent_id} matched={matched} />
+        <Timeline entries={timeline} />
+      </div>
+    </Card>
+  );
+}
+
+/** The interests and feeds that matched, as they are now. */
+function Why({ agent_id, matched }: { agent_id: string; matched: EventReceiver["matched"] }) {
+  const { interest_ids, feed_ids } = matched;
+  const { data: interests } = useLoad(
+    async (signal) => {
+      const { interests: all } = await api.interests.list({ agent_id, limit: 200 }, { signal });
+      return new Map(all.map((each) => [each.id, each]));
+    },
+    [agent_id],
+  );
+  if (interest_ids.length + feed_ids.length === 0) return null;
+  return (
+    <ul className="why">
+      {interest_ids.map((id) => {
+        const interest = interests?.get(id);
+        return (
+          <li key={id}>
+            <span className="faint">Interest</span>{" "}
+            <code>{interest?.event_type ?? (interests ? "since deleted" : "…")}</code>
+            {interest?.filter_expression && (
+              <>
+                {" "}
+                <span className="faint">where</span> <code>{interest.filter_expression}</code>
+              </>
+            )}
+          </li>
+        );
+      })}
+      {feed_ids.map((id) => (
+        <li key={id}>
+          <span className="faint">Member of a channel, by its feed</span> <code>{id}</code>
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,55 @@
+import type { TimelineEntry } from "../../../../client/index.ts";
+import { clockTime, duration, fullTime } from "../../data/format.ts";
+import "./events.css";
+
+const WORDS: Record<string, string> = {
+  published: "Published, durable",
+  matched: "Matched",
+  unmatched: "Matched nobody",
+  parked: "Parked: matching failed",
+  handed_out: "Handed out",
+  nacked: "Handed back",
+  returned: "Returned when its stream closed",
+  lease_expired: "Lease expired without an acknowledgement",
+  acknowledged: "Acknowledged",
+  dead: "Became a dead letter",
+  replayed: "Replayed",
+  discarded: "Discarded",
+};
+
+const TONES: Record<string, string> = {
+  acknowledged: "good",
+  matched: "good",
+  dead: "bad",
+  parked: "bad",
+  nacked: "warn",
+  lease_expired: "warn",
+  unmatched: "warn",
+};
+
+/** What happened, in order, with the time between. */
+export function Timeline({ entries }: { entries: readonly TimelineEntry[] }) {
+  if (entries.length === 0) return <p className="faint small">Nothing yet.</p>;
+  return (
+    <ol className="timeline">
+      {entries.map((entry, at) => (
+        // Entries are only ever added at the end, and two may be alike.
+        // biome-ignore lint/suspicious/noArrayIndexKey: see above
+        <li key={at} className={TONES[entry.what] ?? ""}>
+          <div className="row nowrap">
+            <span className="grow">{WORDS[entry.what] ?? entry.what}</span>
+            <time dateTime={entry.at} title={fullTime(entry.at)} className="faint small num">
+              {clockTime(entry.at)}
+              {at > 0 && ` · +${duration(secondsBetween(entries[at - 1] as TimelineEntry, entry))}`}
+            </time>
+          </div>
+          {entry.reason && <p className="muted small">{entry.reason}</p>}
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function secondsBetween(before: TimelineEntry, after: TimelineEntry): number {
+  return Math.max(0, (Date.parse(after.at) - Date.parse(before.at)) / 1000);
+}

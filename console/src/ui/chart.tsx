@@ -1,0 +1,105 @@
+import { useEffect, useRef } from "react";
+import uPlot from "uplot";
+import "uplot/dist/uPlot.min.css";
+import "./chart.css";
+import { compact } from "../data/format.ts";
+import { useDark } from "../shell/theme.ts";
+
+export interface Line {
+  label: string;
+  /** A custom property: `--accent`. */
+  color: string;
+  values: number[];
+}
+
+interface ChartProps {
+  /** What it shows, for who does not see it. */
+  label: string;
+  /** Seconds since the epoch. */
+  times: number[];
+  lines: readonly Line[];
+  height?: number;
+}
+
+/** Lines over time. The data is drawn anew in place; another theme makes another picture. */
+export function Chart({ label, times, lines, height = 220 }: ChartProps) {
+  const place = useRef<HTMLDivElement>(null);
+  const plot = useRef<uPlot>(undefined);
+  const dark = useDark();
+  const shape = lines.map(({ label: name, color }) => `${name} ${color}`).join();
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `dark` changes what the properties hold
+  useEffect(() => {
+    const element = place.current as HTMLDivElement;
+    const style = getComputedStyle(element);
+    const color = (name: string) => style.getPropertyValue(name).trim();
+    const made = new uPlot(
+      optionsOf(element.clientWidth, height, lines, color),
+      [[], ...lines.map(() => [])],
+      element,
+    );
+    plot.current = made;
+    const watch = new ResizeObserver(() => made.setSize({ width: element.clientWidth, height }));
+    watch.observe(element);
+    return () => {
+      watch.disconnect();
+      made.destroy();
+    };
+  }, [shape, height, dark]);
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a picture made anew is empty
+  useEffect(() => {
+    plot.current?.setData([times, ...lines.map(({ values }) => values)]);
+  }, [times, lines, shape, dark]);
+
+  return (
+    <figure className="chart">
+      <figcaption className="chart-legend">
+        {lines.map(({ label: name, color }) => (
+          <span key={name}>
+            <span className="chart-key" style={{ background: `var(${color})` }} aria-hidden />
+            {name}
+          </span>
+        ))}
+      </figcaption>
+      <div ref={place} role="img" aria-label={label} />
+    </figure>
+  );
+}
+
+function optionsOf(
+  width: number,
+  height: number,
+  lines: readonly Line[],
+  color: (name: string) => string,
+): uPlot.Options {
+  const font = "11px Inter Variable, sans-serif";
+  const axis = {
+    stroke: color("--text-3"),
+    font,
+    grid: { stroke: color("--border"), width: 1 },
+    ticks: { show: false },
+  };
+  return {
+    width,
+    height,
+    legend: { show: false },
+    cursor: { y: false, points: { size: 6 } },
+    scales: { y: { range: (_, __, most) => [0, Math.max(1, most * 1.15)] } },
+    axes: [
+      { ...axis, space: 90, values: "{HH}:{mm}" as never },
+      { ...axis, size: 44, values: (_, values) => values.map(compact) },
+    ],
+    series: [
+      {},
+      ...lines.map(({ label, color: name }, at) => ({
+        label,
+        stroke: color(name),
+        width: 1.75,
+        points: { show: false },
+        // The first alone: several would be mud. The two digits are how opaque it is.
+        ...(at === 0 && { fill: `${color(name)}16` }),
+      })),
+    ],
+  };
+}
