@@ -1,0 +1,233 @@
+import { createServer } from "node:net";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { strFromU8, unzipSync } from "fflate";
+import { SMTPServer } from "smtp-server";
+import { extractText, getDocumentProxy } from "unpdf";
+import type { Api } from "../support/http.ts";
+import { startServer, type TestServer } from "../support/server.ts";
+import { makeWorld, OPERATOR_TOKEN, ok, refusal, type World } from "../support/tenancy.ts";
+
+const BODY = `# Résumé Σ Жук
+
+Some **bold**, *slanted*, \`code\` and [a link](https://example.com/?a=1&b=2) &amp; more.
+
+1. First
+2. Second
+   - [x] nested
+
+> Quoted
+
+| A | B |
+|---|---|
+| 1 | 2 |
+
+\`\`\`js
+if (a < b) run();
+\`\`\`
+
+<script>alert("run")</script><img src="x" onerror="alert(1)"><a href="javascript:alert(2)">go</a>
+[bad](javascript:alert(3)) <iframe src="https://evil.example"></iframe>
+`;
+
+interface Received {
+  from: string;
+  to: string[];
+  data: string;
+}
+
+/** A mail server that keeps what it is given, and refuses mail for `refused@…`. */
+async function startMail() {
+  const received: Received[] = [];
+  const server = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ["STARTTLS"],
+    onRcptTo({ address }, _, done) {
+      const refusal = Object.assign(new Error("nobody here"), { responseCode: 550 });
+      done(address.startsWith("refused@") ? refusal : null);
+    },
+    onData(stream, { envelope }, done) {
+      let data = "";
+      stream.on("data", (part) => {
+        data += part;
+      });
+      stream.on("end", () => {
+        const from = envelope.mailFrom ? envelope.mailFrom.address : "";
+        received.push({ from, to: envelope.rcptTo.map(({ address }) => address), data });
+        done();
+      });
+    },
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.server.address() as { port: number };
+  return { port, received, stop: () => new Promise<void>((resolve) => server.close(resolve)) };
+}
+
+let mail: Awaited<ReturnType<typeof startMail>>;
+let server: TestServer;
+let world: World;
+let id: string;
+
+beforeAll(async () => {
+  mail = await startMail();
+  const env = {
+    OUTPUT_EXPORT: "true",
+    OUTBOUND_EMAIL: "true",
+    OUTBOUND_EMAILS_PER_HOUR: "3",
+    SMTP_URL: `smtp://127.0.0.1:${mail.port}`,
+    SMTP_FROM: "Afferent <afferent@example.com>",
+  };
+  server = await startServer({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", ...env } });
+  world = await makeWorld(server, "files");
+  id = ok(await world.agent.post("/outputs", { body: BODY, scope: "institutional" })).id;
+});
+afterAll(async () => {
+  await server?.stop();
+  await mail?.stop();
+});
+
+async function download(format: string): Promise<{ headers: Headers; bytes: Uint8Array }> {
+  const headers = { authorization: `Bearer ${world.adminToken}` };
+  const response = await fetch(`${server.url}/outputs/${id}/export?format=${format}`, { headers });
+  const bytes = new Uint8Array(await response.arrayBuffer());
+  if (response.status !== 200) throw new Error(new TextDecoder().decode(bytes));
+  return { headers: response.headers, bytes };
+}
+
+describe("export", () => {
+  test("is for people", async () => {
+    const answer = await world.agent.get(`/outputs/${id}/export`);
+    expect(answer).toMatchObject(refusal(403, "forbidden"));
+  });
+
+  test("md is what was saved", async () => {
+    const { headers, bytes } = await download("md");
+    expect(new TextDecoder().decode(bytes)).toBe(BODY);
+    expect(headers.get("content-type")).toBe("text/markdown; charset=utf-8");
+    expect(headers.get("content-disposition")).toContain("filename*=UTF-8''R%C3%A9sum%C3%A9%20%CE%A3");
+    expect(headers.get("content-length")).toBe(String(bytes.length));
+  });
+
+  test("html has nothing that runs or loads from elsewhere by itself", async () => {
+    const { headers, bytes } = await download("html");
+    const page = new TextDecoder().decode(bytes);
+    expect(headers.get("content-type")).toBe("text/html; charset=utf-8");
+    expect(headers.get("x-content-type-options")).toBe("nosniff");
+    for (const kept of [
+      "<h1>Résumé Σ Жук</h1>",
+      "<strong>bold</strong>",
+      'href="https://example.com/?a=1&amp;b=2"',
+    ]) {
+      expect(page).toContain(kept);
+    }
+    expect(page).toMatch(/<td>1<\/td>/);
+    expect(page).toContain("if (a &lt; b) run();");
+    expect(page).not.toMatch(/<script|onerror|javascript:|<iframe|alert\(2\)|alert\(3\)/i);
+  });
+
+  test("pdf has the words, in any of Europe's letters", async () => {
+    const { headers, bytes } = await download("pdf");
+    expect(headers.get("content-type")).toBe("application/pdf");
+    const { text } = await extractText(await getDocumentProxy(bytes), { mergePages: true });
+    for (const words of [
+      "Résumé Σ Жук",
+      "bold",
+      "a link & more",
+      "1. First",
+      "nested",
+      "Quoted",
+      "if (a < b) run();",
+    ]) {
+      expect(text.replace(/\s+/g, " ").replace(" & ", " & ")).toContain(words);
+    }
+  });
+
+  test("docx is one that Word reads", async () => {
+    const { headers, bytes } = await download("docx");
+    expect(headers.get("content-type")).toContain("wordprocessingml");
+    const document = strFromU8(unzipSync(bytes)["word/document.xml"] as Uint8Array);
+    for (const words of ["Résumé Σ Жук", "bold", "First", "Quoted", "if (a &lt; b) run();"]) {
+      expect(document).toContain(words);
+    }
+    expect(document).toContain('w:val="Heading1"');
+  });
+
+  test("an unknown format is refused", async () => {
+    const answer = await world.member.get(`/outputs/${id}/export?format=exe`);
+    expect(answer).toMatchObject(refusal(400, "validation_failed", { field: "format" }));
+  });
+});
+
+describe("e-mail", () => {
+  const send = (by: Api, body: object, headers = {}) => by.post(`/outputs/${id}/email`, body, headers);
+
+  test("is for people, and to an address", async () => {
+    expect(await send(world.agent, { to: "ann@example.com" })).toMatchObject(refusal(403, "forbidden"));
+    for (const to of ["nobody", "a@b.example, c@d.example", "a@b.example\r\nBcc: x@y.example"]) {
+      expect(await send(world.member, { to })).toMatchObject(
+        refusal(400, "validation_failed", { field: "to" }),
+      );
+    }
+    const subject = "Hello\r\nBcc: x@y.example";
+    const answer = await send(world.member, { to: "ann@example.com", subject });
+    expect(answer).toMatchObject(refusal(400, "validation_failed", { field: "subject" }));
+    expect(mail.received).toEqual([]);
+  });
+
+  test("is sent once for its key, with the text, a page and a file, and audited", async () => {
+    const body = { to: "ann@example.com", attach_format: "docx" };
+    const key = { "idempotency-key": "mail-1" };
+    const expected = { status: 200, body: { status: "sent", to: "ann@example.com" } };
+    expect(await send(world.member, body, key)).toMatchObject(expected);
+    expect(await send(world.member, body, key)).toMatchObject(expected);
+    expect(mail.received).toHaveLength(1);
+    const [{ from, to, data } = { from: "", to: [], data: "" }] = mail.received;
+    expect({ from, to }).toEqual({ from: "afferent@example.com", to: ["ann@example.com"] });
+    expect(data).toMatch(/^Subject: =\?UTF-8\?/m);
+    expect(data).toMatch(/^Content-Type: text\/html/m);
+    expect(data).toMatch(/filename.*\.docx/);
+    const { entries } = ok(await world.admin.get("/audit"));
+    expect(entries[0]).toMatchObject({
+      resource_id: id,
+      details: { to: "ann@example.com", attach_format: "docx" },
+    });
+  });
+
+  test("what the server refuses is told, and there are so many in an hour", async () => {
+    const refused = await send(world.member, { to: "refused@example.com" });
+    expect(refused).toMatchObject(refusal(422, "business_rule_violation", { rule: "recipient_refused" }));
+    expect((await send(world.member, { to: "bob@example.com", subject: "Read" })).status).toBe(200);
+    const late = await send(world.admin, { to: "cyd@example.com" });
+    expect(late).toMatchObject(refusal(429, "rate_limited", { limit: 3, window_seconds: 3600 }));
+    expect(Number(late.headers.get("retry-after"))).toBeGreaterThan(0);
+    expect(mail.received).toHaveLength(2);
+  });
+});
+
+test("off by default; 503 without a mail server, or with one that is away", async () => {
+  const base = { OPERATOR_TOKEN, OUTBOUND_EMAIL: "true" };
+  const away = createServer();
+  await new Promise<void>((resolve) => away.listen(0, "127.0.0.1", resolve));
+  const { port } = away.address() as { port: number };
+  await new Promise((resolve) => away.close(resolve));
+  const settings: [Record<string, string>, number][] = [
+    [{ OPERATOR_TOKEN }, 404],
+    [base, 503],
+    [{ ...base, SMTP_URL: `smtp://127.0.0.1:${port}`, SMTP_FROM: "a@b.example" }, 503],
+  ];
+  for (const [env, status] of settings) {
+    const other = await startServer({ env });
+    try {
+      const { agent, member } = await makeWorld(other, "other");
+      const output = ok(await agent.post("/outputs", { body: "x", scope: "institutional" })).id;
+      const sent = await member.post(`/outputs/${output}/email`, { to: "ann@example.com" });
+      expect([status, sent.body]).toMatchObject([sent.status, { error: { message: expect.any(String) } }]);
+      if (status === 503) expect(sent.headers.get("retry-after")).not.toBeNull();
+      for (const format of ["pdf", "docx"]) {
+        const exported = await member.get(`/outputs/${output}/export?format=${format}`);
+        expect(exported).toMatchObject(refusal(404, "not_found"));
+      }
+    } finally {
+      await other.stop();
+    }
+  }
+});
