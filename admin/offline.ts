@@ -2,10 +2,12 @@ import { ServiceBroker } from "moleculer";
 import type { Config } from "../config.ts";
 import { type Caller, SCOPES } from "../lib/caller.ts";
 import { isFault } from "../lib/faults.ts";
+import { newId } from "../lib/ids.ts";
 import { openSecretBox, SecretError } from "../lib/secrets.ts";
 import { brokerOptions } from "../moleculer.config.ts";
 import { startObservability } from "../observability/start.ts";
 import { agentsService } from "../services/agents/agents.service.ts";
+import { auditService } from "../services/audit/audit.service.ts";
 import { authService } from "../services/auth/auth.service.ts";
 import { toFault } from "../services/gateway/respond.ts";
 import { keysService } from "../services/keys/keys.service.ts";
@@ -17,7 +19,15 @@ import { openBlobs } from "../storage/blobs/blobs.ts";
 import { openStore, StoreError } from "../storage/connection.ts";
 import { AdminError, type Target } from "./target.ts";
 
-const SERVICES = [agentsService, authService, keysService, teamsService, tenantsService, usersService];
+const SERVICES = [
+  agentsService,
+  auditService,
+  authService,
+  keysService,
+  teamsService,
+  tenantsService,
+  usersService,
+];
 
 /** Opens the store itself, with the services of identity and no others, and acts as the operator. */
 export async function openOffline(given: Config, tenant: string): Promise<Target> {
@@ -33,8 +43,9 @@ export async function openOffline(given: Config, tenant: string): Promise<Target
   await broker.start();
   return {
     async call(op, params) {
-      const meta =
+      const who =
         op.access.by === "operator" ? {} : { caller: await operatorIn(broker, tenant, store.now()) };
+      const meta = { request_id: newId("req"), ...who };
       try {
         return ((await broker.call(op.action, params, { meta })) ?? {}) as Record<string, unknown>;
       } catch (err) {

@@ -73,6 +73,8 @@ interface OperationSpec<Path extends TProperties, Query extends TProperties, Bod
   refusesInBand?: boolean;
   /** Offered to agents as an MCP tool. */
   mcp?: boolean;
+  /** Whether it is noted in the audit log, where that does not follow from what it is: see `isAudited`. */
+  audit?: boolean;
   /** The answer holds a secret: a stored idempotent answer is encrypted and short-lived. */
   secret?: boolean;
 }
@@ -87,6 +89,21 @@ export interface Operation<
   url: string;
   /** Path, query and body in one object: what the action takes. */
   params: TObject<Path & Query & Body>;
+}
+
+/**
+ * Whether it has to be accounted for who did it: what is for administrators or for people alone and changes something,
+ * and what deletes. Contracts say so of others that cannot be undone, or that take something out of the service.
+ */
+export function isAudited({
+  audit,
+  access,
+  method,
+}: Pick<Operation, "audit" | "access" | "method">): boolean {
+  if (audit !== undefined) return audit;
+  if (method === "GET") return false;
+  const isScoped = "scope" in access && access.scope === "admin";
+  return method === "DELETE" || isScoped || ["user", "org_admin", "operator"].includes(access.by);
 }
 
 type NoFields = Record<never, TSchema>;

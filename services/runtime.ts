@@ -3,8 +3,9 @@ import type { Static, TObject, TProperties } from "typebox";
 import type { Config } from "../config.ts";
 import type { SharedWindows } from "../connectors/redis.ts";
 import type { Call } from "../lib/caller.ts";
-import type { Operation } from "../lib/contract.ts";
+import { isAudited, type Operation } from "../lib/contract.ts";
 import type { SecretBox } from "../lib/secrets.ts";
+import { audited } from "../mixins/audited.ts";
 import type { Observability } from "../observability/start.ts";
 import type { Blobs } from "../storage/blobs/blobs.ts";
 import type { TenantDocument } from "../storage/collection.ts";
@@ -29,7 +30,10 @@ export type Model<T extends TenantDocument> = StoredModel<T>;
 /** The call is made again at another node when the one that had it died (lib/between-nodes.ts). */
 const AGAIN = { retryPolicy: { enabled: true } };
 
-/** The Moleculer action that carries out an operation: the contract's params are checked before the handler runs. */
+/**
+ * The Moleculer action that carries out an operation: the contract's params are checked before the handler runs,
+ * and what has to be accounted for is noted.
+ */
 export function action<P extends TProperties, Q extends TProperties, B extends TProperties>(
   op: Operation<P, Q, B>,
   handler: (ctx: Call<Static<TObject<P & Q & B>>>) => unknown,
@@ -37,7 +41,7 @@ export function action<P extends TProperties, Q extends TProperties, B extends T
   return {
     visibility: "published",
     params: op.params as never,
-    handler: handler as (ctx: Context) => unknown,
+    handler: (isAudited(op) ? audited(op, handler) : handler) as (ctx: Context) => unknown,
     // What waits is asked for again by its caller, who knows how long it still wants to.
     ...(op.method === "GET" && !op.waits && AGAIN),
   };

@@ -1,20 +1,16 @@
 import type { ServiceBroker } from "moleculer";
-import type { Call } from "../../lib/caller.ts";
-import { invalidCursor } from "../../lib/faults.ts";
 import { derivedId, newId } from "../../lib/ids.ts";
+import type { AuditBeginning, AuditSettlement } from "../../mixins/audited.ts";
 import { Loop } from "../../mixins/loop.ts";
-import { action, internal, type ServiceFactory } from "../runtime.ts";
+import { action, idempotent, internal, type ServiceFactory } from "../runtime.ts";
 import { listAudit } from "./audit.contract.ts";
-import { type AuditDoc, AuditModel } from "./audit.model.ts";
+import { AuditModel } from "./audit.model.ts";
+import { cursorOf, filterOf, present, rowOf } from "./rows.ts";
 
 /** What is noted of something that was done; who did it is the caller's token. */
-interface AuditRecord {
+interface AuditRecord extends Partial<AuditBeginning> {
   tenant_id: string;
   action: string;
-  resource_type?: string;
-  resource_id?: string;
-  /** Ids and counts, never content. */
-  details?: Record<string, unknown>;
   /** The same text is noted once. */
   dedupe?: string;
 }
@@ -23,8 +19,10 @@ const DAY_MS = 86_400_000;
 const SWEEP_MS = 10 * 60_000;
 const BATCH = 1000;
 
+/** Who did what that has to be accounted for. Entries are written by mixins/audited.ts, and by `record`. */
 export const auditService: ServiceFactory = ({ store, config }) => {
   const entries = store.collection(AuditModel);
+  const now = () => new Date(store.now());
   let sweep: Loop;
 
   async function removeOld(): Promise<boolean> {
@@ -39,17 +37,37 @@ export const auditService: ServiceFactory = ({ store, config }) => {
     name: "audit",
     actions: {
       list: action(listAudit, async ({ params, meta }) => {
-        const { limit = 50, cursor, action: what, actor_id } = params;
-        const filter = { ...(what && { action: what }), ...(actor_id && { actor_id }), ...before(cursor) };
+        const { limit = 50 } = params;
         const options = { sort: { at: -1, _id: -1 } as const, limit: limit + 1 };
-        const rows = await entries.find(meta.caller.tenant_id, filter as never, options);
+        const rows = await entries.find(meta.caller.tenant_id, filterOf(params) as never, options);
         const page = rows.slice(0, limit);
         const last = rows.length > limit ? page.at(-1) : undefined;
         return { entries: page.map(present), next_cursor: last ? cursorOf(last) : null };
       }),
 
-      record: internal<AuditRecord>(async (ctx) => {
-        await entries.insertOnce(toRow(ctx, new Date(store.now())));
+      /** Notes that something is about to be done; gives the entry's id. */
+      begin: internal<AuditBeginning>(async ({ params, meta }) => {
+        const row = rowOf(params, meta, { _id: newId("aud"), at: now(), outcome: "begun" });
+        return (await entries.insert(row))._id;
+      }),
+
+      /** Notes how it ended. */
+      settle: idempotent<AuditSettlement>(async ({ params }) => {
+        const { tenant_id, id, outcome, resource_id, error, details } = params;
+        const $set = {
+          outcome,
+          ...(resource_id !== undefined && { resource_id }),
+          ...(error && { error }),
+          ...(details && { details: JSON.stringify(details) }),
+        };
+        await entries.update(tenant_id, { _id: id }, { $set });
+      }),
+
+      /** Notes what was done, in one. */
+      record: internal<AuditRecord>(async ({ params, meta }) => {
+        const { tenant_id, action: what, dedupe } = params;
+        const _id = dedupe ? derivedId("aud", tenant_id, what, dedupe) : newId("aud");
+        await entries.insertOnce(rowOf(params, meta, { _id, at: now(), outcome: "done" }));
       }),
     },
 
@@ -70,39 +88,3 @@ export const auditService: ServiceFactory = ({ store, config }) => {
     },
   };
 };
-
-function toRow({ params, meta }: Call<AuditRecord>, at: Date): AuditDoc {
-  const { tenant_id, action: what, resource_type = null, resource_id = null, details, dedupe } = params;
-  const { caller, request_id, ip } = meta;
-  const actor = caller?.kind === "agent" ? caller.agent_id : caller?.user_id;
-  return {
-    _id: dedupe ? derivedId("aud", tenant_id, what, dedupe) : newId("aud"),
-    tenant_id,
-    at,
-    action: what,
-    actor_kind: caller?.kind ?? "service",
-    actor_id: actor ?? null,
-    resource_type,
-    resource_id,
-    request_id: request_id ?? null,
-    ip: ip ?? null,
-    details: JSON.stringify(details ?? {}),
-  };
-}
-
-function cursorOf({ at, _id }: AuditDoc): string {
-  return Buffer.from(`${at.getTime()} ${_id}`).toString("base64url");
-}
-
-/** What comes after a page. @throws Fault validation_failed */
-function before(cursor: string | undefined): object {
-  if (cursor === undefined) return {};
-  const [, ms, id] = /^(\d{1,15}) (aud_[\w-]+)$/.exec(Buffer.from(cursor, "base64url").toString()) ?? [];
-  if (!ms || !id) throw invalidCursor(cursor);
-  const at = new Date(Number(ms));
-  return { at: { $lte: at }, $or: [{ at: { $lt: at } }, { _id: { $lt: id } }] };
-}
-
-function present({ _id, tenant_id, at, details, ...rest }: AuditDoc) {
-  return { id: _id, at: at.toISOString(), ...rest, details: JSON.parse(details) };
-}

@@ -175,6 +175,7 @@ export const renewSession = operation({
   summary: "Go on with a session",
   description: "For another hour, up to 12 hours from signing in.",
   access: { by: "user" },
+  audit: false,
   results: { 200: BrowserSession },
   secret: true,
 });
@@ -185,6 +186,7 @@ export const endSession = operation({
   summary: "Sign a browser out",
   description: "The token is refused within 5 seconds, and the cookie goes.",
   access: { by: "user" },
+  audit: false,
   results: { 204: null },
 });
 

@@ -105,6 +105,7 @@ export const downloadExemplar = operation({
   summary: "Download an exemplar as it was given",
   description: "For people.",
   access: { by: "user" },
+  audit: true,
   path,
   results: { 200: Type.String() },
   produces: "text/plain",

@@ -32,6 +32,8 @@ export const eraseMemories = operation({
     "their vectors, relationships and everything else that is kept of them. `receipt` is a JWS of the service " +
     "(`/.well-known/jwks.json`). With `dry_run` nothing is erased and what can be counted before is. Again erases what is left.",
   access: { by: "org_admin", scope: "memory:write" },
+  // It notes itself, with what was erased.
+  audit: false,
   body: {
     agent_id: Type.Optional(Id("ag", "All that this agent owns.")),
     ids: Type.Optional(Type.Array(Uuid("memory"), { minItems: 1, maxItems: 1000 })),

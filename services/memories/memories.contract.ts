@@ -279,6 +279,7 @@ export const promoteMemory = operation({
   summary: "Let more read a memory",
   description: "From agent to team or institution, from team to institution. Only the owner or an org admin.",
   access: writer,
+  audit: true,
   path,
   body: { scope: ScopeOfMemory, team_id: Type.Optional(nullable(Id("team", "For the scope `team`."))) },
   results: { 200: Memory },
@@ -321,6 +322,7 @@ export const supersedeMemory = operation({
   summary: "Replace a memory by another",
   description: "Whoever sees both may. Neither may be superseded or forgotten yet.",
   access: writer,
+  audit: true,
   path,
   body: { superseded_by_id: Uuid("memory") },
   results: {

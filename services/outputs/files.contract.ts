@@ -12,6 +12,7 @@ export const exportOutput = operation({
     "For people. The current version: `md` as it was saved, `html` without anything that could run; `pdf` and `docx` " +
     "where the operator lets them be made (404 elsewhere).",
   access: { by: "user" },
+  audit: true,
   path: { output_id: OutputId },
   query: { format: Type.Optional(oneOf(EXPORT_FORMATS, { default: "md" })) },
   fromBlob: "answer",

@@ -4,6 +4,7 @@ import { type Call, callerId } from "../../lib/caller.ts";
 import type { ParamsOf } from "../../lib/contract.ts";
 import { Fault, notFound } from "../../lib/faults.ts";
 import { derivedId, newId } from "../../lib/ids.ts";
+import { account } from "../../mixins/audited.ts";
 import { action, type Runtime } from "../runtime.ts";
 import { emailOutput, exportOutput } from "./files.contract.ts";
 import { MailBudget } from "./mail-budget.ts";
@@ -67,16 +68,7 @@ export function fileActions(parts: Parts, { config, store }: Runtime): Record<st
     };
     await budget.take(caller.tenant_id, store.now());
     await sendMail({ url: SMTP_URL, from: SMTP_FROM }, mail);
-    await ctx.call("audit.record", {
-      ...{
-        tenant_id: caller.tenant_id,
-        action: "outputs.email",
-        resource_type: "output",
-        resource_id: doc._id,
-      },
-      details: { to, version_num: doc.version_num, attach_format: attach_format ?? null },
-      dedupe: mail.messageId,
-    });
+    account(ctx, { to, version_num: doc.version_num, attach_format: attach_format ?? null });
     return { status: "sent" as const, to };
   }
 

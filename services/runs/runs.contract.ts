@@ -118,6 +118,7 @@ export const closeRun = operation({
   summary: "Close a run with its outcome",
   description: "Once; nothing can be done in a closed run. A second time is 409 `conflict`.",
   access: writer,
+  audit: true,
   path,
   body: { outcome: oneOf(OUTCOMES), note: Type.Optional(nullable(Text)) },
   results: { 200: Run },

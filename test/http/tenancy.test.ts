@@ -8,8 +8,18 @@ import { identifierKind, sampleBody } from "../support/sample.ts";
 import { startServer, type TestServer } from "../support/server.ts";
 import { makeWorld, OPERATOR_TOKEN, refusal, type World } from "../support/tenancy.ts";
 
-/** These answer with what they hold, or hold the connection, so asking them again is not reading. */
-const NOT_PLAIN_READS = ["deliveries.poll", "deliveries.stream", "findings.list"];
+/**
+ * These answer with what they hold, hold the connection, or tell of the reading itself, so asking them again is not
+ * reading.
+ */
+const NOT_PLAIN_READS = [
+  "audit.list",
+  "deliveries.poll",
+  "deliveries.stream",
+  "findings.list",
+  "live.stats",
+  "live.watch",
+];
 
 let server: TestServer;
 let mine: World;

@@ -18,6 +18,7 @@ import { idempotencyService } from "../../services/idempotency/idempotency.servi
 import type { Runtime } from "../../services/runtime.ts";
 import { type Blobs, openBlobs } from "../../storage/blobs/blobs.ts";
 import { openStore, type Store } from "../../storage/connection.ts";
+import { unread } from "./audit.ts";
 
 const FAR = Number.MAX_SAFE_INTEGER;
 
@@ -64,6 +65,7 @@ export async function startGateway(options: GatewayOptions): Promise<TestGateway
   const runtime: Runtime = { config, secrets, ...opened, windows: null, ...observability };
   const broker = new ServiceBroker(brokerOptions(config, observability));
   for (const service of services) broker.createService(service);
+  broker.createService(unread);
   if (store) broker.createService(idempotencyService(runtime));
   const callers = { resolve: resolveCaller, forget: () => {}, start: () => {}, stop: () => {} };
   broker.createService(

@@ -14,6 +14,7 @@ import { tenantsService } from "../../services/tenants/tenants.service.ts";
 import { usersService } from "../../services/users/users.service.ts";
 import { openBlobs } from "../../storage/blobs/blobs.ts";
 import { openStore } from "../../storage/connection.ts";
+import { unread } from "./audit.ts";
 
 const IDENTITY = [agentsService, authService, keysService, teamsService, tenantsService, usersService];
 
@@ -46,6 +47,7 @@ export async function startServices(
   });
   const runtime: Runtime = { config, store, blobs, secrets, windows: null, ...observability };
   for (const service of services) broker.createService(service(runtime));
+  broker.createService(unread);
   await store.ready();
   await broker.start();
   const stop = async () => {

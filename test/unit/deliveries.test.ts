@@ -13,6 +13,7 @@ import { newSweeps } from "../../services/deliveries/sweep.ts";
 import type { Runtime } from "../../services/runtime.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
 import { openStore, type Store } from "../../storage/connection.ts";
+import { unread } from "../support/audit.ts";
 import { settle } from "../support/settle.ts";
 
 const tenant_id = "tn_a";
@@ -28,6 +29,7 @@ beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), "afferent-deliveries-"));
   store = await openStore({ DATA_DIR: dataDir, MONGO_URL: null });
   broker = new ServiceBroker({ logger: false, validator: new ContractValidator() as never });
+  broker.createService(unread);
   broker.createService({
     name: "agents",
     actions: {

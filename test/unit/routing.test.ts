@@ -7,6 +7,7 @@ import { ContractValidator } from "../../lib/validator.ts";
 import { interestsService } from "../../services/interests/interests.service.ts";
 import type { Runtime } from "../../services/runtime.ts";
 import { openStore, type Store } from "../../storage/connection.ts";
+import { unread } from "../support/audit.ts";
 
 let dataDir: string;
 let store: Store;
@@ -18,6 +19,7 @@ beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), "afferent-routing-"));
   store = await openStore({ DATA_DIR: dataDir, MONGO_URL: null });
   broker = new ServiceBroker({ logger: false, validator: new ContractValidator() as never });
+  broker.createService(unread);
   broker.createService({
     name: "tenants",
     actions: {

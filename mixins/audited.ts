@@ -1,0 +1,91 @@
+import type { Call } from "../lib/caller.ts";
+import type { Operation } from "../lib/contract.ts";
+import { isFault } from "../lib/faults.ts";
+
+/** What is noted before something is done that has to be accounted for. Ids and names of fields, never values. */
+export interface AuditBeginning {
+  tenant_id: string;
+  action: string;
+  resource_type: string;
+  resource_id: string | null;
+  details: Record<string, unknown>;
+}
+
+/** What came of it. */
+export interface AuditSettlement {
+  tenant_id: string;
+  id: string;
+  outcome: "done" | "refused" | "failed";
+  resource_id?: string;
+  /** The code of the fault. */
+  error?: string;
+  /** All of them, where the handler had some to add. */
+  details?: Record<string, unknown>;
+}
+
+/** Whose entries those of the operator are: no tenant reads them. */
+const INSTALLATION = "installation";
+
+/** Adds to the note of an operation what tells most of it, when it is done. Never content, never a secret. */
+export function account(ctx: Pick<Call, "locals">, details: Record<string, unknown>): void {
+  ctx.locals.audit = details;
+}
+
+type Handler<P> = (ctx: Call<P>) => unknown;
+
+/**
+ * Carries an operation out between two notes of the audit log: nothing is done that is not noted, and what a crash
+ * cuts off stays noted as begun. What services do without a caller is their own business.
+ */
+export function audited<P>(
+  op: Pick<Operation, "action" | "access" | "path" | "body">,
+  handler: Handler<P>,
+): Handler<P> {
+  return async (ctx) => {
+    const { caller, request_id } = ctx.meta;
+    if (!caller && !request_id) return handler(ctx);
+    const tenant_id = op.access.by === "operator" ? INSTALLATION : caller.tenant_id;
+    const beginning = { tenant_id, ...beginningOf(op, ctx.params) };
+    const id = await ctx.call<string, AuditBeginning>("audit.begin", beginning);
+    const settle = (settlement: Omit<AuditSettlement, "tenant_id" | "id">) =>
+      ctx.call("audit.settle", { tenant_id, id, ...settlement }).catch((err) => {
+        // It is noted as begun, and was carried out or not: that cannot be undone for want of a note.
+        ctx.broker.logger.error({ err, id, ...settlement }, "the audit log does not know how it ended");
+      });
+    try {
+      const result = await handler(ctx);
+      const made = (result as { id?: unknown } | null | undefined)?.id;
+      const { audit } = ctx.locals as { audit?: object };
+      await settle({
+        outcome: "done",
+        ...(typeof made === "string" && { resource_id: made }),
+        ...(audit && { details: { ...beginning.details, ...audit } }),
+      });
+      return result;
+    } catch (err) {
+      const isRefusal = isFault(err) && err.code < 500;
+      await settle(isRefusal ? { outcome: "refused", error: err.type } : { outcome: "failed" });
+      throw err;
+    }
+  };
+}
+
+function beginningOf(
+  { action, path = {}, body = {} }: Pick<Operation, "action" | "path" | "body">,
+  params: unknown,
+) {
+  const given = params as Record<string, unknown>;
+  const ids = Object.keys(path).map((name) => [name, given[name]] as const);
+  const fields = Object.keys(body).filter((name) => given[name] !== undefined);
+  return {
+    action,
+    resource_type: singular(action.split(".")[0] as string),
+    resource_id: (ids.at(-1)?.[1] as string | undefined) ?? null,
+    details: { ...Object.fromEntries(ids), ...(fields.length && { fields }) },
+  };
+}
+
+/** `memories` → `memory`: what a domain is of. */
+function singular(domain: string): string {
+  return domain.replace(/ies$/, "y").replace(/s$/, "");
+}

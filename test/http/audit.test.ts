@@ -1,0 +1,179 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { isAudited, type Operation } from "../../lib/contract.ts";
+import { Type } from "../../lib/type.ts";
+import { operations } from "../../services/contracts.ts";
+import { type Api, api } from "../support/http.ts";
+import { identifierKind, sampleBody } from "../support/sample.ts";
+import { startServer, type TestServer } from "../support/server.ts";
+import { makeWorld, OPERATOR_TOKEN, ok, refusal, type World } from "../support/tenancy.ts";
+
+let server: TestServer;
+let world: World;
+
+beforeAll(async () => {
+  server = await startServer({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
+  world = await makeWorld(server, "audited");
+});
+afterAll(() => server?.stop());
+
+const list = async (query = "") => ok(await world.admin.get(`/audit?${query}`));
+// biome-ignore lint/suspicious/noExplicitAny: tests assert on shapes that the type checker cannot know
+const entries = async (query = ""): Promise<any[]> => (await list(query)).entries;
+
+describe("what has to be accounted for", () => {
+  const ofTenants = operations.filter((op) => isAudited(op) && op.access.by !== "operator");
+
+  test("is what admins and people alone may change, what deletes, and what contracts say so of", () => {
+    const actions = ofTenants.map(({ action }) => action);
+    expect(actions).toEqual(
+      expect.arrayContaining([
+        ...[
+          "agents.create",
+          "keys.create",
+          "users.update",
+          "memories.promote",
+          "runs.close",
+          "merges.resolve",
+        ],
+        ...["exemplars.download", "handoffs.delete", "devices.confirm", "specialists.write"],
+      ]),
+    );
+    for (const each of ["memories.create", "agents.list", "handoffs.save"])
+      expect(actions).not.toContain(each);
+    for (const op of ofTenants) if (op.method === "GET") expect(op.audit).toBe(true);
+  });
+
+  test.each(ofTenants.map((op) => [`${op.method} ${op.url}`, op] as const))(
+    "%s leaves an entry, with no value of what was sent",
+    async (_, op) => {
+      const request_id = `audit-${op.action}`;
+      const body = sampleBody(op.body ?? {});
+      const { status } = await send(op, body, request_id);
+      const all = await entries("limit=200");
+      const [entry, ...more] = all.filter(
+        (each) => each.request_id === request_id && each.action === op.action,
+      );
+      expect(more).toEqual([]);
+      expect(entry).toMatchObject({
+        ...{ actor_kind: op.access.by === "any" || op.access.by === "agent" ? "agent" : "user" },
+        ...{
+          actor_id: expect.any(String),
+          ip: expect.any(String),
+          outcome: status < 400 ? "done" : "refused",
+        },
+      });
+      if (op.body)
+        expect(entry.details.fields ?? []).toEqual(Object.keys(op.body).filter((name) => name in body));
+      const texts = Object.values(body).filter((value) => typeof value === "string" && value.length > 8);
+      for (const text of texts) expect(JSON.stringify(entry)).not.toContain(text);
+    },
+  );
+});
+
+/** Sends an operation with ids that nothing has: what deletes must not delete what the next one needs. */
+async function send(op: Operation, body: unknown, request_id: string) {
+  const caller: Api = op.access.by === "any" || op.access.by === "agent" ? world.agent : world.admin;
+  let { url } = op;
+  for (const [name, schema] of Object.entries(op.path ?? {})) {
+    url = url.replace(`{${name}}`, encodeURIComponent(absentId(identifierKind(schema) as string)));
+  }
+  const { required = [] } = Type.Object(op.query ?? {}) as { required?: string[] };
+  const query = required.map(
+    (name) => `${name}=${absentId(identifierKind(op.query?.[name] as never) as string)}`,
+  );
+  const path = `${op.root ? server.root : ""}${url}?${query.join("&")}`;
+  const headers = { "x-request-id": request_id };
+  if (op.method === "GET") return caller.get(path, headers);
+  if (op.method === "DELETE") return caller.del(path, headers);
+  const by = { POST: caller.post, PUT: caller.put, PATCH: caller.patch }[op.method];
+  return by(path, op.body ? body : undefined, headers);
+}
+
+const PREFIXED = [
+  "ag",
+  "team",
+  "evt",
+  "dlv",
+  "key",
+  "rel",
+  "ses",
+  "clm",
+  "usr",
+  "ch",
+  "int",
+  "feed",
+  "whk",
+  "con",
+];
+const NAMED = ["project", "specialist", "template_slug"];
+
+function absentId(kind: string): string {
+  if (PREFIXED.includes(kind)) return `${kind}_nobodyhasthis`;
+  return NAMED.includes(kind) ? "nobody-has-this" : "0199c0de-7a11-7c3e-9f00-000000000000";
+}
+
+test("an entry says who did what to what, and secrets are in none", async () => {
+  const agent = ok(await world.admin.post("/agents", { name: "Audited", delivery_mode: "poll" }));
+  const key = ok(await world.admin.post(`/agents/${agent.id}/keys`, { scopes: ["send"] }));
+  ok(await world.admin.patch(`/agents/${agent.id}`, { name: "Renamed" }));
+  expect((await world.admin.del(`/agents/${agent.id}/keys/${key.id}`)).status).toBe(204);
+  expect(await world.admin.del(`/agents/${agent.id}/keys/key_nobody`)).toMatchObject(
+    refusal(404, "not_found"),
+  );
+  const created = await entries(`resource_id=${agent.id}`);
+  expect(created.map(({ action, details }) => [action, details.fields])).toEqual([
+    ["agents.update", ["name"]],
+    ["agents.create", expect.arrayContaining(["name", "delivery_mode"])],
+  ]);
+  expect(created[0]).toMatchObject({
+    resource_type: "agent",
+    actor_kind: "user",
+    outcome: "done",
+    error: null,
+  });
+  const ofKeys = await entries("resource_type=key&limit=3");
+  expect(
+    ofKeys.map(({ action, resource_id, outcome, error }) => [action, resource_id, outcome, error]),
+  ).toEqual([
+    [expect.any(String), "key_nobody", "refused", "not_found"],
+    [expect.any(String), key.id, "done", null],
+    ["keys.create", key.id, "done", null],
+  ]);
+  expect(ofKeys[1].details).toEqual({ agent_id: agent.id, key_id: key.id });
+  expect(JSON.stringify(await entries("limit=200"))).not.toContain(key.key);
+});
+
+test("the log is read in pages, by what was done, by whom, when and how it ended", async () => {
+  for (const name of ["one", "two", "three"]) ok(await world.admin.post("/teams", { name }));
+  const all = await entries("action=teams.create");
+  const paged = [];
+  for (let cursor = ""; cursor !== null; ) {
+    const page = await list(`action=teams.create&limit=1${cursor && `&cursor=${cursor}`}`);
+    paged.push(...page.entries);
+    cursor = page.next_cursor;
+  }
+  expect(paged).toEqual(all);
+  const [latest, before] = all;
+  expect(await entries(`action=teams.create&since=${latest.at}`)).toContainEqual(latest);
+  expect(await entries(`action=teams.create&until=${before.at}`)).not.toContainEqual(latest);
+  const refused = await entries("outcome=refused");
+  expect(new Set(refused.map(({ outcome }) => outcome))).toEqual(new Set(["refused"]));
+  expect(await entries(`actor_id=${world.agentId}&action=teams.create`)).toEqual(
+    all.filter(({ actor_id }) => actor_id === world.agentId),
+  );
+  expect(await world.admin.get("/audit?cursor=none")).toMatchObject(
+    refusal(400, "validation_failed", { field: "cursor" }),
+  );
+});
+
+test("it is for admins, each of their own tenant", async () => {
+  expect(await world.member.get("/audit")).toMatchObject(refusal(403, "insufficient_scope"));
+  const reader = api(server, await world.tokenWith(["memory:read"]));
+  expect(await reader.get("/audit")).toMatchObject(refusal(403, "insufficient_scope"));
+  const other = await makeWorld(server, "audited-too");
+  ok(await other.admin.post("/teams", { name: "theirs" }));
+  const theirs = ok(await other.admin.get("/audit")).entries;
+  expect(theirs.length).toBeGreaterThan(0);
+  const own = new Set((await entries("limit=200")).map(({ id }) => id));
+  for (const { id } of theirs) expect(own.has(id)).toBe(false);
+});
