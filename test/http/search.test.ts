@@ -43,10 +43,12 @@ describe("a search", () => {
     });
     await embedded();
     // A machine that is busy may not have the query's vector in time, once.
-    const { results, sources_contributed, originating_query_id, degraded_reasons } = await settle(async () => {
-      const answer = await search(cast.alice, "when does acme pay");
-      return !answer.degraded && answer;
-    });
+    const { results, sources_contributed, originating_query_id, degraded_reasons } = await settle(
+      async () => {
+        const answer = await search(cast.alice, "when does acme pay");
+        return !answer.degraded && answer;
+      },
+    );
     expect(degraded_reasons).toEqual([]);
     expect(results[0].sources.vector).toBeGreaterThan(0.5);
     expect(results[0].score).toBeGreaterThan(first.results[0].score);
