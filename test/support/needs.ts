@@ -43,7 +43,12 @@ const NEEDS: Record<string, Need> = {
     debian: "git",
     otherwise: "a clone with the commit before this one (git fetch --deepen 1)",
   },
-  chromium: { here: () => onPath("chromium"), debian: "chromium", otherwise: "chromium on PATH" },
+  chromium: {
+    here: () => onPath("chromium"),
+    debian: "chromium",
+    otherwise: "chromium on PATH",
+    prepare: () => run("npm", ["run", "console:build"], { cwd: import.meta.dirname }),
+  },
 };
 
 const COMMITS_BEFORE = 40;

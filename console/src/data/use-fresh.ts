@@ -1,34 +1,27 @@
 import { useEffect, useRef } from "react";
-
-const FIRST_MS = 700;
-const LONGEST_MS = 10_000;
+import { useOnLive } from "./live.ts";
+import type { Loaded } from "./use-load.ts";
 
 /**
- * Loads again when the person comes back to the page; and, while something is `underway`, after pauses that grow as
- * long as nothing changes (`state` says what would be a change).
+ * Keeps what was loaded up to date while `wanted`: with every `nth` message of the live stream (one comes each 2 s),
+ * and when the person comes back to the page.
  */
-export function useFresh(reload: () => Promise<void>, underway: boolean, state: unknown): void {
-  const pause = useRef(FIRST_MS);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: `state` is what starts it anew
+export function useFresh(
+  loaded: Pick<Loaded<unknown>, "loading" | "reload">,
+  wanted: boolean,
+  nth = 1,
+): void {
+  const messages = useRef(0);
+  const latest = useRef(loaded);
+  latest.current = loaded;
+  useOnLive(wanted, () => {
+    messages.current += 1;
+    if (messages.current % nth === 0 && !latest.current.loading) latest.current.reload();
+  });
   useEffect(() => {
-    pause.current = FIRST_MS;
-  }, [state]);
-  useEffect(() => {
-    const look = () => document.visibilityState === "visible" && void reload();
+    if (!wanted) return;
+    const look = () => void latest.current.reload();
     addEventListener("focus", look);
     return () => removeEventListener("focus", look);
-  }, [reload]);
-  useEffect(() => {
-    if (!underway) return;
-    let timer: ReturnType<typeof setTimeout>;
-    const later = () => {
-      timer = setTimeout(async () => {
-        if (document.visibilityState === "visible") await reload();
-        pause.current = Math.min(LONGEST_MS, pause.current * 1.5);
-        later();
-      }, pause.current);
-    };
-    later();
-    return () => clearTimeout(timer);
-  }, [reload, underway]);
+  }, [wanted]);
 }

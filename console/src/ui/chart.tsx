@@ -87,7 +87,7 @@ function optionsOf(
     cursor: { y: false, points: { size: 6 } },
     scales: { y: { range: (_, __, most) => [0, Math.max(1, most * 1.15)] } },
     axes: [
-      { ...axis, space: 90, values: "{HH}:{mm}" as never },
+      { ...axis, space: 90, size: 28, values: "{HH}:{mm}" as never },
       { ...axis, size: 44, values: (_, values) => values.map(compact) },
     ],
     series: [

@@ -12,6 +12,9 @@ interface DialogProps {
   wide?: boolean;
 }
 
+/** What has the focus when a dialog opens: its first field, else the first and most harmless of its buttons. */
+const FIRST = ".dialog-body :is(input, select, textarea, button), .dialog-foot button";
+
 /** The browser's own modal dialog: it keeps the focus, and Escape closes it. Shown as long as it is rendered. */
 export function Dialog({ title, onClose, children, footer, wide }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
@@ -19,6 +22,8 @@ export function Dialog({ title, onClose, children, footer, wide }: DialogProps) 
   useEffect(() => {
     const dialog = element.current;
     dialog?.showModal();
+    // The browser would take the button that closes it.
+    dialog?.querySelector<HTMLElement>(FIRST)?.focus();
     return () => dialog?.close();
   }, []);
   return (

@@ -1,5 +1,5 @@
-import { Power, PowerOff, Smartphone } from "lucide-react";
-import { Link, useParams } from "react-router";
+import { Power, PowerOff } from "lucide-react";
+import { useParams } from "react-router";
 import type { Agent as AgentShape } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { type Loaded, useLoad } from "../../data/use-load.ts";
@@ -30,20 +30,7 @@ export function Agent() {
       above={ABOVE}
       state={data && <AgentState agent={data} />}
       lead={data?.description}
-      actions={
-        data &&
-        isAdmin && (
-          <>
-            <Link className="button plain" to={`/agents/${id}?tab=devices`}>
-              <span className="button-inside">
-                <Smartphone aria-hidden size={16} />
-                Devices
-              </span>
-            </Link>
-            <Activation agent={data} of={agent} />
-          </>
-        )
-      }
+      actions={data && isAdmin && <Activation agent={data} of={agent} />}
     >
       <Load of={agent}>
         {(loaded) => (

@@ -1,12 +1,13 @@
 import { Inbox, RotateCw } from "lucide-react";
 import { Link, useParams } from "react-router";
-import type { EventsGetResult } from "../../../../client/index.ts";
+import type { Agent, EventsGetResult } from "../../../../client/index.ts";
 import { useAgents } from "../../data/agents.ts";
 import { api } from "../../data/api.ts";
 import { fullTime, number } from "../../data/format.ts";
 import { useOnLive } from "../../data/live.ts";
 import { useLoad } from "../../data/use-load.ts";
 import { useTask } from "../../data/use-task.ts";
+import { useSession } from "../../shell/session.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Card, Empty, Fact, Facts, Page } from "../../ui/page.tsx";
 import { Load } from "../../ui/table.tsx";
@@ -60,9 +61,7 @@ function Story({ event }: { event: EventsGetResult }) {
             <Id>{payload.id}</Id>
           </Fact>
           <Fact name="Published by">
-            {event.publisher_id
-              ? (agents.get(event.publisher_id)?.name ?? <Id>{event.publisher_id}</Id>)
-              : "an inlet, or the service itself"}
+            <Publisher id={event.publisher_id} agents={agents} />
           </Fact>
           <Fact name="Deliveries">
             {number(deliveries.acknowledged)} acknowledged, {number(deliveries.pending)} pending,{" "}
@@ -102,6 +101,14 @@ function Story({ event }: { event: EventsGetResult }) {
       </div>
     </div>
   );
+}
+
+function Publisher({ id, agents }: { id: string | null; agents: Map<string, Agent> }) {
+  const { user } = useSession();
+  if (id === null) return "an inlet, or the service itself";
+  if (id === user.id) return "you";
+  const agent = agents.get(id);
+  return agent ? <Link to={`/agents/${id}`}>{agent.name}</Link> : <Id>{id}</Id>;
 }
 
 function Retry({ id, done }: { id: string; done(): Promise<void> }) {

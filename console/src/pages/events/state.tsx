@@ -10,6 +10,7 @@ export function EventState({ state, matched }: { state: string; matched: number 
 }
 
 const TONES: Record<string, Tone> = {
+  pending: "info",
   ready: "info",
   leased: "accent",
   waiting: "warn",

@@ -1,0 +1,90 @@
+/** @needs chromium */
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import type { Browser } from "playwright-core";
+import { type Console, checkPage, openConsole, startBrowser } from "../support/browser.ts";
+import { type Api, api } from "../support/http.ts";
+import { startServer, type TestServer } from "../support/server.ts";
+import { ok } from "../support/tenancy.ts";
+
+let server: TestServer;
+let browser: Browser;
+let console_: Console;
+let admin: Api;
+let agent: string;
+let event: string;
+let channel: string;
+
+beforeAll(async () => {
+  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0" } });
+  browser = await startBrowser();
+  console_ = await openConsole(browser, server);
+  admin = api(server, ok(await api(server).post("/auth/login", server.credentials.admin)).access_token);
+  await furnish();
+}, 60_000);
+afterAll(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+/** One of each, so that pages have something to show. */
+async function furnish(): Promise<void> {
+  agent = ok(await admin.post("/agents", { name: "billing-bot", delivery_mode: "poll" })).id;
+  ok(await admin.post(`/agents/${agent}/keys`, { scopes: ["send", "receive"] }));
+  ok(
+    await admin.post(`/agents/${agent}/interests`, {
+      event_type: "com.example.*",
+      filter_expression: "data.total > 1",
+    }),
+  );
+  channel = ok(await admin.post("/channels", { name: "deployments", description: "What goes live" })).id;
+  ok(await admin.post(`/channels/${channel}/feeds`, { event_type_glob: "com.github.*" }));
+  ok(await admin.post(`/channels/${channel}/members`, { agent_id: agent }));
+  const sent = {
+    specversion: "1.0",
+    id: "1",
+    source: "urn:shop",
+    type: "com.example.order",
+    subject: "o#1",
+    data: { total: 42 },
+  };
+  event = ok(await admin.post("/events", sent)).event_id;
+}
+
+const PAGES: [name: string, path: () => string][] = [
+  ["overview", () => "/"],
+  ["events", () => "/events"],
+  ["event", () => `/events/${event}`],
+  ["publish", () => "/events?publish=1"],
+  ["agents", () => "/agents"],
+  ["agent-new", () => "/agents?create=1"],
+  ["agent", () => `/agents/${agent}`],
+  ["agent-keys", () => `/agents/${agent}?tab=keys`],
+  ["agent-devices", () => `/agents/${agent}?tab=devices`],
+  ["agent-delivery", () => `/agents/${agent}?tab=settings`],
+  ["connect", () => "/connect"],
+  ["channels", () => "/channels"],
+  ["channel", () => `/channels/${channel}`],
+  ["dead-letters", () => "/dead-letters"],
+  ["nowhere", () => "/nowhere"],
+];
+
+test.each(PAGES)("%s can be read by all: light and dark, wide and narrow", async (name, path) => {
+  const { page } = console_;
+  await page.goto(server.root + path());
+  await page.locator(".page h1").waitFor();
+  await page.locator(".skeleton").first().waitFor({ state: "detached" });
+  expect(await checkPage(page, name)).toEqual([]);
+});
+
+test("signing in can be, too", async () => {
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  await page.goto(server.root);
+  await page.getByRole("button", { name: "Sign in" }).waitFor();
+  expect(await checkPage(page, "sign-in")).toEqual([]);
+  await context.close();
+});
+
+test("nothing was wrong on any page, and no other host was asked", () => {
+  expect(console_.problems).toEqual([]);
+});

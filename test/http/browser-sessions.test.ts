@@ -1,0 +1,124 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { type Api, api } from "../support/http.ts";
+import { startServer, type TestServer } from "../support/server.ts";
+import { settle } from "../support/settle.ts";
+import { ok, refusal } from "../support/tenancy.ts";
+
+let server: TestServer;
+let outside: Api;
+
+beforeAll(async () => {
+  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", LOGIN_ATTEMPTS_PER_MINUTE: "0" } });
+  outside = api(server);
+});
+afterAll(() => server?.stop());
+
+async function signIn(): Promise<{ cookie: string; csrf: string; set: string }> {
+  const { status, headers, body } = await outside.post("/auth/session", server.credentials.admin);
+  expect(status).toBe(200);
+  const set = headers.get("set-cookie") as string;
+  return { set, cookie: set.split(";")[0] as string, csrf: body.csrf_token };
+}
+
+describe("the session of a browser", () => {
+  test("is a cookie that no script can read and no other site sends; the body holds no token", async () => {
+    const { set } = await signIn();
+    expect(set).toMatch(/^afferent_session=ey[\w.-]+; Path=\/; Expires=[^;]+; HttpOnly; SameSite=Strict$/);
+    const { body } = await outside.post("/auth/session", server.credentials.admin);
+    expect(Object.keys(body).sort()).toEqual(["csrf_token", "expires_at", "tenant", "user"]);
+  });
+
+  test("tells who is signed in, and the same CSRF token again", async () => {
+    const { cookie, csrf } = await signIn();
+    const me = ok(await outside.get("/auth/session", { cookie }));
+    expect(me).toMatchObject({
+      csrf_token: csrf,
+      user: { email: server.credentials.admin.email, role: "admin" },
+    });
+  });
+
+  test("changes something only with its own CSRF token", async () => {
+    const [{ cookie, csrf }, other] = [await signIn(), await signIn()];
+    const create = (headers: Record<string, string>) =>
+      outside.post("/channels", { name: `c ${Math.random()}` }, { cookie, ...headers });
+    expect(await create({})).toMatchObject(refusal(403, "forbidden"));
+    expect(await create({ "x-csrf-token": other.csrf })).toMatchObject(refusal(403, "forbidden"));
+    expect(await create({ "x-csrf-token": csrf })).toMatchObject({ status: 201 });
+  });
+
+  test("counts for pages of this origin only", async () => {
+    const { cookie, csrf } = await signIn();
+    const from = (site: string) =>
+      outside.get("/channels", { cookie, "x-csrf-token": csrf, "sec-fetch-site": site });
+    expect(await from("cross-site")).toMatchObject(refusal(403, "forbidden"));
+    expect(await from("same-site")).toMatchObject(refusal(403, "forbidden"));
+    expect(await from("same-origin")).toMatchObject({ status: 200 });
+  });
+
+  test("goes on when it is renewed, and ends when one signs out", async () => {
+    const { cookie, csrf } = await signIn();
+    const renewed = await outside.post("/auth/session/renew", {}, { cookie, "x-csrf-token": csrf });
+    const next = renewed.headers.get("set-cookie")?.split(";")[0] as string;
+    expect(next).not.toBe(cookie);
+    const left = await outside.del("/auth/session", {
+      cookie: next,
+      "x-csrf-token": renewed.body.csrf_token,
+    });
+    expect([left.status, left.headers.get("set-cookie")]).toEqual([
+      204,
+      expect.stringMatching(/^afferent_session=; Path=\/; Expires=Thu, 01 Jan 1970/),
+    ]);
+    await settle(async () => (await outside.get("/auth/session", { cookie: next })).status === 401);
+  });
+
+  test("a wrong password is refused as at any login", async () => {
+    const wrong = { ...server.credentials.admin, password: "wrong" };
+    expect(await outside.post("/auth/session", wrong)).toMatchObject(refusal(401, "authentication_failed"));
+  });
+});
+
+describe("the console's files", () => {
+  const page = (path: string, accept = "text/html") => outside.get(server.root + path, { accept });
+
+  test("its page stands at the root and at its own addresses, under a policy without exceptions", async () => {
+    for (const path of ["/", "/agents/ag_1", "/connect?code=BCDF-2345"]) {
+      const { headers, body } = await page(path);
+      expect(headers.get("content-type")).toBe("text/html; charset=utf-8");
+      expect(body).toContain("<title>Afferent</title>");
+      const policy = headers.get("content-security-policy") as string;
+      expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'");
+      expect(policy).not.toContain("unsafe");
+    }
+  });
+
+  test("scripts are kept for ever under a name of their own; the page is asked for anew", async () => {
+    const { headers, body } = await page("/");
+    expect(headers.get("cache-control")).toBe("no-cache");
+    const [, script] = /src="(\/assets\/[^"]+\.js)"/.exec(body) as unknown as [string, string];
+    const asset = await page(script, "*/*");
+    expect(asset.headers.get("cache-control")).toBe("public, max-age=31536000, immutable");
+    expect(asset.headers.get("content-type")).toBe("text/javascript; charset=utf-8");
+  });
+
+  test("they hide no 404: of the API, of files, of what asks for JSON, of what lies elsewhere", async () => {
+    for (const path of ["/v1/nothing", "/assets/none.js", "/docs/none", "/assets/%2e%2e/%2e%2e/package.json"])
+      expect(await page(path)).toMatchObject(refusal(404, "not_found"));
+    expect(await page("/agents", "application/json")).toMatchObject(refusal(404, "not_found"));
+    expect(await outside.post(`${server.root}/agents`, {})).toMatchObject(refusal(404, "not_found"));
+  });
+});
+
+test("statistics count what happens, and the stream of them begins at once", async () => {
+  const { cookie, csrf } = await signIn();
+  const event = { specversion: "1.0", id: "live-1", source: "urn:t", type: "com.example.live", data: {} };
+  ok(await outside.post("/events", event, { cookie, "x-csrf-token": csrf }));
+  const stats = ok(await outside.get("/stats", { cookie }));
+  const published = stats.series.published.reduce((sum: number, count: number) => sum + count, 0);
+  expect(published).toBe(1);
+  expect(stats).toMatchObject({ recent: [{ type: "com.example.live" }], health: { status: "ready" } });
+  const stream = await fetch(`${server.url}/live`, { headers: { cookie } });
+  const reader = (stream.body as ReadableStream<Uint8Array>).getReader();
+  const { value } = await reader.read();
+  expect(new TextDecoder().decode(value)).toMatch(/^event: stats\ndata: \{"at":/);
+  await reader.cancel();
+});

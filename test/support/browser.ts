@@ -1,0 +1,98 @@
+import { mkdirSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import type { Browser, Page } from "playwright-core";
+import { chromium } from "playwright-core";
+import type { TestServer } from "./server.ts";
+
+/** Where every page's pictures are left to be looked at. */
+const PICTURES = join(import.meta.dirname, "../../coverage/console");
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+/** Debian's Chromium, without the sandbox that a container's root cannot have. */
+export function startBrowser(): Promise<Browser> {
+  return chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
+}
+
+export interface Console {
+  page: Page;
+  /** What went wrong on the page since it was opened: errors of scripts, of the policy, requests to other hosts. */
+  problems: string[];
+  close(): Promise<void>;
+}
+
+/** A browser's window on the console, signed in as the organisation's admin. */
+export async function openConsole(browser: Browser, server: TestServer): Promise<Console> {
+  const context = await browser.newContext({ viewport: WIDE, reducedMotion: "reduce" });
+  const page = await context.newPage();
+  const problems: string[] = [];
+  page.on("pageerror", (error) => problems.push(`${page.url()}: ${error.message}`));
+  page.on("console", (message) => {
+    // A 401 is how the page learns that nobody is signed in; the network's errors have tests of their own.
+    if (message.type() === "error" && !message.text().startsWith("Failed to load resource"))
+      problems.push(`${page.url()}: ${message.text()}`);
+  });
+  page.on("request", (request) => {
+    const url = request.url();
+    if (!/^(blob|data):/.test(url) && !url.startsWith(`${server.root}/`)) problems.push(`asked for ${url}`);
+  });
+  await signIn(page, server);
+  return { page, problems, close: () => context.close() };
+}
+
+async function signIn(page: Page, { root, credentials }: TestServer): Promise<void> {
+  await page.goto(`${root}/`);
+  await page.getByLabel("E-mail").fill(credentials.admin.email);
+  await page.getByLabel("Password").fill(credentials.admin.password);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("heading", { name: "Overview", level: 1 }).waitFor();
+}
+
+/** Resolves when the page is drawn as it is styled now. */
+const DRAWN = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))";
+
+const WIDE = { width: 1280, height: 800 };
+const NARROW = { width: 390, height: 844 };
+
+/**
+ * Looks at the page as it stands: light and dark, wide and narrow. Leaves four pictures.
+ *
+ * @returns what axe finds of serious or critical impact, and whether the page is wider than its window
+ */
+export async function checkPage(page: Page, name: string): Promise<string[]> {
+  const found: string[] = [];
+  mkdirSync(PICTURES, { recursive: true });
+  for (const [size, viewport] of Object.entries({ wide: WIDE, narrow: NARROW })) {
+    await page.setViewportSize(viewport);
+    for (const colorScheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme });
+      await page.evaluate(DRAWN);
+      const where = `${name} ${size} ${colorScheme}`;
+      found.push(...(await seriousIn(page, colorScheme)).map((each) => `${where}: ${each}`));
+      if (await page.evaluate("document.documentElement.scrollWidth > innerWidth"))
+        found.push(`${where}: wider than the window`);
+      await page.screenshot({ path: join(PICTURES, `${name}-${size}-${colorScheme}.png`) });
+    }
+  }
+  await page.setViewportSize(WIDE);
+  await page.emulateMedia({ colorScheme: "light" });
+  return found;
+}
+
+interface AxeResult {
+  passes: unknown[];
+  violations: { id: string; impact: string; nodes: { html: string; failureSummary: string }[] }[];
+}
+
+/** What differs in the dark is colours. */
+const RULES = { light: "{}", dark: "{ runOnly: ['color-contrast'] }" };
+
+async function seriousIn(page: Page, colorScheme: keyof typeof RULES): Promise<string[]> {
+  if (!(await page.evaluate("typeof axe === 'object'"))) await page.evaluate(AXE);
+  const { passes, violations } = (await page.evaluate(`axe.run(${RULES[colorScheme]})`)) as AxeResult;
+  if (passes.length === 0) return ["axe looked at nothing"];
+  return violations
+    .filter(({ impact }) => impact === "serious" || impact === "critical")
+    .map(({ id, nodes: [first] }) => `${id}: ${first?.html.slice(0, 200)} ${first?.failureSummary}`);
+}
