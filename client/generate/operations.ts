@@ -34,7 +34,8 @@ export function camel(name: string): string {
 /** How the client calls an operation. */
 export function describe(op: Contract): Operation {
   const pages = pagesOf(op);
-  const query = Object.keys(op.query ?? {});
+  // What may stand in either goes in the body, which holds any JSON.
+  const query = Object.keys(op.query ?? {}).filter((name) => !(name in (op.body ?? {})));
   return {
     method: op.method,
     path: op.url,

@@ -164,8 +164,12 @@ export const OPERATIONS = {
     resolve: {"method":"POST","path":"/memories/merge-proposals/{id}/resolve"},
     reject: {"method":"POST","path":"/memories/merge-proposals/{id}/reject"},
   },
+  onboarding: {
+    get: {"method":"GET","path":"/onboarding"},
+    dismiss: {"method":"POST","path":"/onboarding/dismiss"},
+  },
   outputs: {
-    save: {"method":"POST","path":"/outputs","query":["title","scope","team_id","project_id","source_type","output_id","change_note","process_run_id","derived_from_ids","references_ids","supersedes_ids"]},
+    save: {"method":"POST","path":"/outputs"},
     list: {"method":"GET","path":"/outputs","pages":{"items":"outputs","by":"cursor"}},
     get: {"method":"GET","path":"/outputs/{output_id}"},
     update: {"method":"PATCH","path":"/outputs/{output_id}"},

@@ -637,6 +637,16 @@ export interface Api {
      * Needs the scope `memory:write`. */
     reject: Call<MergesRejectParams, MergesRejectResult>;
   };
+  onboarding: {
+    /** What to try next.
+     *
+     * Each step is done once the organisation has done it, and stays done. */
+    get: Call<OnboardingGetParams, OnboardingGetResult>;
+    /** Put the guidance away.
+     *
+     * For the person, or for the person who owns the agent. The first time counts. */
+    dismiss: Call<OnboardingDismissParams, OnboardingDismissResult>;
+  };
   outputs: {
     /** Save an output, or a new version of one.
      *
@@ -2474,6 +2484,14 @@ export interface MergesRejectParams {
 
 export type MergesRejectResult = MergeProposal;
 
+export type OnboardingGetParams = Record<never, never>;
+
+export type OnboardingGetResult = OnboardingGuidance;
+
+export type OnboardingDismissParams = Record<never, never>;
+
+export type OnboardingDismissResult = OnboardingGuidance;
+
 export interface OutputsSaveParams {
   title?: string;
   /** Who may read it: its owner, a team too, all of the tenant. It is set when it is first saved. */
@@ -2607,7 +2625,7 @@ export interface OutputsExportParams {
   format?: "md" | "html" | "pdf" | "docx";
 }
 
-export type OutputsExportResult = string;
+export type OutputsExportResult = string | Blob;
 
 export interface OutputsEmailParams {
   /** Its id or its slug. */
@@ -3787,6 +3805,28 @@ export interface MergeProposal {
   resolved_at: string | null;
   resolved_by_user_id: string | null;
   resolution_note: string | null;
+}
+
+export interface OnboardingGuidance {
+  dismissed_at: string | null;
+  all_complete: boolean;
+  /** False for an agent that no person owns: the guidance is general then, without steps. */
+  personalized: boolean;
+  completed_steps: number;
+  total_steps: number;
+  steps: Array<{
+    key: "connect_agent" | "declare_interest" | "publish_event" | "acknowledge_delivery" | "create_memory" | "search_memory" | "save_handoff" | "complete_run";
+    status: "todo" | "done";
+    /** From what the organisation really holds. */
+    source: "derived";
+  }>;
+  next_action: {
+    key: "connect_agent" | "declare_interest" | "publish_event" | "acknowledge_delivery" | "create_memory" | "search_memory" | "save_handoff" | "complete_run";
+    ccode: "Connect" | "Capture" | "Consult" | "Continue" | "Complete";
+    title: string;
+    /** What to ask an agent for. */
+    suggested_prompt: string;
+  } | null;
 }
 
 export interface Output {

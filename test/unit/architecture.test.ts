@@ -3,6 +3,7 @@ import { type Source, sources } from "../support/sources.ts";
 
 const PRODUCT = ["*.ts", "{admin,connectors,lib,mixins,observability,services,storage}/**/*.ts"];
 const all = sources(...PRODUCT);
+const client = sources("client/{*,cli/*,generate/*,generated/*}.ts");
 const inFolder = (folder: string) => all.filter(({ file }) => file.startsWith(`${folder}/`));
 
 /** `services/events` of any file in it; undefined for files that no domain owns. */
@@ -63,8 +64,21 @@ describe("imports go one way", () => {
     expect(offences(others, (of) => domainOf(of) !== "services/gateway")).toEqual([]);
   });
 
+  test("the client is a package of its own: only what generates it reads contracts", () => {
+    const reads = offences(
+      client,
+      (of, { file }) => of.startsWith("client/") || file.startsWith("client/generate/"),
+    );
+    expect(reads).toEqual([]);
+    const generators = client.filter(({ file }) => file.startsWith("client/generate/"));
+    const below = /^(client|lib)\/|^services\/contracts\.ts$/;
+    expect(offences(generators, (of) => below.test(of))).toEqual([]);
+    const shipped = client.filter((source) => !generators.includes(source));
+    expect(offences(shipped, (of) => !of.startsWith("client/generate/"))).toEqual([]);
+  });
+
   test("there is no circle", () => {
-    expect(circles(all)).toEqual([]);
+    expect([...circles(all), ...circles(client)]).toEqual([]);
   });
 });
 
@@ -73,10 +87,31 @@ test("only config.ts reads the environment", () => {
     .filter(({ text }) => /process\.env\b|from "node:process"/.test(text))
     .map(({ file }) => file);
   expect(readers).toEqual(["config.ts"]);
+  const clients = client.filter(({ text }) => /process\.env\b|from "node:process"/.test(text));
+  expect(clients.map(({ file }) => file)).toEqual(["client/cli/settings.ts"]);
+});
+
+test("what a browser loads of the client needs no Node", () => {
+  const shipped = client.filter(({ file }) => !/^client\/(generate|cli)\/|^client\/cli\.ts$/.test(file));
+  const offending = shipped.filter(({ text }) => /from "node:|\bprocess\.|\bBuffer\b/.test(text));
+  expect(offending.map(({ file }) => file)).toEqual([]);
+  expect(shipped.length).toBeGreaterThan(10);
+});
+
+test("the client depends on nothing", () => {
+  const foreign = client.flatMap(({ file, text }) =>
+    [...text.matchAll(/from "([^."][^"]*)"/g)]
+      .filter(([, name]) => !(name as string).startsWith("node:"))
+      .map(([, name]) => `${file} → ${name}`),
+  );
+  expect(foreign).toEqual([]);
 });
 
 test("a file has 400 lines at most", () => {
-  const long = all.filter(({ text }) => text.split("\n").length > 400).map(({ file }) => file);
+  const written = client.filter(({ file }) => !file.startsWith("client/generated/"));
+  const long = [...all, ...written]
+    .filter(({ text }) => text.split("\n").length > 400)
+    .map(({ file }) => file);
   expect(long).toEqual([]);
 });
 
