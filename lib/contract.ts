@@ -20,6 +20,19 @@ export type Access =
 
 type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
+/**
+ * What a client of MCP may take for granted of a tool. By the method: GET only reads, POST adds, and may do so twice;
+ * others change or delete, and once is as good as twice.
+ */
+export interface ToolHints {
+  readOnly?: boolean;
+  /** Changes or removes what is there, and not only adds to it. */
+  destructive?: boolean;
+  idempotent?: boolean;
+  /** Instead of the operation's own description, where that speaks of HTTP. */
+  description?: string;
+}
+
 interface OperationSpec<Path extends TProperties, Query extends TProperties, Body extends TProperties> {
   /** The Moleculer action: `<service>.<name>`. Also the OpenAPI operationId. */
   action: string;
@@ -71,8 +84,8 @@ interface OperationSpec<Path extends TProperties, Query extends TProperties, Bod
   waits?: boolean;
   /** Answers 200 with a structured refusal where others answer an HTTP error (spec: Errors, other rules). */
   refusesInBand?: boolean;
-  /** Offered to agents as an MCP tool. */
-  mcp?: boolean;
+  /** Offered to agents as an MCP tool; with what the method does not say. */
+  mcp?: boolean | ToolHints;
   /** Whether it is noted in the audit log, where that does not follow from what it is: see `isAudited`. */
   audit?: boolean;
   /** The answer holds a secret: a stored idempotent answer is encrypted and short-lived. */

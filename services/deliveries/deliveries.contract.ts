@@ -58,7 +58,7 @@ export const poll = operation({
   },
   results: { 200: Type.Object({ deliveries: Type.Array(DeliveryEvent), count: Type.Integer() }) },
   waits: true,
-  mcp: true,
+  mcp: { readOnly: false, destructive: false, idempotent: false },
 });
 
 export const ack = operation({
@@ -69,7 +69,7 @@ export const ack = operation({
   access: receiver,
   body: deliveryIds,
   results: { 200: Type.Object({ acknowledged: Type.Integer() }) },
-  mcp: true,
+  mcp: { idempotent: true },
 });
 
 export const nack = operation({

@@ -81,7 +81,12 @@ export const publishEvent = operation({
   maxBody: BATCH_MAX_BYTES,
   results: { 202: Type.Union([PublishResult, BatchResult]), 200: PublishResult },
   errors: ["invalid_event", "payload_too_large", "unsupported_media_type", "service_unavailable"],
-  mcp: true,
+  mcp: {
+    idempotent: true,
+    description:
+      "One CloudEvent. It is durable once it is accepted; an `id` that is known is answered `duplicate` and published " +
+      "no second time. The types `service.*` and `memory.cited` are the service's own.",
+  },
 });
 
 export const EVENT_STATES = ["accepted", "fanned_out", "parked"] as const;

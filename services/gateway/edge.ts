@@ -12,9 +12,10 @@ import { requireOwnPage } from "./browser.ts";
 import { clientAddress, givenRequestId } from "./client.ts";
 import { sendConsole } from "./console.ts";
 import { assetOf } from "./docs.ts";
-import { type Exchange, type Link, RootCall, type StreamHandler } from "./exchange.ts";
+import { type Asked, type Exchange, type Link, RootCall, type StreamHandler } from "./exchange.ts";
 import { sendFromBlob } from "./from-blob.ts";
 import { idempotencyKey, once } from "./idempotency.ts";
+import { exchangeWithin } from "./inner.ts";
 import { type Allowance, CallerLimits, LocalRateCounters, rateLimited } from "./limits.ts";
 import { bearerIs, mayMonitor } from "./monitor.ts";
 import { RequestObserver } from "./observe.ts";
@@ -119,16 +120,40 @@ export class Edge {
     const counted = this.#overload.enter(op);
     try {
       await this.#admit(exchange);
-      if (exchange.caller && isRefusedInBand(op, exchange.caller)) return this.#refuseInBand(exchange);
       if (op.stream) return await this.#stream(exchange);
-      const key = idempotencyKey(exchange);
-      const answer = await (key === null
-        ? this.#answer(exchange)
-        : once(exchange, key, this.#runtime.blobs, () => this.#answer(exchange)));
-      await this.#send(exchange, answer);
+      await this.#send(exchange, await this.#carryOut(exchange));
     } finally {
       if (counted) this.#overload.leave();
     }
+  }
+
+  /** What a caller who was admitted is answered. */
+  async #carryOut(exchange: Exchange): Promise<Answer> {
+    const { op, caller } = exchange;
+    if (caller && isRefusedInBand(op, caller)) return refuseInBand(exchange);
+    const key = idempotencyKey(exchange);
+    if (key === null) return this.#answer(exchange);
+    return once(exchange, key, this.#runtime.blobs, () => this.#answer(exchange));
+  }
+
+  /** Carries out what is asked within a request: all checks but those that the request itself has passed. */
+  async #perform(outer: Exchange, asked: Asked): Promise<Answer> {
+    const started = performance.now();
+    const { op } = asked;
+    let counted = false;
+    let answer: Answer;
+    try {
+      requireSpace(op, this.#runtime.disk);
+      authorize(op, outer.caller as Caller);
+      counted = this.#overload.enter(op);
+      answer = await this.#carryOut(exchangeWithin(outer, asked, this.#broker));
+    } catch (err) {
+      answer = errorAnswer(this.#faultOf(err, outer.request_id), outer.request_id);
+    } finally {
+      if (counted) this.#overload.leave();
+    }
+    this.#observer.measure(op, answer.status, started);
+    return answer;
   }
 
   /** Authentication, limits, authorization: before the body is read, so that nothing is learnt from a 400. */
@@ -153,12 +178,6 @@ export class Edge {
     if (allowance && !allowance.allowed) throw rateLimited(allowance, now);
   }
 
-  #refuseInBand(exchange: Exchange): void {
-    discardBody(exchange.req);
-    const body = JSON.stringify(exchange.op.scopeRefusal);
-    this.#send(exchange, { status: 200, type: JSON_TYPE, body });
-  }
-
   async #answer(exchange: Exchange): Promise<Answer> {
     const params = await readParams(exchange, this.#parts.bodyReaders, this.#runtime.blobs);
     const call = () => exchange.ctx.call(exchange.op.action, params);
@@ -175,7 +194,9 @@ export class Edge {
     const params = await readParams(exchange, this.#parts.bodyReaders, this.#runtime.blobs);
     const headers = edgeHeaders({ ...exchange, last: false });
     for (let i = 0; i < headers.length; i += 2) res.setHeader(headers[i] as string, headers[i + 1] as string);
-    await (this.#parts.streams[op.action] as StreamHandler)(exchange, params, this.#linkOf(exchange));
+    const perform = (asked: Asked) => this.#perform(exchange, asked);
+    const handler = this.#parts.streams[op.action] as StreamHandler;
+    await handler(exchange, params, this.#linkOf(exchange), perform);
   }
 
   /** What is no operation may be a file of the page at /docs, or of the console. */
@@ -207,13 +228,25 @@ export class Edge {
   #fail(arrival: Arrival, err: unknown): void {
     const { req, res, request_id } = arrival;
     if (res.destroyed) return;
-    const fault = toFault(err);
-    if (fault.type === "internal_error") this.#broker.logger.error({ err, request_id }, "request failed");
+    const fault = this.#faultOf(err, request_id);
     // A stream that has begun can only be cut off.
     if (res.headersSent) res.destroy();
     discardBody(req);
     this.#send(arrival, errorAnswer(fault, request_id));
   }
+
+  /** What a caller is told of an error. What it is not told is logged. */
+  #faultOf(err: unknown, request_id: string): Fault {
+    const fault = toFault(err);
+    if (fault.type === "internal_error") this.#broker.logger.error({ err, request_id }, "request failed");
+    return fault;
+  }
+}
+
+/** Answers a caller without the scope as the operation says, with 200. */
+function refuseInBand({ req, op }: Exchange): Answer {
+  discardBody(req);
+  return { status: 200, type: JSON_TYPE, body: JSON.stringify(op.scopeRefusal) };
 }
 
 function admitOperator(req: IncomingMessage, token: string | null): void {

@@ -3,6 +3,7 @@ import type { CallingOptions, ServiceBroker } from "moleculer";
 import type { Caller, Meta } from "../../lib/caller.ts";
 import type { Allowance } from "./limits.ts";
 import type { Target } from "./paths.ts";
+import type { Answer } from "./respond.ts";
 
 /** One HTTP request on its way through the gateway. */
 export interface Exchange extends Target {
@@ -23,6 +24,7 @@ export type StreamHandler = (
   exchange: Exchange,
   params: Record<string, unknown>,
   link: Link,
+  perform: Perform,
 ) => Promise<void>;
 
 /** What ends a stream from this side. */
@@ -32,6 +34,17 @@ export interface Link {
   /** Rejects once the caller's token is refused. */
   recheck(): Promise<unknown>;
 }
+
+/** A request that is made of another one, such as the operation that an MCP tool stands for. */
+export interface Asked extends Target {
+  headers: Record<string, string>;
+  /** Path and query: what an Idempotency-Key is bound to, with the body. */
+  url: string;
+  body?: string;
+}
+
+/** Carries out what is asked for the caller of a request, as if it had come by itself. Never throws: a fault is an answer. */
+export type Perform = (asked: Asked) => Promise<Answer>;
 
 /**
  * What an outside request calls actions with: the first context of the call is the action's own, as a context for

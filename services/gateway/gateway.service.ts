@@ -6,6 +6,7 @@ import { CallerCache } from "./authenticate.ts";
 import { cloudEventsReader } from "./cloudevents.ts";
 import { gateway } from "./gateway.ts";
 import { streamStats } from "./live.ts";
+import { serveMcp } from "./mcp/serve.ts";
 import { streamDeliveries } from "./sse.ts";
 
 /** The gateway of a node, with every operation there is. */
@@ -14,7 +15,11 @@ export const gatewayService: ServiceFactory = (runtime) =>
     operations: operations.map((op) => withLimit(op, runtime.config)),
     callers: new CallerCache(broker, runtime.config.PUBLIC_URL),
     bodyReaders: { cloudevents: cloudEventsReader(runtime.config.EVENT_MAX_BYTES) },
-    streams: { "deliveries.stream": streamDeliveries(broker), "live.watch": streamStats },
+    streams: {
+      "deliveries.stream": streamDeliveries(broker),
+      "gateway.mcp": serveMcp(runtime, operations),
+      "live.watch": streamStats,
+    },
   }));
 
 /** In JSON a byte of text has six characters at the most. */

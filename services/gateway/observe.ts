@@ -51,7 +51,7 @@ export class RequestObserver {
   end(req: SeenRequest, res: ServerResponse): void {
     const seen = req.$seen as Seen;
     const { op, span } = seen;
-    const seconds = (performance.now() - seen.started) / 1000;
+    const seconds = secondsSince(seen.started);
     const status = res.headersSent ? res.statusCode : GONE;
     metrics.requestsInFlight.dec();
     if (!op?.stream) this.#duration(op, status).observe(seconds);
@@ -59,6 +59,11 @@ export class RequestObserver {
     const { log } = this.#runtime;
     if (status >= 500) log.error(accessLine(req, status, seen, seconds), "request");
     else if (log.isLevelEnabled("debug")) log.debug(accessLine(req, status, seen, seconds), "request");
+  }
+
+  /** Measures an operation that was carried out within a request for another. */
+  measure(op: Operation, status: number, started: number): void {
+    this.#duration(op, status).observe(secondsSince(started));
   }
 
   #duration(op: Operation | null, status: number) {
@@ -71,6 +76,10 @@ export class RequestObserver {
     }
     return duration;
   }
+}
+
+function secondsSince(started: number): number {
+  return (performance.now() - started) / 1000;
 }
 
 /** The route, never the path: some paths hold a secret (`/w/…`). */

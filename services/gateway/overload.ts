@@ -40,6 +40,8 @@ export class Overload {
       return false;
     }
     this.#requireTimely();
+    // What it carries out over its connection is counted by itself.
+    if (op.stream) return false;
     if (this.#writes >= this.#maxWrites) throw busy("Too many writes are under way here.");
     this.#writes++;
     return true;

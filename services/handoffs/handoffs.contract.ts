@@ -115,7 +115,7 @@ export const saveHandoff = operation({
   maxBody: MAX_BODY,
   results: { 200: Handoff, 201: Handoff },
   errors: ["validation_error", "conflict", "payload_too_large"],
-  mcp: true,
+  mcp: { destructive: true },
 });
 
 export const listHandoffs = operation({
@@ -171,7 +171,7 @@ export const resumeHandoff = operation({
   },
   alsoProduces: "text/markdown",
   errors: ["not_found"],
-  mcp: true,
+  mcp: { idempotent: true },
 });
 
 export const getHandoff = operation({
@@ -217,7 +217,7 @@ export const pinHandoff = operation({
   path,
   results: { 200: Handoff },
   errors: ["not_found"],
-  mcp: true,
+  mcp: { idempotent: true },
 });
 
 export const unpinHandoff = operation({
@@ -228,7 +228,7 @@ export const unpinHandoff = operation({
   path,
   results: { 200: Handoff },
   errors: ["not_found"],
-  mcp: true,
+  mcp: { idempotent: true },
 });
 
 export const handoffsOperations = [

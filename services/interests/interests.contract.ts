@@ -150,7 +150,7 @@ export const testInterest = operation({
     }),
   },
   errors: ["forbidden", "not_found", "validation_error"],
-  mcp: true,
+  mcp: { readOnly: true },
 });
 
 export const interestsOperations = [

@@ -300,7 +300,7 @@ export const forgetMemory = operation({
     200: Type.Object({ memory_id: Uuid("memory"), forgotten: Type.Boolean(), invalid_at: Timestamp }),
   },
   errors: ["forbidden", "not_found"],
-  mcp: true,
+  mcp: { destructive: true, idempotent: true },
 });
 
 export const restoreMemory = operation({
@@ -313,7 +313,7 @@ export const restoreMemory = operation({
   path,
   results: { 200: Memory },
   errors: ["forbidden", "not_found", "conflict"],
-  mcp: true,
+  mcp: { idempotent: true },
 });
 
 export const supersedeMemory = operation({
@@ -329,7 +329,7 @@ export const supersedeMemory = operation({
     200: Type.Object({ memory_id: Uuid("memory"), superseded_by: Uuid("memory"), invalid_at: Timestamp }),
   },
   errors: ["validation_error", "not_found", "conflict"],
-  mcp: true,
+  mcp: { destructive: true },
 });
 
 export const explainLineage = operation({

@@ -104,7 +104,7 @@ export const searchMemories = operation({
     }),
   },
   errors: ["validation_error"],
-  mcp: true,
+  mcp: { readOnly: true },
 });
 
 export const memorySearchOperations = [searchMemories] as const;

@@ -128,7 +128,11 @@ export const saveOutput = operation({
   fromBlob: { field: "body" },
   results: { 201: Output },
   errors: ["validation_failed", "validation_error", "not_found", "conflict", "payload_too_large"],
-  mcp: true,
+  mcp: {
+    description:
+      "The text is kept byte for byte. With `output_id` a new version is saved: what else is given replaces what was " +
+      "there, and earlier versions stay as they are.",
+  },
 });
 
 export const listOutputs = operation({

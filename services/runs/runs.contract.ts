@@ -123,7 +123,7 @@ export const closeRun = operation({
   body: { outcome: oneOf(OUTCOMES), note: Type.Optional(nullable(Text)) },
   results: { 200: Run },
   errors: ["not_found", "conflict"],
-  mcp: true,
+  mcp: { destructive: true },
 });
 
 export const retrospective = operation({

@@ -51,6 +51,35 @@ const document = {
 export const openapi = operation({ route: "GET /openapi.json", root: true, ...document });
 export const openapiVersioned = operation({ route: "GET /openapi.json", ...document });
 
+/** Both under the version segment and at the origin (api.md "Others"). */
+const protocol = {
+  action: "gateway.mcp",
+  summary: "One message of the Model Context Protocol",
+  description:
+    "Streamable HTTP without sessions, revision 2026-07-28, and those of 2025 for older clients: one JSON-RPC message a " +
+    "request. The tools are operations of this API, each under its name with `_` for the dot, as far as the caller " +
+    "may use them.",
+  access: { by: "any" },
+  query: {
+    tools: Type.Optional(
+      Type.String({
+        description: "Only these tools: domains or names, comma-separated. Some clients take few.",
+        examples: ["memories,handoffs,events_publish"],
+      }),
+    ),
+  },
+  wholeBody: true,
+  body: { message: Type.Unknown({ examples: [{ jsonrpc: "2.0", id: 1, method: "tools/list" }] }) },
+  maxBody: 4_194_304,
+  results: {
+    200: Type.Unknown({ description: "A JSON-RPC response, or server-sent events that end with one." }),
+  },
+  stream: true,
+} as const;
+
+export const mcp = operation({ route: "POST /mcp", root: true, ...protocol });
+export const mcpVersioned = operation({ route: "POST /mcp", ...protocol });
+
 export const docs = operation({
   action: "gateway.docs",
   route: "GET /docs",
@@ -68,5 +97,7 @@ export const systemOperations = [
   readMetrics,
   openapi,
   openapiVersioned,
+  mcp,
+  mcpVersioned,
   docs,
 ] as const;

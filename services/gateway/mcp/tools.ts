@@ -1,0 +1,106 @@
+import type { Tool } from "@modelcontextprotocol/server";
+import type { Caller } from "../../../lib/caller.ts";
+import type { Operation } from "../../../lib/contract.ts";
+import { Fault, isFault } from "../../../lib/faults.ts";
+import { authorize, isRefusedInBand } from "../access.ts";
+
+/** An operation as MCP offers it. */
+export interface OperationTool {
+  op: Operation;
+  tool: Tool;
+}
+
+/** The tools of all operations that are offered to agents, by their names. Pure: of the same contracts the same tools. */
+export function toolsOf(operations: readonly Operation[]): ReadonlyMap<string, OperationTool> {
+  const tools = operations.filter(({ mcp }) => mcp).map((op) => ({ op, tool: describe(op) }));
+  tools.sort((a, b) => (a.tool.name < b.tool.name ? -1 : 1));
+  return new Map(tools.map((each) => [each.tool.name, each]));
+}
+
+/** Those tools that `chosen` names, by domain (`memories`) or one by one (`memories_search`); all where it is absent. */
+export function choose(
+  tools: ReadonlyMap<string, OperationTool>,
+  chosen: string | undefined,
+): ReadonlyMap<string, OperationTool> {
+  if (chosen === undefined) return tools;
+  const names = chosen.split(",").map((name) => name.trim());
+  const unknown = names.find((name) => ![...tools.values()].some((tool) => isNamed(tool, name)));
+  if (unknown !== undefined) throw noSuchTool(unknown, tools);
+  return new Map([...tools].filter(([, tool]) => names.some((name) => isNamed(tool, name))));
+}
+
+function isNamed({ op, tool }: OperationTool, name: string): boolean {
+  return tool.name === name || domainOf(op) === name;
+}
+
+function domainOf({ action }: Operation): string {
+  return action.split(".")[0] as string;
+}
+
+function noSuchTool(value: string, tools: ReadonlyMap<string, OperationTool>): Fault {
+  const domains = [...new Set([...tools.values()].map(({ op }) => domainOf(op)))].sort();
+  const expected = `${domains.join(", ")}, or names of tools`;
+  const details = { field: "tools", value, expected, example: "memories,handoffs" };
+  return new Fault(
+    "validation_failed",
+    `tools: ${value} is neither a domain nor a tool: expected ${expected}.`,
+    details,
+  );
+}
+
+/** Whether a caller may use an operation at all: whether it is listed for it. */
+export function isOffered(op: Operation, caller: Caller): boolean {
+  try {
+    authorize(op, caller);
+    return !isRefusedInBand(op, caller);
+  } catch (err) {
+    if (isFault(err)) return false;
+    throw err;
+  }
+}
+
+/** `memories.search` → `memories_search`: many clients take no dot in a tool's name. */
+function describe(op: Operation): Tool {
+  const { summary, mcp } = op;
+  const description = (typeof mcp === "object" ? mcp.description : undefined) ?? op.description;
+  return {
+    name: op.action.replace(".", "_"),
+    title: summary,
+    description: description ? `${summary}. ${description}` : `${summary}.`,
+    inputSchema: inputSchema(op),
+    annotations: { title: summary, ...hints(op) },
+  };
+}
+
+/** What a client may take for granted when it decides whether to ask its user: the method's meaning, unless the contract knows better. */
+function hints({ method, mcp }: Operation): Tool["annotations"] {
+  const given = typeof mcp === "object" ? mcp : {};
+  const readOnlyHint = given.readOnly ?? method === "GET";
+  return {
+    readOnlyHint,
+    destructiveHint: !readOnlyHint && (given.destructive ?? method !== "POST"),
+    idempotentHint: given.idempotent ?? (readOnlyHint || method !== "POST"),
+    openWorldHint: false,
+  };
+}
+
+interface ObjectSchema {
+  properties?: Record<string, unknown>;
+  required?: string[];
+}
+
+/** The fields of path, query and body side by side; a body that is one object without a name is its own fields. */
+function inputSchema(op: Operation): Tool["inputSchema"] {
+  const whole = op.wholeBody ? (Object.values(op.body ?? {})[0] as unknown as ObjectSchema) : undefined;
+  const { properties, required } = whole ?? {
+    properties: { ...op.path, ...op.query, ...op.body },
+    required: op.params.required as string[] | undefined,
+  };
+  return plain({ type: "object", properties, ...(required?.length && { required }) });
+}
+
+/** Without what only this service reads (`x-identifier`, `x-value`) and TypeBox's own marks. */
+function plain(schema: object): Tool["inputSchema"] {
+  const text = JSON.stringify(schema, (key, value) => (key.startsWith("x-") ? undefined : value));
+  return JSON.parse(text) as Tool["inputSchema"];
+}

@@ -1,0 +1,220 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { newAgent, type TestAgent } from "../support/agents.ts";
+import { connectMcp, type McpClient, REVISIONS } from "../support/mcp.ts";
+import { startServer, type TestServer } from "../support/server.ts";
+import { settle } from "../support/settle.ts";
+import { makeWorld, OPERATOR_TOKEN, refusal, type World } from "../support/tenancy.ts";
+
+let server: TestServer;
+let mine: World;
+let theirs: World;
+let agent: TestAgent;
+let mcp: McpClient;
+
+const SCOPES = ["send", "receive", "memory:read", "memory:write"];
+const MEMORY = { title: "Terms", content: "ACME pays within 30 days.", type: "semantic", scope: "agent" };
+
+beforeAll(async () => {
+  server = await startServer({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "5000" } });
+  [mine, theirs] = [await makeWorld(server, "mine"), await makeWorld(server, "theirs")];
+  agent = await newAgent(server, mine.admin, SCOPES);
+  mcp = await connectMcp(server, agent.token);
+});
+afterAll(async () => {
+  await mcp?.client.close();
+  await server?.stop();
+});
+
+const raw = (message: unknown, headers: Record<string, string> = {}) =>
+  agent.post(`${server.root}/mcp`, message, {
+    accept: "application/json, text/event-stream",
+    ...headers,
+  });
+const PING = { jsonrpc: "2.0", id: 1, method: "ping" };
+
+describe.each(REVISIONS)("the official client, revision %s", (revision) => {
+  test("publishes, polls, remembers, searches and resumes", async () => {
+    await using own = await connectMcp(server, agent.token, { revision });
+    expect(own.client.getNegotiatedProtocolVersion()).toBe(revision);
+    const type = `com.example.r${revision.replaceAll("-", "")}`;
+    await own.call("interests_create", { agent_id: agent.id, event_type: type });
+    const event = { specversion: "1.0", id: revision, source: "urn:test", type, data: { n: 1 } };
+    expect(await own.call("events_publish", event)).toMatchObject({ status: "accepted" });
+    const { deliveries } = await own.call("deliveries_poll", { wait: 20 });
+    expect(deliveries).toMatchObject([{ payload: { id: revision, data: { n: 1 } } }]);
+    expect(await own.call("deliveries_ack", { delivery_ids: [deliveries[0].id] })).toEqual({
+      acknowledged: 1,
+    });
+
+    const { id } = await own.call("memories_create", { ...MEMORY, title: `Terms of ${revision}` });
+    await settle(async () => {
+      const { results } = await own.call("memories_search", { query: `Terms of ${revision}` });
+      return results.some(({ memory }: { memory: { id: string } }) => memory.id === id);
+    });
+
+    await own.call("handoffs_save", { name: `work-${revision}`, payload: { next_action: "Ship it" } });
+    expect(await own.call("handoffs_resume", { query: `work-${revision}` })).toContain("Ship it");
+  });
+});
+
+test("an answer that is a list keeps its value where the revision can", async () => {
+  await mcp.call("handoffs_save", { name: "listed" });
+  expect(await mcp.call("handoffs_list", { q: "listed", limit: 1 })).toMatchObject([{ name: "listed" }]);
+  await using old = await connectMcp(server, agent.token, { revision: "2025-11-25" });
+  expect(await old.call("handoffs_list", { q: "listed", limit: 1 })).toMatchObject({
+    result: [{ name: "listed" }],
+  });
+});
+
+describe("tools", () => {
+  test("are operations with their schemas and what they do", async () => {
+    const { tools } = await mcp.client.listTools();
+    const search = tools.find(({ name }) => name === "memories_search");
+    expect(search).toMatchObject({
+      title: expect.any(String),
+      description: expect.any(String),
+      inputSchema: { type: "object", required: ["query"], properties: { query: { type: "string" } } },
+      annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+    });
+    const hints = (name: string) => tools.find((tool) => tool.name === name)?.annotations;
+    expect(hints("deliveries_poll")).toMatchObject({ readOnlyHint: false, destructiveHint: false });
+    expect(hints("outputs_delete")).toMatchObject({ destructiveHint: true, idempotentHint: true });
+    expect(hints("memories_create")).toMatchObject({ readOnlyHint: false, destructiveHint: false });
+    expect(JSON.stringify(tools)).not.toMatch(/"x-\w/);
+  });
+
+  test("are not shown to who may not use them, and refuse as over HTTP", async () => {
+    await using reader = await connectMcp(server, await mine.tokenWith(["memory:read"]));
+    const names = await reader.names();
+    expect(names).toContain("memories_search");
+    expect(names.filter((name) => /create|save|publish|poll|delete/.test(name))).toEqual([]);
+    expect(await reader.refused("memories_create", MEMORY)).toMatchObject({
+      code: "insufficient_scope",
+      details: { required_scope: "memory:write" },
+    });
+    await using person = await connectMcp(server, mine.adminToken);
+    expect(await person.names()).not.toContain("deliveries_poll");
+  });
+
+  test("can be had by domain or by name", async () => {
+    await using few = await connectMcp(server, agent.token, { query: "tools=handoffs,events_publish" });
+    const names = await few.names();
+    expect(names.filter((name) => !name.startsWith("handoffs_"))).toEqual(["events_publish"]);
+    expect(names.length).toBeGreaterThan(5);
+    await expect(few.call("memories_list")).rejects.toMatchObject({ code: -32602 });
+    expect(await agent.post(`${server.root}/mcp?tools=handoff`, PING)).toMatchObject(
+      refusal(400, "validation_failed", { field: "tools", value: "handoff" }),
+    );
+  });
+
+  test("answer a bad argument with the envelope, an unknown name with the protocol's error", async () => {
+    expect(await mcp.refused("memories_create", { ...MEMORY, type: "dream" })).toMatchObject({
+      code: "validation_error",
+      request_id: expect.any(String),
+      details: { field: "type", value: "dream" },
+    });
+    await expect(mcp.call("memories_dream")).rejects.toMatchObject({ code: -32602 });
+  });
+
+  test("carry a call with a key out once", async () => {
+    const create = (content: string) =>
+      mcp.client.callTool({
+        name: "memories_create",
+        arguments: { ...MEMORY, content },
+        _meta: { "afferent/idempotency_key": "once" },
+      });
+    const [first, again] = [await create("One"), await create("One")];
+    expect(again.structuredContent).toEqual(first.structuredContent);
+    expect((await create("Two")).structuredContent).toMatchObject({ error: { code: "conflict" } });
+  });
+
+  test("take files and give long texts", async () => {
+    const file_content = Buffer.from("# Alarms\n\nCall the duty engineer.").toString("base64");
+    const upload = { filename: "alarms.md", mime_type: "text/markdown", file_content, scope: "agent" };
+    const { document_id } = await mcp.call("documents_upload", upload);
+    await settle(async () => (await mcp.call("documents_get", { document_id })).status === "stored");
+    const body = 'Ünïcode "quoted"\n'.repeat(20_000);
+    const saved = await mcp.call("outputs_save", { title: "Long", body });
+    expect((await mcp.call("outputs_get", { output_id: saved.id })).body).toBe(body);
+  });
+});
+
+describe("resources", () => {
+  test("are memories, outputs, handoffs and bundles", async () => {
+    const { resourceTemplates } = await mcp.client.listResourceTemplates();
+    expect(resourceTemplates.map(({ uriTemplate }) => uriTemplate)).toEqual([
+      "afferent://memories/{id}",
+      "afferent://outputs/{id}",
+      "afferent://handoffs/{id}",
+      "afferent://bundles/{id}",
+    ]);
+    const memory = await mcp.call("memories_create", { ...MEMORY, title: "Read me" });
+    const output = await mcp.call("outputs_save", { title: "Notes", body: "# Notes\n" });
+    const handoff = await mcp.call("handoffs_save", { name: "read-me", summary: "Halfway." });
+    const bundle = await mcp.call("bundles_assemble", { query: "terms" });
+    const read = async (uri: string) => (await mcp.client.readResource({ uri })).contents[0];
+    expect(await read(`afferent://memories/${memory.id}`)).toMatchObject({
+      mimeType: "application/json",
+      text: expect.stringContaining('"title":"Read me"'),
+    });
+    const markdown = (text: string) => ({ mimeType: "text/markdown", text: expect.stringContaining(text) });
+    expect(await read(`afferent://outputs/${output.id}`)).toMatchObject(markdown("# Notes\n"));
+    expect(await read(`afferent://handoffs/${handoff.id}`)).toMatchObject(markdown("Halfway."));
+    expect(await read(`afferent://bundles/${bundle.id}`)).toMatchObject(markdown("#"));
+    const { resources } = await mcp.client.listResources();
+    expect(resources.map(({ uri }) => uri)).toEqual(
+      expect.arrayContaining([`afferent://outputs/${output.id}`, `afferent://handoffs/${handoff.id}`]),
+    );
+  });
+
+  test("and all else of another tenant are not found", async () => {
+    const id = await theirs.idOf("memory");
+    expect(await mcp.refused("memories_get", { id })).toMatchObject({
+      code: "not_found",
+      details: { resource_type: "memory", resource_id: id },
+    });
+    for (const uri of [`afferent://memories/${id}`, "afferent://memories/nothing", "file:///etc/passwd"]) {
+      await expect(mcp.client.readResource({ uri })).rejects.toMatchObject({ code: -32602, data: { uri } });
+    }
+  });
+});
+
+describe("the endpoint", () => {
+  test("asks for a token, one message and POST", async () => {
+    const { status, headers } = await fetch(`${server.root}/mcp`, { method: "POST", body: "{}" });
+    expect([status, headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
+    expect(await agent.get(`${server.root}/mcp`)).toMatchObject(refusal(405, "method_not_allowed"));
+    expect(await raw([PING, PING])).toMatchObject(refusal(400, "validation_failed"));
+    expect(await raw("{", { "content-type": "application/json" })).toMatchObject(
+      refusal(400, "validation_failed"),
+    );
+  });
+
+  test("answers below /v1 too, and counts a message as a request", async () => {
+    const left = async () => Number((await agent.post("/mcp", PING)).headers.get("x-ratelimit-remaining"));
+    expect((await left()) - (await left())).toBe(1);
+  });
+
+  test("serves pages of its own and of this machine only", async () => {
+    expect(await raw(PING, { origin: "https://evil.example" })).toMatchObject(refusal(403, "forbidden"));
+    expect(await raw(PING, { origin: "http://localhost:6274" })).toMatchObject({ status: 200 });
+  });
+
+  test("a client that leaves gives up its poll", async () => {
+    const type = "com.example.left";
+    await mcp.call("interests_create", { agent_id: agent.id, event_type: type });
+    const leaving = new AbortController();
+    const { signal } = leaving;
+    const poll = mcp.client.callTool({ name: "deliveries_poll", arguments: { wait: 30 } }, { signal });
+    const gone = expect(poll).rejects.toThrow();
+    // Besides the request for the measures.
+    const polling = async () => /http_requests_in_flight 2/.test(await server.metrics());
+    await settle(polling);
+    leaving.abort();
+    await gone;
+    await settle(async () => !(await polling()));
+    await mcp.call("events_publish", { specversion: "1.0", id: "left", source: "urn:test", type });
+    const { deliveries } = await mcp.call("deliveries_poll", { wait: 20 });
+    expect(deliveries).toMatchObject([{ payload: { id: "left" } }]);
+  });
+});

@@ -1,0 +1,59 @@
+import { type CallToolResult, Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import type { TestServer } from "./server.ts";
+
+/** The stateless revision, and the one before it, as the official client speaks them. */
+export const REVISIONS = ["2026-07-28", "2025-11-25"] as const;
+
+export interface McpOptions {
+  revision?: (typeof REVISIONS)[number];
+  /** Query of the address: `tools=memories`. */
+  query?: string;
+}
+
+/** The official client, connected. */
+export interface McpClient extends AsyncDisposable {
+  client: Client;
+  /** Calls a tool and gives its value, or its text. @throws Error when it is an error */
+  // biome-ignore lint/suspicious/noExplicitAny: tests assert on shapes that the type checker cannot know
+  call(name: string, args?: Record<string, unknown>): Promise<any>;
+  /** Calls a tool that refuses, and gives the envelope's error. */
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  refused(name: string, args?: Record<string, unknown>): Promise<any>;
+  names(): Promise<string[]>;
+}
+
+export async function connectMcp(
+  server: Pick<TestServer, "root">,
+  token: string,
+  { revision = "2026-07-28", query = "" }: McpOptions = {},
+): Promise<McpClient> {
+  const modern = revision === "2026-07-28";
+  const client = new Client(
+    { name: "test", version: "1" },
+    modern ? { versionNegotiation: { mode: { pin: revision } } } : {},
+  );
+  const url = new URL(`${server.root}/mcp${query && `?${query}`}`);
+  const requestInit = { headers: { authorization: `Bearer ${token}` } };
+  await client.connect(new StreamableHTTPClientTransport(url, { requestInit }));
+  const call = (name: string, args: Record<string, unknown> = {}) =>
+    client.callTool({ name, arguments: args }) as Promise<CallToolResult>;
+  return {
+    client,
+    async call(name, args) {
+      const result = await call(name, args);
+      if (result.isError) throw new Error(`${name}: ${textOf(result)}`);
+      return result.structuredContent ?? textOf(result);
+    },
+    async refused(name, args) {
+      const result = await call(name, args);
+      if (!result.isError) throw new Error(`${name} was not refused: ${textOf(result)}`);
+      return JSON.parse(textOf(result)).error;
+    },
+    names: async () => (await client.listTools()).tools.map(({ name }) => name),
+    [Symbol.asyncDispose]: () => client.close(),
+  };
+}
+
+function textOf({ content }: CallToolResult): string {
+  return content.map((part) => (part.type === "text" ? part.text : `(${part.type})`)).join("\n");
+}
