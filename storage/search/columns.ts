@@ -53,6 +53,11 @@ export class Highest {
     else if (score > (this.#scores[0] as number)) this.#sink(item, score);
   }
 
+  /** What an item must score to be among them; 0 as long as there is room. */
+  get least(): number {
+    return this.#count < this.#size ? 0 : (this.#scores[0] as number);
+  }
+
   /** The items, best first. */
   items(): number[] {
     const order = Array.from({ length: this.#count }, (_, i) => i);

@@ -1,20 +1,21 @@
-;; Dot products of one vector with many: the query as 16-bit, the rows as 8-bit integers.
-;; `dims` is a multiple of 8, `rows` a multiple of 4; row i begins at `from + i * dims`.
+;; What search does with vectors: the query's components are 16-bit integers, the rows' 8-bit ones.
 (module
   (import "host" "memory" (memory 1))
+  ;; The products of the query with rows, as 32-bit integers. `list` has the rows' addresses, `count` is a multiple of 4,
+  ;; `dims` of 8. Four rows together, so that memory is waited for once.
   (func (export "dots")
-    (param $query i32) (param $dims i32) (param $from i32) (param $rows i32) (param $out i32)
+    (param $query i32) (param $dims i32) (param $list i32) (param $count i32) (param $out i32)
     (local $a v128) (local $b v128) (local $c v128) (local $d v128) (local $q v128)
     (local $r0 i32) (local $r1 i32) (local $r2 i32) (local $r3 i32) (local $at i32) (local $end i32)
     (local.set $end (i32.add (local.get $query) (i32.shl (local.get $dims) (i32.const 1))))
     (block $done
       (loop $four
-        (br_if $done (i32.eqz (local.get $rows)))
-        (local.set $r0 (local.get $from))
-        (local.set $r1 (i32.add (local.get $r0) (local.get $dims)))
-        (local.set $r2 (i32.add (local.get $r1) (local.get $dims)))
-        (local.set $r3 (i32.add (local.get $r2) (local.get $dims)))
-        (local.set $from (i32.add (local.get $r3) (local.get $dims)))
+        (br_if $done (i32.eqz (local.get $count)))
+        (local.set $r0 (i32.load (local.get $list)))
+        (local.set $r1 (i32.load offset=4 (local.get $list)))
+        (local.set $r2 (i32.load offset=8 (local.get $list)))
+        (local.set $r3 (i32.load offset=12 (local.get $list)))
+        (local.set $list (i32.add (local.get $list) (i32.const 16)))
         (local.set $at (local.get $query))
         (local.set $a (v128.const i32x4 0 0 0 0))
         (local.set $b (v128.const i32x4 0 0 0 0))
@@ -41,7 +42,7 @@
         (call $store (i32.add (local.get $out) (i32.const 8)) (local.get $c))
         (call $store (i32.add (local.get $out) (i32.const 12)) (local.get $d))
         (local.set $out (i32.add (local.get $out) (i32.const 16)))
-        (local.set $rows (i32.sub (local.get $rows) (i32.const 4)))
+        (local.set $count (i32.sub (local.get $count) (i32.const 4)))
         (br $four))))
   ;; The product of the query with one row.
   (func (export "dot") (param $query i32) (param $dims i32) (param $row i32) (result i32)
@@ -54,27 +55,62 @@
       (local.set $row (i32.add (local.get $row) (i32.const 8)))
       (br_if $eight (i32.lt_u (local.get $row) (local.get $end))))
     (call $sum (local.get $sums)))
-  ;; In how many bits each row differs from the query. `bytes` is a multiple of 16; row i begins at
-  ;; `from + i * bytes`.
+  ;; In how many bits rows differ from the query: 16-bit integers to `out`, and how many rows there are of each to
+  ;; `histogram`. Rows whose byte in `mask` is 0 are not looked at, and get 0xffff. `bytes` is a multiple of 16; row i
+  ;; begins at `from + i * bytes`. Bits of 64 are counted by one instruction, those of 128 by many.
   (func (export "distances")
-    (param $query i32) (param $bytes i32) (param $from i32) (param $rows i32) (param $out i32)
-    (local $counts v128) (local $at i32) (local $end i32)
+    (param $query i32) (param $bytes i32) (param $from i32) (param $rows i32)
+    (param $mask i32) (param $out i32) (param $histogram i32)
+    (local $count i64) (local $distance i32) (local $at i32) (local $row i32) (local $end i32)
     (local.set $end (i32.add (local.get $query) (local.get $bytes)))
-    (block $done
-      (loop $row
-        (br_if $done (i32.eqz (local.get $rows)))
+    (loop $next
+      (local.set $distance (i32.const 0xffff))
+      (if (i32.load8_u (local.get $mask)) (then
         (local.set $at (local.get $query))
-        (local.set $counts (v128.const i32x4 0 0 0 0))
+        (local.set $row (local.get $from))
+        (local.set $count (i64.const 0))
         (loop $sixteen
-          (local.set $counts (i16x8.add (local.get $counts) (i16x8.extadd_pairwise_i8x16_u (i8x16.popcnt
-            (v128.xor (v128.load (local.get $at)) (v128.load (local.get $from)))))))
-          (local.set $from (i32.add (local.get $from) (i32.const 16)))
+          (local.set $count (i64.add (local.get $count) (i64.add
+            (i64.popcnt (i64.xor (i64.load (local.get $at)) (i64.load (local.get $row))))
+            (i64.popcnt (i64.xor (i64.load offset=8 (local.get $at)) (i64.load offset=8 (local.get $row)))))))
+          (local.set $row (i32.add (local.get $row) (i32.const 16)))
           (local.set $at (i32.add (local.get $at) (i32.const 16)))
           (br_if $sixteen (i32.lt_u (local.get $at) (local.get $end))))
-        (i32.store (local.get $out) (call $sum (i32x4.extadd_pairwise_i16x8_u (local.get $counts))))
-        (local.set $out (i32.add (local.get $out) (i32.const 4)))
-        (local.set $rows (i32.sub (local.get $rows) (i32.const 1)))
-        (br $row))))
+        (local.set $distance (i32.wrap_i64 (local.get $count)))
+        (local.set $at (i32.add (local.get $histogram) (i32.shl (local.get $distance) (i32.const 2))))
+        (i32.store (local.get $at) (i32.add (i32.load (local.get $at)) (i32.const 1)))))
+      (i32.store16 (local.get $out) (local.get $distance))
+      (local.set $from (i32.add (local.get $from) (local.get $bytes)))
+      (local.set $mask (i32.add (local.get $mask) (i32.const 1)))
+      (local.set $out (i32.add (local.get $out) (i32.const 2)))
+      (local.set $rows (i32.sub (local.get $rows) (i32.const 1)))
+      (br_if $next (local.get $rows))))
+  ;; Which rows have a distance below `edge`, and the first `room` of those that are at it: their numbers to `out`, as
+  ;; 32-bit integers. Gives how many there are. `rows` is a multiple of 8.
+  (func (export "nearest")
+    (param $distances i32) (param $rows i32) (param $edge i32) (param $room i32) (param $out i32) (result i32)
+    (local $row i32) (local $last i32) (local $distance i32) (local $from i32)
+    (local.set $from (local.get $out))
+    (loop $eight
+      (local.set $last (i32.add (local.get $row) (i32.const 8)))
+      (if (v128.any_true (i16x8.le_u
+            (v128.load (i32.add (local.get $distances) (i32.shl (local.get $row) (i32.const 1))))
+            (i16x8.splat (local.get $edge))))
+        (then (loop $one
+          (local.set $distance
+            (i32.load16_u (i32.add (local.get $distances) (i32.shl (local.get $row) (i32.const 1)))))
+          (if (i32.or
+                (i32.lt_u (local.get $distance) (local.get $edge))
+                (i32.and (i32.eq (local.get $distance) (local.get $edge)) (i32.gt_s (local.get $room) (i32.const 0))))
+            (then
+              (local.set $room (i32.sub (local.get $room) (i32.eq (local.get $distance) (local.get $edge))))
+              (i32.store (local.get $out) (local.get $row))
+              (local.set $out (i32.add (local.get $out) (i32.const 4)))))
+          (local.set $row (i32.add (local.get $row) (i32.const 1)))
+          (br_if $one (i32.lt_u (local.get $row) (local.get $last))))))
+      (local.set $row (local.get $last))
+      (br_if $eight (i32.lt_u (local.get $row) (local.get $rows))))
+    (i32.shr_u (i32.sub (local.get $out) (local.get $from)) (i32.const 2)))
   (func $store (param $to i32) (param $sums v128)
     (i32.store (local.get $to) (call $sum (local.get $sums))))
   (func $sum (param $sums v128) (result i32)

@@ -3,7 +3,7 @@ import { CONTEXT } from "./candidates.ts";
 import { type EntryRow, EntryTable } from "./entry-table.ts";
 import { Postings, type Terms } from "./postings.ts";
 import type { Expected, LegsAnswer, LegsQuery } from "./protocol.ts";
-import { matchText, type TextMatches } from "./text-leg.ts";
+import { TextLeg, type TextMatches } from "./text-leg.ts";
 import type { Quantised, VectorMemory } from "./vector-memory.ts";
 import { type Comparison, VectorTable } from "./vectors.ts";
 import { Views } from "./views.ts";
@@ -26,6 +26,7 @@ export class TenantIndex {
   readonly #table = new EntryTable();
   readonly #postings = new Postings();
   readonly #views = new Views(this.#table);
+  readonly #text = new TextLeg();
   #vectors: VectorTable | null = null;
 
   get size(): number {
@@ -74,7 +75,7 @@ export class TenantIndex {
     const view = this.#views.of(query);
     const { visible, documents, averageLength } = view;
     const scope = { table: this.#table, postings: this.#postings, ...view };
-    const text = matchText(query.terms, scope, LEG_SIZE);
+    const text = this.#text.match(query.terms, scope, LEG_SIZE);
     const between = performance.now();
     const vector = this.#matchVectors(query.vector, visible);
     const ended = performance.now();

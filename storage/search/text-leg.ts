@@ -1,8 +1,9 @@
 import { BM25, rarity } from "../../lib/rarity.ts";
 import type { TermMask } from "../../lib/search-features.ts";
-import { Highest } from "./columns.ts";
+import { grown, Highest } from "./columns.ts";
 import type { EntryTable } from "./entry-table.ts";
 import { countOf, isInTitle, type Postings, rowOf } from "./postings.ts";
+import type { Threads } from "./threads.ts";
 import type { View } from "./views.ts";
 
 /** How many turns of a thread count as near, to each side. */
@@ -13,13 +14,13 @@ const NEAR_WEIGHT = 0.5;
 /** The rarity of a term that about one in eight entries has. */
 const TELLING = 2;
 
-/** What the text leg knows of all rows. */
+/** What the text leg knows of all rows. Good until its next search. */
 export interface TextMatches {
   has: Int32Array;
   title: Int32Array;
   bm25: Float32Array;
   frequencies: number[];
-  /** Visible rows that have one of the terms or are near one that has. */
+  /** Visible rows that have one of the terms. */
   matched: number;
   best: number[];
 }
@@ -29,27 +30,125 @@ interface Scope extends View {
   postings: Postings;
 }
 
-/** What is noted of rows while the terms are gone through. */
-interface Notes extends Pick<TextMatches, "has" | "title" | "bm25"> {
-  /** The first `count` are rows that have a term. */
-  touched: Int32Array;
-  count: number;
-}
+/** Finds the rows that have the terms, or are near those that do. */
+export class TextLeg {
+  // By row, kept from search to search: making them anew would cost more than most searches do.
+  #has = new Int32Array(0);
+  #title = new Int32Array(0);
+  #bm25 = new Float32Array(0);
+  #isBeside = new Uint8Array(0);
+  /** The first `#count` are the rows that have a term. */
+  #touched = new Int32Array(0);
+  #count = 0;
+  /** Rows beside them that were looked at. */
+  readonly #beside: number[] = [];
 
-/** Finds the rows that have the terms, or are near those that do. @param size how many of the best are wanted */
-export function matchText(terms: readonly string[], scope: Scope, size: number): TextMatches {
-  const rows = scope.table.size;
-  const frequencies = terms.map((term) => frequencyOf(term, scope));
-  const idf = frequencies.map((frequency) => rarity(frequency, scope.documents));
-  const notes: Notes = {
-    has: new Int32Array(rows),
-    title: new Int32Array(rows),
-    bm25: new Float32Array(rows),
-    touched: new Int32Array(rows),
-    count: 0,
-  };
-  for (const [i, term] of terms.entries()) note(notes, 1 << i, idf[i] as number, term, scope);
-  return { ...notes, frequencies, ...choose(notes, idf, scope, size) };
+  /** @param size how many of the best are wanted */
+  match(terms: readonly string[], scope: Scope, size: number): TextMatches {
+    this.#begin(scope.table.size);
+    const frequencies = terms.map((term) => frequencyOf(term, scope));
+    const idf = frequencies.map((frequency) => rarity(frequency, scope.documents));
+    for (const [i, term] of terms.entries()) this.#note(1 << i, idf[i] as number, term, scope);
+    const chosen = this.#choose(idf, scope, size);
+    return { has: this.#has, title: this.#title, bm25: this.#bm25, frequencies, ...chosen };
+  }
+
+  /** Wipes what the last search has left, and makes room. */
+  #begin(rows: number): void {
+    for (let i = 0; i < this.#count; i++) {
+      const row = this.#touched[i] as number;
+      this.#has[row] = this.#title[row] = this.#bm25[row] = 0;
+    }
+    this.#count = 0;
+    for (const row of this.#beside) this.#isBeside[row] = 0;
+    this.#beside.length = 0;
+    this.#has = grown(this.#has, rows);
+    this.#title = grown(this.#title, rows);
+    this.#bm25 = grown(this.#bm25, rows);
+    this.#isBeside = grown(this.#isBeside, rows);
+    this.#touched = grown(this.#touched, rows);
+  }
+
+  #note(bit: TermMask, idf: number, term: string, scope: Scope): void {
+    const [has, title, bm25, touched] = [this.#has, this.#title, this.#bm25, this.#touched];
+    const { lengths } = scope.table;
+    const { k1, b } = BM25;
+    const perLength = (k1 * b) / scope.averageLength;
+    let count = this.#count;
+    for (const posting of scope.postings.of(term)) {
+      const row = rowOf(posting);
+      const times = countOf(posting);
+      if (has[row] === 0) touched[count++] = row;
+      has[row] = (has[row] as number) | bit;
+      if (isInTitle(posting)) title[row] = (title[row] as number) | bit;
+      const norm = k1 * (1 - b) + perLength * (lengths[row] as number);
+      bm25[row] = (bm25[row] as number) + (idf * times * (k1 + 1)) / (times + norm);
+    }
+    this.#count = count;
+  }
+
+  /**
+   * The best by their own terms and those near them. Only where it could change anything is it looked at what is near:
+   * `least` is what the last of the best has of its own at the least.
+   */
+  #choose(idf: readonly number[], scope: Scope, size: number): Pick<TextMatches, "best" | "matched"> {
+    const { visible } = scope;
+    const { threads } = scope.table;
+    const { least, matched } = this.#ownBest(visible, size);
+    const sum = sumOf(idf);
+    const telling = tellingTerms(idf);
+    const nearWeight = (mask: TermMask) => NEAR_WEIGHT * sum(mask & telling);
+    const most = nearWeight(-1);
+    const highest = new Highest(size);
+    for (let i = 0; i < this.#count; i++) {
+      const row = this.#touched[i] as number;
+      const mask = this.#has[row] as number;
+      const own = this.#bm25[row] as number;
+      const weight = nearWeight(mask);
+      if (visible[row] && own + most - weight >= least)
+        highest.offer(row, own + nearWeight(this.#near(row, threads) & ~mask));
+      // One that has none of its own needs so much from one of those beside it.
+      if (weight > 0 && weight * 2 * NEAR >= least)
+        for (const beside of this.#newBeside(row, scope))
+          highest.offer(beside, nearWeight(this.#near(beside, threads)));
+    }
+    return { best: highest.items(), matched };
+  }
+
+  #ownBest(visible: Uint8Array, size: number): { least: number; matched: number } {
+    const own = new Highest(size);
+    let matched = 0;
+    for (let i = 0; i < this.#count; i++) {
+      const row = this.#touched[i] as number;
+      if (!visible[row]) continue;
+      matched++;
+      own.offer(row, this.#bm25[row] as number);
+    }
+    return { least: own.least, matched };
+  }
+
+  /** Visible rows beside one that have no term of their own, each told once. */
+  #newBeside(row: number, { table: { threads }, visible }: Scope): number[] {
+    const from = this.#beside.length;
+    const look = (at: number) => {
+      if (this.#has[at] !== 0 || this.#isBeside[at] === 1 || !visible[at]) return;
+      this.#isBeside[at] = 1;
+      this.#beside.push(at);
+    };
+    for (let n = 0, at = threads.before(row); n < NEAR && at >= 0; n++, at = threads.before(at)) look(at);
+    for (let n = 0, at = threads.after(row); n < NEAR && at >= 0; n++, at = threads.after(at)) look(at);
+    return this.#beside.slice(from);
+  }
+
+  /** The terms of the rows beside one. */
+  #near(row: number, threads: Threads): TermMask {
+    let mask = 0;
+    for (let n = 0, at = threads.before(row); n < NEAR && at >= 0; n++, at = threads.before(at))
+      mask |= this.#has[at] as number;
+    for (let n = 0, at = threads.after(row); n < NEAR && at >= 0; n++, at = threads.after(at))
+      mask |= this.#has[at] as number;
+    return mask;
+  }
 }
 
 /** How many of the visible rows have a term; remembered as long as the view is. */
@@ -60,58 +159,6 @@ function frequencyOf(term: string, { postings, visible, frequencies }: Scope): n
   for (const posting of postings.of(term)) frequency += visible[rowOf(posting)] as number;
   frequencies.set(term, frequency);
   return frequency;
-}
-
-function note(notes: Notes, bit: TermMask, idf: number, term: string, scope: Scope): void {
-  const { has, title, bm25, touched } = notes;
-  const { lengths } = scope.table;
-  const { k1, b } = BM25;
-  const perLength = (k1 * b) / scope.averageLength;
-  for (const posting of scope.postings.of(term)) {
-    const row = rowOf(posting);
-    const count = countOf(posting);
-    if (has[row] === 0) touched[notes.count++] = row;
-    has[row] = (has[row] as number) | bit;
-    if (isInTitle(posting)) title[row] = (title[row] as number) | bit;
-    const norm = k1 * (1 - b) + perLength * (lengths[row] as number);
-    bm25[row] = (bm25[row] as number) + (idf * count * (k1 + 1)) / (count + norm);
-  }
-}
-
-/** The best by their own terms and those near them. */
-function choose(
-  { has, bm25, touched, count }: Notes,
-  idf: readonly number[],
-  { table: { threads }, visible }: Scope,
-  size: number,
-): Pick<TextMatches, "best" | "matched"> {
-  const near = new Int32Array(has.length);
-  const beside: number[] = [];
-  const tell = (row: number, mask: TermMask) => {
-    if (near[row] === 0 && has[row] === 0) beside.push(row);
-    near[row] = (near[row] as number) | mask;
-  };
-  const telling = tellingTerms(idf);
-  for (let i = 0; i < count; i++) {
-    const row = touched[i] as number;
-    const mask = (has[row] as number) & telling;
-    if (mask === 0) continue;
-    for (let n = 0, at = threads.before(row); n < NEAR && at >= 0; n++, at = threads.before(at))
-      tell(at, mask);
-    for (let n = 0, at = threads.after(row); n < NEAR && at >= 0; n++, at = threads.after(at)) tell(at, mask);
-  }
-  const highest = new Highest(size);
-  const sum = sumOf(idf);
-  let matched = 0;
-  const offer = (row: number) => {
-    if (!visible[row]) return;
-    matched++;
-    const only = (near[row] as number) & ~(has[row] as number);
-    highest.offer(row, (bm25[row] as number) + (only === 0 ? 0 : NEAR_WEIGHT * sum(only)));
-  };
-  for (let i = 0; i < count; i++) offer(touched[i] as number);
-  for (const row of beside) offer(row);
-  return { best: highest.items(), matched };
 }
 
 /** The terms that are not nearly everywhere, or all when all are: only for these is it worth looking beside. */

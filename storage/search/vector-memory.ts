@@ -4,10 +4,14 @@ import { kernelIn } from "./kernel.ts";
 export const BLOCK_ROWS = 64;
 const PAGE_BYTES = 65_536;
 const GROW_PAGES = 64;
-/** The first page holds the query, its signs, and the results for one block. */
+/** Rows that are compared by one call. */
+const AT_ONCE = 1024;
+/** The first page holds the query, its signs, lists of rows with their products, and how many are how far away. */
 const QUERY_AT = 0;
-const SIGNS_AT = 32_768;
-const RESULTS_AT = PAGE_BYTES - BLOCK_ROWS * 4;
+const SIGNS_AT = 16_384;
+const LIST_AT = 20_480;
+const RESULTS_AT = LIST_AT + AT_ONCE * 4;
+const HISTOGRAM_AT = RESULTS_AT + AT_ONCE * 4;
 /** A query has 16 bits a component: what is lost of a cosine is lost by the rows' 8 bits alone, about 0.001. */
 const QUERY_STEPS = 2047;
 const ROW_STEPS = 127;
@@ -52,6 +56,8 @@ export class VectorMemory {
   readonly #kernel = kernelIn(this.#memory);
   readonly #free: number[] = [];
   #used = PAGE_BYTES;
+  /** Where the signs of so many rows are compared at a time. */
+  #scan = { rows: 0, mask: 0, distances: 0, found: 0 };
 
   constructor(dimensions: number) {
     this.dims = (dimensions + 7) & ~7;
@@ -61,12 +67,7 @@ export class VectorMemory {
 
   /** The address of a block. */
   take(): number {
-    const freed = this.#free.pop();
-    if (freed !== undefined) return freed;
-    const at = this.#used;
-    this.#used += this.#blockBytes;
-    while (this.#used > this.#memory.buffer.byteLength) this.#memory.grow(GROW_PAGES);
-    return at;
+    return this.#free.pop() ?? this.#reserve(this.#blockBytes);
   }
 
   give(block: number): void {
@@ -103,20 +104,79 @@ export class VectorMemory {
     writeSigns(this.#bytes(SIGNS_AT, this.#signBytes), query, step, center);
   }
 
-  /** Products of a block's rows with the query. Good until the next call. */
-  products(block: number): Int32Array {
-    this.#kernel.dots(QUERY_AT, this.dims, block, BLOCK_ROWS, RESULTS_AT);
-    return new Int32Array(this.#memory.buffer, RESULTS_AT, BLOCK_ROWS);
+  /** Tells the products of rows with the query: of the n-th, whose address `addressOf` gives. */
+  products(
+    count: number,
+    addressOf: (n: number) => number,
+    tell: (n: number, product: number) => void,
+  ): void {
+    for (let from = 0; from < count; from += AT_ONCE) {
+      const some = Math.min(AT_ONCE, count - from);
+      const list = new Int32Array(this.#memory.buffer, LIST_AT, (some + 3) & ~3);
+      // Those that fill up a group of four are compared for nothing.
+      for (let i = 0; i < list.length; i++) list[i] = addressOf(from + Math.min(i, some - 1));
+      this.#kernel.dots(QUERY_AT, this.dims, LIST_AT, list.length, RESULTS_AT);
+      const results = new Int32Array(this.#memory.buffer, RESULTS_AT, some);
+      for (let i = 0; i < some; i++) tell(from + i, results[i] as number);
+    }
   }
 
-  product(block: number, index: number): number {
-    return this.#kernel.dot(QUERY_AT, this.dims, block + index * this.dims);
+  product(row: number): number {
+    return this.#kernel.dot(QUERY_AT, this.dims, row);
   }
 
-  /** In how many signs a block's rows differ from the query. Good until the next call. */
-  distances(block: number): Int32Array {
-    this.#kernel.distances(SIGNS_AT, this.#signBytes, this.#signsOf(block), BLOCK_ROWS, RESULTS_AT);
-    return new Int32Array(this.#memory.buffer, RESULTS_AT, BLOCK_ROWS);
+  /** The address of a block's row. */
+  addressOf(block: number, index: number): number {
+    return block + index * this.dims;
+  }
+
+  /** Which of so many rows are to be scanned: to be set to 1 or 0 before. */
+  scanned(rows: number): Uint8Array {
+    if (rows > this.#scan.rows) this.#makeRoom(rows + (rows >> 1));
+    return this.#bytes(this.#scan.mask, rows);
+  }
+
+  /**
+   * Tells for each row of the blocks in how many signs it differs from the query; gives how many rows differ in how
+   * many. `nearest` is about this scan.
+   */
+  scan(blocks: readonly number[]): Int32Array {
+    const histogram = new Int32Array(this.#memory.buffer, HISTOGRAM_AT, this.dims + 1).fill(0);
+    for (const [n, block] of blocks.entries()) {
+      const first = n * BLOCK_ROWS;
+      this.#kernel.distances(
+        SIGNS_AT,
+        this.#signBytes,
+        this.#signsOf(block),
+        BLOCK_ROWS,
+        this.#scan.mask + first,
+        this.#scan.distances + first * 2,
+        HISTOGRAM_AT,
+      );
+    }
+    return histogram;
+  }
+
+  /** Of so many rows those that differ in fewer signs than `edge`, and `room` of those that differ in as many. */
+  nearest(rows: number, edge: number, room: number): Int32Array {
+    const { distances, found } = this.#scan;
+    const count = this.#kernel.nearest(distances, rows, edge, room, found);
+    return new Int32Array(this.#memory.buffer, found, count).slice();
+  }
+
+  // What there was is not used again: it is little.
+  #makeRoom(atLeast: number): void {
+    const rows = Math.ceil(atLeast / BLOCK_ROWS) * BLOCK_ROWS;
+    const [distances, found] = [this.#reserve(rows * 2), this.#reserve(rows * 4)];
+    this.#scan = { rows, distances, found, mask: this.#reserve(rows) };
+  }
+
+  #reserve(bytes: number): number {
+    const at = this.#used;
+    this.#used += bytes;
+    const lacking = this.#used - this.#memory.buffer.byteLength;
+    if (lacking > 0) this.#memory.grow(Math.max(GROW_PAGES, Math.ceil(lacking / PAGE_BYTES)));
+    return at;
   }
 
   #signsOf(block: number): number {

@@ -110,28 +110,17 @@ export class Comparison {
 
   /** The cosine to a row; null where it has no vector. */
   cosine(row: number): number | null {
-    const { memory, blocks, scales } = this.#parts;
-    const scale = scales[row] ?? 0;
-    if (scale === 0) return null;
-    const block = blocks[Math.floor(row / BLOCK_ROWS)] as number;
-    return Math.min(1, memory.product(block, row % BLOCK_ROWS) * scale * this.#step);
+    const scale = this.#parts.scales[row] ?? 0;
+    return scale === 0 ? null : this.#cosineOf(this.#parts.memory.product(this.#addressOf(row)), scale);
   }
 
   /** The rows of the highest cosines, best first, of those that are allowed; and how many those are. */
   best(allowed: Uint8Array, size: number): { rows: number[]; matched: number } {
     const highest = new Highest(size);
-    let matched = 0;
-    if (!this.#parts.center) {
-      this.#products(allowed, (row, cosine) => {
-        matched++;
-        highest.offer(row, cosine);
-      });
-    } else {
-      const distances = this.#distances(allowed);
-      matched = distances.counted;
-      const wanted = Math.max(size, Math.ceil(matched * COMPARED_SHARE));
-      for (const row of nearest(distances, wanted)) highest.offer(row, this.cosine(row) as number);
-    }
+    const { compared, matched } = this.#parts.center
+      ? this.#nearest(allowed, (count) => Math.max(size, Math.ceil(count * COMPARED_SHARE)))
+      : this.#all(allowed);
+    this.#cosines(compared, (row, cosine) => highest.offer(row, cosine));
     return { rows: highest.items(), matched };
   }
 
@@ -139,74 +128,69 @@ export class Comparison {
   near(least: number): { row: number; cosine: number }[] {
     const { center, memory } = this.#parts;
     const found: { row: number; cosine: number }[] = [];
-    const look = (row: number, cosine: number) => {
+    const most = center ? memory.dims * (shareOfSigns(least, center) + SIGNS_SPARE) : 0;
+    const { compared } = center ? this.#nearest(null, () => NEAR_MOST, most) : this.#all(null);
+    this.#cosines(compared, (row, cosine) => {
       if (cosine >= least) found.push({ row, cosine });
-    };
-    if (!center) this.#products(null, look);
-    else {
-      const most = memory.dims * (shareOfSigns(least, center) + SIGNS_SPARE);
-      for (const row of nearest(this.#distances(null), NEAR_MOST, most))
-        look(row, this.cosine(row) as number);
-    }
+    });
     return found;
   }
 
-  #products(allowed: Uint8Array | null, tell: (row: number, cosine: number) => void): void {
-    const { memory, blocks, scales } = this.#parts;
-    for (const [n, block] of blocks.entries()) {
-      const products = memory.products(block);
-      const first = n * BLOCK_ROWS;
-      const last = Math.min(first + BLOCK_ROWS, allowed?.length ?? scales.length);
-      for (let row = first; row < last; row++) {
-        const scale = scales[row] as number;
-        if (scale > 0 && (!allowed || allowed[row]))
-          tell(row, Math.min(1, (products[row - first] as number) * scale * this.#step));
-      }
-    }
+  #cosines(rows: ArrayLike<number>, tell: (row: number, cosine: number) => void): void {
+    const { memory, scales } = this.#parts;
+    memory.products(
+      rows.length,
+      (n) => this.#addressOf(rows[n] as number),
+      (n, product) => {
+        const row = rows[n] as number;
+        tell(row, this.#cosineOf(product, scales[row] as number));
+      },
+    );
   }
 
-  #distances(allowed: Uint8Array | null): Distances {
+  #cosineOf(product: number, scale: number): number {
+    return Math.min(1, product * scale * this.#step);
+  }
+
+  #addressOf(row: number): number {
+    const { memory, blocks } = this.#parts;
+    return memory.addressOf(blocks[Math.floor(row / BLOCK_ROWS)] as number, row % BLOCK_ROWS);
+  }
+
+  /** All rows that have a vector and are allowed. */
+  #all(allowed: Uint8Array | null): Compared {
+    const { scales } = this.#parts;
+    const compared: number[] = [];
+    for (let row = 0; row < scales.length; row++)
+      if (scales[row] !== 0 && (!allowed || allowed[row])) compared.push(row);
+    return { compared, matched: compared.length };
+  }
+
+  /** Those of them whose signs are most like the query's. @param most signs that may differ */
+  #nearest(allowed: Uint8Array | null, wanted: (of: number) => number, most?: number): Compared {
     const { memory, blocks, scales } = this.#parts;
-    const of = new Uint16Array(allowed?.length ?? scales.length).fill(0xffff);
-    const histogram = new Int32Array(memory.dims + 1);
-    let counted = 0;
-    for (const [n, block] of blocks.entries()) {
-      const distances = memory.distances(block);
-      const first = n * BLOCK_ROWS;
-      const last = Math.min(first + BLOCK_ROWS, allowed?.length ?? scales.length);
-      for (let row = first; row < last; row++) {
-        if (scales[row] === 0 || (allowed && !allowed[row])) continue;
-        const distance = distances[row - first] as number;
-        of[row] = distance;
-        histogram[distance] = (histogram[distance] as number) + 1;
-        counted++;
-      }
-    }
-    return { of, histogram, counted };
+    const mask = memory.scanned(blocks.length * BLOCK_ROWS);
+    for (let row = 0; row < mask.length; row++)
+      mask[row] = scales[row] !== 0 && (!allowed || allowed[row] === 1) ? 1 : 0;
+    const histogram = memory.scan(blocks);
+    const matched = histogram.reduce((sum, count) => sum + count, 0);
+    const { edge, room } = edgeOf(histogram, wanted(matched), most);
+    return { compared: memory.nearest(mask.length, edge, room), matched };
   }
 }
 
-interface Distances {
-  /** By row; the largest there is where a row is not compared. */
-  of: Uint16Array;
-  /** How many rows are at each distance. */
-  histogram: Int32Array;
-  counted: number;
+interface Compared {
+  compared: ArrayLike<number>;
+  /** How many rows there are to be compared, or to be passed over because their signs differ. */
+  matched: number;
 }
 
-/** The `wanted` rows of the least distances, none above `most`. */
-function nearest({ of, histogram }: Distances, wanted: number, most = histogram.length): number[] {
+/** How far away the last of so many rows is, and how many there is room for of those that are as far. */
+function edgeOf(histogram: Int32Array, wanted: number, most = histogram.length) {
   let edge = 0;
   let within = histogram[0] as number;
   while (within < wanted && edge + 1 < histogram.length && edge < most) within += histogram[++edge] as number;
-  // Of those at the edge only as many as there is room for.
-  let room = wanted - (within - (histogram[edge] as number));
-  const rows: number[] = [];
-  for (let row = 0; row < of.length; row++) {
-    const distance = of[row] as number;
-    if (distance < edge || (distance === edge && room-- > 0)) rows.push(row);
-  }
-  return rows;
+  return { edge, room: wanted - (within - (histogram[edge] as number)) };
 }
 
 /** The share of signs, told from a center, in which two vectors of length one and this cosine differ on average. */
