@@ -54,7 +54,8 @@ export function Canvas(props: Props) {
   const down = useNarrow(frame);
   return (
     <section ref={frame} className="graph" aria-label={props.label} style={{ height: props.height ?? 420 }}>
-      <ReactFlowProvider>
+      {/* Another direction is another graph: where the lines end is measured once. */}
+      <ReactFlowProvider key={String(down)}>
         <Flow {...props} down={down} />
       </ReactFlowProvider>
     </section>
@@ -67,14 +68,16 @@ const NARROW = 620;
 const MOST_ZOOM = 1.1;
 
 function Flow({ nodes, edges, size, selected, onSelect, down }: Props & { down: boolean }) {
+  const labelled = edges.some(({ label }) => label !== undefined) && !down;
   const placed = useMemo(
     () =>
       layOut(
         nodes.map(({ id }) => ({ id, ...size })),
         edges,
         down ? "down" : "right",
+        labelled ? 120 : 56,
       ),
-    [nodes, edges, size, down],
+    [nodes, edges, size, down, labelled],
   );
   const shown = nodes.map(
     ({ id, label, content }): Node<Data> => ({

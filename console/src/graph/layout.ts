@@ -17,12 +17,17 @@ interface Placed {
 }
 
 /** Where each box's upper left corner stands, so that lines lead from left to right (or down) and cross little. */
-export function layOut(boxes: Box[], lines: Line[], direction: "right" | "down"): Map<string, Placed> {
+export function layOut(
+  boxes: Box[],
+  lines: Line[],
+  direction: "right" | "down",
+  between: number,
+): Map<string, Placed> {
   const graph = new Graph();
   graph.setGraph({
     rankdir: direction === "right" ? "LR" : "TB",
     nodesep: 20,
-    ranksep: 56,
+    ranksep: between,
     marginx: 8,
     marginy: 8,
   });

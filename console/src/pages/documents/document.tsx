@@ -23,7 +23,7 @@ export function DocumentPage() {
   const { id = "" } = useParams();
   const loaded = useLoad((signal) => api.documents.get({ document_id: id }, { signal }), [id]);
   const document = loaded.data;
-  useFresh(loaded.reload, document !== undefined && isUnderway(document), document?.status);
+  useFresh(loaded, document !== undefined && isUnderway(document));
   return (
     <Page
       title={document?.filename ?? "Document"}

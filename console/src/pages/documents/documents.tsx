@@ -43,11 +43,7 @@ export function Documents() {
     const answer = await api.documents.list({ limit: 50, ...(cursor && { cursor }) }, { signal });
     return { items: answer.documents, next: answer.next_cursor };
   }, []);
-  useFresh(
-    pages.reload,
-    pages.items?.some(isUnderway) ?? false,
-    pages.items?.map(({ status }) => status).join(),
-  );
+  useFresh(pages, pages.items?.some(isUnderway) ?? false);
   return (
     <Page
       title="Documents"

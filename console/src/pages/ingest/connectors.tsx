@@ -54,7 +54,11 @@ function Registered() {
     { name: "Waiting", cell: ({ lag }) => (lag === null ? "–" : number(lag)), end: true },
     { name: "Events", cell: ({ counts }) => number(counts.accepted), end: true, wideOnly: true },
     { name: "Not mapped", cell: ({ counts }) => number(counts.mapping_errors), end: true, wideOnly: true },
-    { name: "", cell: (connector) => <RowActions connector={connector} reload={pages.reload} />, end: true },
+    {
+      name: "Actions",
+      cell: (connector) => <RowActions connector={connector} reload={pages.reload} />,
+      end: true,
+    },
   ];
   const add = (
     <Button kind="primary" icon={Plus} onClick={() => setOpen("new")}>

@@ -15,6 +15,12 @@ export function mappingOf({ entity, action, ...optional }: MappingDraft): Mappin
   return { entity: entity.trim(), action: action.trim(), ...Object.fromEntries(given) };
 }
 
+/** The type that a mapping makes, with the names of what is filled in: `com.github.{X-GitHub-Event}.{action}`. */
+export function typeOf(source: string, { entity, action }: Pick<Mapping, "entity" | "action">): string {
+  const part = (term: string) => term.replace(/^(?:header:|\/(?:.*\/)?)(.+)$/, "{$1}");
+  return `com.${source || "source"}.${part(entity) || "entity"}.${part(action) || "action"}`;
+}
+
 interface Props {
   source: string;
   mapping: MappingDraft;
@@ -35,11 +41,7 @@ export function MappingFields({ source, mapping, onChange, idDefault }: Props) {
       <legend>Mapping</legend>
       <p className="field-hint">
         Each is a word, a JSON Pointer into the payload (<code>/issue/number</code>) or a header (
-        <code>header:X-GitHub-Event</code>). The event’s type becomes{" "}
-        <code>
-          com.{source || "source"}.{mapping.entity || "entity"}.{mapping.action || "action"}
-        </code>
-        .
+        <code>header:X-GitHub-Event</code>). The event’s type becomes <code>{typeOf(source, mapping)}</code>.
       </p>
       <div className="grid-2">
         <TextField label="Entity" {...field("entity")} required placeholder="header:X-GitHub-Event" />

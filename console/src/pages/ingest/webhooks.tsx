@@ -13,7 +13,7 @@ import { TextField } from "../../ui/field.tsx";
 import { Empty } from "../../ui/page.tsx";
 import { type Column, List } from "../../ui/table.tsx";
 import { Copy, Secret, Time } from "../../ui/text.tsx";
-import { emptyMapping, MappingFields, mappingOf } from "./mapping.tsx";
+import { emptyMapping, MappingFields, mappingOf, typeOf } from "./mapping.tsx";
 import { AdminsOnly } from "./words.tsx";
 
 export const ID_OF_WEBHOOK = "Default: the sender's delivery id, else the body itself for 24 hours.";
@@ -38,7 +38,7 @@ const COLUMNS: Column<Webhook>[] = [
   },
   {
     name: "Type",
-    cell: ({ source, mapping }) => <code>{`com.${source}.${mapping.entity}.${mapping.action}`}</code>,
+    cell: ({ source, mapping }) => <code>{typeOf(source, mapping)}</code>,
     wideOnly: true,
   },
   { name: "Since", cell: ({ created_at }) => <Time at={created_at} />, end: true },

@@ -7,7 +7,6 @@ import { useTask } from "../../data/use-task.ts";
 import { Button, IconButton } from "../../ui/button.tsx";
 import { confirm } from "../../ui/confirm.tsx";
 import { toast } from "../../ui/toast.tsx";
-import "../../styles/menu.css";
 import { EditDialog, PromoteDialog, RelateDialog, SupersedeDialog } from "./memory-dialogs.tsx";
 
 type Open = "edit" | "promote" | "relate" | "supersede" | null;

@@ -2,7 +2,8 @@ import { Quote } from "lucide-react";
 import { Link, useParams } from "react-router";
 import type { MemoryWithUsage } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { type Loaded, useLoad } from "../../data/use-load.ts";
+import { useLoad } from "../../data/use-load.ts";
+import { useNames } from "../../data/use-names.ts";
 import { Markdown } from "../../ui/markdown.tsx";
 import { Card, Empty, Fact, Facts, Page } from "../../ui/page.tsx";
 import { Load } from "../../ui/table.tsx";
@@ -29,13 +30,13 @@ export function MemoryPage() {
       actions={memory && <Actions memory={memory} reload={loaded.reload} />}
     >
       <Load of={loaded} lines={8}>
-        {(data) => <Parts memory={data} loaded={loaded} />}
+        {(data) => <Parts memory={data} />}
       </Load>
     </Page>
   );
 }
 
-function Parts({ memory }: { memory: MemoryWithUsage; loaded: Loaded<MemoryWithUsage> }) {
+function Parts({ memory }: { memory: MemoryWithUsage }) {
   return (
     <Tabs
       label="Memory"
@@ -49,6 +50,7 @@ function Parts({ memory }: { memory: MemoryWithUsage; loaded: Loaded<MemoryWithU
 }
 
 function Content({ memory }: { memory: MemoryWithUsage }) {
+  const nameOf = useNames();
   return (
     <div className="memory-page">
       <Card>
@@ -71,9 +73,9 @@ function Content({ memory }: { memory: MemoryWithUsage }) {
           )}
           <Fact name="Owner">
             {memory.agent_id ? (
-              <Link to={`/agents/${memory.agent_id}`}>{memory.agent_id}</Link>
+              <Link to={`/agents/${memory.agent_id}`}>{nameOf(memory.agent_id)}</Link>
             ) : (
-              (memory.user_id ?? "–")
+              memory.user_id && nameOf(memory.user_id)
             )}
           </Fact>
           {memory.team_id && <Fact name="Team">{memory.team_id}</Fact>}

@@ -1,5 +1,7 @@
+import { useState } from "react";
 import { Link } from "react-router";
 import type { MemoriesSearchResult } from "../../../../client/index.ts";
+import { Button } from "../../ui/button.tsx";
 
 type Plan = NonNullable<MemoriesSearchResult["plan"]>;
 
@@ -18,8 +20,13 @@ const PARTS = [
   ["final", "Score"],
 ] as const;
 
+/** The rest is shown on demand: beyond these nothing was near. */
+const FIRST = 8;
+
 /** What made up the score of each candidate, the given ones first. */
 export function Scores({ plan, titles }: Props) {
+  const [all, setAll] = useState(false);
+  const shown = all ? plan.results : plan.results.slice(0, Math.max(FIRST, titles.size));
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
     <section className="table-scroll" aria-label="Scores of the candidates" tabIndex={0}>
@@ -35,7 +42,7 @@ export function Scores({ plan, titles }: Props) {
           </tr>
         </thead>
         <tbody>
-          {plan.results.map((result) => {
+          {shown.map((result) => {
             const title = titles.get(result.memory_id);
             return (
               <tr key={result.memory_id} className={title === undefined ? "not-given" : ""}>
@@ -54,6 +61,11 @@ export function Scores({ plan, titles }: Props) {
           })}
         </tbody>
       </table>
+      {shown.length < plan.results.length && (
+        <Button small kind="quiet" onClick={() => setAll(true)}>
+          Show all {plan.results.length} that were weighed
+        </Button>
+      )}
     </section>
   );
 }

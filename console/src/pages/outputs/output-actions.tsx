@@ -11,7 +11,6 @@ import { confirm } from "../../ui/confirm.tsx";
 import { FormDialog } from "../../ui/dialog.tsx";
 import { SelectField, TextField } from "../../ui/field.tsx";
 import { toast } from "../../ui/toast.tsx";
-import "../../styles/menu.css";
 
 const FORMATS = [
   { value: "md", label: "Markdown" },

@@ -31,7 +31,8 @@ export function RunPage() {
     [id],
   );
   const run = loaded.data?.run;
-  useFresh(loaded.reload, run?.status === "active", run?.updated_at);
+  // Requests are counted: a run that is worked on for hours is looked at every 10 s.
+  useFresh(loaded, run?.status === "active", 5);
   return (
     <Page
       title={run?.goal ?? "Run"}

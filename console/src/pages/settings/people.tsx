@@ -58,7 +58,7 @@ export function People() {
     },
     { name: "Since", cell: ({ created_at }) => <Time at={created_at} />, end: true, wideOnly: true },
     {
-      name: "",
+      name: "Actions",
       cell: (user) => <Actions user={user} reload={pages.reload} onPassword={setShown} />,
       end: true,
     },

@@ -39,7 +39,13 @@ export function Projects() {
       wideOnly: true,
     },
     ...(isAdmin
-      ? [{ name: "", end: true, cell: (project: Project) => <EditButton project={project} open={setOpen} /> }]
+      ? [
+          {
+            name: "Actions",
+            end: true,
+            cell: (project: Project) => <EditButton project={project} open={setOpen} />,
+          },
+        ]
       : []),
   ];
   const add = isAdmin && (
