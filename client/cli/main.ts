@@ -6,6 +6,7 @@ import { connect } from "./connect.ts";
 import { doctor } from "./doctor.ts";
 import { listen, publish, tail } from "./events.ts";
 import { handoff } from "./handoff.ts";
+import { mcp } from "./mcp.ts";
 import { recall, remember } from "./memory.ts";
 import { run } from "./run.ts";
 import { readSettings } from "./settings.ts";
@@ -20,6 +21,7 @@ const COMMANDS: Record<string, Command> = {
   recall,
   handoff,
   run,
+  mcp,
   doctor,
 };
 

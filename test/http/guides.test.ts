@@ -1,5 +1,7 @@
-import { readdir, readFile } from "node:fs/promises";
+import { execFile } from "node:child_process";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { startServer, type TestServer } from "../support/server.ts";
 import { shell } from "../support/shell.ts";
@@ -9,8 +11,13 @@ const GUIDES = join(ROOT, "docs/guides");
 
 const files = (await readdir(GUIDES)).filter((file) => file.endsWith(".md") && file !== "README.md").sort();
 const textOf = (file: string) => readFile(file, "utf8");
-const blocksOf = (text: string) =>
-  [...text.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, block]) => block as string);
+const blocksOf = (text: string, language = "sh") =>
+  [...text.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, "gm"))].map(
+    ([, block]) => block as string,
+  );
+
+/** `npx afferent` is this checkout's, wherever it is typed. */
+const NPX = `npx() { shift; '${process.execPath}' '${join(ROOT, "client/cli.ts")}' "$@"; }\n`;
 
 let server: TestServer;
 let prelude: string;
@@ -19,13 +26,20 @@ beforeAll(async () => {
   server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0" } });
   const [credentials] = blocksOf(await textOf(join(ROOT, "README.md")));
   const [helper] = blocksOf(await textOf(join(GUIDES, "README.md")));
-  prelude = `${credentials}${helper}`.replaceAll("./data", server.dataDir);
+  prelude = `${credentials}${helper}${NPX}`.replaceAll("./data", server.dataDir);
 });
 afterAll(() => server?.stop());
 
 /** What a reader must come to see. */
 const SHOWS: Record<string, string[]> = {
   "brokers.md": ["paused", "204"],
+  "client.md": [
+    "✓ key",
+    "com.example.parcel.sent parcel-1",
+    "parcel.lost",
+    "Parcels over 30 kg",
+    "Pack the third.",
+  ],
   "memory.md": [
     "billing,customer-risk",
     "ACME pays late",
@@ -53,4 +67,16 @@ test.each(files)("the commands of %s do what they say", async (file) => {
   expect(output).not.toMatch(/"error":\{/);
   const missing = SHOWS[file]?.filter((text) => !output.includes(text));
   expect({ missing, output }).toEqual({ missing: [], output });
+});
+
+test("the programs of client.md do what they say", async () => {
+  const program = blocksOf(await textOf(join(GUIDES, "client.md")), "ts").join("");
+  const file = join(server.dataDir, "client.ts");
+  await writeFile(file, program.replace('"afferent"', JSON.stringify(join(ROOT, "client/index.ts"))));
+  const { url, credentials } = server;
+  const env = { PATH: process.env.PATH, AFFERENT_URL: url, AFFERENT_API_KEY: credentials.agent.api_key };
+  const { stdout } = await promisify(execFile)(process.execPath, [file], { env, timeout: 20_000 });
+  expect(stdout).toBe(
+    "Orders over 100 are checked\nagain: the warehouse is closed\ncom.example.order.placed on attempt 2\n",
+  );
 });

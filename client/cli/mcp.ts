@@ -1,0 +1,144 @@
+import { createInterface } from "node:readline";
+import { byKey } from "../authorize.ts";
+import { ApiError } from "../errors.ts";
+import type { Operation } from "../operation.ts";
+import { type Connection, request } from "../request.ts";
+import { messagesOf } from "../sse.ts";
+import { type Command, type Context, text } from "./command.ts";
+
+export const mcp: Command = {
+  takes: "[--tools NAMES]",
+  does: "Speaks the Model Context Protocol on standard input and output, for clients that start their servers.",
+  options: { tools: { type: "string" } },
+  run: (context) => new Bridge(context).run(),
+};
+
+const ENDPOINT: Operation = {
+  method: "POST",
+  path: "/mcp",
+  root: true,
+  query: ["tools"],
+  whole: "message",
+  stream: true,
+};
+const VERSION_META = "io.modelcontextprotocol/protocolVersion";
+const INTERNAL_ERROR = -32603;
+const PARSE_ERROR = -32700;
+
+type Id = string | number;
+
+interface Message {
+  id?: Id;
+  method?: string;
+  params?: { name?: unknown; uri?: unknown; requestId?: Id; _meta?: Record<string, unknown> };
+  result?: { protocolVersion?: string };
+}
+
+/** Carries messages between a client that speaks line by line and a service that speaks HTTP. */
+class Bridge {
+  readonly #context: Context;
+  readonly #connection: Connection;
+  readonly #tools: string | undefined;
+  readonly #underWay = new Map<Id, { work: Promise<void>; leave: AbortController }>();
+  /** What was agreed on by `initialize`; from 2026-07-28 on every message names its own. */
+  #version: string | undefined;
+
+  constructor(context: Context) {
+    const { url, api_key } = context.settings.profile;
+    this.#context = context;
+    this.#tools = text(context, "tools");
+    this.#connection = {
+      origin: url.replace(/\/+$/, "").replace(/\/v1$/, ""),
+      authorization: api_key ? byKey(api_key) : undefined,
+      fetch: fetchAnswer,
+      retries: 3,
+      timeoutMs: 60_000,
+    };
+  }
+
+  /** Until standard input ends, and what was asked for is answered. */
+  async run(): Promise<void> {
+    const lines = createInterface({ input: process.stdin, signal: this.#context.signal });
+    for await (const line of lines) if (line.trim()) this.#take(line);
+    await Promise.all([...this.#underWay.values()].map(({ work }) => work));
+  }
+
+  #take(line: string): void {
+    const message = parse(line);
+    if (!message) write(failure(null, PARSE_ERROR, "The line is not a JSON object."));
+    const { id, method, params } = message ?? {};
+    if (method === "notifications/cancelled") this.#underWay.get(params?.requestId as Id)?.leave.abort();
+    // The service keeps nothing between messages: there is nothing else that it could be notified of.
+    if (!message || id === undefined || method === undefined) return;
+    const leave = new AbortController();
+    const work = this.#ask(line, message, id, leave.signal).finally(() => this.#underWay.delete(id));
+    this.#underWay.set(id, { work, leave });
+  }
+
+  async #ask(line: string, message: Message, id: Id, left: AbortSignal): Promise<void> {
+    try {
+      const signal = AbortSignal.any([this.#context.signal, left]);
+      const headers = this.#headersOf(message);
+      const params = { message: line, tools: this.#tools };
+      const response = await request(this.#connection, ENDPOINT, params, { signal, headers });
+      for await (const answer of answersOf(response)) {
+        if (message.method === "initialize") this.#version = answer.result?.protocolVersion;
+        write(answer);
+      }
+    } catch (error) {
+      if (left.aborted) return;
+      const data = error instanceof ApiError ? { code: error.code, details: error.details } : undefined;
+      write(failure(id, INTERNAL_ERROR, (error as Error).message, data));
+    }
+  }
+
+  /** What the transport over HTTP says in headers too, for those on the way. */
+  #headersOf({ method, params }: Message): Record<string, string> {
+    const version = params?._meta?.[VERSION_META] ?? this.#version;
+    const name = params?.name ?? params?.uri;
+    return {
+      accept: "application/json, text/event-stream",
+      "mcp-method": method as string,
+      ...(version !== undefined && { "mcp-protocol-version": String(version) }),
+      ...(name !== undefined && { "mcp-name": headerText(String(name)) }),
+    };
+  }
+}
+
+async function* answersOf(response: Response): AsyncGenerator<Message> {
+  const type = response.headers.get("content-type") ?? "";
+  if (!type.startsWith("text/event-stream")) yield (await response.json()) as Message;
+  else if (response.body) for await (const { data } of messagesOf(response.body)) yield data as Message;
+}
+
+/** An error of the protocol is an answer like any other, whatever its status. */
+const fetchAnswer: typeof fetch = async (input, init) => {
+  const response = await fetch(input, init);
+  if (response.ok) return response;
+  const { status, headers } = response;
+  const body = await response.text();
+  const isAnswer = parse(body) !== undefined && "jsonrpc" in (parse(body) as object);
+  return new Response(body, { status: isAnswer ? 200 : status, headers });
+};
+
+/** Printable ASCII as it is, else in the form that the protocol has for it. */
+function headerText(value: string): string {
+  return /^[!-~]+$/.test(value) ? value : `=?base64?${Buffer.from(value).toString("base64")}?=`;
+}
+
+function parse(json: string): Message | undefined {
+  try {
+    const value = JSON.parse(json);
+    return typeof value === "object" && value !== null ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function failure(id: Id | null, code: number, message: string, data?: object): object {
+  return { jsonrpc: "2.0", id, error: { code, message, ...(data && { data }) } };
+}
+
+function write(message: object): void {
+  process.stdout.write(`${JSON.stringify(message)}\n`);
+}
