@@ -1,4 +1,4 @@
-import { CircleAlert, RotateCw } from "lucide-react";
+import { CircleAlert, Lock, RotateCw } from "lucide-react";
 import { ApiError } from "../../../client/index.ts";
 import { Button } from "./button.tsx";
 
@@ -11,7 +11,25 @@ export function messageOf(error: unknown): string {
 }
 
 /** In the place of what could not be loaded: what went wrong, its request id, and a way to try again. */
-export function Failure({ error, retry }: { error: unknown; retry?: (() => unknown) | undefined }) {
+export function Failure(props: { error: unknown; retry?: (() => unknown) | undefined }) {
+  const { error } = props;
+  if (error instanceof ApiError && error.code === "insufficient_scope") return <ForAdmins />;
+  return <Failed {...props} />;
+}
+
+function ForAdmins() {
+  return (
+    <div className="failure calm" role="note">
+      <Lock aria-hidden size={18} />
+      <p>
+        This is for the admins of your organisation. Ask one of them, or have them make you one under
+        Settings.
+      </p>
+    </div>
+  );
+}
+
+function Failed({ error, retry }: { error: unknown; retry?: (() => unknown) | undefined }) {
   const id = error instanceof ApiError ? error.requestId : null;
   return (
     <div className="failure" role="alert">

@@ -1,4 +1,5 @@
-import { Trash2 } from "lucide-react";
+import { Pencil, Trash2 } from "lucide-react";
+import { useState } from "react";
 import { useNavigate, useParams } from "react-router";
 import { api } from "../../data/api.ts";
 import { useLoad } from "../../data/use-load.ts";
@@ -8,6 +9,7 @@ import { confirm } from "../../ui/confirm.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Load } from "../../ui/table.tsx";
 import { toast } from "../../ui/toast.tsx";
+import { ChannelForm } from "./channel-form.tsx";
 import { Feeds } from "./feeds.tsx";
 import { Members } from "./members.tsx";
 
@@ -17,6 +19,7 @@ export function Channel() {
   const { id = "" } = useParams();
   const navigate = useNavigate();
   const channel = useLoad((signal) => api.channels.get({ channel_id: id }, { signal }), [id]);
+  const [editing, setEditing] = useState(false);
   const { data } = channel;
   const remove = useTask(async () => {
     const sure = await confirm({
@@ -36,9 +39,14 @@ export function Channel() {
       lead={data?.description}
       actions={
         data && (
-          <Button icon={Trash2} busy={remove.busy} onClick={() => remove.run()}>
-            Delete
-          </Button>
+          <>
+            <Button icon={Pencil} onClick={() => setEditing(true)}>
+              Edit
+            </Button>
+            <Button icon={Trash2} busy={remove.busy} onClick={() => remove.run()}>
+              Delete
+            </Button>
+          </>
         )
       }
     >
@@ -50,6 +58,16 @@ export function Channel() {
           </div>
         )}
       </Load>
+      {editing && data && (
+        <ChannelForm
+          channel={data}
+          onClose={() => setEditing(false)}
+          onSaved={(saved) => {
+            channel.set(saved);
+            setEditing(false);
+          }}
+        />
+      )}
     </Page>
   );
 }

@@ -3,14 +3,11 @@ import { useState } from "react";
 import { Link, useNavigate, useSearchParams } from "react-router";
 import { api } from "../../data/api.ts";
 import { useLoad } from "../../data/use-load.ts";
-import { useTask } from "../../data/use-task.ts";
 import { Button } from "../../ui/button.tsx";
-import { FormDialog } from "../../ui/dialog.tsx";
-import { TextArea, TextField } from "../../ui/field.tsx";
 import { Empty, Page } from "../../ui/page.tsx";
 import { List } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";
-import { toast } from "../../ui/toast.tsx";
+import { ChannelForm } from "./channel-form.tsx";
 
 export function Channels() {
   const [search, setSearch] = useSearchParams();
@@ -53,42 +50,8 @@ export function Channels() {
         }
       />
       {search.get("create") && (
-        <CreateChannel onClose={() => setSearch({})} onCreated={(id) => navigate(`/channels/${id}`)} />
+        <ChannelForm onClose={() => setSearch({})} onSaved={({ id }) => navigate(`/channels/${id}`)} />
       )}
     </Page>
-  );
-}
-
-function CreateChannel({ onClose, onCreated }: { onClose(): void; onCreated(id: string): void }) {
-  const [name, setName] = useState("");
-  const [description, setDescription] = useState("");
-  const create = useTask(
-    async () => {
-      const channel = await api.channels.create({ name, ...(description && { description }) });
-      toast({ title: `${channel.name} is there.` });
-      onCreated(channel.id);
-    },
-    { quiet: true },
-  );
-  return (
-    <FormDialog
-      title="New channel"
-      submit="Make channel"
-      onClose={onClose}
-      onSubmit={() => create.run()}
-      busy={create.busy}
-      error={create.error}
-    >
-      <TextField
-        label="Name"
-        required
-        autoFocus
-        value={name}
-        onChange={setName}
-        placeholder="deployments"
-        hint="No other channel may have it."
-      />
-      <TextArea label="Description" rows={2} value={description} onChange={setDescription} />
-    </FormDialog>
   );
 }

@@ -1,0 +1,50 @@
+import { useState } from "react";
+import type { Channel } from "../../../../client/index.ts";
+import { api } from "../../data/api.ts";
+import { useTask } from "../../data/use-task.ts";
+import { FormDialog } from "../../ui/dialog.tsx";
+import { TextArea, TextField } from "../../ui/field.tsx";
+import { toast } from "../../ui/toast.tsx";
+
+interface Props {
+  /** The one to change; without it a new one is made. */
+  channel?: Channel;
+  onClose(): void;
+  onSaved(channel: Channel): unknown;
+}
+
+export function ChannelForm({ channel, onClose, onSaved }: Props) {
+  const [name, setName] = useState(channel?.name ?? "");
+  const [description, setDescription] = useState(channel?.description ?? "");
+  const save = useTask(
+    async () => {
+      const wanted = { name, description: description || null };
+      const saved = channel
+        ? await api.channels.update({ ...wanted, channel_id: channel.id })
+        : await api.channels.create(wanted);
+      toast({ title: channel ? "Saved." : `${saved.name} is there.` });
+      await onSaved(saved);
+    },
+    { quiet: true },
+  );
+  return (
+    <FormDialog
+      title={channel ? "Edit channel" : "New channel"}
+      submit={channel ? "Save" : "Make channel"}
+      onClose={onClose}
+      onSubmit={() => save.run()}
+      busy={save.busy}
+      error={save.error}
+    >
+      <TextField
+        label="Name"
+        required
+        value={name}
+        onChange={setName}
+        placeholder="deployments"
+        hint="No other channel may have it."
+      />
+      <TextArea label="Description" rows={2} value={description} onChange={setDescription} />
+    </FormDialog>
+  );
+}
