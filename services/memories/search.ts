@@ -1,7 +1,7 @@
 import type { Call } from "../../lib/caller.ts";
 import type { ParamsOf } from "../../lib/contract.ts";
 import { newUuid } from "../../lib/ids.ts";
-import type { SearchFind, SearchFound, SearchPlan, SearchWhere } from "../../lib/search-entry.ts";
+import type { SearchFind, SearchFound, SearchHit, SearchPlan, SearchWhere } from "../../lib/search-entry.ts";
 import { canonicalTags } from "../../lib/tags.ts";
 import { type Access, mayRead } from "../../lib/visibility.ts";
 import { callerAccess } from "../../mixins/access.ts";
@@ -55,18 +55,27 @@ export async function search({ memories, now }: Rows, ctx: Call<Asked>, touches:
 type Rows = Pick<Parts, "memories" | "now">;
 
 /** Asks the index, and gives of what it says the rows that are there to be found. */
-export async function findRows({ memories, now }: Rows, ctx: Pick<Call, "call">, find: SearchFind) {
-  const { tenant_id, access, include_superseded = false } = find;
+export async function findRows(rows: Rows, ctx: Pick<Call, "call">, find: SearchFind) {
   const found = await ctx.call<SearchFound, SearchFind>("search.find", find);
-  const rows = await memories.find(tenant_id, { _id: { $in: found.hits.map(({ id }) => id) } });
+  const hits = await goodRows(rows, find, found.hits.slice(0, find.limit));
+  const spare = found.hits.slice(find.limit);
+  // Nearly always all of the first are good: no others need to be read then.
+  if (hits.length < Math.min(find.limit, found.hits.length))
+    hits.push(...(await goodRows(rows, find, spare)));
+  return { found, hits };
+}
+
+async function goodRows({ memories, now }: Rows, find: SearchFind, hits: SearchHit[]) {
+  if (hits.length === 0) return [];
+  const { tenant_id, access, include_superseded = false } = find;
+  const rows = await memories.find(tenant_id, { _id: { $in: hits.map(({ id }) => id) } });
   const at = now().getTime();
   const good = rows.filter((row) => isToBeFound(row, access, include_superseded, at));
   const byId = new Map(good.map((row) => [row._id, row]));
-  const hits = found.hits.flatMap(({ id, score, sources }) => {
+  return hits.flatMap(({ id, score, sources }) => {
     const row = byId.get(id);
     return row ? [{ row, score, sources }] : [];
   });
-  return { found, hits };
 }
 
 function whereOf({ scope, memory_types, project_id, tags }: Asked): SearchWhere {

@@ -71,6 +71,8 @@ function planOf(course: Course): SearchPlan {
   const { asked, legs, ranked, cleared, embedMs } = course;
   const ms = (value: number) => Math.round(value * 100) / 100;
   const given = Math.min(cleared.length, asked.limit);
+  // What is brought for standing beside a match counts as one.
+  const matched = Math.max(legs.matched.text, legs.matched.vector, ranked.length);
   return {
     legs: [
       { name: "bm25", candidates: legs.brought.text, ms: ms(legs.ms.text) },
@@ -78,8 +80,8 @@ function planOf(course: Course): SearchPlan {
     ],
     funnel: [
       // Counted from what the caller may see: how much others have is nobody's business.
-      { stage: "match", in: legs.visible, out: Math.max(legs.matched.text, legs.matched.vector) },
-      { stage: "candidates", in: Math.max(legs.matched.text, legs.matched.vector), out: ranked.length },
+      { stage: "match", in: legs.visible, out: matched },
+      { stage: "candidates", in: matched, out: ranked.length },
       { stage: "floor", in: ranked.length, out: cleared.length },
       { stage: "limit", in: cleared.length, out: given },
     ],

@@ -32,28 +32,38 @@ export function packCandidates(candidates: readonly Candidate[]): PackedCandidat
 }
 
 export function unpackCandidates({ ids, numbers }: PackedCandidates): Candidate[] {
-  return ids.map((id, i) => {
-    const at = i * WIDTH;
-    const number = (n: number) => numbers[at + n] as number;
-    const side = (from: number, count: number) =>
-      Array.from({ length: count }, (_, n) => neighbourAt(numbers, at + OWN + (from + n) * EACH));
-    return {
-      ...neighbourAt(numbers, at),
-      id,
-      bm25: number(3),
-      length: number(4),
-      signs: number(5),
-      created_at: number(6),
-      date: Number.isNaN(number(7)) ? null : number(7),
-      confidence: number(8),
-      importance: number(9),
-      cites: number(10),
-      scope: SCOPES[number(11) % SCOPES.length] as Candidate["scope"],
-      superseded: number(11) >= SCOPES.length,
-      before: side(0, number(12)),
-      after: side(CONTEXT, number(13)),
-    };
-  });
+  return ids.map((id, i) => unpackOne(id, numbers, i * WIDTH));
+}
+
+// This runs for every candidate of every search, in the thread that all requests share.
+function unpackOne(id: string, numbers: Float64Array, at: number): Candidate {
+  const { has, title, cosine } = neighbourAt(numbers, at);
+  const date = numbers[at + 7] as number;
+  const scope = numbers[at + 11] as number;
+  return {
+    has,
+    title,
+    cosine,
+    id,
+    bm25: numbers[at + 3] as number,
+    length: numbers[at + 4] as number,
+    signs: numbers[at + 5] as number,
+    created_at: numbers[at + 6] as number,
+    date: Number.isNaN(date) ? null : date,
+    confidence: numbers[at + 8] as number,
+    importance: numbers[at + 9] as number,
+    cites: numbers[at + 10] as number,
+    scope: SCOPES[scope % SCOPES.length] as Candidate["scope"],
+    superseded: scope >= SCOPES.length,
+    before: sideAt(numbers, at + OWN, numbers[at + 12] as number),
+    after: sideAt(numbers, at + OWN + CONTEXT * EACH, numbers[at + 13] as number),
+  };
+}
+
+function sideAt(numbers: Float64Array, at: number, count: number): Neighbour[] {
+  const side: Neighbour[] = [];
+  for (let n = 0; n < count; n++) side.push(neighbourAt(numbers, at + n * EACH));
+  return side;
 }
 
 function putNeighbour(numbers: Float64Array, at: number, { has, title, cosine }: Neighbour): void {

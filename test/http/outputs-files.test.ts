@@ -141,6 +141,17 @@ describe("export", () => {
     }
   });
 
+  test("pdf says which letters it cannot hold, and shows a box for other signs", async () => {
+    const made = async (body: string) => {
+      const output = ok(await world.agent.post("/outputs", { body, scope: "institutional" }));
+      return world.member.get(`/outputs/${output.id}/export?format=pdf`);
+    };
+    const refused = await made("# 你好");
+    expect(refused).toMatchObject(refusal(422, "business_rule_violation", { rule: "export_fails" }));
+    expect(refused.body.error.message).toContain("你好");
+    expect((await made("# Done 🎉 ✅")).status).toBe(200);
+  });
+
   test("docx is one that Word reads", async () => {
     const { headers, bytes } = await download("docx");
     expect(headers.get("content-type")).toContain("wordprocessingml");

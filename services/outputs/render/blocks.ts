@@ -93,7 +93,8 @@ export function runsOf(tokens: Token[] = [], style: Style = {}): Run[] {
         return withoutTags(token.text) ? [{ text: withoutTags(token.text), ...style }] : [];
       default:
         if (token.tokens) return runsOf(token.tokens, style);
-        return [{ text: readEntities(printable(token.text ?? "")), ...style }];
+        // A line that ends in the source goes on here.
+        return [{ text: readEntities(printable(token.text ?? "").replaceAll("\n", " ")), ...style }];
     }
   });
 }

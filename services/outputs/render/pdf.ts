@@ -2,6 +2,7 @@ import { fileURLToPath } from "node:url";
 import { marked } from "marked";
 import PDFDocument from "pdfkit";
 import { type Block, blocksOf, type Run } from "./blocks.ts";
+import { Unrenderable } from "./unrenderable.ts";
 
 type Pdf = InstanceType<typeof PDFDocument>;
 
@@ -17,7 +18,12 @@ const FONTS = {
   mono: "DejaVuSansMono.ttf",
 };
 
-/** Markdown as pages of A4. @param at the date the file says it was made */
+/**
+ * Markdown as pages of A4.
+ *
+ * @param at the date the file says it was made
+ * @throws Unrenderable for letters that the fonts do not have; other signs they lack become boxes
+ */
 export async function renderPdf(markdown: string, title: string, at: Date): Promise<Buffer> {
   const info = { Title: title, CreationDate: at, ModDate: at, Producer: "Afferent", Creator: "Afferent" };
   const pdf = new PDFDocument({ size: "A4", margin: MARGIN, info, lang: "en", font: fontFile("plain") });
@@ -25,10 +31,27 @@ export async function renderPdf(markdown: string, title: string, at: Date): Prom
   const parts: Buffer[] = [];
   pdf.on("data", (part: Buffer) => parts.push(part));
   const ended = new Promise<void>((resolve, reject) => pdf.once("end", resolve).once("error", reject));
-  for (const block of blocksOf(marked.lexer(markdown, { gfm: true }))) draw(pdf, block);
+  const written = inFont(pdf, markdown);
+  for (const block of blocksOf(marked.lexer(written, { gfm: true }))) draw(pdf, block);
   pdf.end();
   await ended;
   return Buffer.concat(parts);
+}
+
+/** What pdfkit knows of the font in use, and does not say otherwise. */
+interface FontOf {
+  _font: { font: { hasGlyphForCodePoint(code: number): boolean } };
+}
+
+function inFont(pdf: Pdf, text: string): string {
+  const { font } = (pdf.font("plain") as unknown as FontOf)._font;
+  const has = (sign: string) => font.hasGlyphForCodePoint(sign.codePointAt(0) as number);
+  const missing = (text.match(/\p{L}/gu) ?? []).filter((letter) => !has(letter));
+  if (missing.length) {
+    const some = [...new Set(missing)].slice(0, 5).join("");
+    throw new Unrenderable(`has letters that its fonts do not have (${some})`);
+  }
+  return text.replace(/[\p{So}\p{Sk}\p{Emoji_Presentation}]/gu, (sign) => (has(sign) ? sign : "□"));
 }
 
 function fontFile(name: keyof typeof FONTS): string {
@@ -47,7 +70,7 @@ function draw(pdf: Pdf, block: Block): void {
       );
       break;
     case "paragraph":
-      write(pdf, withMarker(block), MARGIN + Math.max(0, block.indent) * INDENT);
+      writeMarked(pdf, block);
       break;
     case "code":
       pdf.font("mono").fontSize(SIZE - 1.5);
@@ -56,7 +79,11 @@ function draw(pdf: Pdf, block: Block): void {
     case "table":
       pdf.font("plain").fontSize(SIZE - 1);
       pdf.x = MARGIN;
-      pdf.table({ data: block.rows.map((row) => row.map(textOf)) });
+      pdf.table({
+        data: block.rows.map((row) => row.map(textOf)),
+        defaultStyle: { border: 0.5, borderColor: "#bbbbbb", padding: 4 },
+        rowStyles: (row) => (row === 0 ? { backgroundColor: "#f2f2f2" } : {}),
+      });
       break;
     case "rule":
       pdf
@@ -68,8 +95,16 @@ function draw(pdf: Pdf, block: Block): void {
   pdf.moveDown(0.5);
 }
 
-function withMarker({ runs, marker }: Block & { kind: "paragraph" }): Run[] {
-  return marker ? [{ text: `${marker} ` }, ...runs] : runs;
+/** A paragraph, with the marker of its item before it. */
+function writeMarked(pdf: Pdf, { runs, marker, indent }: Block & { kind: "paragraph" }): void {
+  const left = MARGIN + indent * INDENT;
+  if (marker) {
+    if (pdf.y + 2 * SIZE > pdf.page.height - MARGIN) pdf.addPage();
+    const top = pdf.y;
+    pdf.font("plain").text(marker, left - INDENT, top, { lineBreak: false });
+    pdf.y = top;
+  }
+  write(pdf, runs, left);
 }
 
 const textOf = (runs: Run[]) => runs.map(({ text }) => text).join("");

@@ -10,6 +10,9 @@ export interface Rendering {
   format: "html" | "pdf" | "docx";
 }
 
+/** What comes of it: a file, or why there is none. */
+export type Rendered = Uint8Array | { unrenderable: string };
+
 const SECONDS = 25;
 const MEGABYTES = 512;
 
@@ -18,7 +21,8 @@ let last: Promise<unknown> = Promise.resolve();
 /**
  * Renders Markdown in a thread of its own, which takes its libraries with it when it ends; one at a time.
  *
- * @throws Fault business_rule_violation, rule `export_fails`, for a text that takes too long or too much memory
+ * @throws Fault business_rule_violation, rule `export_fails`, for a text that takes too long or too much memory, or that the
+ * format cannot hold
  */
 export function render(rendering: Rendering): Promise<Uint8Array> {
   const turn = last.catch(() => undefined).then(() => renderNow(rendering));
@@ -36,7 +40,9 @@ async function renderNow(workerData: Rendering): Promise<Uint8Array> {
   try {
     return await new Promise<Uint8Array>((resolve, reject) => {
       const fail = (why: string) => reject(unrenderable(workerData.format, why));
-      worker.once("message", resolve);
+      worker.once("message", (rendered: Rendered) =>
+        "unrenderable" in rendered ? fail(rendered.unrenderable) : resolve(rendered),
+      );
       worker.once("error", (err: NodeJS.ErrnoException) =>
         fail(
           err.code === "ERR_WORKER_OUT_OF_MEMORY" ? `needs more than ${MEGABYTES} MB` : "cannot be rendered",

@@ -1,5 +1,6 @@
 import { parentPort, workerData } from "node:worker_threads";
-import type { Rendering } from "./render.ts";
+import type { Rendered, Rendering } from "./render.ts";
+import { Unrenderable } from "./unrenderable.ts";
 
 const { markdown, title, at, format } = workerData as Rendering;
 
@@ -14,4 +15,13 @@ async function render(): Promise<Uint8Array> {
   }
 }
 
-parentPort?.postMessage(new Uint8Array(await render()));
+async function rendered(): Promise<Rendered> {
+  try {
+    return new Uint8Array(await render());
+  } catch (err) {
+    if (err instanceof Unrenderable) return { unrenderable: err.message };
+    throw err;
+  }
+}
+
+parentPort?.postMessage(await rendered());

@@ -1,0 +1,66 @@
+import { describe, expect, test } from "@jest/globals";
+import fc from "fast-check";
+import { marked } from "marked";
+import { isUuid, slugOf, slugsFor, titleOf } from "../../services/outputs/naming.ts";
+import { ranked } from "../../services/outputs/ranking.ts";
+import { blocksOf } from "../../services/outputs/render/blocks.ts";
+
+describe("naming", () => {
+  test.each([
+    ["Release notes, May!", "release-notes-may"],
+    ["Ünïcode — Жук 你好", "ünïcode-жук-你好"],
+    ["हिन्दी", "हिन्दी"],
+    ["***", "output"],
+    ["0199C0DE-7a11-7c3e-9f00-5a1b2c3d4e5f", "output-0199c0de-7a11-7c3e-9f00-5a1b2c3d4e5f"],
+  ])("the slug of %j", (title, slug) => {
+    expect(slugOf(title)).toBe(slug);
+  });
+
+  test("any text has a title, and a slug that can stand in a path and is no id", () => {
+    const id = "0199c0de-7a11-7c3e-9f00-5a1b2c3d4e5f";
+    fc.assert(
+      fc.property(fc.string({ unit: "binary", maxLength: 300 }), (text) => {
+        const title = titleOf(text);
+        expect(title.trim()).not.toBe("");
+        expect(title).not.toMatch(/[\r\n]/);
+        for (const slug of slugsFor(title, id)) {
+          expect(slug).toMatch(/^[\p{L}\p{M}\p{N}]+(-[\p{L}\p{M}\p{N}]+)*$/u);
+          expect(slug.length).toBeLessThan(200);
+          expect(isUuid(slug)).toBe(false);
+        }
+      }),
+    );
+  });
+});
+
+describe("ranking", () => {
+  const found = (_id: string, score: number, superseded_by: string | null = null) => ({
+    ...{ _id, score, superseded_by },
+  });
+  const ids = (all: ReturnType<typeof found>[]) => ranked(all).map(({ _id }) => _id);
+
+  test("a superseded one stands below what took its place, and that below what took its own", () => {
+    expect(
+      ids([found("old", 0.9, "new"), found("other", 0.5), found("new", 0.2, "newest"), found("newest", 0.4)]),
+    ).toEqual(["other", "newest", "new", "old"]);
+  });
+
+  test("without its replacement it stands where it is, and a circle ends", () => {
+    expect(ids([found("a", 0.1), found("old", 0.9, "gone")])).toEqual(["old", "a"]);
+    expect(ids([found("a", 0.3, "b"), found("b", 0.2, "a")]).sort()).toEqual(["a", "b"]);
+  });
+});
+
+test("blocks hold what a reader sees, without tags, entities and addresses that run", () => {
+  const markdown =
+    'A &lt;b&gt; <i title="x">tag</i> and\n[a](javascript:x) [b](https://b.example)\n\n3. three\n   > quoted\n\n<!-- no -->\n';
+  expect(blocksOf(marked.lexer(markdown))).toMatchObject([
+    { kind: "paragraph", indent: 0 },
+    { kind: "paragraph", indent: 1, marker: "3.", runs: [{ text: "three" }] },
+    { kind: "paragraph", indent: 2, runs: [{ text: "quoted" }] },
+  ]);
+  const [first] = blocksOf(marked.lexer(markdown));
+  const runs = first?.kind === "paragraph" ? first.runs : [];
+  expect(runs.map(({ text }) => text).join("")).toBe("A <b> tag and a b");
+  expect(runs.filter(({ href }) => href)).toEqual([{ text: "b", href: "https://b.example" }]);
+});
