@@ -25,6 +25,7 @@ import { mergesOperations } from "./merges/merges.contract.ts";
 import { outputFilesOperations } from "./outputs/files.contract.ts";
 import { outputsOperations } from "./outputs/outputs.contract.ts";
 import { outputSearchOperations } from "./outputs/search.contract.ts";
+import { onboardingOperations } from "./onboarding/onboarding.contract.ts";
 import { projectsOperations } from "./projects/projects.contract.ts";
 import { relationshipsOperations } from "./relationships/relationships.contract.ts";
 import { artifactOperations } from "./runs/artifacts.contract.ts";
@@ -70,6 +71,7 @@ export const operations: readonly Operation[] = [
   outputsOperations,
   outputSearchOperations,
   outputFilesOperations,
+  onboardingOperations,
   projectsOperations,
   relationshipsOperations,
   specialistsOperations,

@@ -22,6 +22,7 @@ import { liveService } from "./live/live.service.ts";
 import { memoriesService } from "./memories/memories.service.ts";
 import { mergesService } from "./merges/merges.service.ts";
 import { outputsService } from "./outputs/outputs.service.ts";
+import { onboardingService } from "./onboarding/onboarding.service.ts";
 import { projectsService } from "./projects/projects.service.ts";
 import { pushService } from "./push/push.service.ts";
 import { relationshipsService } from "./relationships/relationships.service.ts";
@@ -59,6 +60,7 @@ export const serviceFactories: Record<string, ServiceFactory> = {
   memories: memoriesService,
   merges: mergesService,
   outputs: outputsService,
+  onboarding: onboardingService,
   projects: projectsService,
   push: pushService,
   relationships: relationshipsService,

@@ -38,6 +38,11 @@ export class TenantCollection<T extends TenantDocument> {
     return this.system.findOne(scoped<T>(tenant_id, filter), options) as Promise<T | null>;
   }
 
+  /** Whether there is one that fits. */
+  async exists(tenant_id: string, filter: Guarded<T>): Promise<boolean> {
+    return (await this.findOne(tenant_id, filter, { projection: { _id: 1 } })) !== null;
+  }
+
   count(tenant_id: string, filter: Guarded<T>): Promise<number> {
     return this.system.countDocuments(scoped<T>(tenant_id, filter));
   }

@@ -39,11 +39,11 @@ function kindOf(leg: number): BundleKind {
   return (LEGS[leg] as (typeof LEGS)[number]).kind;
 }
 
-async function ask(ctx: Call<Asked>, { domain, cap }: (typeof LEGS)[number]): Promise<BundleLegAnswer> {
+async function ask(ctx: Call<Asked>, { kind, domain, cap }: (typeof LEGS)[number]): Promise<BundleLegAnswer> {
   const limit = ctx.params.caps?.[domain] ?? cap;
   if (limit === 0) return { items: [], degraded: [] };
   try {
-    const asked = legOf(ctx.params, limit);
+    const asked = legOf(kind, ctx.params, limit);
     return await ctx.call<BundleLegAnswer, BundleLeg>(`${domain}.for_bundle`, asked, { timeout: PATIENCE });
   } catch (err) {
     ctx.broker.logger.warn({ err, domain }, "a bundle is made without a part of it");
@@ -51,13 +51,17 @@ async function ask(ctx: Call<Asked>, { domain, cap }: (typeof LEGS)[number]): Pr
   }
 }
 
-function legOf({ query, project_id, since, until, memory_scope }: Asked, limit: number): BundleLeg {
+function legOf(
+  kind: BundleKind,
+  { query, project_id, since, until, memory_scope }: Asked,
+  limit: number,
+): BundleLeg {
   return {
     query: isSaid(query) ? query : null,
     ...(project_id && { project_id }),
     ...(since !== undefined && { since }),
     ...(until !== undefined && { until }),
-    ...(memory_scope && memory_scope !== "ascending" && { scope: memory_scope }),
+    ...(kind === "memory" && memory_scope && memory_scope !== "ascending" && { scope: memory_scope }),
     limit,
   };
 }

@@ -112,6 +112,11 @@ export function internalActions(parts: () => Parts): Record<string, ActionSchema
       return { id };
     }),
 
+    /** Whether any delivery of the tenant was acknowledged. */
+    any_acknowledged: idempotent<{ tenant_id: string }>(({ params }) =>
+      parts().deliveries.exists(params.tenant_id, { state: "acknowledged" }),
+    ),
+
     counts: idempotent<OfEvent>(({ params }) => countsOf(parts().deliveries, params)),
 
     of_event: idempotent<OfEvent & { limit?: number }>(({ params }) =>

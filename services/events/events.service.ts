@@ -101,6 +101,11 @@ export function eventsService(runtime: Runtime): ServiceSchema {
       /** What this node did for a tenant lately (observability/tally.ts). */
       tally: internal<{ tenant_id: string }>(({ params }) => tallyOf(params.tenant_id)),
 
+      /** Whether somebody has published for the tenant, and not only the service itself. */
+      any_published: idempotent<{ tenant_id: string }>(({ params }) =>
+        events.exists(params.tenant_id, { publisher_id: { $ne: null } }),
+      ),
+
       /** The events there are of those asked for, in no particular order. */
       load: idempotent<{ tenant_id: string; event_ids: string[] }>(({ params }) =>
         load(params.tenant_id, params.event_ids),

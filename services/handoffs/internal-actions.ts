@@ -17,9 +17,7 @@ export function internalActions(parts: Parts): Record<string, ActionSchema> {
   const { handoffs } = parts;
   return {
     /** Whether the tenant has any. */
-    any: idempotent<{ tenant_id: string }>(async ({ params }) => {
-      return (await handoffs.findOne(params.tenant_id, {}, { projection: { _id: 1 } })) !== null;
-    }),
+    any: idempotent<{ tenant_id: string }>(({ params }) => handoffs.exists(params.tenant_id, {})),
 
     /** The calling agent's handoffs that belong into a bundle. They are filed under no project. */
     for_bundle: idempotent<BundleLeg>(async (ctx): Promise<BundleLegAnswer> => {

@@ -175,6 +175,8 @@ export function interestsService({ store }: Runtime): ServiceSchema {
         );
       }),
 
+      any: idempotent<{ tenant_id: string }>(({ params }) => interests.exists(params.tenant_id, {})),
+
       match: idempotent<MatchParams>(({ params }) => match(params)),
 
       /** Those of the types that some interest or feed asks for. The routing is of now or newer. */

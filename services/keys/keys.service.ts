@@ -75,6 +75,11 @@ export const keysService: ServiceFactory = ({ store, secrets }) => {
         },
       ),
 
+      /** Whether any key of the tenant was used. */
+      any_used: idempotent<{ tenant_id: string }>(({ params }) =>
+        keys.exists(params.tenant_id, { last_used_at: { $ne: null } }),
+      ),
+
       /** The key of which this is the plain text, unless it is unknown, revoked or expired. */
       by_secret: idempotent<{ hash: string }>(async ({ params: { hash } }) => {
         const doc = (await keys.system.findOne({ hash, revoked_at: null })) as KeyDoc | null;

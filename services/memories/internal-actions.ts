@@ -18,6 +18,9 @@ interface Asked {
 /** What other domains ask of memories. */
 export function internalActions({ memories, now }: Parts): Record<string, ActionSchema> {
   return {
+    /** Whether the tenant has any. */
+    any: idempotent<{ tenant_id: string }>(({ params }) => memories.exists(params.tenant_id, {})),
+
     /** Of these memories those that `GET /memories/{id}` would show the caller, in no order. */
     readable: idempotent<Asked>(async (ctx) => {
       const { caller } = ctx.meta;

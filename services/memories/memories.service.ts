@@ -27,6 +27,7 @@ import { recallAction } from "./recall.ts";
 import { type NewMemory, present } from "./rows.ts";
 import { searchMemories } from "./search.contract.ts";
 import { search } from "./search.ts";
+import { Searches } from "./searches.ts";
 import { supersede } from "./supersede.ts";
 import { Touches } from "./touches.ts";
 import { type UsageParts, usageActions, usageOf } from "./usage.ts";
@@ -40,6 +41,7 @@ export const memoriesService: ServiceFactory = ({ store, config }) => {
   let broker: ServiceBroker;
   let sweeps: Loop;
   let touches: Touches;
+  const searches = new Searches();
   let cites: Cites;
   const parts: UsageParts = {
     memories,
@@ -86,7 +88,11 @@ export const memoriesService: ServiceFactory = ({ store, config }) => {
         return { memory_id: id, superseded_by, invalid_at: (invalid_at as Date).toISOString() };
       }),
 
-      search: action(searchMemories, (ctx) => search(parts, ctx, touches)),
+      search: action(searchMemories, async (ctx) => {
+        const found = await search(parts, ctx, touches);
+        await searches.note(ctx as Call);
+        return found;
+      }),
       lineage: action(contract.explainLineage, (ctx) => lineageOf(parts, ctx, ctx.params.id)),
 
       recall: recallAction(parts),

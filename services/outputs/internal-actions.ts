@@ -1,6 +1,13 @@
 import type { ActionSchema } from "moleculer";
+import {
+  type BundleCandidate,
+  type BundleLeg,
+  type BundleLegAnswer,
+  recentShare,
+  sourceOf,
+} from "../../lib/bundle-leg.ts";
 import type { Call } from "../../lib/caller.ts";
-import type { SearchEntriesAnswer, SearchEntriesPage, SearchScope } from "../../lib/search-entry.ts";
+import type { SearchEntriesAnswer, SearchEntriesPage, SearchHit } from "../../lib/search-entry.ts";
 import { visibleTo } from "../../lib/visibility.ts";
 import { ownerAccess } from "../../mixins/access.ts";
 import { idempotent } from "../runtime.ts";
@@ -12,34 +19,20 @@ import { findOutputs, passagesOf } from "./search.ts";
 /** So many chunks fit into one message between nodes, however long they are. */
 const MOST_ENTRIES = 200;
 
-/** What a bundle asks for; times in ISO 8601. */
-interface ForBundle {
-  query?: string;
-  /** Inclusive. */
-  since?: string;
-  /** Exclusive. */
-  until?: string;
-  project_id?: string;
-  scope?: SearchScope;
-  limit: number;
-}
-
 /** What other domains ask of outputs. */
 export function internalActions(parts: Parts): Record<string, ActionSchema> {
   const { outputs, versions, chunks } = parts;
   return {
     /** Outputs that the caller may read: those that fit a query best, or the latest. */
-    for_bundle: idempotent<ForBundle>(async (ctx) => {
-      const { query, limit } = ctx.params;
-      const { hits, degraded }: { hits: Found[]; degraded: string[] } = query
-        ? await findOutputs(parts, ctx as Call, {
-            ...{ query, limit, scope: ctx.params.scope, project_id: ctx.params.project_id },
-            ...timesOf(ctx.params),
-          })
-        : { hits: await latest(parts, ctx), degraded: [] };
+    for_bundle: idempotent<BundleLeg>(async (ctx): Promise<BundleLegAnswer> => {
+      const { query, limit, project_id } = ctx.params;
+      const { hits, degraded }: { hits: Found[]; degraded: string[] } =
+        query === null
+          ? { hits: await latest(parts, ctx), degraded: [] }
+          : await findOutputs(parts, ctx as Call, { query, limit, project_id, ...timesOf(ctx.params) });
       const given = hits.slice(0, limit);
       const texts = await passagesOf(parts, ctx.meta.caller.tenant_id, given);
-      return { items: given.map((hit) => presentBrief(hit, texts.get(hit.chunk_id) ?? "")), degraded };
+      return { items: given.map((hit) => toItem(hit, texts.get(hit.chunk_id) ?? "")), degraded };
     }),
 
     blob_references: idempotent<{ tenant_id: string; hashes: string[] }>(async ({ params }) => {
@@ -68,33 +61,38 @@ export function internalActions(parts: Parts): Record<string, ActionSchema> {
   };
 }
 
-async function latest({ outputs }: Parts, ctx: Call<ForBundle>): Promise<Found[]> {
+async function latest({ outputs, now }: Parts, ctx: Call<BundleLeg>): Promise<Found[]> {
   const { tenant_id } = ctx.meta.caller;
-  const { since, until, project_id, scope, limit } = ctx.params;
+  const { since, until, project_id, limit } = ctx.params;
   const created_at = { ...(since && { $gte: new Date(since) }), ...(until && { $lt: new Date(until) }) };
   const filter = {
     ...{ deleted_at: null, superseded_by: null },
     ...(project_id !== undefined && { project_id }),
-    ...(scope !== undefined && { scope }),
     ...((since || until) && { created_at }),
     ...visibleTo(await ownerAccess(ctx as Call)),
   };
   const sort = { created_at: -1, _id: -1 } as const;
   const found = await outputs.find(tenant_id, filter as never, { sort, limit });
-  return found.map((doc) => ({ ...doc, score: null, chunk_id: `${doc._id}/0` }));
+  const at = now();
+  return found.map((doc) => ({
+    ...doc,
+    score: recentShare(doc.created_at.getTime(), at),
+    chunk_id: `${doc._id}/0`,
+  }));
 }
 
-function timesOf({ since, until }: Pick<ForBundle, "since" | "until">) {
+function timesOf({ since, until }: Pick<BundleLeg, "since" | "until">) {
   return { ...(since && { since: Date.parse(since) }), ...(until && { until: Date.parse(until) }) };
 }
 
-/** An output, and what of its text is to be shown. */
-type Found = OutputDoc & { score: number | null; chunk_id: string };
+/** An output, what of its text is to be shown, and, where search found it, by which legs. */
+type Found = OutputDoc & { score: number; chunk_id: string; sources?: SearchHit["sources"] };
 
-function presentBrief(doc: Found, excerpt: string) {
-  const { _id, title, score, scope, team_id, project_id, created_at, updated_at } = doc;
+function toItem(doc: Found, excerpt: string): BundleCandidate {
+  const { _id, title, score, sources, scope, version_num, authored_by_agent_id, created_at } = doc;
   return {
-    ...{ id: _id, title, score, excerpt, scope, agent_id: doc.agent_id, team_id, project_id },
-    ...{ created_at: created_at.toISOString(), updated_at: updated_at.toISOString() },
+    ...{ item_id: _id, title, excerpt, score, source: sources ? sourceOf(sources) : "recent" },
+    ...{ by: authored_by_agent_id, created_at: created_at.toISOString() },
+    facts: [`version ${version_num}, scope ${scope}`],
   };
 }

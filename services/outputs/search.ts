@@ -1,6 +1,6 @@
 import type { Call } from "../../lib/caller.ts";
 import type { ParamsOf } from "../../lib/contract.ts";
-import type { SearchFind, SearchFound, SearchScope, SearchWhere } from "../../lib/search-entry.ts";
+import type { SearchFind, SearchFound, SearchHit, SearchScope, SearchWhere } from "../../lib/search-entry.ts";
 import { type Access, mayRead } from "../../lib/visibility.ts";
 import { ownerAccess } from "../../mixins/access.ts";
 import type { ChunkDoc, OutputDoc } from "./outputs.model.ts";
@@ -15,10 +15,7 @@ const MOST_HITS = 400;
 const MOST_ROUNDS = 4;
 
 /** An output with the score of the piece of its text that fits best, and that piece's id. */
-interface Hit extends OutputDoc {
-  score: number;
-  chunk_id: string;
-}
+type Hit = OutputDoc & Best;
 
 export interface Wanted {
   query: string;
@@ -111,15 +108,16 @@ function ask(wanted: Wanted, access: Access, tenant_id: string, except: NonNulla
 
 interface Best {
   score: number;
+  sources: SearchHit["sources"];
   chunk_id: string;
 }
 
 /** The best piece of each output. Hits come best first. */
 function bestOf({ hits }: SearchFound): Map<string, Best> {
   const best = new Map<string, Best>();
-  for (const { id, score } of hits) {
+  for (const { id, score, sources } of hits) {
     const [output_id] = id.split("/") as [string];
-    if (!best.has(output_id)) best.set(output_id, { score, chunk_id: id });
+    if (!best.has(output_id)) best.set(output_id, { score, sources, chunk_id: id });
   }
   return best;
 }

@@ -141,7 +141,10 @@ export const runsService: ServiceFactory = ({ store: db, blobs }) => {
 
       /** Whether the tenant has completed a run. */
       any_completed: idempotent<{ tenant_id: string }>(async ({ params: { tenant_id } }) => {
-        return (await runs.findOne(tenant_id, { status: "completed" }, { projection: { _id: 1 } })) !== null;
+        const achieved = { status: "closed" as const, outcome: "achieved" as const };
+        return (
+          (await runs.exists(tenant_id, { status: "completed" })) || (await runs.exists(tenant_id, achieved))
+        );
       }),
 
       /** Refuses what is not a run of the tenant. @throws Fault validation_error, field process_run_id. */

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { serviceFactories } from "../../services/index.ts";
-import { firstAgent, type TestAgent } from "../support/agents.ts";
+import type { TestAgent } from "../support/agents.ts";
 import { agentIn, type Cast, makeCast, remember } from "../support/memories.ts";
 import { startServer, type TestServer } from "../support/server.ts";
 import { ok, refusal } from "../support/tenancy.ts";
@@ -33,15 +32,20 @@ test("what fits a query is gathered from all kinds, ranked, and kept as it was",
   });
   await remember(agent, { title: "Lunch", content: "Soup on Mondays." });
   const handoff = await save(agent, "lighthouse", "Order the lens for the lighthouse lamp.");
+  const body = "# Lighthouse report\n\nThe lens of the lighthouse lamp is cracked.";
+  const output = ok(await agent.post("/outputs", { body }));
   const answer = await agent.post("/bundles", { query: "lighthouse lamp lens" });
   expect(answer.status).toBe(201);
   const bundle = answer.body;
   expect(idsOf(bundle, "memory")).toEqual([memory.id]);
   expect(idsOf(bundle, "handoff")).toEqual([handoff.id]);
+  expect(idsOf(bundle, "output")).toEqual([output.id]);
   expect(bundle).toMatchObject({
+    degraded: false,
+    degraded_reasons: [],
     weights_version: expect.any(String),
   });
-  expect(bundle.items.map(({ rank }: { rank: number }) => rank)).toEqual([1, 2]);
+  expect(bundle.items.map(({ rank }: { rank: number }) => rank)).toEqual([1, 2, 3]);
   const scores = bundle.items.map(({ score }: { score: number }) => score);
   expect(scores).toEqual([...scores].sort((a, b) => b - a));
   expect(bundle.items[0]).toEqual({
@@ -74,24 +78,6 @@ test("without a query it is the latest, what is important first, within bounds a
   const early = { until: low.created_at, query: "content", memory_scope: "agent" };
   expect(idsOf(await assemble(agent, early))).toEqual([]);
   expect(idsOf(await assemble(agent, { ...bounds, query: "content" }))).toEqual([high.id]);
-});
-
-test("a kind that cannot be had is said to be missing, and the rest is gathered", async () => {
-  const SERVICES = Object.keys(serviceFactories)
-    .filter((name) => name !== "outputs")
-    .join(",");
-  const other = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none", SERVICES } });
-  try {
-    const agent = await firstAgent(other);
-    const { id } = await remember(agent, { content: "A heron stands here." });
-    const bundle = await assemble(agent, { query: "heron" });
-    expect(idsOf(bundle)).toEqual([id]);
-    expect(bundle).toMatchObject({ degraded: true, degraded_reasons: ["outputs: could not be asked"] });
-    expect(bundle.rendered_brief).toContain("- outputs: could not be asked");
-    expect(await assemble(agent, { caps: { outputs: 0 } })).toMatchObject({ degraded: false });
-  } finally {
-    await other.stop();
-  }
 });
 
 test("only what the agent may see, of the scope and the project that are asked for", async () => {
