@@ -50,6 +50,11 @@ export const SETTINGS = {
   }) as Setting<string>,
 
   MONGO_URL: url("MongoDB 7+ or Atlas as the record, in place of the embedded store."),
+  SEARCH: text(
+    "local",
+    "What searches: `local`, an index on every node that runs `search`; `atlas`, one index for all by the Atlas Search of `MONGO_URL` (docs/atlas.md).",
+    { oneOf: ["local", "atlas"] },
+  ) as Setting<string>,
   NATS_URL: url(
     "NATS that nodes meet over (its server with `max_payload: 12MB`); without it all services run in this process.",
   ),
@@ -181,7 +186,7 @@ export class ConfigError extends Error {}
 
 // Names of ours begin like these: a near miss is a mistake that should be told, not silently ignored.
 const OURS =
-  /^(MONGO|NATS|REDIS|SECRET_KEY|OPERATOR|METRICS_|TRUST_PROXY|RATE_LIMIT|TENANT_RATE|LOGIN_ATTEMPTS|DEVICE_|WEBHOOK|REQUEST_TIMEOUT|MAX_WRITES|EVENT_|DOCUMENT_|VISIBILITY_|RETRY_|MIN_FREE_|MEMORY_|DEDUPE_|ACKNOWLEDGED_|PUSH_|CONNECTOR_|EMBEDDER|OUTPUT_|OUTBOUND_)/;
+  /^(MONGO|SEARCH|NATS|REDIS|SECRET_KEY|OPERATOR|METRICS_|TRUST_PROXY|RATE_LIMIT|TENANT_RATE|LOGIN_ATTEMPTS|DEVICE_|WEBHOOK|REQUEST_TIMEOUT|MAX_WRITES|EVENT_|DOCUMENT_|VISIBILITY_|RETRY_|MIN_FREE_|MEMORY_|DEDUPE_|ACKNOWLEDGED_|PUSH_|CONNECTOR_|EMBEDDER|OUTPUT_|OUTBOUND_)/;
 
 /** Reads and checks the environment. Throws ConfigError that names the variable, what it was and what it may be. */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
@@ -198,6 +203,9 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     throw new ConfigError(
       "MONGO_URL needs SECRET_KEY, the same on every node: make one with `openssl rand -base64 32`.",
     );
+  }
+  if (config.SEARCH === "atlas" && !config.MONGO_URL) {
+    throw new ConfigError("SEARCH is atlas: expected MONGO_URL too, the address of an Atlas deployment.");
   }
   if (config.EMBEDDER === "url" && !config.EMBEDDER_URL) {
     throw new ConfigError("EMBEDDER is url: expected EMBEDDER_URL too, the address of the service.");

@@ -1,7 +1,7 @@
 import type { ServiceBroker } from "moleculer";
 import type { SearchEntriesAnswer, SearchEntriesPage, SearchEntry } from "../../lib/search-entry.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
-import type { LocalIndex } from "../../storage/search/local-index.ts";
+import type { SearchIndex } from "../../storage/search/local-index.ts";
 import type { ErasureDoc } from "./search.model.ts";
 
 /** Domains that have something to search: each offers `search_entries`. */
@@ -19,7 +19,7 @@ interface Position {
 
 interface Parts {
   broker: ServiceBroker;
-  index: LocalIndex;
+  index: SearchIndex;
   erasures: TenantCollection<ErasureDoc>;
   /** The store's time. */
   now(): number;
@@ -28,7 +28,7 @@ interface Parts {
 /** Brings what this node's index has missed: while it was away, while it was unreachable, or all when it is new. */
 export class CatchUp {
   readonly #broker: ServiceBroker;
-  readonly #index: LocalIndex;
+  readonly #index: SearchIndex;
   readonly #erasures: TenantCollection<ErasureDoc>;
   readonly #now: () => number;
 

@@ -1,5 +1,5 @@
 import type { Embedder } from "../../connectors/embedders/embedder.ts";
-import type { LocalIndex } from "../../storage/search/local-index.ts";
+import type { SearchIndex } from "../../storage/search/local-index.ts";
 import type { NearDuplicate, Unembedded, VectorRow } from "../../storage/search/protocol.ts";
 import type { EmbeddingStore } from "./embedding-store.ts";
 
@@ -14,7 +14,7 @@ const QUIET_MS = 100;
 const MOST_WAIT_MS = 2000;
 
 interface Parts {
-  index: LocalIndex;
+  index: SearchIndex;
   store: EmbeddingStore;
   embedder: Embedder;
   /** Whether it is this node that makes the tenant's vectors. */

@@ -1,5 +1,5 @@
 import type { SearchFind, SearchFound, SearchHit, SearchPlan } from "../../lib/search-entry.ts";
-import type { LocalIndex } from "../../storage/search/local-index.ts";
+import type { SearchIndex } from "../../storage/search/local-index.ts";
 import type { Expected, LegsAnswer } from "../../storage/search/protocol.ts";
 import type { Chance } from "./chance.ts";
 import { parseQuery } from "./query.ts";
@@ -10,7 +10,7 @@ import { FLOOR, type Ranked, rank } from "./ranking.ts";
 const PLAN_RESULTS = 50;
 
 interface Parts {
-  index: LocalIndex;
+  index: SearchIndex;
   vectors: QueryVectors;
   chance: Chance;
   /** The time that decides. */
@@ -40,7 +40,11 @@ export async function find({ index, vectors, chance, now }: Parts, asked: Search
   const floor = Math.max(FLOOR, asked.min_score ?? 0);
   const cleared = ranked.filter(({ score }) => score >= floor);
   const hits = cleared.slice(0, asked.limit + (asked.spare ?? 0)).map(toHit);
-  const reasons = [reason, legs.isMisfit ? "vector: the embedder gave a vector of another length" : null];
+  const reasons = [
+    reason,
+    legs.isMisfit ? "vector: the embedder gave a vector of another length" : null,
+    legs.isBuilding ? "vector: the index is being made" : null,
+  ];
   return {
     hits,
     total_candidates: legs.candidates.length,

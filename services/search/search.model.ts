@@ -2,6 +2,8 @@ import type { Binary } from "mongodb";
 import { Schema } from "mongoose";
 import type { SearchKind } from "../../lib/search-entry.ts";
 import type { TenantDocument } from "../../storage/collection.ts";
+import type { EntryDoc, SearchStateDoc } from "../../storage/search/atlas/entries.ts";
+import { ENTRIES } from "../../storage/search/atlas/pipelines.ts";
 import type { Model } from "../runtime.ts";
 
 /** The vector of an entry's text: durable here, so that no node has to make it again. `_id` is kind and id. */
@@ -43,6 +45,21 @@ const erasures = new Schema<ErasureDoc>(
 );
 erasures.index({ at: 1, _id: 1 });
 
+/** What is searched, when it is Atlas that searches (storage/search/atlas). */
+const entries = new Schema<EntryDoc>(
+  { _id: String, tenant_id: String, thread: String, position: String, embedded: String },
+  { versionKey: false, strict: false },
+);
+entries.index({ tenant_id: 1, thread: 1, position: 1 });
+entries.index({ embedded: 1, _id: 1 });
+
+const states = new Schema<SearchStateDoc>(
+  { _id: String, tenant_id: String, value: String },
+  { versionKey: false },
+);
+
+export const EntryModel: Model<EntryDoc> = { name: ENTRIES, schema: entries };
+export const SearchStateModel: Model<SearchStateDoc> = { name: "search_state", schema: states };
 export const EmbeddingModel: Model<EmbeddingDoc> = { name: "embeddings", schema: embeddings };
 export const ErasureModel: Model<ErasureDoc> = { name: "search_erasures", schema: erasures };
 

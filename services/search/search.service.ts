@@ -1,4 +1,3 @@
-import { mkdir } from "node:fs/promises";
 import type { ServiceBroker } from "moleculer";
 import type { Embedder } from "../../connectors/embedders/embedder.ts";
 import { makeEmbedder } from "../../connectors/embedders/make.ts";
@@ -6,7 +5,7 @@ import type { SearchDrop, SearchFind, SearchPut } from "../../lib/search-entry.t
 import { keyedBy, ownerOf } from "../../mixins/affinity.ts";
 import { Loop } from "../../mixins/loop.ts";
 import { metrics, observeGauge } from "../../observability/metrics.ts";
-import { LocalIndex } from "../../storage/search/local-index.ts";
+import type { SearchIndex } from "../../storage/search/local-index.ts";
 import type { NearDuplicate } from "../../storage/search/protocol.ts";
 import { event, idempotent, internal, type ServiceFactory } from "../runtime.ts";
 import { CatchUp, tenantErasure } from "./catch-up.ts";
@@ -14,6 +13,7 @@ import { Chance } from "./chance.ts";
 import { EmbeddingWork } from "./embedding-loop.ts";
 import { EmbeddingStore } from "./embedding-store.ts";
 import { find } from "./find.ts";
+import { makeIndex } from "./make-index.ts";
 import { QueryVectors } from "./query-vectors.ts";
 import { EmbeddingModel, ErasureModel } from "./search.model.ts";
 
@@ -25,7 +25,7 @@ export const searchService: ServiceFactory = ({ store, config, log, health }) =>
   const embeddings = new EmbeddingStore(store.collection(EmbeddingModel), store.now);
   const erasures = store.collection(ErasureModel);
   let broker: ServiceBroker;
-  let index: LocalIndex;
+  let index: SearchIndex;
   let embedder: Embedder | null = null;
   let vectors: QueryVectors;
   let chance: Chance;
@@ -113,10 +113,11 @@ export const searchService: ServiceFactory = ({ store, config, log, health }) =>
 
     async started() {
       broker = this.broker;
-      // On a node whose record is MongoDB nobody else makes it.
-      await mkdir(config.DATA_DIR, { recursive: true });
-      index = new LocalIndex(config.DATA_DIR, (err) => log.error({ err }, "the search index failed"));
-      await index.ready();
+      index = await makeIndex({
+        config,
+        store,
+        onDeath: (err) => log.error({ err }, "the search index failed"),
+      });
       embedder = await makeEmbedder(config);
       await index.useModel(embedder?.model ?? null);
       vectors = new QueryVectors(embedder);

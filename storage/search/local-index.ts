@@ -15,6 +15,9 @@ import type {
 
 const FILE = "search.db";
 const CODE_CACHE = fileURLToPath(new URL("../../node_modules/.cache/afferent/code", import.meta.url));
+/** What search asks an index for: the local one of a node, or the one of Atlas. */
+export type SearchIndex = Omit<LocalIndex, "pending">;
+
 /** What is put travels in parts, so that no search waits long behind it. */
 const PART = 50;
 

@@ -32,10 +32,12 @@ export type Expected =
 export interface LegsAnswer<Candidates = Candidate[]> {
   candidates: Candidates;
   corpus: Corpus;
-  /** Entries that have one of the terms or are beside one that has; entries with a vector. Of those visible. */
+  /** Entries that have one of the terms; entries with a vector. Of those visible. */
   matched: { text: number; vector: number };
   /** The query's vector is not as long as the entries' are: it was not compared. */
   isMisfit: boolean;
+  /** Vectors cannot be searched yet: Atlas is still making their index. */
+  isBuilding?: boolean;
   /** Candidates that each leg brought. */
   brought: { text: number; vector: number };
   ms: { text: number; vector: number };

@@ -1,0 +1,236 @@
+import type { SearchEntry, SearchKind } from "../../../lib/search-entry.ts";
+import type { TenantCollection } from "../../collection.ts";
+import { CONTEXT } from "../candidates.ts";
+import type { Model } from "../file.ts";
+import type { SearchIndex } from "../local-index.ts";
+import type { Expected, LegsAnswer, LegsQuery, NearDuplicate, Unembedded, VectorRow } from "../protocol.ts";
+import { candidatesOf, cosineOf, type FoundRow, integersOf, packVector } from "./candidates.ts";
+import { areHopeless, type Condition, conditionsOf, fits } from "./conditions.ts";
+import { Counts } from "./counts.ts";
+import { type EntryDoc, entryId, NEVER, REMOVED, type SearchStateDoc } from "./entries.ts";
+import { AtlasIndexes } from "./indexes.ts";
+import { nearPipeline, textPipeline, vectorPipeline } from "./pipelines.ts";
+import { putEntries } from "./writes.ts";
+
+/** How many candidates each leg brings. */
+const LEG_SIZE = 60;
+/** More near-duplicates of one entry than these are not told. */
+const MOST_DUPLICATES = 3;
+/** Whom rows of no tenant belong to. */
+const NO_TENANT = "none";
+
+interface Parts {
+  entries: TenantCollection<EntryDoc>;
+  state: TenantCollection<SearchStateDoc>;
+}
+
+interface Leg {
+  rows: FoundRow[];
+  ms: number;
+}
+
+/**
+ * The index of all nodes together, by Atlas Search and Atlas Vector Search on a collection of its own. What is put can
+ * be found about a second later; what is taken out is gone at once. See docs/atlas.md.
+ */
+export class AtlasIndex implements SearchIndex {
+  readonly #entries: TenantCollection<EntryDoc>;
+  readonly #state: TenantCollection<SearchStateDoc>;
+  readonly #indexes: AtlasIndexes;
+  readonly #counts: Counts;
+  #model: Model | null = null;
+
+  constructor({ entries, state }: Parts) {
+    this.#entries = entries;
+    this.#state = state;
+    this.#indexes = new AtlasIndexes(entries.system as never);
+    this.#counts = new Counts(entries.system);
+  }
+
+  ready(): Promise<void> {
+    return this.#indexes.text();
+  }
+
+  put(tenant_id: string, entries: readonly SearchEntry[]): Promise<void> {
+    return putEntries(this.#entries, tenant_id, entries);
+  }
+
+  async drop(tenant_id: string, kind: SearchKind, ids: string[]) {
+    const rows = { _id: { $in: ids.map((id) => entryId(kind, id)) } };
+    const vectors = await this.#entries.count(tenant_id, { ...rows, vector: { $exists: true } } as never);
+    return { entries: await this.#entries.deleteMany(tenant_id, rows as never), vectors };
+  }
+
+  async dropTenant(tenant_id: string): Promise<void> {
+    await this.#entries.deleteMany(tenant_id, {});
+  }
+
+  async legs(query: LegsQuery): Promise<LegsAnswer> {
+    const conditions = conditionsOf(query);
+    const { dims = null, name = null } = this.#model ?? {};
+    const isMisfit = query.vector !== null && dims !== null && query.vector.length !== dims;
+    const isBuilding = query.vector !== null && dims !== null && !(await this.#indexes.hasVectors(dims));
+    const vector = isMisfit || isBuilding || dims === null ? null : query.vector;
+    const isHopeless = areHopeless(conditions);
+    const [text, near, counted] = await Promise.all([
+      isHopeless || query.terms.length === 0 ? NO_LEG : this.#textLeg(conditions, query),
+      isHopeless || !vector ? NO_LEG : this.#vectorLeg(conditions, vector, query),
+      isHopeless ? { documents: 0, frequencies: query.terms.map(() => 0) } : this.#counts.of(query),
+    ]);
+    const rows = interleaved(text.rows, near.rows);
+    const corpus = { ...counted, averageLength: averageLength(rows) };
+    const candidates = candidatesOf(rows, { terms: query.terms, vector, model: name, conditions, corpus });
+    const expected = query.expect === undefined ? undefined : await this.#expected(query.expect, query);
+    const isCandidate = candidates.some(({ id }) => id === query.expect);
+    return {
+      candidates,
+      corpus,
+      matched: { text: text.rows.length, vector: near.rows.length },
+      isMisfit,
+      ...(isBuilding && { isBuilding }),
+      brought: { text: text.rows.length, vector: near.rows.length },
+      ms: { text: text.ms, vector: near.ms },
+      entries: corpus.documents,
+      visible: corpus.documents,
+      ...(expected && { expected: isCandidate ? "candidate" : expected }),
+    };
+  }
+
+  async useModel(name: string | null): Promise<Model | null> {
+    if (name === null) this.#model = null;
+    else if (name !== this.#model?.name || this.#model.dims === null) {
+      const known = await this.cursor(`model ${name}`);
+      this.#model = { number: 0, name, dims: known === null ? null : Number(known) };
+      if (this.#model.dims !== null) await this.#indexes.hasVectors(this.#model.dims);
+    }
+    return this.#model;
+  }
+
+  async unembedded(limit: number, skip = 0): Promise<Unembedded[]> {
+    if (!this.#model) return [];
+    const rows = await this.#entries.system
+      .find({ embedded: { $nin: [this.#model.name, REMOVED] } } as never, {
+        projection: { tenant_id: 1, kind: 1, id: 1, hash: 1, text: 1 },
+        sort: { embedded: 1, _id: 1 },
+        ...{ skip, limit },
+      })
+      .toArray();
+    return rows.map(({ tenant_id, kind, id, hash, text }) => ({ tenant_id, kind, id, hash, text }));
+  }
+
+  async setVectors(model: string, rows: VectorRow[]): Promise<number> {
+    const dims = rows[0]?.vector.length;
+    if (this.#model?.name !== model || dims === undefined) return 0;
+    if (this.#model.dims === null) {
+      await this.setCursor(`model ${model}`, String(dims));
+      this.#model.dims = dims;
+      await this.#indexes.hasVectors(dims);
+    }
+    const fitting = rows.filter(({ vector }) => vector.length === this.#model?.dims);
+    if (fitting.length === 0) return 0;
+    const { matchedCount } = await this.#entries.bulk(
+      fitting.map(({ tenant_id, kind, id, hash, vector }) => ({
+        updateOne: {
+          filter: { _id: entryId(kind, id), tenant_id, hash },
+          update: { $set: { vector: packVector(vector), embedded: model } },
+        },
+      })) as never,
+    );
+    return matchedCount;
+  }
+
+  async nearDuplicates(tenant_id: string, kind: SearchKind, ids: string[], least: number) {
+    const dimensions = this.#model?.dims ?? null;
+    if (dimensions === null || !(await this.#indexes.hasVectors(dimensions))) return [];
+    const _id = { $in: ids.map((id) => entryId(kind, id)) };
+    const rows = await this.#entries.find(tenant_id, { _id } as never, { projection: { text: 0 } });
+    const found = await Promise.all(rows.map((row) => this.#near(row, dimensions, least)));
+    return found.flat();
+  }
+
+  async gap(tenant_id?: string, kind?: SearchKind): Promise<number> {
+    if (!this.#model) return 0;
+    const embedded = { $nin: [this.#model.name, REMOVED] };
+    const of = { ...(tenant_id !== undefined && { tenant_id }), ...(kind && { kind }) };
+    return this.#entries.system.countDocuments({ embedded, ...of } as never);
+  }
+
+  async cursor(name: string): Promise<string | null> {
+    return (await this.#state.findOne(NO_TENANT, { _id: name } as never))?.value ?? null;
+  }
+
+  async setCursor(name: string, value: string): Promise<void> {
+    const filter = { _id: name, tenant_id: NO_TENANT };
+    await this.#state.bulk([{ updateOne: { filter, update: { $set: { value } }, upsert: true } }] as never);
+  }
+
+  async close(): Promise<void> {}
+
+  #textLeg(conditions: Condition[], { terms, now, include_superseded }: LegsQuery): Promise<Leg> {
+    const context = { now, include_superseded, neighbours: CONTEXT };
+    return this.#leg(textPipeline(conditions, terms, LEG_SIZE, context));
+  }
+
+  #vectorLeg(conditions: Condition[], vector: Float32Array, asked: LegsQuery): Promise<Leg> {
+    const { now, include_superseded } = asked;
+    const ofModel: Condition[] = [...conditions, { path: "embedded", in: [this.#model?.name ?? REMOVED] }];
+    const query = { vector: packVector(vector), dimensions: vector.length, limit: LEG_SIZE };
+    return this.#leg(vectorPipeline(ofModel, query, { now, include_superseded, neighbours: CONTEXT }));
+  }
+
+  async #leg(pipeline: object[]): Promise<Leg> {
+    const started = performance.now();
+    const rows = (await this.#entries.system.aggregate(pipeline).toArray()) as FoundRow[];
+    return { rows, ms: performance.now() - started };
+  }
+
+  async #near(row: EntryDoc, dimensions: number, least: number): Promise<NearDuplicate[]> {
+    const { tenant_id, kind, agent_id, scope, team_id, type, vector, embedded } = row;
+    if (!vector || embedded !== this.#model?.name) return [];
+    const alike = { tenant_id, kind, agent_id, scope, team_id, type, embedded };
+    const conditions = Object.entries({ ...alike, superseded: false }).map(
+      ([path, value]) => ({ path, in: [value] }) as Condition,
+    );
+    const query = { vector, dimensions, limit: MOST_DUPLICATES + 1 };
+    const found = (await this.#entries.system.aggregate(nearPipeline(conditions, query)).toArray()) as Pick<
+      EntryDoc,
+      "id" | "vector"
+    >[];
+    const own = integersOf(vector);
+    return found
+      .map((other) => ({
+        ...{ tenant_id, kind, a: row.id, b: other.id },
+        similarity: other.vector ? cosineOf(own, integersOf(other.vector)) : 0,
+      }))
+      .filter(({ a, b, similarity }) => a !== b && similarity >= least)
+      .slice(0, MOST_DUPLICATES);
+  }
+
+  /** Why an entry is no candidate, if it is none. What the caller may not read is as unknown as what is not there. */
+  async #expected(id: string, query: LegsQuery): Promise<Expected> {
+    const row = await this.#entries.findOne(query.tenant_id, { _id: entryId(query.kind, id) } as never);
+    const anywhere = { ...query, where: {}, include_superseded: true, now: Number.NEGATIVE_INFINITY };
+    if (!row || !fits(row, conditionsOf(anywhere))) return "unknown";
+    if ((row.expires_at ?? NEVER) <= query.now) return "expired";
+    if (row.superseded && !query.include_superseded) return "superseded";
+    if (!fits(row, conditionsOf(query))) return "filtered";
+    const words = new Set(`${row.title_terms} ${row.text_terms}`.split(" "));
+    return query.terms.some((term) => words.has(term)) || row.vector ? "outranked" : "unmatched";
+  }
+}
+
+const NO_LEG: Leg = { rows: [], ms: 0 };
+
+/** Both legs' rows in turn, each once: the best of both come first. */
+function interleaved(text: readonly FoundRow[], near: readonly FoundRow[]): FoundRow[] {
+  const rows = new Map<string, FoundRow>();
+  for (let i = 0; i < Math.max(text.length, near.length); i++)
+    for (const row of [text[i], near[i]]) if (row && !rows.has(row.id)) rows.set(row.id, row);
+  return [...rows.values()];
+}
+
+/** Of what was brought, for want of a cheap way to learn it of all that the caller may find. */
+function averageLength(rows: readonly FoundRow[]): number {
+  const sum = rows.reduce((total, { length }) => total + length, 0);
+  return Math.max(1, rows.length ? sum / rows.length : 1);
+}

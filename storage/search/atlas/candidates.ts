@@ -1,0 +1,131 @@
+import { Binary } from "mongodb";
+import { BM25, rarity } from "../../../lib/rarity.ts";
+import type { Candidate, Corpus, Neighbour, TermMask } from "../../../lib/search-features.ts";
+import { CONTEXT } from "../candidates.ts";
+import { quantise } from "../vector-memory.ts";
+import { type Condition, fits } from "./conditions.ts";
+import type { EntryDoc } from "./entries.ts";
+
+/** A row that a leg brought, with those beside it in its thread, nearest first. */
+export interface FoundRow extends EntryDoc {
+  before: EntryDoc[];
+  after: EntryDoc[];
+}
+
+interface Asked {
+  terms: readonly string[];
+  vector: Float32Array | null;
+  /** The model whose vectors count. */
+  model: string | null;
+  conditions: readonly Condition[];
+  corpus: Corpus;
+}
+
+/** So many of the rows, best first, bring those beside them as candidates too. */
+const WITH_NEIGHBOURS = 40;
+
+/** What ranking has to know of rows, counted from their own words and vectors: the same as the local index gives. */
+export function candidatesOf(rows: readonly FoundRow[], asked: Asked): Candidate[] {
+  const features = new Features(asked);
+  const candidates = new Map<string, Candidate>();
+  for (const row of rows) candidates.set(row.id, features.candidate(row, row.before, row.after));
+  for (const { before, after, ...row } of rows.slice(0, WITH_NEIGHBOURS)) {
+    const [previous, ...earlier] = before;
+    const [next, ...later] = after;
+    const add = (each: EntryDoc | undefined, sides: [EntryDoc[], EntryDoc[]]) => {
+      if (each && !candidates.has(each.id) && fits(each, asked.conditions))
+        candidates.set(each.id, features.candidate(each, ...sides));
+    };
+    add(previous, [earlier, [row, ...after].slice(0, CONTEXT)]);
+    add(next, [[row, ...before].slice(0, CONTEXT), later]);
+  }
+  return [...candidates.values()];
+}
+
+/** Looks at each row once, however many it is beside. */
+class Features {
+  readonly #asked: Asked;
+  readonly #bits: Map<string, TermMask>;
+  readonly #idf: number[];
+  readonly #seen = new Map<string, Neighbour & { bm25: number }>();
+
+  constructor(asked: Asked) {
+    this.#asked = asked;
+    this.#bits = new Map(asked.terms.map((term, i) => [term, i]));
+    this.#idf = asked.corpus.frequencies.map((frequency) => rarity(frequency, asked.corpus.documents));
+  }
+
+  candidate(row: EntryDoc, before: readonly EntryDoc[], after: readonly EntryDoc[]): Candidate {
+    const neighbour = (each: EntryDoc): Neighbour => {
+      const { has, title, cosine } = this.#of(each);
+      return { has, title, cosine };
+    };
+    const { id, length, signs, created_at, date, confidence, importance, cites, scope, superseded } = row;
+    return {
+      ...this.#of(row),
+      ...{ id, length, signs, created_at, date, confidence, importance, cites, scope, superseded },
+      before: before.map(neighbour),
+      after: after.map(neighbour),
+    };
+  }
+
+  #of(row: EntryDoc): Neighbour & { bm25: number } {
+    const seen = this.#seen.get(row.id);
+    if (seen) return seen;
+    const counts = new Array<number>(this.#bits.size).fill(0);
+    const title = this.#count(row.title_terms, counts);
+    const has = title | this.#count(row.text_terms, counts);
+    const made = { has, title, bm25: this.#bm25(counts, row.length), cosine: this.#cosine(row) };
+    this.#seen.set(row.id, made);
+    return made;
+  }
+
+  #count(words: string, counts: number[]): TermMask {
+    let mask = 0;
+    for (const word of words.split(" ")) {
+      const bit = this.#bits.get(word);
+      if (bit === undefined) continue;
+      mask |= 1 << bit;
+      counts[bit] = (counts[bit] as number) + 1;
+    }
+    return mask;
+  }
+
+  #bm25(counts: readonly number[], length: number): number {
+    const { k1, b } = BM25;
+    const norm = k1 * (1 - b + (b * length) / this.#asked.corpus.averageLength);
+    return counts.reduce(
+      (sum, times, i) => (times ? sum + ((this.#idf[i] as number) * times * (k1 + 1)) / (times + norm) : sum),
+      0,
+    );
+  }
+
+  #cosine({ vector, embedded }: EntryDoc): number | null {
+    const query = this.#asked.vector;
+    if (!query || !vector || embedded !== this.#asked.model) return null;
+    return cosineOf(query, integersOf(vector));
+  }
+}
+
+/** A vector in 8 bits a component, as Atlas takes it. */
+export function packVector(vector: Float32Array): Binary {
+  return Binary.fromInt8Array(quantise(vector, vector.length).integers);
+}
+
+export function integersOf(vector: Binary): Int8Array {
+  return vector.toInt8Array();
+}
+
+/** -1..1; 0 when one of them has no length. */
+export function cosineOf(a: Float32Array | Int8Array, b: Int8Array): number {
+  let product = 0;
+  let squaresA = 0;
+  let squaresB = 0;
+  for (let i = 0; i < b.length; i++) {
+    const [x, y] = [a[i] as number, b[i] as number];
+    product += x * y;
+    squaresA += x * x;
+    squaresB += y * y;
+  }
+  return product / (Math.sqrt(squaresA * squaresB) || 1);
+}

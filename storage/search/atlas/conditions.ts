@@ -1,0 +1,96 @@
+import type { LegsQuery } from "../protocol.ts";
+import { type EntryDoc, NONE, readerLabels } from "./entries.ts";
+
+/** What an entry has to fit: one of values, none of values, or a range. All of a query's have to hold. */
+export type Condition =
+  | { path: FilterPath; in: (string | boolean)[] }
+  | { path: FilterPath; out: string[] }
+  | { path: FilterPath; gt?: number; gte?: number; lt?: number };
+
+/** The fields that both Atlas indexes filter by, with their types. */
+export const FILTER_PATHS = {
+  tenant_id: "token",
+  kind: "token",
+  readers: "token",
+  scope: "token",
+  agent_id: "token",
+  team_id: "token",
+  type: "token",
+  project_id: "token",
+  tags: "token",
+  audience: "token",
+  embedded: "token",
+  superseded: "boolean",
+  created_at: "number",
+  expires_at: "number",
+} as const satisfies Partial<Record<keyof EntryDoc, string>>;
+export type FilterPath = keyof typeof FILTER_PATHS;
+
+type Asked = Pick<LegsQuery, "tenant_id" | "kind" | "access" | "where" | "include_superseded" | "now">;
+
+/** Who asks and what narrows the search, as conditions: tenant and readers are always among them. */
+export function conditionsOf(asked: Asked): Condition[] {
+  const { tenant_id, kind, access, where, include_superseded, now } = asked;
+  const { types, scope, project_id, tags_any, agent_id, audience = [], except = {}, since, until } = where;
+  const conditions: Condition[] = [
+    { path: "tenant_id", in: [tenant_id] },
+    { path: "kind", in: [kind] },
+    { path: "readers", in: readerLabels(access) },
+    { path: "expires_at", gt: now },
+  ];
+  if (!include_superseded) conditions.push({ path: "superseded", in: [false] });
+  if (types) conditions.push({ path: "type", in: types });
+  if (scope) conditions.push({ path: "scope", in: [scope] });
+  if (project_id !== undefined) conditions.push({ path: "project_id", in: [project_id ?? NONE] });
+  if (tags_any?.length) conditions.push({ path: "tags", in: tags_any });
+  if (agent_id !== undefined) conditions.push({ path: "agent_id", in: [agent_id] });
+  for (const labels of audience) conditions.push({ path: "audience", in: labels });
+  if (except.types?.length) conditions.push({ path: "type", out: except.types });
+  if (except.project_ids?.length) conditions.push({ path: "project_id", out: except.project_ids });
+  if (since !== undefined) conditions.push({ path: "created_at", gte: since });
+  if (until !== undefined) conditions.push({ path: "created_at", lt: until });
+  return conditions;
+}
+
+/** Whether no entry can fit: Atlas refuses an empty list instead of finding nothing. */
+export function areHopeless(conditions: readonly Condition[]): boolean {
+  return conditions.some((each) => "in" in each && each.in.length === 0);
+}
+
+/** As `$match` and the `filter` of `$vectorSearch` take them. */
+export function asMatch(conditions: readonly Condition[]): { $and: object[] } {
+  return {
+    $and: conditions.map(({ path, ...rest }) => {
+      if ("in" in rest) return { [path]: { $in: rest.in } };
+      if ("out" in rest) return { [path]: { $nin: rest.out } };
+      return { [path]: Object.fromEntries(Object.entries(rest).map(([name, value]) => [`$${name}`, value])) };
+    }),
+  };
+}
+
+/** As the clauses of a `compound` of `$search`, which do not score. */
+export function asCompound(conditions: readonly Condition[]): { filter: object[]; mustNot?: object[] } {
+  const filter: object[] = [];
+  const mustNot: object[] = [];
+  for (const { path, ...rest } of conditions) {
+    if ("in" in rest) filter.push(oneOf(path, rest.in));
+    else if ("out" in rest) mustNot.push(oneOf(path, rest.out));
+    else filter.push({ range: { path, ...rest } });
+  }
+  return { filter, ...(mustNot.length > 0 && { mustNot }) };
+}
+
+function oneOf(path: FilterPath, values: readonly unknown[]): object {
+  return values.length === 1 ? { equals: { path, value: values[0] } } : { in: { path, value: values } };
+}
+
+/** Whether an entry that is at hand fits. */
+export function fits(entry: Pick<EntryDoc, FilterPath>, conditions: readonly Condition[]): boolean {
+  return conditions.every(({ path, ...rest }) => {
+    const values = [entry[path]].flat() as (string | number | boolean)[];
+    if ("in" in rest) return values.some((value) => rest.in.includes(value as string));
+    if ("out" in rest) return !values.some((value) => rest.out.includes(value as string));
+    const { gt = -Infinity, gte = -Infinity, lt = Infinity } = rest;
+    return values.every((value) => Number(value) > gt && Number(value) >= gte && Number(value) < lt);
+  });
+}

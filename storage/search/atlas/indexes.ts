@@ -1,0 +1,61 @@
+import type { Collection, SearchIndexDescription } from "mongodb";
+import { textIndex, vectorIndex } from "./pipelines.ts";
+
+const LOOK_EVERY_MS = 500;
+/** A first index of a large collection takes longer; the node says so and is started again. */
+const MOST_WAIT_MS = 120_000;
+const ALREADY_EXISTS = 68;
+
+/** The Atlas indexes of the collection: made when they are not there, and waited for. */
+export class AtlasIndexes {
+  readonly #entries: Collection;
+  readonly #ready = new Set<string>();
+  readonly #asked = new Map<string, number>();
+
+  constructor(entries: Collection) {
+    this.#entries = entries;
+  }
+
+  /** Fulfils when words can be searched. Rejects with what the operator has to know. */
+  async text(): Promise<void> {
+    const wanted = textIndex();
+    await this.#make(wanted);
+    const until = performance.now() + MOST_WAIT_MS;
+    while (!(await this.#isQueryable(wanted))) {
+      if (performance.now() > until)
+        throw new Error(`SEARCH=atlas: the index ${wanted.name} is still being built; start again later.`);
+      await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+    }
+  }
+
+  /** Whether vectors of these dimensions can be searched; makes the index when it is not there. */
+  async hasVectors(dimensions: number): Promise<boolean> {
+    const wanted = vectorIndex(dimensions);
+    const name = wanted.name as string;
+    if (this.#ready.has(name)) return true;
+    const now = performance.now();
+    if (now - (this.#asked.get(name) ?? Number.NEGATIVE_INFINITY) < LOOK_EVERY_MS) return false;
+    this.#asked.set(name, now);
+    await this.#make(wanted);
+    return this.#isQueryable(wanted);
+  }
+
+  async #make(wanted: SearchIndexDescription): Promise<void> {
+    try {
+      const held = await this.#entries.listSearchIndexes(wanted.name as string).toArray();
+      if (held.length === 0) await this.#entries.createSearchIndex(wanted);
+    } catch (err) {
+      // Another node was first.
+      if ((err as { code?: number }).code === ALREADY_EXISTS) return;
+      throw new Error(
+        `SEARCH=atlas needs a MongoDB with Atlas Search, and the right to make its indexes: ${(err as Error).message}`,
+      );
+    }
+  }
+
+  async #isQueryable({ name = "" }: SearchIndexDescription): Promise<boolean> {
+    const [held] = (await this.#entries.listSearchIndexes(name).toArray()) as { queryable?: boolean }[];
+    if (held?.queryable) this.#ready.add(name);
+    return held?.queryable === true;
+  }
+}

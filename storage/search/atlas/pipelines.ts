@@ -1,0 +1,151 @@
+import type { Binary, Document, SearchIndexDescription } from "mongodb";
+import { asCompound, asMatch, type Condition, FILTER_PATHS } from "./conditions.ts";
+
+/** The collection that both indexes are made of. */
+export const ENTRIES = "search_entries";
+/** A definition that changes gets a new name: nodes of neighbouring versions each keep theirs. */
+export const TEXT_INDEX = "entries_text_1";
+const WORDS = ["title_terms", "text_terms"];
+/** Of the nearest that a graph search looks at, per one that it gives: what MongoDB recommends. */
+const LOOKED_AT_EACH = 20;
+
+export function textIndex(): SearchIndexDescription {
+  const filters = Object.entries(FILTER_PATHS).map(([path, type]) => [path, { type }]);
+  // The words are stemmed already: Atlas only has to tell them apart.
+  const words = WORDS.map((path) => [path, { type: "string", analyzer: "lucene.whitespace" }]);
+  const fields = Object.fromEntries([...filters, ...words]);
+  return { name: TEXT_INDEX, type: "search", definition: { mappings: { dynamic: false, fields } } };
+}
+
+export function vectorIndexName(dimensions: number): string {
+  return `entries_vector_${dimensions}_1`;
+}
+
+export function vectorIndex(dimensions: number): SearchIndexDescription {
+  const vector = { type: "vector", path: "vector", numDimensions: dimensions, similarity: "cosine" };
+  const filters = Object.keys(FILTER_PATHS).map((path) => ({ type: "filter", path }));
+  return {
+    name: vectorIndexName(dimensions),
+    type: "vectorSearch",
+    definition: { fields: [vector, ...filters] },
+  };
+}
+
+/** Who may be a neighbour: besides being in the thread, what would be found were it not for the filters asked for. */
+interface Context {
+  now: number;
+  include_superseded: boolean;
+  /** To each side. */
+  neighbours: number;
+}
+
+/** The best by words, with those beside them in their thread. */
+export function textPipeline(
+  conditions: readonly Condition[],
+  terms: readonly string[],
+  limit: number,
+  context: Context,
+): Document[] {
+  const compound = { must: [wordsOf(terms)], ...asCompound(conditions) };
+  return [
+    { $search: { index: TEXT_INDEX, compound } },
+    { $limit: limit },
+    ...current(conditions),
+    ...beside(context),
+  ];
+}
+
+/** The nearest by meaning, with those beside them in their thread. */
+export function vectorPipeline(
+  conditions: readonly Condition[],
+  query: { vector: Binary; dimensions: number; limit: number },
+  context: Context,
+): Document[] {
+  return [nearest(conditions, query), ...current(conditions), ...beside(context)];
+}
+
+/** The nearest by meaning alone. */
+export function nearPipeline(
+  conditions: readonly Condition[],
+  query: { vector: Binary; dimensions: number; limit: number },
+): Document[] {
+  return [nearest(conditions, query), ...current(conditions), { $project: { id: 1, vector: 1 } }];
+}
+
+/**
+ * How many entries fit, and how many of those have each term: rows `{term, count}`, without `term` the count of all.
+ * One round trip, whatever the query.
+ */
+export function countPipeline(conditions: readonly Condition[], terms: readonly string[]): Document[] {
+  const count = (more: object, term: number | null): Document[] => [
+    {
+      $searchMeta: {
+        index: TEXT_INDEX,
+        compound: { ...more, ...asCompound(conditions) },
+        count: { type: "total" },
+      },
+    },
+    { $project: { _id: 0, term: { $literal: term }, count: "$count.total" } },
+  ];
+  return [
+    ...count({}, null),
+    ...terms.map((term, i) => ({
+      $unionWith: { coll: ENTRIES, pipeline: count({ must: [wordsOf([term])] }, i) },
+    })),
+  ];
+}
+
+function wordsOf(terms: readonly string[]): object {
+  return { text: { query: terms, path: WORDS } };
+}
+
+function nearest(
+  conditions: readonly Condition[],
+  { vector, dimensions, limit }: { vector: Binary; dimensions: number; limit: number },
+): Document {
+  return {
+    $vectorSearch: {
+      index: vectorIndexName(dimensions),
+      path: "vector",
+      queryVector: vector,
+      numCandidates: limit * LOOKED_AT_EACH,
+      limit,
+      filter: asMatch(conditions),
+    },
+  };
+}
+
+/** The index lags behind the rows: what is no longer for this reader is left out by the row as it is now. */
+function current(conditions: readonly Condition[]): Document[] {
+  return [{ $match: asMatch(conditions) }];
+}
+
+function beside({ now, include_superseded, neighbours }: Context): Document[] {
+  const side = (as: string, comparison: "$lt" | "$gt", direction: -1 | 1): Document => ({
+    $lookup: {
+      from: ENTRIES,
+      let: { tenant: "$tenant_id", thread: "$thread", position: "$position" },
+      pipeline: [
+        {
+          $match: {
+            thread: { $type: "string" },
+            expires_at: { $gt: now },
+            ...(!include_superseded && { superseded: false }),
+            $expr: {
+              $and: [
+                { $eq: ["$tenant_id", "$$tenant"] },
+                { $eq: ["$thread", "$$thread"] },
+                { [comparison]: ["$position", "$$position"] },
+              ],
+            },
+          },
+        },
+        { $sort: { position: direction } },
+        { $limit: neighbours },
+        { $project: { text: 0 } },
+      ],
+      as,
+    },
+  });
+  return [{ $project: { text: 0 } }, side("before", "$lt", -1), side("after", "$gt", 1)];
+}

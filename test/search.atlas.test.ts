@@ -1,0 +1,178 @@
+/** @needs mongodb: what of the Atlas index any MongoDB can do; all of it where `MONGO_URL` is an Atlas deployment. */
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import type { SearchEntry } from "../lib/search-entry.ts";
+import { EntryModel, SearchStateModel } from "../services/search/search.model.ts";
+import { openStore, type Store } from "../storage/connection.ts";
+import { AtlasIndex } from "../storage/search/atlas/atlas-index.ts";
+import { candidatesOf, packVector } from "../storage/search/atlas/candidates.ts";
+import { conditionsOf } from "../storage/search/atlas/conditions.ts";
+import { type EntryDoc, fieldsOf } from "../storage/search/atlas/entries.ts";
+import { unpackCandidates } from "../storage/search/candidates.ts";
+import { SearchEngine } from "../storage/search/engine.ts";
+import { entry, query, TENANT, vector } from "./suites/search/samples.ts";
+import { searchSuite } from "./suites/search.ts";
+import { settling } from "./support/atlas.ts";
+import { startMongo } from "./support/mongo.ts";
+
+const mongo = await startMongo();
+
+async function open(): Promise<{ index: AtlasIndex; store: Store; stop(): Promise<void> }> {
+  if (!("url" in mongo)) throw new Error(mongo.skipped);
+  const store = await openStore({ DATA_DIR: "", MONGO_URL: mongo.url });
+  const parts = { entries: store.collection(EntryModel), state: store.collection(SearchStateModel) };
+  await store.ready();
+  return { index: new AtlasIndex(parts), store, stop: () => store.close() };
+}
+
+async function hasAtlasSearch(): Promise<boolean> {
+  if (!("url" in mongo)) return false;
+  const { store, stop } = await open();
+  const indexes = store.collection(EntryModel).system.listSearchIndexes().toArray();
+  return indexes
+    .then(
+      () => true,
+      () => false,
+    )
+    .finally(stop);
+}
+
+const isAtlas = await hasAtlasSearch();
+
+test("ranking is told the same of rows as the local index tells it", () => {
+  const turns = ["we dig burrows", "a burrow, dug; dug deep", "nothing of that"].map((text) =>
+    entry({ text, title: "Aardvarks dig", thread: "conversation:1" }),
+  );
+  const vectors = [vector(1, 2), vector(0, 1), vector(3, 0, 1)];
+  const local = new SearchEngine(":memory:");
+  local.answer({ op: "useModel", model: "m" });
+  local.answer({ op: "put", tenant_id: TENANT, entries: turns });
+  const missing = local.answer({ op: "unembedded", limit: 9, skip: 0 }) as { id: string }[];
+  const rows = missing.map((each) => ({
+    ...each,
+    vector: vectors[turns.findIndex(({ id }) => id === each.id)],
+  }));
+  local.answer({ op: "setVectors", model: "m", rows: rows as never });
+  const asked = query("digging a burrow deep", { vector: vector(1, 1) });
+  const found = local.answer({ op: "find", query: asked }) as never as {
+    candidates: Parameters<typeof unpackCandidates>[0];
+    corpus: Parameters<typeof candidatesOf>[1]["corpus"];
+  };
+
+  const docs = turns.map((each, i) => docOf(each, vectors[i] as Float32Array)) as [
+    EntryDoc,
+    EntryDoc,
+    EntryDoc,
+  ];
+  const [a, b, c] = docs;
+  const candidates = candidatesOf([{ ...b, before: [a], after: [c] }], {
+    ...{ terms: asked.terms, vector: asked.vector, model: "m", corpus: found.corpus },
+    conditions: conditionsOf(asked),
+  });
+  local.close();
+  const byId = (one: { id: string }, other: { id: string }) => one.id.localeCompare(other.id);
+  const [mine, theirs] = [candidates.sort(byId), unpackCandidates(found.candidates).sort(byId)];
+  expect(mine).toHaveLength(3);
+  for (const [i, each] of mine.entries()) {
+    expect(rounded(each)).toEqual(rounded(theirs[i] as object));
+  }
+});
+
+function docOf(each: SearchEntry, of: Float32Array): EntryDoc {
+  const own = { _id: `memory ${each.id}`, tenant_id: TENANT, vector: packVector(of), embedded: "m" };
+  return { ...fieldsOf(each), ...own };
+}
+
+const rounded = (value: object) =>
+  JSON.parse(
+    JSON.stringify(value, (_, each) => (typeof each === "number" ? Math.round(each * 100) / 100 : each)),
+  );
+
+if (!("url" in mongo)) {
+  describe("the Atlas index", () => test.skip(mongo.skipped, () => {}));
+} else if (isAtlas) {
+  describe("the Atlas index", () => {
+    searchSuite({
+      async open() {
+        const { index, stop } = await open();
+        await index.ready();
+        return { index: settling(index), stop: () => stop().then(mongo.stop) };
+      },
+    });
+  });
+} else {
+  describe("the Atlas index on a MongoDB without Atlas Search", () => {
+    let opened: Awaited<ReturnType<typeof open>>;
+    const rows = () => opened.store.collection(EntryModel);
+    beforeAll(async () => {
+      opened = await open();
+      await opened.index.useModel("one");
+    });
+    afterAll(() => opened.stop().then(mongo.stop));
+
+    test("does not start, and says what it needs", async () => {
+      await expect(opened.index.ready()).rejects.toThrow("SEARCH=atlas needs a MongoDB with Atlas Search");
+    });
+
+    test("an older version never replaces a newer one, not even of one that is removed", async () => {
+      const first = entry({ version: 2, text: "capybara" });
+      const { index } = opened;
+      const stored = async () => (await rows().find(TENANT, { id: first.id }))[0];
+      await index.put(TENANT, [first]);
+      await index.put(TENANT, [{ ...first, version: 1, text: "older" }]);
+      expect(await stored()).toMatchObject({ version: 2, text_terms: "capybara", readers: ["agent:ag_a"] });
+      await index.put(TENANT, [{ ...first, version: 4, removed: true }]);
+      await index.put(TENANT, [{ ...first, version: 3 }]);
+      expect(await stored()).toMatchObject({ version: 4, readers: [] });
+      expect(await stored()).not.toHaveProperty("text");
+      await index.put(TENANT, [{ ...first, version: 5 }]);
+      expect(await stored()).toMatchObject({ version: 5, readers: ["agent:ag_a"] });
+    });
+
+    test("of two nodes that put one entry at once the newer version stands", async () => {
+      const both = entry({ text: "dormouse" });
+      const puts = [1, 2, 3, 4, 5].map((version) => opened.index.put(TENANT, [{ ...both, version }]));
+      await Promise.all(puts);
+      expect((await rows().find(TENANT, { id: both.id }))[0]?.version).toBe(5);
+    });
+
+    // mongo-java-server closes the connection on the binary subtype of vectors: only MongoDB can be given one.
+    const knowsVectors = mongo.kind !== "mongo-java-server";
+
+    test("what has no vector is told, and what is dropped is counted", async () => {
+      const { index } = opened;
+      const own = entry({ text: "echidna" });
+      await index.put("tn_gap", [own]);
+      expect(await index.gap("tn_gap", "memory")).toBe(1);
+      const missing = (await index.unembedded(100)).find(({ id }) => id === own.id);
+      expect(missing).toMatchObject({ tenant_id: "tn_gap", kind: "memory", text: "A title\nechidna" });
+      expect(await index.drop("tn_gap", "memory", [own.id, "unknown"])).toEqual({ entries: 1, vectors: 0 });
+      expect(await index.gap("tn_gap", "memory")).toBe(0);
+    });
+
+    (knowsVectors ? test : test.skip)("a vector stays when the text does, and goes with it", async () => {
+      const { index } = opened;
+      const own = entry({ text: "fossa" });
+      await index.put("tn_text", [own]);
+      const missing = (await index.unembedded(100)).find(({ id }) => id === own.id);
+      const made = [{ ...missing, vector: vector(1) } as never];
+      // The first says that the index for them cannot be made here.
+      await expect(index.setVectors("one", made)).rejects.toThrow("SEARCH=atlas");
+      expect(await index.setVectors("one", made)).toBe(1);
+      await index.put("tn_text", [{ ...own, version: 2, confidence: 1 }]);
+      expect(await index.gap("tn_text")).toBe(0);
+      await index.put("tn_text", [{ ...own, version: 3, text: "genet" }]);
+      expect(await index.gap("tn_text")).toBe(1);
+      expect((await rows().find("tn_text", {}))[0]).not.toHaveProperty("vector");
+      // One made of the text before is not taken.
+      expect(await index.setVectors("one", made)).toBe(0);
+    });
+
+    test("keeps cursors", async () => {
+      await opened.index.setCursor("memories", "here");
+      expect([await opened.index.cursor("memories"), await opened.index.cursor("none")]).toEqual([
+        "here",
+        null,
+      ]);
+    });
+  });
+}

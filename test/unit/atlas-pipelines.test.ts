@@ -1,0 +1,157 @@
+import { describe, expect, test } from "@jest/globals";
+import { Binary, type Document } from "mongodb";
+import {
+  areHopeless,
+  asMatch,
+  type Condition,
+  conditionsOf,
+  fits,
+} from "../../storage/search/atlas/conditions.ts";
+import { fieldsOf } from "../../storage/search/atlas/entries.ts";
+import {
+  countPipeline,
+  textIndex,
+  textPipeline,
+  vectorIndex,
+  vectorPipeline,
+} from "../../storage/search/atlas/pipelines.ts";
+import { entry, NOW, query, TENANT } from "../suites/search/samples.ts";
+
+const context = { now: NOW, include_superseded: false, neighbours: 2 };
+const mine = conditionsOf(query(""));
+const narrowed = conditionsOf(
+  query("", {
+    access: { agent_id: "ag_a", agent_ids: ["ag_a"], team_ids: ["team_a"] },
+    include_superseded: true,
+    where: {
+      types: ["semantic", "episodic"],
+      project_id: null,
+      except: { types: ["x"] },
+      since: 5,
+      until: 9,
+    },
+  }),
+);
+
+// The forms are those of MongoDB's manual: "Run Vector Search Queries", "compound Operator", "in Operator",
+// "range Operator", "$searchMeta", and "Define Field Mappings".
+describe("pipelines", () => {
+  test("words: compound with a scoring must, and everything else as filter", () => {
+    const [search, limit, current] = textPipeline(narrowed, ["dig", "burrow"], 60, context);
+    expect(search).toEqual({
+      $search: {
+        index: "entries_text_1",
+        compound: {
+          must: [{ text: { query: ["dig", "burrow"], path: ["title_terms", "text_terms"] } }],
+          filter: [
+            { equals: { path: "tenant_id", value: TENANT } },
+            { equals: { path: "kind", value: "memory" } },
+            { in: { path: "readers", value: ["*", "agent:ag_a", "team:team_a"] } },
+            { range: { path: "expires_at", gt: NOW } },
+            { in: { path: "type", value: ["semantic", "episodic"] } },
+            { equals: { path: "project_id", value: "" } },
+            { range: { path: "created_at", gte: 5 } },
+            { range: { path: "created_at", lt: 9 } },
+          ],
+          mustNot: [{ equals: { path: "type", value: "x" } }],
+        },
+      },
+    });
+    expect(limit).toEqual({ $limit: 60 });
+    expect(current).toEqual({ $match: asMatch(narrowed) });
+  });
+
+  test("meaning: $vectorSearch is the first stage, with its filter inside", () => {
+    const vector = Binary.fromInt8Array(Int8Array.of(1, 2));
+    const [search] = vectorPipeline(mine, { vector, dimensions: 2, limit: 60 }, context);
+    expect(search).toEqual({
+      $vectorSearch: {
+        index: "entries_vector_2_1",
+        path: "vector",
+        queryVector: vector,
+        numCandidates: 1200,
+        limit: 60,
+        filter: {
+          $and: [
+            { tenant_id: { $in: [TENANT] } },
+            { kind: { $in: ["memory"] } },
+            { readers: { $in: ["*", "agent:ag_a"] } },
+            { expires_at: { $gt: NOW } },
+            { superseded: { $in: [false] } },
+          ],
+        },
+      },
+    });
+  });
+
+  test("counts: one round trip, each count with the same filter", () => {
+    const [all, , ...unions] = countPipeline(mine, ["dig", "burrow"]);
+    expect(all?.$searchMeta).toMatchObject({ index: "entries_text_1", count: { type: "total" } });
+    expect(unions.map(({ $unionWith }) => $unionWith.coll)).toEqual(["search_entries", "search_entries"]);
+    for (const { $unionWith } of unions)
+      expect($unionWith.pipeline[0].$searchMeta.compound.filter).toEqual(all?.$searchMeta.compound.filter);
+  });
+
+  test("neighbours are of the tenant and thread, nearest first", () => {
+    const before = textPipeline(mine, ["dig"], 60, context).find(({ $lookup }) => $lookup?.as === "before");
+    const [match, sort, limit] = (before as Document).$lookup.pipeline;
+    expect(match.$match.$expr.$and).toEqual([
+      { $eq: ["$tenant_id", "$$tenant"] },
+      { $eq: ["$thread", "$$thread"] },
+      { $lt: ["$position", "$$position"] },
+    ]);
+    expect([sort, limit]).toEqual([{ $sort: { position: -1 } }, { $limit: 2 }]);
+  });
+
+  test("every filter of a pipeline is a field of both indexes", () => {
+    const paths = [...mine, ...narrowed].map(({ path }) => path);
+    const vector = (vectorIndex(384).definition.fields as { path: string }[]).map(({ path }) => path);
+    expect(vector).toEqual(expect.arrayContaining(paths));
+    expect(Object.keys(textIndex().definition.mappings.fields)).toEqual(expect.arrayContaining(paths));
+    expect(vectorIndex(384).definition.fields[0]).toEqual({
+      type: "vector",
+      path: "vector",
+      numDimensions: 384,
+      similarity: "cosine",
+    });
+  });
+});
+
+describe("conditions", () => {
+  const row = (more = {}) => ({ ...fieldsOf(entry(more)), tenant_id: TENANT, embedded: "" });
+  const finds = (more: object, where: object = {}) =>
+    fits(
+      row(more),
+      conditionsOf(
+        query("", { where, access: { agent_id: "ag_a", agent_ids: ["ag_a"], team_ids: ["team_a"] } }),
+      ),
+    );
+
+  test("a caller finds its own, its team's and everybody's", () => {
+    expect(finds({})).toBe(true);
+    expect(finds({ agent_id: "ag_b" })).toBe(false);
+    expect(finds({ agent_id: "ag_b", scope: "team", team_id: "team_a" })).toBe(true);
+    expect(finds({ agent_id: "ag_b", scope: "team", team_id: "team_b" })).toBe(false);
+    // A team that an agent's own memory names lends it to nobody.
+    expect(finds({ agent_id: "ag_b", scope: "agent", team_id: "team_a" })).toBe(false);
+    expect(finds({ agent_id: "ag_b", scope: "institutional" })).toBe(true);
+  });
+
+  test("and of those what is in time, stands, and fits the filters", () => {
+    expect(finds({ expires_at: NOW })).toBe(false);
+    expect(finds({ expires_at: NOW + 1 })).toBe(true);
+    expect(finds({ superseded: true })).toBe(false);
+    expect(finds({ tags: ["a", "b"] }, { tags_any: ["b", "c"] })).toBe(true);
+    expect(finds({ tags: [] }, { tags_any: ["b"] })).toBe(false);
+    expect(finds({ audience: ["r:1"] }, { audience: [["r:1"], ["s:1"]] })).toBe(false);
+    expect(finds({ type: "x" }, { except: { types: ["x"] } })).toBe(false);
+    expect(finds({ project_id: "p" }, { project_id: null })).toBe(false);
+    expect(finds({ created_at: 5 }, { since: 5, until: 6 })).toBe(true);
+    expect(finds({ created_at: 6 }, { since: 5, until: 6 })).toBe(false);
+  });
+
+  test("an empty list finds nothing without asking", () => {
+    expect(areHopeless(conditionsOf(query("", { where: { types: [] } })))).toBe(true);
+    expect(areHopeless(mine as Condition[])).toBe(false);
+  });
+});
