@@ -31,8 +31,18 @@ function subscribe(listener: () => void): () => void {
 function connect(): EventSource {
   const made = new EventSource("/v1/live");
   made.addEventListener("stats", ({ data }) => change({ stats: JSON.parse(data), connected: true }));
-  made.addEventListener("error", () => change({ ...live, connected: false }));
+  made.addEventListener("error", () => {
+    change({ ...live, connected: false });
+    // The browser tries again by itself, but not after an answer that was an error: a proxy's 502, say.
+    if (made.readyState === EventSource.CLOSED) setTimeout(reconnect, RETRY_MS, made);
+  });
   return made;
+}
+
+const RETRY_MS = 5000;
+
+function reconnect(lost: EventSource): void {
+  if (source === lost) source = connect();
 }
 
 /** How events flow now, every two seconds. */

@@ -119,11 +119,12 @@ const MISSES: Record<string, string> = {
 };
 
 function Tried({ result }: { result: InterestsTestResult }) {
+  const matchesFirst = [...result.results].sort((a, b) => Number(b.matches) - Number(a.matches));
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and keys must be able to
     <section className="tried" aria-label="Events it was tried on" tabIndex={0}>
       <ul>
-        {result.results.map((each) => (
+        {matchesFirst.map((each) => (
           <li key={each.event_id} className={each.matches ? "" : "faint"}>
             <span className="truncate grow">{each.type}</span>
             {each.matches ? (

@@ -11,6 +11,7 @@ import { Chart, type Line } from "../../ui/chart.tsx";
 import { Card, Empty, Page, Skeleton } from "../../ui/page.tsx";
 import { Time } from "../../ui/text.tsx";
 import { EventState } from "../events/state.tsx";
+import { FirstSteps } from "./first-steps.tsx";
 import "./overview.css";
 
 export function Overview() {
@@ -22,6 +23,7 @@ export function Overview() {
       lead={`How the events of ${tenant.name} flow now.`}
       state={<Connection live={live} />}
     >
+      <FirstSteps />
       {live.stats ? <Flow stats={live.stats} /> : <Skeleton lines={8} />}
     </Page>
   );

@@ -1,0 +1,62 @@
+import { CircleCheck, CircleDashed } from "lucide-react";
+import { Link } from "react-router";
+import type { OnboardingGuidance } from "../../../../client/index.ts";
+import { api } from "../../data/api.ts";
+import { useLoad } from "../../data/use-load.ts";
+import { useTask } from "../../data/use-task.ts";
+import { Button } from "../../ui/button.tsx";
+import { Card } from "../../ui/page.tsx";
+
+type Step = OnboardingGuidance["steps"][number]["key"];
+
+const STEPS: Record<Step, { text: string; to: string }> = {
+  connect_agent: { text: "Connect an agent", to: "/agents" },
+  declare_interest: { text: "Declare an interest", to: "/agents" },
+  publish_event: { text: "Publish an event", to: "/events?publish=1" },
+  acknowledge_delivery: { text: "Let an agent acknowledge it", to: "/events" },
+  create_memory: { text: "Remember something", to: "/memories" },
+  search_memory: { text: "Search what is remembered", to: "/memories" },
+  save_handoff: { text: "Save a hand-off", to: "/docs" },
+  complete_run: { text: "Complete a run", to: "/runs" },
+};
+
+/** What to try next, until all was tried or the guidance is put away. */
+export function FirstSteps() {
+  const guidance = useLoad((signal) => api.onboarding.get({}, { signal }), []);
+  const dismiss = useTask(async () => guidance.set(await api.onboarding.dismiss()));
+  const { data } = guidance;
+  // Guidance that cannot be had is nothing to be troubled with.
+  if (!data || data.all_complete || data.dismissed_at) return null;
+  return (
+    <Card
+      title={`First steps: ${data.completed_steps} of ${data.total_steps}`}
+      actions={
+        <Button small kind="quiet" busy={dismiss.busy} onClick={() => dismiss.run()}>
+          Put away
+        </Button>
+      }
+    >
+      <ol className="first-steps">
+        {data.steps.map(({ key, status }) => (
+          <li key={key} className={status}>
+            {status === "done" ? (
+              <CircleCheck aria-label="Done" size={16} />
+            ) : (
+              <CircleDashed aria-label="To do" size={16} />
+            )}
+            {status === "done" ? (
+              <span>{STEPS[key].text}</span>
+            ) : (
+              <Way to={STEPS[key].to}>{STEPS[key].text}</Way>
+            )}
+          </li>
+        ))}
+      </ol>
+    </Card>
+  );
+}
+
+/** Documents are no page of the console. */
+function Way({ to, children }: { to: string; children: string }) {
+  return to === "/docs" ? <a href={to}>{children}</a> : <Link to={to}>{children}</Link>;
+}
