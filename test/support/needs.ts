@@ -32,6 +32,11 @@ const NEEDS: Record<string, Need> = {
     debian: "rabbitmq-server",
     otherwise: "rabbitmq-server on PATH",
   },
+  python: {
+    here: () => succeeds("python3", ["-c", "pass"]),
+    debian: "python3",
+    otherwise: "python3 on PATH",
+  },
   strace: {
     // A container may have it and still not be allowed to trace.
     here: () => succeeds("strace", ["-o", "/dev/null", "true"]),
