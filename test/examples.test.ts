@@ -17,13 +17,7 @@ afterAll(() => server.stop());
 test.each(["the first time", "and again"])(
   "01-first-delivery: every event arrives where it is wanted, %s",
   async () => {
-    const script = join(ROOT, "examples/01-first-delivery/main.ts");
-    const { PATH } = process.env;
-    // It fails the test when it exits with anything but 0.
-    const { stdout } = await promisify(execFile)(process.execPath, [script], {
-      cwd: ROOT,
-      env: { PATH, DATA_DIR: server.dataDir },
-    });
+    const stdout = await run("01-first-delivery");
     const [, accepted, recognised] = /Published (\d+) events; (\d+) sent twice/.exec(stdout) ?? [];
     expect({ accepted, recognised }).toEqual({ accepted: String(EVENTS), recognised: "100" });
     const sections = readCounts(stdout);
@@ -38,6 +32,30 @@ test.each(["the first time", "and again"])(
     expect(stdout).toContain("The counts add up.");
   },
 );
+
+test.each([1, 2])(
+  "02-a-run-with-two-agents: the run is completed and looked back at, time %d",
+  async (time) => {
+    const stdout = await run("02-a-run-with-two-agents");
+    expect(stdout).toContain(`5 steps, by version ${time} of "release-note"`);
+    expect(stdout).toContain("Writer completes outline; ready now: facts, draft.");
+    expect(stdout).toContain("Writer finds: Import speed of 4.2.");
+    expect(stdout).toMatch(/ \| # Handoff: release-note-/);
+    expect(stdout).toContain("Researcher saves version 2 of");
+    expect(stdout).toContain("Person completes approve; the run is completed.");
+    const lookingBack = stdout.split("Looking back:\n")[1] as string;
+    expect(lookingBack.match(/ completed /g)).toHaveLength(5);
+    expect(lookingBack).toContain("2 versions of the note, and the run is closed as achieved.");
+  },
+);
+
+/** What an example prints. @throws Error when it exits with anything but 0 */
+async function run(example: string): Promise<string> {
+  const { PATH } = process.env;
+  const script = join(ROOT, "examples", example, "main.ts");
+  const env = { PATH, DATA_DIR: server.dataDir };
+  return (await promisify(execFile)(process.execPath, [script], { cwd: ROOT, env })).stdout;
+}
 
 interface Section {
   received: number;
