@@ -13,18 +13,21 @@ export function messageOf(error: unknown): string {
 /** In the place of what could not be loaded: what went wrong, its request id, and a way to try again. */
 export function Failure(props: { error: unknown; retry?: (() => unknown) | undefined }) {
   const { error } = props;
-  if (error instanceof ApiError && error.code === "insufficient_scope") return <ForAdmins />;
+  if (error instanceof ApiError && error.code === "insufficient_scope")
+    return <Withheld>{FOR_ADMINS}</Withheld>;
+  if (error instanceof ApiError && error.code === "forbidden") return <Withheld>{error.message}</Withheld>;
   return <Failed {...props} />;
 }
 
-function ForAdmins() {
+const FOR_ADMINS =
+  "This is for the admins of your organisation. Ask one of them, or have them make you one under Settings.";
+
+/** Nothing went wrong, and trying again would not help. */
+function Withheld({ children }: { children: string }) {
   return (
     <div className="failure calm" role="note">
       <Lock aria-hidden size={18} />
-      <p>
-        This is for the admins of your organisation. Ask one of them, or have them make you one under
-        Settings.
-      </p>
+      <p>{children}</p>
     </div>
   );
 }
