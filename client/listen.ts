@@ -11,6 +11,14 @@ const MAX_REASON = 500;
 const MAX_STREAM = 1000;
 const REOPEN_MS = 100;
 
+/** A delivery from its arrival until it is settled. */
+interface Held {
+  /** Its handler has ended. */
+  handled: boolean;
+  /** It came again since. */
+  again?: Arrival;
+}
+
 /** An agent's deliveries on their way to a handler. It begins as it is made. */
 export class Listener {
   /** Resolves once it has stopped. @throws ApiError when the agent is refused for good (401, 403) */
@@ -20,8 +28,8 @@ export class Listener {
   readonly #options: Required<Omit<ListenOptions, "signal">>;
   readonly #leases: Leases;
   readonly #settling: Settling;
-  /** What arrived and is not settled. */
-  readonly #held = new Set<string>();
+  /** What arrived and is not settled, by its id. */
+  readonly #held = new Map<string, Held>();
   readonly #waiting: DeliveryEvent[] = [];
   readonly #running = new Set<Promise<void>>();
   #busy = 0;
@@ -117,11 +125,15 @@ export class Listener {
   }
 
   #take(arrivals: Arrival[]): void {
-    for (const { delivery, leaseMs } of arrivals) {
+    for (const arrival of arrivals) {
+      const { delivery, leaseMs } = arrival;
+      const held = this.#held.get(delivery.id);
+      // What is handed back may come again before that is answered: it is taken when this one is settled.
+      if (held?.handled) held.again = arrival;
       this.#leases.hold(delivery.id, leaseMs);
       // It may come again while it is held, when its lease ended or the connection broke.
-      if (this.#held.has(delivery.id)) continue;
-      this.#held.add(delivery.id);
+      if (held) continue;
+      this.#held.set(delivery.id, { handled: false });
       this.#waiting.push(delivery);
     }
     this.#start();
@@ -138,7 +150,9 @@ export class Listener {
 
   async #run(delivery: DeliveryEvent): Promise<void> {
     this.#busy++;
+    const held = this.#held.get(delivery.id);
     const failure = await this.#handle(delivery);
+    if (held) held.handled = true;
     this.#busy--;
     // The next one need not wait until this one is settled.
     this.#start();
@@ -150,6 +164,7 @@ export class Listener {
     }
     this.#held.delete(delivery.id);
     this.#leases.drop(delivery.id);
+    if (failure && held?.again) this.#take([held.again]);
     this.#roomMade();
   }
 
