@@ -2,10 +2,14 @@ const AFTER_MS = 1_000;
 
 /**
  * Once this thread has started, gives back the memory that starting has left over: half of the heap, which V8 would
- * keep until it is needed. A full collection stops the thread for some 50 ms, so there is only this one; without
- * `--expose-gc` there is none.
+ * keep until it is needed. A full collection stops the thread for some 50 ms, so they are rare; without `--expose-gc`
+ * there is none.
  */
 export function compactAfterStart(): void {
-  const compact = () => globalThis.gc?.({ type: "major", execution: "sync", flavor: "last-resort" });
   setTimeout(compact, AFTER_MS).unref();
+}
+
+/** Gives back the memory that this thread does not use any more. It stops the thread for some 50 ms or more. */
+export function compact(): void {
+  globalThis.gc?.({ type: "major", execution: "sync", flavor: "last-resort" });
 }

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { LocalIndex } from "../storage/search/local-index.ts";
+import { ERASURES_CURSOR, MOST_AWAY_MS } from "../storage/search/protocol.ts";
 import { entry, query, TENANT, vector } from "./suites/search/samples.ts";
 import { searchSuite } from "./suites/search.ts";
 
@@ -52,6 +53,21 @@ describe("the local index", () => {
       expect(after.candidates.find(({ id }) => id === turns[1]?.id)?.before).toHaveLength(1);
       expect(await second.cursor("memories")).toBe("here");
       await second.close();
+    });
+
+    test("that was away for longer than erasures are noted is made anew", async () => {
+      const first = await openIn(folder);
+      await first.put(TENANT, [entry({ text: "vicuna" })]);
+      await first.setCursor(ERASURES_CURSOR, String(Date.now() - MOST_AWAY_MS + 60_000));
+      await first.close();
+      const second = await openIn(folder);
+      expect((await second.legs(query("vicuna"))).candidates).toHaveLength(1);
+      await second.setCursor(ERASURES_CURSOR, String(Date.now() - MOST_AWAY_MS - 1));
+      await second.close();
+      const third = await openIn(folder);
+      expect((await third.legs(query("vicuna"))).candidates).toEqual([]);
+      expect(await third.cursor(ERASURES_CURSOR)).toBeNull();
+      await third.close();
     });
 
     test("that cannot be read is made anew", async () => {

@@ -25,6 +25,7 @@ interface Job {
 export class BundledEmbedder implements Embedder {
   readonly model = "bundled use-lite-en-0.2.0";
   readonly batch = BATCH;
+  readonly batchesAtOnce = 1;
   #worker: Worker | null = null;
   #isWarm = false;
   #running: Job[] | null = null;

@@ -4,6 +4,8 @@ export interface Embedder {
   readonly model: string;
   /** How many texts are best given at once when nobody waits for them. */
   readonly batch: number;
+  /** How many such batches are best asked for at a time. */
+  readonly batchesAtOnce: number;
   /** How long somebody who waits should give it for one query now, in milliseconds. */
   readonly patience: number;
   /** The vector of a query: it passes everything that nobody waits for. */

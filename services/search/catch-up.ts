@@ -2,6 +2,7 @@ import type { ServiceBroker } from "moleculer";
 import type { SearchEntriesAnswer, SearchEntriesPage, SearchEntry } from "../../lib/search-entry.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
 import type { SearchIndex } from "../../storage/search/local-index.ts";
+import { ERASURES_CURSOR, MOST_AWAY_MS } from "../../storage/search/protocol.ts";
 import type { ErasureDoc } from "./search.model.ts";
 
 /** Domains that have something to search: each offers `search_entries`. */
@@ -9,6 +10,7 @@ const DOMAINS = ["memories", "documents", "handoffs", "outputs"];
 const PAGE = 200;
 /** A row may be stamped so long before it can be read. */
 const OVERLAP_MS = 5000;
+const DAY_MS = 86_400_000;
 /** Whom erased tenants' notes belong to: they must outlive the tenant. */
 const NO_TENANT = "none";
 
@@ -79,7 +81,7 @@ export class CatchUp {
 
   async #erase(): Promise<void> {
     const settled = this.#now() - OVERLAP_MS;
-    const since = Number((await this.#index.cursor("erasures")) ?? 0);
+    const since = Number((await this.#index.cursor(ERASURES_CURSOR)) ?? 0);
     for (let skip = 0; ; skip += PAGE) {
       const rows = (await this.#erasures.system
         .find({ at: { $gte: new Date(since) } }, { sort: { at: 1, _id: 1 }, skip, limit: PAGE })
@@ -87,7 +89,10 @@ export class CatchUp {
       for (const row of rows) await this.#eraseOne(row);
       if (rows.length < PAGE) break;
     }
-    await this.#index.setCursor("erasures", String(settled));
+    await this.#index.setCursor(ERASURES_CURSOR, String(settled));
+    // A day later than an index that was away for longer than that has been made anew.
+    const forgotten = new Date(this.#now() - MOST_AWAY_MS - DAY_MS);
+    await this.#erasures.system.deleteMany({ at: { $lt: forgotten } });
   }
 
   async #eraseOne({ tenant_id, kind, ids }: ErasureDoc): Promise<void> {

@@ -8,7 +8,7 @@ const NEAR_DUPLICATE = 0.95;
 /** A search that comes meanwhile waits for so many comparisons with all of a tenant's vectors. */
 const LOOKED_AT_ONCE = 8;
 /** What is looked at in one step. */
-const STEP = 256;
+const STEP = 512;
 /** While there were searches in the last moments the backlog waits, but no longer than this at a time. */
 const QUIET_MS = 100;
 const MOST_WAIT_MS = 2000;
@@ -61,8 +61,13 @@ export class EmbeddingWork {
     if (!owns(tenant_id)) return set;
     const have = new Set(known.map(({ kind, id }) => `${kind} ${id}`));
     const missing = texts.filter(({ kind, id }) => !have.has(`${kind} ${id}`));
-    for (let from = 0; from < missing.length && !this.#stopped; from += embedder.batch)
-      set += await this.#make(missing.slice(from, from + embedder.batch));
+    const batches: Unembedded[][] = [];
+    for (let from = 0; from < missing.length; from += embedder.batch)
+      batches.push(missing.slice(from, from + embedder.batch));
+    for (let from = 0; from < batches.length && !this.#stopped; from += embedder.batchesAtOnce) {
+      const some = batches.slice(from, from + embedder.batchesAtOnce);
+      for (const made of await Promise.all(some.map((batch) => this.#make(batch)))) set += made;
+    }
     return set;
   }
 

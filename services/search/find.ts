@@ -43,6 +43,7 @@ export async function find({ index, vectors, chance, now }: Parts, asked: Search
   const reasons = [
     reason,
     legs.isMisfit ? "vector: the embedder gave a vector of another length" : null,
+    legs.isPartial ? "bm25, vector: the index is being loaded, and not all of it was searched" : null,
     legs.isBuilding ? "vector: the index is being made" : null,
   ];
   return {

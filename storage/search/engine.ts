@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import { compact } from "../../lib/compact.ts";
 import type { SearchEntry, SearchKind } from "../../lib/search-entry.ts";
 import { signsOf, terms } from "../../lib/terms.ts";
 import { type PackedCandidates, packCandidates } from "./candidates.ts";
@@ -11,6 +12,9 @@ import { quantise, VectorMemory } from "./vector-memory.ts";
 
 /** An index that nobody has asked for so long is let go of. */
 const IDLE_MS = 300_000;
+/** A tenant is loaded in slices, between which others are answered. */
+const SLICE_MS = 15;
+const SLICE_ENTRIES = 200;
 /** So many entries are held in memory at the most, unless one tenant alone has more. */
 const MOST_HELD = 500_000;
 
@@ -19,6 +23,9 @@ interface Held {
   tenant_id: string;
   kind: SearchKind;
   usedAt: number;
+  /** The last id that has been loaded. */
+  loadedTo: string;
+  isWhole: boolean;
 }
 
 /** The local search index: what is on the disk, and in memory the part of it that is being asked. */
@@ -42,7 +49,9 @@ export class SearchEngine {
       case "dropTenant":
         return this.#dropTenant(request.tenant_id);
       case "find":
-        return this.#find(request.query);
+        return this.#find(request.query, request.partial);
+      case "load":
+        return this.#loadSlice(this.#holdOf(request.tenant_id, request.kind));
       case "useModel":
         return this.#useModel(request.model);
       case "unembedded":
@@ -62,9 +71,12 @@ export class SearchEngine {
 
   /** Lets go of what nobody has asked for lately. */
   tidy(now = performance.now()): void {
-    for (const [key, { usedAt }] of this.#held) if (now - usedAt > IDLE_MS) this.#letGo(key);
+    const idle = [...this.#held].filter(([, { usedAt }]) => now - usedAt > IDLE_MS);
+    if (idle.length === 0) return;
+    for (const [key] of idle) this.#letGo(key);
     // Memory of WebAssembly never shrinks; a new one begins small.
     if (this.#held.size === 0) this.#memory = null;
+    compact();
   }
 
   close(): void {
@@ -113,12 +125,15 @@ export class SearchEngine {
     this.#file.transaction(() => this.#file.dropTenant(tenant_id));
   }
 
-  #find(query: LegsQuery): LegsAnswer<PackedCandidates> {
+  /** Null: not all of it is loaded. */
+  #find(query: LegsQuery, partial = false): LegsAnswer<PackedCandidates> | null {
+    const held = this.#holdOf(query.tenant_id, query.kind);
+    if (!held.isWhole && !partial) return null;
     const dims = this.#model?.dims ?? null;
     const isMisfit = query.vector !== null && dims !== null && query.vector.length !== dims;
     const vector = isMisfit ? null : query.vector;
-    const answer = this.#index(query.tenant_id, query.kind).legs({ ...query, vector });
-    return { ...answer, candidates: packCandidates(answer.candidates), isMisfit };
+    const answer = held.index.legs({ ...query, vector });
+    return { ...answer, candidates: packCandidates(answer.candidates), isMisfit, isPartial: !held.isWhole };
   }
 
   #useModel(name: string | null): Model | null {
@@ -153,32 +168,42 @@ export class SearchEngine {
     });
   }
 
-  #nearDuplicates(request: SearchRequest & { op: "nearDuplicates" }): NearDuplicate[] {
+  /** Null: not all of it is loaded. */
+  #nearDuplicates(request: SearchRequest & { op: "nearDuplicates" }): NearDuplicate[] | null {
     const { tenant_id, kind, ids, least } = request;
-    const index = this.#index(tenant_id, kind);
+    const { index, isWhole } = this.#holdOf(tenant_id, kind);
+    if (!isWhole) return null;
     return ids.flatMap((a) =>
       index.nearDuplicates(a, least).map(({ id, similarity }) => ({ tenant_id, kind, a, b: id, similarity })),
     );
   }
 
-  #index(tenant_id: string, kind: SearchKind): TenantIndex {
+  #holdOf(tenant_id: string, kind: SearchKind): Held {
     const key = keyOf(tenant_id, kind);
-    const held = this.#held.get(key) ?? { index: this.#load(tenant_id, kind), tenant_id, kind, usedAt: 0 };
+    const held = this.#held.get(key) ?? newHeld(tenant_id, kind);
     held.usedAt = performance.now();
     this.#held.delete(key);
     this.#held.set(key, held);
     this.#makeRoom(key);
-    return held.index;
+    return held;
   }
 
-  #load(tenant_id: string, kind: SearchKind): TenantIndex {
-    const index = new TenantIndex();
-    const model = this.#model;
-    for (const { entry, terms: words, vector } of this.#file.load(tenant_id, kind, model?.number ?? 0)) {
-      index.put(entry, words, false);
-      if (vector && model?.dims) index.setVector(entry.id, vector, this.#vectorMemory(model.dims));
+  /** Loads for a moment; gives whether all is loaded now. What was put meanwhile is newer, and stays. */
+  #loadSlice(held: Held): boolean {
+    const { index, tenant_id, kind } = held;
+    const until = performance.now() + SLICE_MS;
+    while (!held.isWhole && performance.now() < until) {
+      const page = { tenant_id, kind, after: held.loadedTo, limit: SLICE_ENTRIES };
+      const entries = this.#file.load(page, this.#model?.number ?? 0);
+      for (const { entry, terms: words, vector } of entries) {
+        if (index.version(entry.id) === undefined) index.put(entry, words, false);
+        if (vector && this.#model?.dims)
+          index.setVector(entry.id, vector, this.#vectorMemory(this.#model.dims));
+      }
+      held.loadedTo = entries.at(-1)?.entry.id ?? held.loadedTo;
+      held.isWhole = entries.length < SLICE_ENTRIES;
     }
-    return index;
+    return held.isWhole;
   }
 
   #makeRoom(except: string): void {
@@ -201,6 +226,10 @@ export class SearchEngine {
     this.#memory ??= new VectorMemory(dims);
     return this.#memory;
   }
+}
+
+function newHeld(tenant_id: string, kind: SearchKind): Held {
+  return { index: new TenantIndex(), tenant_id, kind, usedAt: 0, loadedTo: "", isWhole: false };
 }
 
 function keyOf(tenant_id: string, kind: SearchKind): string {

@@ -4,7 +4,7 @@ import type { SearchKind } from "../../lib/search-entry.ts";
 import { TERMS_VERSION } from "../../lib/terms.ts";
 import type { EntryRow } from "./entry-table.ts";
 import type { Terms } from "./postings.ts";
-import type { Unembedded } from "./protocol.ts";
+import { ERASURES_CURSOR, MOST_AWAY_MS, type Unembedded } from "./protocol.ts";
 import type { Quantised } from "./vector-memory.ts";
 
 /** Raised with the tables; like the terms, another version means that the index is made anew. */
@@ -38,6 +38,14 @@ export interface LoadedEntry {
   entry: EntryRow;
   terms: Terms;
   vector: Quantised | null;
+}
+
+/** Which entries to load: those of the ids after one. */
+interface LoadPage {
+  tenant_id: string;
+  kind: SearchKind;
+  after: string;
+  limit: number;
 }
 
 export interface Model {
@@ -128,25 +136,22 @@ export class SearchFile {
     this.#run("DELETE FROM entries WHERE tenant = ?", tenant_id);
   }
 
-  /** The entries that can be found, in the order of their threads. */
-  load(tenant_id: string, kind: SearchKind, model: number): LoadedEntry[] {
+  /** Some of the entries that can be found, by id, from after one on. */
+  load({ tenant_id, kind, after, limit }: LoadPage, model: number): LoadedEntry[] {
     const rows = this.#prepare(
       `SELECT entry, terms, iif(model = ?, vector, NULL) AS vector, scale FROM entries
-       WHERE tenant = ? AND kind = ? AND removed = 0`,
-    ).iterate(model, tenant_id, kind) as Iterable<{
+       WHERE tenant = ? AND kind = ? AND id > ? AND removed = 0 ORDER BY id LIMIT ?`,
+    ).all(model, tenant_id, kind, after, limit) as {
       entry: string;
       terms: string;
       vector: Uint8Array | null;
       scale: number;
-    }>;
-    const loaded: LoadedEntry[] = [];
-    for (const { entry, terms, vector, scale } of rows)
-      loaded.push({
-        entry: JSON.parse(entry) as EntryRow,
-        terms: new PackedTerms(terms),
-        vector: vector && { integers: new Int8Array(vector.buffer, vector.byteOffset, vector.length), scale },
-      });
-    return loaded.sort((a, b) => inTime(a.entry, b.entry));
+    }[];
+    return rows.map(({ entry, terms, vector, scale }) => ({
+      entry: JSON.parse(entry) as EntryRow,
+      terms: new PackedTerms(terms),
+      vector: vector && { integers: new Int8Array(vector.buffer, vector.byteOffset, vector.length), scale },
+    }));
   }
 
   /** Whether the entry is there with this text still. */
@@ -230,15 +235,11 @@ export class SearchFile {
   }
 }
 
-function inTime(a: EntryRow, b: EntryRow): number {
-  return a.created_at - b.created_at || (a.id < b.id ? -1 : 1);
-}
-
 function open(file: string): DatabaseSync {
   try {
     return openAs(file);
   } catch {
-    // Broken, or of another version: the store has all that is in it.
+    // Broken, of another version, or too long away: the store has all that is in it.
     for (const end of ["", "-wal", "-shm"]) rmSync(file + end, { force: true });
     return openAs(file);
   }
@@ -252,11 +253,17 @@ function openAs(file: string): DatabaseSync {
     const { user_version } = db.prepare("PRAGMA user_version").get() as { user_version: number };
     if (user_version === 0) db.exec(`BEGIN IMMEDIATE; ${TABLES} COMMIT`);
     else if (user_version !== VERSION) throw new Error(`version ${user_version}`);
+    else if (isOutdated(db)) throw new Error("it has missed erasures");
     return db;
   } catch (err) {
     db.close();
     throw err;
   }
+}
+
+function isOutdated(db: DatabaseSync): boolean {
+  const heard = db.prepare("SELECT value FROM cursors WHERE name = ?").get(ERASURES_CURSOR);
+  return heard !== undefined && Date.now() - Number(heard.value) > MOST_AWAY_MS;
 }
 
 /** The first character that stands for a weight: what no term has in it. */

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { SearchEntry, SearchKind } from "../../lib/search-entry.ts";
 import { Channel } from "../sqlite/channel.ts";
@@ -21,12 +22,18 @@ export type SearchIndex = Omit<LocalIndex, "pending">;
 /** What is put travels in parts, so that no search waits long behind it. */
 const PART = 50;
 
+/** So long a search waits until all of its tenant is loaded. */
+const LOAD_PATIENCE_MS = 5000;
+
+type PackedAnswer = LegsAnswer<PackedCandidates>;
+
 /**
  * The index of a node in a thread of its own: words and vectors of all tenants in `DATA_DIR/search.db`, and in memory
  * those that are being asked. It is derived from the store, and made anew when it cannot be used.
  */
 export class LocalIndex {
   readonly #channel: Channel<SearchRequest>;
+  readonly #loading = new Map<string, Promise<void>>();
 
   /** @param onDeath is told when the thread fails: it answers nothing more */
   constructor(dataDir: string, onDeath: (error: Error) => void) {
@@ -55,10 +62,38 @@ export class LocalIndex {
     return this.#channel.request({ op: "dropTenant", tenant_id });
   }
 
-  /** What both legs bring. A vector of other dimensions than the model's is as none. */
+  /**
+   * What both legs bring. A vector of other dimensions than the model's is as none. A tenant whose turn it has not been
+   * for long is loaded first, others going on meanwhile; of one that takes very long what is there is brought.
+   */
   async legs(query: LegsQuery): Promise<LegsAnswer> {
-    const answer = await this.#channel.request<LegsAnswer<PackedCandidates>>({ op: "find", query });
+    const find = { op: "find", query } as const;
+    const answer =
+      (await this.#channel.request<PackedAnswer | null>(find)) ?? (await this.#legsWhenLoaded(query));
     return { ...answer, candidates: unpackCandidates(answer.candidates) };
+  }
+
+  async #legsWhenLoaded(query: LegsQuery): Promise<PackedAnswer> {
+    const patience = new AbortController();
+    const { signal } = patience;
+    await Promise.race([
+      this.#load(query.tenant_id, query.kind),
+      setTimeout(LOAD_PATIENCE_MS, undefined, { signal }).catch(() => {}),
+    ]).finally(() => patience.abort());
+    return this.#channel.request<PackedAnswer>({ op: "find", query, partial: true });
+  }
+
+  /** Loads a tenant, slice by slice, once for all that wait for it. */
+  #load(tenant_id: string, kind: SearchKind): Promise<void> {
+    const key = `${tenant_id} ${kind}`;
+    const load = async () => {
+      while (!(await this.#channel.request<boolean>({ op: "load", tenant_id, kind })));
+    };
+    const loading = this.#loading.get(key) ?? load().finally(() => this.#loading.delete(key));
+    this.#loading.set(key, loading);
+    // Who waited only for a part hears nothing of its end.
+    loading.catch(() => {});
+    return loading;
   }
 
   /** Vectors of any other model do not count from now on. Null: no vectors. */
@@ -77,13 +112,18 @@ export class LocalIndex {
   }
 
   /** Pairs of one owner, scope and type, one of them in `ids`, whose cosine is `least` or more. */
-  nearDuplicates(
+  async nearDuplicates(
     tenant_id: string,
     kind: SearchKind,
     ids: string[],
     least: number,
   ): Promise<NearDuplicate[]> {
-    return this.#channel.request({ op: "nearDuplicates", tenant_id, kind, ids, least });
+    for (;;) {
+      const request = { op: "nearDuplicates", tenant_id, kind, ids, least } as const;
+      const pairs = await this.#channel.request<NearDuplicate[] | null>(request);
+      if (pairs) return pairs;
+      await this.#load(tenant_id, kind);
+    }
   }
 
   /** How many entries have no vector of the model. */

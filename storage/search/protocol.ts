@@ -38,6 +38,8 @@ export interface LegsAnswer<Candidates = Candidate[]> {
   isMisfit: boolean;
   /** Vectors cannot be searched yet: Atlas is still making their index. */
   isBuilding?: boolean;
+  /** Not all that the tenant has is loaded: what is missing could not be found. */
+  isPartial?: boolean;
   /** Candidates that each leg brought. */
   brought: { text: number; vector: number };
   ms: { text: number; vector: number };
@@ -78,7 +80,8 @@ export type SearchRequest =
   | { op: "put"; tenant_id: string; entries: SearchEntry[] }
   | { op: "drop"; tenant_id: string; kind: SearchKind; ids: string[] }
   | { op: "dropTenant"; tenant_id: string }
-  | { op: "find"; query: LegsQuery }
+  | { op: "find"; query: LegsQuery; partial?: boolean }
+  | { op: "load"; tenant_id: string; kind: SearchKind }
   | { op: "useModel"; model: string | null }
   | { op: "unembedded"; limit: number; skip: number }
   | { op: "setVectors"; model: string; rows: VectorRow[] }
@@ -86,3 +89,8 @@ export type SearchRequest =
   | { op: "gap"; tenant_id?: string; kind?: SearchKind }
   | { op: "cursor"; name: string }
   | { op: "setCursor"; name: string; value: string };
+
+/** The cursor that says until when erasures have been heard of, in milliseconds since 1970. */
+export const ERASURES_CURSOR = "erasures";
+/** An index that has not heard of erasures for so long is made anew: their notes are not kept for ever. */
+export const MOST_AWAY_MS = 30 * 86_400_000;

@@ -1,0 +1,95 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "@jest/globals";
+import type { SearchEntry } from "../../lib/search-entry.ts";
+import { unpackCandidates } from "../../storage/search/candidates.ts";
+import { SearchEngine } from "../../storage/search/engine.ts";
+import type { LegsAnswer, LegsQuery } from "../../storage/search/protocol.ts";
+import { entry, query, TENANT } from "../suites/search/samples.ts";
+
+/** More than one page, and no multiple of one. */
+const TURNS = 450;
+
+let folder: string;
+let engine: SearchEngine;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "afferent-engine-"));
+  engine = new SearchEngine(join(folder, "search.db"));
+});
+
+afterEach(async () => {
+  engine.close();
+  await rm(folder, { recursive: true });
+});
+
+function reopen(): void {
+  engine.close();
+  engine = new SearchEngine(join(folder, "search.db"));
+}
+
+const put = (...entries: SearchEntry[]) => engine.answer({ op: "put", tenant_id: TENANT, entries });
+
+function find(asked: LegsQuery, partial = false) {
+  const answer = engine.answer({ op: "find", query: asked, partial }) as LegsAnswer<never> | null;
+  return answer && { ...answer, candidates: unpackCandidates(answer.candidates) };
+}
+
+function load(): void {
+  const slice = { op: "load", tenant_id: TENANT, kind: "memory" } as const;
+  for (let slices = 0; engine.answer(slice) !== true; slices++)
+    if (slices > 1000) throw new Error("it is never loaded");
+}
+
+/** The turns of one conversation. */
+function turns(): SearchEntry[] {
+  return Array.from({ length: TURNS }, (_, i) =>
+    entry({ text: `turn number${i}x`, thread: "conversation:1" }),
+  );
+}
+
+test("a tenant is found only when all of it is loaded, unless less will do", () => {
+  put(...turns());
+  reopen();
+  expect(find(query("number7x"))).toBeNull();
+  expect(find(query("number7x"), true)).toMatchObject({ isPartial: true, candidates: [] });
+  load();
+  expect(find(query("turn"))).toMatchObject({ isPartial: false, entries: TURNS, visible: TURNS });
+});
+
+test("threads are in order, whatever the order of their ids", () => {
+  const all = turns().map((each, i) => ({ ...each, id: `id-${(i * 7919) % 1000}` }));
+  put(...all);
+  reopen();
+  load();
+  const found = find(query("number200x"))?.candidates.find(({ has }) => has);
+  expect(found?.id).toBe(all[200]?.id);
+  const beside = find(query("number199x number201x"))?.candidates.find(({ id }) => id === all[200]?.id);
+  expect([beside?.before[0]?.has, beside?.after[0]?.has]).toEqual([1, 2]);
+});
+
+test("what changes while it is loaded is as it was put last", () => {
+  const [changed, removed, dropped, ...others] = turns() as [SearchEntry, SearchEntry, SearchEntry];
+  put(changed, removed, dropped, ...others);
+  reopen();
+  expect(find(query("turn"))).toBeNull();
+  put({ ...changed, version: 2, text: "okapi" }, { ...removed, version: 2, removed: true });
+  engine.answer({ op: "drop", tenant_id: TENANT, kind: "memory", ids: [dropped.id] });
+  put(entry({ id: "id-999999", text: "numbat" }));
+  load();
+  expect(find(query("okapi"))?.candidates.filter(({ has }) => has)).toMatchObject([{ id: changed.id }]);
+  expect(find(query("numbat"))?.candidates).toMatchObject([{ id: "id-999999" }]);
+  expect(find(query("turn"))).toMatchObject({ entries: TURNS - 1, visible: TURNS - 1 });
+  expect(find(query("number0x number1x number2x"))?.corpus.frequencies).toEqual([0, 0, 0]);
+});
+
+test("what nobody asks for is let go of, and loaded again", () => {
+  put(...turns());
+  load();
+  expect(find(query("turn"))).not.toBeNull();
+  engine.tidy(performance.now() + 3_600_000);
+  expect(find(query("turn"))).toBeNull();
+  load();
+  expect(find(query("turn"))?.entries).toBe(TURNS);
+});
