@@ -25,10 +25,7 @@ const search = async (who: Api, query: string, more: object = {}, expect_ = "") 
   ok(await who.post(`/memories/search${expect_ && `?expect=${expect_}`}`, { query, ...more }));
 const idsOf = (answer: { results: { memory: { id: string } }[] }) =>
   answer.results.map(({ memory }) => memory.id);
-const gap = async () => {
-  const text = await (await fetch(`${server.root}/metrics`)).text();
-  return Number(/^afferent_embed_gap\{of="all"\} (\d+)/m.exec(text)?.[1]);
-};
+const gap = async () => ok(await cast.alice.get("/memories/health")).embed_gap_count as number;
 const embedded = () => settle(async () => (await gap()) === 0, { what: "every vector" });
 
 describe("a search", () => {

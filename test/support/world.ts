@@ -17,6 +17,7 @@ export const CLUSTER = {
     limits: "the gateway's own, without the services behind it",
     observability: "what one node says of itself; nats.test.ts asks a worker",
     "rolling-upgrade": "several nodes already",
+    loaded: "what one process loads at its start",
     readme: "the commands of somebody who starts one process",
     start: "how one process starts and ends",
     affinity: "several nodes already",
