@@ -1,6 +1,7 @@
 /** `npm run bench [-- PART …]`: measures, shows progress, and writes docs/benchmarks.md. */
 
 import { backlogPart } from "./backlog.ts";
+import { bundlesPart } from "./bundles.ts";
 import { idlePart } from "./idle.ts";
 import { interestsPart } from "./interests.ts";
 import { latencyPart } from "./latency.ts";
@@ -19,6 +20,7 @@ const PARTS: Part[] = [
   backlogPart,
   runsPart,
   searchPart,
+  bundlesPart,
   idlePart,
 ];
 
