@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { Client } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { type Cli, newCli } from "../support/cli.ts";
+import { REVISIONS } from "../support/mcp.ts";
+import { startServer, type TestServer } from "../support/server.ts";
+
+let server: TestServer;
+let cli: Cli;
+
+beforeAll(async () => {
+  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
+  cli = newCli({ AFFERENT_URL: server.root, AFFERENT_API_KEY: server.credentials.agent.api_key });
+});
+afterAll(async () => {
+  await cli?.remove();
+  await server?.stop();
+});
+
+/** Lines of JSON-RPC, and what is answered to each by its id. */
+async function exchange(messages: object[], env: Record<string, string> = {}) {
+  const input = messages.map((message) => `${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`).join("");
+  const { code, out, err } = await cli.run(["mcp", "--tools", "memories"], { input, env });
+  expect({ code, err }).toEqual({ code: 0, err: "" });
+  const answers = out
+    .split("\n")
+    .filter(Boolean)
+    .map((line) => JSON.parse(line));
+  return new Map(answers.map((answer) => [answer.id, answer]));
+}
+
+const MEMORY = { title: "Über uns", content: "We are here.", type: "semantic", scope: "agent" };
+
+test.each(REVISIONS)(
+  "the official client speaks over standard input and output, revision %s",
+  async (revision) => {
+    const modern = revision === "2026-07-28";
+    const client = new Client(
+      { name: "test", version: "1" },
+      modern ? { versionNegotiation: { mode: { pin: revision } } } : {},
+    );
+    await client.connect(
+      new StdioClientTransport({
+        command: process.execPath,
+        args: [new URL("../../client/cli.ts", import.meta.url).pathname, "mcp"],
+        env: { AFFERENT_URL: server.root, AFFERENT_API_KEY: server.credentials.agent.api_key },
+      }),
+    );
+    try {
+      expect(client.getNegotiatedProtocolVersion()).toBe(revision);
+      const made = await client.callTool({ name: "memories_create", arguments: MEMORY });
+      expect(made.structuredContent).toMatchObject(MEMORY);
+      const { id } = made.structuredContent as { id: string };
+      const { contents } = await client.readResource({ uri: `afferent://memories/${id}` });
+      expect(contents).toMatchObject([{ text: expect.stringContaining("We are here.") }]);
+      await expect(client.readResource({ uri: "afferent://Ärger/1" })).rejects.toMatchObject({
+        code: -32602,
+      });
+    } finally {
+      await client.close();
+    }
+  },
+);
+
+describe("afferent mcp", () => {
+  test("answers all it was asked before its input ended, and nothing else", async () => {
+    const answers = await exchange([
+      { id: 1, method: "tools/list" },
+      { method: "notifications/initialized" },
+      { id: "two", method: "tools/call", params: { name: "memories_list", arguments: { limit: 1 } } },
+    ]);
+    expect([...answers.keys()].sort()).toEqual([1, "two"]);
+    const names = answers.get(1).result.tools.map(({ name }: { name: string }) => name);
+    expect(names.filter((name: string) => !name.startsWith("memories_"))).toEqual([]);
+    expect(answers.get("two").result.structuredContent).toMatchObject({ memories: expect.any(Array) });
+  });
+
+  test("says what is wrong as an error of the protocol", async () => {
+    const ask = [{ id: 1, method: "tools/list" }];
+    const wrongKey = `ak_live_${"a".repeat(32)}`;
+    expect((await exchange(ask, { AFFERENT_API_KEY: wrongKey })).get(1)).toMatchObject({
+      error: { code: -32603, data: { code: "authentication_failed" } },
+    });
+    const { out } = await cli.run(["mcp"], { input: "hello\n" });
+    expect(JSON.parse(out)).toMatchObject({ id: null, error: { code: -32700 } });
+  });
+});
