@@ -67,6 +67,8 @@ export async function checkPage(page: Page, name: string): Promise<string[]> {
     await page.setViewportSize(viewport);
     for (const colorScheme of ["light", "dark"] as const) {
       await page.emulateMedia({ colorScheme });
+      // Colours of both themes stand side by side until the next frames are drawn.
+      await page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))");
       await page.evaluate(DRAWN);
       const where = `${name} ${size} ${colorScheme}`;
       found.push(...(await seriousIn(page, colorScheme)).map((each) => `${where}: ${each}`));

@@ -1,0 +1,108 @@
+/** @needs chromium */
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import type { Browser } from "playwright-core";
+import { type Console, checkPage, openConsole, startBrowser } from "../support/browser.ts";
+import { type Api, api } from "../support/http.ts";
+import { startServer, type TestServer } from "../support/server.ts";
+import { ok } from "../support/tenancy.ts";
+
+let server: TestServer;
+let browser: Browser;
+let console_: Console;
+let admin: Api;
+const ids: Record<string, string> = {};
+
+beforeAll(async () => {
+  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0" } });
+  browser = await startBrowser();
+  console_ = await openConsole(browser, server);
+  admin = api(server, ok(await api(server).post("/auth/login", server.credentials.admin)).access_token);
+  await furnish();
+}, 60_000);
+afterAll(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+const STEPS = [
+  { step_key: "collect", title: "Collect the changes", role: "researcher", completion_mode: "attestation" },
+  { step_key: "draft", title: "Write", depends_on: ["collect"], completion_mode: "attestation" },
+  { step_key: "shots", title: "Screenshots", depends_on: ["collect"], completion_mode: "attestation" },
+  {
+    step_key: "review",
+    title: "Review",
+    depends_on: ["draft", "shots"],
+    completion_mode: "handoff_accepted",
+  },
+];
+
+/** One of each, so that pages have something to show. */
+async function furnish(): Promise<void> {
+  const memory = { type: "semantic", scope: "institutional", tags: ["billing"] };
+  const remember = async (title: string, content: string) =>
+    ok(await admin.post("/memories", { ...memory, title, content })).id;
+  ids.a = await remember("ACME's terms", "ACME pays **30 days** after the end of the month.");
+  ids.b = await remember("When ACME pays", "30 days after the end of the month.");
+  const to_b = { target_memory_id: ids.b, relationship_type: "supports" };
+  ok(await admin.post(`/memories/${ids.a}/relationships`, to_b));
+  const pair = { memory_a_id: ids.a, memory_b_id: ids.b };
+  ids.merge = ok(await admin.post("/memories/merge-proposals", pair)).id;
+  const file_content = Buffer.from("# Runbook\n\nCall the duty engineer.\n").toString("base64");
+  const file = { filename: "runbook.md", mime_type: "text/markdown", file_content };
+  ids.document = ok(await admin.post("/documents", file)).document_id;
+  const template = { name: "Release notes", slug: "release-notes", steps: STEPS };
+  const template_id = ok(await admin.post("/process-templates", template)).id;
+  ids.run = ok(await admin.post("/runs", { goal: "Ship the release notes", template_id })).id;
+  ok(await admin.post(`/runs/${ids.run}/steps/complete`, { step_key: "collect" }));
+  const scope = "institutional";
+  ids.output = ok(await admin.post("/outputs", { body: "# Notes\n\n- one\n", scope })).id;
+  ok(await admin.post("/outputs", { body: "# Notes\n\n- two\n", output_id: ids.output }));
+  const mapping = { entity: "header:X-GitHub-Event", action: "/action" };
+  ids.webhook = ok(await admin.post("/ingest/webhooks", { name: "GitHub", source: "github", mapping })).id;
+  ok(await admin.post("/teams", { name: "Billing" }));
+  ok(await admin.post("/projects", { key: "apollo" }));
+}
+
+const PAGES: [name: string, path: () => string][] = [
+  ["memories", () => "/memories"],
+  ["memories-search", () => "/memories?q=When+does+ACME+pay%3F"],
+  ["memory", () => `/memories/${ids.a}`],
+  ["memory-graph", () => `/memories/${ids.a}?tab=relationships`],
+  ["merges", () => "/memories/merges"],
+  ["merge", () => `/memories/merges/${ids.merge}`],
+  ["documents", () => "/documents"],
+  ["document", () => `/documents/${ids.document}`],
+  ["runs", () => "/runs"],
+  ["run", () => `/runs/${ids.run}`],
+  ["run-document", () => `/runs/${ids.run}?tab=document`],
+  ["templates", () => "/templates"],
+  ["template", () => "/templates/release-notes"],
+  ["template-edit", () => "/templates/release-notes/edit"],
+  ["outputs", () => "/outputs"],
+  ["output", () => `/outputs/${ids.output}`],
+  ["output-versions", () => `/outputs/${ids.output}?tab=versions`],
+  ["ingest", () => "/ingest"],
+  ["webhook", () => `/ingest/webhooks/${ids.webhook}`],
+  ["connectors", () => "/ingest?tab=connectors"],
+  ["settings", () => "/settings"],
+  ["settings-projects", () => "/settings?tab=projects"],
+  ["settings-limits", () => "/settings?tab=limits"],
+  ["settings-audit", () => "/settings?tab=audit"],
+  ["settings-account", () => "/settings?tab=account"],
+];
+
+test.each(PAGES)(
+  "%s can be used by everybody, in light and dark, wide and narrow",
+  async (name, path) => {
+    const { page } = console_;
+    await page.goto(server.root + path());
+    await page.getByRole("heading", { level: 1 }).first().waitFor();
+    await page.locator(".skeleton").first().waitFor({ state: "detached" });
+    expect(await checkPage(page, name)).toEqual([]);
+  },
+  30_000,
+);
+
+test("nothing went wrong on the pages, and no other host was asked", () => {
+  expect(console_.problems).toEqual([]);
+});
