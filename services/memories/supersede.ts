@@ -45,10 +45,9 @@ export async function activate({ memories, now }: Parts, { tenant_id, _id }: Mem
  */
 export async function supersede(parts: Parts, ctx: Call, id: string, winner_id: string): Promise<MemoryDoc> {
   if (id === winner_id) throw invalidValue("superseded_by_id", "A memory cannot replace itself.");
-  const [{ doc: loser }, { doc: winner }] = await Promise.all([
-    findReadable(parts, ctx, id),
-    findReadable(parts, ctx, winner_id),
-  ]);
+  // One after the other: where neither is there, it is always the path's that is said to be missing.
+  const { doc: loser } = await findReadable(parts, ctx, id);
+  const { doc: winner } = await findReadable(parts, ctx, winner_id);
   const seed = ctx.meta.idempotency_seed;
   // A first try of this request did it.
   if (seed !== undefined && loser.superseded_seed === seed && loser.status === "superseded") return loser;
