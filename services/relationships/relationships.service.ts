@@ -40,10 +40,9 @@ export const relationshipsService: ServiceFactory = ({ store }) => {
     actions: {
       create: action(contract.createRelationship, async (ctx) => {
         const { id, target_memory_id, relationship_type, strength = DEFAULT_STRENGTH } = ctx.params;
-        const [source, target] = await Promise.all([
-          requireReadable(ctx, id),
-          requireReadable(ctx, target_memory_id),
-        ]);
+        // One after the other: where neither is there, it is always the path's that is said to be missing.
+        const source = await requireReadable(ctx, id);
+        const target = await requireReadable(ctx, target_memory_id);
         for (const end of [source, target]) {
           if (!isStanding(end, store.now())) throw notFound("memory", end.id);
         }
