@@ -5,7 +5,7 @@
 export const CLUSTER = {
   name: "cluster",
   files: /^test\/http\//,
-  budgetSeconds: 900,
+  budgetSeconds: 1200,
   needs: ["mongodb", "nats"],
   /** The files that are not run a second time, and why. */
   alone: {
