@@ -24,7 +24,7 @@ type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
  * What a client of MCP may take for granted of a tool. By the method: GET only reads, POST adds, and may do so twice;
  * others change or delete, and once is as good as twice.
  */
-export interface ToolHints {
+interface ToolHints {
   readOnly?: boolean;
   /** Changes or removes what is there, and not only adds to it. */
   destructive?: boolean;

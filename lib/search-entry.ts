@@ -1,7 +1,7 @@
 import type { Access } from "./visibility.ts";
 
 /** What search knows of: memories, chunks of documents, handoffs and outputs. */
-export const SEARCH_KINDS = ["memory", "chunk", "handoff", "output"] as const;
+const SEARCH_KINDS = ["memory", "chunk", "handoff", "output"] as const;
 export type SearchKind = (typeof SEARCH_KINDS)[number];
 
 /** Who may find an entry: its owner, its owner's team, all of the tenant. */

@@ -8,7 +8,7 @@ export const TagsInput = Type.Array(Type.String({ maxLength: 100, pattern: "[^\\
 });
 
 /** The form a tag is kept and compared in (spec: Memory, tags; api: Small print). */
-export function canonicalTag(tag: string): string {
+function canonicalTag(tag: string): string {
   const folded = tag.normalize("NFC").toLowerCase().normalize("NFC");
   return folded.replace(/[\s_-]+/g, "-").replace(/^-|-$/g, "");
 }

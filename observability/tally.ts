@@ -1,12 +1,12 @@
 /** What is counted of each tenant. */
 export const TALLIED = ["published", "delivered", "acknowledged"] as const;
-export type Tallied = (typeof TALLIED)[number];
+type Tallied = (typeof TALLIED)[number];
 export type Tally = Record<Tallied, number[]>;
 
 /** Seconds of one count. */
 export const TALLY_SECONDS = 10;
 /** So many counts are kept: a quarter of an hour. */
-export const TALLY_LENGTH = 90;
+const TALLY_LENGTH = 90;
 
 const TENANTS = 1000;
 

@@ -6,10 +6,10 @@ import { reasonKey } from "./dead.ts";
 import type { DeliveryDoc } from "./deliveries.model.ts";
 
 /** What mapping a dead letter anew came to; the error is a whole reason. */
-export type MappedAgain = { event: CloudEvent } | { error: string };
+type MappedAgain = { event: CloudEvent } | { error: string };
 
 /** A dead letter that its inlet can map once more. */
-export type Unmapped = DeliveryDoc & Required<Pick<DeliveryDoc, "origin">>;
+type Unmapped = DeliveryDoc & Required<Pick<DeliveryDoc, "origin">>;
 
 export function isUnmapped(doc: DeliveryDoc): doc is Unmapped {
   return doc.event_id === null && doc.origin !== undefined;

@@ -11,7 +11,7 @@ export interface ReadRequest {
 export type Reading = { pieces: Piece[] } | { unreadable: string };
 
 /** How much a document may take to be read. */
-export interface ReadLimits {
+interface ReadLimits {
   seconds: number;
   /** Of the thread's heap and what it holds beside it. */
   megabytes: number;

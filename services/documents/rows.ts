@@ -22,7 +22,7 @@ const label = (kind: string, value: string) => `${kind}:${value.normalize("NFC")
 const everyone = (kind: string) => `${kind}:*`;
 
 /** The labels that search keeps of a document: a list that is empty is for everyone. */
-export function labelsOf(audience: Audience): string[] {
+function labelsOf(audience: Audience): string[] {
   return AUDIENCES.flatMap((kind) =>
     audience[kind].length ? audience[kind].map((value) => label(kind, value)) : everyone(kind),
   );

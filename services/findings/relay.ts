@@ -5,7 +5,7 @@ import { isDuplicateKey, type TenantCollection } from "../../storage/collection.
 import type { FindingDoc } from "./findings.model.ts";
 
 /** A memory that became institutional, as `memories.findings_due` gives it. */
-export interface DueFinding {
+interface DueFinding {
   memory_id: string;
   tenant_id: string;
   agent_id: string | null;

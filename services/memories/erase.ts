@@ -39,7 +39,7 @@ const PAGE = 1000;
 /** A message between nodes has at most about a megabyte. */
 const MOST_IDS = 20_000;
 
-export interface EraseParts extends Parts {
+interface EraseParts extends Parts {
   cites: TenantCollection<CiteDoc>;
 }
 

@@ -131,7 +131,6 @@ export function present(doc: MemoryDoc) {
   };
 }
 
-export type PresentedMemory = ReturnType<typeof present>;
 
 /** A memory as search is told of it. */
 export function toEntry(doc: MemoryDoc): SearchEntry {

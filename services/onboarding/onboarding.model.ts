@@ -3,7 +3,7 @@ import type { TenantDocument } from "../../storage/collection.ts";
 import type { Model } from "../runtime.ts";
 
 /** That a step was done for the first time, or that somebody put the guidance away. `_id` is of the tenant and `key`. */
-export interface OnboardingDoc extends TenantDocument {
+interface OnboardingDoc extends TenantDocument {
   key: string;
   at: Date;
 }

@@ -1,7 +1,7 @@
 import { Fault } from "../../lib/faults.ts";
 
 /** A server for outgoing mail, and who the mail is from. */
-export interface MailSettings {
+interface MailSettings {
   url: string;
   from: string;
 }

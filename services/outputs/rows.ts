@@ -1,7 +1,7 @@
 import type { SearchEntry } from "../../lib/search-entry.ts";
 import type { ChunkDoc, Edition, OutputDoc, VersionDoc } from "./outputs.model.ts";
 
-export const CONTENT_TYPE = "text/markdown";
+const CONTENT_TYPE = "text/markdown";
 
 /** Whose an output is, as callers see it: people and agents apart. */
 function ownerOf({ agent_id }: OutputDoc) {

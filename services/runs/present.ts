@@ -3,7 +3,7 @@ import type { Offer, RunArtifactDoc, RunDoc, StepDef, StepProgress } from "./run
 const iso = (at: Date | null) => at?.toISOString() ?? null;
 
 /** A run's step as callers see it. */
-export function presentStep(step: StepDef, { status, attested }: StepProgress) {
+function presentStep(step: StepDef, { status, attested }: StepProgress) {
   return { ...step, status, attested_criteria: attested };
 }
 

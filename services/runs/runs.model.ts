@@ -16,7 +16,7 @@ export interface StepDef extends TemplateStep {
   assigned_user_id: string | null;
 }
 
-export interface Completion extends Actor {
+interface Completion extends Actor {
   /** Rises with every completion of the run: the order of its history. */
   order: number;
   record_id: string;
@@ -52,7 +52,7 @@ export interface Offer {
   decided_at: Date | null;
 }
 
-export const FACTS = [
+const FACTS = [
   "created",
   "step_ready",
   "step_started",

@@ -4,7 +4,7 @@ import type { StepDef, StepProgress } from "./runs.model.ts";
 /** A step in progress without a sign of life for so long is stale (api: Processes). */
 const QUIET_MS = 24 * 60 * 60_000;
 
-export interface Staleness {
+interface Staleness {
   since: Date;
   reason: string;
 }

@@ -33,7 +33,7 @@ specialists.index({ tenant_id: 1, name: 1, version_num: -1 }, { unique: true });
 export const SpecialistModel: Model<SpecialistDoc> = { name: "specialists", schema: specialists };
 
 /** Who has loaded a specialist and not unloaded it. `_id` derives from both. */
-export interface SpecialistLoadDoc extends TenantDocument {
+interface SpecialistLoadDoc extends TenantDocument {
   caller_id: string;
   name: string;
   loaded_at: Date;

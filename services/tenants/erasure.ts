@@ -5,7 +5,7 @@ import type { Store } from "../../storage/connection.ts";
 import type { TenantDoc } from "./tenants.model.ts";
 
 /** What erasing works on. */
-export interface Holdings {
+interface Holdings {
   store: Store;
   blobs: Blobs;
   tenants: TenantCollection<TenantDoc>;

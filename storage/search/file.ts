@@ -34,7 +34,7 @@ export interface StoredEntry {
   content: { entry: EntryRow; terms: Terms; hash: string; text: string } | null;
 }
 
-export interface LoadedEntry {
+interface LoadedEntry {
   entry: EntryRow;
   terms: Terms;
   vector: Quantised | null;

@@ -1,7 +1,7 @@
 import { KERNEL } from "./kernel.wasm.ts";
 
 /** What kernel.wat does. Addresses are bytes of the memory. */
-export interface Kernel {
+interface Kernel {
   /** Products of the query, in 16-bit integers, with each of the rows at the addresses in a list, in 8-bit ones. */
   dots(query: number, dims: number, list: number, count: number, out: number): void;
   dot(query: number, dims: number, row: number): number;

@@ -1,6 +1,6 @@
 /** How often a term is in an entry, and whether in its title. Packed: the count up to 127, and 128 for the title. */
-export type Weight = number;
-export const IN_TITLE = 128;
+type Weight = number;
+const IN_TITLE = 128;
 const COUNT = 127;
 
 /** Distinct terms with their weights: a map, or what stands for one. */

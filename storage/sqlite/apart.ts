@@ -13,7 +13,7 @@ export function apartTable(table: Table): string {
 }
 
 /** True for a text that SQLite gives back as it was given. */
-export function canStandApart(value: unknown): value is string {
+function canStandApart(value: unknown): value is string {
   return typeof value === "string" && value.isWellFormed() && !value.includes("\0");
 }
 

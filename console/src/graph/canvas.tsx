@@ -17,14 +17,14 @@ import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import { layOut } from "./layout.ts";
 import "./graph.css";
 
-export interface GraphNode {
+interface GraphNode {
   id: string;
   /** What a screen reader says of it. */
   label: string;
   content: ReactNode;
 }
 
-export interface GraphEdge {
+interface GraphEdge {
   id: string;
   from: string;
   to: string;

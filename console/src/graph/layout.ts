@@ -1,6 +1,6 @@
 import { Graph, layout as place } from "@dagrejs/dagre";
 
-export interface Box {
+interface Box {
   id: string;
   width: number;
   height: number;

@@ -5,7 +5,7 @@ import { Canvas } from "./canvas.tsx";
 export type StepStatus = "blocked" | "ready" | "in_progress" | "completed" | "skipped";
 
 /** What the picture needs of a step, be it of a template or of a run. */
-export interface PicturedStep {
+interface PicturedStep {
   step_key: string;
   title?: string;
   role?: string | null;

@@ -1,7 +1,7 @@
 import { diffLines, diffWordsWithSpace } from "diff";
 
 /** A stretch of a line; `changed` where it differs from the line that it stands against. */
-export interface Stretch {
+interface Stretch {
   text: string;
   changed: boolean;
 }

@@ -2,7 +2,7 @@ import { Content, List, Root, Trigger } from "@radix-ui/react-tabs";
 import type { ReactNode } from "react";
 import { useSearchParams } from "react-router";
 
-export interface Tab {
+interface Tab {
   key: string;
   label: string;
   content: ReactNode;

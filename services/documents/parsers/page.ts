@@ -8,7 +8,7 @@ export interface Page {
 export class UnreadableError extends Error {}
 
 /** More text than this is no document to be cited from, but data. */
-export const MAX_CHARACTERS = 10_000_000;
+const MAX_CHARACTERS = 10_000_000;
 
 /** Pages with their text tidied. @throws UnreadableError when there is no text, or far too much. */
 export function tidied(pages: Page[]): Page[] {

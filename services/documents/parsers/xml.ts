@@ -4,7 +4,7 @@ import { UnreadableError } from "./page.ts";
 type Attributes = Record<string, string>;
 
 /** What is made of an XML part as it is read. Names come without their prefix. */
-export interface XmlHandler {
+interface XmlHandler {
   open?(name: string, attributes: Attributes): void;
   close?(name: string): void;
   text?(text: string): void;

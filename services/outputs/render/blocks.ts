@@ -74,7 +74,7 @@ function tableOf({ header, rows }: Tokens.Table): Run[][][] {
 type Style = Omit<Run, "text">;
 
 /** The pieces of a line. */
-export function runsOf(tokens: Token[] = [], style: Style = {}): Run[] {
+function runsOf(tokens: Token[] = [], style: Style = {}): Run[] {
   return (tokens as Tokens.Generic[]).flatMap((token) => {
     switch (token.type) {
       case "strong":

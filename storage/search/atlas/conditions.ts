@@ -24,7 +24,7 @@ export const FILTER_PATHS = {
   created_at: "number",
   expires_at: "number",
 } as const satisfies Partial<Record<keyof EntryDoc, string>>;
-export type FilterPath = keyof typeof FILTER_PATHS;
+type FilterPath = keyof typeof FILTER_PATHS;
 
 type Asked = Pick<LegsQuery, "tenant_id" | "kind" | "access" | "where" | "include_superseded" | "now">;
 

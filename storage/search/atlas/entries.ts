@@ -64,7 +64,7 @@ export function entryId(kind: SearchKind, id: string): string {
 }
 
 /** What a put sets of an entry; vector and `embedded` are set apart from it. */
-export type EntryFields = Omit<EntryDoc, "_id" | "tenant_id" | "vector" | "embedded">;
+type EntryFields = Omit<EntryDoc, "_id" | "tenant_id" | "vector" | "embedded">;
 
 export function fieldsOf(entry: SearchEntry): EntryFields {
   const { kind, id, version, title, text, scope, tags, audience = [], superseded, created_at, date } = entry;

@@ -4,7 +4,7 @@ import { asCompound, asMatch, type Condition, FILTER_PATHS } from "./conditions.
 /** The collection that both indexes are made of. */
 export const ENTRIES = "search_entries";
 /** A definition that changes gets a new name: nodes of neighbouring versions each keep theirs. */
-export const TEXT_INDEX = "entries_text_1";
+const TEXT_INDEX = "entries_text_1";
 const WORDS = ["title_terms", "text_terms"];
 /** Of the nearest that a graph search looks at, per one that it gives: what MongoDB recommends. */
 const LOOKED_AT_EACH = 20;
@@ -17,7 +17,7 @@ export function textIndex(): SearchIndexDescription {
   return { name: TEXT_INDEX, type: "search", definition: { mappings: { dynamic: false, fields } } };
 }
 
-export function vectorIndexName(dimensions: number): string {
+function vectorIndexName(dimensions: number): string {
   return `entries_vector_${dimensions}_1`;
 }
 

@@ -2,7 +2,7 @@ import type { Mapping } from "../../../../client/index.ts";
 import { TextField } from "../../ui/field.tsx";
 
 /** A mapping as a form holds it: what is empty takes its default. */
-export type MappingDraft = Record<"entity" | "action" | "id" | "subject" | "data", string>;
+type MappingDraft = Record<"entity" | "action" | "id" | "subject" | "data", string>;
 
 export const emptyMapping: MappingDraft = { entity: "", action: "", id: "", subject: "", data: "" };
 

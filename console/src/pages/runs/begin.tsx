@@ -7,7 +7,7 @@ import { FormDialog } from "../../ui/dialog.tsx";
 import { SelectField, TextArea, TextField } from "../../ui/field.tsx";
 
 /** One step a line, each after the one before it. */
-export function stepsOfLines(text: string) {
+function stepsOfLines(text: string) {
   const titles = text
     .split("\n")
     .map((line) => line.trim())
