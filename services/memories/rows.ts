@@ -131,7 +131,6 @@ export function present(doc: MemoryDoc) {
   };
 }
 
-
 /** A memory as search is told of it. */
 export function toEntry(doc: MemoryDoc): SearchEntry {
   const { source_type, source_id } = doc;
