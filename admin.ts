@@ -1,8 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
-import { COMMANDS, OPTIONS, type Typed } from "./admin/commands.ts";
+import { COMMANDS } from "./admin/commands.ts";
 import { openTarget } from "./admin/open.ts";
 import { AdminError } from "./admin/target.ts";
+import { OPTIONS, type Typed } from "./admin/typed.ts";
 import { ConfigError, readConfig } from "./config.ts";
 
 /** The operator's command line: works through the server when it runs, and on its store when it does not. */
@@ -44,9 +45,9 @@ function help(): string {
   return `npm run admin -- COMMAND
 
 ${lines.join("")}
-Of users, agents and keys those of the tenant --tenant SLUG ("default"). With DATA_DIR (or MONGO_URL and SECRET_KEY)
-as the server has them. While the server runs, OPERATOR_TOKEN is needed for tenants, and for the others an admin's
---email and --password-file; without these two the first admin's of credentials.json are used.
+Of users, agents, keys and connectors those of the tenant --tenant SLUG ("default"). With DATA_DIR (or MONGO_URL and
+SECRET_KEY) as the server has them. While the server runs, OPERATOR_TOKEN is needed for tenants, and for the others an
+admin's --email and --password-file; without these two the first admin's of credentials.json are used.
 `;
 }
 

@@ -1,4 +1,3 @@
-import type { Operation } from "../lib/contract.ts";
 import { createAgent, listAgents } from "../services/agents/agents.contract.ts";
 import { createKey, listKeys, revokeKey } from "../services/keys/keys.contract.ts";
 import {
@@ -8,22 +7,9 @@ import {
   updateTenant,
 } from "../services/tenants/tenants.contract.ts";
 import { createUser, listUsers, updateUser } from "../services/users/users.contract.ts";
+import { CONNECTOR_COMMANDS } from "./connectors.ts";
 import { AdminError, type Target } from "./target.ts";
-
-/** What was typed after the command: options by name, and the rest in order. */
-export interface Typed {
-  options: Record<string, string | undefined>;
-  words: string[];
-}
-
-interface Command {
-  /** What follows the command, as the help shows it. */
-  takes: string;
-  does: string;
-  run(target: Target, typed: Typed): Promise<unknown>;
-}
-
-const PAGE = 200;
+import { all, type Command, option, type Typed, word } from "./typed.ts";
 
 export const COMMANDS: Record<string, Command> = {
   "tenants create": {
@@ -120,52 +106,14 @@ export const COMMANDS: Record<string, Command> = {
       return { revoked: key_id };
     },
   },
+  ...CONNECTOR_COMMANDS,
 };
-
-/** Options of the commands, which all take a value. */
-export const OPTIONS = [
-  "tenant",
-  "email",
-  "password-file",
-  "slug",
-  "name",
-  "admin-email",
-  "user-email",
-  "role",
-  "mode",
-  "scopes",
-  "expires-at",
-  "confirm",
-] as const;
-
-function option({ options }: Typed, name: (typeof OPTIONS)[number]): string {
-  const value = options[name];
-  if (value === undefined) throw new AdminError(`--${name} is needed.`);
-  return value;
-}
-
-function word({ words }: Typed, at: number, name: string): string {
-  const value = words[at];
-  if (value === undefined) throw new AdminError(`${name} is needed.`);
-  return value;
-}
 
 function given(fields: Record<string, string | undefined>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 
 type Row = Record<string, unknown>;
-
-/** Every row of a list, page after page. */
-async function all(target: Target, op: Operation, name: string, params: Row = {}): Promise<Row[]> {
-  const rows: Row[] = [];
-  for (;;) {
-    const page = await target.call(op, { ...params, offset: rows.length, limit: PAGE });
-    const found = page[name] as Row[];
-    rows.push(...found);
-    if (found.length < PAGE) return rows;
-  }
-}
 
 async function setTenantStatus(target: Target, typed: Typed, status: string): Promise<unknown> {
   const { id } = await tenantOf(target, typed);

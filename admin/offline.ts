@@ -9,8 +9,10 @@ import { startObservability } from "../observability/start.ts";
 import { agentsService } from "../services/agents/agents.service.ts";
 import { auditService } from "../services/audit/audit.service.ts";
 import { authService } from "../services/auth/auth.service.ts";
+import { connectorsService } from "../services/connectors/connectors.service.ts";
 import { toFault } from "../services/gateway/respond.ts";
 import { keysService } from "../services/keys/keys.service.ts";
+import type { ServiceFactory } from "../services/runtime.ts";
 import { teamsService } from "../services/teams/teams.service.ts";
 import type { TenantState } from "../services/tenants/tenants.contract.ts";
 import { tenantsService } from "../services/tenants/tenants.service.ts";
@@ -19,17 +21,21 @@ import { openBlobs } from "../storage/blobs/blobs.ts";
 import { openStore, StoreError } from "../storage/connection.ts";
 import { AdminError, type Target } from "./target.ts";
 
+/** Keeps what it is told, and takes no messages: the process ends in a moment. */
+const idleConnectors: ServiceFactory = (runtime) => ({ ...connectorsService(runtime), events: {} });
+
 const SERVICES = [
   agentsService,
   auditService,
   authService,
+  idleConnectors,
   keysService,
   teamsService,
   tenantsService,
   usersService,
 ];
 
-/** Opens the store itself, with the services of identity and no others, and acts as the operator. */
+/** Opens the store itself, with the services that commands need and no others, and acts as the operator. */
 export async function openOffline(given: Config, tenant: string): Promise<Target> {
   // Apart from other nodes: they must not send work to a process that ends in a moment.
   const config: Config = { ...given, NATS_URL: null, LOG_LEVEL: "error" };

@@ -9,6 +9,7 @@ import { settle } from "../support/settle.ts";
 import { OPERATOR_TOKEN, ok, signIn } from "../support/tenancy.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
+const PRIVATE = { CONNECTOR_ALLOW_PRIVATE: "true" };
 
 /** Runs the command line. Gives its exit code and what it printed, parsed when it is JSON. */
 async function run(dataDir: string, command: string, env: Record<string, string> = {}) {
@@ -26,7 +27,7 @@ let scratch: string;
 let server: TestServer;
 beforeAll(async () => {
   scratch = await mkdtemp(join(tmpdir(), "afferent-admin-"));
-  server = await startServer({ env: { OPERATOR_TOKEN } });
+  server = await startServer({ env: { OPERATOR_TOKEN, ...PRIVATE } });
 });
 afterAll(async () => {
   await server?.stop();
@@ -37,7 +38,8 @@ afterAll(async () => {
 describe.each(["while the server runs", "while it does not"])("the command line %s", (when) => {
   const running = when === "while the server runs";
   let dataDir: string;
-  const admin = (command: string) => run(dataDir, command, running ? { OPERATOR_TOKEN } : {});
+  const admin = (command: string) =>
+    run(dataDir, command, { ...PRIVATE, ...(running && { OPERATOR_TOKEN }) });
   const done = async (command: string) => {
     const { code, output, result } = await admin(command);
     expect({ code, output }).toEqual({ code: 0, output: expect.any(String) });
@@ -99,6 +101,40 @@ describe.each(["while the server runs", "while it does not"])("the command line 
     expect(await done(`keys list ${agent.id}`)).toMatchObject([{ id: key.id, prefix: key.prefix }]);
     await done(`keys revoke ${agent.id} ${key.id}`);
     expect(await done(`keys list ${agent.id}`)).toEqual([]);
+  });
+
+  test("attaches brokers, changes, pauses and resumes them, and detaches them", async () => {
+    const file = join(scratch, "connector.json");
+    const described = async (fields: object) => writeFile(file, JSON.stringify(fields));
+    const mapping = { entity: "order", action: "/what" };
+    const broker = {
+      kind: "amqp091",
+      url: "amqp://shop:s3cret@127.0.0.1:1",
+      queue: "orders",
+      source: "shop",
+    };
+    await described({ name: "Orders", ...broker, mapping, paused: true });
+    const made = await done(`connectors create --file ${file}`);
+    expect(made).toMatchObject({ url: "amqp://***@127.0.0.1:1", mapping, state: "paused" });
+    await described({ prefetch: 7 });
+    expect((await done(`connectors update ${made.id} --file ${file}`)).prefetch).toBe(7);
+    expect((await done(`connectors resume ${made.id}`)).paused).toBe(false);
+    expect((await done(`connectors pause ${made.id}`)).state).toBe("paused");
+    const listed = await done("connectors list");
+    expect(listed).toMatchObject([{ id: made.id, prefetch: 7, counts: { received: 0 } }]);
+    expect(JSON.stringify([made, listed])).not.toContain("s3cret");
+    expect(await done(`connectors delete ${made.id}`)).toEqual({ deleted: made.id });
+    expect(await done("connectors list")).toEqual([]);
+  });
+
+  test("never quotes a file that it cannot read a connector from", async () => {
+    const file = join(scratch, "broken.json");
+    await writeFile(file, '{"url": "amqp://shop:s3cret@');
+    expect(await admin(`connectors create --file ${file}`)).toMatchObject({
+      code: 1,
+      output: `--file: ${file} is not JSON.\n`,
+    });
+    expect((await admin("connectors create --file /none.json")).output).toMatch(/^--file: ENOENT/);
   });
 
   test("says in a line what is wrong", async () => {
@@ -185,7 +221,13 @@ test.each([
 test("without a command it says what there is", async () => {
   const { code, output } = await run(scratch, "");
   expect(code).toBe(0);
-  for (const command of ["tenants create", "users reset-password", "agents list", "keys revoke"]) {
+  for (const command of [
+    "tenants create",
+    "users reset-password",
+    "agents list",
+    "keys revoke",
+    "connectors create",
+  ]) {
     expect(output).toContain(command);
   }
 });

@@ -1,0 +1,61 @@
+import type { Operation } from "../lib/contract.ts";
+import { AdminError, type Target } from "./target.ts";
+
+/** Options of the commands, which all take a value. */
+export const OPTIONS = [
+  "tenant",
+  "email",
+  "password-file",
+  "slug",
+  "name",
+  "admin-email",
+  "user-email",
+  "role",
+  "mode",
+  "scopes",
+  "expires-at",
+  "confirm",
+  "file",
+] as const;
+
+/** What was typed after the command: options by name, and the rest in order. */
+export interface Typed {
+  options: Record<string, string | undefined>;
+  words: string[];
+}
+
+export interface Command {
+  /** What follows the command, as the help shows it. */
+  takes: string;
+  does: string;
+  run(target: Target, typed: Typed): Promise<unknown>;
+}
+
+/** @throws AdminError when it was not given */
+export function option({ options }: Typed, name: (typeof OPTIONS)[number]): string {
+  const value = options[name];
+  if (value === undefined) throw new AdminError(`--${name} is needed.`);
+  return value;
+}
+
+/** @throws AdminError when it was not given */
+export function word({ words }: Typed, at: number, name: string): string {
+  const value = words[at];
+  if (value === undefined) throw new AdminError(`${name} is needed.`);
+  return value;
+}
+
+type Row = Record<string, unknown>;
+
+const PAGE = 200;
+
+/** Every row of a list, page after page. */
+export async function all(target: Target, op: Operation, name: string, params: Row = {}): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (;;) {
+    const page = await target.call(op, { ...params, offset: rows.length, limit: PAGE });
+    const found = page[name] as Row[];
+    rows.push(...found);
+    if (found.length < PAGE) return rows;
+  }
+}
