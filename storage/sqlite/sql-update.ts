@@ -29,6 +29,7 @@ type Parts = {
   params: Key[];
   removed: string[];
   guards: string[];
+  guardParams: Key[];
   columns: { column: Column; key: Key }[];
   certain: boolean;
   hints: string[];
@@ -37,6 +38,7 @@ type Operator = (path: string, operand: Raw, parts: Parts, column: Column | unde
 
 // What needs no quoting in a JSON path; and no number, which JavaScript would put in front of all other keys.
 const PLAIN = /^[A-Za-z_]\w*$/;
+const ELEMENT = /^([A-Za-z_]\w*)\.(0|[1-9]\d{0,5})$/;
 
 /** The update as SQL, or `undefined` where only JavaScript knows what it does. The update has been compiled before. */
 export function sqlUpdate(table: Table, update: RawObject): SqlUpdate | undefined {
@@ -45,6 +47,7 @@ export function sqlUpdate(table: Table, update: RawObject): SqlUpdate | undefine
     params: [],
     removed: [],
     guards: [],
+    guardParams: [],
     columns: [],
     certain: false,
     hints: [],
@@ -54,11 +57,17 @@ export function sqlUpdate(table: Table, update: RawObject): SqlUpdate | undefine
     const fields = update[name] as RawObject;
     if (!operator) return undefined;
     for (const path of Object.keys(fields)) {
-      const simple = PLAIN.test(path) && isSimple(table, path);
-      if (!simple || !operator(path, fields[path] as Raw, parts, table.columns.get(path))) return undefined;
+      if (!take(table, operator, path, fields[path] as Raw, parts)) return undefined;
     }
   }
   return assemble(parts);
+}
+
+/** Adds one change to the parts; false where only JavaScript knows what it does. */
+function take(table: Table, operator: Operator, path: string, operand: Raw, parts: Parts): boolean {
+  const [, array, index] = ELEMENT.exec(path) ?? [];
+  if (array !== undefined) return operator === set && setElement(table, array, Number(index), operand, parts);
+  return PLAIN.test(path) && isSimple(table, path) && operator(path, operand, parts, table.columns.get(path));
 }
 
 /** True when a change at a path reaches one column at most, and no unique index. */
@@ -68,13 +77,13 @@ function isSimple(table: Table, path: string): boolean {
   return !table.indexes.some((index) => index.unique && index.key.some(([key]) => key === path));
 }
 
-function assemble({ sets, params, removed, guards, columns, certain, hints }: Parts): SqlUpdate {
+function assemble({ sets, params, removed, guards, guardParams, columns, certain, hints }: Parts): SqlUpdate {
   let document = sets.length > 0 ? `json_set(doc, ${sets.join(", ")})` : "doc";
   if (removed.length > 0) document = `json_remove(${document}, ${removed.join(", ")})`;
   if (guards.length > 0) document = `CASE WHEN ${guards.join(" AND ")} THEN ${document} END`;
   return {
     document,
-    params,
+    params: [...guardParams, ...params],
     columns: columns.map(({ column }) => `, ${column.sql} = ?`).join(""),
     columnParams: columns.map(({ key }) => key),
     certain,
@@ -89,6 +98,17 @@ function set(path: string, operand: Raw, parts: Parts, column: Column | undefine
   }
   parts.sets.push(`'$.${path}', json(?)`);
   parts.params.push(JSON.stringify(operand));
+  return true;
+}
+
+/** Of an array that is long enough. */
+function setElement(table: Table, array: string, index: number, operand: Raw, parts: Parts): boolean {
+  if (table.columns.has(array) || !isSimple(table, array)) return false;
+  parts.guards.push(`json_array_length(doc, '$.${array}') > ?`);
+  parts.guardParams.push(index);
+  // The path is bound: of an array of hundreds each element would be a statement of its own.
+  parts.sets.push("?, json(?)");
+  parts.params.push(`$.${array}[${index}]`, JSON.stringify(operand));
   return true;
 }
 

@@ -100,7 +100,10 @@ const pushed = fc.oneof(
 /** Each path belongs to one operator, so that none conflicts with another. */
 const update = fc.record(
   {
-    $set: some({ s: scalar, free: deep, made: deep, "k-1": scalar }),
+    $set: fc.oneof(
+      some({ s: scalar, free: deep, made: deep, "k-1": scalar }),
+      some({ "free.0": deep, "free.2": deep, "made.0": deep, s: scalar }),
+    ),
     $unset: some({ due: fc.constant(1), t: fc.constant(1), gone: fc.constant(1) }),
     $inc: some({ n: fc.constantFrom(1, -1, 0), m: fc.constant(1) }),
     $push: some({ list: pushed }),
@@ -167,6 +170,11 @@ test.each<[string, object, boolean]>([
   ["a document into an indexed path", { $set: { s: { x: 1 } } }, false],
   ["a document over an indexed path", { $set: { o: 1 } }, false],
   ["a unique path", { $set: { u: 1 } }, false],
+  ["an element of an array", { $set: { "list.3": { x: 1 }, "list.4": 1 } }, true],
+  ["an element of what an index reaches", { $set: { "o.0": 1 } }, false],
+  ["an element of an indexed path", { $set: { "s.0": 1 } }, false],
+  ["an element that goes", { $unset: { "list.3": 1 } }, false],
+  ["a part of an element", { $set: { "list.3.x": 1 } }, false],
   ["a part of a document", { $set: { "free.x": 1 } }, false],
   ["a key that JavaScript puts first", { $set: { 7: 1 } }, false],
   ["a sum of fractions", { $inc: { n: 0.5 } }, false],
