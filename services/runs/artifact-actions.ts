@@ -5,17 +5,16 @@ import { action } from "../runtime.ts";
 import { attachExemplar, listArtifacts, registerArtifact } from "./artifacts.contract.ts";
 import { presentArtifact } from "./present.ts";
 import type { RunStore } from "./run-store.ts";
-import type { RunArtifactDoc, RunDoc } from "./runs.model.ts";
+import type { RunArtifactDoc } from "./runs.model.ts";
 
 interface Parts {
   store: RunStore;
-  runs: TenantCollection<RunDoc>;
   artifacts: TenantCollection<RunArtifactDoc>;
   now(): number;
 }
 
 /** What a run brings forth, and what it takes as an example. */
-export function artifactActions({ store, runs, artifacts, now }: Parts) {
+export function artifactActions({ store, artifacts, now }: Parts) {
   return {
     register_artifact: action(registerArtifact, async ({ params, meta }) => {
       const { run_id, kind, pointer, step_record_id = null, mime_type = null } = params;
@@ -60,11 +59,11 @@ export function artifactActions({ store, runs, artifacts, now }: Parts) {
       const exists = () => ctx.call<boolean, object>("exemplars.exists", { tenant_id, exemplar_id });
       await store.get(tenant_id, run_id);
       if (!(await exists())) throw notFound("exemplar", exemplar_id);
-      const run = await runs.update(tenant_id, { _id: run_id }, { $addToSet: { exemplar_ids: exemplar_id } });
+      const run = await store.attach(tenant_id, run_id, exemplar_id, true);
       if (!run) throw notFound("run", run_id);
       // Asked again: whoever deletes it looks for those who refer to it after it ceased to exist for them.
       if (!(await exists())) {
-        await runs.update(tenant_id, { _id: run_id }, { $pull: { exemplar_ids: exemplar_id } });
+        await store.attach(tenant_id, run_id, exemplar_id, false);
         throw notFound("exemplar", exemplar_id);
       }
       return { run_id, exemplar_ids: run.exemplar_ids };

@@ -5,16 +5,16 @@ import { newUuid } from "../../lib/ids.ts";
 import { checkSteps } from "../../lib/step-graph.ts";
 import type { TemplateStep } from "../templates/templates.contract.ts";
 import { actorOf, initiatorOf, requirePeople } from "./people.ts";
-import { place } from "./run-store.ts";
+import { place } from "./run-write.ts";
 import type { createRun } from "./runs.contract.ts";
-import type { RunDoc, StepDef } from "./runs.model.ts";
+import type { Run, StepDef } from "./runs.model.ts";
 import { nextStaleCheck } from "./staleness.ts";
 import { begin, withModes } from "./transitions.ts";
 
 type Given = ParamsOf<typeof createRun>;
 
-/** The row of a new run, with the facts of its beginning. @throws Fault validation_error, not_found (the template) */
-export async function newRun(ctx: Call<Given>, at: Date): Promise<RunDoc> {
+/** A new run, with the facts of its beginning. @throws Fault validation_error, not_found (the template) */
+export async function newRun(ctx: Call<Given>, at: Date): Promise<Omit<Run, "plan">> {
   const { goal, project_id = null, template_id = null } = ctx.params;
   const { tenant_id } = ctx.meta.caller;
   if (project_id !== null) await ctx.call("projects.require", { tenant_id, key: project_id });

@@ -1,8 +1,8 @@
 import { completionsOf } from "./position.ts";
-import type { PlacedFact, RunArtifactDoc, RunDoc, StepProgress } from "./runs.model.ts";
+import type { PlacedFact, Run, RunArtifactDoc, StepProgress } from "./runs.model.ts";
 
 /** The completed steps in the order they were, each with what it brought forth (spec: History item). */
-export function historyOf(run: RunDoc, facts: readonly PlacedFact[], artifacts: readonly RunArtifactDoc[]) {
+export function historyOf(run: Run, facts: readonly PlacedFact[], artifacts: readonly RunArtifactDoc[]) {
   const stepOf = new Map(facts.map(({ record_id, step_key }) => [record_id, step_key]));
   const byStep = Map.groupBy(artifacts, ({ step_record_id }) =>
     step_record_id === null ? null : stepOf.get(step_record_id),
@@ -18,7 +18,7 @@ export function historyOf(run: RunDoc, facts: readonly PlacedFact[], artifacts: 
 }
 
 /** What the steps of a closed run took (spec: Retrospective item). Seconds, to the millisecond. */
-export function retrospectiveOf({ steps, progress }: RunDoc, facts: readonly PlacedFact[]) {
+export function retrospectiveOf({ steps, progress }: Run, facts: readonly PlacedFact[]) {
   const notes = new Map(facts.map(({ record_id, notes }) => [record_id, notes ?? null]));
   return steps.map(({ step_key, title, role }, i) => {
     const { status, completion, active_ms, ready_at, last_activity_at } = progress[i] as StepProgress;

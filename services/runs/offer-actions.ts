@@ -6,7 +6,7 @@ import { acceptOffer, declineOffer, listOffers, offerHandoff } from "./offers.co
 import { actorOf, personOf } from "./people.ts";
 import { presentOffer, stepNamed } from "./present.ts";
 import type { RunStore } from "./run-store.ts";
-import type { Offer, RunDoc, StepDef } from "./runs.model.ts";
+import type { Offer, Run, StepDef } from "./runs.model.ts";
 
 interface Parts {
   store: RunStore;
@@ -64,6 +64,6 @@ export function offerActions({ store, now }: Parts) {
   };
 }
 
-function offerOf({ offers }: RunDoc, offer_id: string): Offer {
+function offerOf({ offers }: Run, offer_id: string): Offer {
   return offers.find(({ id }) => id === offer_id) as Offer;
 }

@@ -1,5 +1,5 @@
 import { doneKeys, waitingOn } from "./draft.ts";
-import type { Actor, PlacedFact, RunDoc, StepDef, StepProgress } from "./runs.model.ts";
+import type { Actor, PlacedFact, Run, StepDef, StepProgress } from "./runs.model.ts";
 import { stalenessAt } from "./staleness.ts";
 
 const iso = (at: Date | null | undefined) => at?.toISOString() ?? null;
@@ -8,7 +8,7 @@ const iso = (at: Date | null | undefined) => at?.toISOString() ?? null;
 export type PositionStep = ReturnType<typeof positionStep>;
 
 interface At {
-  run: Pick<RunDoc, "steps" | "progress" | "status">;
+  run: Pick<Run, "steps" | "progress" | "status">;
   done: ReadonlySet<string>;
   /** Attempts that have not ended, by step. */
   openAttempts: ReadonlyMap<string, PlacedFact[]>;
@@ -76,7 +76,7 @@ function lastCompleted({ steps, progress }: At["run"]) {
 }
 
 /** The steps that are completed, in the order they were. */
-export function completionsOf({ steps, progress }: Pick<RunDoc, "steps" | "progress">) {
+export function completionsOf({ steps, progress }: Pick<Run, "steps" | "progress">) {
   return steps
     .flatMap((step, i) => {
       const completion = progress[i]?.completion;

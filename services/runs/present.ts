@@ -1,4 +1,4 @@
-import type { Offer, RunArtifactDoc, RunDoc, StepDef, StepProgress } from "./runs.model.ts";
+import type { Offer, Run, RunArtifactDoc, StepDef, StepProgress } from "./runs.model.ts";
 
 const iso = (at: Date | null) => at?.toISOString() ?? null;
 
@@ -8,12 +8,12 @@ function presentStep(step: StepDef, { status, attested }: StepProgress) {
 }
 
 /** The step at a place of a run. */
-export function stepAt({ steps, progress }: Pick<RunDoc, "steps" | "progress">, index: number) {
+export function stepAt({ steps, progress }: Pick<Run, "steps" | "progress">, index: number) {
   return presentStep(steps[index] as StepDef, progress[index] as StepProgress);
 }
 
 /** A run's step by its key. */
-export function stepNamed(run: Pick<RunDoc, "steps" | "progress">, step_key: string) {
+export function stepNamed(run: Pick<Run, "steps" | "progress">, step_key: string) {
   return stepAt(
     run,
     run.steps.findIndex((step) => step.step_key === step_key),
@@ -21,7 +21,7 @@ export function stepNamed(run: Pick<RunDoc, "steps" | "progress">, step_key: str
 }
 
 /** The Run that callers see. */
-export function presentRun(run: RunDoc) {
+export function presentRun(run: Run) {
   return {
     id: run._id,
     goal: run.goal,

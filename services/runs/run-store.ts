@@ -2,21 +2,25 @@ import { Fault, isFault, notFound } from "../../lib/faults.ts";
 import { Actors, Actor as Mailbox } from "../../mixins/actor.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
 import type { Change } from "./draft.ts";
-import type { PlacedFact, RunDoc, RunFactDoc, StepProgress } from "./runs.model.ts";
-import { nextStaleCheck } from "./staleness.ts";
+import { changedRun, isAfter, place, updateOf } from "./run-write.ts";
+import type { PlacedFact, Run, RunDoc, RunFactDoc } from "./runs.model.ts";
 
 /** Writers of other nodes may come between so often. */
 const MOST_RACES = 20;
 const MOST_KEPT = 500;
+/** Characters of the plans of those that are kept. */
+const MOST_TEXT = 8_388_608;
 
 interface Collections {
   runs: TenantCollection<RunDoc>;
   facts: TenantCollection<RunFactDoc>;
 }
 
+type Transition = (run: Run) => Change;
+
 interface Options {
   /** What the run is set to besides, in the same write. */
-  also?: Partial<RunDoc>;
+  also?: Partial<Run>;
   /**
    * The record that the transition makes, when its id follows from an Idempotency-Key: where it is made already, a
    * retry finds what the first try did.
@@ -26,8 +30,8 @@ interface Options {
 
 /** A run before and after a transition, and the facts of it. Neither tells what is in the outbox. */
 export interface Changed {
-  before: RunDoc;
-  run: RunDoc;
+  before: Run;
+  run: Run;
   facts: PlacedFact[];
 }
 
@@ -41,7 +45,8 @@ export class RunStore {
   readonly #facts: TenantCollection<RunFactDoc>;
   readonly #mailboxes = new Actors(() => new Mailbox());
   /** In the order of their last change. */
-  readonly #kept = new Map<string, RunDoc>();
+  readonly #kept = new Map<string, Run>();
+  #keptText = 0;
   readonly #changed: () => void;
 
   /** @param changed told after each change: there are facts to relay */
@@ -51,15 +56,26 @@ export class RunStore {
     this.#changed = changed;
   }
 
-  /** @throws Fault not_found */
-  async get(tenant_id: string, run_id: string): Promise<RunDoc> {
-    const run = await this.#runs.findOne(tenant_id, { _id: run_id });
-    if (!run) throw notFound("run", run_id);
-    return run;
+  /** A run as the store has it now. @throws Fault not_found */
+  async get(tenant_id: string, run_id: string): Promise<Run> {
+    const doc = await this.#runs.findOne(tenant_id, { _id: run_id });
+    if (!doc) throw notFound("run", run_id);
+    return opened(doc);
+  }
+
+  /** A page of runs, the newest first. */
+  async list(
+    tenant_id: string,
+    filter: Partial<Pick<RunDoc, "status" | "project_id">>,
+    page: { skip: number; limit: number },
+  ): Promise<Run[]> {
+    const sort = { created_at: -1, _id: -1 } as const;
+    const docs = await this.#runs.find(tenant_id, filter, { ...page, sort, projection: { outbox: 0 } });
+    return docs.map(opened);
   }
 
   /** All that happened in a run, in order; also what is not relayed yet. Read the run first: facts move out of it. */
-  async factsOf(run: RunDoc): Promise<PlacedFact[]> {
+  async factsOf(run: Run): Promise<PlacedFact[]> {
     const filter = { run_id: run._id };
     const stored = await this.#facts.find(run.tenant_id, filter, { sort: { version: 1, index: 1 } });
     const last = stored.at(-1);
@@ -67,113 +83,111 @@ export class RunStore {
     return [...stored, ...newer];
   }
 
-  async insert(run: RunDoc): Promise<RunDoc> {
-    const stored = await this.#runs.insertOnce(run);
+  async insert({ steps, ...run }: Omit<Run, "plan">): Promise<Run> {
+    const stored = await this.#runs.insertOnce({ ...run, plan: JSON.stringify(steps) });
     this.#changed();
-    return stored;
+    return opened(stored);
+  }
+
+  /** Names an exemplar in a run, or does so no more. Null when there is no such run. */
+  async attach(
+    tenant_id: string,
+    run_id: string,
+    exemplar_id: string,
+    attached: boolean,
+  ): Promise<Run | null> {
+    const exemplar_ids = exemplar_id as never;
+    const doc = await this.#runs.update(
+      tenant_id,
+      { _id: run_id },
+      // A transition from a state that does not know of it must not hold.
+      { ...(attached ? { $addToSet: { exemplar_ids } } : { $pull: { exemplar_ids } }), $inc: { version: 1 } },
+    );
+    return doc && opened(doc);
   }
 
   /**
-   * Applies a transition, again from the newest state when another writer came between.
+   * Applies a transition: to the run as it was after its last change here, then, if that is not how it is any more or
+   * no reason to refuse, to the newest state, again when another writer came between.
    *
    * @param transition state in, state and facts out; its faults go to the caller. No facts: nothing is written
    * @throws Fault not_found, conflict (too many others at once)
    */
-  change(
-    tenant_id: string,
-    run_id: string,
-    transition: (run: RunDoc) => Change,
-    { also = {}, once }: Options = {},
-  ): Promise<Changed> {
+  change(tenant_id: string, run_id: string, transition: Transition, options: Options = {}): Promise<Changed> {
     return this.#mailboxes.with(run_id, (mailbox) =>
-      mailbox.run(async () => {
-        const kept = once ? undefined : this.#kept.get(run_id);
-        const quick = kept?.tenant_id === tenant_id && (await this.#fromKept(kept, transition, also));
-        if (quick) return quick;
-        for (let races = 0; races < MOST_RACES; races++) {
-          const run = await this.get(tenant_id, run_id);
-          const made = once && (await this.#madeBy(run, once));
-          if (made) return { before: run, run, facts: made };
-          const changed = await this.#apply(run, transition(run), also);
-          if (changed) return changed;
-        }
-        throw new Fault("conflict", "Too much happens in this run at once: try again.", {
-          existing_resource_id: run_id,
-        });
-      }),
+      mailbox.run(() => this.#change(tenant_id, run_id, transition, options)),
     );
   }
 
-  /** From the run as it was after its last change here; null when it is not any more, or the transition is refused. */
-  async #fromKept(run: RunDoc, transition: (run: RunDoc) => Change, also: Partial<RunDoc>) {
-    let change: Change;
-    try {
-      change = transition(run);
-    } catch (err) {
-      // Only the newest state is a reason to refuse.
-      if (isFault(err)) return null;
-      throw err;
+  async #change(
+    tenant_id: string,
+    run_id: string,
+    transition: Transition,
+    { also = {}, once }: Options,
+  ): Promise<Changed> {
+    const kept = once ? undefined : this.#kept.get(run_id);
+    const quick = kept?.tenant_id === tenant_id ? provisional(kept, transition) : null;
+    const done = kept && quick && (await this.#apply(kept, quick, also));
+    if (done) return done;
+    for (let races = 0; races < MOST_RACES; races++) {
+      const run = await this.get(tenant_id, run_id);
+      const made = once && (await this.#madeBy(run, once));
+      if (made) return { before: run, run, facts: made };
+      const changed = await this.#apply(run, transition(run), also);
+      if (changed) return changed;
     }
-    return this.#apply(run, change, also);
+    const details = { existing_resource_id: run_id };
+    throw new Fault("conflict", "Too much happens in this run at once: try again.", details);
   }
 
   /** The facts that came with a record, or null when there is none with this id. */
-  async #madeBy(run: RunDoc, record_id: string): Promise<PlacedFact[] | null> {
+  async #madeBy(run: Run, record_id: string): Promise<PlacedFact[] | null> {
     const facts = await this.factsOf(run);
     const first = facts.find((fact) => fact.record_id === record_id);
     return first ? facts.filter(({ version }) => version === first.version) : null;
   }
 
   /** The guarded write; null when the run is not any more as it was. */
-  async #apply(run: RunDoc, { status, progress, offers, facts }: Change, also: Partial<RunDoc>) {
-    const { _id, tenant_id } = run;
-    if (facts.length === 0) return { before: run, run, facts: [] };
-    const version = run.version + 1;
-    const placed = place(facts, version);
-    const at = placed[0]?.at as Date;
-    const stale_check_at = nextStaleCheck({ status, progress, steps: run.steps });
-    const changes = { ...also, status, version, updated_at: at };
-    const written = await this.#runs.updateMany(tenant_id, { _id, version: run.version }, {
-      $set: {
-        ...{ ...changes, ...changedSteps(run.progress, progress), relay_at: at },
-        ...(offers !== run.offers && { offers }),
-        ...(stale_check_at && { stale_check_at }),
-      },
-      $push: { outbox: { $each: placed } },
-      ...(!stale_check_at && { $unset: { stale_check_at: 1 } }),
-    } as never);
-    this.#kept.delete(_id);
+  async #apply(run: Run, change: Change, also: Partial<Run>): Promise<Changed | null> {
+    if (change.facts.length === 0) return { before: run, run, facts: [] };
+    const { _id, tenant_id, version } = run;
+    const facts = place(change.facts, version + 1);
+    const after = changedRun(run, change, also);
+    const update = updateOf(run, after, also, facts);
+    const written = await this.#runs.updateMany(tenant_id, { _id, version }, update as never);
+    this.#forget(_id);
     if (written === 0) return null;
-    const after: RunDoc = { ...run, ...changes, progress, offers: [...offers], outbox: [] };
     this.#keep(after);
     this.#changed();
-    return { before: run, run: after, facts: placed };
+    return { before: run, run: after, facts };
   }
 
-  #keep(run: RunDoc): void {
+  #keep(run: Run): void {
     this.#kept.set(run._id, run);
-    if (this.#kept.size <= MOST_KEPT) return;
-    const [oldest] = this.#kept.keys();
-    this.#kept.delete(oldest as string);
+    this.#keptText += run.plan.length;
+    for (const [oldest] of this.#kept) {
+      if (this.#kept.size <= MOST_KEPT && this.#keptText <= MOST_TEXT) return;
+      this.#forget(oldest);
+    }
+  }
+
+  #forget(run_id: string): void {
+    this.#keptText -= this.#kept.get(run_id)?.plan.length ?? 0;
+    this.#kept.delete(run_id);
   }
 }
 
-/** Only what is new of the steps' progress: a run may have hundreds. */
-function changedSteps(
-  before: readonly StepProgress[],
-  after: readonly StepProgress[],
-): Record<string, StepProgress> {
-  const changed = [...after.entries()].filter(([i, each]) => each !== before[i]);
-  return Object.fromEntries(changed.map(([i, each]) => [`progress.${i}`, each]));
+function opened(doc: RunDoc): Run {
+  return { ...doc, steps: JSON.parse(doc.plan) };
 }
 
-/** Facts with their places in a run. */
-export function place(facts: Change["facts"], version: number): PlacedFact[] {
-  return facts.map((fact, index) => ({ ...fact, version, index }));
-}
-
-type Place = Pick<PlacedFact, "version" | "index">;
-
-function isAfter(a: Place, b: Place): boolean {
-  return a.version > b.version || (a.version === b.version && a.index > b.index);
+/** What a transition makes of a run that may be behind; null where only the newest state can tell. */
+function provisional(run: Run, transition: Transition): Change | null {
+  try {
+    const change = transition(run);
+    return change.facts.length ? change : null;
+  } catch (err) {
+    if (isFault(err)) return null;
+    throw err;
+  }
 }

@@ -102,13 +102,15 @@ export interface PlacedFact extends Fact {
   index: number;
 }
 
+/** A run as it is stored, but for its steps: see `plan`. */
 export interface RunDoc extends TenantDocument {
   goal: string;
   project_id: string | null;
   status: RunStatus;
   initiated_by: { id: string; display_name: string };
   template_id: string | null;
-  steps: StepDef[];
+  /** The steps as JSON text: what never changes is long, and no transition is to copy it. */
+  plan: string;
   /** One for each step, in the same order. */
   progress: StepProgress[];
   offers: Offer[];
@@ -133,6 +135,11 @@ export interface RunDoc extends TenantDocument {
   updated_at: Date;
 }
 
+/** A run with its steps, as everything but the store knows it. */
+export interface Run extends RunDoc {
+  steps: StepDef[];
+}
+
 const Mixed = { type: Schema.Types.Mixed };
 
 const runs = new Schema<RunDoc>(
@@ -144,7 +151,7 @@ const runs = new Schema<RunDoc>(
     status: String,
     initiated_by: Mixed,
     template_id: String,
-    steps: Mixed,
+    plan: String,
     progress: Mixed,
     offers: Mixed,
     success_criteria: [String],
@@ -170,11 +177,12 @@ runs.index({ tenant_id: 1, status: 1, created_at: -1, _id: -1 });
 runs.index({ tenant_id: 1, project_id: 1, created_at: -1, _id: -1 });
 runs.index({ tenant_id: 1, exemplar_ids: 1 });
 runs.index({ tenant_id: 1, pointer_ids: 1 });
-// What the loops look for, of all tenants.
-runs.index({ relay_at: 1 });
+// What the loops look for, of all tenants. Transitions are guarded by the version, and change both in any case: beside
+// an indexed field the embedded store need not read the document for it.
+runs.index({ relay_at: 1, version: 1 });
 runs.index({ stale_check_at: 1 });
 
-export const RunModel: Model<RunDoc> = { name: "runs", schema: runs };
+export const RunModel: Model<RunDoc> = { name: "runs", schema: runs, apart: "plan" };
 
 /** A fact in its own collection. `_id` derives from run, version and index. */
 export interface RunFactDoc extends TenantDocument, PlacedFact {

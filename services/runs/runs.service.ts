@@ -48,7 +48,7 @@ export const runsService: ServiceFactory = ({ store: db, blobs }) => {
       loops[0]?.nudge();
     }, GATHER_MS).unref();
   });
-  const parts = { store, runs, artifacts, blobs, now };
+  const parts = { store, artifacts, blobs, now };
 
   const get = (ctx: Call<{ run_id: string }>) => store.get(ctx.meta.caller.tenant_id, ctx.params.run_id);
 
@@ -93,14 +93,12 @@ export const runsService: ServiceFactory = ({ store: db, blobs }) => {
       list: action(listRuns, async ({ params: { status, project_id, offset = 0, limit = 200 }, meta }) => {
         const { tenant_id } = meta.caller;
         const filter = { ...(status && { status }), ...(project_id !== undefined && { project_id }) };
-        const sort = { created_at: -1, _id: -1 } as const;
-        const projection = { outbox: 0 } as const;
-        const [docs, total] = await Promise.all([
-          runs.find(tenant_id, filter, { sort, skip: offset, limit, projection }),
+        const [page, total] = await Promise.all([
+          store.list(tenant_id, filter, { skip: offset, limit }),
           runs.count(tenant_id, filter),
         ]);
         meta.$responseHeaders = { "X-Total-Count": String(total) };
-        return docs.map(presentRun);
+        return page.map(presentRun);
       }),
 
       get: action(getRun, async (ctx) => {

@@ -1,10 +1,10 @@
 import { doneKeys, waitingOn } from "./draft.ts";
-import type { RunDoc, StepDef, StepProgress } from "./runs.model.ts";
+import type { Run, StepDef, StepProgress } from "./runs.model.ts";
 
 const MARKS = { completed: "x", skipped: "-", in_progress: "~", ready: " ", blocked: " " } as const;
 
 /** A run as Markdown. Nothing in it but the run itself decides: the same run gives the same bytes, at any time. */
-export function statusDocumentOf(run: RunDoc): string {
+export function statusDocumentOf(run: Run): string {
   const done = doneKeys(run.steps, run.progress);
   const lines = [
     `# ${line(run.goal)}`,

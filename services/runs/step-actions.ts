@@ -9,7 +9,7 @@ import { actorOf } from "./people.ts";
 import { positionStep, standing } from "./position.ts";
 import { stepNamed } from "./present.ts";
 import type { Changed, RunStore } from "./run-store.ts";
-import type { FactKind, PlacedFact, RunArtifactDoc, RunDoc, Snapshot, StepDef } from "./runs.model.ts";
+import type { FactKind, PlacedFact, Run, RunArtifactDoc, Snapshot, StepDef } from "./runs.model.ts";
 import { loadSpecialist } from "./specialist.ts";
 import { completeStep, reopenStep, skipStep, startStep } from "./steps.contract.ts";
 import { complete, reopen, skip, start } from "./transitions.ts";
@@ -33,7 +33,7 @@ export function stepActions({ store, artifacts, blobs, now }: Parts) {
   }
 
   /** Keeps what artifacts hold; the bytes are durable before the run says so. */
-  async function snapshotsOf(ctx: Call, run: RunDoc, contents: Content[]): Promise<Snapshot[]> {
+  async function snapshotsOf(ctx: Call, run: Run, contents: Content[]): Promise<Snapshot[]> {
     const { tenant_id, _id: run_id } = run;
     const ids = contents.map(({ artifact_id }) => artifact_id);
     const rows = await artifacts.find(tenant_id, { run_id, _id: { $in: ids } }, { projection: { _id: 1 } });
@@ -102,7 +102,7 @@ export function stepActions({ store, artifacts, blobs, now }: Parts) {
     skip_step: action(skipStep, async (ctx) => {
       const { run_id, step_key, reason } = ctx.params;
       const { given, once } = doing(ctx);
-      const transition = (state: RunDoc) => skip(state, step_key, { ...given, reason });
+      const transition = (state: Run) => skip(state, step_key, { ...given, reason });
       const changed = await store.change(ctx.meta.caller.tenant_id, run_id, transition, { once });
       const { run } = changed;
       return {
@@ -116,7 +116,7 @@ export function stepActions({ store, artifacts, blobs, now }: Parts) {
     reopen_step: action(reopenStep, async (ctx) => {
       const { run_id, step_key, reason } = ctx.params;
       const { given, once } = doing(ctx);
-      const transition = (state: RunDoc) => reopen(state, step_key, { ...given, reason });
+      const transition = (state: Run) => reopen(state, step_key, { ...given, reason });
       const changed = await store.change(ctx.meta.caller.tenant_id, run_id, transition, { once });
       const { run, facts } = changed;
       const demoted = new Set(keysOf(facts, "step_blocked"));
@@ -143,7 +143,7 @@ interface Content {
 }
 
 /** Attempts that were open on a step before another was begun. */
-async function othersOn(store: RunStore, before: RunDoc, step_key: string): Promise<PlacedFact[]> {
+async function othersOn(store: RunStore, before: Run, step_key: string): Promise<PlacedFact[]> {
   const index = before.steps.findIndex((step) => step.step_key === step_key);
   if (before.progress[index]?.status !== "in_progress") return [];
   const facts = await store.factsOf(await store.get(before.tenant_id, before._id));
