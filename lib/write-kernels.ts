@@ -1,16 +1,19 @@
-/** `npm run kernel`: assembles kernel.wat into kernel.wasm.ts, which the search thread loads. */
-import { readFileSync, writeFileSync } from "node:fs";
+/** `npm run kernels`: assembles each kernel.wat into the kernel.wasm.ts beside it, which is what runs. */
+import { globSync, readFileSync, writeFileSync } from "node:fs";
 import wabt from "wabt";
 
-const here = (name: string) => new URL(name, import.meta.url);
-const source = readFileSync(here("kernel.wat"), "utf8");
+const root = new URL("..", import.meta.url);
 const { parseWat } = await wabt();
-const { buffer } = parseWat("kernel.wat", source, { simd: true }).toBinary({});
-const base64 = Buffer.from(buffer)
-  .toString("base64")
-  .match(/.{1,90}/g) as string[];
-const lines = base64.map((part) => `  "${part}",`).join("\n");
-writeFileSync(
-  here("kernel.wasm.ts"),
-  `/** Made of kernel.wat by \`npm run kernel\`: a WebAssembly module in base64. */\nexport const KERNEL = [\n${lines}\n].join("");\n`,
-);
+
+for (const name of globSync("{storage,connectors}/**/kernel.wat", { cwd: root })) {
+  const source = new URL(name, root);
+  const parsed = parseWat(name, readFileSync(source, "utf8"), { simd: true, relaxed_simd: true });
+  const base64 = Buffer.from(parsed.toBinary({}).buffer)
+    .toString("base64")
+    .match(/.{1,90}/g) as string[];
+  const lines = base64.map((part) => `  "${part}",`).join("\n");
+  writeFileSync(
+    new URL("kernel.wasm.ts", source),
+    `/** Made of kernel.wat by \`npm run kernels\`: a WebAssembly module in base64. */\nexport const KERNEL = [\n${lines}\n].join("");\n`,
+  );
+}

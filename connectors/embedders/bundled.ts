@@ -1,15 +1,14 @@
 import { Worker } from "node:worker_threads";
+import { CODE_CACHE } from "../../lib/code-cache.ts";
 import { type Embedder, PATIENCE_MS } from "./embedder.ts";
 import { averageOf, pieces } from "./pieces.ts";
 
-/** A pass of the model costs nearly the same for a few short texts as for one. */
+/** A few short texts go through the model together in less time than one after the other. */
 const QUERIES_AT_ONCE = 8;
-/** Texts that nobody waits for are embedded few at a time: a query waits for no more than these. */
-const PIECES_AT_ONCE = 2;
 const BATCH = 16;
-/** Reading the model takes this long at the most on a slow machine; only the first query after a rest meets it. */
+/** Reading the model takes no longer on a slow machine; only the first query after a rest meets it. */
 const COLD_PATIENCE_MS = 1500;
-/** A thread that had nothing to do for so long is ended: it holds more than 100 MB. */
+/** A thread that had nothing to do for so long is ended: it holds the model, some 50 MB. */
 const IDLE_MS = 600_000;
 
 interface Job {
@@ -20,7 +19,7 @@ interface Job {
 
 /**
  * The Universal Sentence Encoder (lite, English, 512 components) in a thread of its own, which is started when first
- * needed. Queries go first, and together; everything else in small portions between them.
+ * needed. Queries go first, and together; everything else piece by piece between them.
  */
 export class BundledEmbedder implements Embedder {
   readonly model = "bundled use-lite-en-0.2.0";
@@ -46,11 +45,9 @@ export class BundledEmbedder implements Embedder {
 
   async embedTexts(texts: string[]): Promise<Float32Array[]> {
     const embedded = texts.map(async (text) => {
-      const parts = pieces(text);
-      const jobs: Promise<Float32Array[]>[] = [];
-      for (let i = 0; i < parts.length; i += PIECES_AT_ONCE)
-        jobs.push(this.#add(this.#patient, parts.slice(i, i + PIECES_AT_ONCE)));
-      return averageOf((await Promise.all(jobs)).flat());
+      // One at a time: a query waits for no more than that.
+      const parts = pieces(text).map((piece) => this.#add(this.#patient, [piece]));
+      return averageOf((await Promise.all(parts)).flat());
     });
     return Promise.all(embedded);
   }
@@ -83,7 +80,9 @@ export class BundledEmbedder implements Embedder {
   }
 
   #start(): Worker {
-    const worker = new Worker(new URL("./bundled-thread.mjs", import.meta.url));
+    const worker = new Worker(new URL("./bundled-thread.mjs", import.meta.url), {
+      workerData: { cache: CODE_CACHE },
+    });
     worker.unref();
     worker.on("message", (answer: { vectors: Float32Array[] } | { failed: string }) => this.#receive(answer));
     worker.on("error", (err) => {

@@ -1,4 +1,4 @@
-/** Made of kernel.wat by `npm run kernel`: a WebAssembly module in base64. */
+/** Made of kernel.wat by `npm run kernels`: a WebAssembly module in base64. */
 export const KERNEL = [
   "AGFzbQEAAAABLQZgBX9/f39/AGADf39/AX9gB39/f39/f38AYAV/f39/fwF/YAJ/ewBgAXsBfwIQAQRob3N0Bm1lbW",
   "9yeQIAAQMHBgABAgMEBQckBARkb3RzAAADZG90AAEJZGlzdGFuY2VzAAIHbmVhcmVzdAADCtYFBsACAgV7Bn8gACAB",

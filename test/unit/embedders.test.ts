@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, afterEach, describe, expect, test } from "@jest/globals";
@@ -42,6 +43,22 @@ describe("the bundled model", () => {
     expect(query).toHaveLength(512);
     expect(dot(query, query)).toBeCloseTo(1, 3);
     expect(dot(query, near as Float32Array)).toBeGreaterThan(dot(query, far as Float32Array) + 0.2);
+  });
+
+  // The first numbers of vectors that the model's own library made (@energetic-ai/embeddings 0.2.0, TensorFlow.js).
+  const known = JSON.parse(
+    readFileSync(new URL("../fixtures/sentence-vectors.json", import.meta.url), "utf8"),
+  ) as { text: string; begins: number[] }[];
+
+  test("gives the vectors that it gives elsewhere, to queries together and to each alone", async () => {
+    const together = await Promise.all(known.map(({ text }) => embedder.embedQuery(text)));
+    for (const [i, { text, begins }] of known.entries()) {
+      const alone = await embedder.embedQuery(text);
+      for (const [at, number] of begins.entries()) {
+        expect([text, at, together[i]?.[at]]).toEqual([text, at, expect.closeTo(number, 4)]);
+        expect(alone[at]).toBeCloseTo(number, 4);
+      }
+    }
   });
 
   test("lets a query pass texts that nobody waits for", async () => {

@@ -1,0 +1,61 @@
+/** Stands for a space. */
+const SPACE = "\u2581";
+/** The first pieces of the vocabulary stand for what is no text; of all that it does not know, for one. */
+const RESERVED = 6;
+const UNKNOWN = 0;
+
+interface Piece {
+  id: number;
+  /** The logarithm of how likely it is. */
+  score: number;
+}
+
+/** Cuts a text into the pieces that are likeliest together (SentencePiece, unigram language model). */
+export class Tokenizer {
+  readonly #pieces = new Map<string, Piece>();
+  readonly #lengths: number[];
+  readonly #longest: number;
+
+  /** @param vocabulary the pieces with their scores; a piece's number is its place */
+  constructor(vocabulary: readonly [string, number][]) {
+    this.#lengths = vocabulary.map(([piece]) => piece.length);
+    for (const [id, [piece, score]] of vocabulary.entries())
+      if (id >= RESERVED) this.#pieces.set(piece, { id, score });
+    this.#longest = Math.max(...this.#lengths);
+  }
+
+  /** The numbers of a text's pieces; what is not known of it is one piece as long as it lasts. */
+  encode(text: string): number[] {
+    const spaced = (SPACE + text.normalize("NFKC")).replaceAll(" ", SPACE);
+    const last = this.#lastPieces(spaced);
+    const ids: number[] = [];
+    for (let end = spaced.length; end > 0; ) {
+      const id = last[end] as number;
+      if (id !== UNKNOWN || ids.at(-1) !== UNKNOWN) ids.push(id);
+      end -= this.#lengths[id] as number;
+    }
+    return ids.reverse();
+  }
+
+  /** For each end of a beginning of the text the last piece of its best cut. */
+  #lastPieces(text: string): Int32Array {
+    const best = new Float64Array(text.length + 1);
+    const last = new Int32Array(text.length + 1);
+    const offer = (end: number, id: number, score: number) => {
+      if (best[end] !== 0 && score < (best[end] as number)) return;
+      best[end] = score;
+      last[end] = id;
+    };
+    for (let from = 0; from < text.length; from++) {
+      let isKnown = false;
+      for (let end = from + 1; end <= Math.min(text.length, from + this.#longest); end++) {
+        const piece = this.#pieces.get(text.slice(from, end));
+        if (!piece) continue;
+        isKnown = true;
+        offer(end, piece.id, (best[from] as number) + piece.score);
+      }
+      if (!isKnown) offer(from + 1, UNKNOWN, best[from] as number);
+    }
+    return last;
+  }
+}
