@@ -2,7 +2,7 @@ import type { Column, Table } from "./catalog.ts";
 import { isConstraint } from "./indexes.ts";
 import { fromClause, type Plan, source } from "./plan.ts";
 import type { Statements } from "./statements.ts";
-import { isDocument, isOdd, type Key, keyOf, type Raw, type RawObject } from "./values.ts";
+import { isDocument, isOdd, type Key, keyOf, type Maybe, type Raw, type RawObject } from "./values.ts";
 
 /**
  * An update as SQL: one statement instead of a round trip of each document through JavaScript, which costs five times
@@ -28,6 +28,7 @@ type Parts = {
   sets: string[];
   params: Key[];
   removed: string[];
+  removedParams: Key[];
   guards: string[];
   guardParams: Key[];
   columns: { column: Column; key: Key }[];
@@ -38,14 +39,20 @@ type Operator = (path: string, operand: Raw, parts: Parts, column: Column | unde
 
 // What needs no quoting in a JSON path; and no number, which JavaScript would put in front of all other keys.
 const PLAIN = /^[A-Za-z_]\w*$/;
-const ELEMENT = /^([A-Za-z_]\w*)\.(0|[1-9]\d{0,5})$/;
+/** An element of an array, or a field of a document. */
+const INNER = /^([A-Za-z_]\w*)\.(?:(0|[1-9]\d{0,5})|([A-Za-z_]\w*))$/;
 
-/** The update as SQL, or `undefined` where only JavaScript knows what it does. The update has been compiled before. */
-export function sqlUpdate(table: Table, update: RawObject): SqlUpdate | undefined {
+/**
+ * The update as SQL, or `undefined` where only JavaScript knows what it does. The update has been compiled before.
+ *
+ * @param filter what the documents fit that it is for
+ */
+export function sqlUpdate(table: Table, update: RawObject, filter: RawObject = {}): SqlUpdate | undefined {
   const parts: Parts = {
     sets: [],
     params: [],
     removed: [],
+    removedParams: [],
     guards: [],
     guardParams: [],
     columns: [],
@@ -60,13 +67,19 @@ export function sqlUpdate(table: Table, update: RawObject): SqlUpdate | undefine
       if (!take(table, operator, path, fields[path] as Raw, parts)) return undefined;
     }
   }
+  parts.certain ||= parts.columns.some(({ column, key }) => isOther(filter[column.path], key));
   return assemble(parts);
+}
+
+/** Whether a filter asks a path to equal something else than a key. */
+function isOther(wanted: Maybe, key: Key): boolean {
+  return (typeof wanted === "string" || typeof wanted === "number") && keyOf(wanted) !== key;
 }
 
 /** Adds one change to the parts; false where only JavaScript knows what it does. */
 function take(table: Table, operator: Operator, path: string, operand: Raw, parts: Parts): boolean {
-  const [, array, index] = ELEMENT.exec(path) ?? [];
-  if (array !== undefined) return operator === set && setElement(table, array, Number(index), operand, parts);
+  const [, holder, index, key] = INNER.exec(path) ?? [];
+  if (holder !== undefined) return takeInner(table, operator, { holder, index, key }, operand, parts);
   return PLAIN.test(path) && isSimple(table, path) && operator(path, operand, parts, table.columns.get(path));
 }
 
@@ -77,13 +90,14 @@ function isSimple(table: Table, path: string): boolean {
   return !table.indexes.some((index) => index.unique && index.key.some(([key]) => key === path));
 }
 
-function assemble({ sets, params, removed, guards, guardParams, columns, certain, hints }: Parts): SqlUpdate {
+function assemble(parts: Parts): SqlUpdate {
+  const { sets, params, removed, removedParams, guards, guardParams, columns, certain, hints } = parts;
   let document = sets.length > 0 ? `json_set(doc, ${sets.join(", ")})` : "doc";
   if (removed.length > 0) document = `json_remove(${document}, ${removed.join(", ")})`;
   if (guards.length > 0) document = `CASE WHEN ${guards.join(" AND ")} THEN ${document} END`;
   return {
     document,
-    params: [...guardParams, ...params],
+    params: [...guardParams, ...params, ...removedParams],
     columns: columns.map(({ column }) => `, ${column.sql} = ?`).join(""),
     columnParams: columns.map(({ key }) => key),
     certain,
@@ -101,15 +115,35 @@ function set(path: string, operand: Raw, parts: Parts, column: Column | undefine
   return true;
 }
 
-/** Of an array that is long enough. */
-function setElement(table: Table, array: string, index: number, operand: Raw, parts: Parts): boolean {
-  if (table.columns.has(array) || !isSimple(table, array)) return false;
-  parts.guards.push(`json_array_length(doc, '$.${array}') > ?`);
-  parts.guardParams.push(index);
-  // The path is bound: of an array of hundreds each element would be a statement of its own.
-  parts.sets.push("?, json(?)");
-  parts.params.push(`$.${array}[${index}]`, JSON.stringify(operand));
-  return true;
+type Inner = { holder: string; index: string | undefined; key: string | undefined };
+
+/** A change of an element that is there, or of a field of a document that is there. */
+function takeInner(
+  table: Table,
+  operator: Operator,
+  { holder, index, key }: Inner,
+  operand: Raw,
+  parts: Parts,
+): boolean {
+  if (table.columns.has(holder) || !isSimple(table, holder)) return false;
+  if (index !== undefined) {
+    parts.guards.push(`json_array_length(doc, '$.${holder}') > ?`);
+    parts.guardParams.push(Number(index));
+  } else {
+    parts.guards.push(
+      `json_type(doc, '$.${holder}') IS 'object' AND json_type(doc, '$.${holder}."$"') IS NULL`,
+    );
+  }
+  // Paths are bound: of hundreds of elements each would be a statement of its own.
+  const path = index === undefined ? `$.${holder}.${key}` : `$.${holder}[${index}]`;
+  if (operator === set) {
+    parts.sets.push("?, json(?)");
+    parts.params.push(path, JSON.stringify(operand));
+    return true;
+  }
+  parts.removed.push("?");
+  parts.removedParams.push(path);
+  return operator === unset && index === undefined;
 }
 
 function unset(path: string, _operand: Raw, parts: Parts, column: Column | undefined): boolean {

@@ -82,7 +82,8 @@ export class Writes {
 
   #updateBySql(table: Table, request: UpdateRequest): Updated | undefined {
     const { filter, many, sort = [] } = request;
-    const update = "update" in request && sort.length === 0 ? sqlUpdate(table, request.update) : undefined;
+    if (!("update" in request) || sort.length > 0) return undefined;
+    const update = sqlUpdate(table, request.update, filter);
     return update && this.#queries.update(table, filter, many, update);
   }
 
