@@ -6,7 +6,7 @@ const RETRY_AFTER_SECONDS = 1;
 
 /**
  * Refuses work that would only wait (spec: service_unavailable): too many writes under way, or an event loop that
- * is late by more than a second. Reads are not counted: thousands of polls may wait without cost.
+ * is late by more than a second, twice in a row: after a single pause it can serve again. Reads are not counted: thousands of polls may wait without cost.
  */
 export class Overload {
   readonly #maxWrites: number;
@@ -22,9 +22,12 @@ export class Overload {
 
   start(): void {
     let due = performance.now() + SAMPLE_MS;
+    let before = 0;
     this.#timer = setInterval(() => {
       const now = performance.now();
-      this.#lagMs = now - due;
+      const late = now - due;
+      this.#lagMs = Math.min(before, late);
+      before = late;
       due = now + SAMPLE_MS;
     }, SAMPLE_MS).unref();
   }

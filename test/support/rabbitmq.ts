@@ -95,6 +95,17 @@ function lasting(options: Options.Publish = {}): Options.Publish {
 /** A RabbitMQ of its own that speaks AMQP 0-9-1 and 1.0, or why there is none here. */
 export async function startRabbit(): Promise<TestRabbit | { skipped: string }> {
   if (!onPath("rabbitmq-server")) return { skipped: "rabbitmq: no rabbitmq-server on PATH" };
+  for (let triesLeft = 2; ; triesLeft--) {
+    try {
+      return await startOnFreePorts();
+    } catch (error) {
+      // Between being found free and being bound, a port can be taken by somebody else.
+      if (triesLeft === 0 || !/eaddrinuse|address already in use/i.test(String(error))) throw error;
+    }
+  }
+}
+
+async function startOnFreePorts(): Promise<TestRabbit> {
   const directory = await mkdtemp(join(tmpdir(), "afferent-rabbitmq-"));
   const [port, distribution, names] = [await freePort(), await freePort(), await freePort()];
   // Erlang's register of names: started here, it is not left behind as the daemon that the broker would start.
@@ -102,7 +113,14 @@ export async function startRabbit(): Promise<TestRabbit | { skipped: string }> {
   const epmd = await startChild("epmd", [], { env: { ...basics(directory), ...environment } });
   const settings = { ...environment, ...(await configure(directory, port, distribution)) };
   const start = () => startBroker({ ...basics(directory), ...settings }, port);
-  let broker = await start();
+  const clean = async () => {
+    await epmd.end("SIGKILL", 10_000);
+    await rm(directory, { recursive: true, force: true });
+  };
+  let broker = await start().catch(async (error) => {
+    await clean();
+    throw error;
+  });
   const end = async () => {
     await broker.end("SIGKILL", 10_000);
   };
@@ -118,8 +136,7 @@ export async function startRabbit(): Promise<TestRabbit | { skipped: string }> {
     },
     stop: async () => {
       await end();
-      await epmd.end("SIGKILL", 10_000);
-      await rm(directory, { recursive: true, force: true });
+      await clean();
     },
   };
 }
@@ -171,7 +188,7 @@ async function startBroker(env: Record<string, string>, port: number): Promise<C
     await broker.find(/Server startup complete/, READY_MS);
   } catch (error) {
     await broker.end("SIGKILL", 10_000);
-    throw new Error(`RabbitMQ did not start on port ${port}`, { cause: error });
+    throw new Error(`RabbitMQ did not start on port ${port}: ${(error as Error).message}`);
   }
   return broker;
 }
