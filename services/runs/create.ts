@@ -4,8 +4,8 @@ import { invalidValue, notFound } from "../../lib/faults.ts";
 import { newUuid } from "../../lib/ids.ts";
 import { checkSteps } from "../../lib/step-graph.ts";
 import type { TemplateStep } from "../templates/templates.contract.ts";
+import { slotOf } from "./outbox.ts";
 import { actorOf, initiatorOf, requirePeople } from "./people.ts";
-import { place } from "./run-write.ts";
 import type { createRun } from "./runs.contract.ts";
 import type { Run, StepDef } from "./runs.model.ts";
 import { nextStaleCheck } from "./staleness.ts";
@@ -31,7 +31,7 @@ export async function newRun(ctx: Call<Given>, at: Date): Promise<Omit<Run, "pla
     exemplar_ids: [],
     pointer_ids: steps.flatMap(({ reference_pointer }) => reference_pointer?.native_id ?? []),
     ...{ outcome: null, closed_by_user_id: null, close_note: null, closed_at: null },
-    ...{ version: 1, outbox: place(facts, 1), relay_at: at, created_at: at, updated_at: at },
+    ...{ version: 1, outbox: { [slotOf(1)]: facts }, relay_at: at, created_at: at, updated_at: at },
     ...(stale_check_at && { stale_check_at }),
   };
 }

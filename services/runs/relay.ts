@@ -1,13 +1,14 @@
 import type { ServiceBroker } from "moleculer";
 import type { TenantCollection } from "../../storage/collection.ts";
-import type { PlacedFact, RunArtifactDoc, RunDoc, RunFactDoc } from "./runs.model.ts";
+import { transitionsIn } from "./outbox.ts";
+import type { Fact, RunArtifactDoc, RunDoc, RunFactsDoc } from "./runs.model.ts";
 
 const BATCH = 100;
 
 interface Parts {
   broker: ServiceBroker;
   runs: TenantCollection<RunDoc>;
-  facts: TenantCollection<RunFactDoc>;
+  facts: TenantCollection<RunFactsDoc>;
   artifacts: TenantCollection<RunArtifactDoc>;
 }
 
@@ -29,9 +30,10 @@ export async function relayFacts(parts: Parts): Promise<boolean> {
     .find({ relay_at: { $gt: new Date(0) } }, options)
     .toArray()) as Waiting[];
   if (runs.length === 0) return false;
+  const rows = runs.flatMap(factRows);
   const snapshots = runs.flatMap(snapshotWrites);
   await Promise.all([
-    parts.facts.insertMissing(factRows(runs)),
+    ...(rows.length ? [parts.facts.insertMissing(rows)] : []),
     ...(snapshots.length ? [parts.artifacts.bulk(snapshots)] : []),
     publish(parts.broker, runs),
   ]);
@@ -39,22 +41,22 @@ export async function relayFacts(parts: Parts): Promise<boolean> {
   return runs.length === BATCH;
 }
 
-function factRows(runs: Waiting[]): RunFactDoc[] {
-  return runs.flatMap(({ _id: run_id, tenant_id, outbox }) =>
-    outbox.map((fact) => ({ _id: `${run_id}:${fact.version}:${fact.index}`, tenant_id, run_id, ...fact })),
-  );
+function factRows({ _id: run_id, tenant_id, outbox }: Waiting): RunFactsDoc[] {
+  return transitionsIn(outbox).map((each) => ({
+    _id: `${run_id}:${each.version}`,
+    tenant_id,
+    run_id,
+    ...each,
+  }));
 }
 
 function snapshotWrites({ tenant_id, _id: run_id, outbox }: Waiting) {
-  return outbox.flatMap(({ at, snapshots = [] }) =>
-    snapshots.map(({ artifact_id, hash, size, mime_type }) => ({
-      updateOne: {
-        filter: { _id: artifact_id, tenant_id, run_id },
-        update: {
-          $set: { content_hash: hash, byte_size: size, mime_type, snapshotted_at: at, updated_at: at },
-        },
-      },
-    })),
+  const told = transitionsIn(outbox).flatMap(({ facts }) => facts);
+  return told.flatMap(({ at, snapshots = [] }) =>
+    snapshots.map(({ artifact_id, hash, size, mime_type }) => {
+      const $set = { content_hash: hash, byte_size: size, mime_type, snapshotted_at: at, updated_at: at };
+      return { updateOne: { filter: { _id: artifact_id, tenant_id, run_id }, update: { $set } } };
+    }),
   );
 }
 
@@ -66,22 +68,21 @@ async function clear(runs: TenantCollection<RunDoc>, relayed: Waiting[]): Promis
   const quiet = relayed.map(({ _id, tenant_id, version }) => ({
     updateOne: {
       filter: { _id, tenant_id, version },
-      update: { $set: { outbox: [] }, $unset: { relay_at: 1 } },
+      update: { $set: { outbox: {} }, $unset: { relay_at: 1 } },
     },
   }));
   const { matchedCount } = await runs.bulk(quiet as never);
   if (matchedCount === relayed.length) return;
-  const busy = relayed.map(({ _id, tenant_id, version }) => ({
-    updateOne: {
-      filter: { _id, tenant_id, version: { $gt: version } },
-      update: { $pull: { outbox: { version: { $lte: version } } } },
-    },
-  }));
-  await runs.bulk(busy as never);
+  const busy = relayed.flatMap(({ _id, tenant_id, version, outbox }) => {
+    const filter = { _id, tenant_id, version: { $gt: version } };
+    const gone = Object.keys(outbox).map((slot) => [`outbox.${slot}`, 1]);
+    return gone.length ? [{ updateOne: { filter, update: { $unset: Object.fromEntries(gone) } } }] : [];
+  });
+  if (busy.length) await runs.bulk(busy as never);
 }
 
-function emissionOf(run: Waiting, fact: PlacedFact) {
-  const { kind, at, step_key, actor, record_id, criterion_key, handoff_offer_id, version, index } = fact;
+function emissionOf(run: Waiting, fact: Fact, version: number, index: number) {
+  const { kind, at, step_key, actor, record_id, criterion_key, handoff_offer_id } = fact;
   return {
     type: `service.run.${kind}`,
     subject: run._id,
@@ -105,7 +106,11 @@ function emissionOf(run: Waiting, fact: PlacedFact) {
 async function publish(broker: ServiceBroker, runs: Waiting[]): Promise<void> {
   const byTenant = Map.groupBy(runs, ({ tenant_id }) => tenant_id);
   const calls = [...byTenant].map(([tenant_id, those]) => {
-    const emissions = those.flatMap((run) => run.outbox.map((fact) => emissionOf(run, fact)));
+    const emissions = those.flatMap((run) =>
+      transitionsIn(run.outbox).flatMap(({ version, facts }) =>
+        facts.map((fact, index) => emissionOf(run, fact, version, index)),
+      ),
+    );
     return broker.call("events.emit_taken", { tenant_id, emissions });
   });
   await Promise.all(calls);

@@ -2,8 +2,9 @@ import { Fault, isFault, notFound } from "../../lib/faults.ts";
 import { Actors, Actor as Mailbox } from "../../mixins/actor.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
 import type { Change } from "./draft.ts";
-import { changedRun, isAfter, place, updateOf } from "./run-write.ts";
-import type { PlacedFact, Run, RunDoc, RunFactDoc } from "./runs.model.ts";
+import { placed, transitionsIn } from "./outbox.ts";
+import { changedRun, updateOf } from "./run-write.ts";
+import type { PlacedFact, Run, RunDoc, RunFactsDoc } from "./runs.model.ts";
 
 /** Writers of other nodes may come between so often. */
 const MOST_RACES = 20;
@@ -13,7 +14,7 @@ const MOST_TEXT = 8_388_608;
 
 interface Collections {
   runs: TenantCollection<RunDoc>;
-  facts: TenantCollection<RunFactDoc>;
+  facts: TenantCollection<RunFactsDoc>;
 }
 
 type Transition = (run: Run) => Change;
@@ -42,7 +43,7 @@ export interface Changed {
  */
 export class RunStore {
   readonly #runs: TenantCollection<RunDoc>;
-  readonly #facts: TenantCollection<RunFactDoc>;
+  readonly #facts: TenantCollection<RunFactsDoc>;
   readonly #mailboxes = new Actors(() => new Mailbox());
   /** In the order of their last change. */
   readonly #kept = new Map<string, Run>();
@@ -77,10 +78,10 @@ export class RunStore {
   /** All that happened in a run, in order; also what is not relayed yet. Read the run first: facts move out of it. */
   async factsOf(run: Run): Promise<PlacedFact[]> {
     const filter = { run_id: run._id };
-    const stored = await this.#facts.find(run.tenant_id, filter, { sort: { version: 1, index: 1 } });
-    const last = stored.at(-1);
-    const newer = run.outbox.filter(({ version, index }) => !last || isAfter({ version, index }, last));
-    return [...stored, ...newer];
+    const stored = await this.#facts.find(run.tenant_id, filter, { sort: { version: 1 } });
+    const last = stored.at(-1)?.version ?? 0;
+    const newer = transitionsIn(run.outbox).filter(({ version }) => version > last);
+    return [...stored, ...newer].flatMap(placed);
   }
 
   async insert({ steps, ...run }: Omit<Run, "plan">): Promise<Run> {
@@ -151,15 +152,14 @@ export class RunStore {
   async #apply(run: Run, change: Change, also: Partial<Run>): Promise<Changed | null> {
     if (change.facts.length === 0) return { before: run, run, facts: [] };
     const { _id, tenant_id, version } = run;
-    const facts = place(change.facts, version + 1);
     const after = changedRun(run, change, also);
-    const update = updateOf(run, after, also, facts);
+    const update = updateOf(run, after, also, change.facts);
     const written = await this.#runs.updateMany(tenant_id, { _id, version }, update as never);
     this.#forget(_id);
     if (written === 0) return null;
     this.#keep(after);
     this.#changed();
-    return { before: run, run: after, facts };
+    return { before: run, run: after, facts: placed({ version: after.version, facts: change.facts }) };
   }
 
   #keep(run: Run): void {

@@ -3,6 +3,7 @@ import type { TenantDocument } from "../../storage/collection.ts";
 import type { Model } from "../runtime.ts";
 import type { TemplateStep } from "../templates/templates.contract.ts";
 import type { OfferStatus } from "./offers.contract.ts";
+import type { Outbox } from "./outbox.ts";
 import type { AmbiguityNote, Outcome, RunStatus, StepStatus } from "./shapes.contract.ts";
 
 export interface Actor {
@@ -96,10 +97,9 @@ export interface Snapshot {
   mime_type: string;
 }
 
-/** A fact with its place: the run's version that it came with, and its place in that transition. */
+/** A fact with the run's version that it came with. */
 export interface PlacedFact extends Fact {
   version: number;
-  index: number;
 }
 
 /** A run as it is stored, but for its steps: see `plan`. */
@@ -125,8 +125,7 @@ export interface RunDoc extends TenantDocument {
   closed_at: Date | null;
   /** Guards every transition. */
   version: number;
-  /** Facts that are not yet in their own collection, nor published. */
-  outbox: PlacedFact[];
+  outbox: Outbox;
   /** Set while the outbox holds something. */
   relay_at?: Date;
   /** When a step may become stale next. */
@@ -184,35 +183,20 @@ runs.index({ stale_check_at: 1 });
 
 export const RunModel: Model<RunDoc> = { name: "runs", schema: runs, apart: "plan" };
 
-/** A fact in its own collection. `_id` derives from run, version and index. */
-export interface RunFactDoc extends TenantDocument, PlacedFact {
+/** The facts of one transition, once they have left the run. `_id` derives from run and version. */
+export interface RunFactsDoc extends TenantDocument {
   run_id: string;
+  version: number;
+  facts: Fact[];
 }
 
-const facts = new Schema<RunFactDoc>(
-  {
-    _id: String,
-    tenant_id: String,
-    run_id: String,
-    version: Number,
-    index: Number,
-    kind: String,
-    at: Date,
-    step_key: String,
-    actor: Mixed,
-    record_id: String,
-    notes: String,
-    inbound_handoff_id: String,
-    bundle_id: String,
-    criterion_key: String,
-    handoff_offer_id: String,
-    snapshots: Mixed,
-  },
+const facts = new Schema<RunFactsDoc>(
+  { _id: String, tenant_id: String, run_id: String, version: Number, facts: Mixed },
   { versionKey: false },
 );
-facts.index({ tenant_id: 1, run_id: 1, version: 1, index: 1 });
+facts.index({ tenant_id: 1, run_id: 1, version: 1 });
 
-export const RunFactModel: Model<RunFactDoc> = { name: "run_facts", schema: facts };
+export const RunFactsModel: Model<RunFactsDoc> = { name: "run_facts", schema: facts };
 
 /** What a run brought forth, and what it held when its step was completed. */
 export interface RunArtifactDoc extends TenantDocument {

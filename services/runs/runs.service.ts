@@ -23,7 +23,7 @@ import {
   runPosition,
   statusDocument,
 } from "./runs.contract.ts";
-import { RunArtifactModel, type RunDoc, RunFactModel, RunModel, type StepDef } from "./runs.model.ts";
+import { RunArtifactModel, type RunDoc, RunFactsModel, RunModel, type StepDef } from "./runs.model.ts";
 import { statusDocumentOf } from "./status-document.ts";
 import { stepActions } from "./step-actions.ts";
 import { close, tellStale } from "./transitions.ts";
@@ -37,7 +37,7 @@ const STALE_BATCH = 100;
 /** Runs: goal-directed work of people and agents, step by step (spec: Process run). */
 export const runsService: ServiceFactory = ({ store: db, blobs }) => {
   const runs = db.collection(RunModel);
-  const facts = db.collection(RunFactModel);
+  const facts = db.collection(RunFactsModel);
   const artifacts = db.collection(RunArtifactModel);
   const now = () => db.now();
   const loops: Loop[] = [];

@@ -1,0 +1,23 @@
+import type { Fact, PlacedFact } from "./runs.model.ts";
+
+/** Facts that are not in their own collection yet nor published, under the version of the run that they came with. */
+export type Outbox = Record<string, Fact[]>;
+
+/** Where the facts of a version are: a key that no store takes for a position. */
+export function slotOf(version: number): string {
+  return `v${version}`;
+}
+
+/** What an outbox holds, in the order it happened. */
+export function transitionsIn(outbox: Outbox): { version: number; facts: Fact[] }[] {
+  const transitions = Object.entries(outbox).map(([slot, facts]) => ({
+    version: Number(slot.slice(1)),
+    facts,
+  }));
+  return transitions.sort((a, b) => a.version - b.version);
+}
+
+/** The facts of a transition, each with the version that it came with. */
+export function placed({ version, facts }: { version: number; facts: Fact[] }): PlacedFact[] {
+  return facts.map((fact) => ({ ...fact, version }));
+}
