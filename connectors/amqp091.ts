@@ -5,6 +5,7 @@ import {
   type BrokerSource,
   CLOSE_MS,
   type Connector,
+  Ending,
   guardSocket,
   HEARTBEAT_SECONDS,
   mediaType,
@@ -15,21 +16,17 @@ import {
 
 /** Takes messages from a queue over AMQP 0-9-1 (RabbitMQ). The queue must be there: it is not declared. */
 export class Amqp091Connector implements Connector {
-  readonly ended: Promise<string>;
   readonly #source: BrokerSource;
-  #end: (reason: string) => void = () => {};
-  #over = false;
+  readonly #ending = new Ending();
   #connection: ChannelModel | undefined;
   #channel: Channel | undefined;
 
   constructor(source: BrokerSource) {
     this.#source = source;
-    this.ended = new Promise((resolve) => {
-      this.#end = (reason) => {
-        this.#over = true;
-        resolve(reason);
-      };
-    });
+  }
+
+  get ended(): Promise<string> {
+    return this.#ending.reason;
   }
 
   async open(onMessage: (message: BrokerMessage) => void): Promise<void> {
@@ -38,7 +35,7 @@ export class Amqp091Connector implements Connector {
     try {
       this.#watch(this.#connection, "the connection was closed");
       // It may have been closed while the connection was made.
-      if (this.#over) throw new Error("it was closed");
+      if (this.#ending.over) throw new Error("it was closed");
       await this.#consume(this.#connection, onMessage);
     } catch (err) {
       await this.close();
@@ -57,14 +54,14 @@ export class Amqp091Connector implements Connector {
     await channel.consume(from, (message) => {
       if (message) onMessage(this.#toMessage(channel, message));
       // RabbitMQ's way to say that the queue was deleted, or has moved.
-      else this.#end("the broker ended the subscription: the queue may have been deleted");
+      else this.#ending.end("the broker ended the subscription: the queue may have been deleted");
     });
   }
 
   /** The reason comes as an error before the close; only a close that was asked for has none. */
   #watch(part: ChannelModel | Channel, closed: string): void {
-    part.on("error", (err: Error) => this.#end(err.message));
-    part.on("close", () => this.#end(closed));
+    part.on("error", (err: Error) => this.#ending.end(err.message));
+    part.on("close", () => this.#ending.end(closed));
   }
 
   #toMessage(channel: Channel, message: ConsumeMessage): BrokerMessage {
@@ -75,20 +72,20 @@ export class Amqp091Connector implements Connector {
       message_id: typeof messageId === "string" && messageId !== "" ? messageId : null,
       headers: plainHeaders(headers),
       acknowledge: () => {
-        if (!this.#over) channel.ack(message);
+        if (!this.#ending.over) channel.ack(message);
       },
     };
   }
 
   async depth(): Promise<number | null> {
-    if (this.#over || !this.#channel) return null;
+    if (this.#ending.over || !this.#channel) return null;
     return (await this.#channel.checkQueue(this.#source.from)).messageCount;
   }
 
   async close(): Promise<void> {
     const connection = this.#connection;
-    const standing = !this.#over;
-    this.#end("it was closed");
+    const standing = !this.#ending.over;
+    this.#ending.end("it was closed");
     if (!connection) return;
     if (standing) await settledWithin(this.#leave(connection), CLOSE_MS);
     // Whatever the broker answered, or did not: with an error, or amqplib would go on with its heartbeat.

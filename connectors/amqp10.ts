@@ -7,6 +7,7 @@ import {
   type BrokerSource,
   CLOSE_MS,
   type Connector,
+  Ending,
   guardSocket,
   HEARTBEAT_SECONDS,
   mediaType,
@@ -17,10 +18,8 @@ import {
 
 /** Takes messages from an address over AMQP 1.0 (Azure Service Bus, ActiveMQ Artemis, Qpid, RabbitMQ). */
 export class Amqp10Connector implements Connector {
-  readonly ended: Promise<string>;
   readonly #source: BrokerSource;
-  #end: (reason: string) => void = () => {};
-  #over = false;
+  readonly #ending = new Ending();
   /** Messages that the broker may still send. */
   #credit = 0;
   /** Messages that are not settled. */
@@ -30,16 +29,14 @@ export class Amqp10Connector implements Connector {
 
   constructor(source: BrokerSource) {
     this.#source = source;
-    this.ended = new Promise((resolve) => {
-      this.#end = (reason) => {
-        this.#over = true;
-        resolve(reason);
-      };
-    });
+  }
+
+  get ended(): Promise<string> {
+    return this.#ending.reason;
   }
 
   async open(onMessage: (message: BrokerMessage) => void): Promise<void> {
-    const timer = setTimeout(() => this.#end(`no subscription within ${OPEN_MS / 1000} s`), OPEN_MS);
+    const timer = setTimeout(() => this.#ending.end(`no subscription within ${OPEN_MS / 1000} s`), OPEN_MS);
     const opened = this.#subscribe(onMessage).then(() => null);
     const refused = await Promise.race([opened, this.ended]).finally(() => clearTimeout(timer));
     if (refused === null) return;
@@ -82,7 +79,7 @@ export class Amqp10Connector implements Connector {
   #giveCredit(receiver: Receiver): void {
     const { prefetch } = this.#source;
     const free = prefetch - this.#held;
-    if (this.#over || this.#credit > 0 || free < prefetch / 2) return;
+    if (this.#ending.over || this.#credit > 0 || free < prefetch / 2) return;
     this.#credit = free;
     receiver.add_credit(free);
   }
@@ -91,7 +88,7 @@ export class Amqp10Connector implements Connector {
   #watch(container: ReturnType<typeof rhea.create_container>): void {
     const because = (context: EventContext, otherwise: string) => {
       const { error, connection, session, receiver } = context;
-      this.#end(textOf(error ?? receiver?.error ?? session?.error ?? connection?.error) ?? otherwise);
+      this.#ending.end(textOf(error ?? receiver?.error ?? session?.error ?? connection?.error) ?? otherwise);
     };
     const endings = {
       connection_error: "the connection failed",
@@ -106,7 +103,7 @@ export class Amqp10Connector implements Connector {
       container.on(name, (context: EventContext) => because(context, otherwise));
     }
     for (const name of ["error", "protocol_error"]) {
-      container.on(name, (err: unknown) => this.#end(textOf(err) ?? "the protocol was not kept to"));
+      container.on(name, (err: unknown) => this.#ending.end(textOf(err) ?? "the protocol was not kept to"));
     }
   }
 
@@ -139,7 +136,7 @@ export class Amqp10Connector implements Connector {
       message_id: idOf(message.message_id),
       headers: plainHeaders(message.application_properties),
       acknowledge: () => {
-        if (this.#over) return;
+        if (this.#ending.over) return;
         delivery.accept();
         this.#held--;
         this.#giveCredit(receiver);
@@ -154,15 +151,15 @@ export class Amqp10Connector implements Connector {
 
   async close(): Promise<void> {
     const connection = this.#connection;
-    if (connection && !this.#over) {
+    if (connection && !this.#ending.over) {
       const closed = new Promise<void>((resolve) => {
         for (const name of ["connection_close", "disconnected"]) connection.once(name, () => resolve());
       });
-      this.#end("it was closed");
+      this.#ending.end("it was closed");
       connection.close();
       await settledWithin(closed, CLOSE_MS);
     }
-    this.#end("it was closed");
+    this.#ending.end("it was closed");
     // With an error, or rhea would go on with its heartbeat.
     this.#socket?.destroy(new Error("it was closed"));
   }

@@ -38,6 +38,24 @@ export interface Connector {
   close(): Promise<void>;
 }
 
+/** That a connection is over, and why: what is said first holds. */
+export class Ending {
+  over = false;
+  readonly reason: Promise<string>;
+  readonly #resolve: (reason: string) => void;
+
+  constructor() {
+    const { promise, resolve } = Promise.withResolvers<string>();
+    this.reason = promise;
+    this.#resolve = resolve;
+  }
+
+  end(reason: string): void {
+    this.over = true;
+    this.#resolve(reason);
+  }
+}
+
 /** Brokers that are silent for longer while a connection is made are given up. */
 export const OPEN_MS = 10_000;
 /** A broker that does not answer a close is left after so long. */

@@ -191,7 +191,7 @@ export function connectorSuite(
         await rabbit.start();
         const confirmed = await sent;
         expect(confirmed.size).toBeGreaterThanOrEqual(600);
-        await settle(() => confirmed.isSubsetOf(taken), { within: 60_000 });
+        await settle(() => confirmed.isSubsetOf(taken), { within: 90_000, what: "all that was confirmed" });
         expect(states).toContain("retrying");
         await settle(() => consumer.state === "consuming");
         const { received, accepted, mapping_errors } = consumer.countsSince();
@@ -208,6 +208,6 @@ export function connectorSuite(
       await settle(() => messages.length > 0);
       expect(read(messages)).toEqual([-1]);
       await connector.close();
-    }, 120_000);
+    }, 150_000);
   });
 }

@@ -20,9 +20,19 @@ export async function register(admin: Api, fields: object = {}): Promise<Registr
   );
 }
 
+/** A registration for what `order` makes. */
+export const SHOP = { name: "Shop", source: "shop", mapping: { entity: "order", action: "/what" } };
+
+export const order = (fields: object = {}) => JSON.stringify({ what: "paid", ...fields });
+
 /** Posts a body as it is. */
 export function deliver(url: string, body: string, headers: Headers): Promise<Answer> {
   return api({ url: "" }).post(url, body, headers);
+}
+
+/** Sends a body signed by the service's own scheme. */
+export function send(hook: Registration, body: string, headers: Headers = {}): Promise<Answer> {
+  return deliver(hook.url, body, serviceHeaders(hook.signing_secret, body, headers));
 }
 
 export function hexSignature(secret: string, body: string | Buffer): string {

@@ -1,0 +1,235 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { type Answer, api } from "../support/http.ts";
+import { startServer, type TestServer } from "../support/server.ts";
+import { makeWorld, OPERATOR_TOKEN, ok, refusal, type World } from "../support/tenancy.ts";
+import {
+  deliver,
+  hexSignature,
+  order,
+  type Registration,
+  register,
+  SHOP,
+  send,
+  serviceHeaders,
+  standardHeaders,
+  stripeHeaders,
+} from "../support/webhooks.ts";
+
+const REFUSALS = 12;
+const HOUR = 60 * 60 * 1000;
+
+let server: TestServer;
+let world: World;
+let other: World;
+
+beforeAll(async () => {
+  server = await startServer({
+    env: {
+      OPERATOR_TOKEN,
+      RATE_LIMIT_PER_MINUTE: "0",
+      WEBHOOK_REFUSALS_PER_MINUTE: String(REFUSALS),
+      TRUST_PROXY: "loopback",
+    },
+  });
+  [world, other] = await Promise.all([makeWorld(server, "acme"), makeWorld(server, "globex")]);
+});
+afterAll(() => server?.stop());
+
+async function eventOf({ status, body }: Answer) {
+  expect({ status, body }).toEqual({
+    status: 202,
+    body: { event_id: expect.stringMatching(/^evt_/), status: "accepted" },
+  });
+  return ok(await world.admin.get(`/events/${body.event_id}`));
+}
+
+const latestEvent = async ({ admin }: World) => ok(await admin.get("/events?limit=1")).events[0]?.event_id;
+const deadLetters = async ({ admin }: World) => ok(await admin.get("/delivery/dlq?limit=200")).items;
+
+describe("a signed webhook", () => {
+  let hook: Registration;
+  beforeAll(async () => {
+    hook = await register(world.admin, { ...SHOP, source: "signed" });
+  });
+
+  test.each([
+    ["with its source", () => hook.url],
+    ["without it", () => `${server.root}/w/acme`],
+    ["with a slash at the end", () => `${hook.url}/`],
+  ])("is taken at the address %s", async (where, url) => {
+    const body = order({ where });
+    const event = await eventOf(await deliver(url(), body, serviceHeaders(hook.signing_secret, body)));
+    expect(event).toMatchObject({
+      publisher_id: null,
+      payload: { source: "/w/acme/signed", type: "com.signed.order.paid", data: { what: "paid", where } },
+    });
+  });
+
+  test.each([
+    [
+      "sha256=",
+      (body: string) => ({ "X-Service-Signature": `sha256=${hexSignature(hook.signing_secret, body)}` }),
+    ],
+    ["Standard Webhooks", (body: string) => standardHeaders(hook.signing_secret, body)],
+    ["Stripe's scheme", (body: string) => stripeHeaders(hook.signing_secret, body)],
+  ])("is taken by %s", async (scheme, headers) => {
+    const body = order({ scheme });
+    await eventOf(await deliver(hook.url, body, headers(body)));
+  });
+
+  test("has its bytes signed, not their meaning", async () => {
+    const body = '{ "what":"paid",  "title":"Gr\\u00f6ße 😀" }\n';
+    const { payload } = await eventOf(await send(hook, body, { "content-type": "text/plain" }));
+    expect(payload.data).toEqual({ what: "paid", title: "Größe 😀" });
+  });
+
+  test("has the id of its `webhook-id`, its mapping, or its body", async () => {
+    const body = order({ whose: "ids" });
+    const { payload } = await eventOf(
+      await deliver(hook.url, body, standardHeaders(hook.signing_secret, body, new Date(), "msg_7")),
+    );
+    expect(payload.id).toBe(`${hook.id}:msg_7`);
+    const first = await eventOf(await send(hook, body));
+    expect(first.payload.id).toMatch(new RegExp(`^${hook.id}:sha256:[0-9a-f]{64}:\\d+$`));
+    expect((await send(hook, body)).body).toEqual({ event_id: first.event_id, status: "duplicate" });
+
+    const mapped = await register(world.admin, { ...SHOP, mapping: { ...SHOP.mapping, id: "/id" } });
+    const one = await eventOf(await send(mapped, order({ id: "in_1", n: 1 })));
+    expect(one.payload.id).toBe(`${mapped.id}:in_1`);
+    const again = await send(mapped, order({ id: "in_1", n: 2 }), { "X-GitHub-Delivery": "ignored" });
+    expect(again.body).toEqual({ event_id: one.event_id, status: "duplicate" });
+  });
+
+  test("with the same id at two registrations is two events", async () => {
+    const second = await register(world.admin, { ...SHOP, source: "signed" });
+    const body = order({ twice: true });
+    const id = { "X-GitHub-Delivery": "d-1" };
+    const [one, two] = [await send(hook, body, id), await send(second, body, id)];
+    expect([one.body.status, two.body.status]).toEqual(["accepted", "accepted"]);
+  });
+
+  test("of 1 MB is taken, of more not", async () => {
+    const filled = (size: number) => order({ fill: "x".repeat(size - order({ fill: "" }).length) });
+    const limit = 1_048_576;
+    // Room for the envelope around the payload.
+    await eventOf(await send(hook, filled(limit - 1000)));
+    expect(await send(hook, filled(limit + 1))).toMatchObject(
+      refusal(413, "payload_too_large", { max_size: limit }),
+    );
+  });
+});
+
+describe("a new secret", () => {
+  test("is taken beside the one before, and beside no other", async () => {
+    const hook = await register(world.admin, { ...SHOP, source: "rotated" });
+    const rotate = async (body = {}) =>
+      ok(await world.admin.post(`/ingest/webhooks/${hook.id}:rotate`, body));
+    const status = async (secret: string, n: number) => {
+      const body = order({ n });
+      return (await deliver(hook.url, body, serviceHeaders(secret, body))).status;
+    };
+    const before = Date.now();
+    const second = await rotate();
+    expect(second.signing_secret).not.toBe(hook.signing_secret);
+    const ends = Date.parse(second.previous_ends_at) - before;
+    expect(Math.abs(ends - 24 * HOUR)).toBeLessThan(60_000);
+    expect(await status(hook.signing_secret, 1)).toBe(202);
+    expect(await status(second.signing_secret, 2)).toBe(202);
+
+    const third = await rotate({ signing_secret: "made-by-the-sender-itself" });
+    expect(third.signing_secret).toBe("made-by-the-sender-itself");
+    expect(await status(third.signing_secret, 3)).toBe(202);
+    expect(await status(second.signing_secret, 4)).toBe(202);
+    expect(await status(hook.signing_secret, 5)).toBe(401);
+  });
+});
+
+describe("what is not signed by whom it is addressed to", () => {
+  const body = order({ signed: false });
+  let hook: Registration;
+  let theirs: Registration;
+  let suspended: Registration;
+  let deleted: Registration;
+
+  beforeAll(async () => {
+    const elsewhere = await makeWorld(server, "initech");
+    await makeWorld(server, "empty");
+    hook = await register(world.admin, { ...SHOP, source: "guarded" });
+    await register(world.admin, { ...SHOP, source: "another" });
+    theirs = await register(other.admin, { ...SHOP, source: "guarded" });
+    suspended = await register(elsewhere.admin, SHOP);
+    deleted = await register(world.admin, { ...SHOP, source: "deleted" });
+    ok(
+      await world.admin
+        .del(`/ingest/webhooks/${deleted.id}`)
+        .then(({ status }) => ({ status, body: {} }) as never),
+    );
+    const operator = api(server, OPERATOR_TOKEN);
+    ok(await operator.patch(`/tenants/${elsewhere.tenant_id}`, { status: "suspended" }));
+  });
+
+  const right = () => serviceHeaders(hook.signing_secret, body);
+  const cases: [string, () => [url: string, headers: Record<string, string>]][] = [
+    ["no signature", () => [hook.url, {}]],
+    ["a wrong one", () => [hook.url, serviceHeaders("whsec_wrong", body)]],
+    ["one of another body", () => [hook.url, serviceHeaders(hook.signing_secret, `${body} `)]],
+    ["one of another tenant's webhook", () => [hook.url, serviceHeaders(theirs.signing_secret, body)]],
+    ["a slug that nobody has", () => [`${server.root}/w/nobody/guarded`, right()]],
+    ["a slug that none could have", () => [`${server.root}/w/${encodeURIComponent("NO/body %")}`, right()]],
+    ["the slug of another tenant", () => [theirs.url, right()]],
+    ["a tenant without webhooks", () => [`${server.root}/w/empty`, right()]],
+    ["a source that is not there", () => [`${server.root}/w/acme/nothing`, right()]],
+    ["another source of the tenant", () => [`${server.root}/w/acme/another`, right()]],
+    ["a suspended tenant", () => [suspended.url, serviceHeaders(suspended.signing_secret, body)]],
+    ["a deleted webhook", () => [deleted.url, serviceHeaders(deleted.signing_secret, body)]],
+    [
+      "a time too long ago",
+      () => [hook.url, standardHeaders(hook.signing_secret, body, new Date(Date.now() - 6 * 60_000))],
+    ],
+    [
+      "a time too early",
+      () => [hook.url, standardHeaders(hook.signing_secret, body, new Date(Date.now() + 6 * 60_000))],
+    ],
+    ["a token, which counts for nothing", () => [hook.url, { authorization: `Bearer ${world.adminToken}` }]],
+  ];
+
+  test("is the same 401 whatever is wrong, and leaves nothing behind", async () => {
+    const before = [await latestEvent(world), await latestEvent(other)];
+    const dead = [await deadLetters(world), await deadLetters(other)];
+    for (const [at, [what, request]] of cases.entries()) {
+      const [url, headers] = request();
+      const answer = await deliver(url, body, { ...headers, "X-Forwarded-For": `10.1.0.${at}` });
+      const { request_id, ...error } = answer.body.error;
+      expect({ what, status: answer.status, error }).toEqual({
+        what,
+        status: 401,
+        error: {
+          code: "authentication_failed",
+          message: "No webhook here is signed like this.",
+          details: {},
+        },
+      });
+    }
+    expect([await latestEvent(world), await latestEvent(other)]).toEqual(before);
+    expect([await deadLetters(world), await deadLetters(other)]).toEqual(dead);
+    // The request that all of these are nearly.
+    await eventOf(await deliver(hook.url, body, right()));
+  });
+
+  test("is told to wait when it comes too often; others are not", async () => {
+    const from = (address: string) => ({ "X-Forwarded-For": address });
+    for (let i = 0; i < REFUSALS; i++) {
+      expect((await deliver(hook.url, body, from("10.2.0.1"))).status).toBe(401);
+    }
+    const refused = await deliver(hook.url, body, { ...right(), ...from("10.2.0.1") });
+    expect(refused).toMatchObject(refusal(429, "rate_limited", { limit: REFUSALS, window_seconds: 60 }));
+    expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
+    expect((await deliver(hook.url, body, { ...right(), ...from("10.2.0.2") })).status).toBe(202);
+    expect((await deliver(theirs.url, body, from("10.2.0.1"))).status).toBe(401);
+  });
+
+  test("is only ever posted", async () => {
+    const { status, headers } = await api({ url: "" }).get(hook.url);
+    expect([status, headers.get("allow")]).toEqual([405, "POST"]);
+  });
+});
