@@ -48,8 +48,8 @@ export interface CompiledFilter {
 
 /**
  * Compiles a CEL predicate of at most 1,000 characters (spec: Interest, Channel feed; api.md "Interests").
- * Throws a FilterError. Numbers of JSON are doubles: they compare with ints, but `data.n + 1` is an error and
- * `data.n + 1.0` is not. The pattern of `matches` is a string literal in RE2 syntax.
+ * Throws a FilterError. Numbers of JSON are doubles, which compare and reckon with ints. The pattern of `matches` is a
+ * string literal in RE2 syntax.
  */
 export function compileFilter(expression: string): CompiledFilter {
   if (expression.length > MAX_FILTER_LENGTH) {
