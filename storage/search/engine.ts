@@ -5,7 +5,7 @@ import { signsOf, terms } from "../../lib/terms.ts";
 import { type PackedCandidates, packCandidates } from "./candidates.ts";
 import type { EntryRow } from "./entry-table.ts";
 import { type Model, SearchFile, type StoredEntry } from "./file.ts";
-import { countTerms } from "./postings.ts";
+import { packTerms } from "./postings.ts";
 import type { LegsAnswer, LegsQuery, NearDuplicate, SearchRequest, VectorRow } from "./protocol.ts";
 import { TenantIndex } from "./tenant-index.ts";
 import { quantise, VectorMemory } from "./vector-memory.ts";
@@ -250,7 +250,7 @@ function toStored(tenant_id: string, given: SearchEntry): StoredEntry {
     version,
     content: {
       entry: toRow(given, signsOf(text), length),
-      terms: countTerms(inTitle, inText),
+      terms: packTerms(inTitle, inText),
       hash: hash("sha1", whole, "base64url"),
       text: whole,
     },

@@ -3,12 +3,12 @@ import { DatabaseSync, type StatementSync } from "node:sqlite";
 import type { SearchKind } from "../../lib/search-entry.ts";
 import { TERMS_VERSION } from "../../lib/terms.ts";
 import type { EntryRow } from "./entry-table.ts";
-import type { Terms } from "./postings.ts";
+import type { PackedTerms } from "./postings.ts";
 import { ERASURES_CURSOR, MOST_AWAY_MS, type Unembedded } from "./protocol.ts";
 import type { Quantised } from "./vector-memory.ts";
 
 /** Raised with the tables; like the terms, another version means that the index is made anew. */
-const FILE_VERSION = 1;
+const FILE_VERSION = 2;
 const VERSION = FILE_VERSION * 1000 + TERMS_VERSION;
 const CACHE_KIB = 8192;
 const BUSY_MS = 5000;
@@ -16,7 +16,7 @@ const BUSY_MS = 5000;
 const TABLES = `
   CREATE TABLE entries (
     rid INTEGER PRIMARY KEY, tenant TEXT NOT NULL, kind TEXT NOT NULL, id TEXT NOT NULL, version INTEGER NOT NULL,
-    removed INTEGER NOT NULL, hash TEXT, entry TEXT, terms TEXT, model INTEGER NOT NULL, scale REAL, vector BLOB,
+    removed INTEGER NOT NULL, hash TEXT, entry TEXT, terms BLOB, model INTEGER NOT NULL, scale REAL, vector BLOB,
     UNIQUE (tenant, kind, id)
   );
   CREATE INDEX unembedded ON entries (model) WHERE removed = 0;
@@ -31,12 +31,12 @@ export interface StoredEntry {
   kind: SearchKind;
   id: string;
   version: number;
-  content: { entry: EntryRow; terms: Terms; hash: string; text: string } | null;
+  content: { entry: EntryRow; terms: PackedTerms; hash: string; text: string } | null;
 }
 
 interface LoadedEntry {
   entry: EntryRow;
-  terms: Terms;
+  terms: PackedTerms;
   vector: Quantised | null;
 }
 
@@ -92,16 +92,9 @@ export class SearchFile {
          hash = excluded.hash, entry = excluded.entry, terms = excluded.terms
        WHERE excluded.version > version
        RETURNING rid, model`,
-    ).get(
-      tenant_id,
-      kind,
-      id,
-      version,
-      content ? 0 : 1,
-      hash,
-      entry && JSON.stringify(entry),
-      terms && packTerms(terms),
-    ) as { rid: number; model: number } | undefined;
+    ).get(tenant_id, kind, id, version, content ? 0 : 1, hash, entry && JSON.stringify(entry), terms) as
+      | { rid: number; model: number }
+      | undefined;
     if (!row) return this.#standing(tenant_id, kind, id, version);
     if (content) this.#run("INSERT OR REPLACE INTO texts VALUES (?, ?)", row.rid, content.text);
     else this.#run("DELETE FROM texts WHERE rid = ?", row.rid);
@@ -143,13 +136,13 @@ export class SearchFile {
        WHERE tenant = ? AND kind = ? AND id > ? AND removed = 0 ORDER BY id LIMIT ?`,
     ).all(model, tenant_id, kind, after, limit) as {
       entry: string;
-      terms: string;
+      terms: Uint8Array;
       vector: Uint8Array | null;
       scale: number;
     }[];
     return rows.map(({ entry, terms, vector, scale }) => ({
       entry: JSON.parse(entry) as EntryRow,
-      terms: new PackedTerms(terms),
+      terms,
       vector: vector && { integers: new Int8Array(vector.buffer, vector.byteOffset, vector.length), scale },
     }));
   }
@@ -264,35 +257,4 @@ function openAs(file: string): DatabaseSync {
 function isOutdated(db: DatabaseSync): boolean {
   const heard = db.prepare("SELECT value FROM cursors WHERE name = ?").get(ERASURES_CURSOR);
   return heard !== undefined && Date.now() - Number(heard.value) > MOST_AWAY_MS;
-}
-
-/** The first character that stands for a weight: what no term has in it. */
-const WEIGHTS = 0xe000;
-
-/** Each term is followed by its weight as one character of the private use area. */
-function packTerms(terms: Terms): string {
-  let packed = "";
-  terms.forEach((weight, term) => {
-    packed += term + String.fromCharCode(WEIGHTS + weight);
-  });
-  return packed;
-}
-
-/** Terms read out of their packed form as they are asked for: a tenant's are loaded by the million. */
-class PackedTerms implements Terms {
-  readonly #packed: string;
-
-  constructor(packed: string) {
-    this.#packed = packed;
-  }
-
-  forEach(visit: (weight: number, term: string) => void): void {
-    const packed = this.#packed;
-    for (let from = 0, at = 0; at < packed.length; at++) {
-      const weight = packed.charCodeAt(at) - WEIGHTS;
-      if (weight < 0 || weight > 255) continue;
-      visit(weight, packed.slice(from, at));
-      from = at + 1;
-    }
-  }
 }

@@ -1,38 +1,103 @@
-/** How often a term is in an entry, and whether in its title. Packed: the count up to 127, and 128 for the title. */
-type Weight = number;
-const IN_TITLE = 128;
-const COUNT = 127;
+/** How often a term is in an entry, and whether in its title. Packed: the count up to 63, and 64 for the title. */
+const IN_TITLE = 64;
+const COUNT = 63;
+const END = 0;
 
-/** Distinct terms with their weights: a map, or what stands for one. */
-export interface Terms {
-  forEach(visit: (weight: Weight, term: string) => void): void;
-}
+/** The distinct terms of an entry: of each its weight as one byte, the term in UTF-8, and a zero. */
+export type PackedTerms = Uint8Array;
 
-export function countTerms(title: readonly string[], text: readonly string[]): Terms {
-  const counted = new Map<string, Weight>();
+export function packTerms(title: readonly string[], text: readonly string[]): PackedTerms {
+  const counted = new Map<string, number>();
   for (const term of title) counted.set(term, Math.min((counted.get(term) ?? 0) + 1, COUNT));
   for (const [term, count] of counted) counted.set(term, count | IN_TITLE);
   for (const term of text) {
     const weight = counted.get(term) ?? 0;
     if ((weight & COUNT) < COUNT) counted.set(term, weight + 1);
   }
-  return counted;
+  let packed = "";
+  for (const [term, weight] of counted) packed += `${String.fromCharCode(weight)}${term}\0`;
+  return Buffer.from(packed);
 }
 
-/** Which rows have a term. A posting is `row * 256 + weight`: small integers, which arrays hold without boxes. */
+/**
+ * Which rows have a term. A posting is `row * 256 + weight`: small integers, which arrays hold without boxes. A term is
+ * known by 64 bits of its bytes, so that none of the millions that a load meets has to become a string.
+ */
 export class Postings {
-  readonly #lists = new Map<string, number[]>();
+  /** The n-th slot has a key in two halves, and the number of its list; 0: it is free. */
+  #slots = { size: 1024, high: new Int32Array(1024), low: new Int32Array(1024), list: new Int32Array(1024) };
+  readonly #lists: number[][] = [[]];
+  readonly #key = { high: 0, low: 0 };
 
-  add(row: number, terms: Terms): void {
-    terms.forEach((weight, term) => {
-      const list = this.#lists.get(term);
-      if (list) list.push(row * 256 + weight);
-      else this.#lists.set(term, [row * 256 + weight]);
-    });
+  add(row: number, terms: PackedTerms): void {
+    for (let at = 0; at < terms.length; ) {
+      const weight = terms[at] as number;
+      const end = this.#read(terms, at + 1);
+      const list = this.#listOfKey();
+      list.push(row * 256 + weight);
+      at = end + 1;
+    }
   }
 
   of(term: string): readonly number[] {
-    return this.#lists.get(term) ?? [];
+    this.#read(Buffer.from(term), 0);
+    return this.#lists[this.#slots.list[this.#slotOfKey()] as number] as number[];
+  }
+
+  /** Makes the key of the term that begins there; gives where it ends. */
+  #read(bytes: Uint8Array, from: number): number {
+    let high = 0x811c9dc5;
+    let low = 0x2545f491;
+    let at = from;
+    for (; at < bytes.length; at++) {
+      const byte = bytes[at] as number;
+      if (byte === END) break;
+      high = Math.imul(high ^ byte, 0x01000193);
+      low = Math.imul(low ^ byte, 0x5bd1e995);
+      low ^= low >>> 15;
+    }
+    this.#key.high = high;
+    this.#key.low = low;
+    return at;
+  }
+
+  /** Where the key is, or would be. */
+  #slotOfKey(): number {
+    const { high, low } = this.#key;
+    const { size, high: highs, low: lows, list } = this.#slots;
+    let slot = (high ^ (high >>> 15) ^ low) & (size - 1);
+    while (list[slot] !== 0 && (highs[slot] !== high || lows[slot] !== low)) slot = (slot + 1) & (size - 1);
+    return slot;
+  }
+
+  /** The list of the key; a new one if it has none. */
+  #listOfKey(): number[] {
+    const slot = this.#slotOfKey();
+    const number = this.#slots.list[slot] as number;
+    if (number !== 0) return this.#lists[number] as number[];
+    const list: number[] = [];
+    this.#place(slot, this.#lists.push(list) - 1);
+    if (this.#lists.length > this.#slots.size / 2) this.#grow();
+    return list;
+  }
+
+  #place(slot: number, number: number): void {
+    this.#slots.high[slot] = this.#key.high;
+    this.#slots.low[slot] = this.#key.low;
+    this.#slots.list[slot] = number;
+  }
+
+  #grow(): void {
+    const { size, high, low, list } = this.#slots;
+    const newSize = 4 * size;
+    const column = () => new Int32Array(newSize);
+    this.#slots = { size: newSize, high: column(), low: column(), list: column() };
+    for (let slot = 0; slot < size; slot++) {
+      if (list[slot] === 0) continue;
+      this.#key.high = high[slot] as number;
+      this.#key.low = low[slot] as number;
+      this.#place(this.#slotOfKey(), list[slot] as number);
+    }
   }
 }
 

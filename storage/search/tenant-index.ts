@@ -1,7 +1,7 @@
 import type { Candidate, Neighbour } from "../../lib/search-features.ts";
 import { CONTEXT } from "./candidates.ts";
 import { type EntryRow, EntryTable } from "./entry-table.ts";
-import { Postings, type Terms } from "./postings.ts";
+import { type PackedTerms, Postings } from "./postings.ts";
 import type { Expected, LegsAnswer, LegsQuery } from "./protocol.ts";
 import { TextLeg, type TextMatches } from "./text-leg.ts";
 import type { Quantised, VectorMemory } from "./vector-memory.ts";
@@ -44,7 +44,7 @@ export class TenantIndex {
   }
 
   /** @param keepsVector the text is the one that the entry's vector was made of */
-  put(entry: EntryRow, terms: Terms, keepsVector: boolean): void {
+  put(entry: EntryRow, terms: PackedTerms, keepsVector: boolean): void {
     const old = this.#table.rowOf(entry.id);
     const vector = keepsVector && old !== undefined ? this.#vectors?.get(old) : null;
     if (old !== undefined) this.#vectors?.remove(old);

@@ -33,6 +33,7 @@ export class VectorTable {
     this.#scales[row] = scale;
     this.#memory.write(this.#blocks[block] as number, row % BLOCK_ROWS, integers);
     if (this.#center) this.#sign(row, this.#center);
+    else if (this.#count > ALL_COMPARED) this.#center = this.#findCenter();
   }
 
   remove(row: number): void {
@@ -50,7 +51,6 @@ export class VectorTable {
 
   /** Compares with a vector. Only the latest comparison of all tables of a memory is good. */
   compare(vector: Float32Array): Comparison {
-    if (this.#count > ALL_COMPARED) this.#center ??= this.#findCenter();
     const [memory, blocks, scales, center] = [this.#memory, this.#blocks, this.#scales, this.#center];
     const step = memory.ask(vector);
     if (center) memory.askSigns(step, center);
