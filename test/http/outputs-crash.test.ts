@@ -27,4 +27,4 @@ test("what was saved is there after a crash, whole, and found although search ha
   } finally {
     await server.stop();
   }
-}, 60_000);
+}, 150_000);

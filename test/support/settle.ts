@@ -5,17 +5,22 @@ export interface SettleOptions {
   what?: string;
 }
 
+/** On a cluster everything takes several processes, which share what cores there are. */
+const PATIENCE = process.env.AFFERENT_TEST_WORLD === "cluster" ? 3 : 1;
+
 /**
  * Asks `condition` again and again until it gives something other than `undefined`, `null` or `false`, and
  * returns that. A condition that throws counts as not yet true.
  *
- * @throws Error naming what was waited for, with the last error or value, after `within` ms (10,000).
+ * @throws Error naming what was waited for, with the last error or value, after `within` ms (10,000; three times
+ *   that on a cluster).
  */
 export async function settle<T>(
   condition: () => T | Promise<T>,
   { within = 10_000, every = 20, what = condition.toString() }: SettleOptions = {},
 ): Promise<Exclude<T, undefined | null | false>> {
-  const deadline = performance.now() + within;
+  const patience = within * PATIENCE;
+  const deadline = performance.now() + patience;
   let last: unknown;
   do {
     try {
@@ -29,5 +34,5 @@ export async function settle<T>(
     }
     await new Promise((resolve) => setTimeout(resolve, every));
   } while (performance.now() < deadline);
-  throw new Error(`not settled within ${within} ms: ${what} (last: ${String(last)})`, { cause: last });
+  throw new Error(`not settled within ${patience} ms: ${what} (last: ${String(last)})`, { cause: last });
 }
