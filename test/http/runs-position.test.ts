@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { act, at, keysOf, newRun } from "../support/runs.ts";
+import { startServer, type TestServer } from "../support/server.ts";
+import { settle } from "../support/settle.ts";
+import { makeWorld, OPERATOR_TOKEN, ok, refusal, type World } from "../support/tenancy.ts";
+
+let server: TestServer;
+let world: World;
+let member: string;
+
+beforeAll(async () => {
+  server = await startServer({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0" } });
+  world = await makeWorld(server, "runs-position");
+  member = ok(await world.member.get("/auth/me")).user.id;
+});
+afterAll(() => server?.stop());
+
+test("says what is ready and why, what waits for what, and what is the caller's", async () => {
+  const steps = [
+    { step_key: "a" },
+    { step_key: "mine", depends_on: ["a"], assigned_user_id: member },
+    { step_key: "free", depends_on: ["a"] },
+    { step_key: "end", depends_on: ["mine", "free"] },
+  ];
+  const run = await newRun(world.agent, { steps });
+  ok(await act(world.agent, run, "complete", { step_key: "a" }));
+  ok(await act(world.agent, run, "start", { step_key: "free" }));
+  const position = ok(await world.member.get(at(run, "position")));
+  expect(position.run.id).toBe(run.id);
+  expect(position.my_next).toMatchObject({ step_key: "mine", why_ready: "Done: a.", open_attempts: [] });
+  expect(keysOf(position.ready_steps)).toEqual(["mine", "free"]);
+  expect(position.ready_steps[1]).toMatchObject({
+    ...{ status: "in_progress", in_progress_since: expect.any(String) },
+    open_attempts: [{ actor_kind: "agent", actor_id: world.agentId, started_at: expect.any(String) }],
+  });
+  expect(position.blocked_steps).toEqual([
+    expect.objectContaining({ step_key: "end", waiting_on: ["mine", "free"] }),
+  ]);
+  expect(position.last_completed).toMatchObject({
+    step_key: "a",
+    actor_id: world.agentId,
+    handoff_offer_id: null,
+  });
+  expect(position.stale_steps).toEqual([]);
+  // The agent's owner has nothing here, and what is unassigned is in progress.
+  expect(ok(await world.agent.get(at(run, "position"))).my_next).toBeNull();
+});
+
+test("for an agent begins with its owner's step", async () => {
+  ok(await world.admin.patch(`/agents/${world.agentId}`, { owner_user_id: member }));
+  const run = await newRun(world.agent, {
+    steps: [{ step_key: "first" }, { step_key: "owned", assigned_user_id: member }],
+  });
+  expect(ok(await world.agent.get(at(run, "position"))).my_next).toMatchObject({ step_key: "owned" });
+  expect(ok(await world.admin.get(at(run, "position"))).my_next).toMatchObject({ step_key: "first" });
+});
+
+test("shows a step past its deadline as stale, and an event tells of it once", async () => {
+  ok(await world.agent.post(`/agents/${world.agentId}/interests`, { event_type: "service.run.step_stale" }));
+  const run = await newRun(world.agent, { steps: [{ step_key: "late", due_in_seconds: 1 }] });
+  const { stale_steps } = await settle(async () => {
+    const position = ok(await world.agent.get(at(run, "position")));
+    return position.stale_steps.length > 0 && position;
+  });
+  expect(stale_steps).toEqual([
+    expect.objectContaining({ step_key: "late", stale_reason: expect.any(String) }),
+  ]);
+  const told = await settle(async () => {
+    const { deliveries } = ok(await world.agent.get("/delivery/poll?wait=10"));
+    return deliveries.length > 0 && deliveries;
+  });
+  expect(told[0].payload).toMatchObject({
+    type: "service.run.step_stale",
+    data: { run_id: run.id, step_key: "late" },
+  });
+});
+
+test("hand-off offers are accepted by whoever goes on", async () => {
+  const steps = [
+    { step_key: "draft", completion_mode: "handoff_accepted" },
+    { step_key: "review", depends_on: ["draft"], assigned_user_id: member },
+  ];
+  const run = await newRun(world.agent, { steps });
+  const made = await world.agent.post(at(run, "handoff-offers"), { step_key: "draft", note: "please" });
+  expect(made).toMatchObject({
+    status: 201,
+    body: { status: "open", offered_by: { actor_id: world.agentId }, note: "please" },
+  });
+  const offer = `handoff-offers/${made.body.id}`;
+  expect(await world.admin.post(at(run, `${offer}/accept`), {})).toMatchObject(refusal(403, "forbidden"));
+  const accepted = ok(await world.member.post(at(run, `${offer}/accept`), {}));
+  expect(accepted).toMatchObject({
+    ...{
+      offer: { status: "accepted", decided_by: { actor_kind: "user", actor_id: member } },
+      run_completed: false,
+    },
+    ...{ completed_step: { step_key: "draft", status: "completed" }, attempt: { actor_id: member } },
+  });
+  expect(await world.member.post(at(run, `${offer}/decline`), {})).toMatchObject(refusal(409, "conflict"));
+  const { offers, total } = ok(await world.agent.get(at(run, "handoff-offers")));
+  expect([offers.length, total]).toEqual([1, 1]);
+  const [item] = ok(await world.agent.get(at(run, "history"))).items;
+  expect(item).toMatchObject({ step_key: "draft", handoff_offer_id: made.body.id });
+});

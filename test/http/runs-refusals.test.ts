@@ -1,0 +1,139 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { act, at, DIAMOND, newRun } from "../support/runs.ts";
+import { startServer, type TestServer } from "../support/server.ts";
+import { makeWorld, OPERATOR_TOKEN, ok, refusal, type World } from "../support/tenancy.ts";
+
+const ABSENT = "0199c0de-7a11-7c3e-9f00-5a1b2c3d4e5f";
+
+let server: TestServer;
+let world: World;
+
+beforeAll(async () => {
+  server = await startServer({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0" } });
+  world = await makeWorld(server, "runs-refusals");
+});
+afterAll(() => server?.stop());
+
+describe("refused, and nothing is changed", () => {
+  test.each<[string, object, number, string, object]>([
+    ["no goal", { goal: " " }, 400, "validation_failed", { field: "goal" }],
+    [
+      "a cycle",
+      {
+        steps: [
+          { step_key: "a", depends_on: ["b"] },
+          { step_key: "b", depends_on: ["a"] },
+        ],
+      },
+      400,
+      "validation_error",
+      { field: "steps.0.depends_on" },
+    ],
+    [
+      "a key twice",
+      { steps: [{ step_key: "a" }, { step_key: "a" }] },
+      400,
+      "validation_error",
+      { field: "steps.1.step_key" },
+    ],
+    [
+      "an unknown dependency",
+      { steps: [{ step_key: "a", depends_on: ["z"] }] },
+      400,
+      "validation_error",
+      { field: "steps.0.depends_on" },
+    ],
+    ["a template and steps", { template_id: ABSENT }, 400, "validation_error", { field: "steps" }],
+    [
+      "an unknown template",
+      { template_id: ABSENT, steps: undefined },
+      404,
+      "not_found",
+      { resource_id: ABSENT },
+    ],
+    [
+      "assignments without a template",
+      { step_assignments: [{ step_key: "a", assigned_user_id: "usr_x" }] },
+      400,
+      "validation_error",
+      { field: "step_assignments" },
+    ],
+    [
+      "an unknown person",
+      { steps: [{ step_key: "a", assigned_user_id: "usr_x" }] },
+      400,
+      "validation_error",
+      { field: "steps.0.assigned_user_id" },
+    ],
+    ["an unknown project", { project_id: "nowhere" }, 400, "validation_error", { field: "project_id" }],
+    ["a project's id", { project_id: ABSENT }, 400, "validation_error", { field: "project_id" }],
+  ])("a run with %s", async (_, body, status, code, details) => {
+    const before = ok(await world.agent.get("/runs")).length;
+    expect(await world.agent.post("/runs", { goal: "g", steps: DIAMOND, ...body })).toMatchObject(
+      refusal(status, code, details),
+    );
+    expect(ok(await world.agent.get("/runs")).length).toBe(before);
+  });
+
+  test.each<[string, string, object, number, string]>([
+    ["start what is blocked", "start", { step_key: "b" }, 409, "step_not_ready"],
+    ["start an unknown step", "start", { step_key: "z" }, 404, "not_found"],
+    ["complete what is blocked", "complete", { step_key: "d" }, 409, "step_not_ready"],
+    [
+      "complete what only a hand-off completes",
+      "complete",
+      { step_key: "handed" },
+      409,
+      "step_not_completable",
+    ],
+    [
+      "attest what is no criterion",
+      "complete",
+      { step_key: "a", criterion_key: "z" },
+      400,
+      "validation_error",
+    ],
+    [
+      "keep what is no artifact",
+      "complete",
+      {
+        step_key: "a",
+        artifact_contents: [{ artifact_id: ABSENT, content_base64: "aGk=", mime_type: "text/plain" }],
+      },
+      400,
+      "validation_error",
+    ],
+    [
+      "keep what is no base64",
+      "complete",
+      {
+        step_key: "a",
+        artifact_contents: [{ artifact_id: ABSENT, content_base64: "?", mime_type: "text/plain" }],
+      },
+      400,
+      "validation_failed",
+    ],
+    ["skip without a reason", "skip", { step_key: "a" }, 400, "validation_failed"],
+    ["reopen what is ready", "reopen", { step_key: "a", reason: "r" }, 409, "step_not_reopenable"],
+  ])("to %s", async (_, what, body, status, code) => {
+    const run = await newRun(world.agent, {
+      steps: [...DIAMOND, { step_key: "handed", completion_mode: "handoff_accepted" }],
+    });
+    const before = ok(await world.agent.get(`/runs/${run.id}`));
+    expect(await act(world.agent, run, what, body)).toMatchObject(refusal(status, code));
+    expect(ok(await world.agent.get(`/runs/${run.id}`))).toEqual(before);
+  });
+
+  test("an artifact whose pointer has other keys, or that belongs to no record", async () => {
+    const run = await newRun(world.agent);
+    const pointer = { uri: "file:///x", secret: "y" };
+    expect(await world.agent.post(at(run, "artifacts"), { kind: "k", pointer })).toMatchObject(
+      refusal(400, "validation_failed"),
+    );
+    const body = { kind: "k", pointer: {}, step_record_id: ABSENT };
+    expect(await world.agent.post(at(run, "artifacts"), body)).toMatchObject(
+      refusal(400, "validation_error", { field: "step_record_id" }),
+    );
+    expect(ok(await world.agent.get(at(run, "artifacts")))).toEqual({ artifacts: [], total: 0 });
+  });
+});
