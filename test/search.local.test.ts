@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
@@ -6,14 +6,21 @@ import { LocalIndex } from "../storage/search/local-index.ts";
 import { ERASURES_CURSOR, MOST_AWAY_MS } from "../storage/search/protocol.ts";
 import { entry, query, TENANT, vector } from "./suites/search/samples.ts";
 import { searchSuite } from "./suites/search.ts";
+import { settle } from "./support/settle.ts";
 
 const newFolder = () => mkdtemp(join(tmpdir(), "afferent-search-"));
 
 async function openIn(folder: string): Promise<LocalIndex> {
-  const index = new LocalIndex(folder, () => {});
+  const index = new LocalIndex({ dataDir: folder, onDeath() {} });
   await index.ready();
   return index;
 }
+
+/** Waits until no thread has the file open: the last one takes its log along. */
+const gone = (folder: string) =>
+  settle(async () => !(await readdir(folder)).some((name) => name.endsWith("-wal")), {
+    what: "the thread's end",
+  });
 
 describe("the local index", () => {
   searchSuite({
@@ -68,6 +75,51 @@ describe("the local index", () => {
       expect((await third.legs(query("vicuna"))).candidates).toEqual([]);
       expect(await third.cursor(ERASURES_CURSOR)).toBeNull();
       await third.close();
+    });
+
+    test("is made by the first entry; what is asked before needs no thread", async () => {
+      const index = await openIn(folder);
+      await index.useModel("m");
+      expect(await index.cursor("memories")).toBeNull();
+      await index.setCursor("memories", "here");
+      expect(await index.cursor("memories")).toBe("here");
+      expect([await index.gap(), await index.unembedded(10)]).toEqual([0, []]);
+      expect(await index.drop(TENANT, "memory", ["id-1"])).toEqual({ entries: 0, vectors: 0 });
+      expect(await readdir(folder)).toEqual([]);
+      await index.put(TENANT, [entry({ text: "quoll" })]);
+      expect(await index.gap()).toBe(1);
+      // Nothing is taken for known by a new file that the old one knew.
+      expect(await index.cursor("memories")).toBeNull();
+      await index.close();
+    });
+
+    test("is there for the next question when its thread has gone", async () => {
+      const index = new LocalIndex({ dataDir: folder, onDeath() {}, idleMs: 1 });
+      await index.useModel("m");
+      const marked = entry({ id: "marked", text: "potoroo" });
+      await index.put(TENANT, [marked, entry({ text: "bilby" })]);
+      await index.setCursor("memories", "here");
+      await gone(folder);
+      const missing = await index.unembedded(10);
+      expect(missing).toHaveLength(2);
+      const rows = missing.map((each) => ({ ...each, vector: vector(1, 2) }));
+      await gone(folder);
+      expect(await index.setVectors("m", rows)).toBe(2);
+      expect(await index.unembedded(10)).toEqual([]);
+      await gone(folder);
+      const { candidates } = await index.legs(query("potoroo", { vector: vector(1, 2) }));
+      expect(candidates.find(({ id }) => id === marked.id)?.cosine).toBeCloseTo(1, 2);
+      expect(await index.cursor("memories")).toBe("here");
+      await index.close();
+    });
+
+    test("that cannot be opened is said to whoever asks, and tried again", async () => {
+      const index = new LocalIndex({ dataDir: join(folder, "later"), onDeath() {} });
+      await expect(index.put(TENANT, [entry({ text: "kowari" })])).rejects.toThrow("unable to open");
+      await mkdir(join(folder, "later"));
+      await index.put(TENANT, [entry({ text: "kowari" })]);
+      expect((await index.legs(query("kowari"))).candidates).toHaveLength(1);
+      await index.close();
     });
 
     test("that cannot be read is made anew", async () => {

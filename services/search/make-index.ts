@@ -23,7 +23,7 @@ async function localIndex(dataDir: string, onDeath: (error: Error) => void): Pro
   const { LocalIndex } = await import("../../storage/search/local-index.ts");
   // On a node whose record is MongoDB nobody else makes it.
   await mkdir(dataDir, { recursive: true });
-  return new LocalIndex(dataDir, onDeath);
+  return new LocalIndex({ dataDir, onDeath });
 }
 
 async function atlasIndex(store: Store): Promise<SearchIndex> {

@@ -1,8 +1,10 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { SearchEntry, SearchKind } from "../../lib/search-entry.ts";
 import { Channel } from "../sqlite/channel.ts";
+import { OnDemand } from "../sqlite/on-demand.ts";
 import { type PackedCandidates, unpackCandidates } from "./candidates.ts";
 import type { Model } from "./file.ts";
 import type {
@@ -17,7 +19,7 @@ import type {
 const FILE = "search.db";
 const CODE_CACHE = fileURLToPath(new URL("../../node_modules/.cache/afferent/code", import.meta.url));
 /** What search asks an index for: the local one of a node, or the one of Atlas. */
-export type SearchIndex = Omit<LocalIndex, "pending">;
+export type SearchIndex = Pick<LocalIndex, keyof LocalIndex>;
 
 /** What is put travels in parts, so that no search waits long behind it. */
 const PART = 50;
@@ -27,39 +29,91 @@ const LOAD_PATIENCE_MS = 5000;
 
 type PackedAnswer = LegsAnswer<PackedCandidates>;
 
+/** What is held in memory is let go of after five quiet minutes: there is nothing left then that the thread is for. */
+const IDLE_MS = 330_000;
+const DAY_MS = 86_400_000;
+
+interface Options {
+  /** The file is in it. */
+  dataDir: string;
+  /** Is told when the thread fails; the next that asks has a new one. */
+  onDeath(error: Error): void;
+  /** How long the thread stays when it is asked nothing. */
+  idleMs?: number;
+}
+
+/** How far a domain has been caught up with; `savedAt` on the clock of `performance.now()`. */
+interface Cursor {
+  value: string | null;
+  savedAt: number;
+}
+
 /**
  * The index of a node in a thread of its own: words and vectors of all tenants in `DATA_DIR/search.db`, and in memory
- * those that are being asked. It is derived from the store, and made anew when it cannot be used.
+ * those that are being asked. It is derived from the store, and made anew when it cannot be used. The thread is there
+ * from the first entry or search on, and while there is something to do for it.
  */
 export class LocalIndex {
-  readonly #channel: Channel<SearchRequest>;
+  readonly #file: string;
+  readonly #thread: OnDemand<SearchRequest>;
   readonly #loading = new Map<string, Promise<void>>();
+  /** As long as the thread runs, and while it rests: another one may find another file. */
+  readonly #cursors = new Map<string, Cursor>();
+  #model: string | null = null;
+  /** What was put: how often, and when last. */
+  #puts = 0;
+  #putAt = Number.NEGATIVE_INFINITY;
+  /** Every entry had its vector when this many were put. */
+  #embeddedPuts = Number.NaN;
 
-  /** @param onDeath is told when the thread fails: it answers nothing more */
-  constructor(dataDir: string, onDeath: (error: Error) => void) {
+  constructor({ dataDir, onDeath, idleMs = IDLE_MS }: Options) {
+    this.#file = join(dataDir, FILE);
     const entry = new URL("./worker.ts", import.meta.url).href;
-    const settings = { file: join(dataDir, FILE), cache: CODE_CACHE, entry };
-    this.#channel = new Channel(settings, ({ message }) => new Error(message), onDeath);
+    const settings = { file: this.#file, cache: CODE_CACHE, entry };
+    const start = () => {
+      this.#cursors.clear();
+      const channel = new Channel<SearchRequest>(settings, ({ message }) => new Error(message), onDeath);
+      if (this.#model !== null) channel.request({ op: "useModel", model: this.#model }).catch(() => {});
+      return channel;
+    };
+    this.#thread = new OnDemand({ start, idleMs });
   }
 
   /** Rejects with the reason when it cannot be used. */
-  ready(): Promise<void> {
-    return this.#channel.ready();
+  async ready(): Promise<void> {
+    if (!this.#isBlank()) await this.#thread.get().ready();
+  }
+
+  /** Nothing was ever put: there is no need to ask. */
+  #isBlank(): boolean {
+    return !this.#thread.isRunning && !existsSync(this.#file);
+  }
+
+  #request<T>(request: SearchRequest): Promise<T> {
+    return this.#thread.get().request(request);
   }
 
   /** Fulfils when all can be found. An older version never replaces a newer one. */
   async put(tenant_id: string, entries: readonly SearchEntry[]): Promise<void> {
-    for (let from = 0; from < entries.length; from += PART)
-      await this.#channel.request({ op: "put", tenant_id, entries: entries.slice(from, from + PART) });
+    for (let from = 0; from < entries.length; from += PART) {
+      this.#puts++;
+      await this.#request({ op: "put", tenant_id, entries: entries.slice(from, from + PART) });
+    }
+    this.#putAt = performance.now();
   }
 
   /** Erases entries with all that is known of them; gives how many there were. */
-  drop(tenant_id: string, kind: SearchKind, ids: string[]): Promise<{ entries: number; vectors: number }> {
-    return this.#channel.request({ op: "drop", tenant_id, kind, ids });
+  async drop(
+    tenant_id: string,
+    kind: SearchKind,
+    ids: string[],
+  ): Promise<{ entries: number; vectors: number }> {
+    if (this.#isBlank()) return { entries: 0, vectors: 0 };
+    return this.#request({ op: "drop", tenant_id, kind, ids });
   }
 
-  dropTenant(tenant_id: string): Promise<void> {
-    return this.#channel.request({ op: "dropTenant", tenant_id });
+  async dropTenant(tenant_id: string): Promise<void> {
+    if (!this.#isBlank()) await this.#request({ op: "dropTenant", tenant_id });
   }
 
   /**
@@ -68,8 +122,7 @@ export class LocalIndex {
    */
   async legs(query: LegsQuery): Promise<LegsAnswer> {
     const find = { op: "find", query } as const;
-    const answer =
-      (await this.#channel.request<PackedAnswer | null>(find)) ?? (await this.#legsWhenLoaded(query));
+    const answer = (await this.#request<PackedAnswer | null>(find)) ?? (await this.#legsWhenLoaded(query));
     return { ...answer, candidates: unpackCandidates(answer.candidates) };
   }
 
@@ -80,14 +133,14 @@ export class LocalIndex {
       this.#load(query.tenant_id, query.kind),
       setTimeout(LOAD_PATIENCE_MS, undefined, { signal }).catch(() => {}),
     ]).finally(() => patience.abort());
-    return this.#channel.request<PackedAnswer>({ op: "find", query, partial: true });
+    return this.#request<PackedAnswer>({ op: "find", query, partial: true });
   }
 
   /** Loads a tenant, slice by slice, once for all that wait for it. */
   #load(tenant_id: string, kind: SearchKind): Promise<void> {
     const key = `${tenant_id} ${kind}`;
     const load = async () => {
-      while (!(await this.#channel.request<boolean>({ op: "load", tenant_id, kind })));
+      while (!(await this.#request<boolean>({ op: "load", tenant_id, kind })));
     };
     const loading = this.#loading.get(key) ?? load().finally(() => this.#loading.delete(key));
     this.#loading.set(key, loading);
@@ -96,19 +149,31 @@ export class LocalIndex {
     return loading;
   }
 
-  /** Vectors of any other model do not count from now on. Null: no vectors. */
-  useModel(model: string | null): Promise<Model | null> {
-    return this.#channel.request({ op: "useModel", model });
+  /** Vectors of any other model do not count from now on. Null: no vectors, or nothing that could have one. */
+  async useModel(model: string | null): Promise<Model | null> {
+    this.#model = model;
+    this.#embeddedPuts = Number.NaN;
+    if (!this.#thread.isRunning && (model === null || this.#isBlank())) return null;
+    return this.#request({ op: "useModel", model });
   }
 
   /** Some of the entries that have no vector of the model yet, after leaving out the first `skip`. */
-  unembedded(limit: number, skip = 0): Promise<Unembedded[]> {
-    return this.#channel.request({ op: "unembedded", limit, skip });
+  async unembedded(limit: number, skip = 0): Promise<Unembedded[]> {
+    const puts = this.#puts;
+    if (this.#isEmbedded()) return [];
+    const rows = await this.#request<Unembedded[]>({ op: "unembedded", limit, skip });
+    if (rows.length === 0 && skip === 0) this.#embeddedPuts = puts;
+    return rows;
+  }
+
+  /** Whether it is known that no vector is missing. */
+  #isEmbedded(): boolean {
+    return this.#model === null || this.#puts === this.#embeddedPuts || this.#isBlank();
   }
 
   /** Sets vectors of texts that are still there; gives how many those were. */
   setVectors(model: string, rows: VectorRow[]): Promise<number> {
-    return this.#channel.request({ op: "setVectors", model, rows });
+    return this.#request({ op: "setVectors", model, rows });
   }
 
   /** Pairs of one owner, scope and type, one of them in `ids`, whose cosine is `least` or more. */
@@ -120,32 +185,42 @@ export class LocalIndex {
   ): Promise<NearDuplicate[]> {
     for (;;) {
       const request = { op: "nearDuplicates", tenant_id, kind, ids, least } as const;
-      const pairs = await this.#channel.request<NearDuplicate[] | null>(request);
+      const pairs = await this.#request<NearDuplicate[] | null>(request);
       if (pairs) return pairs;
       await this.#load(tenant_id, kind);
     }
   }
 
   /** How many entries have no vector of the model. */
-  gap(tenant_id?: string, kind?: SearchKind): Promise<number> {
+  async gap(tenant_id?: string, kind?: SearchKind): Promise<number> {
+    if (this.#isEmbedded()) return 0;
     const of = { ...(tenant_id !== undefined && { tenant_id }), ...(kind && { kind }) };
-    return this.#channel.request({ op: "gap", ...of });
+    return this.#request({ op: "gap", ...of });
   }
 
-  cursor(name: string): Promise<string | null> {
-    return this.#channel.request({ op: "cursor", name });
+  async cursor(name: string): Promise<string | null> {
+    const known = this.#cursors.get(name);
+    if (known) return known.value;
+    if (this.#isBlank()) return null;
+    const value = await this.#request<string | null>({ op: "cursor", name });
+    this.#cursors.set(name, { value, savedAt: Number.NEGATIVE_INFINITY });
+    return value;
   }
 
-  setCursor(name: string, value: string): Promise<void> {
-    return this.#channel.request({ op: "setCursor", name, value });
-  }
-
-  /** Requests that wait for their answer. */
-  get pending(): number {
-    return this.#channel.pending;
+  /** It is kept on the disk when something was put since it last was, or a day has passed: others wake no thread. */
+  async setCursor(name: string, value: string): Promise<void> {
+    const now = performance.now();
+    const savedAt = this.#cursors.get(name)?.savedAt ?? Number.NEGATIVE_INFINITY;
+    const isDue = this.#putAt >= savedAt || now - savedAt > DAY_MS;
+    if (!isDue || this.#isBlank()) {
+      this.#cursors.set(name, { value, savedAt });
+      return;
+    }
+    await this.#request({ op: "setCursor", name, value });
+    this.#cursors.set(name, { value, savedAt: now });
   }
 
   close(): Promise<void> {
-    return this.#channel.close();
+    return this.#thread.close();
   }
 }

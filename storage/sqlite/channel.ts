@@ -32,7 +32,10 @@ export class Channel<Request> {
     this.#worker = new Worker(new URL("./thread.mjs", import.meta.url), { workerData: settings });
     this.#ready = new Promise((resolve, reject) => {
       this.#worker.once("message", (hello: Hello) => {
-        if (!hello.ready) return reject(new Error(hello.reason));
+        if (!hello.ready) {
+          this.#die(new Error(hello.reason));
+          return reject(this.#dead);
+        }
         this.#worker.on("message", (message: Reply | typeof CLOSED) => this.#receive(message));
         resolve();
       });

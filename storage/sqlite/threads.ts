@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Channel, type ErrorMaker } from "./channel.ts";
+import { OnDemand } from "./on-demand.ts";
 import type { ReadRequest, WriteRequest } from "./protocol.ts";
 
 /** The threads that own the data file's connections. */
@@ -18,7 +19,6 @@ export type Threads = {
 /** As trusted as the code beside it, and shared by all data directories; without it threads start slower and larger. */
 const CODE_CACHE = fileURLToPath(new URL("../../node_modules/.cache/afferent/code", import.meta.url));
 
-/** A scanner that was asked nothing for so long is ended: its thread takes 10 MB. */
 const SCANNER_IDLE_MS = 60_000;
 
 /** Name of the data file inside the data directory. */
@@ -36,8 +36,9 @@ export async function startThreads(
     entry: new URL(entry, import.meta.url).href,
   });
   const writer = new Channel<WriteRequest>(settings("./writer.ts"), makeError, onDeath);
-  const reader = new Channel<ReadRequest>(settings("./reader.ts"), makeError, onDeath);
-  const scanner = new Scanner(() => new Channel<ReadRequest>(settings("./reader.ts"), makeError, onDeath));
+  const newReader = () => new Channel<ReadRequest>(settings("./reader.ts"), makeError, onDeath);
+  const reader = newReader();
+  const scanner = new OnDemand({ start: newReader, idleMs: SCANNER_IDLE_MS });
   const close = async () => {
     // readers first: a checkpoint of the whole log needs them gone
     await Promise.all([reader.close(), scanner.close()]);
@@ -52,40 +53,6 @@ export async function startThreads(
   const getScanner = () => scanner.get();
   writer.onLongLog = checkpointing(writer, getScanner);
   return { writer, reader, scanner: getScanner, makeError, close };
-}
-
-/** A reader's thread that comes when it is asked for and goes when it is not. */
-class Scanner {
-  readonly #start: () => Channel<ReadRequest>;
-  #channel: Channel<ReadRequest> | undefined;
-  #timer: NodeJS.Timeout | undefined;
-  #left: Promise<void> = Promise.resolve();
-
-  constructor(start: () => Channel<ReadRequest>) {
-    this.#start = start;
-  }
-
-  /** To be asked at once: it may be ended in a later turn of the event loop. */
-  get(): Channel<ReadRequest> {
-    this.#timer ??= setTimeout(() => this.#rest(), SCANNER_IDLE_MS).unref();
-    this.#timer.refresh();
-    this.#channel ??= this.#start();
-    return this.#channel;
-  }
-
-  /** Lets it finish and end. */
-  close(): Promise<void> {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    if (this.#channel) this.#left = this.#channel.close();
-    this.#channel = undefined;
-    return this.#left;
-  }
-
-  #rest(): void {
-    if (this.#channel?.pending) this.#timer?.refresh();
-    else void this.close();
-  }
 }
 
 /** Has the log copied into the file beside the writer, which would hold up all commits for as long as that takes. */

@@ -41,6 +41,6 @@ test("a start does not load Node's second HTTP client", () => {
   expect(loaded.parts).toEqual([]);
 });
 
-test("a start needs no thread for long scans: its looks are bounded", () => {
-  expect(loaded.threads).toEqual(["reader.ts", "worker.ts", "writer.ts"]);
+test("a start needs no thread for long scans, as its looks are bounded, nor one for search, as there is nothing to find", () => {
+  expect(loaded.threads).toEqual(["reader.ts", "writer.ts"]);
 });
