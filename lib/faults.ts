@@ -103,6 +103,11 @@ export function invalidValue(field: string, message: string, details: Record<str
   return new Fault("validation_error", message, { field, ...details });
 }
 
+/** A request that is valid and breaks a rule of the domain. */
+export function ruleBroken(rule: string, message: string, details: Record<string, unknown> = {}): Fault {
+  return new Fault("business_rule_violation", message, { rule, message, ...details });
+}
+
 /** A cursor that no answer ever gave. */
 export function invalidCursor(cursor: string): Fault {
   const expected = "the next_cursor of an earlier answer";

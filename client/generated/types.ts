@@ -2301,6 +2301,7 @@ export interface MemoriesLineageResult {
     /** How the merge came up. */
     origin: string;
   }>;
+  /** Another has its place: it was replaced, or merged into that. */
   superseded: boolean;
   supersedes_target: string | null;
 }

@@ -1,7 +1,7 @@
 import type { ServiceBroker } from "moleculer";
 import type { Filter } from "mongodb";
 import type { Caller } from "../../lib/caller.ts";
-import { Fault, invalidValue } from "../../lib/faults.ts";
+import { type Fault, invalidValue, ruleBroken } from "../../lib/faults.ts";
 import { deliveryTo, type Receiver } from "../../mixins/receiver.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
 import type { Store } from "../../storage/connection.ts";
@@ -162,10 +162,7 @@ export function newReplays({ broker, store, deliveries, announceReady }: Parts) 
 }
 
 function noEvent(rule: string, message: string): Fault {
-  return new Fault("business_rule_violation", `It is no event that could be replayed: ${message}`, {
-    rule,
-    message,
-  });
+  return ruleBroken(rule, `It is no event that could be replayed: ${message}`, { message });
 }
 
 const NOTE = "; replay: ";

@@ -111,6 +111,15 @@ export function eventsService(runtime: Runtime): ServiceSchema {
         load(params.tenant_id, params.event_ids),
       ),
 
+      /** The subject of an event, named by its id or its producer's; null without one, and for an event that is not there. */
+      subject_of: idempotent<{ tenant_id: string; id: string }>(async ({ params: { tenant_id, id } }) => {
+        const projection = { subject: 1 };
+        const row =
+          (await events.findOne(tenant_id, { _id: id }, { projection })) ??
+          (await events.findOne(tenant_id, { ce_id: id }, { projection }));
+        return row?.subject ?? null;
+      }),
+
       /** Publishes an event of the service itself. */
       emit: internal<{ tenant_id: string } & Emission>(({ params: { tenant_id, ...emission } }) =>
         publisher.publish(emitted(emission, new Date(store.now())), { tenant_id, publisher_id: null }),

@@ -14,7 +14,7 @@ export interface FindingDoc extends TenantDocument {
   recorded_at: Date;
 }
 
-/** How far an agent has read; `_id` is the agent's. */
+/** How far an agent has read; `_id` is the agent's. Under the tenant's, the last place of what was erased (places.ts). */
 export interface CursorDoc extends TenantDocument {
   seq: number;
   updated_at: Date;

@@ -4,6 +4,7 @@ import { Loop } from "../../mixins/loop.ts";
 import { action, idempotent, type ServiceFactory } from "../runtime.ts";
 import { listFindings } from "./findings.contract.ts";
 import { CursorModel, FindingModel } from "./findings.model.ts";
+import { keepPlaces } from "./places.ts";
 import { readFindings } from "./read.ts";
 import { Relay } from "./relay.ts";
 
@@ -12,9 +13,10 @@ const SWEEP_MS = 2_000;
 export const findingsService: ServiceFactory = ({ store }) => {
   const findings = store.collection(FindingModel);
   const cursors = store.collection(CursorModel);
+  const parts = { findings, cursors, now: () => new Date(store.now()) };
   let broker: ServiceBroker;
   let loop: Loop;
-  const relay = new Relay(findings, () => broker);
+  const relay = new Relay(parts, () => broker);
 
   return {
     name: "findings",
@@ -22,13 +24,15 @@ export const findingsService: ServiceFactory = ({ store }) => {
       list: action(listFindings, async (ctx) => {
         // What was answered as written before is in the sequence then.
         await relay.run(ctx.meta.caller.tenant_id);
-        return readFindings({ findings, cursors, now: () => new Date(store.now()) }, ctx);
+        return readFindings(parts, ctx);
       }),
 
       /** Removes the findings of memories that are erased; says how many. */
-      erase_memories: idempotent<EraseMemories>(async ({ params }) => ({
-        findings: await eraseRows(findings, params, { _id: { $in: params.ids } }),
-      })),
+      erase_memories: idempotent<EraseMemories>(async ({ params }) => {
+        const { tenant_id, ids, dry_run } = params;
+        if (!dry_run) await keepPlaces(parts, tenant_id, ids);
+        return { findings: await eraseRows(findings, params, { _id: { $in: ids } }) };
+      }),
     },
 
     events: {

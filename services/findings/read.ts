@@ -1,15 +1,9 @@
 import type { AgentCaller, Call } from "../../lib/caller.ts";
 import { summaryOf } from "../../lib/quoted.ts";
 import { type ReadableMemory, readableMemories, standingMemories } from "../../mixins/readable-memories.ts";
-import { isDuplicateKey, type TenantCollection } from "../../storage/collection.ts";
 import { renderBrief } from "./brief.ts";
-import type { CursorDoc, FindingDoc } from "./findings.model.ts";
-
-interface Parts {
-  findings: TenantCollection<FindingDoc>;
-  cursors: TenantCollection<CursorDoc>;
-  now(): Date;
-}
+import type { FindingDoc } from "./findings.model.ts";
+import { advance, lastPlace, type Parts } from "./places.ts";
 
 interface Params {
   limit?: number;
@@ -29,7 +23,10 @@ export async function readFindings(parts: Parts, ctx: Call<Params>) {
   const { tenant_id, agent_id } = ctx.meta.caller as AgentCaller;
   const cursor = await parts.cursors.findOne(tenant_id, { _id: agent_id });
   const previous_seq = cursor?.seq ?? 0;
-  const { rows, end, more_available } = await newFindings(parts, ctx, since_seq ?? previous_seq);
+  // A cursor that stood behind places yet to be given would pass over what gets them.
+  const start =
+    since_seq === undefined ? previous_seq : Math.min(since_seq, await lastPlace(parts, tenant_id));
+  const { rows, end, more_available } = await newFindings(parts, ctx, start);
   const contents = await readableMemories(
     ctx,
     rows.map((row) => row._id),
@@ -72,21 +69,6 @@ async function newFindings({ findings, now }: Parts, ctx: Call<Params>, start: n
     if (rows.length < CHUNK) return { rows: found, end, more_available: false };
   }
   return { rows: found, end, more_available: true };
-}
-
-/** Moves an agent's cursor forward, never back; gives where it is then. */
-async function advance({ cursors, now }: Parts, tenant_id: string, agent_id: string, seq: number) {
-  const moved = { seq, updated_at: now() };
-  if (await cursors.update(tenant_id, { _id: agent_id, seq: { $lt: seq } }, { $set: moved })) return seq;
-  const there = await cursors.findOne(tenant_id, { _id: agent_id });
-  if (there) return there.seq;
-  try {
-    await cursors.insert({ _id: agent_id, tenant_id, ...moved });
-    return seq;
-  } catch (err) {
-    if (isDuplicateKey(err)) return advance({ cursors, now } as Parts, tenant_id, agent_id, seq);
-    throw err;
-  }
 }
 
 function present({ seq, agent_id, origin, from_scope, recorded_at }: FindingDoc, memory: ReadableMemory) {

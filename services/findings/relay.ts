@@ -1,8 +1,8 @@
 import type { ServiceBroker } from "moleculer";
 import type { MemoryScope } from "../../lib/visibility.ts";
 import { Actor } from "../../mixins/actor.ts";
-import { isDuplicateKey, type TenantCollection } from "../../storage/collection.ts";
-import type { FindingDoc } from "./findings.model.ts";
+import { isDuplicateKey } from "../../storage/collection.ts";
+import { lastPlace, type Parts } from "./places.ts";
 
 /** A memory that became institutional, as `memories.findings_due` gives it. */
 interface DueFinding {
@@ -22,13 +22,13 @@ const BATCH = 200;
  * the one before it is durable, so whoever sees a place sees all before it: no reader passes a gap.
  */
 export class Relay {
-  readonly #findings: TenantCollection<FindingDoc>;
+  readonly #parts: Parts;
   readonly #broker: () => ServiceBroker;
   /** Of one node one at a time; between nodes the unique place decides. */
   readonly #turns = new Actor();
 
-  constructor(findings: TenantCollection<FindingDoc>, broker: () => ServiceBroker) {
-    this.#findings = findings;
+  constructor(parts: Parts, broker: () => ServiceBroker) {
+    this.#parts = parts;
     this.#broker = broker;
   }
 
@@ -46,7 +46,7 @@ export class Relay {
     const asked = { tenant_id, limit: BATCH };
     const due = await this.#broker().call<DueFinding[], unknown>("memories.findings_due", asked);
     for (const [tenant, those] of Map.groupBy(due, (each) => each.tenant_id)) {
-      let last = await this.#last(tenant);
+      let last = await lastPlace(this.#parts, tenant);
       for (const each of those) last = await this.#place(each, last);
       const ids = those.map(({ memory_id }) => memory_id);
       await this.#broker().call("memories.findings_placed", { tenant_id: tenant, ids });
@@ -54,25 +54,20 @@ export class Relay {
     return due.length === BATCH;
   }
 
-  async #last(tenant_id: string): Promise<number> {
-    const options = { sort: { seq: -1 } as const, limit: 1, projection: { seq: 1 } };
-    const [row] = await this.#findings.find(tenant_id, {}, options);
-    return row?.seq ?? 0;
-  }
-
   /** Writes it behind the last place that is known; gives the last place from then on. */
   async #place(due: DueFinding, last: number): Promise<number> {
+    const { findings } = this.#parts;
     const { memory_id: _id, tenant_id, agent_id, origin, from_scope, at } = due;
     const row = { _id, tenant_id, agent_id, origin, from_scope, recorded_at: new Date(at) };
     for (let seq = last + 1; ; ) {
       try {
-        await this.#findings.insert({ ...row, seq });
+        await findings.insert({ ...row, seq });
         return seq;
       } catch (err) {
         if (!isDuplicateKey(err)) throw err;
         // It has its place already, or another node took this one.
-        if (await this.#findings.findOne(tenant_id, { _id }, { projection: { seq: 1 } })) return seq - 1;
-        seq = (await this.#last(tenant_id)) + 1;
+        if (await findings.findOne(tenant_id, { _id }, { projection: { seq: 1 } })) return seq - 1;
+        seq = (await lastPlace(this.#parts, tenant_id)) + 1;
       }
     }
   }

@@ -232,7 +232,9 @@ export async function* fromBase64(characters: AsyncIterable<string>): AsyncGener
     const bytes = Buffer.from(text.slice(0, whole), "base64");
     // Decoding passes over what is no base64: then there are fewer bytes than there must be.
     const padding = text[whole - 1] !== "=" ? 0 : text[whole - 2] === "=" ? 2 : 1;
-    if (bytes.length !== (whole / 4) * 3 - padding) throw new RangeError("it holds other characters");
+    // And it takes the alphabet for URLs too, which is another one.
+    if (bytes.length !== (whole / 4) * 3 - padding || /[-_]/.test(text))
+      throw new RangeError("it holds other characters");
     padded = padding > 0;
     yield bytes;
   }

@@ -1,6 +1,6 @@
 import type { ActionSchema } from "moleculer";
 import type { Call } from "../../lib/caller.ts";
-import { Fault, notFound } from "../../lib/faults.ts";
+import { notFound, ruleBroken } from "../../lib/faults.ts";
 import { newId } from "../../lib/ids.ts";
 import { newSigningSecret, rotate, sealSigningSecret } from "../../mixins/signing-secrets.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
@@ -37,7 +37,7 @@ export function registerActions(
   async function requireRoom(tenant_id: string, _id: string): Promise<void> {
     if ((await webhooks.count(tenant_id, { _id: { $ne: _id } })) < MOST_WEBHOOKS) return;
     const message = `There are ${MOST_WEBHOOKS} webhooks already: delete one first.`;
-    throw new Fault("business_rule_violation", message, { rule: "webhook_limit", message });
+    throw ruleBroken("webhook_limit", message);
   }
 
   return {

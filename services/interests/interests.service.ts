@@ -1,7 +1,7 @@
 import type { ServiceBroker, ServiceSchema } from "moleculer";
 import type { Call } from "../../lib/caller.ts";
 import type { CloudEvent } from "../../lib/cloudevents.ts";
-import { Fault, notFound } from "../../lib/faults.ts";
+import { Fault, notFound, ruleBroken } from "../../lib/faults.ts";
 import { newId } from "../../lib/ids.ts";
 import { type RoutingChanged, raiseRouting } from "../../mixins/routing-change.ts";
 import { isDuplicateKey } from "../../storage/collection.ts";
@@ -106,11 +106,7 @@ export function interestsService({ store }: Runtime): ServiceSchema {
   async function conflictWith({ tenant_id, conflict_key }: InterestDoc): Promise<Fault> {
     const other = await interests.findOne(tenant_id, { conflict_key });
     const message = "The agent has an interest in this event type with this filter already.";
-    return new Fault("business_rule_violation", message, {
-      rule: "interest_conflict",
-      message,
-      existing_resource_id: other?._id ?? null,
-    });
+    return ruleBroken("interest_conflict", message, { existing_resource_id: other?._id ?? null });
   }
 
   /** Who gets each event. The routing is of now or newer. */

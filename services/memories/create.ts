@@ -42,11 +42,8 @@ class References {
   /** The subject of the event that a memory comes from, as long as the event is there. */
   async subject(event_id: string): Promise<string[]> {
     const { tenant_id } = this.#ctx.meta.caller;
-    const [event] = await this.#once<{ envelope: string }[]>("events.load", {
-      tenant_id,
-      event_ids: [event_id],
-    });
-    return event ? subjectOf(JSON.parse(event.envelope)) : [];
+    const subject = await this.#once<string | null>("events.subject_of", { tenant_id, id: event_id });
+    return subject ? [subject] : [];
   }
 
   #once<T>(action: string, params: object): Promise<T> {
@@ -125,7 +122,7 @@ async function prepare(
   const [team_id, citation, subject] = await Promise.all([
     teamOf(ctx, given, references),
     citationOf(given, references),
-    given.source_event_id?.startsWith("evt_") ? references.subject(given.source_event_id) : [],
+    given.source_event_id ? references.subject(given.source_event_id) : [],
     given.project_id ? references.project(given.project_id) : null,
     given.supersedes_id ? checkReplaced(parts, ctx, given.supersedes_id, references) : null,
   ]);

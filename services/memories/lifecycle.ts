@@ -1,7 +1,7 @@
 import type { UpdateFilter } from "mongodb";
 import type { Call } from "../../lib/caller.ts";
 import type { ParamsOf } from "../../lib/contract.ts";
-import { Fault, invalidValue } from "../../lib/faults.ts";
+import { Fault, invalidValue, ruleBroken } from "../../lib/faults.ts";
 import { canonicalTags } from "../../lib/tags.ts";
 import { MEMORY_SCOPES } from "../../lib/visibility.ts";
 import { changeOf } from "./changes.ts";
@@ -10,8 +10,8 @@ import type { MemoryDoc } from "./memories.model.ts";
 import { findManaged, notActive, type Parts } from "./parts.ts";
 import { dateOf, metadataText, purgeAt, subjectOf } from "./rows.ts";
 
-/** Several changes of one memory at once: each is tried again on what the other left, so often. */
-const ATTEMPTS = 5;
+/** So many may change one memory at once: each time one of them gets through, the others try again on what it left. */
+const ATTEMPTS = 50;
 
 /** What to write of a memory as it is; null: nothing, it is as wanted. May throw the fault that refuses it. */
 type Decide = (doc: MemoryDoc) => UpdateFilter<MemoryDoc> | null;
@@ -56,11 +56,12 @@ type Given = Omit<ParamsOf<typeof updateMemory>, "id">;
 function settingsOf(given: Given, doc: MemoryDoc): Partial<MemoryDoc> {
   const { title, content, confidence, importance, project_id, tags, metadata, expires_at, freshness_date } =
     given;
-  const plain = { title, content, confidence, importance, project_id };
+  const plain = { title, content, confidence, importance };
   return {
     ...(Object.fromEntries(
       Object.entries(plain).filter(([, value]) => value !== undefined),
     ) as typeof plain as object),
+    ...(project_id !== undefined && { project_id: project_id || null }),
     ...(tags !== undefined && { tags: canonicalTags(tags ?? []) }),
     ...(metadata !== undefined && { metadata: metadataText(metadata), subjects: subjectsOf(doc, metadata) }),
     ...(expires_at !== undefined && { expires_at: dateOf(expires_at) }),
@@ -89,7 +90,8 @@ export async function promote(parts: Parts, ctx: Call<ParamsOf<typeof promoteMem
   }
   return change(parts, ctx, id, (doc) => {
     if (doc.status !== "active") throw notActive(doc);
-    if (doc.scope === scope && doc.team_id === team_id) return null;
+    // Nothing is promoted to the narrowest scope, not even from it.
+    if (doc.scope === scope && doc.team_id === team_id && scope !== "agent") return null;
     if (MEMORY_SCOPES.indexOf(scope) <= MEMORY_SCOPES.indexOf(doc.scope)) throw narrows(doc, scope);
     const at = parts.now();
     const finding = {
@@ -103,13 +105,7 @@ export async function promote(parts: Parts, ctx: Call<ParamsOf<typeof promoteMem
 
 function narrows({ scope, team_id }: MemoryDoc, wanted: string): Fault {
   const from = team_id ? `${scope} (${team_id})` : scope;
-  return new Fault(
-    "business_rule_violation",
-    `A memory's scope only widens: ${from} does not become ${wanted}.`,
-    {
-      rule: "scope_only_widens",
-    },
-  );
+  return ruleBroken("scope_only_widens", `A memory's scope only widens: ${from} does not become ${wanted}.`);
 }
 
 /** @throws Fault not_found, forbidden */

@@ -39,7 +39,7 @@ export async function lineageOf(parts: Parts, ctx: Call, id: string) {
   return {
     memory_id: id,
     merge_lineage,
-    superseded: doc.status === "superseded" || doc.forgotten_from === "superseded",
+    superseded: doc.superseded_by !== null,
     supersedes_target: replaced[0]?._id ?? null,
   };
 }

@@ -60,7 +60,9 @@ const Freshness = nullable(
 const Expiry = nullable(
   Type.String({ format: "date-time", description: "From then on it is neither listed nor found." }),
 );
-const ProjectKey = nullable(Type.String({ maxLength: 100, description: "A project's key, never its id." }));
+const ProjectKey = nullable(
+  Type.String({ maxLength: 100, description: "A project's key, never its id; empty is none." }),
+);
 const Text = (maxLength: number) => nullable(Type.String({ minLength: 1, maxLength }));
 
 const source = {
@@ -71,7 +73,8 @@ const source = {
     Type.String({
       minLength: 1,
       maxLength: 256,
-      description: "The event it came from. It is not looked up: memories outlive events.",
+      description:
+        "The event it came from, by its `event_id` or its producer's id. It need not be there: memories outlive events.",
     }),
   ),
 };
@@ -174,6 +177,7 @@ export const createMemories = operation({
       },
     ),
   },
+  inPieces: "memories",
   maxBody: MAX_BODY,
   results: {
     201: Type.Object({
@@ -349,7 +353,9 @@ export const explainLineage = operation({
         }),
         { description: "What was merged into it, and into that, nearest first." },
       ),
-      superseded: Type.Boolean(),
+      superseded: Type.Boolean({
+        description: "Another has its place: it was replaced, or merged into that.",
+      }),
       supersedes_target: nullable(Uuid("memory", "What it replaced.")),
     }),
   },

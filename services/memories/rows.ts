@@ -83,7 +83,7 @@ function contentOf(given: NewMemory) {
     source_url: given.source_url ?? null,
     source_event_id: given.source_event_id ?? null,
     freshness_date: dateOf(given.freshness_date),
-    project_id: given.project_id ?? null,
+    project_id: given.project_id || null,
     tags: canonicalTags(given.tags ?? []),
     supersedes_id: given.supersedes_id ?? null,
   };

@@ -1,8 +1,9 @@
 import type { Call } from "../../lib/caller.ts";
-import { invalidValue } from "../../lib/faults.ts";
+import { invalidValue, notFound } from "../../lib/faults.ts";
 import { changeOf } from "./changes.ts";
 import type { MemoryDoc } from "./memories.model.ts";
 import { findReadable, notActive, type Parts } from "./parts.ts";
+import { isExpired } from "./rows.ts";
 
 type Replaced = { doc: MemoryDoc } | { refused: MemoryDoc | null };
 
@@ -53,6 +54,8 @@ export async function supersede(parts: Parts, ctx: Call, id: string, winner_id: 
   if (seed !== undefined && loser.superseded_seed === seed && loser.status === "superseded") return loser;
   if (winner.status !== "active") throw notActive(winner);
   if (loser.status !== "active") throw notActive(loser);
+  // It would take the other's place and be seen by nobody.
+  if (isExpired(winner, parts.now().getTime())) throw notFound("memory", winner_id);
   const replaced = await replace(parts, loser.tenant_id, id, winner_id, seed);
   if ("refused" in replaced) throw notActive(replaced.refused ?? loser);
   await requireWinner(parts, replaced.doc, winner);

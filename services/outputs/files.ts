@@ -2,7 +2,7 @@ import type { ActionSchema } from "moleculer";
 import { attachment, safeFilename } from "../../lib/attachment.ts";
 import { type Call, callerId } from "../../lib/caller.ts";
 import type { ParamsOf } from "../../lib/contract.ts";
-import { Fault, notFound } from "../../lib/faults.ts";
+import { Fault, notFound, ruleBroken } from "../../lib/faults.ts";
 import { derivedId, newId } from "../../lib/ids.ts";
 import { account } from "../../mixins/audited.ts";
 import { action, type Runtime } from "../runtime.ts";
@@ -94,7 +94,7 @@ function filenameOf({ title }: OutputDoc, format: ExportFormat): string {
 
 function tooLong(format: ExportFormat, size: number): Fault {
   const message = `A text of ${size} bytes is too long for ${format}: at most ${MOST_BYTES}.`;
-  return new Fault("business_rule_violation", message, { rule: "export_too_long", message });
+  return ruleBroken("export_too_long", message);
 }
 
 /** Of the domain that the mail is from. */

@@ -1,4 +1,4 @@
-import { Fault } from "../../lib/faults.ts";
+import { Fault, ruleBroken } from "../../lib/faults.ts";
 
 /** A server for outgoing mail, and who the mail is from. */
 interface MailSettings {
@@ -40,7 +40,7 @@ function toFault(
 ) {
   if (responseCode >= 500 && /^(RCPT|DATA)/.test(command)) {
     const message = `The mail server refuses the mail to ${to} (${responseCode}).`;
-    return new Fault("business_rule_violation", message, { rule: "recipient_refused", message });
+    return ruleBroken("recipient_refused", message);
   }
   const message = "The mail server does not take mail now; try again.";
   return new Fault("service_unavailable", message, { retry_after_seconds: RETRY_SECONDS });

@@ -41,7 +41,7 @@ const ACCEPTED = new Set(RELATIONSHIP_TYPES.map(({ name }) => name));
 export function typeError(name: string): string | null {
   if (ACCEPTED.has(name)) return null;
   const reserved = (PROVENANCE_TYPES as readonly string[]).includes(name);
-  const wrong = reserved ? `${name} is reserved for the service` : `"${name}" is not accepted`;
+  const wrong = reserved ? `${name} is reserved for the service` : `"${name.slice(0, 100)}" is not accepted`;
   return `${wrong}; accepted are ${[...ACCEPTED].join(", ")}.`;
 }
 

@@ -4,8 +4,6 @@ import { Type } from "../../lib/type.ts";
 import { Memory, path, reader, writer } from "../memories/memories.contract.ts";
 
 const TypeName = Type.String({
-  minLength: 1,
-  maxLength: 100,
   examples: ["related_to"],
   description: "One of `GET /relationship-types`; the list grows without a change of this API.",
 });

@@ -1,5 +1,5 @@
 import type { Call } from "../../lib/caller.ts";
-import { Fault, notFound } from "../../lib/faults.ts";
+import { Fault, notFound, ruleBroken } from "../../lib/faults.ts";
 import { newId } from "../../lib/ids.ts";
 import { hashPassword, isPassword, newPassword } from "../../lib/password.ts";
 import { isDuplicateKey } from "../../storage/collection.ts";
@@ -125,7 +125,5 @@ export const usersService: ServiceFactory = ({ store, secrets }) => {
 
 function refuseOwnDemotion(role?: string, status?: string): void {
   if (role !== "member" && status !== "disabled") return;
-  throw new Fault("business_rule_violation", "Nobody can disable or demote themselves.", {
-    rule: "own_account",
-  });
+  throw ruleBroken("own_account", "Nobody can disable or demote themselves.");
 }

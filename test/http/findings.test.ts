@@ -79,6 +79,24 @@ test("pages follow on each other, and the cursor never moves backwards", async (
   expect((await look(reader)).findings).toEqual([]);
 });
 
+test("a look at places that are yet to be given passes over nothing that gets them", async () => {
+  const reader = await upToDate();
+  const { current_seq } = (await look(reader)).cursor;
+  const ahead = await look(reader, `since_seq=${current_seq + 1000}`);
+  expect(ahead).toMatchObject({ findings: [], cursor: { previous_seq: current_seq, current_seq } });
+  const id = await publish(cast.carol);
+  expect(idsOf(await look(reader))).toEqual([id]);
+});
+
+test("what comes after the last one was erased is found by those who had seen that", async () => {
+  const reader = await upToDate();
+  const erased = await publish(cast.carol);
+  expect(idsOf(await look(reader))).toEqual([erased]);
+  ok(await cast.orgAdmin.post("/memories/erase", { ids: [erased] }));
+  const id = await publish(cast.carol);
+  expect(idsOf(await look(reader))).toEqual([id]);
+});
+
 test("each agent has its own cursor, and concurrent looks at it lose nothing", async () => {
   const [one, two] = [await upToDate(), await upToDate()];
   const id = await publish(cast.carol);

@@ -91,8 +91,9 @@ describe("an update", () => {
       { importance: 0.2 },
       { tags: ["t"] },
     ];
-    const answers = await Promise.all(changes.map((body) => cast.alice.patch(`/memories/${id}`, body)));
-    expect(answers.map(({ status }) => status)).toEqual(changes.map(() => 200));
+    const many = [...changes, ...changes, ...changes, ...changes];
+    const answers = await Promise.all(many.map((body) => cast.alice.patch(`/memories/${id}`, body)));
+    expect(answers.map(({ status }) => status)).toEqual(many.map(() => 200));
     expect(await stateOf(cast.alice, id)).toMatchObject(Object.assign({}, ...changes));
   });
 });
@@ -121,13 +122,17 @@ describe("a promotion", () => {
 
   test("never narrows, and its payload fits its scope", async () => {
     const { alice, teamA, teamB } = cast;
-    const narrow = refusal(422, "business_rule_violation", { rule: "scope_only_widens" });
+    const narrow = refusal(422, "business_rule_violation", {
+      rule: "scope_only_widens",
+      message: expect.stringContaining("only widens"),
+    });
     const field = refusal(400, "validation_error", { field: "team_id" });
     const cases: [Record<string, unknown>, object, object][] = [
       [{ scope: "team" }, { scope: "agent" }, narrow],
       [{ scope: "team" }, { scope: "team", team_id: teamB }, narrow],
       [{ scope: "institutional" }, { scope: "team", team_id: teamA }, narrow],
       [{ scope: "institutional" }, { scope: "agent" }, narrow],
+      [{}, { scope: "agent" }, narrow],
       [{}, { scope: "team" }, field],
       [{}, { scope: "team", team_id: "team_absent" }, field],
       [{}, { scope: "institutional", team_id: teamA }, field],

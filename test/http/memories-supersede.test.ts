@@ -116,6 +116,16 @@ describe("refusals change nothing", () => {
     expect((await read(bob, hidden.id)).status).toBe("active");
   });
 
+  test("of one that has expired in another's place: nobody would see either", async () => {
+    const { alice } = cast;
+    const old = await remember(alice);
+    const expired = await remember(alice, { expires_at: "2020-01-01T00:00:00Z" });
+    expect(await supersede(alice, old.id, expired.id)).toMatchObject(
+      refusal(404, "not_found", { resource_id: expired.id }),
+    );
+    expect((await read(alice, old.id)).status).toBe("active");
+  });
+
   test("of what was replaced before", async () => {
     const { alice } = cast;
     const [a, b, c] = [await remember(alice), await remember(alice), await remember(alice)];

@@ -68,6 +68,19 @@ describe("a new memory", () => {
     });
   });
 
+  test("is of no project where its key is empty, as lists are asked for those", async () => {
+    const { alice } = cast;
+    const [made, moved] = [
+      await remember(alice, { project_id: "" }),
+      await remember(alice, { project_id: "apollo" }),
+    ];
+    expect(made.project_id).toBeNull();
+    expect(ok(await alice.patch(`/memories/${moved.id}`, { project_id: "" })).project_id).toBeNull();
+    const { memories } = ok(await alice.get("/memories?project_id=&limit=200"));
+    const ids = memories.map(({ id }: { id: string }) => id);
+    expect(ids).toEqual(expect.arrayContaining([made.id, moved.id]));
+  });
+
   test("takes the caller's team, or another that it names", async () => {
     const { alice, admin, teamA, teamB } = cast;
     expect(await remember(alice, { scope: "team" })).toMatchObject({ scope: "team", team_id: teamA });

@@ -102,12 +102,13 @@ test("a subject is erased by what memories say it is and by their events, and is
     await remember(alice, { metadata: { subject } }),
     await remember(bob, { metadata: { subject, more: 1 }, scope: "institutional" }),
     await remember(bob, { source_event_id: event_id }),
+    await remember(bob, { source_event_id: "about" }),
   ];
   const others = [await remember(alice, { metadata: { subject: "person-4712" } }), await remember(alice)];
   ok(await alice.patch(`/memories/${others[1]}`, { metadata: { subject } }));
   ok(await alice.patch(`/memories/${others[1]}`, { metadata: null }));
   const { erased } = ok(await erase({ subject }));
-  expect(erased.memories).toBe(3);
+  expect(erased.memories).toBe(4);
   expect([await statusOf(alice, about[0] as string), await statusOf(bob, about[2] as string)]).toEqual([
     404, 404,
   ]);

@@ -57,6 +57,9 @@ test("an agent proposes, an org admin resolves: the loser is merged, the winner 
   expect(ok(await alice.get(`/memories/${b}/lineage`)).merge_lineage).toEqual([
     { loser_memory_id: a, winner_memory_id: b, origin: "proposal" },
   ]);
+  expect(ok(await alice.get(`/memories/${a}/lineage`))).toMatchObject({
+    ...{ memory_id: a, superseded: true, merge_lineage: [], supersedes_target: null },
+  });
   const { memories } = ok(await alice.get("/memories?limit=200"));
   expect(memories.map((each: { id: string }) => each.id)).not.toContain(a);
 });

@@ -71,7 +71,7 @@ test("the registry is served, and a refusal lists all that is accepted", async (
   expect(names).toEqual(expect.arrayContaining(["related_to", "supports", "corrected_by", "specializes"]));
   expect(reserved).toEqual(expect.arrayContaining(["CITES", "DERIVED_FROM", "HAS_CHUNK", "MENTIONS"]));
   const [a, b] = [await remember(mine), await remember(mine)];
-  for (const type of [...reserved, "likes", "RELATED_TO", "toString"]) {
+  for (const type of [...reserved, "likes", "RELATED_TO", "toString", "", "x".repeat(500)]) {
     const answer = await relate(mine, a, b, type);
     expect(answer).toMatchObject(refusal(400, "validation_error", { field: "relationship_type" }));
     for (const name of names) expect(answer.body.error.message).toContain(name);
@@ -86,7 +86,6 @@ describe("refusals change nothing", () => {
     ["an absent source", (a: string) => relate(mine, ABSENT, a), 404, "not_found"],
     ["itself", (a: string) => relate(mine, a, a), 400, "validation_error"],
     ["a malformed id", (a: string) => relate(mine, a, "nonsense"), 400, "validation_error"],
-    ["no type", (a: string) => relate(mine, a, ABSENT, ""), 400, "validation_failed"],
     [
       "too much strength",
       (a: string) => relate(mine, a, ABSENT, "supports", { strength: 1.1 }),

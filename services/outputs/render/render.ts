@@ -1,5 +1,5 @@
 import { Worker } from "node:worker_threads";
-import { Fault } from "../../../lib/faults.ts";
+import { type Fault, ruleBroken } from "../../../lib/faults.ts";
 
 /** What a rendering thread is given. */
 export interface Rendering {
@@ -58,5 +58,5 @@ async function renderNow(workerData: Rendering): Promise<Uint8Array> {
 
 function unrenderable(format: string, why: string): Fault {
   const message = `As ${format} this text ${why}: \`md\` gives it as it is.`;
-  return new Fault("business_rule_violation", message, { rule: "export_fails", message });
+  return ruleBroken("export_fails", message);
 }
