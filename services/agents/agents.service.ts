@@ -2,6 +2,7 @@ import { assertPublicUrl } from "../../connectors/address-guard.ts";
 import { type Call, isAdmin } from "../../lib/caller.ts";
 import { Fault, invalidValue, notFound } from "../../lib/faults.ts";
 import { newId } from "../../lib/ids.ts";
+import { account } from "../../mixins/audited.ts";
 import { raiseRouting } from "../../mixins/routing-change.ts";
 import { newSigningSecret, rotate, sealSigningSecret, secretsAt } from "../../mixins/signing-secrets.ts";
 import { action, idempotent, internal, type ServiceFactory } from "../runtime.ts";
@@ -117,6 +118,7 @@ export const agentsService: ServiceFactory = ({ store, secrets, config }) => {
         // Also when nothing was changed: an earlier try may have ended between the two writes.
         await raiseRouting(ctx, tenant_id, { kind: "agent", agent_id, active: agent.status === "active" });
         await announce(ctx, agent);
+        account(ctx, { status });
         return present(agent);
       }),
 

@@ -23,7 +23,10 @@ const AuditEntry = Type.Object(
     ip: nullable(Type.String()),
     details: Type.Object(
       {},
-      { additionalProperties: true, description: "Ids, counts and names of fields; never what they held." },
+      {
+        additionalProperties: true,
+        description: "Ids, counts, decisions and names of fields; never content.",
+      },
     ),
   },
   { title: "AuditEntry" },

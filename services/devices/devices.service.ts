@@ -1,6 +1,7 @@
 import type { Call } from "../../lib/caller.ts";
 import { Fault, notFound } from "../../lib/faults.ts";
 import { newId } from "../../lib/ids.ts";
+import { account } from "../../mixins/audited.ts";
 import { Loop } from "../../mixins/loop.ts";
 import { action, type ServiceFactory } from "../runtime.ts";
 import { originOf } from "../tenants/origin.ts";
@@ -95,6 +96,7 @@ export const devicesService: ServiceFactory = (runtime) => {
         const decided = await codes.decide(claim, approve, confirmer(ctx), now);
         if (!decided) throw new Fault("conflict", "The claim was approved or rejected before.");
         if (approve) await openSession(decided);
+        account(ctx, { decision });
         return { state: approve ? "approved" : "denied", confirmed_at: new Date(now).toISOString() };
       }),
 

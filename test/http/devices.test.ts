@@ -136,6 +136,10 @@ test("a denied device gets nothing", async () => {
   expect(await complete(claim_id)).toMatchObject(refusal(404, "not_found"));
   expect(await confirm(agent, claim_id, "approve")).toMatchObject(refusal(409, "conflict"));
   expect(await statusOf(agent)).toMatchObject({ state: "denied" });
+  const [noted] = ok(
+    await world.admin.get(`/audit?action=devices.confirm&resource_id=${agent}&outcome=done`),
+  ).entries;
+  expect(noted).toMatchObject({ actor_kind: "user", details: { agent_id: agent, decision: "reject" } });
   expect(await device.get(`/device-codes/${user_code}`)).toMatchObject(refusal(404, "not_found"));
   expect(ok(await world.admin.get(`/agents/${agent}/sessions`)).sessions).toEqual([]);
 });
