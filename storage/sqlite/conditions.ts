@@ -37,7 +37,7 @@ function conditionOf(column: Column, name: string, operand: Raw, siblings: RawOb
     case "$exists":
       return operand === false ? { ...isNull(column), exact: false } : undefined;
     case "$regex":
-      return prefix(column, regexOperand(operand, siblings.$options));
+      return matching(column, regexOperand(operand, siblings.$options));
     default:
       return undefined;
   }
@@ -55,7 +55,7 @@ function isNull(column: Column): Condition {
 function equal(column: Column, operand: Raw): Condition | undefined {
   if (operand === null) return isNull(column);
   if (Array.isArray(operand)) return NOTHING;
-  if (rankOf(operand) === Rank.regex) return prefix(column, regexOperand(operand, undefined));
+  if (rankOf(operand) === Rank.regex) return matching(column, regexOperand(operand, undefined));
   const key = keyOf(operand);
   return key === null ? undefined : inList(column, [key]);
 }
@@ -145,4 +145,38 @@ function prefix(column: Column, regex: RegExp): Condition | undefined {
   const next = literal.slice(0, last) + String.fromCharCode(literal.charCodeAt(last) + 1);
   const sql = `(${column.sql} >= ? AND ${column.sql} < ?)`;
   return { sql, params: [literal, next], exact: false, access: { path: column.path, kind: "range" } };
+}
+
+function matching(column: Column, regex: RegExp): Condition | undefined {
+  return prefix(column, regex) ?? (column.odd ? undefined : holding(column.sql, regex, (text) => text));
+}
+
+/** What a document has to hold as text so that a path without a column can fit; `undefined` where SQL cannot help. */
+export function conditionOfText(asked: Raw): Condition | undefined {
+  if (rankOf(asked) === Rank.regex) return conditionOfText({ $regex: asked });
+  const operators = asked as RawObject | null;
+  const operand = Array.isArray(asked) ? undefined : operators?.$regex;
+  if (operand === undefined) return undefined;
+  return holding("doc", regexOperand(operand, operators?.$options), (text) =>
+    JSON.stringify(text).slice(1, -1),
+  );
+}
+
+/** A pattern that is a text, its signs escaped. */
+const PLAIN = /^(?:[^\\^$.*+?()[\]{}|]|\\[^\w])+$/;
+/** LIKE compares a long text with every place anew. */
+const LONGEST = 64;
+
+/**
+ * The text that a pattern is, anywhere in an SQL value; `written` as it stands there. LIKE knows upper and lower case of
+ * ASCII alone: any other character may be any character, and the pattern itself is tested on what that gives.
+ */
+function holding(sql: string, regex: RegExp, written: (text: string) => string): Condition | undefined {
+  if (!PLAIN.test(regex.source) || regex.source === "(?:)") return undefined;
+  const text = regex.source.replace(/\\(.)/g, "$1").slice(0, LONGEST);
+  if (!text.isWellFormed() || text.includes("\0")) return undefined;
+  const like = written(text)
+    .replace(/[\\%_]/g, "\\$&")
+    .replace(/\P{ASCII}/gu, "_");
+  return { sql: `${sql} LIKE ? ESCAPE '\\'`, params: [`%${like}%`], exact: false };
 }

@@ -1,5 +1,5 @@
 import { type Column, type Index, indexIdentifier, isMultikey, sideTable, type Table } from "./catalog.ts";
-import { type Access, type Condition, conditionsOf, inList, sideKey } from "./conditions.ts";
+import { type Access, type Condition, conditionOfText, conditionsOf, inList, sideKey } from "./conditions.ts";
 import { clauses, isOperators } from "./filter.ts";
 import type { Sort } from "./sort.ts";
 import type { Key, Raw, RawObject } from "./values.ts";
@@ -63,7 +63,7 @@ function planOr(table: Table, branches: RawObject[]): Plan | undefined {
 function planPath(table: Table, path: string, value: Raw, filter: RawObject, plan: Plan): void {
   const column = table.columns.get(path);
   if (!column) {
-    plan.exact = false;
+    add(plan, path.split(".")[0] === table.apart ? undefined : conditionOfText(value));
   } else if (column.many) {
     const lookup = planMany(table, column, value, filter);
     add(plan, lookup);
