@@ -3234,7 +3234,7 @@ export interface AuditEntry {
   error: string | null;
   request_id: string | null;
   ip: string | null;
-  /** Ids, counts and names of fields; never what they held. */
+  /** Ids, counts, decisions and names of fields; never content. */
   details: Record<string, unknown>;
 }
 
