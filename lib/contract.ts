@@ -64,6 +64,11 @@ interface OperationSpec<Path extends TProperties, Query extends TProperties, Bod
    * its place, and the gateway puts the text in.
    */
   fromBlob?: "answer" | { field: string };
+  /**
+   * The body's one field, a list of anything whose items are done each on its own: of a large body the action gets some
+   * at a time. It answers an object with one list, whose parts are put together. Without path and query.
+   */
+  inPieces?: string;
   /** What a caller without the scope is answered, with 200, where others get 403 (spec: Errors, other rules). */
   scopeRefusal?: Record<string, unknown>;
   /** Largest body in bytes. Default 1 MB. */

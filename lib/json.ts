@@ -1,3 +1,5 @@
+import { isUtf8 } from "node:buffer";
+
 /** How deep JSON may be nested: what serializes, compares or walks it later has a stack that ends. */
 export const MAX_JSON_DEPTH = 1000;
 
@@ -9,6 +11,17 @@ export function parseJsonText(text: string): unknown {
     throw new RangeError(`it is nested deeper than ${MAX_JSON_DEPTH} levels`);
   }
   return value;
+}
+
+/** As `parseJsonText`, of bytes. @throws Error that says why they are no JSON, and never quotes them */
+export function parseJsonBytes(bytes: Buffer): unknown {
+  if (!isUtf8(bytes)) throw new SyntaxError("it is not UTF-8");
+  try {
+    return parseJsonText(bytes.toString("utf8"));
+  } catch (err) {
+    // Without the piece of the text that V8 quotes: it may be of a secret.
+    throw new SyntaxError((err as Error).message.replace(/, (?:\.{3})?".*$/s, ""));
+  }
 }
 
 function isDeeper(value: unknown, levels: number): boolean {

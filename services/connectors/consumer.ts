@@ -18,7 +18,8 @@ interface ConsumerParts {
 /** Seconds between attempts double up to 2 ** 6 = about a minute. */
 const MOST_DOUBLINGS = 7;
 const BATCH = 100;
-const BATCH_BYTES = 4 * 1024 * 1024;
+/** Calls between nodes carry at most about a megabyte. */
+const BATCH_BYTES = 700 * 1024;
 /** How long what was taken may need to be finished when it is stopped; the broker gives out again what was not. */
 const DRAIN_MS = 2000;
 

@@ -1,9 +1,8 @@
-import { isUtf8 } from "node:buffer";
 import type { Hash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import type { Operation } from "../../lib/contract.ts";
 import { Fault } from "../../lib/faults.ts";
-import { parseJsonText } from "../../lib/json.ts";
+import { parseJsonBytes } from "../../lib/json.ts";
 
 export const DEFAULT_MAX_BODY = 1_048_576;
 
@@ -96,9 +95,18 @@ export async function readJson(req: IncomingMessage, op: Operation): Promise<Rec
 /** As `readJson`, of bytes that were read already. */
 export function jsonBody(req: IncomingMessage, op: Operation, raw: Buffer): Record<string, unknown> {
   if (raw.length === 0) return {};
+  requireJson(req);
+  return bodyParams(op, parseJson(raw));
+}
+
+/** @throws Fault unsupported_media_type */
+export function requireJson(req: IncomingMessage): void {
   const type = mediaType(req);
   if (type !== "application/json" && !type.endsWith("+json")) throw unsupported(type, ["application/json"]);
-  const body = parseJson(raw);
+}
+
+/** A parsed body as an operation's params. @throws Fault validation_failed */
+export function bodyParams(op: Operation, body: unknown): Record<string, unknown> {
   if (op.wholeBody) return { [Object.keys(op.body ?? {})[0] as string]: body };
   if (typeof body === "object" && body !== null && !Array.isArray(body))
     return body as Record<string, unknown>;
@@ -108,12 +116,10 @@ export function jsonBody(req: IncomingMessage, op: Operation, raw: Buffer): Reco
 }
 
 export function parseJson(raw: Buffer): unknown {
-  if (!isUtf8(raw)) throw notJson("it is not UTF-8");
   try {
-    return parseJsonText(raw.toString("utf8"));
+    return parseJsonBytes(raw);
   } catch (err) {
-    // Without the piece of the text that V8 quotes: it may be of a secret.
-    throw notJson((err as Error).message.replace(/, (?:\.{3})?".*$/s, ""));
+    throw notJson((err as Error).message);
   }
 }
 

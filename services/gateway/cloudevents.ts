@@ -4,6 +4,7 @@ import { Fault } from "../../lib/faults.ts";
 import { parseJsonText } from "../../lib/json.ts";
 import { BATCH_MAX_BYTES, BATCH_MAX_EVENTS } from "../events/events.contract.ts";
 import { mediaType, parseJson, readRaw, unsupported } from "./body.ts";
+import { readListInPieces } from "./pieces.ts";
 import type { BodyReader } from "./pipeline.ts";
 
 const STRUCTURED = "application/cloudevents+json";
@@ -16,15 +17,18 @@ const BATCH = "application/cloudevents-batch+json";
  * @throws Fault payload_too_large over `eventMaxBytes` (a batch: 10 MB), unsupported_media_type, validation_failed.
  */
 export function cloudEventsReader(eventMaxBytes: number): BodyReader {
-  return async ({ req }) => {
+  return async (exchange) => {
+    const { req } = exchange;
     const type = mediaType(req);
-    if (type === BATCH) return { events: asBatch(parseJson(await readRaw(req, BATCH_MAX_BYTES))) };
+    if (type === BATCH) return readListInPieces(exchange, BATCH_LIST);
     if (type === STRUCTURED) return { event: parseJson(await readRaw(req, eventMaxBytes)) };
     if (isBinaryMode(req)) return { event: fromBinary(req, type, await readRaw(req, eventMaxBytes)) };
     if (type === "application/json") return { event: parseJson(await readRaw(req, eventMaxBytes)) };
     throw unsupported(type, [STRUCTURED, BATCH, "application/json", "any type with ce-* headers"]);
   };
 }
+
+const BATCH_LIST = { name: "events", maxBytes: BATCH_MAX_BYTES, check: asBatch };
 
 function asBatch(body: unknown): unknown[] {
   if (Array.isArray(body) && body.length <= BATCH_MAX_EVENTS) return body;

@@ -21,11 +21,13 @@ import { bearerIs, mayMonitor } from "./monitor.ts";
 import { RequestObserver } from "./observe.ts";
 import { Overload } from "./overload.ts";
 import { pathOf, targetOf, unknownPath, VERSION_PREFIX, wrongMethod } from "./paths.ts";
+import { callInPieces } from "./pieces.ts";
 import { type BodyReader, readParams, toAnswer } from "./pipeline.ts";
 import { type Answer, edgeHeaders, errorAnswer, JSON_TYPE, send, toFault } from "./respond.ts";
 import { Router } from "./router.ts";
 import { SharedRateCounters } from "./shared-limits.ts";
 import { requireSpace } from "./space.ts";
+import { splitter } from "./splitter.ts";
 import { whileWanted } from "./wait.ts";
 
 /** Who a request's bearer token is; throws authentication_failed. */
@@ -89,9 +91,10 @@ export class Edge {
     this.#ending.abort();
   }
 
-  stop(): void {
+  async stop(): Promise<void> {
     this.#overload.stop();
     this.#parts.callers.stop();
+    await splitter.close();
   }
 
   /** Serves one request. Never throws and answers always, unless the caller has gone. */
@@ -180,6 +183,7 @@ export class Edge {
 
   async #answer(exchange: Exchange): Promise<Answer> {
     const params = await readParams(exchange, this.#parts.bodyReaders, this.#runtime.blobs);
+    if (exchange.pieces) return toAnswer(exchange, await callInPieces(exchange, exchange.pieces));
     const call = () => exchange.ctx.call(exchange.op.action, params);
     if (!exchange.op.waits) return toAnswer(exchange, await call());
     return toAnswer(exchange, await whileWanted(this.#broker, exchange, this.#linkOf(exchange), call));

@@ -5,6 +5,14 @@ import type { Allowance } from "./limits.ts";
 import type { Target } from "./paths.ts";
 import type { Answer } from "./respond.ts";
 
+/** A list that is too long to be done at once. */
+export interface Pieces {
+  /** The action's param that takes it. */
+  name: string;
+  /** JSON texts of lists, in order; at least one. */
+  texts: string[];
+}
+
 /** One HTTP request on its way through the gateway. */
 export interface Exchange extends Target {
   req: IncomingMessage;
@@ -17,6 +25,8 @@ export interface Exchange extends Target {
   allowance: Allowance | null;
   /** A body with references, once it was read (by-reference.ts). */
   body?: Record<string, unknown>;
+  /** A body whose list is done in pieces, once it was read (pieces.ts). */
+  pieces?: Pieces;
 }
 
 /** An operation that writes its own answer over a connection that stays open (SSE). */

@@ -75,7 +75,7 @@ export function gateway(runtime: Runtime, partsOf: (broker: ServiceBroker) => Ed
     async stopped() {
       edge.drain();
       await server.close();
-      edge.stop();
+      await edge.stop();
     },
   };
 }

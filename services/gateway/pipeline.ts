@@ -6,6 +6,7 @@ import { DEFAULT_MAX_BODY, readJson, readRaw } from "./body.ts";
 import { readByReference } from "./by-reference.ts";
 import type { Exchange } from "./exchange.ts";
 import { blobPlace } from "./from-blob.ts";
+import { readInPieces } from "./pieces.ts";
 import { type Answer, JSON_TYPE } from "./respond.ts";
 
 /** Reads the body of an operation into params. One reader for each `consumes` that is not JSON. */
@@ -51,6 +52,7 @@ function readBody(
   // Only who has a tenant may send what is kept.
   if (op.byReference && caller) return readByReference(exchange, caller.tenant_id, blobs);
   const consumes = op.consumes ?? "json";
+  if (op.inPieces) return readInPieces(exchange, op.inPieces);
   if (consumes === "json") return readJson(req, op);
   if (consumes === "raw") return readDelivery(exchange);
   return (readers[consumes] as BodyReader)(exchange);

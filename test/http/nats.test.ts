@@ -110,6 +110,18 @@ const BEHIND = AT_THE_EDGE.map((name) => `-${name}`);
     }
   });
 
+  test("500 memories of 10 MB are kept and answered in their order", async () => {
+    const memories = Array.from({ length: 500 }, (_, n) => ({
+      ...{ title: `Memory ${n}`, content: "z".repeat(20_000), type: "semantic", scope: "institutional" },
+      ...(n === 250 && { type: "none" }),
+    }));
+    const { status, body } = await agent.post("/memories/batch", { memories });
+    expect(status).toBe(201);
+    const kept = body.results.map((each: { memory?: { title: string } }) => each.memory?.title);
+    expect(kept).toEqual(memories.map(({ title }, n) => (n === 250 ? undefined : title)));
+    expect(body.results[250]).toMatchObject({ status: 400, error: { details: { field: "type" } } });
+  });
+
   test("a worker says whether it is ready, and what it counts", async () => {
     const [, root = ""] = await worker.find(/(http:\/\/127\.0\.0\.1:\d+)\/readyz/, 10_000);
     const there = { url: root };

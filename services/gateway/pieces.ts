@@ -1,0 +1,70 @@
+import type { Operation } from "../../lib/contract.ts";
+import { type Check, compileCheck } from "../../lib/validator.ts";
+import { bodyParams, DEFAULT_MAX_BODY, jsonBody, parseJson, readRaw, requireJson } from "./body.ts";
+import type { Exchange, Pieces } from "./exchange.ts";
+import { splitter } from "./splitter.ts";
+
+/**
+ * Bodies of more bytes are parsed in a thread, and what is in their list is done in pieces of so many: neither this
+ * node nor the one that does it is held up for long, and calls between nodes stay short.
+ */
+const PIECE_BYTES = 524_288;
+
+/** Reads the JSON body of an operation with `inPieces`; a large one as the exchange's pieces. */
+export async function readInPieces(exchange: Exchange, name: string): Promise<Record<string, unknown>> {
+  const { op, req } = exchange;
+  const raw = await readRaw(req, op.maxBody ?? DEFAULT_MAX_BODY);
+  if (raw.length <= PIECE_BYTES) return jsonBody(req, op, raw);
+  requireJson(req);
+  const { outline, texts } = await splitter.split(raw, name, PIECE_BYTES);
+  const params = bodyParams(op, outline);
+  const fault = checkOf(op)(params);
+  if (fault) throw fault;
+  if (texts.length) exchange.pieces = { name, texts };
+  return params;
+}
+
+/**
+ * Reads a body that is a list; a large one as the exchange's pieces.
+ *
+ * @param check throws for what is no list, or for one that is too long; of a large one it is given the length only
+ */
+export async function readListInPieces(
+  exchange: Exchange,
+  { name, maxBytes, check }: { name: string; maxBytes: number; check(body: unknown): unknown[] },
+): Promise<Record<string, unknown>> {
+  const raw = await readRaw(exchange.req, maxBytes);
+  if (raw.length <= PIECE_BYTES) return { [name]: check(parseJson(raw)) };
+  const { outline, texts } = await splitter.split(raw, null, PIECE_BYTES);
+  const list = check(outline);
+  if (texts.length) exchange.pieces = { name, texts };
+  return { [name]: list };
+}
+
+const checks = new WeakMap<Operation, Check>();
+
+function checkOf(op: Operation): Check {
+  const check = checks.get(op) ?? compileCheck(op.params);
+  checks.set(op, check);
+  return check;
+}
+
+/** Calls the action for one piece after the other, and gives their answers as one: lists, or objects with one list. */
+export async function callInPieces({ ctx, op }: Exchange, { name, texts }: Pieces): Promise<Buffer> {
+  const { idempotency_seed: seed } = ctx.meta;
+  const parts: Buffer[] = [];
+  let [before, after] = ["[", "]"];
+  for (const [i, text] of texts.entries()) {
+    if (seed) ctx.meta.idempotency_seed = `${seed} piece ${i}`;
+    const answer = await ctx.call<unknown[] | Record<string, unknown[]>>(op.action, {
+      [name]: JSON.parse(text),
+    });
+    const [field, list] = Array.isArray(answer)
+      ? ["", answer]
+      : (Object.entries(answer)[0] as [string, unknown[]]);
+    if (field) [before, after] = [`{${JSON.stringify(field)}:[`, "]}"];
+    // As bytes at once: a text of all of them would have to be written in one go.
+    parts.push(Buffer.from(`${i === 0 ? before : ","}${JSON.stringify(list).slice(1, -1)}`));
+  }
+  return Buffer.concat([...parts, Buffer.from(after)]);
+}

@@ -1,0 +1,66 @@
+import { parseJsonBytes } from "../../lib/json.ts";
+
+/** What the splitting thread is given. */
+export interface SplitRequest {
+  bytes: Uint8Array;
+  /** The field that holds the list; null when the list is the whole body. */
+  field: string | null;
+  /** A piece has no more bytes, unless one item alone has more. */
+  most: number;
+}
+
+/** A body of which one list is all that counts, in pieces. */
+export interface Split {
+  /** The body with next to nothing in it: its list has as many items, which are empty. Shows what does not fit. */
+  outline: unknown;
+  /** JSON texts of lists of the items, in order. */
+  texts: string[];
+}
+
+/** What comes of a body: or why it is no JSON. */
+export type Splitting = Split | { notJson: string };
+
+/** Parses a body and cuts its list into pieces. */
+export function split({ bytes, field, most }: SplitRequest): Splitting {
+  let body: unknown;
+  try {
+    body = parseJsonBytes(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length));
+  } catch (err) {
+    return { notJson: (err as Error).message };
+  }
+  const list = field !== null && isObject(body) ? body[field] : body;
+  return { outline: outlineOf(body, field), texts: Array.isArray(list) ? cut(list, most) : [] };
+}
+
+function outlineOf(body: unknown, field: string | null): unknown {
+  if (field === null || !isObject(body)) return emptied(body);
+  return field in body ? { [field]: emptied(body[field]) } : {};
+}
+
+const SHOWN_CHARACTERS = 200;
+
+function emptied(value: unknown): unknown {
+  if (Array.isArray(value)) return Array.from(value, () => ({}));
+  if (typeof value === "string") return value.slice(0, SHOWN_CHARACTERS);
+  return isObject(value) ? {} : value;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function cut(list: unknown[], most: number): string[] {
+  const pieces: string[][] = [];
+  let left = 0;
+  for (const item of list) {
+    const text = JSON.stringify(item);
+    const size = Buffer.byteLength(text) + 1;
+    if (size > left) {
+      pieces.push([]);
+      left = most;
+    }
+    pieces.at(-1)?.push(text);
+    left -= size;
+  }
+  return pieces.map((items) => `[${items.join()}]`);
+}
