@@ -80,7 +80,10 @@ export const authService: ServiceFactory = ({ store, secrets, config, windows })
         );
         const now = store.now();
         const { tenant_id, agent_id, id: key_id, scopes, expires_at } = key;
-        uses.note({ tenant_id, key_id }, now);
+        // Seen at once in the list of keys; an exchange does not fail for want of this note.
+        await ctx
+          .call("keys.touch", { uses: [{ tenant_id, key_id, at: now }] })
+          .catch(() => uses.note({ tenant_id, key_id }, now));
         const subject: Subject = { tenant_id, agent_id, key_id, scopes, key_expires_at: expires_at };
         const { team_id } = agent;
         const team = team_id ? await ctx.call("teams.name_of", { tenant_id, team_id }) : null;
