@@ -1,4 +1,4 @@
-import { type Call, isAdmin } from "../../lib/caller.ts";
+import { type Call, type Caller, isAdmin } from "../../lib/caller.ts";
 import { Fault, notFound } from "../../lib/faults.ts";
 import type { AgentState } from "../agents/agents.contract.ts";
 
@@ -9,11 +9,15 @@ import type { AgentState } from "../agents/agents.contract.ts";
  */
 export async function ownAgent(ctx: Call, agent_id: string): Promise<AgentState> {
   const agent = await agentOf(ctx, agent_id);
-  const { caller } = ctx.meta;
-  if (isAdmin(caller) || (caller.kind === "agent" && caller.agent_id === agent_id)) return agent;
+  if (maySeeDevices(ctx.meta.caller, agent_id)) return agent;
   throw new Fault("insufficient_scope", "The devices of another agent need the scope admin.", {
     required_scope: "admin",
   });
+}
+
+/** Whether the devices of an agent of the caller's tenant are the caller's to see. */
+export function maySeeDevices(caller: Caller, agent_id: string): boolean {
+  return isAdmin(caller) || (caller.kind === "agent" && caller.agent_id === agent_id);
 }
 
 /** The agent of the caller's tenant. @throws Fault not_found */

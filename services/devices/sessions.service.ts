@@ -1,7 +1,7 @@
 import { Fault, isFault, notFound } from "../../lib/faults.ts";
 import { Loop } from "../../mixins/loop.ts";
 import { action, type ServiceFactory } from "../runtime.ts";
-import { ownAgent } from "./agent-access.ts";
+import { maySeeDevices, ownAgent } from "./agent-access.ts";
 import { type SessionDoc, SessionModel } from "./devices.model.ts";
 import { deleteSession, heartbeat, listSessions } from "./sessions.contract.ts";
 
@@ -37,7 +37,7 @@ export const sessionsService: ServiceFactory = ({ store }) => {
       }),
 
       heartbeat: action(heartbeat, async ({ params: { session_id: _id }, meta: { caller } }) => {
-        if (caller.kind !== "agent") throw new Fault("forbidden", "Only the device itself has a heartbeat.");
+        if (caller.kind !== "agent") throw notTheDevice();
         const { tenant_id, agent_id, key_id } = caller;
         const now = store.now();
         const own = { _id, agent_id, key_id };
@@ -46,9 +46,9 @@ export const sessionsService: ServiceFactory = ({ store }) => {
         };
         const $set = { last_heartbeat_at: new Date(now), last_seen_at: new Date(now) };
         if (!(await sessions.update(tenant_id, { ...own, ...due }, { $set }))) {
-          const session = await sessions.findOne(tenant_id, own);
-          if (!session) throw notFound("session", _id);
-          throw tooSoon(session, now);
+          const session = await sessions.findOne(tenant_id, { _id });
+          if (!session || !maySeeDevices(caller, session.agent_id)) throw notFound("session", _id);
+          throw session.key_id === key_id ? tooSoon(session, now) : notTheDevice();
         }
         const next_allowed_at = new Date(now + HEARTBEAT_MS).toISOString();
         const server_now = new Date(now).toISOString();
@@ -72,6 +72,10 @@ export const sessionsService: ServiceFactory = ({ store }) => {
 
 function revokedBefore(err: unknown): void {
   if (!isFault(err) || err.type !== "not_found") throw err;
+}
+
+function notTheDevice(): Fault {
+  return new Fault("forbidden", "Only the device itself, by its own key, has a heartbeat.");
 }
 
 function tooSoon({ last_heartbeat_at }: SessionDoc, now: number): Fault {

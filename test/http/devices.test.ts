@@ -230,7 +230,10 @@ describe("sessions", () => {
     // Another key of the same agent is another device.
     const { key } = ok(await world.admin.post(`/agents/${agent}/keys`, { scopes: ["admin"] }));
     const sibling = api(server, await agentToken(server, key));
-    expect(await sibling.post(`/sessions/${session_id}/heartbeat`)).toMatchObject(refusal(404, "not_found"));
+    expect(await sibling.post(`/sessions/${session_id}/heartbeat`)).toMatchObject(refusal(403, "forbidden"));
+    const plain = ok(await world.admin.post(`/agents/${await newAgent()}/keys`, { scopes: ["receive"] })).key;
+    const stranger = api(server, await agentToken(server, plain));
+    expect(await stranger.post(`/sessions/${session_id}/heartbeat`)).toMatchObject(refusal(404, "not_found"));
 
     expect(await sibling.del(`/agents/${agent}/sessions/${session_id}`)).toMatchObject({ status: 204 });
     await settle(async () => (await self.get("/auth/me")).status === 401);
