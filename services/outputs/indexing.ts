@@ -100,13 +100,15 @@ export class Indexing {
 
   async *#pagesOf(doc: OutputDoc): AsyncGenerator<string[]> {
     const page: string[] = [];
+    let paged = false;
     const stream = await this.#parts.blobs.stream(doc.tenant_id, doc.hash);
     for await (const text of windows(stream)) {
       for (const [start, end] of passagesOf(text)) page.push(text.slice(start, end));
-      while (page.length >= PAGE) yield page.splice(0, PAGE);
+      for (; page.length >= PAGE; paged = true) yield page.splice(0, PAGE);
     }
+    if (page.length) yield page;
     // What has no words is found by its title.
-    yield page;
+    else if (!paged) yield [""];
   }
 
   async #drop(tenant_id: string, filter: object): Promise<void> {

@@ -195,3 +195,19 @@ describe("lists", () => {
     expect(ok(await world.agent.get("/outputs?tags=nothing")).total).toBe(0);
   });
 });
+
+test.each<[string, string]>([
+  ["without a word", " \n\n"],
+  [
+    "of just as many passages as are put at once",
+    "A zebu was counted at the gate. ".repeat(20).concat("\n\n").repeat(200),
+  ],
+])("a text %s is found by its title", async (kind, body) => {
+  const { id } = await save(ann, `Quokka ${kind}`, body);
+  const found = await settle(async () => {
+    const { results } = await find(ann, `quokka ${kind}`);
+    return results.find(({ output }: { output: { id: string } }) => output.id === id);
+  });
+  expect(found.output.title).toBe(`Quokka ${kind}`);
+  expect(server.logs()).not.toContain(id);
+});
