@@ -6,12 +6,19 @@ interface Step {
   depends_on: readonly string[];
 }
 
+/** A step, and what has to be attested before it is done. */
+interface Planned extends Step {
+  completion_criteria: readonly { key: string }[];
+}
+
 /**
  * Checks that steps can be done in some order (api: Processes).
  *
- * @throws Fault validation_error for a `step_key` that stands twice, a `depends_on` that names no step, and a cycle
+ * @throws Fault validation_error for a `step_key` or a step's criterion that stands twice, a `depends_on` that names no
+ *   step, and a cycle
  */
-export function checkSteps(steps: readonly Step[]): void {
+export function checkSteps(steps: readonly Planned[]): void {
+  checkCriteria(steps);
   const places = new Map<string, number>();
   for (const [i, { step_key }] of steps.entries()) {
     const first = places.get(step_key);
@@ -36,6 +43,18 @@ export function checkSteps(steps: readonly Step[]): void {
     const path = [...circle, first].join(" → ");
     throw invalidValue(`steps.${places.get(first)}.depends_on`, `The steps depend on each other: ${path}.`, {
       value: circle,
+    });
+  }
+}
+
+function checkCriteria(steps: readonly Planned[]): void {
+  for (const [i, { completion_criteria }] of steps.entries()) {
+    const keys = completion_criteria.map(({ key }) => key);
+    const again = keys.findIndex((key, at) => keys.indexOf(key) < at);
+    if (again < 0) continue;
+    const field = `steps.${i}.completion_criteria.${again}.key`;
+    throw invalidValue(field, `"${keys[again]}" is the key of another criterion of the step too.`, {
+      value: keys[again],
     });
   }
 }

@@ -44,7 +44,7 @@ export const createExemplar = operation({
   body: {
     display_name: DisplayName,
     filename: Type.String({ minLength: 1, maxLength: 255, pattern: "\\S", examples: ["note.md"] }),
-    content: byReference({ description: "The text.", examples: ["# Release note\n"] }),
+    content: byReference({ description: "The text.", minLength: 1, examples: ["# Release note\n"] }),
   },
   byReference: { content: "text" },
   maxBody: MAX_BODY,

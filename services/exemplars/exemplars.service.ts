@@ -1,5 +1,6 @@
 import { attachment } from "../../lib/attachment.ts";
 import type { Call } from "../../lib/caller.ts";
+import type { BlobReference } from "../../lib/contract.ts";
 import { Fault, notFound } from "../../lib/faults.ts";
 import { newUuid } from "../../lib/ids.ts";
 import { isDuplicateKey } from "../../storage/collection.ts";
@@ -57,7 +58,7 @@ export const exemplarsService: ServiceFactory = ({ store, blobs }) => {
     name: "exemplars",
     actions: {
       create: action(createExemplar, async ({ params: { display_name, filename, content }, meta }) => {
-        if (content.size > MAX_CONTENT) throw tooLarge(content.size);
+        requireSize(content);
         const { tenant_id } = meta.caller;
         const at = now();
         const row: ExemplarDoc = {
@@ -136,9 +137,15 @@ export const exemplarsService: ServiceFactory = ({ store, blobs }) => {
   };
 };
 
-function tooLarge(actual_size: number): Fault {
-  const message = `content: at most ${MAX_CONTENT} bytes of UTF-8, this is ${actual_size}.`;
-  return new Fault("payload_too_large", message, { actual_size, max_size: MAX_CONTENT });
+function requireSize({ size }: BlobReference): void {
+  if (size > MAX_CONTENT) {
+    const message = `content: at most ${MAX_CONTENT} bytes of UTF-8, this is ${size}.`;
+    throw new Fault("payload_too_large", message, { actual_size: size, max_size: MAX_CONTENT });
+  }
+  if (size > 0) return;
+  const expected = "a text that is not empty";
+  const details = { field: "content", value: "", expected, example: "# Release note\n" };
+  throw new Fault("validation_failed", `content: expected ${expected}.`, details);
 }
 
 function referredTo(_id: string, { attached, pointing, templates }: Referrers): Fault {

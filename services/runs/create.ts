@@ -2,6 +2,7 @@ import type { Call } from "../../lib/caller.ts";
 import type { ParamsOf } from "../../lib/contract.ts";
 import { invalidValue, notFound } from "../../lib/faults.ts";
 import { newUuid } from "../../lib/ids.ts";
+import { pointedIds } from "../../lib/pointer.ts";
 import { checkSteps } from "../../lib/step-graph.ts";
 import type { TemplateStep } from "../templates/templates.contract.ts";
 import { slotOf } from "./outbox.ts";
@@ -29,7 +30,7 @@ export async function newRun(ctx: Call<Given>, at: Date): Promise<Omit<Run, "pla
     ambiguity_score: ctx.params.ambiguity_score ?? null,
     ambiguity_notes: ctx.params.ambiguity_notes ?? [],
     exemplar_ids: [],
-    pointer_ids: steps.flatMap(({ reference_pointer }) => reference_pointer?.native_id ?? []),
+    pointer_ids: pointedIds(steps),
     ...{ outcome: null, closed_by_user_id: null, close_note: null, closed_at: null },
     ...{ version: 1, outbox: { [slotOf(1)]: facts }, relay_at: at, created_at: at, updated_at: at },
     ...(stale_check_at && { stale_check_at }),
@@ -79,15 +80,10 @@ async function templateSteps(ctx: Call<Given>, template_id: string): Promise<Ste
     template_id,
   });
   if (!steps) throw notFound("process_template", template_id);
-  const keys = new Set(steps.map(({ step_key }) => step_key));
-  const unknown = step_assignments.findIndex(({ step_key }) => !keys.has(step_key));
-  if (unknown >= 0) {
-    const value = step_assignments[unknown]?.step_key;
-    throw invalidValue(`step_assignments.${unknown}.step_key`, `The template has no step "${value}".`, {
-      value,
-      allowed: [...keys],
-    });
-  }
+  checkAssignments(
+    step_assignments,
+    steps.map(({ step_key }) => step_key),
+  );
   const people = step_assignments.map(({ assigned_user_id: user_id }, i) => ({
     field: `step_assignments.${i}.assigned_user_id`,
     user_id,
@@ -101,4 +97,15 @@ async function templateSteps(ctx: Call<Given>, template_id: string): Promise<Ste
     id: newUuid(),
     assigned_user_id: assigned.get(step.step_key) ?? null,
   }));
+}
+
+/** @throws Fault validation_error for a step that the template does not have, and one that is assigned twice */
+function checkAssignments(assignments: readonly { step_key: string }[], allowed: string[]): void {
+  const named = assignments.map(({ step_key }) => step_key);
+  for (const [i, value] of named.entries()) {
+    const field = `step_assignments.${i}.step_key`;
+    if (!allowed.includes(value))
+      throw invalidValue(field, `The template has no step "${value}".`, { value, allowed });
+    if (named.indexOf(value) < i) throw invalidValue(field, `"${value}" is assigned twice.`, { value });
+  }
 }

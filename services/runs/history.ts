@@ -3,15 +3,20 @@ import type { PlacedFact, Run, RunArtifactDoc, StepProgress } from "./runs.model
 
 /** The completed steps in the order they were, each with what it brought forth (spec: History item). */
 export function historyOf(run: Run, facts: readonly PlacedFact[], artifacts: readonly RunArtifactDoc[]) {
-  const stepOf = new Map(facts.map(({ record_id, step_key }) => [record_id, step_key]));
-  const byStep = Map.groupBy(artifacts, ({ step_record_id }) =>
-    step_record_id === null ? null : stepOf.get(step_record_id),
-  );
+  const recordsOf = Map.groupBy(facts, ({ step_key }) => step_key);
+  const broughtBy = (step_key: string) => {
+    const own = recordsOf.get(step_key) ?? [];
+    const records = new Set(own.map(({ record_id }) => record_id));
+    const evidence = new Set(own.flatMap(({ snapshots = [] }) => snapshots.map((each) => each.artifact_id)));
+    return artifacts.filter(({ _id, step_record_id }) => {
+      return evidence.has(_id) || (step_record_id !== null && records.has(step_record_id));
+    });
+  };
   return completionsOf(run).map(({ step, completion }) => ({
     ...{ step_key: step.step_key, title: step.title, role: step.role, ordinal: step.ordinal },
     ...{ actor_kind: completion.actor_kind, actor_id: completion.actor_id, at: completion.at.toISOString() },
     handoff_offer_id: completion.handoff_offer_id,
-    artifacts: (byStep.get(step.step_key) ?? []).map(({ pointer }) => ({
+    artifacts: broughtBy(step.step_key).map(({ pointer }) => ({
       display_name: pointer.display_name ?? pointer.uri ?? null,
     })),
   }));

@@ -7,6 +7,7 @@ import { actorOf, personOf } from "./people.ts";
 import { presentOffer, stepNamed } from "./present.ts";
 import type { RunStore } from "./run-store.ts";
 import type { Offer, Run, StepDef } from "./runs.model.ts";
+import { loadSpecialist } from "./specialist.ts";
 
 interface Parts {
   store: RunStore;
@@ -49,7 +50,9 @@ export function offerActions({ store, now }: Parts) {
       return {
         offer: presentOffer(run_id, accepted),
         completed_step: stepNamed(run, accepted.step_key),
-        attempt: started ? presentAttempt(step, started) : null,
+        attempt: started
+          ? { ...presentAttempt(step, started), specialist: await loadSpecialist(ctx, step) }
+          : null,
         run_completed: run.status === "completed",
       };
     }),

@@ -33,7 +33,7 @@ export const offerHandoff = operation({
   path,
   body: {
     step_key: StepKey,
-    handoff_id: Type.Optional(nullable(Type.String({ format: "uuid" }))),
+    handoff_id: Type.Optional(nullable(Uuid("handoff"))),
     note: Type.Optional(nullable(Text)),
   },
   results: { 201: Offer },

@@ -1,5 +1,6 @@
 import type { ServiceBroker } from "moleculer";
 import type { TenantCollection } from "../../storage/collection.ts";
+import { snapshotWrites } from "./evidence.ts";
 import { transitionsIn } from "./outbox.ts";
 import type { Fact, RunArtifactDoc, RunDoc, RunFactsDoc } from "./runs.model.ts";
 
@@ -31,7 +32,12 @@ export async function relayFacts(parts: Parts): Promise<boolean> {
     .toArray()) as Waiting[];
   if (runs.length === 0) return false;
   const rows = runs.flatMap(factRows);
-  const snapshots = runs.flatMap(snapshotWrites);
+  const snapshots = runs.flatMap((run) =>
+    snapshotWrites(
+      run,
+      transitionsIn(run.outbox).flatMap(({ facts }) => facts),
+    ),
+  );
   await Promise.all([
     ...(rows.length ? [parts.facts.insertMissing(rows)] : []),
     ...(snapshots.length ? [parts.artifacts.bulk(snapshots)] : []),
@@ -48,16 +54,6 @@ function factRows({ _id: run_id, tenant_id, outbox }: Waiting): RunFactsDoc[] {
     run_id,
     ...each,
   }));
-}
-
-function snapshotWrites({ tenant_id, _id: run_id, outbox }: Waiting) {
-  const told = transitionsIn(outbox).flatMap(({ facts }) => facts);
-  return told.flatMap(({ at, snapshots = [] }) =>
-    snapshots.map(({ artifact_id, hash, size, mime_type }) => {
-      const $set = { content_hash: hash, byte_size: size, mime_type, snapshotted_at: at, updated_at: at };
-      return { updateOne: { filter: { _id: artifact_id, tenant_id, run_id }, update: { $set } } };
-    }),
-  );
 }
 
 /**

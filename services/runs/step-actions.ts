@@ -1,15 +1,15 @@
 import type { Call } from "../../lib/caller.ts";
-import { invalidValue } from "../../lib/faults.ts";
 import { newUuid } from "../../lib/ids.ts";
 import type { Blobs } from "../../storage/blobs/blobs.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
 import { action } from "../runtime.ts";
+import { keepContents, snapshotWrites } from "./evidence.ts";
 import { openAttempts, presentAttempt } from "./facts.ts";
 import { actorOf } from "./people.ts";
 import { positionStep, standing } from "./position.ts";
 import { stepNamed } from "./present.ts";
 import type { Changed, RunStore } from "./run-store.ts";
-import type { FactKind, PlacedFact, Run, RunArtifactDoc, Snapshot, StepDef } from "./runs.model.ts";
+import type { FactKind, PlacedFact, Run, RunArtifactDoc, StepDef } from "./runs.model.ts";
 import { loadSpecialist } from "./specialist.ts";
 import { completeStep, reopenStep, skipStep, startStep } from "./steps.contract.ts";
 import { complete, reopen, skip, start } from "./transitions.ts";
@@ -32,25 +32,6 @@ export function stepActions({ store, artifacts, blobs, now }: Parts) {
     };
   }
 
-  /** Keeps what artifacts hold; the bytes are durable before the run says so. */
-  async function snapshotsOf(ctx: Call, run: Run, contents: Content[]): Promise<Snapshot[]> {
-    const { tenant_id, _id: run_id } = run;
-    const ids = contents.map(({ artifact_id }) => artifact_id);
-    const rows = await artifacts.find(tenant_id, { run_id, _id: { $in: ids } }, { projection: { _id: 1 } });
-    const known = new Set(rows.map(({ _id }) => _id));
-    const unknown = ids.findIndex((id) => !known.has(id));
-    if (unknown >= 0) {
-      const field = `artifact_contents.${unknown}.artifact_id`;
-      throw invalidValue(field, `The run has no artifact ${ids[unknown]}.`, { value: ids[unknown] });
-    }
-    return Promise.all(
-      contents.map(async ({ artifact_id, content_base64, mime_type }) => ({
-        ...{ artifact_id, mime_type },
-        ...(await blobs.put(ctx.meta.caller.tenant_id, Buffer.from(content_base64, "base64"))),
-      })),
-    );
-  }
-
   return {
     start_step: action(startStep, async (ctx) => {
       const { run_id, step_key, handoff_id = null, bundle_id = null, notes = null } = ctx.params;
@@ -67,7 +48,7 @@ export function stepActions({ store, artifacts, blobs, now }: Parts) {
       const attempt = presentAttempt(step, facts[0] as PlacedFact);
       const [others, specialist] = await Promise.all([
         othersOn(store, before, step_key),
-        step.specialist_name === null ? null : loadSpecialist(ctx, step.specialist_name),
+        loadSpecialist(ctx, step),
       ]);
       return { ...attempt, warning: warningOf(others), specialist };
     }),
@@ -81,14 +62,16 @@ export function stepActions({ store, artifacts, blobs, now }: Parts) {
         artifact_contents = [],
       } = ctx.params;
       const { tenant_id } = ctx.meta.caller;
-      const contents = artifact_contents.length
-        ? await snapshotsOf(ctx, await store.get(tenant_id, run_id), artifact_contents)
-        : [];
+      if (artifact_contents.length) await store.get(tenant_id, run_id);
+      const owner = { _id: run_id, tenant_id };
+      const snapshots = await keepContents({ artifacts, blobs }, owner, artifact_contents);
       const { given, once } = doing(ctx);
-      const evidence = { ...given, criterion_key, notes: what_makes_this_done, snapshots: contents };
+      const evidence = { ...given, criterion_key, notes: what_makes_this_done, snapshots };
       const changed = await store.change(tenant_id, run_id, (state) => complete(state, step_key, evidence), {
         once,
       });
+      // Also done with the facts when they are relayed; but whoever looks now is to see it.
+      if (snapshots.length) await artifacts.bulk(snapshotWrites(owner, changed.facts));
       const completed_step = stepNamed(changed.run, step_key);
       return {
         run_id,
@@ -134,12 +117,6 @@ export function stepActions({ store, artifacts, blobs, now }: Parts) {
       };
     }),
   };
-}
-
-interface Content {
-  artifact_id: string;
-  content_base64: string;
-  mime_type: string;
 }
 
 /** Attempts that were open on a step before another was begun. */

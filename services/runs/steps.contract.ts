@@ -20,8 +20,8 @@ export const startStep = operation({
   path,
   body: {
     step_key: StepKey,
-    handoff_id: Type.Optional(nullable(Type.String({ format: "uuid" }))),
-    bundle_id: Type.Optional(nullable(Type.String({ format: "uuid" }))),
+    handoff_id: Type.Optional(nullable(Uuid("handoff"))),
+    bundle_id: Type.Optional(nullable(Uuid("bundle"))),
     notes: Type.Optional(nullable(Text)),
   },
   results: { 201: Attempt },

@@ -14,6 +14,9 @@ const Version = Type.Integer({ minimum: 1 });
 const Text = Type.String({ maxLength: 100_000 });
 
 const path = { name: { ...SpecialistName, "x-identifier": "specialist" } };
+/** Any name may be asked for: what is no specialist's is not there, which is a result (spec: load specialist). */
+const AskedName = Type.String({ maxLength: 200, examples: ["contract-reviewer"] });
+const asked = { name: { ...AskedName, "x-identifier": "specialist" } };
 
 const preamble = {
   system_prompt: Type.String({ minLength: 1, maxLength: 100_000, examples: ["You review contracts."] }),
@@ -76,7 +79,7 @@ export const loadSpecialist = operation({
   summary: "Load a specialist's latest version",
   description: "One that is not there, or cannot be reached, is a result with `error`, not an HTTP error.",
   access: reader,
-  path,
+  path: asked,
   results: { 200: Type.Union([Specialist, NotLoaded]) },
   refusesInBand: true,
   mcp: true,
@@ -89,8 +92,8 @@ export const unloadSpecialist = operation({
   description:
     "Bookkeeping: instructions that are in a conversation stay there. Doing it again changes nothing.",
   access: reader,
-  path,
-  results: { 200: Type.Object({ unloaded: Type.Boolean(), name: SpecialistName }) },
+  path: asked,
+  results: { 200: Type.Object({ unloaded: Type.Boolean(), name: AskedName }) },
   refusesInBand: true,
   mcp: true,
 });
@@ -100,7 +103,7 @@ export const listSpecialistVersions = operation({
   route: "GET /specialists/{name}/versions",
   summary: "List a specialist's versions, newest first",
   access: reader,
-  path,
+  path: asked,
   results: {
     200: Type.Object({
       versions: Type.Array(Type.Object({ ...Specialist.properties, created_at: Timestamp })),

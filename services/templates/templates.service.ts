@@ -1,6 +1,7 @@
 import type { ParamsOf } from "../../lib/contract.ts";
 import { notFound } from "../../lib/faults.ts";
 import { newUuid } from "../../lib/ids.ts";
+import { pointedIds } from "../../lib/pointer.ts";
 import { checkSteps } from "../../lib/step-graph.ts";
 import { insertNextVersion, newestVersion } from "../../mixins/versions.ts";
 import { action, idempotent, type ServiceFactory } from "../runtime.ts";
@@ -82,7 +83,7 @@ function newTemplate(
   return {
     ...{ _id, tenant_id, slug, version_num: 0, name, description, goal_template },
     ...{ steps, step_count: steps.length, created_at: at },
-    pointer_ids: steps.flatMap(({ reference_pointer }) => reference_pointer?.native_id ?? []),
+    pointer_ids: pointedIds(steps),
   };
 }
 

@@ -78,6 +78,8 @@ test("without a query it is the latest, what is important first, within bounds a
   const early = { until: low.created_at, query: "content", memory_scope: "agent" };
   expect(idsOf(await assemble(agent, early))).toEqual([]);
   expect(idsOf(await assemble(agent, { ...bounds, query: "content" }))).toEqual([high.id]);
+  const never = { since: high.created_at, until: high.created_at };
+  expect(idsOf(await assemble(agent, never))).toEqual([]);
 });
 
 test("only what the agent may see, of the scope and the project that are asked for", async () => {

@@ -68,6 +68,23 @@ test("is not deleted while a run or a step refers to it", async () => {
   expect(ok(await attach()).exemplar_ids).toEqual([id]);
 });
 
+test.each<[string, (id: string) => object]>([
+  ["by its address", (id) => ({ uri: `https://afferent.example/v1/exemplars/${id}/download` })],
+  ["in upper case", (id) => ({ native_id: id.toUpperCase() })],
+])("a step may point to it %s", async (how, pointer) => {
+  const { id } = ok(await keep(`pointed to ${how}`));
+  const steps = [{ step_key: "a", reference_pointer: pointer(id) }];
+  const run = ok(await world.agent.post("/runs", { goal: "g", steps }));
+  expect(await world.agent.del(`/exemplars/${id}`)).toMatchObject(
+    refusal(409, "conflict", { referrers: [{ resource_type: "run", resource_id: run.id }] }),
+  );
+});
+
+test("its id is the same in upper case", async () => {
+  const { id } = ok(await keep("shouted"));
+  expect(ok(await world.agent.get(`/exemplars/${id.toUpperCase()}`)).id).toBe(id);
+});
+
 test("an exemplar that is not there is not attached", async () => {
   const run = ok(await world.agent.post("/runs", { goal: "g" }));
   const { id } = ok(await keep("short-lived"));
@@ -93,6 +110,7 @@ test.each<[string, object, number, string]>([
   ["no name", { display_name: " " }, 400, "validation_failed"],
   ["no text", { content: undefined }, 400, "validation_failed"],
   ["a text that is none", { content: 5 }, 400, "validation_failed"],
+  ["an empty text", { content: "" }, 400, "validation_failed"],
   ["over a megabyte", { content: "x".repeat(1_048_577) }, 413, "payload_too_large"],
 ])("refused with %s", async (_, body, status, code) => {
   const before = ok(await world.agent.get("/exemplars")).length;

@@ -56,14 +56,18 @@ test("they are listed by name, with what the caller has loaded", async () => {
   expect(ok(await world.agent.get("/specialists")).specialists[1].loaded).toBe(false);
 });
 
-test("one that is not there is a result, not an error", async () => {
-  expect(await reader.post("/specialists/nobody/load")).toMatchObject({
-    status: 200,
-    body: { error: { code: "not_found" } },
-  });
-  expect(await reader.post("/specialists/nobody/unload")).toMatchObject({ status: 200 });
-  expect(await reader.get("/specialists/nobody/versions")).toMatchObject(refusal(404, "not_found"));
-});
+test.each(["nobody", "Nobody", "no body", "\u00e4\u00f6"])(
+  "%j is not there: a result, no error",
+  async (name) => {
+    const path = `/specialists/${encodeURIComponent(name)}`;
+    expect(await reader.post(`${path}/load`)).toMatchObject({
+      status: 200,
+      body: { error: { code: "not_found" } },
+    });
+    expect(ok(await reader.post(`${path}/unload`))).toEqual({ unloaded: true, name });
+    expect(await reader.get(`${path}/versions`)).toMatchObject(refusal(404, "not_found"));
+  },
+);
 
 test("authors at once get a version each", async () => {
   const made = await Promise.all(Array.from({ length: 6 }, () => write("raced", { system_prompt: "p" })));
@@ -77,7 +81,8 @@ test("an attempt on a step comes with its specialist, or says why not", async ()
     ok(await world.agent.post(`/runs/${run.id}/steps/start`, { step_key })).specialist;
   expect(await begin("reviewer")).toMatchObject({ name: "reviewer", version_num: 2 });
   expect(await begin("nobody")).toEqual({
-    error: { code: "not_found", message: expect.stringContaining("nobody") },
+    code: "not_found",
+    message: expect.stringContaining("nobody"),
   });
 });
 

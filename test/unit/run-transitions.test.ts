@@ -211,8 +211,15 @@ test("a step that names no mode hands off when another person goes on", () => {
   }
 });
 
+const CRITERION = { key: "read", description: "Somebody has read it." };
+
 test.each([
   ["a key that stands twice", [step("a"), step("a")], "steps.1.step_key"],
+  [
+    "a criterion that stands twice",
+    [step("a", [], { completion_criteria: [CRITERION, { ...CRITERION, description: "Other" }] })],
+    "steps.0.completion_criteria.1.key",
+  ],
   ["an unknown dependency", [step("a", ["b"])], "steps.0.depends_on"],
   ["a step that waits for itself", [step("a", ["a"])], "steps.0.depends_on"],
   [
