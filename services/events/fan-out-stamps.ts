@@ -66,11 +66,14 @@ export class FanOutStamps {
   }
 }
 
-/** Most events of a moment have the same number of receivers: they share one write. */
+/**
+ * Most events of a moment have the same number of receivers: they share one write, and the time of the last, as none
+ * may be fanned out before it was accepted.
+ */
 function together(stamps: Stamp[]): Write[] {
   const groups = Map.groupBy(stamps, ({ entry, matched }) => `${entry.tenant_id} ${matched}`);
   return [...groups.values()].map((group) => {
-    const { entry, matched, at } = group[0] as Stamp;
+    const { entry, matched, at } = group.at(-1) as Stamp;
     const { tenant_id } = entry;
     const ids = group.map((stamp) => stamp.entry.event_id);
     return {

@@ -8,6 +8,7 @@ import { Fault } from "../../lib/faults.ts";
 import { RecentEvents } from "../../services/events/envelopes.ts";
 import { type EventDoc, EventModel, fanoutKey } from "../../services/events/events.model.ts";
 import { FanOut } from "../../services/events/fan-out.ts";
+import { FanOutStamps } from "../../services/events/fan-out-stamps.ts";
 import { Publisher } from "../../services/events/publish.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
 import { openStore, type Store } from "../../storage/connection.ts";
@@ -169,4 +170,25 @@ test("what is not done when it stops is given back", async () => {
   await fanOut.stop();
   expect(await row(event_id)).toMatchObject({ fanout_key: expect.any(String) });
   expect((await row(event_id)).fanout_owner).toBeUndefined();
+});
+
+test("of events that share a stamp none is fanned out before it was accepted", async () => {
+  const { fanOut, publisher } = start("together");
+  const accepted = [new Date("2026-01-01T00:00:00.000Z"), new Date("2026-01-01T00:00:00.030Z")];
+  const ids = await Promise.all(
+    accepted.map(async (_, i) => (await publisher.publish(published(`shared-${i}`), origin)).event_id),
+  );
+  const stamps = new FanOutStamps(events, () => undefined);
+  const entry = { tenant_id: TENANT, event: null, size: 1, position: "0", owner: "", attempts: 0 };
+  stamps.add(
+    accepted.map((at, i) => ({
+      entry: { ...entry, event_id: ids[i] as string, accepted_at: at.getTime() },
+      ...{ matched: 1, at },
+    })),
+  );
+  await stamps.flush();
+  const rows = await Promise.all(ids.map(row));
+  for (const [i, at] of accepted.entries())
+    expect(rows[i]?.fanned_out_at?.getTime()).toBeGreaterThanOrEqual(at.getTime());
+  await fanOut.stop();
 });
