@@ -5,6 +5,8 @@ interface Kernel {
   /** Products of the query, in 16-bit integers, with each of the rows at the addresses in a list, in 8-bit ones. */
   dots(query: number, dims: number, list: number, count: number, out: number): void;
   dot(query: number, dims: number, row: number): number;
+  /** The signs of a row in 8-bit integers, told from a center in 32-bit floats. */
+  signs(row: number, dims: number, scale: number, center: number, out: number): void;
   /** In how many bits each row differs from the query, and how many rows differ in how many bits. */
   distances(
     query: number,

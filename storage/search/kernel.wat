@@ -55,6 +55,26 @@
       (local.set $row (i32.add (local.get $row) (i32.const 8)))
       (br_if $eight (i32.lt_u (local.get $row) (local.get $end))))
     (call $sum (local.get $sums)))
+  ;; The signs of a row: one bit a component, set where the component times `scale` is above that of `center`, which has
+  ;; 32-bit floats. `dims` is a multiple of 8.
+  (func (export "signs")
+    (param $row i32) (param $dims i32) (param $scale f32) (param $center i32) (param $out i32)
+    (local $x v128) (local $by v128) (local $end i32)
+    (local.set $by (f32x4.splat (local.get $scale)))
+    (local.set $end (i32.add (local.get $row) (local.get $dims)))
+    (loop $eight
+      (local.set $x (v128.load8x8_s (local.get $row)))
+      (i32.store8 (local.get $out) (i32.or
+        (i32x4.bitmask (f32x4.gt
+          (f32x4.mul (f32x4.convert_i32x4_s (i32x4.extend_low_i16x8_s (local.get $x))) (local.get $by))
+          (v128.load (local.get $center))))
+        (i32.shl (i32x4.bitmask (f32x4.gt
+          (f32x4.mul (f32x4.convert_i32x4_s (i32x4.extend_high_i16x8_s (local.get $x))) (local.get $by))
+          (v128.load offset=16 (local.get $center)))) (i32.const 4))))
+      (local.set $row (i32.add (local.get $row) (i32.const 8)))
+      (local.set $center (i32.add (local.get $center) (i32.const 32)))
+      (local.set $out (i32.add (local.get $out) (i32.const 1)))
+      (br_if $eight (i32.lt_u (local.get $row) (local.get $end)))))
   ;; In how many bits rows differ from the query: 16-bit integers to `out`, and how many rows there are of each to
   ;; `histogram`. Rows whose byte in `mask` is 0 are not looked at, and get 0xffff. `bytes` is a multiple of 16; row i
   ;; begins at `from + i * bytes`. Bits of 64 are counted by one instruction, those of 128 by many.

@@ -56,6 +56,7 @@ export class VectorMemory {
   readonly #kernel = kernelIn(this.#memory);
   readonly #free: number[] = [];
   #used = PAGE_BYTES;
+  #center: { at: number; of: Float32Array | null } | undefined;
   /** Where the signs of so many rows are compared at a time. */
   #scan = { rows: 0, mask: 0, distances: 0, found: 0 };
 
@@ -80,8 +81,17 @@ export class VectorMemory {
 
   /** Notes the signs of a row. */
   sign(block: number, index: number, scale: number, center: Float32Array): void {
-    const signs = this.#bytes(this.#signsOf(block) + index * this.#signBytes, this.#signBytes);
-    writeSigns(signs, this.#row(block, index), scale, center);
+    const signs = this.#signsOf(block) + index * this.#signBytes;
+    this.#bytes(signs, this.#signBytes).fill(0);
+    this.#kernel.signs(this.addressOf(block, index), this.dims, scale, this.#centerAt(center), signs);
+  }
+
+  /** Where the center is: tables take turns seldom. */
+  #centerAt(center: Float32Array): number {
+    this.#center ??= { at: this.#reserve(this.dims * 4), of: null };
+    if (this.#center.of !== center) new Float32Array(this.#memory.buffer, this.#center.at).set(center);
+    this.#center.of = center;
+    return this.#center.at;
   }
 
   /** A copy of a row. */
@@ -101,7 +111,10 @@ export class VectorMemory {
   /** Sets the signs that others are compared with: those of the vector that was asked with, of this step. */
   askSigns(step: number, center: Float32Array): void {
     const query = new Int16Array(this.#memory.buffer, QUERY_AT, this.dims);
-    writeSigns(this.#bytes(SIGNS_AT, this.#signBytes), query, step, center);
+    const signs = this.#bytes(SIGNS_AT, this.#signBytes).fill(0);
+    for (let i = 0; i < query.length; i++)
+      if ((query[i] as number) * step > (center[i] as number))
+        signs[i >> 3] = (signs[i >> 3] as number) | (1 << (i & 7));
   }
 
   /** Tells the products of rows with the query: of the n-th, whose address `addressOf` gives. */
@@ -190,16 +203,4 @@ export class VectorMemory {
   #bytes(at: number, length: number): Uint8Array {
     return new Uint8Array(this.#memory.buffer, at, length);
   }
-}
-
-function writeSigns(
-  bytes: Uint8Array,
-  integers: Int8Array | Int16Array,
-  scale: number,
-  center: Float32Array,
-): void {
-  bytes.fill(0);
-  for (let i = 0; i < integers.length; i++)
-    if ((integers[i] as number) * scale > (center[i] as number))
-      bytes[i >> 3] = (bytes[i >> 3] as number) | (1 << (i & 7));
 }
