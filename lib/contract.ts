@@ -69,6 +69,11 @@ interface OperationSpec<Path extends TProperties, Query extends TProperties, Bod
    * at a time. It answers an object with one list, whose parts are put together. Without path and query.
    */
   inPieces?: string;
+  /**
+   * It gives a bare list of rows with ids, and over HTTP all of it where no `limit` is given: the gateway asks the action
+   * for so many at a time by `offset` and `limit`, as one message between nodes does not take any number.
+   */
+  inPages?: number;
   /** What a caller without the scope is answered, with 200, where others get 403 (spec: Errors, other rules). */
   scopeRefusal?: Record<string, unknown>;
   /** Largest body in bytes. Default 1 MB. */

@@ -750,7 +750,7 @@ export interface Api {
     create: Call<RunsCreateParams, RunsCreateResult>;
     /** List the tenant's runs, newest first.
      *
-     * All of them, whoever began them, as a bare array. Above 200 they come by the page: `offset` goes on, and the header `X-Total-Count` says how many there are.
+     * All of them, whoever began them, as a bare array. With `limit` by the page: `offset` goes on, and the header `X-Total-Count` says how many there are.
      *
      * Needs the scope `memory:read`. */
     list: PagedCall<RunsListParams, RunsListResult, RunsListResult[number]>;
@@ -2755,6 +2755,7 @@ export interface RunsListParams {
   status?: "active" | "completed" | "closed";
   project_id?: string;
   offset?: number;
+  /** All, where it is not given. */
   limit?: number;
 }
 

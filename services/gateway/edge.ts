@@ -20,10 +20,11 @@ import { type Allowance, CallerLimits, LocalRateCounters, rateLimited } from "./
 import { bearerIs, mayMonitor } from "./monitor.ts";
 import { RequestObserver } from "./observe.ts";
 import { Overload } from "./overload.ts";
+import { isAskedWhole, sendInPages } from "./pages.ts";
 import { pathOf, targetOf, unknownPath, VERSION_PREFIX, wrongMethod } from "./paths.ts";
 import { callInPieces } from "./pieces.ts";
 import { type BodyReader, readParams, toAnswer } from "./pipeline.ts";
-import { type Answer, edgeHeaders, errorAnswer, JSON_TYPE, send, toFault } from "./respond.ts";
+import { type Answer, type Envelope, edgeHeaders, errorAnswer, JSON_TYPE, send, toFault } from "./respond.ts";
 import { Router } from "./router.ts";
 import { SharedRateCounters } from "./shared-limits.ts";
 import { requireSpace } from "./space.ts";
@@ -124,6 +125,7 @@ export class Edge {
     try {
       await this.#admit(exchange);
       if (op.stream) return await this.#stream(exchange);
+      if (isAskedWhole(exchange)) return await this.#sendWhole(exchange);
       await this.#send(exchange, await this.#carryOut(exchange));
     } finally {
       if (counted) this.#overload.leave();
@@ -189,6 +191,11 @@ export class Edge {
     return toAnswer(exchange, await whileWanted(this.#broker, exchange, this.#linkOf(exchange), call));
   }
 
+  async #sendWhole(exchange: Exchange): Promise<void> {
+    const params = await readParams(exchange, this.#parts.bodyReaders, this.#runtime.blobs);
+    return sendInPages(exchange, params, this.#envelopeOf(exchange));
+  }
+
   #linkOf({ req }: Exchange): Link {
     return { ending: this.#ending.signal, recheck: async () => this.#parts.callers.resolve(req) };
   }
@@ -220,8 +227,13 @@ export class Edge {
     });
   }
 
-  #send({ res, request_id, allowance, caller }: Arrival, answer: Answer): void | Promise<void> {
-    const envelope = { request_id, allowance, last: this.#ending.signal.aborted };
+  #envelopeOf({ request_id, allowance }: Arrival): Envelope {
+    return { request_id, allowance, last: this.#ending.signal.aborted };
+  }
+
+  #send(arrival: Arrival, answer: Answer): void | Promise<void> {
+    const { res, caller } = arrival;
+    const envelope = this.#envelopeOf(arrival);
     const { insert } = answer;
     if (!insert || !caller) return send(res, answer, envelope);
     const open = () => this.#runtime.blobs.stream(caller.tenant_id, insert.hash);

@@ -23,6 +23,9 @@ import {
   writer,
 } from "./shapes.contract.ts";
 
+/** Runs in one answer of the service, however many the gateway puts together. */
+export const MOST_LISTED = 200;
+
 const GivenStep = Type.Object(
   {
     ...stepFields,
@@ -67,17 +70,22 @@ export const listRuns = operation({
   route: "GET /runs",
   summary: "List the tenant's runs, newest first",
   description:
-    "All of them, whoever began them, as a bare array. Above 200 they come by the page: `offset` goes on, and the " +
-    "header `X-Total-Count` says how many there are.",
+    "All of them, whoever began them, as a bare array. With `limit` by the page: `offset` goes on, and the header " +
+    "`X-Total-Count` says how many there are.",
   access: reader,
   query: {
     status: Type.Optional(oneOf(RUN_STATUSES)),
     project_id: Type.Optional(Type.String({ maxLength: 200 })),
     offset: Type.Optional(Type.Integer({ minimum: 0, default: 0 })),
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 200 })),
+    limit: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: MOST_LISTED, description: "All, where it is not given." }),
+    ),
   },
+  inPages: MOST_LISTED,
   results: { 200: Type.Array(Run) },
-  mcp: true,
+  mcp: {
+    description: `Whoever began them. At most ${MOST_LISTED} at once: \`offset\` goes on.`,
+  },
 });
 
 export const getRun = operation({

@@ -18,6 +18,7 @@ import {
   createRun,
   getRun,
   listRuns,
+  MOST_LISTED,
   retrospective,
   runHistory,
   runPosition,
@@ -90,7 +91,8 @@ export const runsService: ServiceFactory = ({ store: db, blobs }) => {
         presentRun(await store.insert(await newRun(ctx, new Date(now())))),
       ),
 
-      list: action(listRuns, async ({ params: { status, project_id, offset = 0, limit = 200 }, meta }) => {
+      list: action(listRuns, async ({ params, meta }) => {
+        const { status, project_id, offset = 0, limit = MOST_LISTED } = params;
         const { tenant_id } = meta.caller;
         const filter = { ...(status && { status }), ...(project_id !== undefined && { project_id }) };
         const [page, total] = await Promise.all([

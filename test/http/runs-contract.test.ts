@@ -53,6 +53,22 @@ test("who accepts an offer gets the successor's specialist with the attempt", as
   expect(attempt.specialist).toMatchObject({ name: "closer", system_prompt: "You close." });
 });
 
+test("every run of the tenant is listed, and with a limit so many", async () => {
+  const { length: before } = ok(await agent.get("/runs"));
+  const made = await Promise.all(Array.from({ length: 205 }, () => newRun([])));
+  const answer = await agent.get("/runs");
+  const ids = answer.body.map(({ id }: { id: string }) => id);
+  expect(new Set(ids).size).toBe(before + made.length);
+  expect(ids).toEqual(expect.arrayContaining(made.map(({ id }) => id)));
+  expect(ids).toHaveLength(before + made.length);
+  expect(answer.headers.get("x-total-count")).toBe(String(ids.length));
+  expect(ok(await agent.get("/runs?offset=3")).map(({ id }: { id: string }) => id)).toEqual(ids.slice(3));
+  expect(ok(await agent.get("/runs?limit=2&offset=1")).map(({ id }: { id: string }) => id)).toEqual(
+    ids.slice(1, 3),
+  );
+  expect(await agent.get("/runs?limit=201")).toMatchObject(refusal(400, "validation_failed"));
+});
+
 test.each<[string, string, object, string, string]>([
   ["a handoff's id that is none", "steps/start", { handoff_id: "x" }, "validation_error", "handoff_id"],
   ["a bundle's id that is none", "steps/start", { bundle_id: "x" }, "validation_error", "bundle_id"],
