@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { LocalIndex } from "../storage/search/local-index.ts";
 import { ERASURES_CURSOR, MOST_AWAY_MS } from "../storage/search/protocol.ts";
@@ -91,6 +92,31 @@ describe("the local index", () => {
       // Nothing is taken for known by a new file that the old one knew.
       expect(await index.cursor("memories")).toBeNull();
       await index.close();
+    });
+
+    test("is loaded before it is asked, of those tenants that it is for", async () => {
+      const first = await openIn(folder);
+      await first.put(TENANT, [entry({ text: "kowari" })]);
+      await first.put("tnt_other", [entry({ text: "dunnart" })]);
+      await first.close();
+      const index = await openIn(folder);
+      expect(await index.warm((tenant_id) => tenant_id === TENANT)).toBe(1);
+      // Gone from the disk: only what was loaded before can be found.
+      const db = new DatabaseSync(join(folder, "search.db"));
+      db.exec("DELETE FROM entries");
+      db.close();
+      const foundOf = async (tenant_id: string, text: string) =>
+        (await index.legs({ ...query(text), tenant_id })).candidates.length;
+      expect([await foundOf(TENANT, "kowari"), await foundOf("tnt_other", "dunnart")]).toEqual([1, 0]);
+      await index.close();
+    });
+
+    test("that was never made is not made to be warmed", async () => {
+      const index = await openIn(folder);
+      expect(await index.warm(() => true)).toBe(0);
+      expect(await readdir(folder)).toEqual([]);
+      await index.close();
+      await expect(index.legs(query("kowari"))).rejects.toThrow("closed");
     });
 
     test("is there for the next question when its thread has gone", async () => {

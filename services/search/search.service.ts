@@ -65,6 +65,12 @@ export const searchService: ServiceFactory = ({ store, config, log, health }) =>
     loop.start();
   }
 
+  /** After a start nobody should have to wait for what was there before it. */
+  async function warmUp(): Promise<void> {
+    // The embedder too: that is how it is asked for the first time.
+    if (await index.warm(owns)) chance.get();
+  }
+
   return {
     name: "search",
     actions: keyedBy("params.tenant_id", {
@@ -108,6 +114,7 @@ export const searchService: ServiceFactory = ({ store, config, log, health }) =>
       "$broker.started"() {
         catchingUp.start();
         if (embedder) startEmbedding(embedder);
+        warmUp().catch((err) => log.debug({ err }, "the search index is loaded when it is asked"));
       },
     },
 

@@ -52,6 +52,8 @@ export class SearchEngine {
         return this.#find(request.query, request.partial);
       case "load":
         return this.#loadSlice(this.#holdOf(request.tenant_id, request.kind));
+      case "sizes":
+        return this.#file.sizes();
       case "useModel":
         return this.#useModel(request.model);
       case "unembedded":

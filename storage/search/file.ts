@@ -4,7 +4,7 @@ import type { SearchKind } from "../../lib/search-entry.ts";
 import { TERMS_VERSION } from "../../lib/terms.ts";
 import type { EntryRow } from "./entry-table.ts";
 import type { PackedTerms } from "./postings.ts";
-import { ERASURES_CURSOR, MOST_AWAY_MS, type Unembedded } from "./protocol.ts";
+import { ERASURES_CURSOR, MOST_AWAY_MS, type Size, type Unembedded } from "./protocol.ts";
 import type { Quantised } from "./vector-memory.ts";
 
 /** Raised with the tables; like the terms, another version means that the index is made anew. */
@@ -127,6 +127,14 @@ export class SearchFile {
   dropTenant(tenant_id: string): void {
     this.#run("DELETE FROM texts WHERE rid IN (SELECT rid FROM entries WHERE tenant = ?)", tenant_id);
     this.#run("DELETE FROM entries WHERE tenant = ?", tenant_id);
+  }
+
+  /** How many entries there are of whom; those that got one last are first. */
+  sizes(): Size[] {
+    return this.#prepare(
+      `SELECT tenant AS tenant_id, kind, count(*) AS entries FROM entries
+       GROUP BY tenant, kind ORDER BY max(rid) DESC`,
+    ).all() as unknown as Size[];
   }
 
   /** Some of the entries that can be found, by id, from after one on. */

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
+import { CODE_CACHE } from "../../lib/code-cache.ts";
 import type { SearchEntry, SearchKind } from "../../lib/search-entry.ts";
 import { Channel } from "../sqlite/channel.ts";
 import { OnDemand } from "../sqlite/on-demand.ts";
@@ -12,17 +12,20 @@ import type {
   LegsQuery,
   NearDuplicate,
   SearchRequest,
+  Size,
   Unembedded,
   VectorRow,
 } from "./protocol.ts";
 
 const FILE = "search.db";
-const CODE_CACHE = fileURLToPath(new URL("../../node_modules/.cache/afferent/code", import.meta.url));
 /** What search asks an index for: the local one of a node, or the one of Atlas. */
 export type SearchIndex = Pick<LocalIndex, keyof LocalIndex>;
 
 /** What is put travels in parts, so that no search waits long behind it. */
 const PART = 50;
+
+/** Of so many entries the tenants are loaded before anybody asks. */
+const MOST_WARM = 150_000;
 
 /** So long a search waits until all of its tenant is loaded. */
 const LOAD_PATIENCE_MS = 5000;
@@ -65,6 +68,7 @@ export class LocalIndex {
   #putAt = Number.NEGATIVE_INFINITY;
   /** Every entry had its vector when this many were put. */
   #embeddedPuts = Number.NaN;
+  #isClosed = false;
 
   constructor({ dataDir, onDeath, idleMs = IDLE_MS }: Options) {
     this.#file = join(dataDir, FILE);
@@ -90,6 +94,7 @@ export class LocalIndex {
   }
 
   #request<T>(request: SearchRequest): Promise<T> {
+    if (this.#isClosed) return Promise.reject(new Error("the search index is closed"));
     return this.#thread.get().request(request);
   }
 
@@ -114,6 +119,21 @@ export class LocalIndex {
 
   async dropTenant(tenant_id: string): Promise<void> {
     if (!this.#isBlank()) await this.#request({ op: "dropTenant", tenant_id });
+  }
+
+  /**
+   * Loads tenants before they are asked, those first that changed last, as long as there is room. @returns how many
+   * entries are held then
+   */
+  async warm(owns: (tenant_id: string) => boolean): Promise<number> {
+    let held = 0;
+    const sizes = this.#isBlank() ? [] : await this.#request<Size[]>({ op: "sizes" });
+    for (const { tenant_id, kind, entries } of sizes) {
+      if (!owns(tenant_id) || held + entries > MOST_WARM) continue;
+      await this.#load(tenant_id, kind);
+      held += entries;
+    }
+    return held;
   }
 
   /**
@@ -221,6 +241,7 @@ export class LocalIndex {
   }
 
   close(): Promise<void> {
+    this.#isClosed = true;
     return this.#thread.close();
   }
 }

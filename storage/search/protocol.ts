@@ -67,6 +67,13 @@ export interface VectorRow {
   vector: Float32Array;
 }
 
+/** How many entries a tenant has of a kind. */
+export interface Size {
+  tenant_id: string;
+  kind: SearchKind;
+  entries: number;
+}
+
 /** Two entries of one owner, scope and type that say nearly the same. */
 export interface NearDuplicate {
   tenant_id: string;
@@ -82,6 +89,7 @@ export type SearchRequest =
   | { op: "dropTenant"; tenant_id: string }
   | { op: "find"; query: LegsQuery; partial?: boolean }
   | { op: "load"; tenant_id: string; kind: SearchKind }
+  | { op: "sizes" }
   | { op: "useModel"; model: string | null }
   | { op: "unembedded"; limit: number; skip: number }
   | { op: "setVectors"; model: string; rows: VectorRow[] }

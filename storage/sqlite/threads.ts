@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { CODE_CACHE } from "../../lib/code-cache.ts";
 import { Channel, type ErrorMaker } from "./channel.ts";
 import { OnDemand } from "./on-demand.ts";
 import type { ReadRequest, WriteRequest } from "./protocol.ts";
@@ -15,9 +15,6 @@ export type Threads = {
   /** Lets accepted requests finish, brings all into the main file, ends the threads. */
   close(): Promise<void>;
 };
-
-/** As trusted as the code beside it, and shared by all data directories; without it threads start slower and larger. */
-const CODE_CACHE = fileURLToPath(new URL("../../node_modules/.cache/afferent/code", import.meta.url));
 
 const SCANNER_IDLE_MS = 60_000;
 

@@ -47,6 +47,11 @@ export class AtlasIndex implements SearchIndex {
     this.#counts = new Counts(entries.system);
   }
 
+  /** What Atlas holds is its own affair. */
+  async warm(): Promise<number> {
+    return 0;
+  }
+
   ready(): Promise<void> {
     return this.#indexes.text();
   }
