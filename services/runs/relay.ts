@@ -1,13 +1,18 @@
 import type { ServiceBroker } from "moleculer";
 import type { TenantCollection } from "../../storage/collection.ts";
 import { snapshotWrites } from "./evidence.ts";
+import type { KeptRuns } from "./kept-runs.ts";
 import { transitionsIn } from "./outbox.ts";
 import type { Fact, RunArtifactDoc, RunDoc, RunFactsDoc } from "./runs.model.ts";
 
-const BATCH = 100;
+/** Few: whoever changes runs meanwhile waits for it. */
+const BATCH = 25;
+/** Facts that are in their run for so long were left there by a node that died, or by one that could not relay them. */
+const LEFT_MS = 2000;
 
 interface Parts {
   broker: ServiceBroker;
+  kept: KeptRuns;
   runs: TenantCollection<RunDoc>;
   facts: TenantCollection<RunFactsDoc>;
   artifacts: TenantCollection<RunArtifactDoc>;
@@ -15,22 +20,32 @@ interface Parts {
 
 type Waiting = Pick<RunDoc, "_id" | "tenant_id" | "version" | "project_id" | "status" | "outbox">;
 
-/**
- * Takes facts out of the runs they happened in: into their own collection, and published as `service.run.*`. Ids of
- * rows and events derive from run, version and index, so that a repetition after a crash adds nothing.
- *
- * @returns whether there may be more
- */
-export async function relayFacts(parts: Parts): Promise<boolean> {
+/** Relays what happened in runs of this node. @returns whether there may be more */
+export async function relayChanged(parts: Parts): Promise<boolean> {
+  const runs = parts.kept.takeUnrelayed(BATCH);
+  if (runs.length) await relay(parts, runs);
+  return runs.length > 0;
+}
+
+/** Relays what nobody relayed. @returns whether there may be more */
+export async function relayLeft(parts: Parts, now: number): Promise<boolean> {
   const options = {
     sort: { relay_at: 1 },
     limit: BATCH,
     projection: { tenant_id: 1, version: 1, project_id: 1, status: 1, outbox: 1 },
   } as const;
   const runs = (await parts.runs.system
-    .find({ relay_at: { $gt: new Date(0) } }, options)
+    .find({ relay_at: { $lte: new Date(now - LEFT_MS) } }, options)
     .toArray()) as Waiting[];
-  if (runs.length === 0) return false;
+  if (runs.length) await relay(parts, runs);
+  return runs.length === BATCH;
+}
+
+/**
+ * Takes facts out of the runs they happened in: into their own collection, and published as `service.run.*`. Ids of
+ * rows and events derive from run, version and index, so that a repetition after a crash adds nothing.
+ */
+async function relay(parts: Parts, runs: Waiting[]): Promise<void> {
   const rows = runs.flatMap(factRows);
   const snapshots = runs.flatMap((run) =>
     snapshotWrites(
@@ -44,7 +59,7 @@ export async function relayFacts(parts: Parts): Promise<boolean> {
     publish(parts.broker, runs),
   ]);
   await clear(parts.runs, runs);
-  return runs.length === BATCH;
+  for (const run of runs) parts.kept.relayed(run);
 }
 
 function factRows({ _id: run_id, tenant_id, outbox }: Waiting): RunFactsDoc[] {

@@ -2,19 +2,19 @@ import { Fault, isFault, notFound } from "../../lib/faults.ts";
 import { Actors, Actor as Mailbox } from "../../mixins/actor.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
 import type { Change } from "./draft.ts";
-import { placed, transitionsIn } from "./outbox.ts";
+import type { KeptRuns } from "./kept-runs.ts";
+import { placed, slotOf, transitionsIn } from "./outbox.ts";
 import { changedRun, updateOf } from "./run-write.ts";
 import type { PlacedFact, Run, RunDoc, RunFactsDoc } from "./runs.model.ts";
+import { nextStaleCheck } from "./staleness.ts";
 
 /** Writers of other nodes may come between so often. */
 const MOST_RACES = 20;
-const MOST_KEPT = 500;
-/** Characters of the plans of those that are kept. */
-const MOST_TEXT = 8_388_608;
 
-interface Collections {
+interface Parts {
   runs: TenantCollection<RunDoc>;
   facts: TenantCollection<RunFactsDoc>;
+  kept: KeptRuns;
 }
 
 type Transition = (run: Run) => Change;
@@ -45,16 +45,12 @@ export class RunStore {
   readonly #runs: TenantCollection<RunDoc>;
   readonly #facts: TenantCollection<RunFactsDoc>;
   readonly #mailboxes = new Actors(() => new Mailbox());
-  /** In the order of their last change. */
-  readonly #kept = new Map<string, Run>();
-  #keptText = 0;
-  readonly #changed: () => void;
+  readonly #kept: KeptRuns;
 
-  /** @param changed told after each change: there are facts to relay */
-  constructor({ runs, facts }: Collections, changed: () => void) {
+  constructor({ runs, facts, kept }: Parts) {
     this.#runs = runs;
     this.#facts = facts;
-    this.#changed = changed;
+    this.#kept = kept;
   }
 
   /** A run as the store has it now. @throws Fault not_found */
@@ -85,9 +81,11 @@ export class RunStore {
   }
 
   async insert({ steps, ...run }: Omit<Run, "plan">): Promise<Run> {
-    const stored = await this.#runs.insertOnce({ ...run, plan: JSON.stringify(steps) });
-    this.#changed();
-    return opened(stored);
+    const doc = { ...run, plan: JSON.stringify(steps) };
+    const stored = await this.#runs.insertOnce(doc);
+    if (stored !== doc) return opened(stored);
+    this.#kept.keep({ ...doc, steps });
+    return { ...doc, steps };
   }
 
   /** Names an exemplar in a run, or does so no more. Null when there is no such run. */
@@ -105,6 +103,20 @@ export class RunStore {
       { ...(attached ? { $addToSet: { exemplar_ids } } : { $pull: { exemplar_ids } }), $inc: { version: 1 } },
     );
     return doc && opened(doc);
+  }
+
+  /** Notes when to look next for stale steps of a run that has none to tell of now. */
+  async checkLater(tenant_id: string, run_id: string): Promise<void> {
+    const run = await this.get(tenant_id, run_id);
+    const stale_check_at = nextStaleCheck(run);
+    const version = run.version + 1;
+    await this.#runs.updateMany(
+      tenant_id,
+      { _id: run_id, version: run.version },
+      stale_check_at
+        ? { $set: { version, stale_check_at } }
+        : { $set: { version }, $unset: { stale_check_at: 1 } },
+    );
   }
 
   /**
@@ -155,25 +167,13 @@ export class RunStore {
     const after = changedRun(run, change, also);
     const update = updateOf(run, after, also, change.facts);
     const written = await this.#runs.updateMany(tenant_id, { _id, version }, update as never);
-    this.#forget(_id);
+    const kept = this.#kept.get(_id);
+    this.#kept.forget(_id);
     if (written === 0) return null;
-    this.#keep(after);
-    this.#changed();
+    // Of this very state facts may have been relayed meanwhile.
+    const known = kept?.version === version ? kept.outbox : run.outbox;
+    this.#kept.keep({ ...after, outbox: { ...known, [slotOf(after.version)]: change.facts } });
     return { before: run, run: after, facts: placed({ version: after.version, facts: change.facts }) };
-  }
-
-  #keep(run: Run): void {
-    this.#kept.set(run._id, run);
-    this.#keptText += run.plan.length;
-    for (const [oldest] of this.#kept) {
-      if (this.#kept.size <= MOST_KEPT && this.#keptText <= MOST_TEXT) return;
-      this.#forget(oldest);
-    }
-  }
-
-  #forget(run_id: string): void {
-    this.#keptText -= this.#kept.get(run_id)?.plan.length ?? 0;
-    this.#kept.delete(run_id);
   }
 }
 

@@ -3,15 +3,21 @@ import { slotOf } from "./outbox.ts";
 import type { Fact, Run, StepProgress } from "./runs.model.ts";
 import { nextStaleCheck } from "./staleness.ts";
 
-/** How a run is after a change that has facts. @param also what it is set to besides */
+/** How a run is after a change that has facts, but for its outbox. @param also what it is set to besides */
 export function changedRun(run: Run, change: Change, also: Partial<Run>): Run {
   const { status, progress, offers, facts } = change;
-  const stale_check_at = nextStaleCheck({ status, progress, steps: run.steps }) ?? undefined;
+  const next = nextStaleCheck({ status, progress, steps: run.steps });
   const at = facts[0]?.at as Date;
   return {
-    ...{ ...run, ...also, status, progress, offers: [...offers], outbox: {}, stale_check_at },
-    ...{ version: run.version + 1, updated_at: at },
+    ...{ ...run, ...also, status, progress, offers: [...offers] },
+    ...{ stale_check_at: checkAt(run.stale_check_at, next, at), version: run.version + 1, updated_at: at },
   };
+}
+
+/** When to look for stale steps: not later than one becomes so, but earlier where that saves a write. */
+function checkAt(before: Date | undefined, next: Date | null, now: Date): Date | undefined {
+  const isEarly = before && before > now && (next === null || before <= next);
+  return isEarly ? before : (next ?? undefined);
 }
 
 /** The update that makes a stored run the changed one: it names only what is another, for each index costs. */

@@ -128,7 +128,7 @@ export interface RunDoc extends TenantDocument {
   outbox: Outbox;
   /** Set while the outbox holds something. */
   relay_at?: Date;
-  /** When a step may become stale next. */
+  /** When to look for stale steps: not later than the next becomes so. */
   stale_check_at?: Date;
   created_at: Date;
   updated_at: Date;

@@ -7,11 +7,12 @@ import { artifactActions } from "./artifact-actions.ts";
 import { newRun } from "./create.ts";
 import { attemptsOn, openAttempts } from "./facts.ts";
 import { historyOf, retrospectiveOf } from "./history.ts";
+import { KeptRuns } from "./kept-runs.ts";
 import { offerActions } from "./offer-actions.ts";
 import { actorOf, personOf } from "./people.ts";
 import { positionOf, standing } from "./position.ts";
 import { presentRun, stepAt } from "./present.ts";
-import { relayFacts } from "./relay.ts";
+import { relayChanged, relayLeft } from "./relay.ts";
 import { RunStore } from "./run-store.ts";
 import {
   closeRun,
@@ -43,12 +44,13 @@ export const runsService: ServiceFactory = ({ store: db, blobs }) => {
   const now = () => db.now();
   const loops: Loop[] = [];
   let gathering: NodeJS.Timeout | undefined;
-  const store = new RunStore({ runs, facts }, () => {
+  const kept = new KeptRuns(() => {
     gathering ??= setTimeout(() => {
       gathering = undefined;
       loops[0]?.nudge();
     }, GATHER_MS).unref();
   });
+  const store = new RunStore({ runs, facts, kept });
   const parts = { store, artifacts, blobs, now };
 
   const get = (ctx: Call<{ run_id: string }>) => store.get(ctx.meta.caller.tenant_id, ctx.params.run_id);
@@ -62,7 +64,10 @@ export const runsService: ServiceFactory = ({ store: db, blobs }) => {
       projection: { tenant_id: 1 },
     } as const;
     const due = (await runs.system.find(filter, options).toArray()) as RunDoc[];
-    for (const { _id, tenant_id } of due) await store.change(tenant_id, _id, (run) => tellStale(run, now()));
+    for (const { _id, tenant_id } of due) {
+      const { facts: told } = await store.change(tenant_id, _id, (run) => tellStale(run, now()));
+      if (told.length === 0) await store.checkLater(tenant_id, _id);
+    }
     return due.length === STALE_BATCH;
   }
 
@@ -186,8 +191,10 @@ export const runsService: ServiceFactory = ({ store: db, blobs }) => {
     created() {
       const told = (what: string) => (err: unknown) =>
         this.logger.warn({ err }, `runs: ${what} will be tried again`);
-      const relay = () => relayFacts({ broker: this.broker, runs, facts, artifacts });
-      loops.push(new Loop(relay, RELAY_MS, told("publishing what happened")));
+      const relay = { broker: this.broker, kept, runs, facts, artifacts };
+      const published = told("publishing what happened");
+      loops.push(new Loop(() => relayChanged(relay), RELAY_MS, published));
+      loops.push(new Loop(() => relayLeft(relay, now()), RELAY_MS, published));
       loops.push(new Loop(checkStale, STALE_CHECK_MS, told("looking for stale steps")));
     },
 
