@@ -46,7 +46,7 @@ export async function update(parts: Parts, ctx: Call<ParamsOf<typeof updateMemor
     if (given.expires_at === undefined) return changeOf("updated", parts.now(), $set);
     return withPurge(
       changeOf("updated", parts.now(), $set),
-      purgeAt($set.expires_at ?? null, parts.windowMs),
+      purgeAt($set.expires_at ?? null, parts.now(), parts.windowMs),
     );
   });
 }
@@ -134,7 +134,7 @@ export function restore(parts: Parts, ctx: Call<{ id: string }>): Promise<Memory
     const { $unset } = restored;
     return withPurge(
       { ...restored, $unset: { ...$unset, forgotten_from: 1 } },
-      purgeAt(doc.expires_at, parts.windowMs),
+      purgeAt(doc.expires_at, parts.now(), parts.windowMs),
     );
   });
 }

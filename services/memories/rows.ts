@@ -42,7 +42,7 @@ export interface Beginning
 
 export function newMemory(given: NewMemory, { at, ...beginning }: Beginning, windowMs: number): MemoryDoc {
   const expires_at = dateOf(given.expires_at);
-  const purge_at = purgeAt(expires_at, windowMs);
+  const purge_at = purgeAt(expires_at, at, windowMs);
   return {
     ...beginning,
     ...contentOf(given),
@@ -89,9 +89,12 @@ function contentOf(given: NewMemory) {
   };
 }
 
-/** When a memory that nobody forgets is to go for good: some time after it has expired. */
-export function purgeAt(expires_at: Date | null, windowMs: number): Date | null {
-  return expires_at && new Date(expires_at.getTime() + windowMs);
+/**
+ * When a memory that nobody forgets is to go for good: some time after it has expired, or after `now`, when whoever
+ * says that it expired long ago may have meant another day.
+ */
+export function purgeAt(expires_at: Date | null, now: Date, windowMs: number): Date | null {
+  return expires_at && new Date(Math.max(expires_at.getTime(), now.getTime()) + windowMs);
 }
 
 export function dateOf(text: string | null | undefined): Date | null {

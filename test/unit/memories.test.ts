@@ -82,6 +82,7 @@ describe("sweeps", () => {
     await row("kept", {});
     await row("forgotten", {}, { status: "forgotten", purge_at: onDay(30) });
     await row("expired", { expires_at: onDay(10).toISOString() });
+    await row("made expired", { expires_at: onDay(-400).toISOString() });
     const erased: string[] = [];
     const erase = async (_: string, ids: string[]) => {
       expect(Object.keys(await statuses())).toEqual(expect.arrayContaining(ids));
@@ -94,12 +95,12 @@ describe("sweeps", () => {
       left.push(Object.keys(await statuses()).sort());
     }
     expect(left).toEqual([
-      ["expired", "forgotten", "kept"],
+      ["expired", "forgotten", "kept", "made expired"],
       ["expired", "kept"],
       ["expired", "kept"],
       ["kept"],
     ]);
-    expect(erased).toEqual(["forgotten", "expired"]);
+    expect(erased).toEqual(["forgotten", "made expired", "expired"]);
   });
 
   test("what was cut off while it replaced another is finished, or withdrawn when another came first", async () => {
