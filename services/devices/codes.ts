@@ -82,7 +82,7 @@ export class Codes {
   async claim(
     text: string,
     claim_id: string,
-    client_info: Static<typeof ClientInfo>,
+    { name, version, signature = null, host }: Static<typeof ClientInfo>,
     now: number,
   ): Promise<boolean> {
     // One read and one write, whatever the code: what is wrong takes as long as what is right.
@@ -94,7 +94,8 @@ export class Codes {
         $set: {
           ...{
             state: "claimed",
-            client_info: { signature: null, ...client_info },
+            // What else it sends of itself is not kept: nobody has let it in yet.
+            client_info: { name, version, signature, host },
             claimed_at: new Date(now),
           },
           claim_digest: this.digest("claim", claim_id),

@@ -121,6 +121,14 @@ test("claims that cannot be made are all told the same", async () => {
   }
 });
 
+test("of what a device says of itself only the known is kept", async () => {
+  const agent = await newAgent();
+  const { user_code } = await issue(agent);
+  const client_info = { ...CLIENT, signature: "by me", more: "x".repeat(1000) };
+  ok(await device.post("/device-codes:claim", { user_code, client_info }));
+  expect((await statusOf(agent)).client_info).toEqual({ ...CLIENT, signature: "by me" });
+});
+
 test("a newer code takes the place of the one that waits", async () => {
   const agent = await newAgent();
   const older = (await issue(agent)).user_code;
