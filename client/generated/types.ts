@@ -304,7 +304,7 @@ export interface Api {
     publish: Call<EventsPublishParams, EventsPublishResult>;
     /** List events, latest first.
      *
-     * A caller with `send` sees what it published, an agent with `receive` what it was given, an admin everything. A page may hold fewer events than asked for and still have a `next_cursor`: a request looks at a bounded number of events and answers at most 4 MB. */
+     * A caller with `send` sees what it published, an agent with `receive` what it was given, an admin everything. A page may hold fewer events than asked for and still have a `next_cursor`: it answers at most 4 MB, and looks no further when it has found something among the last some 100,000. An empty one has looked for two seconds. */
     list: PagedCall<EventsListParams, EventsListResult, EventsListResult["events"][number]>;
     /** Read an event and what became of it. */
     get: Call<EventsGetParams, EventsGetResult>;
@@ -766,7 +766,7 @@ export interface Api {
     position: Call<RunsPositionParams, RunsPositionResult>;
     /** Close a run with its outcome.
      *
-     * Once; nothing can be done in a closed run. A second time is 409 `conflict`.
+     * Once; its steps stay as they are then. A second time is 409 `conflict`.
      *
      * Needs the scope `memory:write`. */
     close: Call<RunsCloseParams, RunsCloseResult>;
@@ -1867,7 +1867,7 @@ export interface HandoffsSaveParams {
   }>;
   /** Kept as given. */
   artifacts?: Array<string>;
-  origin_client?: string;
+  origin_client?: string | null;
   scope?: "agent";
   bundle_id?: string | null;
   /** Saves only over this `version_num`, 0: only if there is none of the name; otherwise 409 `conflict`. */
@@ -2753,6 +2753,7 @@ export type RunsCreateResult = Run;
 
 export interface RunsListParams {
   status?: "active" | "completed" | "closed";
+  /** Empty: only unfiled ones. */
   project_id?: string;
   offset?: number;
   /** All, where it is not given. */

@@ -100,7 +100,7 @@ export const saveHandoff = operation({
         examples: [["https://git.example/pull/42"]],
       }),
     ),
-    origin_client: Type.Optional(Type.String({ maxLength: 200 })),
+    origin_client: Type.Optional(nullable(Type.String({ maxLength: 200 }))),
     scope: Type.Optional(oneOf(["agent"])),
     bundle_id: Type.Optional(nullable(Uuid("bundle"))),
     if_version: Type.Optional(

@@ -75,7 +75,7 @@ export const listRuns = operation({
   access: reader,
   query: {
     status: Type.Optional(oneOf(RUN_STATUSES)),
-    project_id: Type.Optional(Type.String({ maxLength: 200 })),
+    project_id: Type.Optional(Type.String({ maxLength: 200, description: "Empty: only unfiled ones." })),
     offset: Type.Optional(Type.Integer({ minimum: 0, default: 0 })),
     limit: Type.Optional(
       Type.Integer({ minimum: 1, maximum: MOST_LISTED, description: "All, where it is not given." }),
@@ -124,7 +124,7 @@ export const closeRun = operation({
   action: "runs.close",
   route: "POST /runs/{run_id}/close",
   summary: "Close a run with its outcome",
-  description: "Once; nothing can be done in a closed run. A second time is 409 `conflict`.",
+  description: "Once; its steps stay as they are then. A second time is 409 `conflict`.",
   access: writer,
   audit: true,
   path,

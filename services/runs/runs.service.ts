@@ -99,7 +99,10 @@ export const runsService: ServiceFactory = ({ store: db, blobs }) => {
       list: action(listRuns, async ({ params, meta }) => {
         const { status, project_id, offset = 0, limit = MOST_LISTED } = params;
         const { tenant_id } = meta.caller;
-        const filter = { ...(status && { status }), ...(project_id !== undefined && { project_id }) };
+        const filter = {
+          ...(status && { status }),
+          ...(project_id !== undefined && { project_id: project_id || null }),
+        };
         const [page, total] = await Promise.all([
           store.list(tenant_id, filter, { skip: offset, limit }),
           runs.count(tenant_id, filter),

@@ -66,6 +66,7 @@ describe("saving", () => {
       body: { id: first.id, version_num: 2, summary: "two", payload: {} },
     });
     expect(answer.body).toMatchObject({ origin_client: null, created_at: first.created_at });
+    expect(ok(await agent.post("/handoffs", { name: "again", origin_client: null })).version_num).toBe(3);
     expect(await save({ name: "again" }, cast.alice)).toMatchObject({ version_num: 1 });
   });
 

@@ -66,6 +66,12 @@ test("every run of the tenant is listed, and with a limit so many", async () => 
   expect(ok(await agent.get("/runs?limit=2&offset=1")).map(({ id }: { id: string }) => id)).toEqual(
     ids.slice(1, 3),
   );
+  ok(await world.admin.post("/projects", { key: "filed" }));
+  const filed = ok(await agent.post("/runs", { goal: "g", project_id: "filed" }));
+  const listed = async (query: string) =>
+    ok(await agent.get(`/runs?${query}`)).map(({ id }: { id: string }) => id);
+  expect(await listed("project_id=filed")).toEqual([filed.id]);
+  expect(await listed("project_id=")).toEqual(ids);
   expect(await agent.get("/runs?limit=201")).toMatchObject(refusal(400, "validation_failed"));
 });
 
