@@ -92,6 +92,8 @@ interface OperationSpec<Path extends TProperties, Query extends TProperties, Bod
   stream?: boolean;
   /** It may hold the request for long: when the caller goes away meanwhile, its service is told (`request.abandoned`). */
   waits?: boolean;
+  /** A GET that hands something out or moves a mark: HEAD, which only looks, is not for it. */
+  takes?: boolean;
   /** Answers 200 with a structured refusal where others answer an HTTP error (spec: Errors, other rules). */
   refusesInBand?: boolean;
   /** Offered to agents as an MCP tool; with what the method does not say. */

@@ -58,7 +58,8 @@ export const poll = operation({
   },
   results: { 200: Type.Object({ deliveries: Type.Array(DeliveryEvent), count: Type.Integer() }) },
   waits: true,
-  mcp: { readOnly: false, destructive: false, idempotent: false },
+  takes: true,
+  mcp: { destructive: false, idempotent: false },
 });
 
 export const ack = operation({

@@ -58,7 +58,8 @@ export const listFindings = operation({
       more_available: Type.Boolean(),
     }),
   },
-  mcp: true,
+  takes: true,
+  mcp: { destructive: false, idempotent: false },
 });
 
 export const findingsOperations = [listFindings] as const;

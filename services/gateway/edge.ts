@@ -218,7 +218,7 @@ export class Edge {
       if (await sendConsole(req, res)) return;
       throw unknownPath(req);
     }
-    if (req.method !== "GET" && req.method !== "HEAD") throw wrongMethod(req, ["GET"]);
+    if (req.method !== "GET" && req.method !== "HEAD") throw wrongMethod(req, ["GET", "HEAD"]);
     req.url = asset;
     res.setHeader("X-Request-Id", request_id);
     return new Promise((resolve, reject) => {

@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { parse as parseQuery } from "node:querystring";
 import type { Operation } from "../../lib/contract.ts";
 import { Fault } from "../../lib/faults.ts";
-import { pathParams, type Router } from "./router.ts";
+import { type Found, pathParams, type Router } from "./router.ts";
 
 export const VERSION_PREFIX = "/v1";
 
@@ -26,8 +26,9 @@ export function targetOf(router: Router, req: IncomingMessage): Target | null {
   const pathname = at < 0 ? url : url.slice(0, at);
   const found = router.find(pathname);
   if (!found) return null;
-  const route = found.routes.get(req.method === "HEAD" ? "GET" : (req.method as string));
-  if (!route) throw wrongMethod(req, [...found.routes.keys()]);
+  const isHead = req.method === "HEAD";
+  const route = found.routes.get(isHead ? "GET" : (req.method as string));
+  if (!route || (isHead && route.op.takes)) throw wrongMethod(req, methodsOf(found));
   const query = at < 0 ? {} : readQueryString(url.slice(at + 1));
   return { op: route.op, path: pathParams(route, found.values), query };
 }
@@ -43,8 +44,14 @@ export function unknownPath(req: IncomingMessage): Fault {
   return new Fault("not_found", `There is no path ${resource_id}.`, { resource_type: "path", resource_id });
 }
 
-export function wrongMethod(req: IncomingMessage, methods: string[]): Fault {
-  const allow = methods.includes("GET") ? [...methods, "HEAD"] : methods;
+/** The methods that a path has; HEAD wherever GET only looks. */
+function methodsOf({ routes }: Found): string[] {
+  const methods = [...routes.keys()];
+  const get = routes.get("GET");
+  return get && !get.op.takes ? [...methods, "HEAD"] : methods;
+}
+
+export function wrongMethod(req: IncomingMessage, allow: string[]): Fault {
   const message = `${req.method} is not for ${pathOf(req)}: allowed are ${allow.join(", ")}.`;
   return new Fault("method_not_allowed", message, { allow });
 }

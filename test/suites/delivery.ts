@@ -102,6 +102,17 @@ export function deliverySuite(open: () => Promise<Ground>): void {
       });
     });
 
+    test("HEAD, which only looks, is not for it", async () => {
+      const receiver = await receiverOf();
+      await ground.publish(receiver.type);
+      await settle(async () => (await statsOf(receiver as never)).pending === 1);
+      const url = `${ground.server.url}/delivery/poll`;
+      const headers = { authorization: `Bearer ${receiver.token}` };
+      const head = await fetch(url, { method: "HEAD", headers });
+      expect([head.status, head.headers.get("allow")]).toEqual([405, "GET"]);
+      expect(await statsOf(receiver as never)).toMatchObject({ pending: 1, in_flight: 0 });
+    });
+
     test("gives higher priorities first, then the older", async () => {
       const interests = [1, 9, 5].map((priority) => ({
         event_type: `com.example.priority.${priority}`,
