@@ -1,3 +1,4 @@
+import { shownMapping } from "../ingest/mapping.ts";
 import type { ConnectorState } from "./connectors.contract.ts";
 import type { ConnectorDoc, ConnectorNodeDoc } from "./connectors.model.ts";
 
@@ -14,12 +15,12 @@ export function present(doc: ConnectorDoc, rows: ConnectorNodeDoc[], now: number
   const failed = fresh.filter((row) => row.last_error_at !== null);
   const last = failed.sort((a, b) => Number(b.last_error_at) - Number(a.last_error_at))[0];
   const lags = fresh.flatMap(({ lag }) => lag ?? []);
-  const { _id: id, name, kind, from, source, mapping, prefetch, paused, counts } = doc;
+  const { _id: id, name, kind, from, source, prefetch, paused, counts } = doc;
   return {
     ...{ id, name, kind, url: doc.shown_url },
     queue: kind === "amqp091" ? from : null,
     address: kind === "amqp10" ? from : null,
-    ...{ source, mapping, prefetch, paused },
+    ...{ source, mapping: shownMapping(doc.mapping), prefetch, paused },
     state: paused ? "paused" : state,
     last_error: last?.last_error ?? null,
     last_error_at: last?.last_error_at?.toISOString() ?? null,

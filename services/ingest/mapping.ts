@@ -18,6 +18,12 @@ export interface MappingSpec {
   data?: string | null;
 }
 
+/** A mapping as callers see it: what it leaves out is null, and nothing else that came along is shown. */
+export function shownMapping(given: Omit<MappingSpec, "source">) {
+  const { entity, action, id = null, subject = null, data = null } = given;
+  return { entity, action, id, subject, data };
+}
+
 /** What is known of a delivery besides its payload. */
 export interface Receipt {
   /** Stands before every id, so that two sources never collide. */

@@ -1,4 +1,4 @@
-import { compileMapping, type Mapping } from "./mapping.ts";
+import { compileMapping, type Mapping, shownMapping } from "./mapping.ts";
 import type { WebhookDoc } from "./webhooks.model.ts";
 
 /** Below the origin: with the source where it is fixed, without where the payload says it. */
@@ -26,12 +26,11 @@ export function keptHeaders(headers: Readonly<Record<string, string | undefined>
 const SECRET = /^(?:proxy-)?authorization$|^cookie$|signature|token|secret|key/;
 
 export function present(doc: WebhookDoc, address: { origin: string; tenant_slug: string }) {
-  const { entity, action, id = null, subject = null, data = null } = doc.mapping;
   return {
     id: doc._id,
     name: doc.name,
     source: doc.source,
-    mapping: { entity, action, id, subject, data },
+    mapping: shownMapping(doc.mapping),
     url: address.origin + webhookPath(address.tenant_slug, doc.source),
     created_at: doc.created_at.toISOString(),
     updated_at: doc.updated_at.toISOString(),

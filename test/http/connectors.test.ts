@@ -124,7 +124,9 @@ const order = (id: number | string) => ({ id, what: "Placed", for: "acme", data:
   }, 60_000);
 
   test("credentials are never shown again, nor kept in the clear", async () => {
-    const connector = await register({ queue: "hidden", paused: true });
+    const bare = { entity: "order", action: "made" };
+    const connector = await register({ queue: "hidden", paused: true, mapping: { ...bare, more: "s3cret" } });
+    expect(connector.mapping).toEqual({ ...bare, id: null, subject: null, data: null });
     expect(connector.url).toBe(`amqp://***@127.0.0.1:${rabbit.port}`);
     const shown = JSON.stringify([connector, ok(await admin.get("/ingest/connectors"))]);
     expect(shown).not.toMatch(/s3cret|tester/);
