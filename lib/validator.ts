@@ -1,4 +1,5 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
+import type { DataValidationCxt } from "ajv/dist/types/index.js";
 import addFormatsModule from "ajv-formats";
 import { Validators } from "moleculer";
 import { Fault } from "./faults.ts";
@@ -16,16 +17,25 @@ function newAjv(coerceTypes: false | "array"): Ajv2020 {
     strictTypes: false,
     strictRequired: false,
   });
-  ajv.addKeyword("x-identifier");
+  ajv.addKeyword({ keyword: "x-identifier", modifying: true, errors: false, validate: lowerUuid });
   ajv.addKeyword("x-value");
   addFormats(ajv, FORMATS);
   return ajv;
 }
 
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** Upper and lower case are the same id (RFC 9562): ours are kept in lower case, and become so where they come in. */
+function lowerUuid(_kind: unknown, value: unknown, _schema?: unknown, at?: DataValidationCxt): boolean {
+  if (at && typeof value === "string" && UUID.test(value))
+    at.parentData[at.parentDataProperty] = value.toLowerCase();
+  return true;
+}
+
 const exact = newAjv(false);
 const coercing = newAjv("array");
 
-/** Checks a value; null means it fits. */
+/** Checks a value; null means it fits, and that its UUIDs are in lower case. */
 export type Check = (value: unknown) => Fault | null;
 
 /** A check of exactly this schema (JSON Schema 2020-12, as TypeBox makes it). */

@@ -38,6 +38,16 @@ describe("a value that fits", () => {
   });
 });
 
+test("a UUID is taken in any case, and is in lower case from then on; other ids are as they are", () => {
+  const id = "0199c0de-7a11-7c3e-9f00-5a1b2c3d4e5f";
+  const given = { name: id.toUpperCase(), memory: id.toUpperCase(), team_id: "team_ABC" };
+  expect(check(given)).toBeNull();
+  expect(given).toEqual({ name: id.toUpperCase(), memory: id, team_id: "team_ABC" });
+  const ids = { ids: [id.toUpperCase()] };
+  expect(compileCheck(Type.Object({ ids: Type.Array(Uuid("memory")) }))(ids)).toBeNull();
+  expect(ids.ids).toEqual([id]);
+});
+
 describe("a value that does not fit is a fault with its field and what was expected", () => {
   test.each([
     [
