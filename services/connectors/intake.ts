@@ -2,6 +2,7 @@ import { isUtf8 } from "node:buffer";
 import { randomUUID } from "node:crypto";
 import type { ServiceBroker } from "moleculer";
 import type { BrokerMessage } from "../../connectors/connector.ts";
+import { parseJsonBytes } from "../../lib/json.ts";
 import { metrics } from "../../observability/metrics.ts";
 import type { BatchAnswer } from "../events/publish-answers.ts";
 import { compileMapping, type Mapped, type Mapping, takeCloudEvent } from "../ingest/mapping.ts";
@@ -104,7 +105,7 @@ export class Intake {
     const text = body.toString("utf8");
     let payload: unknown;
     try {
-      payload = JSON.parse(text);
+      payload = parseJsonBytes(body);
     } catch (err) {
       return { error: `mapping error: the message is not JSON: ${(err as Error).message}`, payload: text };
     }

@@ -3,7 +3,7 @@ import type { ActionSchema } from "moleculer";
 import { type DeliveryHeaders, isSigned } from "../../connectors/webhook-signature.ts";
 import type { Call } from "../../lib/caller.ts";
 import { Fault } from "../../lib/faults.ts";
-import { parseJsonText } from "../../lib/json.ts";
+import { parseJsonBytes } from "../../lib/json.ts";
 import { newSigningSecret, secretsAt } from "../../mixins/signing-secrets.ts";
 import { metrics } from "../../observability/metrics.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
@@ -180,7 +180,7 @@ function readPayload(body: Buffer, type = ""): Read {
   const text = body.toString("utf8");
   if (FORM.test(type)) return { payload: formPayload(text) };
   try {
-    return { payload: parseJsonText(text) };
+    return { payload: parseJsonBytes(body) };
   } catch (err) {
     return { error: `mapping error: the body is not read as JSON: ${(err as Error).message}`, text };
   }

@@ -189,7 +189,7 @@ describe("what cannot be mapped", () => {
 
   test.each([
     ["lacks a value", '{"n":1}', { n: 1 }, "action: /what is not there: expected a text or a number"],
-    ["is no JSON", "what=paid", "what=paid", "the body is not read as JSON: Unexpected token"],
+    ["is no JSON", "what=paid", "what=paid", "the body is not read as JSON: Unexpected token 'w'"],
     ["is empty", "", "", "the body is not read as JSON: Unexpected end of JSON input"],
     ["is no text", "\xff\xfe", "//4=", "the body is not UTF-8"],
   ])(
@@ -207,7 +207,7 @@ describe("what cannot be mapped", () => {
           agent_id: null,
           event_id: null,
           payload,
-          dlq_reason: expect.stringMatching(/^mapping error: /),
+          dlq_reason: expect.stringMatching(/^mapping error: (?!.*paid)/),
         }),
       ]);
     },
