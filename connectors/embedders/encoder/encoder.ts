@@ -4,8 +4,10 @@ import { type Block, type Matrix, type Norm, Weights } from "./weights.ts";
 
 /** What of a text comes after so many pieces does not count. */
 const MOST_PIECES = 128;
+/** The kernel takes so many rows at a time. */
+const TOGETHER = 6;
 /** Pieces that go through the model together at the most. */
-const ROWS = 2 * MOST_PIECES;
+const ROWS = 43 * TOGETHER;
 const WIDTH = 512;
 const WIDEST = 1536;
 const HEADS = 4;
@@ -170,10 +172,11 @@ export class Encoder {
       this.#kernel.add(out, this.#stream.at + each * WIDTH * 4, WIDTH, 1 / (to - from));
   }
 
-  /** The kernel takes four rows at a time; those after the last are made of what was there, and nobody reads them. */
+  /** Rows after the last that are multiplied with it are made of what was there, and nobody reads them. */
   #multiply(from: Block, rows: number, matrix: Matrix, to: Block, least = Number.NEGATIVE_INFINITY): void {
     const { at, bias, depth, columns } = matrix;
-    this.#kernel.multiply((rows + 3) & ~3, depth, columns, from.at, at, bias, least, to.at);
+    const filled = Math.ceil(rows / TOGETHER) * TOGETHER;
+    this.#kernel.multiply(filled, depth, columns, from.at, at, bias, least, to.at);
   }
 }
 
