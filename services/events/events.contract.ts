@@ -112,8 +112,8 @@ export const listEvents = operation({
   summary: "List events, latest first",
   description:
     "A caller with `send` sees what it published, an agent with `receive` what it was given, an admin everything. A " +
-    "page may hold fewer events than asked for and still have a `next_cursor`: a request looks at a bounded number of " +
-    "events and answers at most 4 MB.",
+    "page may hold fewer events than asked for and still have a `next_cursor`: a request answers at most 4 MB, and " +
+    "looks through some 200,000 events, or for two seconds as long as it has found none.",
   access: { by: "any" },
   query: {
     type: Type.Optional(Type.String({ description: "Glob over types.", examples: ["com.github.*"] })),

@@ -1,12 +1,12 @@
 import type { ServiceBroker } from "moleculer";
 import { type Caller, callerId, hasScope, isAdmin } from "../../lib/caller.ts";
 import { Fault, invalidCursor, invalidValue } from "../../lib/faults.ts";
-import { compileGlob, globError } from "../../lib/glob.ts";
+import { compileGlob, type Glob, globError } from "../../lib/glob.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
 import type { EventDoc } from "./events.model.ts";
 import { fromCursor, positionFrom, toCursor } from "./position.ts";
 import { present } from "./present.ts";
-import { type Range, WINDOWS, windowOf } from "./windows.ts";
+import { type Order, Patience, type Range, windowOf, within } from "./windows.ts";
 
 interface ListParams {
   type?: string;
@@ -24,8 +24,7 @@ interface Parts {
   broker: ServiceBroker;
 }
 
-/** One request looks at so many rows at the most, however few of them fit. */
-const MAX_LOOKED_AT = 2_000;
+/** Rows that are looked at one by one are read so many at a time. */
 const CHUNK = 500;
 const MAX_BYTES = 4 * 1_048_576;
 
@@ -35,9 +34,7 @@ type Visible = (rows: EventDoc[]) => Promise<EventDoc[]>;
 interface Query {
   /** What an index answers. */
   filter: Record<string, unknown>;
-  /** The field that the rows are ordered by, and what stands in it before the position. */
-  key: "position" | "unmatched_key";
-  prefix: string;
+  order: Order;
   /** Where the rows that are wanted begin. */
   from: string;
   /** What is looked at one by one. */
@@ -54,13 +51,14 @@ export async function listEvents(parts: Parts, caller: Caller, params: ListParam
   const { limit = 50 } = params;
   const query = toQuery(parts, caller, params);
   const found: EventDoc[] = [];
-  let lookedAt = 0;
+  const patience = new Patience();
   let bytes = 0;
   let last = startOf(params.cursor);
-  for (let window = 0; ; window++) {
+  let edge: Pick<Range, "from"> | null = null;
+  for (let isSeen = query.narrow; ; ) {
     const size = query.exact ? limit - found.length + 1 : CHUNK;
     const range: Range = { from: query.from, before: last ?? END };
-    const edge = query.narrow ? await windowOf(parts.events, caller.tenant_id, range, window) : null;
+    if (isSeen) edge = await windowOf(parts.events, caller.tenant_id, query.order, range, patience.window);
     const rows = await nextRows(parts.events, caller.tenant_id, query, { ...range, ...edge }, size);
     const visible = new Set(await query.visible(rows.filter(query.fits)));
     for (const row of rows) {
@@ -72,13 +70,12 @@ export async function listEvents(parts: Parts, caller: Caller, params: ListParam
       }
       last = row.position;
     }
-    lookedAt += rows.length;
+    isSeen = query.narrow && rows.length < size;
     if (rows.length < size) {
       if (!edge) return answer(parts.events, caller, found, null);
       last = edge.from;
     }
-    if (lookedAt >= MAX_LOOKED_AT || window === WINDOWS.length - 1)
-      return answer(parts.events, caller, found, last);
+    if (patience.ends(found.length)) return answer(parts.events, caller, found, last);
   }
 }
 
@@ -90,22 +87,35 @@ function toQuery(parts: Parts, caller: Caller, params: ListParams): Query {
   if (id !== undefined) filter.ce_id = id;
   if (unmatched === false) filter.unmatched_key = { $exists: false };
   const glob = type === undefined ? null : readGlob(type);
-  if (glob?.literal) filter.type = type;
+  const types = glob && (glob.literal ? type : likely(glob));
+  if (types) filter.type = types;
   const fits = glob && !glob.literal ? (row: EventDoc) => glob.test(row.type) : () => true;
   const { own, visible } = visibility(parts, caller);
   if (own) filter.publisher_id = own;
   return {
     filter,
-    ...(unmatched
+    order: unmatched
       ? { key: "unmatched_key", prefix: `${caller.tenant_id} ` }
-      : { key: "position", prefix: "" }),
+      : { key: "position", prefix: "" },
     from: since === undefined ? "" : positionFrom(Date.parse(since)),
     fits,
     visible: visible ?? (async (rows) => rows),
     exact: !visible && (glob === null || glob.literal),
-    narrow: id === undefined && !unmatched && Object.keys(filter).length > 0,
+    narrow: id === undefined && Object.keys(filter).length > 0,
   };
 }
+
+const WILDCARD = /[*?]|\[!?.[^\]]*\]/su;
+
+/** A condition on types that an index can answer: it holds for all that the glob matches. Null: for any type. */
+function likely({ source, prefix }: Glob): object | null {
+  const [start = ""] = /^[ -~]*/.exec(prefix) ?? [];
+  if (start) return { $gte: start, $lt: start.slice(0, -1) + after(start.slice(-1)) };
+  const [longest = ""] = source.split(WILDCARD).sort((a, b) => b.length - a.length);
+  return longest ? { $regex: longest.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&") } : null;
+}
+
+const after = (character: string) => String.fromCharCode(character.charCodeAt(0) + 1);
 
 /** `own`: only what this one published. `visible`: what has to be asked of the deliveries. */
 function visibility({ broker }: Parts, caller: Caller): { own?: string; visible?: Visible } {
@@ -146,13 +156,12 @@ const END = "~";
 function nextRows(
   events: TenantCollection<EventDoc>,
   tenant_id: string,
-  { filter, key, prefix }: Query,
-  { from, before }: Range,
+  { filter, order }: Query,
+  range: Range,
   limit: number,
 ): Promise<EventDoc[]> {
-  const range = { [key]: { $gte: prefix + from, $lt: prefix + before } };
-  const options = { sort: { [key]: -1 as const }, limit, projection: SUMMARY };
-  return events.find(tenant_id, { ...filter, ...range } as never, options);
+  const options = { sort: { [order.key]: -1 as const }, limit, projection: SUMMARY };
+  return events.find(tenant_id, { ...filter, ...within(order, range) } as never, options);
 }
 
 /** The rows of a page with their envelopes, which were not read while looking. */

@@ -7,7 +7,7 @@ import type { Caller } from "../../lib/caller.ts";
 import { type EventDoc, EventModel } from "../../services/events/events.model.ts";
 import { listEvents } from "../../services/events/list.ts";
 import { positionMaker } from "../../services/events/position.ts";
-import { WINDOWS } from "../../services/events/windows.ts";
+import { Patience, WINDOWS } from "../../services/events/windows.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
 import { openStore, type Store } from "../../storage/connection.ts";
 
@@ -59,6 +59,23 @@ async function list(params: Parameters<typeof listEvents>[2]) {
 test("what is rare is found behind what is not, in order, over several looks", async () => {
   const found = await list({ type: "rare" });
   expect(found).toEqual({ numbers: [COUNT - 5, 1, 0], next_cursor: null });
+});
+
+test.each(["ra*", "*are", "r?re", "*ar*", "[!a-q]are", "*"])("the glob %s finds it as well", async (type) => {
+  const [latest, ...others] = (await list({ type, limit: 3 })).numbers;
+  expect([latest, ...others]).toEqual(type === "*" ? [COUNT - 1, COUNT - 2, COUNT - 3] : [COUNT - 5, 1, 0]);
+});
+
+test("a page that has something ends soon, an empty one after seconds", () => {
+  const patience = new Patience(0);
+  const windows = Array.from({ length: 5 }, () => {
+    const { window } = patience;
+    expect(patience.ends(1, 0)).toBe(false);
+    return window;
+  });
+  expect(windows).toEqual([...WINDOWS, WINDOWS[2], WINDOWS[2]]);
+  expect(patience.ends(1, 0)).toBe(true);
+  expect([patience.ends(0, 1_999), patience.ends(0, 2_000)]).toEqual([false, true]);
 });
 
 test("pages of what is rare go on where the one before ended", async () => {
