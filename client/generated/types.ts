@@ -304,7 +304,7 @@ export interface Api {
     publish: Call<EventsPublishParams, EventsPublishResult>;
     /** List events, latest first.
      *
-     * A caller with `send` sees what it published, an agent with `receive` what it was given, an admin everything. A page may hold fewer events than asked for and still have a `next_cursor`: it answers at most 4 MB, and looks no further when it has found something among the last some 100,000. An empty one has looked for two seconds. */
+     * A caller with `send` sees what it published, an agent with `receive` what it was given, an admin everything. A page may hold fewer events than asked for and still have a `next_cursor`: a request answers at most 4 MB, and looks through some 200,000 events, or for two seconds as long as it has found none. */
     list: PagedCall<EventsListParams, EventsListResult, EventsListResult["events"][number]>;
     /** Read an event and what became of it. */
     get: Call<EventsGetParams, EventsGetResult>;
@@ -512,7 +512,7 @@ export interface Api {
     stats: Call<LiveStatsParams, LiveStatsResult>;
     /** The same as it changes, as server-sent events.
      *
-     * `event: stats` with the data of `GET /stats`, at once and every 2 seconds. */
+     * `event: stats` with the data of `GET /stats`, at once and every 2 seconds. `event: changed` with `{resource, ids}` soon after runs, documents, devices or connectors changed; `ids` are of runs only, and some change may go untold when a node dies. */
     watch: StreamCall<LiveWatchParams>;
   };
   memories: {
@@ -604,7 +604,7 @@ export interface Api {
     health: Call<MemoriesHealthParams, MemoriesHealthResult>;
     /** Erase memories for good.
      *
-     * For data-protection requests: exactly one of `agent_id`, `ids` and `subject`. Whatever their scope and status, with their vectors, relationships and everything else that is kept of them. `receipt` is a JWS of the service (`/.well-known/jwks.json`). With `dry_run` nothing is erased and what can be counted before is. Again erases what is left.
+     * For data-protection requests: exactly one of `agent_id`, `ids` and `subject`. Whatever their scope and status, with their vectors, relationships and everything else that is kept of them; by `subject` also the documents that were uploaded about it, with their chunks, and what was remembered from these. `receipt` is a JWS of the service (`/.well-known/jwks.json`). With `dry_run` nothing is erased and what can be counted before is. Again erases what is left.
      *
      * Needs the scope `memory:write`. */
     erase: Call<MemoriesEraseParams, MemoriesEraseResult>;
@@ -932,6 +932,10 @@ export interface Api {
      *
      * For good. Answers a receipt, signed as a JWT with the service's token key (see /.well-known/jwks.json). Erasing again finishes an erasure that was interrupted. */
     erase: Call<TenantsEraseParams, TenantsEraseResult>;
+    /** What holds for the organisation.
+     *
+     * The installation's settings, the same for every tenant. What is left of a rate tell `X-RateLimit-*`. */
+    limits: Call<TenantsLimitsParams, TenantsLimitsResult>;
   };
   users: {
     /** Invite a person.
@@ -1012,6 +1016,8 @@ export interface AgentsListParams {
   /** How many to return at the most. */
   limit?: number;
   status?: "active" | "inactive";
+  /** Part of the name or the description, in any case. */
+  search?: string;
 }
 
 export interface AgentsListResult {
@@ -1232,6 +1238,8 @@ export interface ChannelsListParams {
   offset?: number;
   /** How many to return at the most. */
   limit?: number;
+  /** Part of the name or the description, in any case. */
+  search?: string;
 }
 
 export interface ChannelsListResult {
@@ -1591,6 +1599,7 @@ export interface DocumentsUploadParams {
   };
   /** One of the caller's. Default: the caller's own. */
   source_id?: string;
+  subject?: string | null;
 }
 
 export interface DocumentsUploadResult {
@@ -2428,7 +2437,7 @@ export interface MemoriesEraseParams {
   /** All that this agent owns. */
   agent_id?: string;
   ids?: Array<string>;
-  /** All whose `metadata.subject` it is, or whose source event's. */
+  /** All whose `metadata.subject` it is, or whose source event's or document's. */
   subject?: string;
   dry_run?: boolean;
 }
@@ -3131,6 +3140,10 @@ export interface TenantsEraseResult {
   receipt: string;
 }
 
+export type TenantsLimitsParams = Record<never, never>;
+
+export type TenantsLimitsResult = Limits;
+
 export interface UsersCreateParams {
   email: string;
   display_name?: string;
@@ -3158,6 +3171,8 @@ export interface UsersListParams {
   offset?: number;
   /** How many to return at the most. */
   limit?: number;
+  /** Part of the name or the e-mail, in any case. */
+  search?: string;
 }
 
 export interface UsersListResult {
@@ -3470,6 +3485,7 @@ export interface Document {
   /** `confidential` and `restricted` are for the uploader and its team only. */
   sensitivity: "public" | "internal" | "confidential" | "restricted";
   audience: Audience;
+  subject: string | null;
   /** Which of the documents of this name it is. */
   version_num: number;
   superseded_by: string | null;
@@ -3485,8 +3501,9 @@ export interface Document {
 /** Rows by what they were; of bundles and hand-offs those that named an erased memory. */
 export interface ErasedMemories {
   memories: number;
+  documents: number;
+  chunks: number;
   vectors?: number;
-  chunks?: number;
   relationships: number;
   citations: number;
   merge_proposals: number;
@@ -3685,6 +3702,34 @@ export interface Interest {
   filter_suspended_until: string | null;
   created_at: string;
   updated_at: string;
+}
+
+export interface Limits {
+  /** Of each agent and each person, of all of them together, and of signed webhooks. */
+  requests_per_minute: {
+    caller: number | null;
+    tenant: number | null;
+    webhooks: number | null;
+  };
+  emails_per_hour: number | null;
+  largest_bytes: {
+    event: number;
+    document: number;
+    output: number | null;
+  };
+  /** Where an agent sets none of its own. */
+  delivery: {
+    visibility_timeout_seconds: number;
+    retry_budget: number;
+  };
+  /** How long what is done with can still be looked at, or undone. */
+  kept_days: {
+    events: number;
+    event_ids: number;
+    acknowledged_deliveries: number;
+    forgotten_memories: number;
+    audit: number;
+  };
 }
 
 /** Each is a literal, a JSON Pointer into the payload (`/issue/number`) or a header of the delivery (`header:X-GitHub-Event`). The event's type is `com.<source>.<entity>.<action>` in lower case; within a part each run of characters other than letters, digits, `_` and `-` becomes one `_`. */

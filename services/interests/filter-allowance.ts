@@ -6,13 +6,23 @@ const PER_MS = 1_250;
 const AT_ONCE = 6_250_000;
 /** An evaluation up to so many units is not counted: what ordinary filters do never adds up to anything. */
 const FREE = 500;
-/** What a filter may take by itself when it comes back: otherwise each return would cost as much as the first time. */
+/**
+ * A costlier evaluation is charged for more than it took, ten times as much by one that takes all it may: others wait
+ * for the whole of it, so that few of these do more harm than many small ones.
+ */
+const MODEST = 4_000;
+/**
+ * What a filter may take by itself when it comes back, which is one evaluation of the costliest kind: otherwise each
+ * return would cost as much as the first time.
+ */
 const PROBATION = { atOnce: AT_ONCE / 32, perMs: PER_MS / 4 };
 const FIRST_SUSPENSION_MS = 10_000;
 const LONGEST_SUSPENSION_MS = 600_000;
 
 /** Whether an evaluation that took so much has to be charged. */
 export const isCostly = (units: number): boolean => units > FREE;
+
+const priceOf = (units: number): number => units * Math.max(1, units / MODEST);
 
 /** A supply that is used up and comes back with time. */
 class Supply {
@@ -65,10 +75,11 @@ export class FilterAllowance {
   /** Counts a costly evaluation of a filter. @returns whether that got a filter suspended, this one or another */
   charge(account: FilterAccount, units: number, now: number): boolean {
     if (this.#supply.refill(now)) this.#forgetSpenders();
+    const price = priceOf(units);
     this.#spenders.add(account);
-    account.spent += units;
-    const enough = this.#supply.take(units);
-    if (!passesProbation(account, units, now)) this.#suspend(account, now);
+    account.spent += price;
+    const enough = this.#supply.take(price);
+    if (!passesProbation(account, price, now)) this.#suspend(account, now);
     else if (!enough) this.#suspend(this.#costliest(), now);
     else return false;
     return true;
@@ -98,7 +109,7 @@ export class FilterAllowance {
 }
 
 /** Probation lasts as long as the suspension before it. */
-function passesProbation(account: FilterAccount, units: number, now: number): boolean {
+function passesProbation(account: FilterAccount, price: number, now: number): boolean {
   if (!account.probation) return true;
   if (now > account.suspendedUntil + account.suspensionMs) {
     account.probation = null;
@@ -106,5 +117,5 @@ function passesProbation(account: FilterAccount, units: number, now: number): bo
     return true;
   }
   account.probation.refill(now);
-  return account.probation.take(units);
+  return account.probation.take(price);
 }

@@ -8,8 +8,9 @@ import {
 } from "../../lib/filter.ts";
 import { reservedPrefix } from "../../lib/platform-types.ts";
 import type { RoutedSubscription } from "../../mixins/routing-change.ts";
+import { added, all, type Few, removed } from "./few.ts";
 import { FilterAccount, FilterAllowance, isCostly } from "./filter-allowance.ts";
-import { append, GlobIndex, removeFrom } from "./glob-index.ts";
+import { GlobEntry, GlobIndex } from "./glob-index.ts";
 
 /** An interest of an agent or a feed of a channel, as far as matching needs it. */
 export type Subscription = RoutedSubscription;
@@ -34,10 +35,12 @@ export class MatchIndex {
   readonly #byId = new Map<string, Subscription>();
   readonly #globs = new GlobIndex<Subscribers>();
   readonly #filters = new Map<string, DistinctFilter>();
-  readonly #allowance = new FilterAllowance();
+  readonly #costs: Costs;
   #passes = 0;
 
-  constructor(subscriptions: Iterable<Subscription> = []) {
+  /** @param now a clock in ms that only goes forward */
+  constructor(subscriptions: Iterable<Subscription> = [], now = () => performance.now()) {
+    this.#costs = { allowance: new FilterAllowance(), now };
     for (const subscription of subscriptions) this.add(subscription);
   }
 
@@ -51,8 +54,8 @@ export class MatchIndex {
     const replaced = this.#byId.get(id);
     let subscribers = this.#globs.get(glob);
     if (subscribers === undefined) {
-      subscribers = new Subscribers();
-      this.#globs.add(glob, subscribers);
+      subscribers = new Subscribers(glob);
+      this.#globs.add(subscribers);
     }
     subscribers.add(subscription, this.#acquireFilter(filter));
     this.#byId.set(id, subscription);
@@ -111,12 +114,12 @@ export class MatchIndex {
   #detach(subscription: Subscription): void {
     const subscribers = this.#globs.get(subscription.glob) as Subscribers;
     subscribers.remove(subscription, this.#releaseFilter(subscription.filter));
-    if (subscribers.isEmpty) this.#globs.delete(subscription.glob);
+    if (subscribers.isEmpty) this.#globs.delete(subscribers);
   }
 
   #acquireFilter(expression: string | undefined): DistinctFilter | null {
     if (expression === undefined) return null;
-    const filter = this.#filters.get(expression) ?? new DistinctFilter(expression, this.#allowance);
+    const filter = this.#filters.get(expression) ?? new DistinctFilter(expression, this.#costs);
     this.#filters.set(expression, filter);
     filter.uses++;
     return filter;
@@ -146,52 +149,63 @@ function settle(pass: Pass, filter: DistinctFilter, subscribers: Subscription[])
 }
 
 /** All subscriptions with the same glob. */
-class Subscribers {
-  #unfiltered: Subscription[] = [];
+class Subscribers extends GlobEntry {
+  #unfiltered: Few<Subscription> = null;
   #filtered: Map<DistinctFilter, Subscription[]> | null = null;
 
   get isEmpty(): boolean {
-    return this.#unfiltered.length === 0 && this.#filtered === null;
+    return this.#unfiltered === null && this.#filtered === null;
   }
 
   add(subscription: Subscription, filter: DistinctFilter | null): void {
-    if (filter === null) this.#unfiltered = append(this.#unfiltered, subscription);
-    else {
-      this.#filtered ??= new Map();
-      this.#filtered.set(filter, append(this.#filtered.get(filter) ?? [], subscription));
+    if (filter === null) {
+      this.#unfiltered = added(this.#unfiltered, subscription);
+      return;
     }
+    this.#filtered ??= new Map();
+    const same = this.#filtered.get(filter);
+    if (same) same.push(subscription);
+    else this.#filtered.set(filter, [subscription]);
   }
 
   remove(subscription: Subscription, filter: DistinctFilter | null): void {
-    const list = filter === null ? this.#unfiltered : (this.#filtered?.get(filter) as Subscription[]);
-    removeFrom(list, subscription);
-    if (filter !== null && list.length === 0) this.#filtered?.delete(filter);
+    if (filter === null) {
+      this.#unfiltered = removed(this.#unfiltered, subscription);
+      return;
+    }
+    if (removed(this.#filtered?.get(filter) ?? null, subscription) === null) this.#filtered?.delete(filter);
     if (this.#filtered?.size === 0) this.#filtered = null;
   }
 
   enter(pass: Pass): void {
-    for (const subscription of this.#unfiltered) pass.result.matched.push(subscription);
+    for (const subscription of all(this.#unfiltered)) pass.result.matched.push(subscription);
     if (this.#filtered !== null) for (const group of this.#filtered) pass.pending.push(group);
   }
+}
+
+/** What the filters of a tenant may cost, and the time that goes by for it. */
+interface Costs {
+  readonly allowance: FilterAllowance;
+  now(): number;
 }
 
 /** A filter expression, however many subscriptions have it: compiled when first needed, asked once an event. */
 class DistinctFilter {
   uses = 0;
   readonly #expression: string;
-  readonly #allowance: FilterAllowance;
+  readonly #costs: Costs;
   #account: FilterAccount | null = null;
   #compiled: CompiledFilter | null = null;
   #pass = 0;
   #outcome: FilterOutcome = "error";
 
-  constructor(expression: string, allowance: FilterAllowance) {
+  constructor(expression: string, costs: Costs) {
     this.#expression = expression;
-    this.#allowance = allowance;
+    this.#costs = costs;
   }
 
   suspendedFor(): number {
-    return this.#account ? Math.max(0, this.#account.suspendedUntil - performance.now()) : 0;
+    return this.#account ? Math.max(0, this.#account.suspendedUntil - this.#costs.now()) : 0;
   }
 
   outcome(pass: Pass): FilterOutcome {
@@ -216,6 +230,7 @@ class DistinctFilter {
 
   #pay({ result }: Pass, units: number): void {
     this.#account ??= new FilterAccount();
-    if (this.#allowance.charge(this.#account, units, performance.now())) result.suspended++;
+    const { allowance, now } = this.#costs;
+    if (allowance.charge(this.#account, units, now())) result.suspended++;
   }
 }
