@@ -38,12 +38,16 @@ async function main(): Promise<void> {
   await store.ready();
   const monitor = broker.getLocalService("gateway") ? null : monitorServer(runtime);
   stopOnSignals(broker, runtime, monitor);
+  let isStarting = true;
+  // The gateway answers before the first tenant is made and its credentials are written: they are part of being ready.
+  observability.health.add("start", () => (isStarting ? "under way" : null));
   await monitor?.listen(config.PORT, config.HOST);
   await broker.start();
   requireMaxPayload(broker);
   await waitForAll(broker, runtime);
   if (!monitor) await announce(broker, runtime);
   else process.stdout.write(`Afferent's services are ready: ${monitor.origin}/readyz\n`);
+  isStarting = false;
   compactAfterStart();
 }
 

@@ -6,7 +6,9 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { START } from "../support/alone.ts";
+import { startChild } from "../support/child.ts";
 import { agentToken, api } from "../support/http.ts";
+import { freePort } from "../support/nats.ts";
 import { startServer, type TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 
@@ -45,6 +47,26 @@ function run(env: Record<string, string>, killAfter = 20_000): Promise<Ended> {
   });
   return new Promise((resolve) => child.once("close", (code) => resolve({ ...ended, code })));
 }
+
+test("a node is not ready before the first tenant's credentials are there", async () => {
+  const [dataDir, port] = [await newDataDir(), await freePort()];
+  const { PATH = "", HOME = "" } = process.env;
+  const env = { PATH, HOME, HOST: "127.0.0.1", PORT: String(port), DATA_DIR: dataDir };
+  const child = await startChild(process.execPath, START, { cwd: ROOT, env });
+  try {
+    const url = `http://127.0.0.1:${port}`;
+    const isReady = () =>
+      fetch(`${url}/readyz`).then(
+        ({ status }) => status === 200,
+        () => false,
+      );
+    await settle(isReady, { within: 30_000, every: 1 });
+    const { agent } = JSON.parse(await readFile(join(dataDir, "credentials.json"), "utf8"));
+    expect(await agentToken({ url: `${url}/v1` }, agent.api_key)).toMatch(/^ey/);
+  } finally {
+    await child.end("SIGTERM", 10_000);
+  }
+});
 
 describe("the first start", () => {
   let server: TestServer;
