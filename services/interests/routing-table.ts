@@ -26,6 +26,8 @@ export class RoutingTable {
   readonly #depths = new Map<string, EnrichmentDepth>();
   readonly #members = new Map<string, Set<string>>();
   readonly #inactive = new Set<string>();
+  /** Every row has an agent's id as a text of its own; one is kept. */
+  readonly #agents = new Map<string, string>();
   readonly #ahead = new Map<number, RoutingChange>();
 
   constructor(version: number) {
@@ -99,9 +101,10 @@ export class RoutingTable {
   }
 
   join(channel_id: string, agent_id: string): void {
+    const agent = this.#agent(agent_id);
     const members = this.#members.get(channel_id);
-    if (members) members.add(agent_id);
-    else this.#members.set(channel_id, new Set([agent_id]));
+    if (members) members.add(agent);
+    else this.#members.set(channel_id, new Set([agent]));
   }
 
   setActive(agent_id: string, active: boolean): void {
@@ -110,11 +113,17 @@ export class RoutingTable {
   }
 
   #subscribe({ subscription, depth = "none", agent_active }: RoutingChange & { kind: "subscribe" }): void {
-    this.#index.add(subscription);
+    const { agent_id } = subscription;
+    this.#index.add(agent_id ? { ...subscription, agent_id: this.#agent(agent_id) } : subscription);
     if (depth === "none") this.#depths.delete(subscription.id);
     else this.#depths.set(subscription.id, depth);
-    if (subscription.agent_id && agent_active !== undefined)
-      this.setActive(subscription.agent_id, agent_active);
+    if (agent_id && agent_active !== undefined) this.setActive(agent_id, agent_active);
+  }
+
+  #agent(id: string): string {
+    const known = this.#agents.get(id);
+    if (known === undefined) this.#agents.set(id, id);
+    return known ?? id;
   }
 
   #deepest(interest_ids: string[]): EnrichmentDepth {

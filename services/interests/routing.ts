@@ -84,10 +84,13 @@ export class Routing {
     // The version first: rows that are read later are as new or newer.
     const table = new RoutingTable(await this.#version(tenant_id));
     const agents = new Set<string>();
-    for await (const subscription of this.#interests(tenant_id)) {
-      const { depth, ...rest } = subscription;
-      table.apply({ kind: "subscribe", subscription: rest, depth });
-      agents.add(rest.agent_id as string);
+    for await (const row of this.#interests(tenant_id)) {
+      table.apply({
+        kind: "subscribe",
+        subscription: interestSubscription(row),
+        depth: row.enrichment_depth,
+      });
+      agents.add(row.agent_id);
     }
     for await (const feed of this.#pages<Subscription>("channels.feeds_page", tenant_id)) {
       table.apply({ kind: "subscribe", subscription: feed });
@@ -102,14 +105,14 @@ export class Routing {
     return table;
   }
 
-  async *#interests(tenant_id: string) {
+  async *#interests(tenant_id: string): AsyncGenerator<InterestDoc> {
     let after = "";
     for (;;) {
       const rows = await this.#parts.interests.find(tenant_id, { conflict_key: { $gt: after } } as never, {
         sort: { conflict_key: 1 },
         limit: PAGE,
       });
-      for (const row of rows) yield { ...interestSubscription(row), depth: row.enrichment_depth };
+      yield* rows;
       if (rows.length < PAGE) return;
       after = (rows.at(-1) as InterestDoc).conflict_key;
     }
