@@ -239,6 +239,7 @@ export const OPERATIONS = {
     list: {"method":"GET","path":"/tenants","pages":{"items":"tenants","by":"offset"}},
     update: {"method":"PATCH","path":"/tenants/{tenant_id}"},
     erase: {"method":"DELETE","path":"/tenants/{tenant_id}"},
+    limits: {"method":"GET","path":"/limits"},
   },
   users: {
     create: {"method":"POST","path":"/users"},

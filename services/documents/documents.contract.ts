@@ -58,6 +58,13 @@ const AudienceOfDocument = Type.Object(
   { title: "Audience" },
 );
 
+const Subject = Type.String({
+  minLength: 1,
+  maxLength: 1000,
+  description:
+    "Whom it is about: `POST /memories/erase` with this `subject` erases it and what was made of it.",
+});
+
 export const Document = Type.Object(
   {
     document_id: Uuid("document"),
@@ -69,6 +76,7 @@ export const Document = Type.Object(
     chunk_count: Type.Integer({ minimum: 0 }),
     sensitivity: SensitivityOfDocument,
     audience: AudienceOfDocument,
+    subject: nullable(Subject),
     version_num: Type.Integer({ minimum: 1, description: "Which of the documents of this name it is." }),
     superseded_by: nullable(Uuid("document")),
     agent_id: nullable(Id("ag", "Who uploaded it; null when a person did.")),
@@ -123,6 +131,7 @@ export const uploadDocument = operation({
     sensitivity: Type.Optional(SensitivityOfDocument),
     audience: Type.Optional(AudienceInput("For whom it is; an empty or absent list is everyone.")),
     source_id: Type.Optional(Uuid("source", "One of the caller's. Default: the caller's own.")),
+    subject: Type.Optional(nullable(Subject)),
   },
   byReference: { file_content: "base64" },
   maxBody: MAX_BODY,

@@ -28,6 +28,8 @@ export interface DocumentDoc extends TenantDocument, Seen {
   mime_type: string;
   sensitivity: Sensitivity;
   audience: Audience;
+  /** Whom it is about, for erasure; documents from before that was asked have none. */
+  subject?: string | null;
   hash: string;
   byte_size: number;
   /** `deleted`: nobody sees it; the row stays, emptied, to tell since when citations of it are stale. */
@@ -85,6 +87,7 @@ const documents = new Schema<DocumentDoc>(
     mime_type: String,
     sensitivity: String,
     audience: Schema.Types.Mixed,
+    subject: String,
     hash: String,
     byte_size: Number,
     status: String,
@@ -104,6 +107,7 @@ const documents = new Schema<DocumentDoc>(
 documents.index({ tenant_id: 1, created_at: -1, _id: -1 });
 documents.index({ tenant_id: 1, source_id: 1, filename: 1, version_num: 1 });
 documents.index({ tenant_id: 1, hash: 1 });
+documents.index({ tenant_id: 1, subject: 1 });
 documents.index({ live_key: 1 }, { unique: true, sparse: true });
 documents.index({ queue: 1 }, { sparse: true });
 

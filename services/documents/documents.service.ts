@@ -3,10 +3,11 @@ import { type Call, isAdmin } from "../../lib/caller.ts";
 import { Fault } from "../../lib/faults.ts";
 import { ownerAccess } from "../../mixins/access.ts";
 import { Loop } from "../../mixins/loop.ts";
-import { place, Queue } from "../../mixins/queue.ts";
+import { Queue } from "../../mixins/queue.ts";
 import { action, type ServiceFactory } from "../runtime.ts";
 import * as contract from "./documents.contract.ts";
-import { ChunkModel, type DocumentDoc, DocumentModel, SourceModel } from "./documents.model.ts";
+import { ChunkModel, DocumentModel, SourceModel } from "./documents.model.ts";
+import { emptied } from "./erase.ts";
 import { Ingest } from "./ingest.ts";
 import { internalActions } from "./internal-actions.ts";
 import { listPage } from "./list.ts";
@@ -47,11 +48,11 @@ export const documentsService: ServiceFactory = ({ store, blobs, config }) => {
       throw new Fault("forbidden", "Only who uploaded a document or an admin may delete it.");
     }
     const filter = { _id: document_id, status: { $ne: "deleted" as const } };
-    const $set: Partial<DocumentDoc> = {
-      ...{ status: "deleted", filename: "", hash: "", error: null, audience: { ...EMPTY } },
-      ...{ stale_since: new Date(store.now()), queue: place(caller.tenant_id, store.now()), attempts: 0 },
-    };
-    const removed = await documents.update(caller.tenant_id, filter, { $set, $unset: { live_key: 1 } });
+    const $set = emptied(caller.tenant_id, store.now());
+    const removed = await documents.update(caller.tenant_id, filter, {
+      $set,
+      $unset: { live_key: 1, subject: 1 },
+    });
     parts.nudge();
     return removed !== null;
   }
@@ -112,5 +113,3 @@ export const documentsService: ServiceFactory = ({ store, blobs, config }) => {
     },
   };
 };
-
-const EMPTY = { regions: [], industries: [], product_lines: [], segments: [] };

@@ -1,9 +1,11 @@
 import type { ServiceBroker } from "moleculer";
 import { backOff } from "../../lib/backoff.ts";
-import type { SearchDrop, SearchPut } from "../../lib/search-entry.ts";
+import type { SearchPut } from "../../lib/search-entry.ts";
+import { tellLive } from "../../mixins/live-change.ts";
 import { place, type Queue, type Queued as QueuedRow } from "../../mixins/queue.ts";
 import type { Blobs } from "../../storage/blobs/blobs.ts";
 import type { ChunkDoc, DocumentDoc } from "./documents.model.ts";
+import { dropChunks } from "./erase.ts";
 import type { Parts } from "./parts.ts";
 import { readDocument } from "./reader.ts";
 import { toChunks, toEntry } from "./rows.ts";
@@ -57,6 +59,7 @@ export class Ingest {
       (doc) => this.#steps[claimed.status](doc),
       (doc, err) => this.#postpone(doc, err),
     );
+    this.#tell(claimed);
     return true;
   }
 
@@ -74,6 +77,7 @@ export class Ingest {
     const { documents, chunks, now } = this.#parts;
     const { tenant_id, _id } = doc;
     await documents.update(tenant_id, { _id, queue: doc.queue }, { $set: { status: "chunking" } });
+    this.#tell(doc);
     const bytes = await this.#blobs.get(tenant_id, doc.hash);
     const reading = await readDocument({ bytes, mime_type: doc.mime_type }, this.#ending.signal);
     this.#ending.signal.throwIfAborted();
@@ -128,13 +132,8 @@ export class Ingest {
     await this.#finish(doc);
   }
 
-  async #forget(doc: DocumentDoc): Promise<void> {
-    const { tenant_id, _id } = doc;
-    for await (const page of this.#chunksOf(doc)) {
-      const drop: SearchDrop = { tenant_id, kind: "chunk", ids: page.map((chunk) => chunk._id) };
-      await this.#broker.call("search.drop", drop);
-    }
-    await this.#parts.chunks.deleteMany(tenant_id, { document_id: _id });
+  async #forget({ tenant_id, _id }: DocumentDoc): Promise<void> {
+    await dropChunks(this.#parts, this.#broker, tenant_id, _id);
   }
 
   /** Tells of it; nothing is left to do then. */
@@ -168,6 +167,10 @@ export class Ingest {
   #put(tenant_id: string, page: ChunkDoc[]): Promise<unknown> {
     const put: SearchPut = { tenant_id, entries: page.map(toEntry) };
     return this.#broker.call("search.put", put);
+  }
+
+  #tell({ tenant_id }: DocumentDoc): void {
+    tellLive(this.#broker, tenant_id, "document");
   }
 
   #announce(doc: DocumentDoc): Promise<unknown> {

@@ -5,6 +5,7 @@ import { mayRead } from "../../lib/visibility.ts";
 import { ownerAccess } from "../../mixins/access.ts";
 import { idempotent } from "../runtime.ts";
 import type { ChunkDoc, DocumentDoc } from "./documents.model.ts";
+import { type EraseSubject, eraseSubject } from "./erase.ts";
 import { isReadable, type Parts } from "./parts.ts";
 import { toEntry } from "./rows.ts";
 
@@ -16,14 +17,17 @@ const MOST_ENTRIES = 200;
 export function internalActions(parts: Parts): Record<string, ActionSchema> {
   const { documents, chunks } = parts;
   return {
-    /** The citation that a memory made from a chunk keeps; null when the caller may not see the document. */
+    /** The citation that a memory made from a chunk keeps, and whom it is about; null when the caller may not see it. */
     cite_chunk: idempotent<{ chunk_id: string }>(async (ctx) => {
       const { tenant_id } = ctx.meta.caller;
       const chunk = await chunks.findOne(tenant_id, { _id: ctx.params.chunk_id });
       const doc = chunk && (await documents.findOne(tenant_id, { _id: chunk.document_id }));
       if (!doc || !isReadable(await ownerAccess(ctx as Call), doc)) return null;
-      return citation(doc, chunk);
+      return { citation: citation(doc, chunk), subject: doc.subject ?? null };
     }),
+
+    /** Erases, or counts, the documents that were uploaded about a subject, with their chunks. */
+    erase_subject: idempotent<EraseSubject>((ctx) => eraseSubject(parts, ctx)),
 
     /** Whether citations of documents still hold; what was never there is left out. */
     freshness: idempotent<{ tenant_id: string; document_ids: string[] }>(async ({ params }) => {

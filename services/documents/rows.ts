@@ -96,6 +96,7 @@ export function present(doc: DocumentDoc) {
     chunk_count: doc.chunk_count,
     sensitivity: doc.sensitivity,
     audience: doc.audience,
+    subject: doc.subject ?? null,
     version_num: doc.version_num,
     superseded_by: doc.superseded_by,
     agent_id: byAgent ? doc.agent_id : null,

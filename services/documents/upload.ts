@@ -85,7 +85,7 @@ async function newDocument(
   { params, meta }: Call<Upload>,
   { _id: source_id, name: source_name }: SourceDoc,
 ): Promise<DocumentDoc> {
-  const { filename, mime_type, sensitivity = "internal", audience, file_content } = params;
+  const { filename, mime_type, sensitivity = "internal", audience, subject = null, file_content } = params;
   const { tenant_id } = meta.caller;
   const team_id = teamOf(meta.caller);
   const created_at = new Date(now());
@@ -101,6 +101,7 @@ async function newDocument(
     mime_type,
     sensitivity,
     audience: audienceOf(audience),
+    subject,
     hash: file_content.hash,
     byte_size: file_content.size,
     status: "queued",

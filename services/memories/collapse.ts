@@ -35,12 +35,14 @@ export function collapseActions(parts: Parts): Record<string, ActionSchema> {
 
   /** The winner gets what was written of both, and where the loser came from. */
   async function enrich({ tenant_id, merge_id, winner_id, content }: Collapse, loser: MemoryDoc | null) {
-    const citations = loser?.citations ?? [];
+    const { citations = [], subjects = [] } = loser ?? {};
     if (content === null && citations.length === 0) return null;
     const { $push, ...change } = changeOf("updated", now(), content === null ? {} : { content });
     const pushes = { ...$push, merges: merge_id, citations: { $each: citations } };
     const once = { _id: winner_id, status: "active", merges: { $ne: merge_id } };
-    return memories.update(tenant_id, once as never, { ...change, $push: pushes } as never);
+    // What it says of them now goes too when they are erased.
+    const $addToSet = { subjects: { $each: subjects } };
+    return memories.update(tenant_id, once as never, { ...change, $push: pushes, $addToSet } as never);
   }
 
   return {

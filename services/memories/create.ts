@@ -9,6 +9,12 @@ import { notActive, type Parts } from "./parts.ts";
 import { type Beginning, mayReadById, type NewMemory, newMemory, subjectOf } from "./rows.ts";
 import { activate, replace } from "./supersede.ts";
 
+/** Where in a document a memory comes from, and whom that is about. */
+interface CitedChunk {
+  citation: StoredCitation;
+  subject: string | null;
+}
+
 /** Looks up, once each, what the memories of a request refer to. */
 class References {
   readonly #ctx: Call;
@@ -35,7 +41,7 @@ class References {
     return (await this.#once("teams.name_of", { tenant_id, team_id })) !== null;
   }
 
-  chunk(chunk_id: string): Promise<StoredCitation | null> {
+  chunk(chunk_id: string): Promise<CitedChunk | null> {
     return this.#once("documents.cite_chunk", { chunk_id });
   }
 
@@ -119,9 +125,9 @@ async function prepare(
   key: Key,
 ): Promise<MemoryDoc> {
   const { caller } = ctx.meta;
-  const [team_id, citation, subject] = await Promise.all([
+  const [team_id, chunk, subject] = await Promise.all([
     teamOf(ctx, given, references),
-    citationOf(given, references),
+    chunkOf(given, references),
     given.source_event_id ? references.subject(given.source_event_id) : [],
     given.project_id ? references.project(given.project_id) : null,
     given.supersedes_id ? checkReplaced(parts, ctx, given.supersedes_id, references) : null,
@@ -132,8 +138,10 @@ async function prepare(
     agent_id: caller.kind === "agent" ? caller.agent_id : null,
     user_id: caller.kind === "user" ? caller.user_id : null,
     team_id,
-    subjects: [...new Set([...subjectOf(given.metadata), ...subject])],
-    citations: citation ? [citation] : [],
+    subjects: [
+      ...new Set([...subjectOf(given.metadata), ...subject, ...(chunk?.subject ? [chunk.subject] : [])]),
+    ],
+    citations: chunk ? [chunk.citation] : [],
   };
   return newMemory(given, beginning, parts.windowMs);
 }
@@ -169,14 +177,14 @@ async function isTeamOf(references: References, team_id: string): Promise<boolea
 }
 
 /** Of a memory made from a chunk of a document: where that stands. @throws Fault validation_error */
-async function citationOf(
+async function chunkOf(
   { source_type, source_id }: NewMemory,
   references: References,
-): Promise<StoredCitation | null> {
+): Promise<CitedChunk | null> {
   if (source_type !== "document_chunk" || !source_id) return null;
-  const citation = await references.chunk(source_id);
-  if (!citation) throw invalidValue("source_id", `There is no document chunk ${source_id}.`);
-  return citation;
+  const chunk = await references.chunk(source_id);
+  if (!chunk) throw invalidValue("source_id", `There is no document chunk ${source_id}.`);
+  return chunk;
 }
 
 /** @throws Fault not_found, conflict */

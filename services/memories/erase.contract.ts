@@ -7,8 +7,9 @@ const Count = Type.Integer({ minimum: 0 });
 const Erased = Type.Object(
   {
     memories: Count,
+    documents: Count,
+    chunks: Count,
     vectors: Type.Optional(Count),
-    chunks: Type.Optional(Count),
     relationships: Count,
     citations: Count,
     merge_proposals: Count,
@@ -29,7 +30,8 @@ export const eraseMemories = operation({
   summary: "Erase memories for good",
   description:
     "For data-protection requests: exactly one of `agent_id`, `ids` and `subject`. Whatever their scope and status, with " +
-    "their vectors, relationships and everything else that is kept of them. `receipt` is a JWS of the service " +
+    "their vectors, relationships and everything else that is kept of them; by `subject` also the documents that were " +
+    "uploaded about it, with their chunks, and what was remembered from these. `receipt` is a JWS of the service " +
     "(`/.well-known/jwks.json`). With `dry_run` nothing is erased and what can be counted before is. Again erases what is left.",
   access: { by: "org_admin", scope: "memory:write" },
   // It notes itself, with what was erased.
@@ -41,7 +43,7 @@ export const eraseMemories = operation({
       Type.String({
         minLength: 1,
         maxLength: 1000,
-        description: "All whose `metadata.subject` it is, or whose source event's.",
+        description: "All whose `metadata.subject` it is, or whose source event's or document's.",
       }),
     ),
     dry_run: Type.Optional(Type.Boolean({ default: false })),

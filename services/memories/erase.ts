@@ -27,6 +27,8 @@ const ERASERS = [
 
 const NOTHING: Counts = {
   memories: 0,
+  documents: 0,
+  chunks: 0,
   relationships: 0,
   citations: 0,
   merge_proposals: 0,
@@ -108,12 +110,14 @@ export function eraseActions(parts: EraseParts): Record<string, ActionSchema> {
       const { filter, by } = await chosen(ctx);
       let ids = await idsOf(tenant_id, filter);
       if (dry_run) {
-        const erased = sum(NOTHING, await countAll(ctx, tenant_id, ids));
+        const counted = await countAll(ctx, tenant_id, ids);
+        const erased = [counted, await documentsOf(ctx, true)].reduce(sum, NOTHING);
         return { dry_run, erased_at: null, erased, receipt: null };
       }
       await note(ctx, "memories.erase_begun", { by });
       const digest = createHash("sha256");
-      let erased: Counts = { ...NOTHING, vectors: 0, chunks: 0 };
+      // First, so that no more is remembered of them.
+      let erased = sum({ ...NOTHING, vectors: 0 }, await documentsOf(ctx, false));
       while (ids.length > 0) {
         for (const id of ids) digest.update(`${id}\n`);
         erased = sum(erased, await eraseAll(ctx, tenant_id, ids));
@@ -127,6 +131,14 @@ export function eraseActions(parts: EraseParts): Record<string, ActionSchema> {
       return { dry_run, erased_at, erased, receipt: await ctx.call("auth.sign_receipt", { claims }) };
     }),
   };
+}
+
+/** Erases, or counts, what was uploaded about the subject that is named, if one is. */
+async function documentsOf(ctx: Call<{ subject?: string }>, dry_run: boolean): Promise<Counts> {
+  const { subject } = ctx.params;
+  if (subject === undefined) return {};
+  const { tenant_id } = ctx.meta.caller;
+  return ctx.call<Counts, unknown>("documents.erase_subject", { tenant_id, subject, dry_run });
 }
 
 function note(ctx: Call, what: string, details: object): Promise<unknown> {

@@ -1,3 +1,4 @@
+import { containing } from "../../lib/containing.ts";
 import type { ParamsOf } from "../../lib/contract.ts";
 import { invalidCursor } from "../../lib/faults.ts";
 import { tagsOfQuery } from "../../lib/tags.ts";
@@ -113,12 +114,12 @@ function clausesOf(params: Params, now: Date): Clause[] {
       ...(never_cited && { last_cited_at: null }),
       ...(wanted.length > 0 && { tags: { $in: wanted } }),
     },
-    ...(search ? [containing(search)] : []),
+    ...(search ? [withText(search)] : []),
   ];
 }
 
-function containing(text: string): Clause {
-  const pattern = { $regex: text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"), $options: "i" };
+function withText(text: string): Clause {
+  const pattern = containing(text);
   return { $or: [{ title: pattern }, { content: pattern }] };
 }
 

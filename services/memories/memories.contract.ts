@@ -35,6 +35,11 @@ export const ScopeOfMemory = oneOf(MEMORY_SCOPES, {
   description: "Who may read it: its owner, the team too, all of the tenant. It only ever widens.",
 });
 
+export const OnlyScope = oneOf(MEMORY_SCOPES, {
+  examples: ["institutional"],
+  description: "Only memories of this scope. Default: all that the caller may read.",
+});
+
 const Title = Type.String({
   minLength: 1,
   maxLength: 500,
@@ -215,7 +220,7 @@ export const listMemories = operation({
       Type.String({ maxLength: 1000, description: "`next_cursor` of an earlier answer." }),
     ),
     type: Type.Optional(TypeOfMemory),
-    scope: Type.Optional(ScopeOfMemory),
+    scope: Type.Optional(OnlyScope),
     search: Type.Optional(
       Type.String({ maxLength: 200, description: "Part of the title or the content, in any case." }),
     ),

@@ -34,12 +34,15 @@ import { type UsageParts, usageActions, usageOf } from "./usage.ts";
 
 const DAY_MS = 86_400_000;
 const SWEEP_MS = 60_000;
+/** Until it is finished nobody sees a memory that was to take another's place, nor, perhaps, the other one. */
+const FINISH_MS = 5_000;
 
 export const memoriesService: ServiceFactory = ({ store, config }) => {
   const memories = store.collection(MemoryModel);
   const now = () => new Date(store.now());
   let broker: ServiceBroker;
-  let sweeps: Loop;
+  let purges: Loop;
+  let finishing: Loop;
   let touches: Touches;
   const searches = new Searches();
   let cites: Cites;
@@ -109,7 +112,8 @@ export const memoriesService: ServiceFactory = ({ store, config }) => {
       // Not before those are there who publish and search.
       "$broker.started"() {
         parts.changes.start();
-        sweeps.start();
+        purges.start();
+        finishing.start();
         cites.start();
       },
     },
@@ -119,21 +123,19 @@ export const memoriesService: ServiceFactory = ({ store, config }) => {
       const report = (err: unknown) => broker.logger.warn("memories: a sweep failed and is tried again", err);
       touches = new Touches(memories, report);
       cites = new Cites(parts, () => broker, report);
-      sweeps = new Loop(
-        async () => {
-          const more = [
-            await finishPending(parts, broker),
-            await purge(parts, (tenant_id, ids) => eraseEverywhere(parts, broker, tenant_id, ids)),
-          ];
-          return more.includes(true);
-        },
-        SWEEP_MS,
-        report,
-      );
+      const eraseAll = (tenant_id: string, ids: string[]) => eraseEverywhere(parts, broker, tenant_id, ids);
+      purges = new Loop(() => purge(parts, eraseAll), SWEEP_MS, report);
+      finishing = new Loop(() => finishPending(parts, broker), FINISH_MS, report);
     },
 
     async stopped() {
-      await Promise.all([parts.changes.stop(), sweeps.stop(), cites.stop(), touches.flush(store.now())]);
+      await Promise.all([
+        parts.changes.stop(),
+        purges.stop(),
+        finishing.stop(),
+        cites.stop(),
+        touches.flush(store.now()),
+      ]);
     },
   };
 };

@@ -5,7 +5,7 @@ import { activate, replace } from "./supersede.ts";
 
 const BATCH = 100;
 /** Whoever writes a memory in another's place has finished or is gone after so long. */
-const PENDING_MS = 60_000;
+const PENDING_MS = 5_000;
 
 /**
  * Deletes for good what was forgotten, or has expired, longer ago than it can be restored.

@@ -2,7 +2,7 @@ import { nullable, operation } from "../../lib/contract.ts";
 import { Uuid } from "../../lib/schema.ts";
 import { TagsInput } from "../../lib/tags.ts";
 import { Type } from "../../lib/type.ts";
-import { Memory, reader, ScopeOfMemory, TypeOfMemory } from "./memories.contract.ts";
+import { Memory, OnlyScope, reader, TypeOfMemory } from "./memories.contract.ts";
 
 const Share = (description: string) => Type.Number({ minimum: 0, maximum: 1, description });
 
@@ -76,14 +76,15 @@ export const searchMemories = operation({
       pattern: "\\S",
       examples: ["When are ACME's invoices due?"],
     }),
-    scope: Type.Optional(ScopeOfMemory),
+    scope: Type.Optional(OnlyScope),
     memory_types: Type.Optional(Type.Array(TypeOfMemory, { maxItems: 20, description: "Any of them." })),
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 50, default: 10 })),
     min_score: Type.Optional(Share("What scores less is left out.")),
     project_id: Type.Optional(
-      nullable(
-        Type.String({ maxLength: 100, description: "A project's key; empty or null: only those of none." }),
-      ),
+      Type.Union([
+        Type.String({ maxLength: 100, description: "A project's key; empty: only those of none." }),
+        Type.Null({ description: "Only those of none." }),
+      ]),
     ),
     tags: Type.Optional(TagsInput),
     include_superseded: Type.Optional(Type.Boolean({ default: false })),

@@ -43,6 +43,7 @@ test("an upload is queued, read, cut into chunks and found", async () => {
     sensitivity: "internal",
     audience: { regions: [], industries: [], product_lines: [], segments: [] },
     version_num: 1,
+    subject: null,
     superseded_by: null,
     agent_id: ann.id,
     user_id: null,

@@ -2,6 +2,7 @@ import { createPublicKey } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import jwt from "jsonwebtoken";
 import { cloudEvent } from "../support/agents.ts";
+import { chunksOf, foundBy, ingest, textFile } from "../support/documents.ts";
 import { type Api, api } from "../support/http.ts";
 import { agentIn, type Cast, remember as make, makeCast } from "../support/memories.ts";
 import { startServer, type TestServer } from "../support/server.ts";
@@ -49,7 +50,7 @@ test("an agent's memories go with all that hangs on them, and a receipt and the 
   ok(await agent.post(`/memories/${forgotten}/forget`));
   const expected = {
     ...{ memories: 3, relationships: 2, merge_proposals: 1, findings: 1, citations: 1 },
-    ...{ bundles: 0, handoffs: 0 },
+    ...{ bundles: 0, handoffs: 0, documents: 0, chunks: 0 },
   };
 
   const dry = ok(await erase({ agent_id: agent.id, dry_run: true }));
@@ -114,6 +115,33 @@ test("a subject is erased by what memories say it is and by their events, and is
   ]);
   for (const id of others) expect(await statusOf(alice, id)).toBe(200);
   expect(JSON.stringify(await audit())).not.toContain(subject);
+});
+
+test("a subject's documents go with their chunks and with what was remembered from them", async () => {
+  const { alice, bob } = cast;
+  const subject = "person-4713";
+  const file = textFile("The numbat lives in Perth.", { filename: "numbat.txt", subject });
+  const document = await ingest(alice, file);
+  expect(document.subject).toBe(subject);
+  const other = await ingest(alice, textFile("The numbat lives elsewhere."));
+  const [chunk] = ok(await alice.get(chunksOf(document))).chunks;
+  const made = await remember(bob, { source_type: "document_chunk", source_id: chunk.chunk_id });
+  const winner = await remember(bob);
+  const { id } = ok(await bob.post("/memories/merge-proposals", { memory_a_id: winner, memory_b_id: made }));
+  ok(await cast.orgAdmin.post(`/memories/merge-proposals/${id}/resolve`, { surviving_memory_id: winner }));
+  const counts = { documents: 1, chunks: 1, memories: 2 };
+  expect(ok(await erase({ subject, dry_run: true })).erased).toMatchObject(counts);
+  expect(await foundBy(alice, "numbat")).toContain("numbat.txt");
+
+  const done = ok(await erase({ subject }));
+  expect(done.erased).toMatchObject(counts);
+  expect(await readReceipt(done.receipt)).toMatchObject({ erased: done.erased });
+  expect((await alice.get(`/documents/${document.document_id}`)).status).toBe(404);
+  expect(await foundBy(alice, "numbat")).toEqual([other.filename]);
+  for (const each of [made, winner]) expect(await statusOf(bob, each)).toBe(404);
+  expect(ok(await erase({ subject })).erased).toMatchObject({ documents: 0, chunks: 0, memories: 0 });
+  // The same file may come again.
+  expect((await alice.post("/documents", file)).status).toBe(202);
 });
 
 test("of what was erased no path finds anything, nor does a stored answer, nor a rebuilt index", async () => {

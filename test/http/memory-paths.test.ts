@@ -1,24 +1,43 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { cloudEvent, receive, type TestAgent } from "../support/agents.ts";
+import { startEmbedder, type TestEmbedder } from "../support/embedder.ts";
 import type { Answer, Api } from "../support/http.ts";
+import { connectMcp } from "../support/mcp.ts";
 import { agentIn, type Cast, makeCast, memory, remember } from "../support/memories.ts";
 import { startServer, type TestServer } from "../support/server.ts";
+import { settle } from "../support/settle.ts";
 import { ok } from "../support/tenancy.ts";
 
+const ABSENT = "0199c0de-7a11-7c3e-9f00-5a1b2c3d4e5f";
+const DIMS = 64;
+
+let embedder: TestEmbedder;
 let server: TestServer;
 let cast: Cast;
 /** An agent of team A that also receives events. */
 let reader: TestAgent;
 
 beforeAll(async () => {
-  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
+  embedder = await startEmbedder();
+  embedder.behave({ dims: DIMS, by: async (texts) => texts.map(meaningOf) });
+  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER_URL: embedder.url } });
   cast = await makeCast(server);
   const scopes = ["memory:read", "memory:write", "receive"];
   reader = await agentIn(server, cast.admin, { team_id: cast.teamA }, scopes);
   const interest = { event_type: "com.zeppelin.*", enrichment_depth: "deep" };
   ok(await reader.post(`/agents/${reader.id}/interests`, interest));
 });
-afterAll(() => server?.stop());
+afterAll(async () => {
+  await server?.stop();
+  await embedder.stop();
+});
+
+/** A dirigible means what a zeppelin does, each letter another one. Everything else means something else. */
+function meaningOf(text: string): number[] {
+  const letter = /(?:zeppelin|dirigible)([a-z])/i.exec(text)?.[1];
+  const at = letter ? letter.charCodeAt(0) - 97 : 26 + (text.length % 30);
+  return Array.from({ length: DIMS }, (_, i) => (i === at ? 1 : 0.01));
+}
 
 /** A memory of Alice's, and how one that is the reader's stands to it. */
 interface Subject {
@@ -32,11 +51,20 @@ let made = 0;
 
 async function subject(scope: string): Promise<Subject> {
   const word = `zeppelin${String.fromCharCode(97 + made++)}`;
-  const { id } = await remember(cast.alice, { scope, title: `A ${word} rises`, content: word, tags: [word] });
-  const anchor = (await remember(reader, { scope: "institutional", title: "Anchor", content: "Ground" })).id;
+  const talk = { source_type: "conversation", source_id: word };
+  const text = { title: `A ${word} rises`, content: word, tags: [word] };
+  const { id } = await remember(cast.alice, { ...text, scope, ...talk });
+  // What it says makes what stands beside it fit too: it tells of it.
+  await remember(cast.alice, { content: "Then all was quiet again.", scope: "institutional", ...talk });
+  const anchor = (
+    await remember(reader, { scope: "institutional", title: "Anchor", content: `Ground ${made}` })
+  ).id;
   const edge = { target_memory_id: id, relationship_type: "related_to" };
   ok(await cast.alice.post(`/memories/${anchor}/relationships`, edge));
   ok(await cast.alice.post("/memories/merge-proposals", { memory_a_id: anchor, memory_b_id: id }));
+  await settle(async () => ok(await cast.alice.get("/memories/health")).embed_gap_count === 0, {
+    what: "every vector",
+  });
   return { id, word, anchor };
 }
 
@@ -47,6 +75,8 @@ const PATHS: Record<string, (who: Api, subject: Subject) => Promise<Answer>> = {
   "list by text": (who, { word }) => who.get(`/memories?search=${word}`),
   "list by tag": (who, { word }) => who.get(`/memories?tags=${word}`),
   search: (who, { word }) => who.post("/memories/search", { query: word }),
+  "search by meaning": (who, { word }) =>
+    who.post("/memories/search", { query: word.replace("zeppelin", "dirigible") }),
   "search, explained": (who, { word }) => who.post("/memories/search", { query: word, explain: true }),
   "search by tag": (who, { word }) => who.post("/memories/search", { query: "rises", tags: [word] }),
   graph: (who, { anchor }) => who.get(`/memories/${anchor}/graph?depth=3`),
@@ -69,6 +99,17 @@ const ASKED: typeof PATHS = {
 /** For agents only. */
 const OF_AGENTS: Record<string, (who: TestAgent, subject: Subject) => Promise<unknown>> = {
   findings: async (who) => (await who.get("/memories/findings?since_seq=0&limit=50&mark_read=false")).body,
+  bundle: async (who, { word }) => (await who.post("/bundles", { query: word })).body,
+  "bundle of the latest": async (who) => (await who.post("/bundles", { caps: { memories: 50 } })).body,
+  "search by a tool": async (who, { word }) => {
+    await using mcp = await connectMcp(server, who.token);
+    return await mcp.call("memories_search", { query: word });
+  },
+  resource: async (who, { id }) => {
+    await using mcp = await connectMcp(server, who.token);
+    const read = mcp.client.readResource({ uri: `afferent://memories/${id}` });
+    return await read.catch(() => null);
+  },
   enrichment: async (who, { word }) => {
     const event = cloudEvent(`paths-${word}-${performance.now()}`, { type: `com.zeppelin.${word}` });
     ok(await cast.admin.post("/events", event));
@@ -142,6 +183,22 @@ describe.each(WITHDRAWN)("one that is %s", (state, scope, withdraw, ownersFinder
     expect(await findersOf(all, cast.alice, it)).toEqual(ownersFinders);
   });
 
+  test("tells nothing by what stands beside it, nor by its title where it is cited, nor by what is expected", async () => {
+    const { id, word } = it;
+    for (const query of [word, word.replace("zeppelin", "dirigible")]) {
+      expect(ok(await reader.post("/memories/search", { query })).results).toEqual([]);
+    }
+    const citing = { name: `of ${word}`, citations: [{ memory_id: id }] };
+    expect(ok(await reader.post("/handoffs", citing)).citations).toEqual([{ memory_id: id, title: "" }]);
+    const fate = async (expected: string) => {
+      const asked = { query: word, explain: true };
+      const { plan } = ok(await reader.post(`/memories/search?expect=${expected}`, asked));
+      return { ...plan.expect, id: null };
+    };
+    if (state === "expired") expect(await fate(id)).toMatchObject({ found: false, stage: "visible" });
+    else expect(await fate(id)).toEqual(await fate(ABSENT));
+  });
+
   test("is to others as if it were not there, whatever they do with its id", async () => {
     const { id, anchor } = it;
     const calls: (() => Promise<Answer>)[] = [
@@ -176,5 +233,5 @@ test("one that was replaced is found in its history, and elsewhere only where it
     expect(await findersOf(all, who, it)).toEqual(Object.keys(HISTORY));
     expect(await findersOf(ASKED, who, it)).toEqual(Object.keys(ASKED));
   }
-  expect(await agentFindersOf(it)).toEqual([]);
+  expect(await agentFindersOf(it)).toEqual(["resource"]);
 });

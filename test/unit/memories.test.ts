@@ -109,7 +109,7 @@ describe("sweeps", () => {
     await row("half-done", {}, { status: "superseded", superseded_by: "its-winner", invalid_at: start });
     await row("its-winner", { supersedes_id: "half-done" });
     await row("too-late", { supersedes_id: "half-done" });
-    clock = new Date(start.getTime() + 59_000);
+    clock = new Date(start.getTime() + 4_000);
     await finishPending(parts, {} as never);
     expect((await statuses()).new).toBe("pending");
     clock = onDay(1);

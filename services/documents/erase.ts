@@ -1,0 +1,76 @@
+import type { Call } from "../../lib/caller.ts";
+import type { SearchDrop } from "../../lib/search-entry.ts";
+import { place } from "../../mixins/queue.ts";
+import type { DocumentDoc } from "./documents.model.ts";
+import type { Parts } from "./parts.ts";
+import { audienceOf } from "./rows.ts";
+
+const PAGE = 200;
+
+export interface EraseSubject {
+  tenant_id: string;
+  subject: string;
+  /** Only counts. */
+  dry_run?: boolean;
+}
+
+interface Erased {
+  documents: number;
+  chunks: number;
+  vectors?: number;
+}
+
+/** What a document is whose row stays, emptied, when nobody is to see it any more; the rest is done from the queue. */
+export function emptied(tenant_id: string, now: number): Partial<DocumentDoc> {
+  return {
+    ...{ status: "deleted", filename: "", hash: "", error: null, audience: audienceOf() },
+    ...{ stale_since: new Date(now), queue: place(tenant_id, now), attempts: 0 },
+  };
+}
+
+/**
+ * Erases what was uploaded about a subject: found by the row until nothing of it is left, so that what is cut off is
+ * found again. The bytes of the file go with the next sweep of what nobody names.
+ */
+export async function eraseSubject(
+  parts: Parts,
+  ctx: Pick<Call<EraseSubject>, "call" | "params">,
+): Promise<Erased> {
+  const { documents, chunks, now } = parts;
+  const { tenant_id, subject, dry_run = false } = ctx.params;
+  const rows = await documents.find(tenant_id, { subject }, { projection: { status: 1 } });
+  const ids = rows.map(({ _id }) => _id);
+  if (dry_run) {
+    return { documents: ids.length, chunks: await chunks.count(tenant_id, { document_id: { $in: ids } }) };
+  }
+  const erased = { documents: ids.length, chunks: 0, vectors: 0 };
+  for (const _id of ids) {
+    const standing = { _id, status: { $ne: "deleted" as const } };
+    await documents.update(tenant_id, standing, { $set: emptied(tenant_id, now()), $unset: { live_key: 1 } });
+    erased.chunks += await chunks.count(tenant_id, { document_id: _id });
+    erased.vectors += await dropChunks(parts, ctx, tenant_id, _id);
+    await documents.update(tenant_id, { _id }, { $unset: { subject: 1 } });
+  }
+  parts.nudge();
+  return erased;
+}
+
+/** Takes a document's chunks out of search, and then their rows. @returns how many vectors they had */
+export async function dropChunks(
+  { chunks }: Pick<Parts, "chunks">,
+  caller: Pick<Call, "call">,
+  tenant_id: string,
+  document_id: string,
+): Promise<number> {
+  let vectors = 0;
+  for (let from = 0; ; from += PAGE) {
+    const range = { $gte: from, $lt: from + PAGE };
+    const options = { projection: { chunk_index: 1 } } as const;
+    const page = await chunks.find(tenant_id, { document_id, chunk_index: range }, options);
+    if (page.length === 0) break;
+    const drop: SearchDrop = { tenant_id, kind: "chunk", ids: page.map(({ _id }) => _id) };
+    vectors += (await caller.call<{ vectors: number }, SearchDrop>("search.drop", drop)).vectors;
+  }
+  await chunks.deleteMany(tenant_id, { document_id });
+  return vectors;
+}

@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import type { Answer } from "../support/http.ts";
+import { type Cast, makeCast, memory, remember } from "../support/memories.ts";
+import { startServer, type TestServer } from "../support/server.ts";
+import { settle } from "../support/settle.ts";
+import { ok } from "../support/tenancy.ts";
+
+/** So many at once that a kill meets some of them between their steps. */
+const AT_ONCE = 60;
+const PROPOSALS = "/memories/merge-proposals";
+
+let server: TestServer;
+let cast: Cast;
+
+beforeAll(async () => {
+  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
+  cast = await makeCast(server);
+});
+afterAll(() => server?.stop());
+
+const numbers = Array.from({ length: AT_ONCE }, (_, n) => n);
+const read = async (id: string) => ok(await cast.alice.get(`/memories/${id}`));
+
+/** Sends all of them, kills the server when the first is answered, and starts it again. Null: it was not answered. */
+async function cutOff(send: (n: number) => Promise<Answer>): Promise<(Answer | null)[]> {
+  const sent = numbers.map(send);
+  await Promise.race(sent);
+  await server.kill();
+  const answers = await Promise.all(sent.map((each) => each.catch(() => null)));
+  await server.restart();
+  return answers;
+}
+
+test("a merge that was decided is done, and none is done by halves, when the server is killed in between", async () => {
+  const { alice, orgAdmin } = cast;
+  const proposals = await Promise.all(
+    numbers.map(async (n) => {
+      const [winner, loser] = await Promise.all([remember(alice), remember(alice)]);
+      const pair = { memory_a_id: winner.id, memory_b_id: loser.id };
+      return { n, id: ok(await alice.post(PROPOSALS, pair)).id, winner: winner.id, loser: loser.id };
+    }),
+  );
+  const resolve = (n: number) => {
+    const { id, winner } = proposals[n] as (typeof proposals)[0];
+    const body = { surviving_memory_id: winner, merged_content: `Both ${n}` };
+    return orgAdmin.post(`${PROPOSALS}/${id}/resolve`, body);
+  };
+  const answers = await cutOff(resolve);
+  for (const { n, id, winner, loser } of proposals) {
+    const { status } = ok(await orgAdmin.get(`${PROPOSALS}/${id}`));
+    if (answers[n]) expect(status).toBe("resolved");
+    if (status === "open") expect((await resolve(n)).status).toBe(200);
+    await settle(async () => (await read(loser)).status === "merged", { what: `merge ${n}` });
+    await settle(async () => (await read(winner)).content === `Both ${n}`, { what: `what merge ${n} says` });
+    expect(await read(loser)).toMatchObject({ superseded_by: winner });
+  }
+});
+
+test("a memory that takes another's place is there in its stead or not at all, when the server is killed in between", async () => {
+  const { alice } = cast;
+  const olds = await Promise.all(
+    numbers.map((n) => remember(alice, { title: `Old ${n}`, content: `place${n}x` })),
+  );
+  const replace = (n: number) => {
+    const body = memory({ title: `New ${n}`, content: `place${n}x`, supersedes_id: olds[n].id });
+    return alice.post("/memories", body, { "idempotency-key": `replace ${n}` });
+  };
+  const answers = await cutOff(replace);
+  const inForce = async (n: number) => {
+    const { memories } = ok(await alice.get(`/memories?search=place${n}x`));
+    return memories as { id: string; title: string }[];
+  };
+  for (const n of numbers) {
+    // One of the two is in force, never both, and soon not neither.
+    const [one, ...others] = await settle(async () => {
+      const found = await inForce(n);
+      return found.length > 0 && found;
+    });
+    expect(others).toEqual([]);
+    if (answers[n]) expect(one?.id).toBe(answers[n].body.id);
+    // Said again, it is so, and once.
+    const again = await settle(async () => {
+      const answer = await replace(n);
+      return answer.status === 201 && answer.body;
+    });
+    if (one?.title === `New ${n}`) expect(again.id).toBe(one.id);
+    expect(await inForce(n)).toMatchObject([{ id: again.id, title: `New ${n}` }]);
+    expect(await read(olds[n].id)).toMatchObject({ status: "superseded", superseded_by: again.id });
+  }
+});
