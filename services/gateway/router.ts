@@ -71,15 +71,9 @@ export class Router {
 /** The values of a route's placeholders by name. */
 export function pathParams({ names }: Route, values: readonly string[]): Record<string, string> {
   const params: Record<string, string> = {};
-  for (const [i, name] of names.entries()) {
-    const value = values[i] as string;
-    params[name] = UUID.test(value) ? value.toLowerCase() : value;
-  }
+  for (let i = 0; i < names.length; i++) params[names[i] as string] = values[i] as string;
   return params;
 }
-
-/** Upper and lower case are the same id (RFC 9562); ours are kept in lower case. */
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 const PLACEHOLDER = /^\{(\w+)\}(.*)$/;
 

@@ -103,7 +103,7 @@ export const listSpecialistVersions = operation({
   route: "GET /specialists/{name}/versions",
   summary: "List a specialist's versions, newest first",
   access: reader,
-  path: asked,
+  path,
   results: {
     200: Type.Object({
       versions: Type.Array(Type.Object({ ...Specialist.properties, created_at: Timestamp })),

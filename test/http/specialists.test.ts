@@ -65,9 +65,12 @@ test.each(["nobody", "Nobody", "no body", "\u00e4\u00f6"])(
       body: { error: { code: "not_found" } },
     });
     expect(ok(await reader.post(`${path}/unload`))).toEqual({ unloaded: true, name });
-    expect(await reader.get(`${path}/versions`)).toMatchObject(refusal(404, "not_found"));
   },
 );
+
+test("one that is not there has no versions", async () => {
+  expect(await reader.get("/specialists/nobody/versions")).toMatchObject(refusal(404, "not_found"));
+});
 
 test("authors at once get a version each", async () => {
   const made = await Promise.all(Array.from({ length: 6 }, () => write("raced", { system_prompt: "p" })));

@@ -40,6 +40,12 @@ const withPath = guarded.filter(
   (op) => op.path && Object.keys(op.path).length > 0 && op.access.by !== "operator" && op.method !== "PUT",
 );
 
+/** A name that may be anything is never malformed: what it does not name is not there. */
+function hasForm({ params }: Operation, name: string): boolean {
+  const schema = params.properties[name] as { pattern?: string; format?: string };
+  return schema.pattern !== undefined || schema.format !== undefined;
+}
+
 test("the operations are there", () => {
   expect(guarded.length).toBeGreaterThan(15);
   expect(new Set(operations.map((op) => `${op.method} ${op.root} ${op.url}`)).size).toBe(operations.length);
@@ -132,7 +138,7 @@ describe("another tenant's ids", () => {
 
   test.each(named(withPath))("%s says which id is malformed", async (_, op) => {
     const own = await idsOf(op, mine);
-    for (const name of Object.keys(own)) {
+    for (const name of Object.keys(own).filter((each) => hasForm(op, each))) {
       const answer = await ask(callerOf(op, mine), op, { ...own, [name]: "§" });
       expect(answer).toMatchObject(refusal(400, "validation_error", { field: name }));
     }
