@@ -35,6 +35,11 @@ export const page = {
   ),
 };
 
+/** Narrows a list to what has a text in it. @param where the fields it is looked for in */
+export function partOf(where: string) {
+  return Type.Optional(Type.String({ maxLength: 200, description: `Part of ${where}, in any case.` }));
+}
+
 /** A non-empty name of a thing people see. */
 export const Name = Type.String({
   minLength: 1,

@@ -2174,7 +2174,7 @@ export interface MemoriesListParams {
   /** `next_cursor` of an earlier answer. */
   cursor?: string;
   type?: "episodic" | "semantic" | "procedural" | "entity" | "reflection" | "reasoning";
-  /** Who may read it: its owner, the team too, all of the tenant. It only ever widens. */
+  /** Only memories of this scope. Default: all that the caller may read. */
   scope?: "agent" | "team" | "institutional";
   /** Part of the title or the content, in any case. */
   search?: string;
@@ -2319,7 +2319,7 @@ export interface MemoriesSearchParams {
   /** With `explain`: the plan says at which stage this memory fell out, and why. */
   expect?: string;
   query: string;
-  /** Who may read it: its owner, the team too, all of the tenant. It only ever widens. */
+  /** Only memories of this scope. Default: all that the caller may read. */
   scope?: "agent" | "team" | "institutional";
   /** Any of them. */
   memory_types?: Array<"episodic" | "semantic" | "procedural" | "entity" | "reflection" | "reasoning">;

@@ -1,6 +1,6 @@
 import type { TProperties } from "typebox";
 import { nullable, oneOf, operation } from "../../lib/contract.ts";
-import { Description, Id, Name, page, Timestamp } from "../../lib/schema.ts";
+import { Description, Id, Name, page, partOf, Timestamp } from "../../lib/schema.ts";
 import { Type } from "../../lib/type.ts";
 
 export const AGENT_STATUSES = ["active", "inactive"] as const;
@@ -102,7 +102,11 @@ export const listAgents = operation({
   route: "GET /agents",
   summary: "List the agents, oldest first",
   access: admin,
-  query: { ...page, status: Type.Optional(oneOf(AGENT_STATUSES)) },
+  query: {
+    ...page,
+    status: Type.Optional(oneOf(AGENT_STATUSES)),
+    search: partOf("the name or the description"),
+  },
   results: { 200: Type.Object({ agents: Type.Array(Agent), total: Type.Integer() }) },
 });
 

@@ -1,5 +1,6 @@
 import { assertPublicUrl } from "../../connectors/address-guard.ts";
 import { type Call, isAdmin } from "../../lib/caller.ts";
+import { containing } from "../../lib/containing.ts";
 import { Fault, invalidValue, notFound } from "../../lib/faults.ts";
 import { newId } from "../../lib/ids.ts";
 import { account } from "../../mixins/audited.ts";
@@ -71,9 +72,13 @@ export const agentsService: ServiceFactory = ({ store, secrets, config }) => {
         return { ...present(agent), signing_secret };
       }),
 
-      list: action(listAgents, async ({ params: { offset = 0, limit = 50, status }, meta }) => {
+      list: action(listAgents, async ({ params: { offset = 0, limit = 50, status, search }, meta }) => {
         const { tenant_id } = meta.caller;
-        const filter = status ? { status } : {};
+        const part = search && containing(search);
+        const filter = {
+          ...(status && { status }),
+          ...(part && { $or: [{ name: part }, { description: part }] }),
+        };
         const sort = { created_at: 1, _id: 1 } as const;
         const [docs, total] = await Promise.all([
           agents.find(tenant_id, filter, { sort, skip: offset, limit }),

@@ -1,5 +1,5 @@
 import { nullable, operation } from "../../lib/contract.ts";
-import { Description, Id, Name, page, Timestamp } from "../../lib/schema.ts";
+import { Description, Id, Name, page, partOf, Timestamp } from "../../lib/schema.ts";
 import { FilterExpression, TypeGlob } from "../../lib/subscription.ts";
 import { Type } from "../../lib/type.ts";
 
@@ -50,7 +50,7 @@ export const listChannels = operation({
   route: "GET /channels",
   summary: "List channels by name",
   access: reader,
-  query: page,
+  query: { ...page, search: partOf("the name or the description") },
   results: { 200: Type.Object({ channels: Type.Array(Channel), total: Type.Integer() }) },
   mcp: true,
 });

@@ -1,4 +1,5 @@
 import type { ServiceSchema } from "moleculer";
+import { containing } from "../../lib/containing.ts";
 import { Fault, notFound } from "../../lib/faults.ts";
 import { newId } from "../../lib/ids.ts";
 import { raiseRouting } from "../../mixins/routing-change.ts";
@@ -46,11 +47,13 @@ export function channelsService({ store }: Runtime): ServiceSchema {
         return present(await unlessTaken(tenant_id, name, channels.insertOnce(row)));
       }),
 
-      list: action(contract.listChannels, async ({ params: { offset = 0, limit = 50 }, meta }) => {
+      list: action(contract.listChannels, async ({ params: { offset = 0, limit = 50, search }, meta }) => {
         const { tenant_id } = meta.caller;
+        const part = search && containing(search);
+        const filter = part ? { $or: [{ name: part }, { description: part }] } : {};
         const [rows, total] = await Promise.all([
-          channels.find(tenant_id, {}, { sort: { name: 1 }, skip: offset, limit }),
-          channels.count(tenant_id, {}),
+          channels.find(tenant_id, filter, { sort: { name: 1 }, skip: offset, limit }),
+          channels.count(tenant_id, filter),
         ]);
         return { channels: rows.map(present), total };
       }),

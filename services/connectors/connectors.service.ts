@@ -3,6 +3,7 @@ import type { ServiceBroker } from "moleculer";
 import type { Call } from "../../lib/caller.ts";
 import { notFound } from "../../lib/faults.ts";
 import { newId } from "../../lib/ids.ts";
+import { tellLive } from "../../mixins/live-change.ts";
 import { Loop } from "../../mixins/loop.ts";
 import { observeGauge } from "../../observability/metrics.ts";
 import { compileMapping } from "../ingest/mapping.ts";
@@ -150,7 +151,8 @@ export const connectorsService: ServiceFactory = ({ store, secrets, config }) =>
       // An embedded store has one node at a time, which says again what the one before it said.
       const alone = config.MONGO_URL ? randomBytes(6).toString("hex") : "embedded";
       const instance = config.NATS_URL ? broker.nodeID : alone;
-      const own = { connectors, nodes, instance, now, report };
+      const tell = (tenant_id: string) => tellLive(broker, tenant_id, "connector");
+      const own = { connectors, nodes, instance, now, report, tell };
       runner = new Runner({ ...own, broker, urlOf, allowPrivate, maxBytes: config.EVENT_MAX_BYTES });
       loop = new Loop(() => runner.look().then(() => false), LOOK_MS, report);
       observeGauge("connectors", "Connectors on this node by state", "state", async () => runner.states());

@@ -9,6 +9,8 @@ export interface ReporterParts {
   instance: string;
   now(): number;
   report(err: unknown): void;
+  /** Something that callers see is another from here on. */
+  tell(tenant_id: string): void;
 }
 
 /** While much happens, it is written down so often. */
@@ -74,6 +76,7 @@ export class Reporter {
       this.#parts.nodes.bulk([{ updateOne: { filter, update: { $set: row }, upsert: true } }]),
       this.#writeCounts(this.#consumer.countsSince()),
     ]);
+    this.#parts.tell(tenant_id);
   }
 
   async #writeCounts(counts: Counts): Promise<void> {

@@ -78,16 +78,16 @@ export class Codes {
     }) as Promise<DeviceCodeDoc | null>;
   }
 
-  /** pending → claimed. Says whether the code was one that waits. */
+  /** pending → claimed. Null when the code is none that waits. */
   async claim(
     text: string,
     claim_id: string,
     { name, version, signature = null, host }: Static<typeof ClientInfo>,
     now: number,
-  ): Promise<boolean> {
+  ): Promise<DeviceCodeDoc | null> {
     // One read and one write, whatever the code: what is wrong takes as long as what is right.
     const code = await this.byCode(text, now);
-    const claimed = await this.#rows.update(
+    return this.#rows.update(
       code?.tenant_id ?? "none",
       { _id: code?._id ?? "none", state: "pending", expires_at: { $gt: new Date(now) } },
       {
@@ -103,7 +103,6 @@ export class Codes {
         },
       },
     );
-    return claimed !== null;
   }
 
   /** claimed → approved or denied; null when somebody was first. */

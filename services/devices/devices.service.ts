@@ -2,6 +2,7 @@ import type { Call } from "../../lib/caller.ts";
 import { Fault, notFound } from "../../lib/faults.ts";
 import { newId } from "../../lib/ids.ts";
 import { account } from "../../mixins/audited.ts";
+import { tellLive } from "../../mixins/live-change.ts";
 import { Loop } from "../../mixins/loop.ts";
 import { action, type ServiceFactory } from "../runtime.ts";
 import { originOf } from "../tenants/origin.ts";
@@ -73,9 +74,9 @@ export const devicesService: ServiceFactory = (runtime) => {
         const { user_code, client_info } = ctx.params;
         await takeTry(ctx);
         const claim_id = newId("clm");
-        if (!(await codes.claim(user_code, claim_id, client_info, store.now()))) {
-          throw notFound("device_code", user_code);
-        }
+        const code = await codes.claim(user_code, claim_id, client_info, store.now());
+        if (!code) throw notFound("device_code", user_code);
+        tellLive(ctx.broker, code.tenant_id, "device");
         return { claim_id };
       }),
 
@@ -96,6 +97,7 @@ export const devicesService: ServiceFactory = (runtime) => {
         const decided = await codes.decide(claim, approve, confirmer(ctx), now);
         if (!decided) throw new Fault("conflict", "The claim was approved or rejected before.");
         if (approve) await openSession(decided);
+        tellLive(ctx.broker, tenant_id, "device");
         account(ctx, { decision });
         return { state: approve ? "approved" : "denied", confirmed_at: new Date(now).toISOString() };
       }),
@@ -127,6 +129,7 @@ export const devicesService: ServiceFactory = (runtime) => {
           api_key: key,
         });
         if (!(await codes.use(claim, now))) throw notFound("claim", claim_id);
+        tellLive(ctx.broker, tenant_id, "device");
         const { access_token, expires_at } = token;
         return {
           session_id,

@@ -1,26 +1,31 @@
 import type { Config } from "../../config.ts";
 import type { Operation } from "../../lib/contract.ts";
+import type { LiveChange } from "../../mixins/live-change.ts";
 import { operations } from "../contracts.ts";
-import type { ServiceFactory } from "../runtime.ts";
+import { event, type ServiceFactory } from "../runtime.ts";
 import { CallerCache } from "./authenticate.ts";
 import { cloudEventsReader } from "./cloudevents.ts";
 import { gateway } from "./gateway.ts";
-import { streamStats } from "./live.ts";
+import { LiveWatchers, streamLive } from "./live.ts";
 import { serveMcp } from "./mcp/serve.ts";
 import { streamDeliveries } from "./sse.ts";
 
 /** The gateway of a node, with every operation there is. */
-export const gatewayService: ServiceFactory = (runtime) =>
-  gateway(runtime, (broker) => ({
+export const gatewayService: ServiceFactory = (runtime) => {
+  const watchers = new LiveWatchers();
+  const { events, ...schema } = gateway(runtime, (broker) => ({
     operations: operations.map((op) => withLimit(op, runtime.config)),
     callers: new CallerCache(broker, runtime.config.PUBLIC_URL),
     bodyReaders: { cloudevents: cloudEventsReader(runtime.config.EVENT_MAX_BYTES) },
     streams: {
       "deliveries.stream": streamDeliveries(broker),
       "gateway.mcp": serveMcp(runtime, operations),
-      "live.watch": streamStats,
+      "live.watch": streamLive(watchers),
     },
   }));
+  const tell = event<LiveChange>((change) => watchers.tell(change));
+  return { ...schema, events: { ...events, "live.changed": tell } };
+};
 
 /** In JSON a byte of text has six characters at the most. */
 const ESCAPED = 6;

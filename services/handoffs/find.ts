@@ -1,4 +1,5 @@
 import type { Call } from "../../lib/caller.ts";
+import { containing } from "../../lib/containing.ts";
 import type { SearchFind, SearchFound } from "../../lib/search-entry.ts";
 import { agentAccess } from "../../lib/visibility.ts";
 import type { HandoffDoc } from "./handoffs.model.ts";
@@ -61,7 +62,7 @@ export async function list(
   if (!/\S/.test(q)) return upToSize(await latestOwn(parts, ctx, { limit, offset }));
   const [{ hits }, literal] = await Promise.all([
     findOwn(parts, ctx, { query: q, limit }),
-    latestOwn(parts, ctx, { limit, bounds: { $and: [containing(q.trim())] } }),
+    latestOwn(parts, ctx, { limit, bounds: { $and: [withText(q.trim())] } }),
   ]);
   const found = new Map(
     [...literal, ...hits.map(({ doc }) => doc)].slice(0, limit).map((doc) => [doc._id, doc]),
@@ -69,8 +70,8 @@ export async function list(
   return upToSize([...found.values()].sort(bySaving));
 }
 
-function containing(text: string) {
-  const pattern = { $regex: text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"), $options: "i" };
+function withText(text: string) {
+  const pattern = containing(text);
   return { $or: [{ name: pattern }, { summary: pattern }] };
 }
 

@@ -1,4 +1,5 @@
 import type { ServiceBroker } from "moleculer";
+import { tellLive } from "../../mixins/live-change.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
 import { snapshotWrites } from "./evidence.ts";
 import type { KeptRuns } from "./kept-runs.ts";
@@ -117,6 +118,8 @@ function emissionOf(run: Waiting, fact: Fact, version: number, index: number) {
 async function publish(broker: ServiceBroker, runs: Waiting[]): Promise<void> {
   const byTenant = Map.groupBy(runs, ({ tenant_id }) => tenant_id);
   const calls = [...byTenant].map(([tenant_id, those]) => {
+    const ids = those.map(({ _id }) => _id);
+    tellLive(broker, tenant_id, "run", ids);
     const emissions = those.flatMap((run) =>
       transitionsIn(run.outbox).flatMap(({ version, facts }) =>
         facts.map((fact, index) => emissionOf(run, fact, version, index)),

@@ -1,4 +1,4 @@
-import { oneOf, operation } from "../../lib/contract.ts";
+import { nullable, oneOf, operation } from "../../lib/contract.ts";
 import { Id, Name, page, Timestamp } from "../../lib/schema.ts";
 import { Type } from "../../lib/type.ts";
 
@@ -102,4 +102,42 @@ export const eraseTenant = operation({
   errors: ["not_found"],
 });
 
-export const tenantsOperations = [createTenant, listTenants, updateTenant, eraseTenant] as const;
+const Most = nullable(Type.Integer({ description: "Null: no limit." }));
+
+const Limits = Type.Object(
+  {
+    requests_per_minute: Type.Object(
+      { caller: Most, tenant: Most, webhooks: Most },
+      { description: "Of each agent and each person, of all of them together, and of signed webhooks." },
+    ),
+    emails_per_hour: nullable(Type.Integer({ description: "Null: e-mail is not switched on." })),
+    largest_bytes: Type.Object({ event: Type.Integer(), document: Type.Integer(), output: Most }),
+    delivery: Type.Object(
+      { visibility_timeout_seconds: Type.Integer(), retry_budget: Type.Integer() },
+      { description: "Where an agent sets none of its own." },
+    ),
+    kept_days: Type.Object(
+      {
+        events: Type.Integer(),
+        event_ids: Type.Integer(),
+        acknowledged_deliveries: Type.Integer(),
+        forgotten_memories: Type.Integer(),
+        audit: Type.Integer(),
+      },
+      { description: "How long what is done with can still be looked at, or undone." },
+    ),
+  },
+  { title: "Limits" },
+);
+
+export const readLimits = operation({
+  action: "tenants.limits",
+  route: "GET /limits",
+  summary: "What holds for the organisation",
+  description:
+    "The installation's settings, the same for every tenant. What is left of a rate tell `X-RateLimit-*`.",
+  access: { by: "any" },
+  results: { 200: Limits },
+});
+
+export const tenantsOperations = [createTenant, listTenants, updateTenant, eraseTenant, readLimits] as const;

@@ -6,11 +6,13 @@ import { newPassword } from "../../lib/password.ts";
 import { action, idempotent, internal, type ServiceFactory } from "../runtime.ts";
 import { erase, eraseDue } from "./erasure.ts";
 import { type Founding, firstIds, found } from "./founding.ts";
+import { limitsOf } from "./limits.ts";
 import { originOf } from "./origin.ts";
 import {
   createTenant,
   eraseTenant,
   listTenants,
+  readLimits,
   type TenantState,
   updateTenant,
 } from "./tenants.contract.ts";
@@ -98,6 +100,8 @@ export const tenantsService: ServiceFactory = (runtime) => {
         const receipt = await ctx.call("auth.sign_receipt", { claims: { tenant_id, erased_at, erased } });
         return { tenant_id, erased_at, erased, receipt };
       }),
+
+      limits: action(readLimits, () => limitsOf(runtime.config)),
 
       /** Makes a tenant from secrets that the caller keeps: the first start. */
       found: internal<Founding>(async (ctx) => present(await found(tenants, ctx, store.now(), ctx.params))),

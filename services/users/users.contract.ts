@@ -1,5 +1,5 @@
 import { oneOf, operation } from "../../lib/contract.ts";
-import { Id, Name, page, SECRET, Timestamp } from "../../lib/schema.ts";
+import { Id, Name, page, partOf, SECRET, Timestamp } from "../../lib/schema.ts";
 import { Type } from "../../lib/type.ts";
 
 export const ROLES = ["admin", "member"] as const;
@@ -78,7 +78,7 @@ export const listUsers = operation({
   route: "GET /users",
   summary: "List the people, oldest first",
   access: { by: "any", scope: "admin" },
-  query: page,
+  query: { ...page, search: partOf("the name or the e-mail") },
   results: { 200: Type.Object({ users: Type.Array(User), total: Type.Integer() }) },
 });
 

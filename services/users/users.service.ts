@@ -1,4 +1,5 @@
 import type { Call } from "../../lib/caller.ts";
+import { containing } from "../../lib/containing.ts";
 import { Fault, notFound, ruleBroken } from "../../lib/faults.ts";
 import { newId } from "../../lib/ids.ts";
 import { hashPassword, isPassword, newPassword } from "../../lib/password.ts";
@@ -44,12 +45,14 @@ export const usersService: ServiceFactory = ({ store, secrets }) => {
         return { ...present(user), ...(params.password === undefined && { password }) };
       }),
 
-      list: action(listUsers, async ({ params: { offset = 0, limit = 50 }, meta }) => {
+      list: action(listUsers, async ({ params: { offset = 0, limit = 50, search }, meta }) => {
         const { tenant_id } = meta.caller;
+        const part = search && containing(search);
+        const filter = part ? { $or: [{ display_name: part }, { email: part }] } : {};
         const sort = { created_at: 1, _id: 1 } as const;
         const [docs, total] = await Promise.all([
-          users.find(tenant_id, {}, { sort, skip: offset, limit }),
-          users.count(tenant_id, {}),
+          users.find(tenant_id, filter, { sort, skip: offset, limit }),
+          users.count(tenant_id, filter),
         ]);
         return { users: docs.map(present), total };
       }),

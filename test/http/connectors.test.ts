@@ -169,8 +169,8 @@ const order = (id: number | string) => ({ id, what: "Placed", for: "acme", data:
       await inState(id, "retrying");
       expect((await read(id)).last_error).toMatch(reason);
     }
-    await sendTo(rabbit, "comes-later", [{ body: order(1) }]);
     const agent = await receiver("com.later.*");
+    await sendTo(rabbit, "comes-later", [{ body: order(1) }]);
     await inState(missing.id, "consuming");
     expect(await receive(agent, 1)).toHaveLength(1);
     for (const { id } of [refused, missing]) ok(await admin.del(`/ingest/connectors/${id}`));

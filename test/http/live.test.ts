@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { type Api, api } from "../support/http.ts";
+import { startServer, type TestServer } from "../support/server.ts";
+import { openStream, type Stream, type StreamMessage } from "../support/stream.ts";
+import { makeWorld, OPERATOR_TOKEN, ok, type World } from "../support/tenancy.ts";
+
+let server: TestServer;
+let world: World;
+let other: World;
+let stream: Stream;
+let messages: AsyncGenerator<StreamMessage>;
+
+beforeAll(async () => {
+  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", OPERATOR_TOKEN } });
+  [world, other] = [await makeWorld(server, "watched"), await makeWorld(server, "unwatched")];
+  stream = await openStream(`${server.url}/live`, world.adminToken);
+  messages = each(stream);
+});
+afterAll(async () => {
+  stream?.close();
+  await server?.stop();
+});
+
+async function* each({ chunks }: Stream): AsyncGenerator<StreamMessage> {
+  for await (const chunk of chunks) yield* chunk;
+}
+
+/** What is told next of a resource; what comes before of others is passed over. */
+async function nextOf(resource: string): Promise<{ resource: string; ids: string[] }> {
+  for (;;) {
+    const { value, done } = await messages.next();
+    if (done) throw new Error("the stream has ended");
+    if (value.event === "changed" && value.data.resource === resource) return value.data;
+  }
+}
+
+const begin = async (admin: Api) =>
+  ok(await admin.post("/runs", { goal: "g", steps: [{ step_key: "a", completion_mode: "attestation" }] })).id;
+
+test("whoever watches is told of each run that changes, and of none of another tenant", async () => {
+  const foreign = await begin(other.admin);
+  const run = await begin(world.admin);
+  const first = await nextOf("run");
+  expect(first.ids).toContain(run);
+  expect(first.ids).not.toContain(foreign);
+  ok(await world.agent.post(`/runs/${run}/steps/start`, { step_key: "a" }));
+  expect((await nextOf("run")).ids).toEqual([run]);
+});
+
+test("a document is told of without its id: not everybody may know of it", async () => {
+  const file_content = Buffer.from("Call the duty engineer.").toString("base64");
+  const file = { filename: "a.txt", mime_type: "text/plain", file_content, sensitivity: "restricted" };
+  const { document_id } = ok(await world.agent.post("/documents", file));
+  expect(await nextOf("document")).toEqual({ resource: "document", ids: [] });
+  for (;;) {
+    const { status } = ok(await world.agent.get(`/documents/${document_id}`));
+    if (status === "stored") break;
+    await nextOf("document");
+  }
+});
+
+test("a device that asks is told of as soon as it does", async () => {
+  const { user_code } = ok(await world.admin.post(`/agents/${world.agentId}/device-code`, {}));
+  const client_info = { name: "editor", version: "1", host: "h" };
+  ok(await api(server).post("/device-codes:claim", { user_code, client_info }));
+  expect(await nextOf("device")).toEqual({ resource: "device", ids: [] });
+});
+
+test("the limits are those of the installation, and null where there is none", async () => {
+  expect(ok(await world.member.get("/limits"))).toMatchObject({
+    requests_per_minute: { caller: null, tenant: null, webhooks: 6000 },
+    largest_bytes: { event: 1_048_576, output: null },
+    emails_per_hour: null,
+    delivery: { retry_budget: 5 },
+  });
+});
+
+test("agents, channels and people are found by a part of what they are called", async () => {
+  const { admin } = world;
+  const named = (name: string) => admin.post("/agents", { name, delivery_mode: "poll" });
+  for (const name of ["Billing 50%", "billing-bot", "Shipping"]) ok(await named(name));
+  ok(await admin.post("/channels", { name: "billing", description: "Invoices" }));
+  ok(await admin.post("/channels", { name: "shipping" }));
+  ok(await admin.post("/users", { email: "ada@lovelace.example", display_name: "Ada" }));
+  const agents = async (query: string) => ok(await admin.get(`/agents?${query}`));
+  expect(await agents("search=BILL&limit=1")).toMatchObject({ agents: [{ name: "Billing 50%" }], total: 2 });
+  expect(await agents("search=50%25")).toMatchObject({ agents: [{ name: "Billing 50%" }], total: 1 });
+  expect(await agents("search=bill&status=inactive")).toMatchObject({ agents: [], total: 0 });
+  expect(ok(await admin.get("/channels?search=invoice"))).toMatchObject({
+    channels: [{ name: "billing" }],
+    total: 1,
+  });
+  expect(ok(await admin.get("/users?search=lovelace"))).toMatchObject({
+    users: [{ display_name: "Ada" }],
+    total: 1,
+  });
+});
