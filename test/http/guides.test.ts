@@ -33,6 +33,13 @@ afterAll(() => server?.stop());
 /** What a reader must come to see. */
 const SHOWS: Record<string, string[]> = {
   "brokers.md": ["paused", "204"],
+  "bundles.md": [
+    "memory Refunds over 500 need two approvals",
+    "output How refunds are made",
+    "handoff refunds-of-may",
+    "# Context: 3 items",
+    "handoff,memory",
+  ],
   "client.md": [
     "✓ key",
     "com.example.parcel.sent parcel-1",
@@ -40,6 +47,7 @@ const SHOWS: Record<string, string[]> = {
     "Parcels over 30 kg",
     "Pack the third.",
   ],
+  "handoffs.md": ["200", "409", "# Handoff: billing-migration", "## Rejected options", "20", "204"],
   "memory.md": [
     "billing,customer-risk",
     "ACME pays late",
