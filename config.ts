@@ -115,6 +115,10 @@ export const SETTINGS = {
 
   OUTPUT_BODY_MAX: integer(0, "Largest body of a saved output in bytes; 0 is no limit.", 0, 1e15),
   OUTPUT_EXPORT: flag(false, "Let people export outputs as PDF and DOCX; Markdown and HTML they always can."),
+  EXPORT_FONTS: list(
+    [],
+    "Font files for what is exported as PDF in letters that the built-in fonts lack, Chinese for one; of a collection as `file.ttc#Name`.",
+  ),
   OUTBOUND_EMAIL: flag(false, "Let people send outputs by e-mail, through `SMTP_URL`."),
   OUTBOUND_EMAILS_PER_HOUR: integer(60, "E-mails per hour per tenant.", 1, 1e6),
   SMTP_URL: {

@@ -27,7 +27,7 @@ const MOST_BYTES = 4_194_304;
 
 /** The part of the outputs service that hands outputs out to people: as files, and by e-mail. */
 export function fileActions(parts: Parts, { config, store }: Runtime): Record<string, ActionSchema> {
-  const { OUTPUT_EXPORT, OUTBOUND_EMAIL, SMTP_URL, SMTP_FROM } = config;
+  const { OUTPUT_EXPORT, EXPORT_FONTS: fonts, OUTBOUND_EMAIL, SMTP_URL, SMTP_FROM } = config;
   const budget = new MailBudget(store.collection(MailBudgetModel), config.OUTBOUND_EMAILS_PER_HOUR);
 
   function requireFormat(doc: OutputDoc, format: ExportFormat | undefined): void {
@@ -40,7 +40,7 @@ export function fileActions(parts: Parts, { config, store }: Runtime): Record<st
     if (byte_size > MOST_BYTES) throw tooLong(format, byte_size);
     const bytes = await parts.blobs.get(tenant_id, hash);
     if (format === "md") return bytes;
-    return Buffer.from(await render({ markdown: bytes.toString("utf8"), title, at, format }));
+    return Buffer.from(await render({ markdown: bytes.toString("utf8"), title, at, format, fonts }));
   }
 
   async function attached(doc: OutputDoc, format: ExportFormat | undefined) {

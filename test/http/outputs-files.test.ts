@@ -1,4 +1,5 @@
 import { createServer } from "node:net";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { strFromU8, unzipSync } from "fflate";
 import { SMTPServer } from "smtp-server";
@@ -6,6 +7,9 @@ import { extractText, getDocumentProxy } from "unpdf";
 import type { Api } from "../support/http.ts";
 import { startServer, type TestServer } from "../support/server.ts";
 import { makeWorld, OPERATOR_TOKEN, ok, refusal, type World } from "../support/tenancy.ts";
+
+/** A font that has a letter which the built-in ones lack. */
+const MATHS = join(import.meta.dirname, "../../node_modules/dejavu-fonts-ttf/ttf/DejaVuMathTeXGyre.ttf");
 
 const BODY = `# Résumé Σ Жук
 
@@ -71,6 +75,7 @@ beforeAll(async () => {
   mail = await startMail();
   const env = {
     OUTPUT_EXPORT: "true",
+    EXPORT_FONTS: MATHS,
     OUTBOUND_EMAIL: "true",
     OUTBOUND_EMAILS_PER_HOUR: "3",
     SMTP_URL: `smtp://127.0.0.1:${mail.port}`,
@@ -85,12 +90,17 @@ afterAll(async () => {
   await mail?.stop();
 });
 
-async function download(format: string): Promise<{ headers: Headers; bytes: Uint8Array }> {
+async function download(format: string, of = id): Promise<{ headers: Headers; bytes: Uint8Array }> {
   const headers = { authorization: `Bearer ${world.adminToken}` };
-  const response = await fetch(`${server.url}/outputs/${id}/export?format=${format}`, { headers });
+  const response = await fetch(`${server.url}/outputs/${of}/export?format=${format}`, { headers });
   const bytes = new Uint8Array(await response.arrayBuffer());
   if (response.status !== 200) throw new Error(new TextDecoder().decode(bytes));
   return { headers: response.headers, bytes };
+}
+
+async function textOfPdf(of: string): Promise<{ text: string }> {
+  const { bytes } = await download("pdf", of);
+  return extractText(await getDocumentProxy(bytes), { mergePages: true });
 }
 
 describe("export", () => {
@@ -148,8 +158,17 @@ describe("export", () => {
     };
     const refused = await made("# 你好");
     expect(refused).toMatchObject(refusal(422, "business_rule_violation", { rule: "export_fails" }));
-    expect(refused.body.error.message).toContain("你好");
+    expect(refused.body.error.message).toContain("你好; the operator adds some by EXPORT_FONTS");
     expect((await made("# Done 🎉 ✅")).status).toBe(200);
+  });
+
+  test("pdf has letters of the fonts that the operator named, wherever they stand", async () => {
+    const body =
+      "# The ℊ-force\n\nIt is **ℊ** and `ℊ`.\n\n    ℊ = 9.81\n\n| ℊ | m |\n|---|---|\n| 1 | 2ℊ |\n";
+    const output = ok(await world.agent.post("/outputs", { body, scope: "institutional" }));
+    const { text } = await textOfPdf(output.id);
+    expect(text.match(/ℊ/g)).toHaveLength(6);
+    expect(text.replace(/\s+/g, " ")).toContain("The ℊ-force It is ℊ and ℊ.");
   });
 
   test("docx is one that Word reads", async () => {

@@ -85,6 +85,12 @@ function runsOf(tokens: Token[] = [], style: Style = {}): Run[] {
         return runsOf(token.tokens, { ...style, strike: true });
       case "link":
         return runsOf(token.tokens, isSafe(token.href) ? { ...style, href: token.href } : style);
+      case "image":
+        // Not fetched: what it shows is said, and where it is.
+        return runsOf(
+          [{ type: "text", raw: "", text: token.text || "picture" }],
+          isSafe(token.href) ? { ...style, href: token.href } : style,
+        );
       case "codespan":
         return [{ text: printable(token.text), ...style, code: true }];
       case "br":

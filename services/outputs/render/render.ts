@@ -8,6 +8,8 @@ export interface Rendering {
   /** When the text was saved: the file says so too, so that the same text gives the same file. */
   at: Date;
   format: "html" | "pdf" | "docx";
+  /** Files of fonts for letters that the built-in ones lack. */
+  fonts: readonly string[];
 }
 
 /** What comes of it: a file, or why there is none. */
