@@ -24,7 +24,8 @@ type Waiting = Pick<RunDoc, "_id" | "tenant_id" | "version" | "project_id" | "st
 /** Relays what happened in runs of this node. @returns whether there may be more */
 export async function relayChanged(parts: Parts): Promise<boolean> {
   const runs = parts.kept.takeUnrelayed(BATCH);
-  if (runs.length) await relay(parts, runs);
+  const full = runs.filter(({ outbox }) => Object.keys(outbox).length);
+  if (full.length) await relay(parts, full);
   return runs.length > 0;
 }
 
@@ -59,8 +60,7 @@ async function relay(parts: Parts, runs: Waiting[]): Promise<void> {
     ...(snapshots.length ? [parts.artifacts.bulk(snapshots)] : []),
     publish(parts.broker, runs),
   ]);
-  await clear(parts.runs, runs);
-  for (const run of runs) parts.kept.relayed(run);
+  await clear(parts, runs);
 }
 
 function factRows({ _id: run_id, tenant_id, outbox }: Waiting): RunFactsDoc[] {
@@ -72,25 +72,25 @@ function factRows({ _id: run_id, tenant_id, outbox }: Waiting): RunFactsDoc[] {
   }));
 }
 
-/**
- * Only what was relayed goes; facts that came meanwhile keep the run waiting. Where none came, which is the rule, one
- * write does both.
- */
-async function clear(runs: TenantCollection<RunDoc>, relayed: Waiting[]): Promise<void> {
-  const quiet = relayed.map(({ _id, tenant_id, version }) => ({
-    updateOne: {
-      filter: { _id, tenant_id, version },
-      update: { $set: { outbox: {} }, $unset: { relay_at: 1 } },
-    },
-  }));
-  const { matchedCount } = await runs.bulk(quiet as never);
-  if (matchedCount === relayed.length) return;
-  const busy = relayed.flatMap(({ _id, tenant_id, version, outbox }) => {
-    const filter = { _id, tenant_id, version: { $gt: version } };
-    const gone = Object.keys(outbox).map((slot) => [`outbox.${slot}`, 1]);
-    return gone.length ? [{ updateOne: { filter, update: { $unset: Object.fromEntries(gone) } } }] : [];
-  });
-  if (busy.length) await runs.bulk(busy as never);
+/** Only what was relayed goes: facts that came meanwhile keep the run waiting. */
+async function clear({ runs, kept }: Parts, relayed: Waiting[]): Promise<void> {
+  const hasMoved = ({ _id, version }: Waiting) => (kept.get(_id)?.version ?? version) > version;
+  const moved = relayed.filter(hasMoved);
+  const still = relayed.filter((run) => !hasMoved(run));
+  const { matchedCount } = await runs.bulk([...still.map(emptying), ...moved.map(lightening)] as never);
+  for (const run of relayed) kept.relayed(run);
+  // Some were changed since.
+  if (matchedCount < relayed.length) await runs.bulk(still.map(lightening) as never);
+}
+
+function emptying({ _id, tenant_id, version }: Waiting) {
+  const update = { $set: { outbox: {} }, $unset: { relay_at: 1 } };
+  return { updateOne: { filter: { _id, tenant_id, version }, update } };
+}
+
+function lightening({ _id, tenant_id, version, outbox }: Waiting) {
+  const $unset = Object.fromEntries(Object.keys(outbox).map((slot) => [`outbox.${slot}`, 1]));
+  return { updateOne: { filter: { _id, tenant_id, version: { $gt: version } }, update: { $unset } } };
 }
 
 function emissionOf(run: Waiting, fact: Fact, version: number, index: number) {

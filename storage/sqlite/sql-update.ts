@@ -43,7 +43,7 @@ const PLAIN = /^[A-Za-z_]\w*$/;
 const INNER = /^([A-Za-z_]\w*)\.(?:(0|[1-9]\d{0,5})|([A-Za-z_]\w*))$/;
 
 /**
- * The update as SQL, or `undefined` where only JavaScript knows what it does. The update has been compiled before.
+ * The update as SQL, or `undefined` where only JavaScript knows what it does, or why it is refused.
  *
  * @param filter what the documents fit that it is for
  */
@@ -67,8 +67,19 @@ export function sqlUpdate(table: Table, update: RawObject, filter: RawObject = {
       if (!take(table, operator, path, fields[path] as Raw, parts)) return undefined;
     }
   }
+  if (hasConflict(update)) return undefined;
   parts.certain ||= parts.columns.some(({ column, key }) => isOther(filter[column.path], key));
   return assemble(parts);
+}
+
+/** Whether two changes are of the same path, or one of what the other is a part of. */
+function hasConflict(update: RawObject): boolean {
+  const paths = Object.values(update).flatMap((fields) => Object.keys(fields as RawObject));
+  const all = new Set(paths);
+  return (
+    all.size < paths.length ||
+    paths.some((path) => path.includes(".") && all.has(path.slice(0, path.indexOf("."))))
+  );
 }
 
 /** Whether a filter asks a path to equal something else than a key. */

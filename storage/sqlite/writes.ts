@@ -71,9 +71,10 @@ export class Writes {
   }
 
   update(name: string, request: UpdateRequest): UpdateResult {
-    const change = compileChange(request);
     const table = this.#catalog.tables.get(name);
     const done = table && this.#updateBySql(table, request);
+    if (done && (done.matched > 0 || !request.upsert)) return done;
+    const change = compileChange(request);
     const { matched, modified } = done ?? this.#updateEach(table, request, change);
     if (matched > 0 || !request.upsert) return { matched, modified };
     const document = this.#upsert(name, request, change);
