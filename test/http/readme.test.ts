@@ -28,20 +28,3 @@ test("its commands lead from the credentials to an acknowledged delivery", async
 test("its table of settings is the present one", () => {
   expect(withSettings(readme)).toBe(readme);
 });
-
-test("what it links to in the repository is there", async () => {
-  const paths = [...readme.matchAll(/\]\((?!https?:)([^)#]+)\)/g)].map(([, path]) => path as string);
-  expect(paths.length).toBeGreaterThan(5);
-  const missing = await Promise.all(paths.map(async (path) => ((await isThere(path)) ? null : path)));
-  expect(missing.filter(Boolean)).toEqual([]);
-});
-
-test("every npm script it names is one", async () => {
-  const { scripts } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8"));
-  const named = [...readme.matchAll(/npm run ([\w:]+)/g)].map(([, name]) => name as string);
-  expect(named.filter((name) => !(name in scripts))).toEqual([]);
-});
-
-async function isThere(path: string): Promise<boolean> {
-  return (await shell(`test -e ${JSON.stringify(path)}`, { cwd: ROOT })).code === 0;
-}

@@ -1,0 +1,82 @@
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { describe, expect, test } from "@jest/globals";
+
+const ROOT = join(import.meta.dirname, "../..");
+const read = (file: string) => readFileSync(join(ROOT, file), "utf8");
+const pages = globSync("{*.md,docs/**/*.md,client/*.md}", { cwd: ROOT }).sort();
+
+/** Each that a pattern finds in the pages, as `page: what`. */
+function named(pattern: RegExp): { page: string; what: string }[] {
+  return pages.flatMap((page) =>
+    [...read(page).matchAll(pattern)].map(([, what]) => ({ page, what: what as string })),
+  );
+}
+
+const shown = (those: { page: string; what: string }[]) => those.map(({ page, what }) => `${page}: ${what}`);
+
+describe("what the documents name is there", () => {
+  const links = named(/\]\((?!https?:)([^)\s]+)\)/g);
+
+  test("links", () => {
+    expect(links.length).toBeGreaterThan(50);
+    const broken = links.filter(({ page, what }) => {
+      const [path = "", anchor] = what.split("#");
+      const target = path ? join(dirname(page), path) : page;
+      return !existsSync(join(ROOT, target)) || (anchor !== undefined && !anchorsOf(target).includes(anchor));
+    });
+    expect(shown(broken)).toEqual([]);
+  });
+
+  test("scripts of npm", () => {
+    const { scripts } = JSON.parse(read("package.json"));
+    const scriptsNamed = named(/npm run ([\w:]+)/g);
+    expect(scriptsNamed.length).toBeGreaterThan(20);
+    expect(shown(scriptsNamed.filter(({ what }) => !(what in scripts)))).toEqual([]);
+  });
+
+  test("files of code, by their path or their name", () => {
+    const files = globSync("**/*.{ts,tsx,mjs,js,wat,java}", {
+      cwd: ROOT,
+      exclude: ["**/node_modules", "**/dist"],
+    });
+    const names = new Set(files.map((file) => basename(file)));
+    const codes = named(/`([\w./-]+\.(?:ts|tsx|mjs|js|wat|java))`/g);
+    expect(codes.length).toBeGreaterThan(100);
+    const lost = codes.filter(({ what }) =>
+      what.includes("/") ? !existsSync(join(ROOT, what)) : !names.has(what),
+    );
+    expect(shown(lost)).toEqual([]);
+  });
+});
+
+describe("decisions", () => {
+  const decisions = pages.filter((page) => /^docs\/decisions\/\d/.test(page));
+
+  test("each is headed by its number", () => {
+    const other = decisions.filter(
+      (page) => !read(page).startsWith(`# ${Number(basename(page).slice(0, 4))}. `),
+    );
+    expect(other).toEqual([]);
+  });
+
+  test("the index has each of them under its title, in order", () => {
+    const rows = [...read("docs/decisions/README.md").matchAll(/^\| \[.*$/gm)].map(([row]) => row);
+    expect(rows).toEqual(
+      decisions.map((page) => {
+        const [, number, title] = /^# (\d+)\. (.+)/.exec(read(page)) ?? [];
+        return `| [${number}](${basename(page)}) | ${title} |`;
+      }),
+    );
+  });
+});
+
+/** The anchors that headings of a page have on GitHub. */
+function anchorsOf(page: string): string[] {
+  return [...read(page).matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N} _-]/gu, "")
+      .replaceAll(" ", "-"),
+  );
+}
