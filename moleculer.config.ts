@@ -2,6 +2,7 @@ import type { BrokerOptions } from "moleculer";
 import type { Config } from "./config.ts";
 import { betweenNodes } from "./lib/between-nodes.ts";
 import { callTimeouts } from "./lib/call-timeout.ts";
+import { PromptDiscoverer } from "./lib/prompt-discoverer.ts";
 import { ContractValidator } from "./lib/validator.ts";
 import { Affinity } from "./mixins/affinity.ts";
 import { moleculerLogger } from "./observability/log.ts";
@@ -34,7 +35,11 @@ export function brokerOptions(config: Config, { log, tracing }: Observability): 
     ...(alone ? {} : betweenNodes(config.MAX_WRITES_IN_FLIGHT)),
     heartbeatInterval: 1,
     heartbeatTimeout: 3,
-    registry: { preferLocal: false, strategy: Affinity as never },
+    registry: {
+      preferLocal: false,
+      strategy: Affinity as never,
+      discoverer: new PromptDiscoverer() as never,
+    },
     contextParamsCloning: false,
     tracking: { enabled: true, shutdownTimeout: 4000 },
     // Their params are not JSON Schema, and nothing asks them.

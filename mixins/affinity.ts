@@ -3,6 +3,8 @@ import { type ActionSchema, type Context, Strategies } from "moleculer";
 /** A node that runs an action, as Moleculer's registry lists it. */
 interface Endpoint {
   id: string;
+  /** It is the node that calls. */
+  local?: boolean;
 }
 
 interface Options {
@@ -18,9 +20,10 @@ const RoundRobin = Strategies.RoundRobin as unknown as new (
 ) => { select(endpoints: Endpoint[], ctx?: Context): Endpoint };
 
 /**
- * Sends the calls for an actor to one node (`keyedBy`), and all others to each node in turn. Nodes are chosen by
- * rendezvous hashing: every caller that sees the same nodes chooses the same one, and when a node comes or goes only
- * its own keys move (docs/decisions/0015-affinity.md).
+ * Sends the calls for an actor to one node (`keyedBy`). All others stay on the node that makes them, where it runs what
+ * they ask for: gateways have shared the work out already, and each hop costs more than most calls. Else they go to
+ * each node in turn. Owners are chosen by rendezvous hashing: every caller that sees the same nodes chooses the same
+ * one, and when a node comes or goes only its own keys move (docs/decisions/0015-affinity.md).
  */
 export class Affinity extends RoundRobin {
   readonly #path: string[] | undefined;
@@ -32,7 +35,8 @@ export class Affinity extends RoundRobin {
 
   override select(endpoints: Endpoint[], ctx?: Context): Endpoint {
     const key = this.#path && valueAt(ctx, this.#path);
-    return typeof key === "string" ? ownerOf(key, endpoints) : super.select(endpoints, ctx);
+    if (typeof key === "string") return ownerOf(key, endpoints);
+    return endpoints.find(({ local }) => local) ?? super.select(endpoints, ctx);
   }
 }
 

@@ -32,7 +32,15 @@ describe("affinity", () => {
     expect(new Set(moved.map((key) => ownerOf(key, left).id)).size).toBe(left.length);
   });
 
-  test("calls without a key go to each node in turn", () => {
+  test("calls without a key stay on a node that can serve them; those with one go to its owner all the same", () => {
+    const seen = nodes.map((node, i) => ({ ...node, local: i === 2 }));
+    for (let n = 0; n < nodes.length; n++) expect(keyed().select(seen, call()).id).toBe(nodes[2]?.id);
+    for (const key of keys.slice(0, 50)) {
+      expect(keyed().select(seen, call(key)).id).toBe(ownerOf(key, nodes).id);
+    }
+  });
+
+  test("where none is this node they go to each in turn", () => {
     const all = nodes.map(({ id }) => id);
     const inTurn = (strategy: Affinity, ctx?: Context) => nodes.map(() => strategy.select(nodes, ctx).id);
     expect(inTurn(new Affinity(null, null), call("ag_1"))).toEqual(all);
