@@ -2,6 +2,7 @@
 
 import { backlogPart } from "./backlog.ts";
 import { bundlesPart } from "./bundles.ts";
+import { clusterPart } from "./cluster.ts";
 import { idlePart } from "./idle.ts";
 import { interestsPart } from "./interests.ts";
 import { latencyPart } from "./latency.ts";
@@ -21,6 +22,7 @@ const PARTS: Part[] = [
   runsPart,
   searchPart,
   bundlesPart,
+  clusterPart,
   idlePart,
 ];
 

@@ -2,6 +2,9 @@ import { Agent, request } from "node:http";
 
 /** A client that costs the generator little: connections are kept, and `fetch` is not in between. */
 export interface Client {
+  /** Rejects when there is no answer. */
+  // biome-ignore lint/suspicious/noExplicitAny: each part knows the shape of what it asks for
+  ask(method: string, path: string, body?: unknown, type?: string): Promise<{ status: number; body: any }>;
   /** Resolves to the parsed body; rejects unless the status is below 300. */
   // biome-ignore lint/suspicious/noExplicitAny: each part knows the shape of what it asks for
   send(method: string, path: string, body?: unknown, type?: string): Promise<any>;
@@ -15,7 +18,7 @@ const MAX_CONNECTIONS = 256;
 /** A client of a server under `url`, as the holder of `token`. */
 export function newClient(url: string, token: string): Client {
   const agent = new Agent({ keepAlive: true, maxSockets: MAX_CONNECTIONS });
-  const send: Client["send"] = (method, path, body, type = "application/json") =>
+  const ask: Client["ask"] = (method, path, body, type = "application/json") =>
     new Promise((resolve, reject) => {
       const headers: Record<string, string> = { authorization: `Bearer ${token}` };
       if (body !== undefined) headers["content-type"] = type;
@@ -25,16 +28,20 @@ export function newClient(url: string, token: string): Client {
           text += chunk;
         });
         res.on("end", () => {
-          if ((res.statusCode as number) < 300) resolve(text === "" ? undefined : JSON.parse(text));
-          else reject(new Error(`${method} ${path}: ${res.statusCode} ${text}`));
+          resolve({ status: res.statusCode as number, body: text === "" ? undefined : JSON.parse(text) });
         });
       });
       req.on("error", (err: NodeJS.ErrnoException) => {
         // The server had closed a connection that nobody used for long: nothing was read from it.
-        if (req.reusedSocket && err.code === "ECONNRESET") resolve(send(method, path, body, type));
+        if (req.reusedSocket && err.code === "ECONNRESET") resolve(ask(method, path, body, type));
         else reject(err);
       });
       req.end(body === undefined ? undefined : JSON.stringify(body));
     });
-  return { send, close: () => agent.destroy() };
+  const send: Client["send"] = async (method, path, given, type) => {
+    const { status, body } = await ask(method, path, given, type);
+    if (status >= 300) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(body)}`);
+    return body;
+  };
+  return { ask, send, close: () => agent.destroy() };
 }

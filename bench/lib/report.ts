@@ -16,27 +16,30 @@ export interface Row {
 export interface Part {
   name: string;
   title: string;
+  /** What the figures can and cannot show. */
+  note?: string;
   run(): Promise<Row[]>;
 }
 
 /** Replaces a part's section in `docs/benchmarks.md`, keeping the others. */
-export function writeSection({ name, title }: Omit<Part, "run">, rows: Row[]): void {
+export function writeSection({ name, title, note }: Omit<Part, "run">, rows: Row[]): void {
   const old = existsSync(FILE) ? readFileSync(FILE, "utf8") : "";
   const sections = new Map([...old.matchAll(SECTION)].map(([section, known]) => [known, section]));
-  sections.set(name, `<!-- ${name} -->\n${render(title, rows)}<!-- /${name} -->\n`);
+  sections.set(name, `<!-- ${name} -->\n${render(title, note, rows)}<!-- /${name} -->\n`);
   writeFileSync(FILE, [HEAD, ...sections.values()].join("\n"));
 }
 
 const SECTION = /<!-- (\w+) -->\n[\s\S]*?<!-- \/\1 -->\n/g;
 
-function render(title: string, rows: Row[]): string {
+function render(title: string, note: string | undefined, rows: Row[]): string {
   const machine = `${cpus().length} cores (${cpus()[0]?.model.trim() ?? "unknown"}), Node ${process.version}`;
   const lines = rows.map(
     ({ what, figure, target, met }) =>
       `| ${what} | ${figure} | ${target ?? ""} | ${met === undefined ? "" : met ? "yes" : "**no**"} |`,
   );
   const date = new Date().toISOString().slice(0, 10);
-  return `## ${title}\n\n${date}, ${machine}\n\n| | measured | target | met |\n|---|---|---|---|\n${lines.join("\n")}\n`;
+  const about = note ? `${note}\n\n` : "";
+  return `## ${title}\n\n${date}, ${machine}\n\n${about}| | measured | target | met |\n|---|---|---|---|\n${lines.join("\n")}\n`;
 }
 
 const HEAD = `# Benchmarks

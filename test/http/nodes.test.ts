@@ -4,6 +4,8 @@ import { copyFile, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { START } from "../support/alone.ts";
+import { startChild } from "../support/child.ts";
 import { agentToken, api } from "../support/http.ts";
 import { startMongo } from "../support/mongo.ts";
 import { startServer, type TestServer } from "../support/server.ts";
@@ -110,4 +112,17 @@ const here = "url" in mongo;
       await settle(async () => (await statusAtOther(token)) === 401, { within: 5000 });
     },
   );
+
+  test("a node with another key, or with none, says so and does not start", async () => {
+    const { PATH = "" } = process.env;
+    const keys = [randomBytes(32).toString("base64"), ""];
+    for (const SECRET_KEY of keys) {
+      const folder = await mkdtemp(join(tmpdir(), "afferent-node-"));
+      const env = { PATH, PORT: "0", DATA_DIR: folder, MONGO_URL: here ? mongo.url : "", SECRET_KEY };
+      const node = await startChild(process.execPath, START, { env });
+      expect(await node.exited).toMatchObject({ code: 1 });
+      expect(node.output()).toMatch(/^.*SECRET_KEY.*\n$/);
+      await rm(folder, { recursive: true });
+    }
+  });
 });

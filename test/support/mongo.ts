@@ -12,6 +12,8 @@ export interface TestMongo {
   /** Connection string with a database of its own, empty. */
   url: string;
   kind: "MONGO_URL" | "mongod" | "mongo-java-server";
+  /** Its process; null where it was given. */
+  pid: number | null;
   stop(): Promise<void>;
 }
 
@@ -48,7 +50,7 @@ function useGiven(given: string): TestMongo {
     await client.db().dropDatabase();
     await client.close();
   };
-  return { url: url.href, kind: "MONGO_URL", stop };
+  return { url: url.href, kind: "MONGO_URL", pid: null, stop };
 }
 
 async function startMongod(): Promise<TestMongo> {
@@ -61,7 +63,8 @@ async function startMongod(): Promise<TestMongo> {
     await mongod.end("SIGTERM", 20_000);
     await rm(directory, { recursive: true, force: true });
   };
-  return { url: `mongodb://127.0.0.1:${port}/${freshName()}?directConnection=true`, kind: "mongod", stop };
+  const url = `mongodb://127.0.0.1:${port}/${freshName()}?directConnection=true`;
+  return { url, kind: "mongod", pid: mongod.pid, stop };
 }
 
 async function startStandIn(classPath: string): Promise<TestMongo> {
@@ -75,6 +78,7 @@ async function startStandIn(classPath: string): Promise<TestMongo> {
   return {
     url: `mongodb://127.0.0.1:${port}/${freshName()}?directConnection=true`,
     kind: "mongo-java-server",
+    pid: java.pid,
     stop,
   };
 }

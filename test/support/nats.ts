@@ -4,8 +4,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startChild } from "./child.ts";
 
+/** What a server has passed on since it started, from node to node. */
+export interface NatsCounts {
+  messages: number;
+  bytes: number;
+}
+
 export interface NatsServer {
   url: string;
+  pid(): number;
+  counts(): Promise<NatsCounts>;
   kill(): Promise<void>;
   /** SIGSTOP: connections stand, and nothing comes through them until `resume`. */
   pause(): void;
@@ -22,7 +30,8 @@ export async function startNats(maxPayload = "12MB"): Promise<NatsServer> {
   const port = await freePort();
   const folder = await mkdtemp(join(tmpdir(), "afferent-nats-"));
   const settings = join(folder, "nats.conf");
-  await writeFile(settings, `listen: "127.0.0.1:${port}"\nmax_payload: ${maxPayload}\n`);
+  const lines = [`listen: "127.0.0.1:${port}"`, 'http: "127.0.0.1:-1"', `max_payload: ${maxPayload}`];
+  await writeFile(settings, `${lines.join("\n")}\n`);
   const start = async () => {
     const server = await startChild("nats-server", ["-c", settings]);
     await server.find(/Server is ready/, 10_000);
@@ -31,6 +40,12 @@ export async function startNats(maxPayload = "12MB"): Promise<NatsServer> {
   let child = await start();
   return {
     url: `nats://127.0.0.1:${port}`,
+    pid: () => child.pid,
+    counts: async () => {
+      const [, monitor] = await child.find(/http monitor on (\S+)/, 1_000);
+      const counts = (await (await fetch(`http://${monitor}/varz`)).json()) as Record<string, number>;
+      return { messages: counts.in_msgs as number, bytes: counts.in_bytes as number };
+    },
     pause: () => void process.kill(child.pid, "SIGSTOP"),
     resume: () => void process.kill(child.pid, "SIGCONT"),
     kill: async () => void (await child.end("SIGKILL", 5_000)),

@@ -8,12 +8,14 @@ import { agentToken } from "./http.ts";
 import { type NatsServer, startNats } from "./nats.ts";
 import type { TestServer } from "./server.ts";
 import { settle } from "./settle.ts";
-import { AT_THE_EDGE, startWorker } from "./worker.ts";
+import { AT_THE_EDGE, startWorker, workerReady } from "./worker.ts";
 
 export interface Nodes {
   nats: NatsServer;
   gateway: TestServer;
   workers: Child[];
+  /** Another worker, which goes with the others; with these services when they are named. Resolves when it can serve. */
+  addWorker(services?: readonly string[]): Promise<Child>;
   /** Another node with a gateway, which goes with the others; `services` as in SERVICES, all of them when absent. */
   addServer(services?: readonly string[]): Promise<TestServer>;
   /** Ends all of them. @throws Error when one of those that were still running did not end well. */
@@ -45,6 +47,12 @@ export async function startNodes(
     nats,
     gateway,
     workers: started,
+    addWorker: async (services) => {
+      const worker = await startWorker(env, join(folder, `worker-${started.length}`), services);
+      started.push(worker);
+      await workerReady(worker);
+      return worker;
+    },
     addServer: async (services = []) => {
       const dataDir = join(folder, `server-${servers.length}`);
       await mkdir(dataDir);

@@ -6,6 +6,7 @@ import { freePort } from "./nats.ts";
 
 export interface RedisServer {
   url: string;
+  pid(): number;
   /** SIGKILL: what it counted is gone. */
   kill(): Promise<void>;
   /** Again, on the same port. */
@@ -29,6 +30,7 @@ export async function startRedis(): Promise<RedisServer> {
   let child = await start();
   return {
     url: `redis://127.0.0.1:${port}`,
+    pid: () => child.pid,
     kill: async () => void (await child.end("SIGKILL", 5_000)),
     start: async () => {
       child = await start();

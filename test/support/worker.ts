@@ -1,19 +1,31 @@
 import { START } from "./alone.ts";
 import { type Child, startChild } from "./child.ts";
+import { settle } from "./settle.ts";
 
 /** The services of a gateway's node. */
 export const AT_THE_EDGE = ["gateway"];
+const READY = /(http:\/\/127\.0\.0\.1:\d+)\/readyz/;
 const BEHIND = AT_THE_EDGE.map((name) => `-${name}`);
 
-/** Starts a node with all services but the gateway. It is ready once there is a gateway. */
-export function startWorker(env: Record<string, string>, dataDir: string): Promise<Child> {
+/** Starts a node with all services but the gateway, or those that are named. It is ready once there is a gateway. */
+export function startWorker(
+  env: Record<string, string>,
+  dataDir: string,
+  services: readonly string[] = BEHIND,
+): Promise<Child> {
   const { PATH = "" } = process.env;
-  const settings = { ...env, PATH, PORT: "0", DATA_DIR: dataDir, SERVICES: BEHIND.join(",") };
+  const settings = { ...env, PATH, PORT: "0", DATA_DIR: dataDir, SERVICES: services.join(",") };
   return startChild(process.execPath, START, { env: settings });
+}
+
+/** Resolves when a worker can serve. */
+export async function workerReady(worker: Child): Promise<void> {
+  const [, root] = await worker.find(READY, 30_000);
+  await settle(async () => (await fetch(`${root}/readyz`)).status === 200, { within: 30_000 });
 }
 
 /** What a worker that is ready counts, in the text format of Prometheus. */
 export async function metricsOf(worker: Child): Promise<string> {
-  const [, root] = await worker.find(/(http:\/\/127\.0\.0\.1:\d+)\/readyz/, 10_000);
+  const [, root] = await worker.find(READY, 10_000);
   return (await fetch(`${root}/metrics`)).text();
 }

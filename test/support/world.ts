@@ -33,5 +33,7 @@ export const CLUSTER = {
     nodes: "several nodes already",
     "push-nodes": "several nodes already",
     redis: "several nodes already",
+    "several-nodes": "several nodes already",
+    "connectors-nodes": "several nodes already",
   } as Record<string, string>,
 };

@@ -11,6 +11,7 @@ const read = (file: string) => readFileSync(join(ROOT, file), "utf8");
 
 interface ComposeService {
   build?: string;
+  image?: string;
   environment?: Record<string, string>;
   volumes?: string[];
   depends_on?: object;
@@ -44,6 +45,12 @@ describe.each(FILES)("%s", (file) => {
     }
   });
 
+  test("pins the images of others", () => {
+    for (const { build, image } of Object.values(compose.services)) {
+      if (!build) expect(image).toMatch(/^[\w./-]+:v?\d[\w.-]*$/);
+    }
+  });
+
   test("names volumes, files and services that there are", () => {
     for (const { volumes = [], depends_on = [] } of Object.values(compose.services)) {
       for (const [from = ""] of volumes.map((volume) => volume.split(":"))) {
@@ -53,6 +60,59 @@ describe.each(FILES)("%s", (file) => {
       const others = Array.isArray(depends_on) ? depends_on : Object.keys(depends_on);
       expect(Object.keys(compose.services)).toEqual(expect.arrayContaining(others));
     }
+  });
+});
+
+describe("the Dockerfile", () => {
+  const instructions = read("Dockerfile")
+    .replace(/^#.*\n/gm, "")
+    .replace(/\\\n/g, " ")
+    .split("\n")
+    .flatMap((line) => {
+      const [, name, rest] = /^([A-Z]+) (.*)$/.exec(line.trim()) ?? [];
+      return name && rest ? [{ name, rest }] : [];
+    });
+  const all = (name: string) => instructions.flatMap((each) => (each.name === name ? [each.rest] : []));
+  const stages = all("FROM").map((from) => / AS (\S+)$/.exec(from)?.[1]);
+  const last = instructions.slice(instructions.findLastIndex(({ name }) => name === "FROM"));
+  const inLast = (name: string) => last.flatMap((each) => (each.name === name ? [each.rest] : []));
+
+  test("builds in stages on pinned images, the last of which has no build tools of its own", () => {
+    expect(stages).toEqual(["dependencies", "console", undefined]);
+    for (const from of all("FROM")) expect(from).toMatch(/^node:24-[\w-]+( AS \w+)?$/);
+    expect(all("RUN").filter((command) => command.includes("npm ci"))).toHaveLength(2);
+    expect(inLast("RUN").join()).not.toMatch(/npm (ci|i|install)|apt/);
+  });
+
+  test("copies what there is", () => {
+    for (const copy of all("COPY")) {
+      const [, stage, from = ""] = /^(?:--from=(\w+) )?(.+) \S+$/.exec(copy) ?? [];
+      if (stage) expect(stages).toContain(stage);
+      else for (const file of from.split(" ")) expect(existsSync(join(ROOT, file))).toBe(true);
+    }
+    // What is in the image besides comes from this checkout alone.
+    expect(read(".dockerignore").split("\n")).toEqual(
+      expect.arrayContaining([".git", "node_modules", "data"]),
+    );
+  });
+
+  test("runs as nobody special, says whether it is ready, and takes settings that there are", () => {
+    expect(inLast("USER")).toEqual(["node"]);
+    // The user's own folder and the cache, which a start writes, are made before the user is changed.
+    expect(last.findIndex(({ name }) => name === "USER")).toBeGreaterThan(
+      last.findIndex(({ rest }) => rest.includes("chown")),
+    );
+    expect(inLast("HEALTHCHECK").join()).toContain("/readyz");
+    const env = Object.fromEntries(
+      inLast("ENV").flatMap((line) => line.split(" ").map((each) => each.split("="))),
+    );
+    const { NODE_ENV, ...settings } = env;
+    expect(NODE_ENV).toBe("production");
+    expect(readConfig(settings)).toMatchObject({ HOST: "0.0.0.0", PORT: 3000, DATA_DIR: "/data" });
+    expect(inLast("EXPOSE")).toEqual([settings.PORT]);
+    expect(inLast("VOLUME")).toEqual([settings.DATA_DIR]);
+    const [start] = inLast("CMD").map((command) => JSON.parse(command));
+    expect(start.slice(0, 2)).toEqual(["npm", "start"]);
   });
 });
 
@@ -79,6 +139,20 @@ describe("the cluster", () => {
     };
     const targets = scrape_configs.flatMap((each) => each.static_configs).flatMap((each) => each.targets);
     expect(targets.sort()).toEqual(nodes.map(([name]) => `${name}:3000`).sort());
+  });
+
+  test("gives every node what nodes share, and nothing that another does not have", () => {
+    const shared = nodes.map(([, service]) => {
+      const { SERVICES, ...rest } = environmentOf(service);
+      return rest;
+    });
+    for (const each of shared) expect(each).toEqual(shared[0]);
+    expect(Object.keys(shared[0] ?? {})).toEqual(
+      expect.arrayContaining(["MONGO_URL", "NATS_URL", "REDIS_URL", "SECRET_KEY"]),
+    );
+    for (const name of ["MONGO_URL", "NATS_URL", "REDIS_URL"]) {
+      expect(Object.keys(compose.services)).toContain(new URL(shared[0]?.[name] ?? "").hostname);
+    }
   });
 
   test("lets NATS take what nodes send", () => {

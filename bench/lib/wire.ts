@@ -1,0 +1,87 @@
+import { connect, createServer, type Socket } from "node:net";
+
+/** A way to a MongoDB on this machine that counts what is asked of it. */
+export interface CountedWay {
+  port: number;
+  /** Commands so far by `<command> <collection>`; each is a round trip. */
+  counts(): ReadonlyMap<string, number>;
+  stop(): Promise<void>;
+}
+
+/** Passes connections on to a port of 127.0.0.1 and reads the commands of MongoDB's wire protocol on the way. */
+export async function countedWay(to: number): Promise<CountedWay> {
+  const counts = new Map<string, number>();
+  const sockets = new Set<Socket>();
+  const keep = (socket: Socket) => {
+    sockets.add(socket.setNoDelay());
+    socket.on("error", () => socket.destroy());
+    socket.on("close", () => sockets.delete(socket));
+  };
+  const server = createServer((incoming) => {
+    const outgoing = connect(to, "127.0.0.1");
+    for (const socket of [incoming, outgoing]) keep(socket);
+    const frames = new Frames((command) => counts.set(command, (counts.get(command) ?? 0) + 1));
+    incoming.on("data", (bytes: Buffer) => frames.pass(bytes));
+    incoming.pipe(outgoing).pipe(incoming);
+    incoming.on("close", () => outgoing.destroy());
+    outgoing.on("close", () => incoming.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    port: (server.address() as { port: number }).port,
+    counts: () => counts,
+    stop: async () => {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+const OP_MSG = 2013;
+const OP_CODE_AT = 12;
+/** Behind the header, the flags, the section's kind, and the length of its document: its first field's type. */
+const FIRST_FIELD_AT = 25;
+const STRING = 2;
+/** Enough of a frame to hold a command and the name of a collection. */
+const HEAD_BYTES = 160;
+
+/** Frames of a stream: a length first, then so many bytes, the length's own among them. */
+class Frames {
+  readonly #tell: (command: string) => void;
+  /** The beginning of a frame that is not read yet. */
+  #head = Buffer.alloc(0);
+  /** Bytes of a frame still to come whose beginning was read. */
+  #left = 0;
+
+  constructor(tell: (command: string) => void) {
+    this.#tell = tell;
+  }
+
+  pass(bytes: Buffer): void {
+    let rest = bytes;
+    while (rest.length) {
+      const skipped = Math.min(this.#left, rest.length);
+      this.#left -= skipped;
+      rest = rest.subarray(skipped);
+      if (this.#left > 0 || rest.length === 0) return;
+      const before = this.#head.length;
+      this.#head = Buffer.concat([this.#head, rest.subarray(0, HEAD_BYTES - before)]);
+      const length = this.#head.length >= 4 ? this.#head.readInt32LE(0) : HEAD_BYTES;
+      const wanted = Math.min(length, HEAD_BYTES);
+      if (this.#head.length < wanted) return;
+      this.#read(this.#head.subarray(0, wanted));
+      rest = rest.subarray(wanted - before);
+      this.#head = Buffer.alloc(0);
+      this.#left = length - wanted;
+    }
+  }
+
+  #read(head: Buffer): void {
+    if (head.readInt32LE(OP_CODE_AT) !== OP_MSG) return;
+    const end = head.indexOf(0, FIRST_FIELD_AT + 1);
+    const command = head.toString("utf8", FIRST_FIELD_AT + 1, end);
+    const isNamed = head[FIRST_FIELD_AT] === STRING;
+    const name = isNamed ? head.toString("utf8", end + 5, head.indexOf(0, end + 5)) : "";
+    this.#tell(`${command} ${name}`);
+  }
+}

@@ -1,0 +1,98 @@
+/** @needs mongodb, nats: two gateways and two workers: it is the same whichever of them is asked. */
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { cloudEvent, firstAgent, newAgent, receive, type TestAgent } from "../support/agents.ts";
+import { api } from "../support/http.ts";
+import { agentIn, remember } from "../support/memories.ts";
+import { startMongo } from "../support/mongo.ts";
+import { type Nodes, startNodes } from "../support/nodes.ts";
+import type { TestServer } from "../support/server.ts";
+import { settle } from "../support/settle.ts";
+import { openStream, type StreamMessage } from "../support/stream.ts";
+import { ok } from "../support/tenancy.ts";
+
+const mongo = await startMongo();
+
+("url" in mongo ? describe : describe.skip)("two gateways and two workers", () => {
+  let nodes: Nodes;
+  let other: TestServer;
+  let admin: TestAgent;
+
+  beforeAll(async () => {
+    const settings = { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" };
+    nodes = await startNodes("url" in mongo ? mongo.url : "", 2, settings);
+    other = await nodes.addServer(["gateway"]);
+    admin = await firstAgent(nodes.gateway);
+  }, 60_000);
+  afterAll(async () => {
+    await nodes?.stop();
+    if ("url" in mongo) await mongo.stop();
+  }, 60_000);
+
+  async function subscriber(type: string): Promise<TestAgent> {
+    const agent = await newAgent(nodes.gateway, admin);
+    ok(await agent.post(`/agents/${agent.id}/interests`, { event_type: type }));
+    return agent;
+  }
+
+  test("a stream at one gateway gets what is published at the other, where it is acknowledged", async () => {
+    const agent = await subscriber("com.streamed");
+    const stream = await openStream(`${other.url}/delivery/stream?max_in_flight=1`, agent.token);
+    const next = async () => {
+      for (;;) {
+        const { value = [], done } = await stream.chunks.next();
+        const found = value.find(({ event }: StreamMessage) => event === "delivery");
+        if (found || done) return found?.data;
+      }
+    };
+    for (const id of ["one", "two", "three"]) {
+      ok(await admin.post("/events", cloudEvent(id, { type: "com.streamed" })));
+    }
+    const received: string[] = [];
+    while (received.length < 3) {
+      const delivery = await next();
+      received.push(delivery.payload.id);
+      // Only then is there room for the next.
+      ok(await agent.post("/delivery/ack", { delivery_ids: [delivery.id] }));
+    }
+    // Two workers have published them: in what order they come is up to them.
+    expect(received.sort()).toEqual(["one", "three", "two"]);
+    stream.close();
+  });
+
+  test("a poll that waits at one gateway is woken by an event at the other", async () => {
+    const agent = await subscriber("com.awaited");
+    const waiting = api(other, agent.token).get("/delivery/poll?wait=20");
+    ok(await admin.post("/events", cloudEvent("awaited", { type: "com.awaited" })));
+    expect((await waiting).body.deliveries).toMatchObject([{ payload: { id: "awaited" } }]);
+  });
+
+  test("what is remembered is found, and what is forgotten is not, by every worker that searches", async () => {
+    const agent = await agentIn(nodes.gateway, admin, {});
+    const kept = await remember(agent, { title: "Invoices", content: "ACME pays after thirty days" });
+    const gone = await remember(agent, { title: "Invoices of old", content: "ACME paid after sixty days" });
+    const find = async (from: TestServer) => {
+      const { results } = ok(
+        await api(from, agent.token).post("/memories/search", { query: "when does acme pay" }),
+      );
+      return results.map(({ memory }: { memory: { id: string } }) => memory.id);
+    };
+    /** So often that each worker has had its turn. */
+    const everywhere = async () => Promise.all([nodes.gateway, other, nodes.gateway, other].map(find));
+    await settle(async () => (await everywhere()).every((ids) => ids.includes(kept.id)));
+    ok(await agent.post(`/memories/${gone.id}/forget`));
+    await settle(async () => (await everywhere()).every((ids) => ids.join() === kept.id));
+  });
+
+  test("any node runs any services: three that each run some serve as two that run all did", async () => {
+    const agent = await subscriber("com.apart");
+    const before = [...nodes.workers];
+    const apart = ["events", "deliveries", "interests"];
+    await nodes.addWorker(["events"]);
+    await nodes.addWorker(["deliveries", "interests"]);
+    await nodes.addWorker(["gateway", ...apart].map((name) => `-${name}`));
+    for (const worker of before) await worker.end("SIGTERM", 10_000);
+    const publish = (id: string) => admin.post("/events", cloudEvent(id, { type: "com.apart" }));
+    await settle(async () => (await publish("apart")).status < 300, { within: 20_000 });
+    expect(await receive(agent, 1)).toMatchObject([{ payload: { id: "apart" } }]);
+  }, 60_000);
+});
