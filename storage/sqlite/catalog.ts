@@ -33,6 +33,8 @@ export type Table = {
   indexes: Index[];
   /** The top-level field whose text stands in a table of its own (see apart.ts). */
   apart?: string | undefined;
+  /** How often this description has changed: what was derived from it holds for one number. */
+  changes: number;
 };
 
 type StoredTable = {
@@ -72,6 +74,7 @@ export class Catalog {
   /** Stores a table's description (or, given `undefined`, removes it) in the current transaction. */
   save(name: string, table: Table | undefined): void {
     if (table) {
+      table.changes++;
       this.tables.set(name, table);
       const columns = [...table.columns.values()].map(({ path, many, odd }) => ({ path, many, odd }));
       const { indexes, apart } = table;
@@ -96,7 +99,8 @@ function revive(name: string, stored: StoredTable): Table {
 }
 
 export function emptyTable(name: string): Table {
-  return { name, sql: quote(`d_${name}`), columns: new Map([["_id", newColumn("_id")]]), indexes: [] };
+  const columns = new Map([["_id", newColumn("_id")]]);
+  return { name, sql: quote(`d_${name}`), columns, indexes: [], changes: 0 };
 }
 
 export function newColumn(path: string): Column {

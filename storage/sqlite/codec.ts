@@ -36,14 +36,14 @@ function safeInteger(value: bigint): number {
 function objectToRaw(value: object): Raw {
   if (Array.isArray(value)) return arrayToRaw(value);
   const prototype = Object.getPrototypeOf(value) as object | null;
-  if (prototype === Object.prototype || prototype === null) return documentToRaw(value as Plain, false);
+  if (prototype === Object.prototype || prototype === null) return documentToRaw(value as Plain);
   if (value instanceof Date) return { $: value.getTime() || 0 };
   if ((value as Plain)._bsontype !== undefined) return bsonToRaw(value as Plain);
   if (value instanceof Uint8Array) return binary(0, value);
   if (value instanceof RegExp) return { $: `r${value.flags.replace(/[^ims]/g, "")}/${value.source}` };
   if (typeof (value as Plain).toBSON === "function") return toRaw((value as { toBSON(): unknown }).toBSON());
-  if (value instanceof Map) return documentToRaw(Object.fromEntries(value) as Plain, true);
-  return documentToRaw(value as Plain, true);
+  if (value instanceof Map) return rebuilt(Object.fromEntries(value) as Plain);
+  return rebuilt(value as Plain);
 }
 
 function arrayToRaw(value: unknown[]): Raw[] {
@@ -54,34 +54,33 @@ function arrayToRaw(value: unknown[]): Raw[] {
   return value as Raw[];
 }
 
-// Copied only when something in it changes. An instance of a class is always copied: its toJSON must not be heard.
-function documentToRaw(value: Plain, copied: boolean): RawObject {
-  if (!copied && typeof value.toBSON === "function") return toRaw(value.toBSON()) as RawObject;
-  let result: RawObject | undefined = copied ? {} : undefined;
+// Copied only when something in it changes, at once and whole: then it keeps its shape, which what follows runs on.
+function documentToRaw(value: Plain): Raw {
+  if (typeof value.toBSON === "function") return toRaw(value.toBSON());
+  let result: RawObject | undefined;
   for (const key in value) {
     const item = value[key];
-    if (typeof item === "function") {
-      result ??= copyUntil(value, key);
-      continue;
-    }
+    if (typeof item === "function" || isDollars(key)) return rebuilt(value);
     const raw = toRaw(item);
-    if (result === undefined && (raw !== item || isDollars(key))) result = copyUntil(value, key);
-    if (result !== undefined) put(result, isDollars(key) ? `${key}$` : key, raw);
+    if (raw === item) continue;
+    result ??= { ...(value as RawObject) };
+    put(result, key, raw);
   }
   return result ?? (value as RawObject);
 }
 
-function isDollars(key: string): boolean {
-  return key.charCodeAt(0) === 36 && /^\$+$/.test(key);
-}
-
-function copyUntil(value: Plain, end: string): RawObject {
+// Without methods, and as a plain object: the toJSON of an instance of a class must not be heard.
+function rebuilt(value: Plain): RawObject {
   const result: RawObject = {};
   for (const key in value) {
-    if (key === end) break;
-    put(result, key, value[key] as Raw);
+    const item = value[key];
+    if (typeof item !== "function") put(result, isDollars(key) ? `${key}$` : key, toRaw(item));
   }
   return result;
+}
+
+function isDollars(key: string): boolean {
+  return key.charCodeAt(0) === 36 && /^\$+$/.test(key);
 }
 
 function put(target: RawObject | Plain, key: string, value: unknown): void {

@@ -56,11 +56,15 @@ export class EmbeddedCollection {
       throw new MongoInvalidArgumentError("Invalid BulkOperation, Batch cannot be empty");
     const ordered = checkOptions(options).ordered !== false;
     const errors = await this.#insert(documents, ordered);
-    const inserted = errors[0] && ordered ? errors[0].index : documents.length - errors.length;
-    const outcome: BulkOutcome = { inserted, matched: 0, modified: 0, deleted: 0, upserted: [], errors };
-    const ids = documents.map((document, index) => ({ index, _id: document._id }));
-    const result = bulkResult(outcome, ids, ordered, documents);
-    return { acknowledged: true, insertedCount: result.insertedCount, insertedIds: result.insertedIds };
+    const ids = documents.map((document) => document._id);
+    if (errors[0]) {
+      const inserted = ordered ? errors[0].index : documents.length - errors.length;
+      const outcome: BulkOutcome = { inserted, matched: 0, modified: 0, deleted: 0, upserted: [], errors };
+      const places = ids.map((_id, index) => ({ index, _id }));
+      // it throws
+      bulkResult(outcome, places, ordered, documents);
+    }
+    return { acknowledged: true, insertedCount: documents.length, insertedIds: { ...ids } };
   }
 
   #insert(documents: Document[], ordered: boolean): Promise<BulkError[]> {

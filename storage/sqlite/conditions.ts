@@ -2,8 +2,11 @@ import type { Column } from "./catalog.ts";
 import { regexOperand } from "./filter.ts";
 import { bracketOf, isOdd, type Key, keyOf, Rank, type Raw, type RawObject, rankOf } from "./values.ts";
 
-/** How an index can be entered at a path: at one key, at the missing ones, at several, or at a range of them. */
-export type Access = { path: string; kind: "equal" | "null" | "among" | "range" };
+/**
+ * How an index can be entered at a path: at one key, at the missing ones, at several, or at a range of them; and how
+ * many keys are given.
+ */
+export type Access = { path: string; kind: "equal" | "null" | "among" | "range"; keys?: number };
 
 /** An SQL condition (empty: no restriction) with its parameters; not exact: it lets through more than asked. */
 export type Condition = { sql: string; params: Key[]; exact: boolean; access?: Access };
@@ -92,8 +95,8 @@ const LONG_LIST = 1_000;
 /** `column IN (…)`. Lists are padded to powers of two so that few statement texts serve all lengths. */
 export function inList({ sql, path }: Pick<Column, "sql" | "path">, keys: Key[]): Condition {
   if (keys.length === 1)
-    return { sql: `${sql} = ?`, params: keys, exact: true, access: { path, kind: "equal" } };
-  const access: Access = { path, kind: "among" };
+    return { sql: `${sql} = ?`, params: keys, exact: true, access: { path, kind: "equal", keys: 1 } };
+  const access: Access = { path, kind: "among", keys: keys.length };
   if (keys.length > LONG_LIST) {
     return {
       sql: `${sql} IN (SELECT value FROM json_each(?))`,

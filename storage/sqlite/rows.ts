@@ -2,6 +2,7 @@ import { apartTable, takeApart } from "./apart.ts";
 import { type Column, type Index, isMultikey, keyPattern, type Table } from "./catalog.ts";
 import { fault, NotImplemented, ServerFault } from "./errors.ts";
 import { ColumnChange, entries, isConstraint, type Schema } from "./indexes.ts";
+import { layoutOf } from "./layout.ts";
 import { parts, scalarAt } from "./paths.ts";
 import type { Statements } from "./statements.ts";
 import { type Key, keyOf, type Maybe, type Raw, type RawObject } from "./values.ts";
@@ -10,7 +11,6 @@ import { type Key, keyOf, type Maybe, type Raw, type RawObject } from "./values.
 export class Rows {
   readonly #statements: Statements;
   readonly #schema: Schema;
-  readonly #insertions = new WeakMap<Table, { columns: number; sql: string }>();
 
   constructor(statements: Statements, schema: Schema) {
     this.#statements = statements;
@@ -29,35 +29,27 @@ export class Rows {
    */
   insertParts(table: Table, document: RawObject, text: string, apart: string | null): void {
     checkId(document._id);
-    const keys = this.#keys(table, columnsOf(table), document);
-    const sql = this.#insertion(table);
+    const keys = this.#keys(table, layoutOf(table).columns, document);
+    const { insertion, multikey } = layoutOf(table);
     this.#whole(table, document, undefined, () => {
-      const rid = Number(this.#statements.prepare(sql).run(text, ...keys).lastInsertRowid);
+      const rid = Number(this.#statements.prepare(insertion).run(text, ...keys).lastInsertRowid);
       if (apart !== null) this.#setApart(table, rid, apart);
-      for (const index of multikey(table))
+      for (const index of multikey)
         this.#schema.addEntries(table, index, rid, entries(table, index, document));
     });
   }
 
   #setApart(table: Table, rid: number, text: string | null): void {
     if (text === null) this.#statements.run(`DELETE FROM ${apartTable(table)} WHERE rid = ?`, rid);
-    else this.#statements.run(`INSERT OR REPLACE INTO ${apartTable(table)} VALUES (?, ?)`, rid, text);
-  }
-
-  #insertion(table: Table): string {
-    const columns = columnsOf(table);
-    const known = this.#insertions.get(table);
-    if (known?.columns === columns.length) return known.sql;
-    const names = columns.map((column) => column.sql).join(", ");
-    const sql = `INSERT INTO ${table.sql} (doc, ${names}) VALUES (?${", ?".repeat(columns.length)})`;
-    this.#insertions.set(table, { columns: columns.length, sql });
-    return sql;
+    else this.#statements.run(layoutOf(table).insertionApart, rid, text);
   }
 
   /** What a document puts into columns and side tables, as far as a change of `paths` (`undefined`: any) can reach. */
   snapshot(table: Table, document: RawObject, paths: string[] | undefined): Snapshot {
-    const columns = columnsOf(table).filter((column) => column.path !== "_id" && touches(column, paths));
-    const indexes = multikey(table).filter((index) =>
+    const columns = layoutOf(table).columns.filter(
+      (column) => column.path !== "_id" && touches(column, paths),
+    );
+    const indexes = layoutOf(table).multikey.filter((index) =>
       index.key.some(([path]) => columns.some((c) => c.path === path)),
     );
     return {
@@ -104,7 +96,7 @@ export class Rows {
 
   remove(table: Table, rid: number, document: RawObject | undefined): void {
     if (document)
-      for (const index of multikey(table))
+      for (const index of layoutOf(table).multikey)
         this.#schema.removeEntries(table, index, rid, entries(table, index, document));
     this.#statements.run(`DELETE FROM ${table.sql} WHERE rid = ?`, rid);
   }
@@ -123,7 +115,7 @@ export class Rows {
   /** Runs the statements of one document so that a violated index undoes all of them. */
   #whole(table: Table, document: RawObject, rid: number | undefined, write: () => void): void {
     this.#refuseNullDuplicate(table, document, rid);
-    const nested = multikey(table).length > 0;
+    const nested = layoutOf(table).multikey.length > 0;
     if (nested) this.#statements.run("SAVEPOINT row");
     try {
       write();
@@ -137,8 +129,7 @@ export class Rows {
 
   // SQLite lets any number of NULLs into a unique index; MongoDB takes a missing value for a value.
   #refuseNullDuplicate(table: Table, document: RawObject, rid: number | undefined): void {
-    for (const index of table.indexes) {
-      if (!index.unique || isMultikey(table, index)) continue;
+    for (const index of layoutOf(table).unique) {
       const keys = keysOf(table, index, document);
       if (!keys.includes(null) || (index.sparse && isAbsent(table, index, document))) continue;
       if (this.#holder(table, index, keys, rid)) throw duplicate(table, index, document);
@@ -185,24 +176,7 @@ type Snapshot = {
   entries: Key[][][];
 };
 
-const columnLists = new WeakMap<Table, Column[]>();
-
-/** The columns of a table as a list, kept as long as none is added. */
-function columnsOf(table: Table): Column[] {
-  let list = columnLists.get(table);
-  if (list?.length !== table.columns.size) {
-    list = [...table.columns.values()];
-    columnLists.set(table, list);
-  }
-  return list;
-}
-
 const ID_INDEX: Index = { name: "_id_", key: [["_id", 1]], unique: true, sparse: false, options: {} };
-
-/** The indexes of a table that keep their entries in a side table. */
-export function multikey(table: Table): Index[] {
-  return table.indexes.filter((index) => isMultikey(table, index));
-}
 
 function touches(column: Column, paths: string[] | undefined): boolean {
   if (!paths) return true;

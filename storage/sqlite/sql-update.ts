@@ -12,7 +12,9 @@ export type SqlUpdate = {
   /** The document after the update, as an expression of the one before. */
   document: string;
   params: Key[];
-  /** ` , column = ?` for each column that changes. */
+  /** SQL identifiers of the columns that change. */
+  changed: string[];
+  /** ` , column = ?` for each of them. */
   columns: string;
   columnParams: Key[];
   /** True when it changes every document it is meant for. */
@@ -109,6 +111,7 @@ function assemble(parts: Parts): SqlUpdate {
   return {
     document,
     params: [...guardParams, ...params, ...removedParams],
+    changed: columns.map(({ column }) => column.sql),
     columns: columns.map(({ column }) => `, ${column.sql} = ?`).join(""),
     columnParams: columns.map(({ key }) => key),
     certain,
@@ -217,13 +220,24 @@ export function runUpdate(
   const sql = `UPDATE ${fromClause(table, plan, [])} SET doc = ${document}${columns}${where}`;
   const given = [...params, ...columnParams, ...plan.params, ...(certain ? [] : params)];
   try {
-    const matched = certain ? undefined : countOf(statements, table, plan);
+    const before = certain || fitsAfterwards(plan, update) ? undefined : countOf(statements, table, plan);
     const modified = statements.run(sql, ...given);
-    return { matched: matched ?? modified, modified };
+    if (certain || modified === mostOf(plan)) return { matched: modified, modified };
+    return { matched: before ?? countOf(statements, table, plan), modified };
   } catch (error) {
     if (isUnfit(error)) return undefined;
     throw error;
   }
+}
+
+/** Whether rows that were changed fit the plan as before, so that they can be counted when it is known to be needed. */
+function fitsAfterwards(plan: Plan, { changed }: SqlUpdate): boolean {
+  return !changed.some((column) => plan.sql.includes(column));
+}
+
+/** How many rows a plan can select at the most. */
+function mostOf({ accesses }: Plan): number {
+  return accesses.find(({ path }) => path === "_id")?.keys ?? Number.POSITIVE_INFINITY;
 }
 
 function countOf(statements: Statements, table: Table, plan: Plan): number {

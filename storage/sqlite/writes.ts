@@ -2,10 +2,11 @@ import type { Catalog, Index, Table } from "./catalog.ts";
 import { fault, toWire, type WireError } from "./errors.ts";
 import { compileFilter, isOperators } from "./filter.ts";
 import type { Schema } from "./indexes.ts";
+import { layoutOf } from "./layout.ts";
 import { compileProjection } from "./projection.ts";
 import type { Apart } from "./protocol.ts";
 import { parsed, type Queries, type Query, type Row } from "./query.ts";
-import { multikey, type Rows } from "./rows.ts";
+import type { Rows } from "./rows.ts";
 import type { Sort } from "./sort.ts";
 import { sqlUpdate, type Updated } from "./sql-update.ts";
 import { compileUpdate, type Update } from "./update.ts";
@@ -125,7 +126,7 @@ export class Writes {
   delete(name: string, filter: RawObject, many: boolean): number {
     const table = this.#catalog.tables.get(name);
     if (!table) return this.#found(table, { filter }).length;
-    const keyed = multikey(table).length > 0;
+    const keyed = layoutOf(table).multikey.length > 0;
     if (many && !keyed) {
       const deleted = this.#queries.delete(table, filter);
       if (deleted !== undefined) return deleted;

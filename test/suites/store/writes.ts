@@ -91,6 +91,24 @@ export function writeTests(bench: Workbench): void {
       expect(await things.countDocuments({ x: 1 })).toBe(2);
     });
 
+    test("of a list of ids all count as matched that fit, whether they change or fit afterwards", async () => {
+      const things = await bench.collection([
+        { _id: 1, g: 1 },
+        { _id: 2, g: 1, x: 1 },
+        { _id: 3, g: 2 },
+      ]);
+      await things.createIndex({ g: 1 });
+      const listed = { _id: { $in: [1, 2, 3, 3, 9] } };
+      const update = async (filter: object, $set: object) => {
+        const { matchedCount, modifiedCount } = await things.updateMany(filter, { $set });
+        return [matchedCount, modifiedCount];
+      };
+      expect(await update({ ...listed, g: 1 }, { x: 1 })).toEqual([2, 1]);
+      expect(await update({ _id: { $in: [1, 2] } }, { y: 1 })).toEqual([2, 2]);
+      expect(await update({ ...listed, g: 1 }, { g: 2 })).toEqual([2, 2]);
+      expect(await update({ ...listed, g: 2 }, { g: 2, x: 1 })).toEqual([3, 1]);
+    });
+
     test("a guard that no longer holds changes nothing", async () => {
       const things = await bench.collection([{ _id: 1, state: "ready" }]);
       const claim = () => things.updateOne({ _id: 1, state: "ready" }, { $set: { state: "leased" } });
