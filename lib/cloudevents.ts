@@ -40,6 +40,9 @@ const MEDIA_TYPE = new RegExp(
 const RFC3339 =
   /^(\d{4})-(\d\d)-(\d\d)[Tt]([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(?:\.\d+)?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
 
+/** Of each month at the most. */
+const DAYS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+
 // Control characters and noncharacters, which a CloudEvents string must not hold; surrogates by isWellFormed.
 const FORBIDDEN = /[\p{Cc}\u{FDD0}-\u{FDEF}\u{FFFE}\u{FFFF}]/u;
 
@@ -144,8 +147,11 @@ function isTime(value: unknown): boolean {
   const month = Number(parts[2]);
   const day = Number(parts[3]);
   if (month < 1 || month > 12 || day < 1) return false;
-  // Only the end of a month needs its length.
-  return day <= 28 || day <= new Date(Date.UTC(Number(parts[1]), month, 0)).getUTCDate();
+  return day <= (month === 2 && !isLeap(Number(parts[1])) ? 28 : (DAYS[month - 1] as number));
+}
+
+function isLeap(year: number): boolean {
+  return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
 }
 
 function isBase64(value: unknown): boolean {

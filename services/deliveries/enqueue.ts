@@ -30,6 +30,7 @@ interface Enqueued {
   enqueued: number;
   /** How many were there already. */
   known: number;
+  /** Each agent once. */
   ready: Ready[];
 }
 
@@ -48,7 +49,8 @@ export async function enqueue(
   at: Date,
   receivers?: Receivers,
 ): Promise<Enqueued> {
-  const result: Enqueued = { enqueued: 0, known: 0, ready: [] };
+  const result = { enqueued: 0, known: 0 };
+  const ready = new Map<string, Ready>();
   for (let from = 0; from < wanted.length; from += CHUNK) {
     const chunk = wanted.slice(from, from + CHUNK);
     const docs = chunk.map((each) => toDoc(each, at));
@@ -61,14 +63,11 @@ export async function enqueue(
     );
     result.enqueued += docs.length - known.size + revived.length;
     result.known += known.size - revived.length;
-    const ready = chunk.filter((_, i) => !known.has(i) && docs[i]?.state === "ready");
-    result.ready.push(...ready.map(toReady), ...revived.map(toReady));
+    const added = chunk.filter((_, i) => !known.has(i) && docs[i]?.state === "ready");
+    for (const { tenant_id, agent_id } of [...added, ...revived])
+      ready.set(agent_id, { tenant_id, agent_id });
   }
-  return result;
-}
-
-function toReady({ tenant_id, agent_id }: NewDelivery): Ready {
-  return { tenant_id, agent_id };
+  return { ...result, ready: [...ready.values()] };
 }
 
 function toDoc(wanted: NewDelivery, at: Date): DeliveryDoc {

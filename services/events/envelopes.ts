@@ -11,7 +11,9 @@ export interface Loaded {
 }
 
 /** What is kept of a row; the rest of it would be most of the memory. */
-type Kept = Pick<EventDoc, "_id" | "tenant_id" | "envelope" | "accepted_at" | "traceparent">;
+type Kept = Pick<EventDoc, "_id" | "tenant_id" | "envelope" | "accepted_at"> & {
+  traceparent?: string | undefined;
+};
 
 /**
  * The events of the last moments, so that a receiver that is already waiting costs no read. Bounded by the length of
@@ -28,7 +30,7 @@ export class RecentEvents {
   }
 
   add({ _id, tenant_id, envelope, accepted_at, traceparent }: EventDoc): void {
-    this.#young.set(_id, { _id, tenant_id, envelope, accepted_at, ...(traceparent && { traceparent }) });
+    this.#young.set(_id, { _id, tenant_id, envelope, accepted_at, traceparent });
     this.#youngLength += envelope.length;
     if (this.#youngLength <= this.#maxLength / 2) return;
     this.#old = this.#young;

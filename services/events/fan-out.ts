@@ -83,10 +83,11 @@ export class FanOut {
     }
   }
 
-  /** The fields that a new event's row carries: leased to this node, or due at once when this node has no room. */
-  lease(tenant_id: string, now: number): Pick<EventDoc, "fanout_key" | "fanout_owner"> {
-    if (!this.#running || !this.#queue.admits(tenant_id)) return { fanout_key: fanoutKey(tenant_id, now) };
-    return { fanout_key: fanoutKey(tenant_id, now + LEASE_MS), fanout_owner: this.#parts.instance };
+  /** Marks a new event's row as leased to this node, or as due at once when this node has no room. */
+  lease(row: EventDoc, now: number): void {
+    const room = this.#running && this.#queue.admits(row.tenant_id);
+    row.fanout_key = fanoutKey(row.tenant_id, room ? now + LEASE_MS : now);
+    if (room) row.fanout_owner = this.#parts.instance;
   }
 
   /** Takes up events that have become durable. */

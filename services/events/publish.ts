@@ -103,8 +103,8 @@ export class Publisher {
       publisher_id,
       accepted_at: new Date(now),
       position,
-      ...fanOut.lease(tenant_id, now),
     };
+    fanOut.lease(row, now);
     const from = traceparent ?? event.traceparent;
     if (from !== undefined && parseTraceparent(from)) row.traceparent = from as string;
     if (seed) row.seed = seed;

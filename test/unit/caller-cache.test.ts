@@ -6,7 +6,8 @@ import { Fault } from "../../lib/faults.ts";
 import { CallerCache } from "../../services/gateway/authenticate.ts";
 
 const TOKEN = "Bearer aaa.bbb.ccc";
-const request = (authorization?: string) => ({ headers: { authorization } }) as IncomingMessage;
+const request = (authorization?: string) =>
+  ({ headers: { authorization }, socket: {} }) as unknown as IncomingMessage;
 
 /** Stands for the auth service: what it is asked, and what it answers. */
 class Auth {
