@@ -1,11 +1,12 @@
-import { measureReceipts, type Receipts, type TypedReceiver, typedReceivers } from "./lib/receipts.ts";
+import { measureGroups, typedReceivers } from "./lib/receipts.ts";
 import { progress, type Row } from "./lib/report.ts";
-import { inTurns, median } from "./lib/stats.ts";
+import { inTurns, percentile } from "./lib/stats.ts";
+import { type TypedReceiver, WAYS } from "./lib/ways.ts";
 import { newReceiver, publishMany, type World } from "./lib/world.ts";
 
-const ROUNDS = 9;
+const ROUNDS = 12;
 const PER_SECOND = 300;
-const SECONDS = 3;
+const SECONDS = 4;
 const MOST = 1.2;
 const DEAD_LETTERS_TO_BE = 10_000;
 const TYPES = "com.example.fair";
@@ -26,13 +27,16 @@ const HOSTILE = {
   "catastrophic pattern": `${ten}.all(a, ${ten}.all(b, ${text}.matches('^(a+)+$') || ${text}.matches('(.*a){20}c') || true))`,
 };
 
-/** A server, and receivers on it whose waiting is measured. */
+/** A server, and receivers on it whose waiting is measured: ten for each way of receiving. */
 interface Subject {
   world: World;
-  receivers: TypedReceiver[];
+  groups: TypedReceiver[][];
 }
 
-/** How much longer others wait on a server with trouble than on one without, the two side by side. */
+/**
+ * How much longer others wait on a server with trouble than on one without, the two in turns, by poll, stream and push
+ * at once. The figures are of the receipts of all rounds together: a single round has too few for its p99 to be steady.
+ */
 export async function fairness(calm: World, crowded: World): Promise<Row[]> {
   const alone = await newSubject(calm);
   const beside = await newSubject(crowded);
@@ -41,50 +45,61 @@ export async function fairness(calm: World, crowded: World): Promise<Row[]> {
   await hostileFilters(crowded);
   const suspending = await measureBeside(beside);
   const hostile = await compare("the same and four hostile filters on the same events", alone, beside);
-  return [
-    backlog,
-    hostile,
-    {
-      what: `in the ${SECONDS} s before that, in which the filters are found out and suspended`,
-      figure: `${suspending.p99.toFixed(1)} ms`,
-    },
-  ];
+  const found = `by ${WAYS.join(" / ")} in the ${SECONDS} s before that, in which the filters are found out`;
+  return [...backlog, ...hostile, { what: found, figure: `${suspending.map(p99).join(" / ")} ms` }];
 }
+
+const p99 = (times: number[]) => percentile(times, 0.99).toFixed(1);
 
 async function newSubject(world: World): Promise<Subject> {
-  return { world, receivers: await typedReceivers(world, "fair") };
+  const groups = await Promise.all(WAYS.map((way) => typedReceivers(world, `fair.${way}`, way)));
+  return { world, groups };
 }
 
-async function compare(trouble: string, alone: Subject, beside: Subject): Promise<Row> {
+/** One row for each way of receiving. */
+async function compare(trouble: string, alone: Subject, beside: Subject): Promise<Row[]> {
   await measure(alone);
   await measureBeside(beside);
-  const results = await inTurns(ROUNDS, [() => measure(alone), () => measureBeside(beside)]);
-  const p99s = results.map((rounds) => rounds.map(({ p99 }) => p99));
-  progress(
-    `fairness: alone / beside ${trouble}: ${p99s.map((each) => each.map((ms) => ms.toFixed(1))).join(" / ")} ms`,
-  );
-  const [a, b] = p99s.map(median) as [number, number];
+  const [a, b] = await inTurns(ROUNDS, [
+    () => shown("alone", measure(alone)),
+    () => shown("beside", measureBeside(beside)),
+  ]);
+  return WAYS.map((way, i) => row(way, trouble, pooled(a as number[][][], i), pooled(b as number[][][], i)));
+}
+
+const pooled = (rounds: number[][][], group: number) => rounds.flatMap((times) => times[group] as number[]);
+
+function row(way: string, trouble: string, alone: number[], beside: number[]): Row {
+  const [a, b] = [percentile(alone, 0.99), percentile(beside, 0.99)];
   return {
-    what: `other receivers' p99, alone / beside ${trouble}`,
+    what: `other receivers' p99 by ${way}, alone / beside ${trouble}`,
     figure: `${a.toFixed(1)} / ${b.toFixed(1)} ms (${(b / a).toFixed(2)}×)`,
     target: `≤ ${MOST}×`,
     met: b <= a * MOST,
   };
 }
 
-const measure = ({ world, receivers }: Subject): Promise<Receipts> =>
-  measureReceipts(world, receivers, PER_SECOND, SECONDS);
+async function shown(name: string, measuring: Promise<number[][]>): Promise<number[][]> {
+  const times = await measuring;
+  progress(
+    `fairness: p99 ${name}: ${WAYS.map((way, i) => `${way} ${p99(times[i] as number[])}`).join(", ")} ms`,
+  );
+  return times;
+}
+
+const measure = ({ world, groups }: Subject): Promise<number[][]> =>
+  measureGroups(world, groups, PER_SECOND, SECONDS);
 
 /** While an admin's dashboard counts everything every second: only meanwhile, or the calm server would feel it too. */
-async function measureBeside(subject: Subject): Promise<Receipts> {
+async function measureBeside(subject: Subject): Promise<number[][]> {
   let asking: Promise<unknown> = Promise.resolve();
   const timer = setInterval(() => {
     asking = asking.then(() => subject.world.client.send("GET", "/delivery/stats"));
   }, 1000);
-  const receipts = await measure(subject);
+  const times = await measure(subject);
   clearInterval(timer);
   await asking;
-  return receipts;
+  return times;
 }
 
 /** An agent whose push endpoint refuses connections, with deliveries for it. */

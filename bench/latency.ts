@@ -1,6 +1,6 @@
-import { measureReceipts, type Receipts, typedReceivers } from "./lib/receipts.ts";
+import { measureReceipts, typedReceivers } from "./lib/receipts.ts";
 import { type Part, progress, type Row } from "./lib/report.ts";
-import { commitMilliseconds, median } from "./lib/stats.ts";
+import { commitMilliseconds, median, percentile } from "./lib/stats.ts";
 import { newWorld } from "./lib/world.ts";
 
 const PER_SECOND = 500;
@@ -16,9 +16,10 @@ export const latencyPart: Part = {
     try {
       const receivers = await typedReceivers(world, "latency");
       await measureReceipts(world, receivers, PER_SECOND, 2);
-      const rounds: Receipts[] = [];
+      const rounds: Percentiles[] = [];
       for (let round = 0; round < ROUNDS; round++) {
-        rounds.push(await measureReceipts(world, receivers, PER_SECOND, SECONDS));
+        const times = await measureReceipts(world, receivers, PER_SECOND, SECONDS);
+        rounds.push({ p50: percentile(times, 0.5), p99: percentile(times, 0.99) });
         progress(
           `latency ${round + 1}/${ROUNDS}: p50 ${rounds[round]?.p50.toFixed(1)} p99 ${rounds[round]?.p99.toFixed(1)} ms`,
         );
@@ -30,7 +31,13 @@ export const latencyPart: Part = {
   },
 };
 
-function rows(rounds: Receipts[], commit: number): Row[] {
+/** Milliseconds. */
+interface Percentiles {
+  p50: number;
+  p99: number;
+}
+
+function rows(rounds: Percentiles[], commit: number): Row[] {
   const p50 = median(rounds.map((r) => r.p50));
   const p99 = median(rounds.map((r) => r.p99));
   const [most50, most99] = [3 + 3 * commit, 15 + 6 * commit];

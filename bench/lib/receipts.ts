@@ -1,93 +1,103 @@
-import { type Client, newClient } from "./http.ts";
-import { percentile } from "./stats.ts";
-import { newReceiver, type Receiver, sampleEvent, type World } from "./world.ts";
-
-/** A receiver that has an event type of its own. */
-export type TypedReceiver = Receiver & { type: string };
-
-export interface Receipts {
-  /** Milliseconds from sending a publish to having the delivery. */
-  p50: number;
-  p99: number;
-}
+import { newTypedReceiver, type TypedReceiver, type Way } from "./ways.ts";
+import { sampleEvent, type World } from "./world.ts";
 
 const RECEIVERS = 10;
+/** Then every receiver waits. */
+const SETTLING_MS = 300;
 /** A run that takes so much longer than it was to take has lost an event. */
 const PATIENCE_MS = 60_000;
 
 /** Ten receivers, whose event types begin with `com.example.<name>.`. */
-export function typedReceivers(world: World, name: string): Promise<TypedReceiver[]> {
+export function typedReceivers(world: World, name: string, way: Way = "poll"): Promise<TypedReceiver[]> {
   return Promise.all(
-    Array.from({ length: RECEIVERS }, async (_, i) => {
-      const type = `com.example.${name}.r${i}`;
-      return { ...(await newReceiver(world, type)), type };
-    }),
+    Array.from({ length: RECEIVERS }, (_, i) => newTypedReceiver(world, `com.example.${name}.r${i}`, way)),
   );
 }
 
 /**
  * Publishes at a steady rate, one request an event, in turn to each receiver's own event type, while every receiver
- * long-polls and acknowledges. Open loop: a slow answer does not slow the publisher down.
+ * takes and acknowledges. Open loop: a slow answer does not slow the publisher down.
+ *
+ * @returns milliseconds from sending each publish to having its delivery
  */
 export async function measureReceipts(
   world: World,
   receivers: TypedReceiver[],
   perSecond: number,
   seconds: number,
-): Promise<Receipts> {
+): Promise<number[]> {
+  const [times] = await measureGroups(world, [receivers], perSecond, seconds);
+  return times as number[];
+}
+
+/** The same for groups of receivers that take turns in one run; gives the times of each group. */
+export async function measureGroups(
+  { client }: World,
+  groups: TypedReceiver[][],
+  perSecond: number,
+  seconds: number,
+): Promise<number[][]> {
   const total = perSecond * seconds;
-  const run = new Run(total, performance.now() + seconds * 1000 + PATIENCE_MS);
-  const clients = receivers.map(({ token }) => newClient(world.server.url, token));
-  const receiving = Promise.all(clients.map((client) => run.receive(client)));
+  const run = new Run(groups, total);
+  const receiving = run.receive();
+  await new Promise((next) => setTimeout(next, SETTLING_MS));
   const start = performance.now();
   for (let n = 0; n < total; n++) {
     const due = start + (n * 1000) / perSecond;
     while (performance.now() < due) await new Promise((next) => setTimeout(next, 1));
-    run.publish(world.client, (receivers[n % receivers.length] as TypedReceiver).type);
+    void client.send("POST", "/events", run.nextEvent());
   }
+  await run.whole(PATIENCE_MS);
   await receiving;
-  for (const client of clients) client.close();
-  return { p50: percentile(run.times, 0.5), p99: percentile(run.times, 0.99) };
+  return run.times;
 }
 
-interface Page {
-  deliveries: { id: string; payload: { id: string } }[];
-}
-
+/** One measurement: what was sent when, to which group, and what has come of it. */
 class Run {
-  readonly times: number[] = [];
-  readonly #name = `r${Date.now().toString(36)}`;
-  readonly #sent = new Map<string, number>();
+  readonly times: number[][];
+  readonly #groups: TypedReceiver[][];
   readonly #total: number;
-  readonly #deadline: number;
+  readonly #name = `r${Date.now().toString(36)}`;
+  readonly #sent = new Map<string, { group: number; at: number }>();
+  readonly #over = new AbortController();
   #published = 0;
+  #arrived = 0;
 
-  constructor(total: number, deadline: number) {
+  constructor(groups: TypedReceiver[][], total: number) {
+    this.#groups = groups;
     this.#total = total;
-    this.#deadline = deadline;
+    this.times = groups.map(() => []);
   }
 
-  publish(client: Client, type: string): void {
-    const event = sampleEvent(`${this.#name}-${this.#published++}`, type);
-    this.#sent.set(event.id, performance.now());
-    void client.send("POST", "/events", event);
+  receive(): Promise<unknown> {
+    const received = (id: string) => this.#received(id);
+    return Promise.all(this.#groups.flat().map((each) => each.receive(received, this.#over.signal)));
   }
 
-  async receive(client: Client): Promise<void> {
-    while (this.times.length < this.#total) {
-      const { deliveries }: Page = await client.send("GET", "/delivery/poll?limit=100&wait=1");
-      const now = performance.now();
-      for (const { payload } of deliveries) this.#received(payload.id, now);
-      // Not awaited: a receiver that acknowledges in the background is back in its poll at once.
-      if (deliveries.length)
-        void client.send("POST", "/delivery/ack", { delivery_ids: deliveries.map(({ id }) => id) });
-      if (now > this.#deadline) throw new Error(`${this.#total - this.times.length} events never arrived`);
-    }
+  nextEvent() {
+    const n = this.#published++;
+    const group = n % this.#groups.length;
+    const receivers = this.#groups[group] as TypedReceiver[];
+    const { type } = receivers[Math.floor(n / this.#groups.length) % receivers.length] as TypedReceiver;
+    const event = sampleEvent(`${this.#name}-${n}`, type);
+    this.#sent.set(event.id, { group, at: performance.now() });
+    return event;
   }
 
-  #received(id: string, now: number): void {
-    const at = this.#sent.get(id);
-    if (at !== undefined) this.times.push(now - at);
+  #received(id: string): void {
+    const sent = this.#sent.get(id);
+    if (!sent) return;
     this.#sent.delete(id);
+    this.times[sent.group]?.push(performance.now() - sent.at);
+    if (++this.#arrived === this.#total) this.#over.abort();
+  }
+
+  /** @throws Error when an event does not come. */
+  async whole(patienceMs: number): Promise<void> {
+    const { signal } = this.#over;
+    const late = AbortSignal.timeout(patienceMs);
+    if (!signal.aborted)
+      await new Promise((next) => AbortSignal.any([signal, late]).addEventListener("abort", next));
+    if (!signal.aborted) throw new Error(`${this.#total - this.#arrived} events never arrived`);
   }
 }

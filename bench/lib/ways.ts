@@ -1,0 +1,104 @@
+import { createServer, request, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { newClient } from "./http.ts";
+import { newReceiver, type World } from "./world.ts";
+
+/** How an agent gets its deliveries. */
+export const WAYS = ["poll", "SSE", "push"] as const;
+export type Way = (typeof WAYS)[number];
+
+/** Is told of each event that came, by the producer's id. */
+type Received = (id: string) => void;
+
+/** A receiver that has an event type of its own. */
+export interface TypedReceiver {
+  type: string;
+  /** Takes and acknowledges what comes until it is over. */
+  receive(received: Received, over: AbortSignal): Promise<void>;
+}
+
+/** An agent that gets its deliveries in this way. */
+export async function newTypedReceiver(world: World, type: string, way: Way): Promise<TypedReceiver> {
+  const { id, token } = await newReceiver(world, type);
+  if (way === "push") return { type, receive: await pushed(world, id) };
+  const take = way === "poll" ? poll : stream;
+  return { type, receive: (received, over) => take(world.server.url, token, received, over) };
+}
+
+interface Delivery {
+  id: string;
+  payload: { id: string };
+}
+
+async function poll(url: string, token: string, received: Received, over: AbortSignal): Promise<void> {
+  const client = newClient(url, token);
+  while (!over.aborted) {
+    const page = await client.send("GET", "/delivery/poll?limit=100&wait=1");
+    const deliveries: Delivery[] = page.deliveries;
+    for (const { payload } of deliveries) received(payload.id);
+    // Not awaited: a receiver that acknowledges in the background is back in its poll at once.
+    if (deliveries.length) void acknowledge(client, deliveries);
+  }
+  client.close();
+}
+
+function acknowledge(client: ReturnType<typeof newClient>, deliveries: Delivery[]): Promise<unknown> {
+  return client.send("POST", "/delivery/ack", { delivery_ids: deliveries.map(({ id }) => id) });
+}
+
+function stream(url: string, token: string, received: Received, over: AbortSignal): Promise<void> {
+  const client = newClient(url, token);
+  const headers = { authorization: `Bearer ${token}`, accept: "text/event-stream" };
+  return new Promise((resolve, reject) => {
+    const req = request(`${url}/delivery/stream`, { headers }, (res) => {
+      let rest = "";
+      res.setEncoding("utf8").on("data", (chunk: string) => {
+        const blocks = (rest + chunk).split("\n\n");
+        rest = blocks.pop() as string;
+        const deliveries = blocks.flatMap(deliveryIn);
+        for (const { payload } of deliveries) received(payload.id);
+        if (deliveries.length) void acknowledge(client, deliveries);
+      });
+    });
+    req.on("error", (err) => over.aborted || reject(err));
+    over.addEventListener("abort", () => {
+      req.destroy();
+      client.close();
+      resolve();
+    });
+    req.end();
+  });
+}
+
+function deliveryIn(block: string): Delivery[] {
+  const data = /^data: (.*)$/m.exec(block)?.[1];
+  return data === undefined ? [] : [JSON.parse(data)];
+}
+
+/** One endpoint for each: it is open as long as this process runs, for what is pushed between two measurements. */
+async function pushed({ client }: World, agent_id: string): Promise<TypedReceiver["receive"]> {
+  let received: Received = () => {};
+  const server = await listening((body) => received(JSON.parse(body).id));
+  const { port } = server.address() as AddressInfo;
+  const delivery_endpoint = `http://127.0.0.1:${port}/`;
+  await client.send("PATCH", `/agents/${agent_id}`, { delivery_mode: "push", delivery_endpoint });
+  return (tell, over) => {
+    received = tell;
+    return new Promise((resolve) => over.addEventListener("abort", () => resolve()));
+  };
+}
+
+function listening(onPush: (body: string) => void): Promise<Server> {
+  const server = createServer((req, res) => {
+    let body = "";
+    req.setEncoding("utf8").on("data", (chunk) => {
+      body += chunk;
+    });
+    req.on("end", () => {
+      onPush(body);
+      res.writeHead(204).end();
+    });
+  });
+  server.unref();
+  return new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve(server)));
+}
