@@ -3,6 +3,7 @@ import type { BlobRef, Blobs } from "../../storage/blobs/blobs.ts";
 import { DEFAULT_MAX_BODY, jsonBody, mediaType, notJson, readParts, tooLarge, unsupported } from "./body.ts";
 import type { Exchange } from "./exchange.ts";
 import { fromBase64, takeFields, toUtf8, unescaped } from "./json-fields.ts";
+import { onlyUtf8 } from "./utf8.ts";
 
 /**
  * Reads a body whose large fields go from the connection into blobs, and puts references in their place: the body is
@@ -29,26 +30,9 @@ const TEXT = new Set(["text/markdown", "text/plain"]);
 async function readText({ req, op }: Exchange, tenant_id: string, blobs: Blobs) {
   const charset = /charset="?([^\s";]+)/i.exec(req.headers["content-type"] ?? "")?.[1];
   if (charset && !/^utf-?8$/i.test(charset)) throw unsupported(`charset=${charset}`, ["charset=utf-8"]);
-  const text = utf8(readParts(req, op.maxBody ?? DEFAULT_MAX_BODY));
+  const text = onlyUtf8(readParts(req, op.maxBody ?? DEFAULT_MAX_BODY));
   const field = op.textBody as string;
   return { [field]: await blobs.put(tenant_id, text).catch((err) => refuse(field, err, "text in UTF-8")) };
-}
-
-/** Passes on what is UTF-8. @throws RangeError for what is not */
-async function* utf8(parts: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  const decoder = new TextDecoder("utf-8", { fatal: true });
-  const check = (bytes?: Buffer) => {
-    try {
-      decoder.decode(bytes, { stream: bytes !== undefined });
-    } catch {
-      throw new RangeError("it is not UTF-8");
-    }
-  };
-  for await (const part of parts) {
-    check(part);
-    yield part;
-  }
-  check();
 }
 
 async function readFields({ req, op }: Exchange, tenant_id: string, blobs: Blobs) {

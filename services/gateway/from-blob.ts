@@ -2,6 +2,7 @@ import type { ServerResponse } from "node:http";
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { BlobReference, Operation } from "../../lib/contract.ts";
+import { escapedBytes } from "./json-fields.ts";
 import { type Answer, begin, type Envelope, type Insert } from "./respond.ts";
 
 /** An answer of which a blob holds a part, and the part's place in it. A field without a blob is null. */
@@ -33,8 +34,11 @@ export async function sendFromBlob(
 
 /** The text of an answer together with what a blob holds of it. */
 export async function textOf(answer: Answer & { insert: Insert }, blob: Readable): Promise<string> {
+  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   let text = "";
-  for await (const piece of whole(answer, blob)) text += piece;
+  for await (const piece of whole(answer, blob)) {
+    text += typeof piece === "string" ? piece : decoder.decode(piece, { stream: true });
+  }
   return text;
 }
 
@@ -42,16 +46,7 @@ async function* whole({ body, insert }: Answer & { insert: Insert }, blob: Reada
   const { at, escaped } = insert;
   const text = String(body);
   if (at > 0) yield text.slice(0, at);
-  yield* escaped ? escapedText(blob) : blob;
+  if (!escaped) yield* blob;
+  else for await (const bytes of blob) yield escapedBytes(bytes);
   if (at < text.length) yield text.slice(at);
-}
-
-/** The text of bytes in UTF-8 as it stands in a JSON string. */
-async function* escapedText(bytes: AsyncIterable<Buffer>): AsyncGenerator<string> {
-  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-  for await (const part of bytes) {
-    const text = decoder.decode(part, { stream: true });
-    if (text) yield JSON.stringify(text).slice(1, -1);
-  }
-  yield JSON.stringify(decoder.decode()).slice(1, -1);
 }

@@ -219,6 +219,27 @@ function bytesOf(text: string): Buffer {
   return Buffer.from(text);
 }
 
+/** What stands for a byte in a JSON string, where that is not the byte itself. */
+const ESCAPES = Array.from({ length: 256 }, (_, byte) => {
+  const written = byte < 0x80 ? JSON.stringify(String.fromCharCode(byte)).slice(1, -1) : "";
+  return written.length > 1 ? Buffer.from(written) : null;
+});
+
+/** Bytes in UTF-8 as they stand in a JSON string; a character may begin in some and end in the next. */
+export function escapedBytes(bytes: Buffer): Buffer {
+  let size = bytes.length;
+  for (const byte of bytes) size += (ESCAPES[byte]?.length ?? 1) - 1;
+  if (size === bytes.length) return bytes;
+  const written = Buffer.allocUnsafe(size);
+  let at = 0;
+  for (const byte of bytes) {
+    const long = ESCAPES[byte];
+    if (long) at += long.copy(written, at);
+    else written[at++] = byte;
+  }
+  return written;
+}
+
 /** The bytes that base64 stands for. @throws RangeError when it is not the standard one, padded and without breaks */
 export async function* fromBase64(characters: AsyncIterable<string>): AsyncGenerator<Buffer> {
   let held = "";

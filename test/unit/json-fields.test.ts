@@ -1,6 +1,12 @@
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { fromBase64, takeFields, toUtf8, unescaped } from "../../services/gateway/json-fields.ts";
+import {
+  escapedBytes,
+  fromBase64,
+  takeFields,
+  toUtf8,
+  unescaped,
+} from "../../services/gateway/json-fields.ts";
 
 /** Bytes in parts of these lengths, in turn. */
 async function* inParts(bytes: Buffer, lengths: number[]): AsyncGenerator<Buffer> {
@@ -60,6 +66,19 @@ test.each([
   ["a text of the same name", '{"x":"body","y":{"body":"x"}}', { x: "body", y: { body: "x" } }],
 ])("%s is left where it is", async (_what, json, rest) => {
   expect(await read(json, ["body"])).toEqual({ taken: {}, rest });
+});
+
+test("bytes stand in JSON as their text does, wherever a part ends", () => {
+  const text = fc.oneof(
+    fc.string({ unit: "grapheme", maxLength: 40 }),
+    fc.constant('\u0000\b\t\n\u001f"\\\u007fé💡'),
+  );
+  const property = fc.property(text, fc.nat(40), (given, cut) => {
+    const bytes = Buffer.from(given);
+    const parts = [bytes.subarray(0, cut), bytes.subarray(cut)].map(escapedBytes);
+    expect(`"${Buffer.concat(parts)}"`).toBe(JSON.stringify(given));
+  });
+  fc.assert(property, { numRuns: 500 });
 });
 
 describe("refused is", () => {

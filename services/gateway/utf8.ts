@@ -1,0 +1,30 @@
+import { isUtf8 } from "node:buffer";
+
+/** Passes bytes on as long as they are UTF-8; nothing is decoded for it. @throws RangeError for what is not */
+export async function* onlyUtf8(parts: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let begun: Buffer | null = null;
+  for await (const part of parts) {
+    const bytes: Buffer = begun ? Buffer.concat([begun, part]) : part;
+    const end = endOfWhole(bytes);
+    if (!isUtf8(bytes.subarray(0, end))) throw new RangeError("it is not UTF-8");
+    begun = end < bytes.length ? bytes.subarray(end) : null;
+    yield part;
+  }
+  if (begun) throw new RangeError("it breaks off within a character");
+}
+
+/** Where a character begins that goes on behind these bytes; else their end. */
+function endOfWhole(bytes: Buffer): number {
+  for (let last = 1; last <= Math.min(3, bytes.length); last++) {
+    const byte = bytes[bytes.length - last] as number;
+    if (byte < 0x80) break;
+    if (byte >= 0xc0) return last < lengthOf(byte) ? bytes.length - last : bytes.length;
+  }
+  return bytes.length;
+}
+
+/** How many bytes a character has that begins with this one. */
+function lengthOf(byte: number): number {
+  if (byte >= 0xf0) return 4;
+  return byte >= 0xe0 ? 3 : 2;
+}
