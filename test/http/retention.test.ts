@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { DeliveryModel } from "../../services/deliveries/deliveries.model.ts";
+import { EventModel } from "../../services/events/events.model.ts";
+import { positionFrom } from "../../services/events/position.ts";
+import { openStore, type Store } from "../../storage/connection.ts";
+import { cloudEvent, fannedOut, firstAgent, newAgent, receive, type TestAgent } from "../support/agents.ts";
+import { startAlone } from "../support/alone.ts";
+import type { TestServer } from "../support/server.ts";
+import { settle } from "../support/settle.ts";
+import { ok } from "../support/tenancy.ts";
+
+const TYPE = "com.example.kept";
+const DAY_MS = 86_400_000;
+const ENV = {
+  EVENT_RETENTION_DAYS: "2",
+  DEDUPE_DAYS: "3",
+  ACKNOWLEDGED_RETENTION_DAYS: "1",
+  RATE_LIMIT_PER_MINUTE: "0",
+};
+
+let server: TestServer;
+let admin: TestAgent;
+let agent: TestAgent;
+
+beforeAll(async () => {
+  server = await startAlone({ env: ENV });
+  admin = await firstAgent(server);
+  agent = await newAgent(server, admin);
+  ok(await agent.post(`/agents/${agent.id}/interests`, { event_type: TYPE }));
+});
+afterAll(() => server.stop());
+
+async function published(id: string): Promise<string> {
+  const { event_id } = ok(await admin.post("/events", cloudEvent(id, { type: TYPE })));
+  await fannedOut(admin, event_id);
+  return event_id;
+}
+
+/** Changes what is stored while the service is away. */
+async function meanwhile(change: (store: Store) => Promise<unknown>): Promise<void> {
+  await server.end();
+  const store = await openStore({ DATA_DIR: server.dataDir });
+  await change(store);
+  await store.close();
+  await server.restart();
+}
+
+/** Lets an event have been accepted so many days ago. */
+function age(event_id: string, days: number): (store: Store) => Promise<unknown> {
+  return async (store) => {
+    const events = store.collection(EventModel);
+    await store.ready();
+    const position = `${positionFrom(store.now() - days * DAY_MS)}${"0".repeat(12)}`;
+    await events.update(server.credentials.tenant_id, { _id: event_id }, { $set: { position } });
+  };
+}
+
+test("an event goes when neither EVENT_RETENTION_DAYS nor DEDUPE_DAYS keeps it, and its id may come again", async () => {
+  const [old, younger] = [await published("old"), await published("younger")];
+  await meanwhile(age(old, 3.1));
+  await meanwhile(age(younger, 2.9));
+  await settle(async () => (await admin.get(`/events/${old}`)).status === 404, {
+    what: "the old event to go",
+  });
+  expect((await admin.get(`/events/${younger}`)).status).toBe(200);
+  expect(ok(await admin.post("/events", cloudEvent("younger", { type: TYPE }))).status).toBe("duplicate");
+  expect(ok(await admin.post("/events", cloudEvent("old", { type: TYPE }))).status).toBe("accepted");
+});
+
+test("an acknowledged delivery keeps its story for ACKNOWLEDGED_RETENTION_DAYS", async () => {
+  const event_id = await published("acknowledged");
+  const delivery = await settle(async () => {
+    const deliveries = await receive(agent, 1);
+    return deliveries.find(({ payload }) => payload.id === "acknowledged");
+  });
+  const story = async () => {
+    const { state, timeline } = ok(await admin.get(`/events/${event_id}`)).receivers[0];
+    return [state, ...timeline.map(({ what }: { what: string }) => what)];
+  };
+  expect(await story()).toEqual(["acknowledged", "matched", "handed_out", "acknowledged"]);
+  let kept = 0;
+  await meanwhile(async (store) => {
+    const deliveries = store.collection(DeliveryModel);
+    await store.ready();
+    const own = { _id: delivery.id };
+    const row = await deliveries.findOne(server.credentials.tenant_id, own);
+    kept = (row?.retire_at?.getTime() ?? 0) - store.now();
+    const $set = { retire_at: new Date(store.now() - 1) };
+    await deliveries.update(server.credentials.tenant_id, own, { $set });
+  });
+  expect(Math.abs(kept - DAY_MS)).toBeLessThan(DAY_MS / 24);
+  await settle(async () => (await story()).length === 2, { what: "the delivery to be reduced" });
+  expect(await story()).toEqual(["acknowledged", "matched"]);
+});
