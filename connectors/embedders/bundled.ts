@@ -8,7 +8,7 @@ const QUERIES_AT_ONCE = 8;
 const BATCH = 16;
 /** Reading the model takes no longer on a slow machine; only the first query after a rest meets it. */
 const COLD_PATIENCE_MS = 1500;
-/** A thread that had nothing to do for so long is ended: it holds the model, some 50 MB. */
+/** A thread that had nothing to do for so long is ended: with the model it takes 60 MB. */
 const IDLE_MS = 600_000;
 
 interface Job {
