@@ -126,7 +126,8 @@ async function cost(): Promise<Row[]> {
 function costRows({ single, batch }: { single: Cost; batch: Cost }): Row[] {
   const both = (pick: (cost: Cost) => number, digits: number) =>
     [single, batch].map((each) => pick(each).toFixed(digits)).join(" / ");
-  const services = Object.keys(single.micros);
+  // Redis has nothing to do while limits are off.
+  const services = Object.keys(single.micros).filter((name) => name !== "Redis");
   return [
     ...services.map((name) => ({
       what: `CPU an event, µs: ${name}: one a request / 100 a request`,

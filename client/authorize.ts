@@ -18,6 +18,7 @@ export function byKey(apiKey: string): Authorization {
   return renewing({ method: "POST", path: "/auth/token", open: true }, { api_key: apiKey });
 }
 
+/** What a person signs in with. */
 export interface Login {
   email: string;
   password: string;
@@ -39,6 +40,7 @@ export function byToken(token: string | (() => string | Promise<string>)): Autho
   };
 }
 
+/** What a page of the console's origin knows of its session; the cookie itself it never sees. */
 export interface Session {
   /** The CSRF token of the session; undefined while nobody is signed in. */
   csrfToken: () => string | undefined;

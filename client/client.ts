@@ -9,6 +9,7 @@ import { bodyOfAnswer, type Connection, request } from "./request.ts";
 import { messagesOf } from "./sse.ts";
 import { randomKey } from "./support.ts";
 
+/** How a client reaches the service, and as whom. */
 export interface ClientOptions {
   /** Where the service is: its origin, or its base URL with `/v1`. */
   url: string;
@@ -16,11 +17,13 @@ export interface ClientOptions {
   apiKey?: string;
   /** An access token, or the operator's token. */
   token?: string | (() => string | Promise<string>);
+  /** Another way to prove who calls: `byLogin`, `bySession`, or one of your own. */
   authorize?: Authorization;
   /** How often a request that may be repeated is tried again. Default 3. */
   retries?: number;
   /** How long one try may take. Default 60 s. */
   timeoutMs?: number;
+  /** Instead of the platform's. */
   fetch?: typeof fetch;
 }
 
@@ -35,6 +38,7 @@ export interface Client extends Api {
 /** A CloudEvent to publish; other names are extension attributes. */
 export type NewEvent = Partial<CloudEvent> & Pick<CloudEvent, "type" | "source"> & Record<string, unknown>;
 
+/** A client of a service. Nothing is sent before the first call; nothing has to be closed but listeners. */
 export function createClient(options: ClientOptions): Client {
   const connection = connectionOf(options);
   const api = apiOn(connection);

@@ -1,5 +1,6 @@
 import type { CloudEvent, DeliveryEvent } from "./generated/types.ts";
 
+/** What a handler gets besides the event. */
 export interface HandlerContext {
   /** The delivery that brought the event: its attempts, and why this agent got it. */
   delivery: DeliveryEvent;
@@ -13,6 +14,7 @@ export interface HandlerContext {
  */
 export type Handler = (event: CloudEvent, context: HandlerContext) => unknown;
 
+/** How `listen` receives. */
 export interface ListenOptions {
   /**
    * `stream`: one connection with server-sent events. `poll`: long-polls, which share the work fairly where several

@@ -21,6 +21,7 @@ export interface Operation {
   pages?: { items: string; by: "cursor" | "offset" };
 }
 
+/** What one call does otherwise than its client. */
 export interface CallOptions {
   /** Ends the call, its retries included. */
   signal?: AbortSignal;

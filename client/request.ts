@@ -3,6 +3,7 @@ import { ApiError, ConnectionError, errorOf } from "./errors.ts";
 import type { CallOptions, Operation } from "./operation.ts";
 import { pause, randomKey } from "./support.ts";
 
+/** What requests are sent by. Times in milliseconds. */
 export interface Connection {
   /** The origin, with a trailing path when the service stands below one; never `/v1`. */
   origin: string;

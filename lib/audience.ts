@@ -18,6 +18,7 @@ export function audienceIn(event: Pick<CloudEvent, "type"> & { audience?: unknow
   return new Set(event.audience.split(" "));
 }
 
+/** Whether an agent is one of those that an event is for. */
 export function isIn(audience: ReadonlySet<string>, { id, team_id }: Owned): boolean {
   return audience.has(id) || (team_id !== null && audience.has(team_id));
 }

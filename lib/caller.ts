@@ -21,6 +21,7 @@ interface Identity {
   expires_at: number;
 }
 
+/** A program, by one of its keys (spec: Authentication). */
 export interface AgentCaller extends Identity {
   kind: "agent";
   agent_id: string;
@@ -28,6 +29,7 @@ export interface AgentCaller extends Identity {
   key_id: string;
 }
 
+/** A person, by signing in (spec: Authentication). */
 export interface UserCaller extends Identity {
   kind: "user";
   user_id: string;
@@ -46,10 +48,12 @@ export function callerId(caller: Caller): string {
   return caller.kind === "agent" ? caller.agent_id : caller.user_id;
 }
 
+/** Whether operations for admins are open to it: an org admin, or an agent whose key has the scope. */
 export function isAdmin(caller: Caller): boolean {
   return caller.scopes.includes("admin");
 }
 
+/** Whether it has a scope; `admin` implies the others. */
 export function hasScope(caller: Caller, scope: Scope): boolean {
   return caller.scopes.includes(scope) || isAdmin(caller);
 }

@@ -26,6 +26,7 @@ export function newPassword(secrets: SecretBox, seed?: string): string {
   return secrets.random(NEW_PASSWORD_BYTES, "password", seed).toString("base64url");
 }
 
+/** What is stored of a password; computed on another thread. */
 export async function hashPassword(password: string, secrets: SecretBox): Promise<PasswordHash> {
   const salt = secrets.random(SALT_BYTES, "salt").toString("base64url");
   const hash: PasswordHash = { ...COST, salt, tag: "" };

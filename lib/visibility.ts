@@ -54,6 +54,7 @@ export interface Scoped {
   team_id: string | null;
 }
 
+/** Whether a caller may read a row, as `Access` says. */
 export function mayRead({ agent_ids, team_ids }: Access, { scope, agent_id, team_id }: Scoped): boolean {
   if (scope === "institutional") return true;
   if (agent_id !== null && agent_ids.includes(agent_id)) return true;

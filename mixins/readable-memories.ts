@@ -67,6 +67,7 @@ export function isOwn({ meta: { caller } }: Call, { agent_id, user_id }: Readabl
   return (caller.kind === "agent" ? agent_id : user_id) === callerId(caller);
 }
 
+/** Whether a memory still counts: neither forgotten nor expired. @param now in milliseconds */
 export function isStanding(
   { status, expires_at }: Pick<ReadableMemory, "status" | "expires_at">,
   now: number,

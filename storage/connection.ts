@@ -20,6 +20,7 @@ export interface StoredModel<T> {
   retired?: string[];
 }
 
+/** The record, on either driver. */
 export interface Store {
   /** mongoose's connection; each model is at `connection.model(name)`. */
   connection: Connection;

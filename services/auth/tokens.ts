@@ -37,6 +37,7 @@ export type Subject =
       auth_time?: number;
     };
 
+/** What signing in answers (api: Authentication). */
 export interface Token {
   access_token: string;
   token_type: "Bearer";

@@ -3,6 +3,7 @@ import type { TenantDocument } from "../../storage/collection.ts";
 import type { Model } from "../runtime.ts";
 import type { ConnectorKind, ConnectorMapping, ConnectorState } from "./connectors.contract.ts";
 
+/** Messages since the connector was made. */
 export interface Counts {
   received: number;
   accepted: number;

@@ -36,6 +36,7 @@ export interface Again extends Origin {
   received_at: number;
 }
 
+/** What a message that could not be mapped is by its connector's mapping of now. */
 export function mapAgain(
   doc: ConnectorDoc,
   { payload, received_at, ...origin }: Omit<Again, "tenant_id" | "registration_id">,

@@ -13,6 +13,7 @@ import { release } from "./settle.ts";
 /** What one claim hands out at most, in bytes of events; the first delivery always goes. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
+/** Who wants deliveries, how many, and under what lease. */
 export interface ClaimRequest {
   tenant_id: string;
   agent_id: string;
@@ -50,6 +51,7 @@ export interface Lease {
   due_at: Date;
 }
 
+/** Hands out ready deliveries under leases. */
 export interface Claims {
   /** Takes up to `limit` ready rows of an agent; `drained` tells that there were no more. */
   claim(request: ClaimRequest): Promise<{ deliveries: Claimed[]; drained: boolean }>;

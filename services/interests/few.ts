@@ -1,6 +1,7 @@
 /** None, one or several. Most often it is one, for which an array of its own would be most of the memory. */
 export type Few<Element extends object> = Element | Element[] | null;
 
+/** With one more; what it was before is not to be used again. */
 export function added<Element extends object>(few: Few<Element>, element: Element): Few<Element> {
   if (few === null) return element;
   if (!Array.isArray(few)) return [few, element];
@@ -19,6 +20,7 @@ export function removed<Element extends object>(few: Few<Element>, element: Elem
 
 const NONE: never[] = [];
 
+/** As a list, not to be changed. */
 export function all<Element extends object>(few: Few<Element>): readonly Element[] {
   if (few === null) return NONE;
   return Array.isArray(few) ? few : [few];

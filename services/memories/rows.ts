@@ -40,6 +40,7 @@ export interface Beginning
   at: Date;
 }
 
+/** A new row. @param windowMs how long it can be taken back once it expired */
 export function newMemory(given: NewMemory, { at, ...beginning }: Beginning, windowMs: number): MemoryDoc {
   const expires_at = dateOf(given.expires_at);
   const purge_at = purgeAt(expires_at, at, windowMs);
@@ -97,6 +98,7 @@ export function purgeAt(expires_at: Date | null, now: Date, windowMs: number): D
   return expires_at && new Date(Math.max(expires_at.getTime(), now.getTime()) + windowMs);
 }
 
+/** A time as stored; none where none was given. */
 export function dateOf(text: string | null | undefined): Date | null {
   return text ? new Date(text) : null;
 }

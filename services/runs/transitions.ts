@@ -18,6 +18,7 @@ import type { Snapshot, StepDef, StepProgress } from "./runs.model.ts";
 import type { Outcome } from "./shapes.contract.ts";
 import { untoldStale } from "./staleness.ts";
 
+/** What is noted of an attempt that begins. */
 export interface Start extends Doing {
   record_id: string;
   handoff_id: string | null;
@@ -43,6 +44,7 @@ export function start(run: RunState, step_key: string, given: Start): Change {
   return draft;
 }
 
+/** What is said of a step that is done, or of one of its criteria. */
 export interface Complete extends Doing {
   record_id: string;
   criterion_key: string | null;

@@ -47,6 +47,7 @@ export interface Weighed {
   chance: number;
 }
 
+/** What is the same for all candidates of a query. @param chance the cosine of unrelated texts */
 export function weigh(
   query: ParsedQuery,
   candidates: readonly Candidate[],

@@ -2,6 +2,7 @@ import type { PasswordHash } from "../../lib/password.ts";
 import type { UserState } from "./users.contract.ts";
 import type { UserDoc } from "./users.model.ts";
 
+/** The row of a person who was invited. */
 export function newUser(
   given: Pick<UserDoc, "email"> & { display_name?: string; role?: UserDoc["role"] },
   key: Pick<UserDoc, "_id" | "tenant_id">,
@@ -22,6 +23,7 @@ export function newUser(
   };
 }
 
+/** What other domains know of a person. */
 export function stateOf(user: UserDoc): UserState {
   const { _id, tenant_id, email, display_name, role, status, token_version } = user;
   return { id: _id, tenant_id, email, display_name, role, status, token_version };

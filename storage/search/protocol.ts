@@ -29,6 +29,7 @@ export type Expected =
   | "outranked"
   | "unmatched";
 
+/** What both legs bring to a query, to be ranked. Times in milliseconds. */
 export interface LegsAnswer<Candidates = Candidate[]> {
   candidates: Candidates;
   corpus: Corpus;
@@ -59,6 +60,7 @@ export interface Unembedded {
   text: string;
 }
 
+/** A vector for an entry; it is dropped where the entry's text has another hash by now. */
 export interface VectorRow {
   tenant_id: string;
   kind: SearchKind;

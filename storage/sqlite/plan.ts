@@ -19,6 +19,7 @@ export type Plan = {
   named: boolean;
 };
 
+/** Plans a filter by the columns and side tables that a table has. */
 export function planFilter(table: Table, filter: RawObject): Plan {
   const plan: Plan = { sql: "", params: [], exact: true, accesses: [], named: false };
   for (const key of Object.keys(filter)) {
