@@ -33,18 +33,12 @@ export interface BundleCandidate {
   facts: string[];
 }
 
+/** What `<domain>.for_bundle` answers. */
 export interface BundleLegAnswer {
   /** Best first. */
   items: BundleCandidate[];
   /** Why a leg of search did not answer; empty when all did. */
   degraded: string[];
-}
-
-const HALF_LIFE = 30 * 86_400_000;
-
-/** What is latest has a score too: 1 when new, half as much every 30 days. Times in milliseconds. */
-export function recentShare(at: number, now: number): number {
-  return 2 ** (-Math.max(0, now - at) / HALF_LIFE);
 }
 
 /** `vector`, `bm25` or `vector+bm25`. */

@@ -1,6 +1,7 @@
 import type { ActionSchema } from "moleculer";
 import type { BundleLeg, BundleLegAnswer } from "../../lib/bundle-leg.ts";
-import { recentShare, sourceOf } from "../../lib/bundle-leg.ts";
+import { sourceOf } from "../../lib/bundle-leg.ts";
+import { recentShare } from "../../lib/recency.ts";
 import type { SearchEntriesAnswer, SearchEntriesPage } from "../../lib/search-entry.ts";
 import type { EraseMemories } from "../../mixins/erase-memories.ts";
 import { idempotent } from "../runtime.ts";

@@ -2,10 +2,10 @@ import {
   type BundleCandidate,
   type BundleLeg,
   type BundleLegAnswer,
-  recentShare,
   sourceOf,
 } from "../../lib/bundle-leg.ts";
 import type { Call } from "../../lib/caller.ts";
+import { recentShare } from "../../lib/recency.ts";
 import type { SearchFind } from "../../lib/search-entry.ts";
 import { callerAccess } from "../../mixins/access.ts";
 import { idempotent } from "../runtime.ts";

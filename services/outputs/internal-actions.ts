@@ -3,10 +3,10 @@ import {
   type BundleCandidate,
   type BundleLeg,
   type BundleLegAnswer,
-  recentShare,
   sourceOf,
 } from "../../lib/bundle-leg.ts";
 import type { Call } from "../../lib/caller.ts";
+import { recentShare } from "../../lib/recency.ts";
 import type { SearchEntriesAnswer, SearchEntriesPage, SearchHit } from "../../lib/search-entry.ts";
 import { visibleTo } from "../../lib/visibility.ts";
 import { ownerAccess } from "../../mixins/access.ts";

@@ -1,3 +1,4 @@
+import { recentShare } from "../../lib/recency.ts";
 import type { Candidate, Corpus } from "../../lib/search-features.ts";
 import { USUAL_CHANCE } from "./chance.ts";
 import { type Features, featuresOf, weigh } from "./features.ts";
@@ -29,7 +30,6 @@ const AGE_WEIGHT = -0.5;
 const CITES_WEIGHT = 0.4;
 const SUPERSEDED_WEIGHT = -4;
 const SCOPE_WEIGHTS = { agent: 0, team: -0.1, institutional: -0.2 };
-const HALF_LIFE = 30 * 86_400_000;
 const MOST_CITES = 20;
 
 /** The weighted sum that the best candidate has as often when the query has an answer as when it has none. */
@@ -77,7 +77,7 @@ export function rank(
 
 function scored(candidate: Candidate, features: Features, now: number): Ranked {
   const { id, has, cosine, confidence, created_at, superseded } = candidate;
-  const recency = 2 ** (-Math.max(0, now - created_at) / HALF_LIFE);
+  const recency = recentShare(created_at, now);
   const content = contentOf(features);
   return {
     id,
