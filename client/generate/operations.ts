@@ -27,7 +27,7 @@ export function nameOf({ action }: Contract): [string, string] {
   return action.split(".").map(camel) as [string, string];
 }
 
-export function camel(name: string): string {
+function camel(name: string): string {
   return name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 

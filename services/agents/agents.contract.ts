@@ -3,10 +3,10 @@ import { nullable, oneOf, operation } from "../../lib/contract.ts";
 import { Description, Id, Name, page, partOf, Timestamp } from "../../lib/schema.ts";
 import { Type } from "../../lib/type.ts";
 
-export const AGENT_STATUSES = ["active", "inactive"] as const;
+const AGENT_STATUSES = ["active", "inactive"] as const;
 export type AgentStatus = (typeof AGENT_STATUSES)[number];
 
-export const DELIVERY_MODES = ["poll", "push", "sse"] as const;
+const DELIVERY_MODES = ["poll", "push", "sse"] as const;
 export type DeliveryMode = (typeof DELIVERY_MODES)[number];
 
 /** What other services are told of an agent. */

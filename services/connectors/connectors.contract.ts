@@ -4,14 +4,14 @@ import { Id, Name, page, SECRET, Timestamp } from "../../lib/schema.ts";
 import { Type } from "../../lib/type.ts";
 import { Mapping, Source } from "../ingest/ingest.contract.ts";
 
-export const CONNECTOR_KINDS = ["amqp091", "amqp10"] as const;
+const CONNECTOR_KINDS = ["amqp091", "amqp10"] as const;
 export type ConnectorKind = (typeof CONNECTOR_KINDS)[number];
 
 /**
  * What the nodes that run it last said. `retrying`: it could not connect, was cut off, or what it took cannot be
  * stored; it goes on by itself. `failed`: it cannot even be tried.
  */
-export const CONNECTOR_STATES = ["connecting", "consuming", "paused", "retrying", "failed"] as const;
+const CONNECTOR_STATES = ["connecting", "consuming", "paused", "retrying", "failed"] as const;
 export type ConnectorState = (typeof CONNECTOR_STATES)[number];
 
 const admin = { by: "any", scope: "admin" } as const;
@@ -57,7 +57,7 @@ const ConnectorMapping = Type.Object(
 /** What `compileMapping` takes besides the source. */
 export type ConnectorMapping = Static<typeof ConnectorMapping>;
 
-export const ConnectorView = Type.Object(
+const ConnectorView = Type.Object(
   {
     id: Id("con"),
     name: Name,

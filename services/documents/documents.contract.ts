@@ -90,7 +90,7 @@ export const Document = Type.Object(
   { title: "Document" },
 );
 
-export const Chunk = Type.Object(
+const Chunk = Type.Object(
   {
     chunk_id: Uuid("chunk"),
     document_id: Uuid("document"),

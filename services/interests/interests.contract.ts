@@ -3,7 +3,7 @@ import { Id, page, Timestamp } from "../../lib/schema.ts";
 import { FilterExpression, TypeGlob } from "../../lib/subscription.ts";
 import { Type } from "../../lib/type.ts";
 
-export const ENRICHMENT_DEPTHS = ["none", "shallow", "deep"] as const;
+const ENRICHMENT_DEPTHS = ["none", "shallow", "deep"] as const;
 export type EnrichmentDepth = (typeof ENRICHMENT_DEPTHS)[number];
 
 const access = { by: "any", scope: "receive" } as const;

@@ -4,17 +4,10 @@ import { TagsInput } from "../../lib/tags.ts";
 import { Type } from "../../lib/type.ts";
 import { MEMORY_SCOPES } from "../../lib/visibility.ts";
 
-export const MEMORY_TYPES = [
-  "episodic",
-  "semantic",
-  "procedural",
-  "entity",
-  "reflection",
-  "reasoning",
-] as const;
+const MEMORY_TYPES = ["episodic", "semantic", "procedural", "entity", "reflection", "reasoning"] as const;
 export type MemoryType = (typeof MEMORY_TYPES)[number];
 
-export const MEMORY_STATUSES = ["active", "forgotten", "superseded", "merged"] as const;
+const MEMORY_STATUSES = ["active", "forgotten", "superseded", "merged"] as const;
 export type MemoryStatus = (typeof MEMORY_STATUSES)[number];
 
 export const SORTS = ["created_at", "title", "confidence", "importance"] as const;
@@ -30,7 +23,7 @@ export const writer = { by: "any", scope: "memory:write" } as const;
 export const path = { id: Uuid("memory") };
 
 export const TypeOfMemory = oneOf(MEMORY_TYPES, { examples: ["semantic"], "x-value": true });
-export const ScopeOfMemory = oneOf(MEMORY_SCOPES, {
+const ScopeOfMemory = oneOf(MEMORY_SCOPES, {
   examples: ["agent"],
   description: "Who may read it: its owner, the team too, all of the tenant. It only ever widens.",
 });

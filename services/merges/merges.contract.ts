@@ -3,7 +3,7 @@ import { Id, page, Timestamp, Uuid } from "../../lib/schema.ts";
 import { Type } from "../../lib/type.ts";
 import { Content, reader, writer } from "../memories/memories.contract.ts";
 
-export const MERGE_STATUSES = ["open", "resolved", "rejected"] as const;
+const MERGE_STATUSES = ["open", "resolved", "rejected"] as const;
 export type MergeStatus = (typeof MERGE_STATUSES)[number];
 
 const path = { id: Uuid("merge_proposal") };

@@ -2,7 +2,7 @@ import { oneOf, operation } from "../../lib/contract.ts";
 import { Id, Name, page, Timestamp, Uuid } from "../../lib/schema.ts";
 import { Type } from "../../lib/type.ts";
 
-export const PROJECT_STATUSES = ["active", "completed", "archived"] as const;
+const PROJECT_STATUSES = ["active", "completed", "archived"] as const;
 export type ProjectStatus = (typeof PROJECT_STATUSES)[number];
 
 /** What stands as `project_id` elsewhere. */

@@ -4,7 +4,7 @@ import { Id, Timestamp, Uuid } from "../../lib/schema.ts";
 import { Type } from "../../lib/type.ts";
 import { COMPLETION_MODES, StepKey, shownStepFields } from "../templates/templates.contract.ts";
 
-export const STEP_STATUSES = ["blocked", "ready", "in_progress", "completed", "skipped"] as const;
+const STEP_STATUSES = ["blocked", "ready", "in_progress", "completed", "skipped"] as const;
 export type StepStatus = (typeof STEP_STATUSES)[number];
 
 export const RUN_STATUSES = ["active", "completed", "closed"] as const;

@@ -4,7 +4,6 @@ import { Description, Name, Timestamp, Uuid } from "../../lib/schema.ts";
 import { Type } from "../../lib/type.ts";
 
 export const COMPLETION_MODES = ["attestation", "handoff_accepted"] as const;
-export type CompletionMode = (typeof COMPLETION_MODES)[number];
 
 const MOST_STEPS = 500;
 

@@ -26,7 +26,7 @@ const Slug = Type.String({
   examples: ["acme"],
 });
 
-export const Tenant = Type.Object(
+const Tenant = Type.Object(
   {
     id: Id("tn"),
     slug: Slug,

@@ -5,7 +5,7 @@ import { Type } from "../../lib/type.ts";
 export const ROLES = ["admin", "member"] as const;
 export type Role = (typeof ROLES)[number];
 
-export const USER_STATUSES = ["active", "disabled"] as const;
+const USER_STATUSES = ["active", "disabled"] as const;
 export type UserStatus = (typeof USER_STATUSES)[number];
 
 /** What other services are told of a user. */
