@@ -11,13 +11,15 @@ export function percentile(values: readonly number[], p: number): number {
   return sorted[Math.max(0, Math.ceil(sorted.length * p) - 1)] ?? Number.NaN;
 }
 
+const COMMITS = 200;
+
 /** This disk's median time of a 4 KB append and fdatasync, in milliseconds: what one commit costs at the least. */
-export function commitMilliseconds(folder: string, rounds = 200): number {
+export function commitMilliseconds(folder: string): number {
   const file = join(folder, "commit.probe");
   const fd = openSync(file, "w");
   const page = Buffer.alloc(4096, 1);
   const times: number[] = [];
-  for (let i = 0; i < rounds; i++) {
+  for (let i = 0; i < COMMITS; i++) {
     const start = performance.now();
     writeSync(fd, page);
     fdatasyncSync(fd);

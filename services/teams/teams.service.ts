@@ -21,7 +21,7 @@ export const teamsService: ServiceFactory = ({ store }) => {
         } catch (err) {
           if (!isDuplicateKey(err)) throw err;
           const holder = await teams.findOne(tenant_id, { name });
-          const details = { field: "name", existing_resource_id: holder?._id };
+          const details = { field: "name", existing_resource_id: holder?._id ?? null };
           throw new Fault("conflict", `There is a team with the name "${name}" already.`, details);
         }
       }),

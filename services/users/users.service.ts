@@ -23,7 +23,7 @@ export const usersService: ServiceFactory = ({ store, secrets }) => {
     } catch (err) {
       if (!isDuplicateKey(err)) throw err;
       const holder = await users.findOne(row.tenant_id, { email: row.email });
-      const details = { field: "email", existing_resource_id: holder?._id };
+      const details = { field: "email", existing_resource_id: holder?._id ?? null };
       throw new Fault("conflict", `There is a user with the e-mail ${row.email} already.`, details);
     }
   }

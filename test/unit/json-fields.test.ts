@@ -17,12 +17,12 @@ async function* inParts(bytes: Buffer, lengths: number[]): AsyncGenerator<Buffer
   }
 }
 
-async function read(json: string | Buffer, fields: string[], lengths = [7], most = 100_000) {
+async function read(json: string | Buffer, fields: string[], lengths = [7]) {
   const taken: Record<string, string> = {};
   const rest = await takeFields(
     inParts(Buffer.from(json), lengths),
     new Set(fields),
-    most,
+    100_000,
     async (field, text) => {
       const parts: Buffer[] = [];
       for await (const part of toUtf8(unescaped(text))) parts.push(part);

@@ -13,7 +13,8 @@ const hex = (secret: string, text: string | Buffer) =>
   createHmac("sha256", secret).update(text).digest("hex");
 
 /** What Standard Webhooks' own library signs. */
-function standard(at = NOW, secret = SECRET, id = "msg_1"): Record<string, string> {
+function standard(at = NOW, secret = SECRET): Record<string, string> {
+  const id = "msg_1";
   return {
     "webhook-id": id,
     "webhook-timestamp": String(Math.floor(at / SECONDS)),
@@ -21,9 +22,9 @@ function standard(at = NOW, secret = SECRET, id = "msg_1"): Record<string, strin
   };
 }
 
-function stripe(at = NOW, secret = SECRET): Record<string, string> {
+function stripe(at = NOW): Record<string, string> {
   const t = Math.floor(at / SECONDS);
-  return { "stripe-signature": `t=${t},v1=${hex(secret, `${t}.${BODY}`)},v0=${"0".repeat(64)}` };
+  return { "stripe-signature": `t=${t},v1=${hex(SECRET, `${t}.${BODY}`)},v0=${"0".repeat(64)}` };
 }
 
 const verify = (headers: DeliveryHeaders, secrets = [SECRET], body: Uint8Array = BODY) =>
