@@ -2,10 +2,11 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import type { Operation } from "../../lib/contract.ts";
-import { FAULTS, type FaultCode } from "../../lib/faults.ts";
+import { FAULTS } from "../../lib/faults.ts";
 import type { StreamHandler } from "../../services/gateway/exchange.ts";
 import { systemOperations } from "../../services/system/system.contract.ts";
 import { startGateway, type TestGateway } from "../support/gateway.ts";
+import { LARGE_BODY, REFUSALS, type SentRequest } from "../support/refusals.ts";
 import { settle } from "../support/settle.ts";
 import { things } from "../support/things.ts";
 
@@ -28,15 +29,6 @@ const streamUntilClosed: StreamHandler = async ({ res }) => {
   await once(res, "close");
 };
 
-interface Refusal {
-  method?: string;
-  path: string;
-  token?: string | null;
-  type?: string | null;
-  body?: string | Buffer;
-  headers?: Record<string, string>;
-}
-
 async function send({
   method = "POST",
   path,
@@ -44,7 +36,7 @@ async function send({
   type = "application/json",
   body,
   headers,
-}: Refusal) {
+}: SentRequest) {
   const all: Record<string, string> = { ...headers };
   if (token) all.authorization = `Bearer ${token}`;
   if (type && body !== undefined) all["content-type"] = type;
@@ -63,166 +55,6 @@ async function send({
     body: text.startsWith("{") ? JSON.parse(text) : null,
   };
 }
-
-const big = JSON.stringify({ name: "x".repeat(1_100_000) });
-
-const REFUSALS: [string, Refusal, FaultCode, Record<string, unknown>][] = [
-  [
-    "a path that is not there",
-    { path: "/nothing" },
-    "not_found",
-    { resource_type: "path", resource_id: "/v1/nothing" },
-  ],
-  [
-    "a path outside the version",
-    { method: "GET", path: "/status/x" },
-    "not_found",
-    { resource_type: "path" },
-  ],
-  [
-    "a path that cannot be decoded",
-    { method: "GET", path: "/things/%ff" },
-    "validation_failed",
-    { field: "path" },
-  ],
-  [
-    "a query that cannot be decoded",
-    { method: "GET", path: "/things?limit=%zz" },
-    "validation_failed",
-    { field: "query" },
-  ],
-  [
-    "a wrong method",
-    { method: "PUT", path: "/things" },
-    "method_not_allowed",
-    { allow: ["POST", "GET", "HEAD"] },
-  ],
-  [
-    "OPTIONS",
-    { method: "OPTIONS", path: "/things" },
-    "method_not_allowed",
-    { allow: ["POST", "GET", "HEAD"] },
-  ],
-  [
-    "a wrong method of a path with an id",
-    { path: "/things/ch_1" },
-    "method_not_allowed",
-    { allow: ["GET", "PATCH", "DELETE", "HEAD"] },
-  ],
-  ["no token", { path: "/things", token: null, body: "{" }, "authentication_failed", {}],
-  ["a token that is not known", { path: "/things", token: "eve" }, "authentication_failed", {}],
-  [
-    "a missing scope, whatever the body",
-    { path: "/things", token: "bob", body: "{" },
-    "insufficient_scope",
-    { required_scope: "send" },
-  ],
-  ["an agent where people are asked for", { path: "/things/people" }, "forbidden", {}],
-  [
-    "no content type",
-    { path: "/things", type: "", body: Buffer.from("{}") },
-    "unsupported_media_type",
-    { value: "" },
-  ],
-  [
-    "another content type",
-    { path: "/things", type: "text/plain", body: "{}" },
-    "unsupported_media_type",
-    { value: "text/plain", expected: ["application/json"] },
-  ],
-  [
-    "a packed body",
-    { path: "/things", body: "{}", headers: { "content-encoding": "gzip" } },
-    "unsupported_media_type",
-    { value: "gzip" },
-  ],
-  [
-    "a body over the limit",
-    { path: "/things", body: big },
-    "payload_too_large",
-    { actual_size: big.length, max_size: 1_048_576 },
-  ],
-  [
-    "malformed JSON",
-    { path: "/things", body: '{"name":' },
-    "validation_failed",
-    { field: "", expected: "JSON" },
-  ],
-  [
-    "JSON that is not UTF-8",
-    { path: "/things", body: Buffer.from([0x22, 0xff, 0x22]) },
-    "validation_failed",
-    { expected: "JSON" },
-  ],
-  [
-    "JSON that is nested too deep",
-    { path: "/things", body: `{"name":${"[".repeat(100_000)}${"]".repeat(100_000)}}` },
-    "validation_failed",
-    { expected: "JSON" },
-  ],
-  [
-    "an array for an object",
-    { path: "/things", body: "[1]" },
-    "validation_failed",
-    { field: "", expected: "object" },
-  ],
-  [
-    "null for an object",
-    { path: "/things", body: "null" },
-    "validation_failed",
-    { field: "", expected: "object" },
-  ],
-  ["a missing field", { path: "/things", body: "{}" }, "validation_failed", { field: "name", value: null }],
-  [
-    "a field of another type",
-    { path: "/things", body: '{"name":7}' },
-    "validation_failed",
-    { field: "name", value: 7, expected: "string", example: "lamp" },
-  ],
-  [
-    "a field out of range",
-    { path: "/things", body: '{"name":"a","size":10}' },
-    "validation_failed",
-    { field: "size", value: 10 },
-  ],
-  [
-    "an unknown field where the contract is strict",
-    { path: "/things/strict", body: '{"name":"a","more":1}' },
-    "validation_failed",
-    { field: "more" },
-  ],
-  ["a malformed id", { method: "GET", path: "/things/nope" }, "validation_error", { field: "thing_id" }],
-  [
-    "an id that is not there",
-    { method: "GET", path: "/things/ch_1" },
-    "not_found",
-    { resource_type: "thing", resource_id: "ch_1" },
-  ],
-  [
-    "a query value of another type",
-    { method: "GET", path: "/things?limit=many" },
-    "validation_failed",
-    { field: "limit", value: "many" },
-  ],
-  [
-    "an empty query value",
-    { method: "GET", path: "/things?limit=" },
-    "validation_failed",
-    { field: "limit" },
-  ],
-  [
-    "a query value out of range",
-    { method: "GET", path: "/things?limit=6" },
-    "validation_failed",
-    { field: "limit", value: 6 },
-  ],
-  [
-    "a query parameter that is repeated",
-    { method: "GET", path: "/things?limit=1&limit=2" },
-    "validation_failed",
-    { field: "limit" },
-  ],
-];
 
 describe("a refusal", () => {
   test.each(REFUSALS)("of %s", async (_name, refusal, code, details) => {
@@ -269,7 +101,9 @@ describe("a refusal", () => {
   });
 
   test("leaves the connection usable, also when the body was not read", async () => {
-    const answers = await Promise.all(Array.from({ length: 5 }, () => send({ path: "/things", body: big })));
+    const answers = await Promise.all(
+      Array.from({ length: 5 }, () => send({ path: "/things", body: LARGE_BODY })),
+    );
     expect(answers.map(({ status }) => status)).toEqual([413, 413, 413, 413, 413]);
     expect((await send({ path: "/things", body: '{"name":"after"}' })).status).toBe(201);
   });
