@@ -16,7 +16,7 @@ import {
   updateAgent,
 } from "./agents.contract.ts";
 import { type AgentDoc, AgentModel } from "./agents.model.ts";
-import { changesOf, firstAgent, newAgent, present, type Settings, stateOf } from "./agents.rows.ts";
+import { changesOf, firstAgent, newAgent, present, type Settings, stateOf } from "./rows.ts";
 
 interface AgentKey {
   tenant_id: string;

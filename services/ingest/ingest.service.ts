@@ -1,7 +1,7 @@
 import type { ServiceFactory } from "../runtime.ts";
+import { receiveActions } from "./receive.ts";
+import { registerActions } from "./register.ts";
 import { WebhookModel } from "./webhooks.model.ts";
-import { receiveActions } from "./webhooks.receive.ts";
-import { registerActions } from "./webhooks.register.ts";
 
 /** The inlet for what other systems send over HTTP (spec: Events 3). */
 export const ingestService: ServiceFactory = (runtime) => {

@@ -5,9 +5,9 @@ import { newId } from "../../lib/ids.ts";
 import { hashPassword, isPassword, newPassword } from "../../lib/password.ts";
 import { isDuplicateKey } from "../../storage/collection.ts";
 import { action, idempotent, internal, type ServiceFactory } from "../runtime.ts";
+import { newUser, present, stateOf } from "./rows.ts";
 import { createUser, listUsers, updateUser } from "./users.contract.ts";
 import { type UserDoc, UserModel } from "./users.model.ts";
-import { newUser, present, stateOf } from "./users.rows.ts";
 
 interface UserKey {
   tenant_id: string;

@@ -2,9 +2,9 @@ import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { SecretBox } from "../../lib/secrets.ts";
 import { newSigningSecret, sealSigningSecret, secretsAt } from "../../mixins/signing-secrets.ts";
-import { idOfBody } from "../../services/ingest/webhooks.body-id.ts";
-import { WebhookLimits } from "../../services/ingest/webhooks.limits.ts";
-import { webhookPath } from "../../services/ingest/webhooks.rows.ts";
+import { idOfBody } from "../../services/ingest/body-id.ts";
+import { WebhookLimits } from "../../services/ingest/limits.ts";
+import { webhookPath } from "../../services/ingest/rows.ts";
 
 const HOUR = 60 * 60 * 1000;
 const NOON = Date.UTC(2026, 0, 31, 12);

@@ -10,13 +10,13 @@ import type { TenantCollection } from "../../storage/collection.ts";
 import type { BatchAnswer } from "../events/publish-answers.ts";
 import { action, idempotent, type Runtime } from "../runtime.ts";
 import type { TenantState } from "../tenants/tenants.contract.ts";
+import { digestOf, idOfBody } from "./body-id.ts";
 import { FORM, formPayload } from "./form.ts";
 import * as contract from "./ingest.contract.ts";
+import { WebhookLimits } from "./limits.ts";
 import type { Mapped, Receipt } from "./mapping.ts";
-import { digestOf, idOfBody } from "./webhooks.body-id.ts";
-import { WebhookLimits } from "./webhooks.limits.ts";
+import { idOfSender, keptHeaders, mappingOf, webhookPath } from "./rows.ts";
 import type { WebhookDoc } from "./webhooks.model.ts";
-import { idOfSender, keptHeaders, mappingOf, webhookPath } from "./webhooks.rows.ts";
 
 /** As many as a tenant may register: what an unsigned request can make the service try. */
 export const MOST_WEBHOOKS = 50;

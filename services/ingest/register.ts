@@ -8,9 +8,9 @@ import { action, type Runtime } from "../runtime.ts";
 import { originOf } from "../tenants/origin.ts";
 import type { TenantState } from "../tenants/tenants.contract.ts";
 import * as contract from "./ingest.contract.ts";
+import { MOST_WEBHOOKS } from "./receive.ts";
+import { idOfSender, mappingOf, present, webhookPath } from "./rows.ts";
 import type { WebhookDoc } from "./webhooks.model.ts";
-import { MOST_WEBHOOKS } from "./webhooks.receive.ts";
-import { idOfSender, mappingOf, present, webhookPath } from "./webhooks.rows.ts";
 
 /** The part of the ingest service that a tenant's admins talk to. */
 export function registerActions(
