@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
 
 const TIME_DIGITS = 9;
-const COUNT_DIGITS = 4;
+/** All pairs of digits in order: a count is two of them. */
+const PAIRS = Array.from({ length: 36 ** 2 }, (_, i) => i.toString(36).padStart(2, "0"));
 
 /** What a position at or after a time in milliseconds begins with at the least. */
 export function positionFrom(ms: number): string {
@@ -25,8 +26,8 @@ export function positionMaker(): (ms: number) => string {
   };
   return (now) => {
     if (now > last) advance(now);
-    else if (++count === 36 ** COUNT_DIGITS) advance(last + 1);
-    return `${prefix}${count.toString(36).padStart(COUNT_DIGITS, "0")}${node}`;
+    else if (++count === PAIRS.length ** 2) advance(last + 1);
+    return `${prefix}${PAIRS[Math.floor(count / PAIRS.length)]}${PAIRS[count % PAIRS.length]}${node}`;
   };
 }
 
