@@ -103,6 +103,7 @@ export const extend = operation({
   access: receiver,
   body: { ...deliveryIds, seconds: Type.Integer({ minimum: 1, maximum: 43_200 }) },
   results: { 200: Type.Object({ extended: Type.Integer() }) },
+  mcp: { idempotent: true },
 });
 
 export const stream = operation({

@@ -82,10 +82,9 @@ export const publishEvent = operation({
   results: { 202: Type.Union([PublishResult, BatchResult]), 200: PublishResult },
   errors: ["invalid_event", "payload_too_large", "unsupported_media_type", "service_unavailable"],
   mcp: {
-    idempotent: true,
     description:
-      "One CloudEvent. It is durable once it is accepted; an `id` that is known is answered `duplicate` and published " +
-      "no second time. The types `service.*` and `memory.cited` are the service's own.",
+      "One CloudEvent: `type` and `data` will do. It is durable once it is accepted; an `id` that is known is answered " +
+      "`duplicate` and published no second time. The types `service.*` and `memory.cited` are the service's own.",
   },
 });
 

@@ -25,12 +25,12 @@ export class HttpServer {
     this.#server = createServer({ requireHostHeader: false }, (req, res) => {
       if (req.headers.host === undefined && req.httpVersion === "1.1")
         refuse(req.socket, "has no Host header");
-      else handle(req, res);
+      else handle(originForm(req), res);
     });
     this.#server.keepAliveTimeout = KEEP_ALIVE_MS;
     this.#server.on("clientError", (err, socket) => refuse(socket as Socket, reasonOf(err)));
     // An Expect that is not known is no reason not to answer; without a listener Node sends a bare 417.
-    this.#server.on("checkExpectation", handle);
+    this.#server.on("checkExpectation", (req, res) => handle(originForm(req), res));
   }
 
   /** @throws ListenError naming what is wrong with the port. */
@@ -65,6 +65,17 @@ export class HttpServer {
     });
     return this.#closed;
   }
+}
+
+/** A proxy may name the whole address in the request line (RFC 9112, 3.2.2): the origin is this one, whatever it says. */
+function originForm(req: IncomingMessage): IncomingMessage {
+  const { url = "/" } = req;
+  if (url.startsWith("/")) return req;
+  const [origin] = /^https?:\/\/[^/?#]+/i.exec(url) ?? [];
+  if (origin === undefined) return req;
+  const rest = url.slice(origin.length);
+  req.url = rest.startsWith("/") ? rest : `/${rest}`;
+  return req;
 }
 
 function reasonOf({ code }: NodeJS.ErrnoException): string {

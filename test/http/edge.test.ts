@@ -253,6 +253,17 @@ describe("the page of the API", () => {
   );
 });
 
+test.each([
+  ["http://shop.example/v1/things/missing?limit=1", 401],
+  ["HTTPS://shop.example:8443/healthz", 200],
+])("a proxy's whole address, %s, is its path", async (target, status) => {
+  const { head } = await exchange(
+    `GET ${target} HTTP/1.1\r\nHost: shop.example\r\nConnection: close\r\n\r\n`,
+  );
+  const same = await fetch(gateway.root + (new URL(target).pathname + new URL(target).search));
+  expect([Number(head.split(" ")[1]), same.status]).toEqual([status, status]);
+});
+
 test("nothing is written into an answer that has begun", async () => {
   const socket = connect(Number(new URL(gateway.root).port), "127.0.0.1");
   let received = "";

@@ -10,7 +10,14 @@ import { startServer, type TestServer } from "../support/server.ts";
 
 const SUITE = join(import.meta.dirname, "../../node_modules/@modelcontextprotocol/conformance/dist/index.js");
 const EXCEPTIONS = join(import.meta.dirname, "../fixtures/mcp-conformance.yml");
-const APPLIES = ["server-initialize", "ping", "tools-list", "resources-list", "dns-rebinding-protection"];
+const APPLIES = [
+  "server-initialize",
+  "ping",
+  "tools-list",
+  "resources-list",
+  "prompts-list",
+  "dns-rebinding-protection",
+];
 
 let server: TestServer;
 let door: Server;

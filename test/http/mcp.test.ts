@@ -147,6 +147,7 @@ describe("resources", () => {
       "afferent://outputs/{id}",
       "afferent://handoffs/{id}",
       "afferent://bundles/{id}",
+      "afferent://runs/{id}",
     ]);
     const memory = await mcp.call("memories_create", { ...MEMORY, title: "Read me" });
     const output = await mcp.call("outputs_save", { title: "Notes", body: "# Notes\n" });

@@ -35,6 +35,8 @@ export async function connectMcp(
   const url = new URL(`${server.root}/mcp${query && `?${query}`}`);
   const requestInit = { headers: { authorization: `Bearer ${token}` } };
   await client.connect(new StreamableHTTPClientTransport(url, { requestInit }));
+  // From here on the client holds what tools give to their output schemas.
+  await client.listTools();
   const call = (name: string, args: Record<string, unknown> = {}) =>
     client.callTool({ name, arguments: args }) as Promise<CallToolResult>;
   return {

@@ -6,7 +6,7 @@ export type Arguments = Record<string, unknown>;
 
 const TYPES: Record<string, string> = { cloudevents: "application/cloudevents+json" };
 
-/** A tool's arguments as the request over HTTP that they stand for. Names the operation does not have go nowhere. */
+/** Arguments as the request over HTTP that they stand for. Names the operation does not have go nowhere. */
 export function requestOf(op: Operation, given: Arguments, idempotency_key?: string): Asked {
   const { path = {}, query = {}, body } = op;
   // Where a field may stand in the query or the body, it stands in the body.
@@ -20,13 +20,12 @@ export function requestOf(op: Operation, given: Arguments, idempotency_key?: str
   };
   if (!body) return asked;
   asked.headers["content-type"] = TYPES[op.consumes ?? "json"] ?? "application/json";
-  asked.body = JSON.stringify(op.wholeBody ? given : pick(given, Object.keys(body), true));
+  asked.body = JSON.stringify(op.wholeBody ? given : pick(given, Object.keys(body)));
   return asked;
 }
 
-/** Null says something in a body only; elsewhere models write it for what they leave out. */
-function pick(given: Arguments, names: string[], nulls = false): Arguments {
-  const there = names.filter((name) => given[name] !== undefined && (nulls || given[name] !== null));
+function pick(given: Arguments, names: string[]): Arguments {
+  const there = names.filter((name) => given[name] !== undefined);
   return Object.fromEntries(there.map((name) => [name, given[name]]));
 }
 

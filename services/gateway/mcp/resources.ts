@@ -39,6 +39,12 @@ const KINDS = [
     mimeType: MARKDOWN,
     description: "The brief of a bundle: what was gathered for a task.",
   },
+  {
+    name: "run",
+    action: "runs.status_document",
+    mimeType: MARKDOWN,
+    description: "Where a run stands: its steps, what made them done and what they brought forth.",
+  },
 ] as const;
 
 const PLURALS: Record<string, string> = { memory: "memories" };
@@ -62,10 +68,21 @@ function rootOf(name: string): string {
 export function find(kinds: readonly Kind[], uri: string): { kind: Kind; id: string } | null {
   for (const kind of kinds) {
     const root = rootOf(kind.template.name);
-    const id = uri.slice(root.length);
-    if (uri.startsWith(root) && /^[\w-]+$/.test(id)) return { kind, id };
+    if (!uri.startsWith(root)) continue;
+    const id = decoded(uri.slice(root.length));
+    return id === null ? null : { kind, id };
   }
   return null;
+}
+
+/** An id, or a slug, which may have letters of any script. */
+function decoded(text: string): string | null {
+  try {
+    const id = decodeURIComponent(text);
+    return /^[\p{L}\p{M}\p{N}_-]+$/u.test(id) ? id : null;
+  } catch {
+    return null;
+  }
 }
 
 /** What was read, as a resource: of an output its text alone. */
@@ -79,6 +96,7 @@ export function toContents(uri: string, { template }: Kind, answer: Text): ReadR
 export const LISTED = [
   {
     action: "handoffs.list",
+    given: {},
     items: (answer: Json) => answer as unknown as Json[],
     resource: (row: Json): Resource => ({
       uri: `${rootOf("handoff")}${row.id}`,
@@ -89,6 +107,7 @@ export const LISTED = [
   },
   {
     action: "outputs.list",
+    given: {},
     items: (answer: Json) => answer.outputs as Json[],
     resource: (row: Json): Resource => ({
       uri: `${rootOf("output")}${row.id}`,
@@ -96,6 +115,16 @@ export const LISTED = [
       title: String(row.title),
       mimeType: MARKDOWN,
       size: Number(row.byte_size),
+    }),
+  },
+  {
+    action: "runs.list",
+    given: { status: "active" },
+    items: (answer: Json) => answer as unknown as Json[],
+    resource: (row: Json): Resource => ({
+      uri: `${rootOf("run")}${row.id}`,
+      name: clip(String(row.goal)),
+      mimeType: MARKDOWN,
     }),
   },
 ] as const;

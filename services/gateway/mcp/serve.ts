@@ -9,7 +9,7 @@ import { Fault } from "../../../lib/faults.ts";
 import type { Runtime } from "../../runtime.ts";
 import type { StreamHandler } from "../exchange.ts";
 import { INFO } from "../openapi-parts.ts";
-import type { Offer, Session } from "./server.ts";
+import type { Offer, Session } from "./session.ts";
 import { choose, type OperationTool, toolsOf } from "./tools.ts";
 
 /** Names of this machine: what runs on it may be a page of a client of MCP. */

@@ -3,6 +3,7 @@ import type { Caller } from "../../../lib/caller.ts";
 import type { Operation } from "../../../lib/contract.ts";
 import { Fault, isFault } from "../../../lib/faults.ts";
 import { authorize, isRefusedInBand } from "../access.ts";
+import { inputSchema, outputSchema } from "./schemas.ts";
 
 /** An operation as MCP offers it. */
 export interface OperationTool {
@@ -63,12 +64,14 @@ export function isOffered(op: Operation, caller: Caller): boolean {
 function describe(op: Operation): Tool {
   const { summary, mcp } = op;
   const description = (typeof mcp === "object" ? mcp.description : undefined) ?? op.description;
+  const output = outputSchema(op);
   return {
     name: op.action.replace(".", "_"),
     title: summary,
     description: description ? `${summary}. ${description}` : `${summary}.`,
     inputSchema: inputSchema(op),
-    annotations: { title: summary, ...hints(op) },
+    ...(output && { outputSchema: output }),
+    annotations: hints(op),
   };
 }
 
@@ -82,25 +85,4 @@ function hints({ method, mcp, takes }: Operation): Tool["annotations"] {
     idempotentHint: given.idempotent ?? (readOnlyHint || method !== "POST"),
     openWorldHint: false,
   };
-}
-
-interface ObjectSchema {
-  properties?: Record<string, unknown>;
-  required?: string[];
-}
-
-/** The fields of path, query and body side by side; a body that is one object without a name is its own fields. */
-function inputSchema(op: Operation): Tool["inputSchema"] {
-  const whole = op.wholeBody ? (Object.values(op.body ?? {})[0] as unknown as ObjectSchema) : undefined;
-  const { properties, required } = whole ?? {
-    properties: { ...op.path, ...op.query, ...op.body },
-    required: op.params.required as string[] | undefined,
-  };
-  return plain({ type: "object", properties, ...(required?.length && { required }) });
-}
-
-/** Without what only this service reads (`x-identifier`, `x-value`) and TypeBox's own marks. */
-function plain(schema: object): Tool["inputSchema"] {
-  const text = JSON.stringify(schema, (key, value) => (key.startsWith("x-") ? undefined : value));
-  return JSON.parse(text) as Tool["inputSchema"];
 }

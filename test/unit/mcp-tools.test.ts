@@ -1,0 +1,62 @@
+import { describe, expect, test } from "@jest/globals";
+import { Ajv } from "ajv";
+import { operations } from "../../services/contracts.ts";
+import { withoutNulls } from "../../services/gateway/mcp/schemas.ts";
+import { toolsOf } from "../../services/gateway/mcp/tools.ts";
+import type { JsonSchema } from "../../services/gateway/openapi-schemas.ts";
+
+const all = [...toolsOf(operations).values()];
+const schemaOf = (name: string) => toolsOf(operations).get(name)?.tool.inputSchema as JsonSchema;
+
+/** Whether null stands anywhere in a schema. */
+const hasNull = (schema: unknown) => /"null"/.test(JSON.stringify(schema));
+
+describe("the tools", () => {
+  test.each(all.map(({ op, tool }) => [tool.name, op, tool] as const))("%s", (name, op, tool) => {
+    expect(name).toMatch(/^[a-z]+_[a-z_]+$/);
+    expect(tool.description?.length).toBeGreaterThan(10);
+    const ajv = new Ajv({ strictTypes: false, formats: {}, validateFormats: false, allowUnionTypes: true });
+    ajv.compile(tool.inputSchema);
+    if (op.method !== "PATCH") expect(hasNull(tool.inputSchema)).toBe(false);
+    const isText = Boolean(op.produces || op.alsoProduces) || Object.values(op.results).includes(null);
+    expect(tool.outputSchema === undefined).toBe(isText);
+    if (!tool.outputSchema) return;
+    ajv.compile(tool.outputSchema);
+    expect(["object", "array"]).toContain(tool.outputSchema.type);
+    expect(JSON.stringify(tool.outputSchema)).not.toMatch(/"(examples|x-\w+)":/);
+  });
+
+  test("are no more than an agent can read", () => {
+    const shown = all.map(({ tool: { outputSchema: _, ...rest } }) => rest);
+    expect(JSON.stringify(shown).length).toBeLessThan(80_000);
+  });
+});
+
+describe("nulls", () => {
+  test.each([
+    ["where a text is expected", "memories_list", { scope: null, limit: 5 }, { limit: 5 }],
+    ["where over HTTP null is a value", "memories_search", { query: "a", project_id: null }, { query: "a" }],
+    [
+      "within an object",
+      "bundles_assemble",
+      { caps: { memories: null, outputs: 1 } },
+      { caps: { outputs: 1 } },
+    ],
+    [
+      "within the objects of a list",
+      "runs_create",
+      { goal: "g", steps: [{ step_key: "a", title: null }] },
+      { goal: "g", steps: [{ step_key: "a" }] },
+    ],
+  ])("%s are left out", (_, tool, given, left) => {
+    expect(withoutNulls(schemaOf(tool), given)).toEqual(left);
+  });
+
+  test.each([
+    ["where a change clears", "memories_update", { id: "1", tags: null, expires_at: null }],
+    ["in what may be anything", "events_publish", { type: "a", data: { n: null, list: [null] } }],
+    ["in what the schema does not know", "memories_create", { unknown: null, metadata: { a: null } }],
+  ])("%s stay", (_, tool, given) => {
+    expect(withoutNulls(schemaOf(tool), given)).toEqual(given);
+  });
+});
