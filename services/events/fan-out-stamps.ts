@@ -71,8 +71,11 @@ export class FanOutStamps {
  * may be fanned out before it was accepted.
  */
 function together(stamps: Stamp[]): Write[] {
-  const groups = Map.groupBy(stamps, ({ entry, matched }) => `${entry.tenant_id} ${matched}`);
-  return [...groups.values()].map((group) => {
+  const tenants = Map.groupBy(stamps, ({ entry }) => entry.tenant_id);
+  const groups = [...tenants.values()].flatMap((own) => [
+    ...Map.groupBy(own, ({ matched }) => matched).values(),
+  ]);
+  return groups.map((group) => {
     const { entry, matched, at } = group.at(-1) as Stamp;
     const { tenant_id } = entry;
     const ids = group.map((stamp) => stamp.entry.event_id);

@@ -24,7 +24,8 @@ interface SeenRequest extends IncomingMessage {
 /** Measures, traces and logs every request of the gateway. */
 export class RequestObserver {
   readonly #runtime: Runtime;
-  readonly #durations = new Map<string, { observe(seconds: number): void }>();
+  /** Of each operation by the first digit of the status. */
+  readonly #durations = new Map<Operation | null, { observe(seconds: number): void }[]>();
 
   constructor(runtime: Runtime) {
     this.#runtime = runtime;
@@ -67,14 +68,17 @@ export class RequestObserver {
   }
 
   #duration(op: Operation | null, status: number) {
-    const operation = op?.action ?? "none";
-    const key = `${operation} ${status}`;
-    let duration = this.#durations.get(key);
-    if (!duration) {
-      duration = metrics.requestSeconds.labels({ operation, status: `${Math.floor(status / 100)}xx` });
-      this.#durations.set(key, duration);
+    const statusClass = Math.floor(status / 100);
+    let durations = this.#durations.get(op);
+    if (!durations) {
+      durations = [];
+      this.#durations.set(op, durations);
     }
-    return duration;
+    durations[statusClass] ??= metrics.requestSeconds.labels({
+      operation: op?.action ?? "none",
+      status: `${statusClass}xx`,
+    });
+    return durations[statusClass];
   }
 }
 
