@@ -1,3 +1,6 @@
+// For programs that are compiled without it: `Symbol.asyncDispose` stands in what they import.
+/// <reference lib="esnext.disposable" preserve="true" />
+
 import { ApiError } from "./errors.ts";
 import type { CloudEvent, DeliveryEvent } from "./generated/types.ts";
 import { type Handler, type ListenOptions, RetryLater } from "./handler.ts";

@@ -1,24 +1,40 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { startServer, type TestServer } from "../support/server.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
+const VITE = createRequire(import.meta.url).resolve("vite");
+const TSC = join(ROOT, "node_modules/.bin/tsc");
+
 let server: TestServer;
 let folder: string;
+/** Where the package is installed from its tarball. */
+let installed: string;
+let files: string[];
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "afferent-package-"));
-  const tsc = join(ROOT, "node_modules/.bin/tsc");
-  execFileSync(tsc, ["-p", "client", "--outDir", join(folder, "dist")], { cwd: ROOT });
+  const source = join(folder, "source");
+  execFileSync(TSC, ["-p", "client", "--outDir", join(source, "dist")], { cwd: ROOT });
+  for (const file of ["package.json", "README.md", "LICENSE"])
+    cpSync(join(ROOT, "client", file), join(source, file));
+  const packed = execFileSync("npm", ["pack", "--json", "--ignore-scripts"], { cwd: source }).toString();
+  const [{ filename, files: listed }] = JSON.parse(packed);
+  files = listed.map(({ path }: { path: string }) => path);
+  installed = join(folder, "app/node_modules/afferent");
+  mkdirSync(installed, { recursive: true });
+  writeFileSync(join(folder, "app/package.json"), '{ "type": "module" }');
+  execFileSync("tar", ["-xzf", join(source, filename), "--strip-components=1", "-C", installed]);
   server = await startServer();
 });
 
 afterAll(async () => {
-  rmSync(folder, { recursive: true });
-  await server.stop();
+  if (folder) rmSync(folder, { recursive: true });
+  await server?.stop();
 });
 
 /** The oldest Node on this machine that the package promises to run on. */
@@ -30,18 +46,30 @@ function oldestNode(): string {
   return fits[0] ?? process.execPath;
 }
 
-test("the built package has what package.json names, and depends on nothing", () => {
-  const manifest = JSON.parse(readFileSync(join(ROOT, "client/package.json"), "utf8"));
+/** Runs something in the folder of an application that has the package and nothing else. */
+const inApp = (command: string, args: string[], env = {}) =>
+  execFileSync(command, args, {
+    cwd: join(folder, "app"),
+    env: { PATH: process.env.PATH, ...env },
+    timeout: 30_000,
+  }).toString();
+
+test("the package has what package.json names and no more, and depends on nothing", () => {
+  const manifest = JSON.parse(readFileSync(join(installed, "package.json"), "utf8"));
   const { types, default: main } = manifest.exports["."];
-  for (const file of [types, main, manifest.bin.afferent])
-    expect([file, existsSync(join(folder, file))]).toEqual([file, true]);
+  for (const file of [types, main, manifest.bin.afferent, "README.md", "LICENSE"])
+    expect([file, existsSync(join(installed, file))]).toEqual([file, true]);
+  expect(
+    files.filter((file) => !/^(dist\/.+\.(js|d\.ts)|package\.json|README\.md|LICENSE)$/.test(file)),
+  ).toEqual([]);
   expect(manifest.dependencies).toBeUndefined();
   expect(manifest.version).toBe(JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")).version);
+  expect(readFileSync(join(installed, "LICENSE"), "utf8")).toBe(readFileSync(join(ROOT, "LICENSE"), "utf8"));
 });
 
 test("it runs on the Node of this machine, from publish to acknowledgement", () => {
   const script = `
-    const { createClient } = await import(${JSON.stringify(join(folder, "dist/index.js"))});
+    import { createClient } from "afferent";
     const client = createClient(${JSON.stringify({ url: server.url, apiKey: server.credentials.agent.api_key })});
     const { agent } = await client.auth.me();
     await client.interests.create({ agent_id: agent.id, event_type: "com.example.*" });
@@ -53,12 +81,52 @@ test("it runs on the Node of this machine, from publish to acknowledgement", () 
     await listener.done;
     console.log((await client.deliveries.stats()).in_flight);
   `;
-  const out = execFileSync(oldestNode(), ["--input-type=module", "-e", script], { timeout: 20_000 });
-  expect(out.toString()).toBe("com.example.thing\n0\n");
+  expect(inApp(oldestNode(), ["--input-type=module", "-e", script])).toBe("com.example.thing\n0\n");
 });
 
 test("its command line runs there too", () => {
   const env = { AFFERENT_URL: server.url, AFFERENT_API_KEY: server.credentials.agent.api_key, HOME: folder };
-  const out = execFileSync(oldestNode(), [join(folder, "dist/cli.js"), "doctor"], { env, cwd: folder });
-  expect(out.toString()).toContain("✓ key");
+  const cli = join(installed, "dist/cli.js");
+  expect(inApp(oldestNode(), [cli, "doctor"], env)).toContain("✓ key");
+  const { version } = JSON.parse(readFileSync(join(installed, "package.json"), "utf8"));
+  expect(inApp(oldestNode(), [cli, "--version"])).toBe(`${version}\n`);
+});
+
+test("its types hold in a strict program", () => {
+  const program = `
+    import { createClient, isApiError, type CloudEvent } from "afferent";
+    const client = createClient({ url: "http://localhost" });
+    export async function titles(): Promise<string[]> {
+      const { results } = await client.memories.search({ query: "a" });
+      return results.map(({ memory }) => memory.title);
+    }
+    client.listen((event: CloudEvent) => event.type.toUpperCase());
+    // @ts-expect-error: a query is needed
+    client.memories.search({}).catch((error: unknown) => isApiError(error, "not_found"));
+  `;
+  writeFileSync(join(folder, "app/program.mts"), program);
+  const options = [
+    "--strict",
+    "--noEmit",
+    "--module",
+    "nodenext",
+    "--target",
+    "es2023",
+    "--lib",
+    "es2023,dom,dom.iterable",
+  ];
+  inApp(TSC, [...options, "--types", "", "program.mts"]);
+});
+
+test("a bundle of it for browsers needs nothing of Node", () => {
+  writeFileSync(join(folder, "app/page.js"), `export { createClient, bySession } from "afferent";\n`);
+  const script = `
+    const { build } = await import(${JSON.stringify(VITE)});
+    const lib = { entry: "page.js", formats: ["es"], fileName: "bundle" };
+    await build({ configFile: false, logLevel: "error", build: { lib, outDir: "out", minify: false } });
+  `;
+  inApp(process.execPath, ["--input-type=module", "-e", script]);
+  const bundle = readFileSync(join(folder, "app/out/bundle.js"), "utf8");
+  expect(bundle).toContain("/memories/search");
+  expect(bundle).not.toMatch(/\bfrom\s*["']|\brequire\(|\bprocess\.|\bBuffer\b/);
 });

@@ -263,7 +263,7 @@ describe("sessions", () => {
 });
 
 test("tries at codes have a budget per address, also across a restart", async () => {
-  const small = await startServer({ env: { ...ENV, DEVICE_CLAIMS_PER_HOUR: "3" } });
+  const small = await startServer({ env: { ...ENV, DEVICE_CLAIMS_PER_HOUR: "3", TRUST_PROXY: "loopback" } });
   try {
     const stranger = api(small);
     const body = { user_code: UNKNOWN_CODE, client_info: CLIENT };
@@ -274,6 +274,8 @@ test("tries at codes have a budget per address, also across a restart", async ()
     const refused = refusal(429, "rate_limited", { limit: 3, window_seconds: 3600 });
     expect(await stranger.post("/device-codes:claim", body)).toMatchObject(refused);
     expect(await stranger.get(`/device-codes/${UNKNOWN_CODE}`)).toMatchObject(refused);
+    const elsewhere = { "x-forwarded-for": "203.0.113.9" };
+    expect(await stranger.post("/device-codes:claim", body, elsewhere)).toMatchObject({ status: 404 });
   } finally {
     await small.stop();
   }

@@ -1,0 +1,154 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
+import { openSecretBox } from "../../lib/secrets.ts";
+import { USER_CODE_PATTERN } from "../../lib/user-code.ts";
+import type { AgentState } from "../../services/agents/agents.contract.ts";
+import { Codes } from "../../services/devices/codes.ts";
+import { DeviceCodeModel } from "../../services/devices/devices.model.ts";
+import { TenantCollection } from "../../storage/collection.ts";
+import { openStore, type Store } from "../../storage/connection.ts";
+
+const MINUTE = 60_000;
+const CLIENT = { name: "test", version: "1.0", host: "here" };
+
+let dataDir: string;
+let store: Store;
+let codes: Codes;
+/** What was asked of the store. */
+let asked: string[];
+let agents = 0;
+
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), "afferent-codes-"));
+  store = await openStore({ DATA_DIR: dataDir, MONGO_URL: null });
+  const { system } = store.collection(DeviceCodeModel);
+  const counted = new Proxy(system, {
+    get(target, name: keyof typeof system) {
+      const value = target[name];
+      if (typeof value !== "function") return value;
+      return (...args: unknown[]) => {
+        asked.push(name);
+        return (value as (...each: unknown[]) => unknown).apply(target, args);
+      };
+    },
+  });
+  codes = new Codes(new TenantCollection(counted), await openSecretBox(null, dataDir));
+});
+afterAll(async () => {
+  await store.close();
+  await rm(dataDir, { recursive: true });
+});
+beforeEach(() => {
+  asked = [];
+});
+
+const newAgent = () => ({ id: `ag_${++agents}`, tenant_id: "tn_a" }) as AgentState;
+
+/** A new code of an agent, at a time. */
+async function issued(now = store.now(), agent = newAgent()) {
+  const row = await codes.issue(agent, undefined, { now, seed: undefined });
+  return { agent, now, row, text: codes.textOf(row) };
+}
+
+const claim = (text: string, now: number, claim_id = `clm_${text}`) =>
+  codes.claim(text, claim_id, CLIENT, now);
+
+test("codes have the form that people type, and are good for ten minutes", async () => {
+  const { row, text, now } = await issued();
+  expect(text).toMatch(new RegExp(USER_CODE_PATTERN));
+  expect(row.expires_at.getTime() - now).toBe(10 * MINUTE);
+  expect(await claim(text, now + 10 * MINUTE)).toBeNull();
+  expect(await claim(text, now + 10 * MINUTE - 1)).toMatchObject({ state: "claimed", client_info: CLIENT });
+});
+
+test("neither the code nor the claim stands in the store as it is", async () => {
+  const { text, now, agent } = await issued();
+  await claim(text, now, "clm_secret");
+  const row = await codes.newest("tn_a", agent.id);
+  expect(JSON.stringify(row)).not.toMatch(new RegExp(`${text}|clm_secret`));
+});
+
+describe("a code that cannot be claimed", () => {
+  const WRONG: [string, () => Promise<{ text: string; now: number }>][] = [
+    ["is unknown", async () => ({ text: "BBBB-2222", now: store.now() })],
+    [
+      "has run out",
+      async () => issued(store.now() - 11 * MINUTE).then(({ text }) => ({ text, now: store.now() })),
+    ],
+    [
+      "is superseded",
+      async () => {
+        const older = await issued();
+        await issued(older.now + 1, older.agent);
+        return older;
+      },
+    ],
+    [
+      "is claimed",
+      async () => {
+        const code = await issued();
+        await claim(code.text, code.now);
+        return code;
+      },
+    ],
+    [
+      "is denied",
+      async () => {
+        const code = await issued();
+        const claimed = await claim(code.text, code.now);
+        await codes.decide(claimed as never, false, "usr_a", code.now);
+        return code;
+      },
+    ],
+  ];
+
+  test.each(WRONG)("because it %s takes what every claim takes", async (_, make) => {
+    const right = await issued();
+    asked = [];
+    expect(await claim(right.text, right.now)).not.toBeNull();
+    const taken = [...asked];
+    const { text, now } = await make();
+    asked = [];
+    expect(await claim(text, now)).toBeNull();
+    expect(asked).toEqual(taken);
+  });
+});
+
+describe("the status", () => {
+  const stateOf = async (agent: AgentState, now: number) => {
+    const code = await codes.newest(agent.tenant_id, agent.id);
+    return codes.status(code as never, now, true);
+  };
+
+  test("goes from waiting over verifying to connected, and shows who asks", async () => {
+    const { agent, text, now } = await issued();
+    expect(await stateOf(agent, now)).toMatchObject({ state: "waiting", user_code: text });
+    const claimed = await claim(text, now + 5, "clm_shown");
+    const verifying = await stateOf(agent, now + 6);
+    expect(verifying).toMatchObject({
+      ...{ state: "verifying", claim_id: "clm_shown", client_info: { ...CLIENT, signature: null } },
+      claimed_at: new Date(now + 5).toISOString(),
+    });
+    const approved = await codes.decide(claimed as never, true, "usr_a", now + 7);
+    expect(approved?.expires_at.getTime()).toBe(now + 7 + 10 * MINUTE);
+    expect(await stateOf(agent, now + 8)).toMatchObject({ state: "connected" });
+    expect([
+      await codes.use(approved as never, now + 8),
+      await codes.use(approved as never, now + 8),
+    ]).toEqual([true, false]);
+    expect(await stateOf(agent, now + 60 * MINUTE)).toMatchObject({ state: "connected" });
+  });
+
+  test("is expired when nobody claimed, confirmed or fetched in time", async () => {
+    const waiting = await issued();
+    expect(await stateOf(waiting.agent, waiting.now + 10 * MINUTE)).toMatchObject({ state: "expired" });
+    const verifying = await issued();
+    const claimed = await claim(verifying.text, verifying.now);
+    expect(await stateOf(verifying.agent, verifying.now + 10 * MINUTE)).toMatchObject({ state: "expired" });
+    const approved = await codes.decide(claimed as never, true, "usr_a", verifying.now);
+    expect(await codes.use(approved as never, verifying.now + 10 * MINUTE)).toBe(false);
+    expect(await stateOf(verifying.agent, verifying.now + 10 * MINUTE)).toMatchObject({ state: "expired" });
+  });
+});
