@@ -5,11 +5,14 @@ import { isApiError } from "../errors.ts";
 import { pause } from "../support.ts";
 import { type Command, type Context, text } from "./command.ts";
 import { PROFILES_FILE, saveProfile } from "./settings.ts";
-import { UsageError } from "./usage.ts";
+import { Failure, UsageError } from "./usage.ts";
 
 const ASK_EVERY_MS = 2000;
 /** A claim is good for as long as its code was. */
 const GIVE_UP_MS = 10 * 60_000;
+
+const NEW_CODE = "The console shows a new one: Agents, Connect a device.";
+const CODE = /^[BCDFGHJKMNPQRSTVWXYZ2-9]{8}$/;
 
 export const connect: Command = {
   takes: "[CODE] [--name NAME]",
@@ -23,7 +26,12 @@ export const connect: Command = {
       version: process.version,
       host: hostname(),
     };
-    const { claim_id } = await client.devices.claim({ user_code, client_info }, { signal });
+    const { claim_id } = await client.devices.claim({ user_code, client_info }, { signal }).catch((error) => {
+      if (!isApiError(error, "not_found")) throw error;
+      throw new Failure(
+        `No code ${user_code} waits: it is misspelt, used, or older than ten minutes. ${NEW_CODE}`,
+      );
+    });
     note(`Waiting for a person to approve ${client_info.name} on ${client_info.host} in the console …`);
     const made = await approved(client, claim_id, signal);
     const { session_id, agent_id, api_key } = made;
@@ -40,18 +48,21 @@ async function approved(client: Client, claim_id: string, signal: AbortSignal) {
     try {
       return await client.devices.complete({ claim_id }, { signal });
     } catch (error) {
-      if (isApiError(error, "not_found")) throw new UsageError("The code was denied, or its time is over.");
+      if (isApiError(error, "not_found"))
+        throw new Failure(`The code was denied, or its time is over. ${NEW_CODE}`);
       if (!isApiError(error, "conflict")) throw error;
     }
     await pause(ASK_EVERY_MS, signal);
   }
-  throw new UsageError("Nobody approved it in time: ask for a new code.");
+  throw new Failure(`Nobody approved it in time. ${NEW_CODE}`);
 }
 
 /** As people type it: in lower case, without the hyphen. */
 function codeOf(typed: string): string {
   const characters = typed.toUpperCase().replace(/[^A-Z0-9]/g, "");
-  if (characters.length !== 8) throw new UsageError(`${typed} is no code: expected one like BCDF-2345.`);
+  if (!CODE.test(characters)) {
+    throw new UsageError(`${typed} is no code: expected one like BCDF-2345, without vowels, L, 0 and 1.`);
+  }
   return `${characters.slice(0, 4)}-${characters.slice(4)}`;
 }
 

@@ -53,10 +53,16 @@ export const listen: Command = {
       signal: context.signal,
       onProblem: (problem) => context.note((problem as Error).message),
     });
+    sayOnce(context, "Listening. Ctrl-C ends it.");
     const stopBeating = beating(context);
     await listener.done.finally(stopBeating);
   },
 };
+
+/** That nothing is printed yet is no reason to think that nothing runs: for people only. */
+function sayOnce({ note }: Context, text: string): void {
+  if (process.stderr.isTTY) note(text);
+}
 
 /** Runs a command line with an event. @throws Error with what it last said, when it fails */
 function execute(command: string, input: string, signal: AbortSignal): Promise<void> {
@@ -85,6 +91,7 @@ export const tail: Command = {
   does: "Shows events as they come, without receiving them; TYPE is a glob.",
   options: { count: { type: "string" } },
   async run(context) {
+    sayOnce(context, "Waiting for events. Ctrl-C ends it.");
     const stopBeating = beating(context);
     let left = count(context, "count", Number.MAX_SAFE_INTEGER);
     try {

@@ -1,11 +1,14 @@
 import { readFile } from "node:fs/promises";
 import { text as readAll } from "node:stream/consumers";
-import { UsageError } from "./usage.ts";
+import { Failure, UsageError } from "./usage.ts";
 
 /** What was typed; the content of a file after `@`; what comes in for `-`. */
 export async function contentOf(given: string): Promise<string> {
   if (given === "-") return readAll(process.stdin);
-  return given.startsWith("@") ? readFile(given.slice(1), "utf8") : given;
+  if (!given.startsWith("@")) return given;
+  return readFile(given.slice(1), "utf8").catch(({ message }: Error) => {
+    throw new Failure(`${given.slice(1)} cannot be read: ${message}`);
+  });
 }
 
 /** The same as JSON. @throws UsageError */
@@ -14,6 +17,7 @@ export async function jsonOf(given: string, name: string): Promise<unknown> {
   try {
     return JSON.parse(content);
   } catch (error) {
-    throw new UsageError(`${name} is no JSON: ${(error as Error).message}`);
+    const hint = /^[\w ]+$/.test(content) ? `; a text goes in double quotes: '"${content}"'` : "";
+    throw new UsageError(`${name} is no JSON: ${(error as Error).message}${hint}`);
   }
 }

@@ -4,6 +4,7 @@ import { ApiError } from "../errors.ts";
 import type { Operation } from "../operation.ts";
 import { type Connection, request } from "../request.ts";
 import { messagesOf } from "../sse.ts";
+import { adviceOn } from "./advice.ts";
 import { type Command, type Context, text } from "./command.ts";
 
 export const mcp: Command = {
@@ -88,7 +89,8 @@ class Bridge {
     } catch (error) {
       if (left.aborted) return;
       const data = error instanceof ApiError ? { code: error.code, details: error.details } : undefined;
-      write(failure(id, INTERNAL_ERROR, (error as Error).message, data));
+      const known = error instanceof ApiError ? adviceOn(error, this.#context.settings) : undefined;
+      write(failure(id, INTERNAL_ERROR, known ?? (error as Error).message, data));
     }
   }
 

@@ -2,7 +2,7 @@ import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { env } from "node:process";
-import { UsageError } from "./usage.ts";
+import { Failure, UsageError } from "./usage.ts";
 
 /** An installation, and who one is there. */
 export interface Profile {
@@ -29,10 +29,21 @@ export const PROFILES_FILE = join(
   "profiles.json",
 );
 
+interface Typed {
+  url?: string;
+  profile?: string;
+  /** The profile need not be there. */
+  mayBeNew?: boolean;
+}
+
 /** The address and the key by what was typed, else the environment, else the profile, else a server started here. */
-export async function readSettings(typed: { url?: string; profile?: string }): Promise<Settings> {
-  const name = typed.profile ?? env.AFFERENT_PROFILE ?? "default";
+export async function readSettings(typed: Typed): Promise<Settings> {
+  const named = typed.profile ?? env.AFFERENT_PROFILE;
+  const name = named ?? "default";
   const kept = (await readProfiles())[name];
+  if (named && !kept && !typed.mayBeNew) {
+    throw new Failure(`There is no profile ${name}: run \`afferent connect --profile ${name}\`.`);
+  }
   const server = kept ? undefined : await serverHere();
   const [url, urlFrom] = first(
     [typed.url, "--url"],
@@ -93,6 +104,6 @@ async function readJson<T>(file: string): Promise<T | undefined> {
     return JSON.parse(await readFile(file, "utf8")) as T;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw new Error(`${file} cannot be read: ${(error as Error).message}`);
+    throw new Failure(`${file} cannot be read: ${(error as Error).message}`);
   }
 }

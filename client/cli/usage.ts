@@ -1,2 +1,5 @@
-/** What is wrong with what was typed, or with what is set: told without a stack. */
+/** What is wrong with what was typed: told without a stack, with the command's usage. */
 export class UsageError extends Error {}
+
+/** What went wrong outside of the program, in words that say what to do: told without a stack. */
+export class Failure extends Error {}

@@ -60,7 +60,7 @@ describe("connect", () => {
       return now.state === "verifying" && now;
     }, SLOW);
     expect(status.client_info).toMatchObject({ name: "laptop" });
-    expect(running.err()).toContain("Waiting for a person to approve laptop");
+    await settle(() => running.err().includes("Waiting for a person to approve laptop"), SLOW);
     await person.devices.confirm({
       agent_id: agentId,
       claim_id: status.claim_id as string,
@@ -96,7 +96,11 @@ describe("connect", () => {
   test("a code that is none, or was denied, is said", async () => {
     expect(await device.run(["connect", "abc"])).toMatchObject({
       code: 2,
-      err: "abc is no code: expected one like BCDF-2345.\n",
+      err: expect.stringContaining("abc is no code: expected one like BCDF-2345"),
+    });
+    expect(await device.run(["connect", "BCDF-2345", "--url", server.root])).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/^No code BCDF-2345 waits: .* The console shows a new one/),
     });
     const { user_code } = await person.devices.issue({ agent_id: agentId });
     const running = device.start(["connect", user_code]);
@@ -106,7 +110,7 @@ describe("connect", () => {
     }, SLOW);
     await person.devices.confirm({ agent_id: agentId, claim_id: claim_id as string, action: "reject" });
     expect(await running.ended).toMatchObject({
-      code: 2,
+      code: 1,
       err: expect.stringContaining("The code was denied, or its time is over."),
     });
   });
@@ -237,6 +241,53 @@ test.each([
   [["listen", "--concurrency", "0"], "--concurrency is 0: expected a whole number above 0."],
   [["handoff", "eat"], "handoff eat: expected save, list, resume."],
   [["recall", "x", "--url", "nowhere"], "nowhere is no address"],
+  [["publish", "a.b", "hello"], `in double quotes: '"hello"'`],
+  [["remember"], "Usage: afferent remember TITLE"],
 ])("%j is refused", async (args, told) => {
   expect(await cli.run(args)).toMatchObject({ code: 2, err: expect.stringContaining(told) });
+});
+
+test.each([
+  ["a file that is not there", ["publish", "a.b", "@nowhere"], {}, "nowhere cannot be read: ENOENT"],
+  ["no key", ["recall", "x"], { AFFERENT_API_KEY: "" }, "There is no key: run `afferent connect`"],
+  [
+    "a key that is none",
+    ["recall", "x"],
+    { AFFERENT_API_KEY: "x" },
+    "The key from AFFERENT_API_KEY is no API key",
+  ],
+  [
+    "a key that is revoked",
+    ["recall", "x"],
+    { AFFERENT_API_KEY: `ak_live_${"0".repeat(32)}` },
+    "The key from AFFERENT_API_KEY is refused",
+  ],
+  [
+    "a profile that is not there",
+    ["doctor", "--profile", "work"],
+    {},
+    "run `afferent connect --profile work`",
+  ],
+  ["no service", ["recall", "x", "--url", "http://127.0.0.1:9"], {}, "afferent doctor tells more"],
+])("what to do is said of %s, without a stack", async (_, args, env, told) => {
+  const { code, err } = await cli.run(args, { env });
+  expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining(told) });
+  expect(err).not.toMatch(/^ +at /m);
+});
+
+test("help and version need nothing", async () => {
+  const bare = newCli();
+  try {
+    expect(await bare.run([])).toMatchObject({ code: 0, out: expect.stringContaining("recall QUERY") });
+    expect(await bare.run(["listen", "--help"])).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/^afferent listen/),
+    });
+    expect(await bare.run(["--version"])).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/^\d+\.\d+\.\d+\n$/),
+    });
+  } finally {
+    await bare.remove();
+  }
 });

@@ -1,0 +1,19 @@
+import type { ApiError } from "../errors.ts";
+import type { Settings } from "./settings.ts";
+
+const DOCTOR = "afferent doctor tells more.";
+
+/** What a refusal means to who typed the command, and what to do about it. */
+export function adviceOn(error: ApiError, { profile, from }: Settings): string {
+  const { code, details, message, requestId, status } = error;
+  if (status === 401 && !profile.api_key) {
+    return "There is no key: run `afferent connect`, or set AFFERENT_API_KEY.";
+  }
+  if (status === 401) return `The key from ${from.key} is refused: ${message}\n${DOCTOR}`;
+  if (details.field === "api_key") {
+    return `The key from ${from.key} is no API key: expected ak_live_ and 32 letters and digits.`;
+  }
+  if (code === "unexpected_answer")
+    return `What answers at ${profile.url} is not Afferent: ${message}\n${DOCTOR}`;
+  return `${message} (${requestId ? `${code}, request ${requestId}` : code})`;
+}
