@@ -1,11 +1,7 @@
-import type { Access } from "./visibility.ts";
+import type { Access, MemoryScope } from "./visibility.ts";
 
 /** What search knows of: memories, chunks of documents, handoffs and outputs. */
-const SEARCH_KINDS = ["memory", "chunk", "handoff", "output"] as const;
-export type SearchKind = (typeof SEARCH_KINDS)[number];
-
-/** Who may find an entry: its owner, its owner's team, all of the tenant. */
-export type SearchScope = "agent" | "team" | "institutional";
+export type SearchKind = "memory" | "chunk" | "handoff" | "output";
 
 /**
  * What can be searched of a resource. Its domain says so by `search.put`, and again by its `search_entries`; an older
@@ -20,7 +16,7 @@ export interface SearchEntry {
   removed?: boolean;
   title: string;
   text: string;
-  scope: SearchScope;
+  scope: MemoryScope;
   /** The owner. A `team` entry is found by its owner and by its team. */
   agent_id: string | null;
   team_id: string | null;
@@ -53,7 +49,7 @@ export interface SearchEntry {
 /** What narrows a search. Inside every leg, never after it. */
 export interface SearchWhere {
   types?: string[];
-  scope?: SearchScope;
+  scope?: MemoryScope;
   /** Null: only what belongs to no project. */
   project_id?: string | null;
   /** At least one of them. */
@@ -102,6 +98,7 @@ export interface SearchFind {
   expect?: string;
 }
 
+/** An entry that fits. Whether it is still there, and the caller's to see, is for its domain to check. */
 export interface SearchHit {
   id: string;
   /** 0..1 */
@@ -127,6 +124,7 @@ export interface SearchPlan {
   expect?: { id: string; found: boolean; stage: string; reason: string };
 }
 
+/** What `search.find` answers, best first. */
 export interface SearchFound {
   hits: SearchHit[];
   /** Visible entries that a leg brought. */

@@ -1,4 +1,4 @@
-import type { SearchScope } from "./search-entry.ts";
+import type { MemoryScope } from "./visibility.ts";
 
 /** Raised whenever the weights change by which search puts what it finds in order (services/search/ranking.ts). */
 export const WEIGHTS_VERSION = "1";
@@ -35,7 +35,7 @@ export interface Candidate extends Neighbour {
   confidence: number;
   importance: number;
   cites: number;
-  scope: SearchScope;
+  scope: MemoryScope;
   superseded: boolean;
 }
 

@@ -1,7 +1,7 @@
 import type { Call } from "../../lib/caller.ts";
 import type { ParamsOf } from "../../lib/contract.ts";
-import type { SearchFind, SearchFound, SearchHit, SearchScope, SearchWhere } from "../../lib/search-entry.ts";
-import { type Access, mayRead } from "../../lib/visibility.ts";
+import type { SearchFind, SearchFound, SearchHit, SearchWhere } from "../../lib/search-entry.ts";
+import { type Access, type MemoryScope, mayRead } from "../../lib/visibility.ts";
 import { ownerAccess } from "../../mixins/access.ts";
 import type { ChunkDoc, OutputDoc } from "./outputs.model.ts";
 import type { Parts } from "./parts.ts";
@@ -21,7 +21,7 @@ export interface Wanted {
   query: string;
   limit: number;
   min_score?: number | undefined;
-  scope?: SearchScope | undefined;
+  scope?: MemoryScope | undefined;
   project_id?: string | undefined;
   include_superseded?: boolean | undefined;
   include_archived?: boolean | undefined;

@@ -1,9 +1,9 @@
 import type { Candidate, Neighbour } from "../../lib/search-features.ts";
+import { MEMORY_SCOPES } from "../../lib/visibility.ts";
 
 /** How many neighbours a candidate shows, to each side. */
 export const CONTEXT = 4;
 
-const SCOPES = ["agent", "team", "institutional"] as const;
 const OWN = 14;
 const EACH = 3;
 const WIDTH = OWN + 2 * CONTEXT * EACH;
@@ -22,7 +22,8 @@ export function packCandidates(candidates: readonly Candidate[]): PackedCandidat
     putNeighbour(numbers, at, candidate);
     const own = [bm25, length, signs, created_at, date ?? Number.NaN, confidence, importance, cites];
     numbers.set(own, at + EACH);
-    numbers[at + 11] = SCOPES.indexOf(candidate.scope) + (candidate.superseded ? SCOPES.length : 0);
+    numbers[at + 11] =
+      MEMORY_SCOPES.indexOf(candidate.scope) + (candidate.superseded ? MEMORY_SCOPES.length : 0);
     numbers[at + 12] = before.length;
     numbers[at + 13] = after.length;
     for (const [n, each] of before.entries()) putNeighbour(numbers, at + OWN + n * EACH, each);
@@ -53,8 +54,8 @@ function unpackOne(id: string, numbers: Float64Array, at: number): Candidate {
     confidence: numbers[at + 8] as number,
     importance: numbers[at + 9] as number,
     cites: numbers[at + 10] as number,
-    scope: SCOPES[scope % SCOPES.length] as Candidate["scope"],
-    superseded: scope >= SCOPES.length,
+    scope: MEMORY_SCOPES[scope % MEMORY_SCOPES.length] as Candidate["scope"],
+    superseded: scope >= MEMORY_SCOPES.length,
     before: sideAt(numbers, at + OWN, numbers[at + 12] as number),
     after: sideAt(numbers, at + OWN + CONTEXT * EACH, numbers[at + 13] as number),
   };

@@ -1,27 +1,11 @@
-import type { SearchScope, SearchWhere } from "../../lib/search-entry.ts";
-import type { Access } from "../../lib/visibility.ts";
+import type { SearchEntry, SearchWhere } from "../../lib/search-entry.ts";
+import { type Access, MEMORY_SCOPES } from "../../lib/visibility.ts";
 import { grown, Names } from "./columns.ts";
 import { Threads } from "./threads.ts";
 
 /** What the index keeps of an entry besides its words. */
-export interface EntryRow {
-  id: string;
-  version: number;
-  scope: SearchScope;
-  agent_id: string | null;
-  team_id: string | null;
-  type: string | null;
-  project_id: string | null;
-  tags: string[];
-  confidence: number;
-  importance: number;
-  created_at: number;
-  date: number | null;
-  expires_at: number | null;
-  superseded: boolean;
-  cites: number;
-  thread: string | null;
-  audience: string[];
+export interface EntryRow extends Required<Omit<SearchEntry, "kind" | "removed" | "title" | "text">> {
+  /** What `signsOf` tells of its text (lib/terms.ts). */
   signs: number;
   /** Terms in title and text. */
   length: number;
@@ -34,8 +18,6 @@ export interface Reader {
   include_superseded: boolean;
   now: number;
 }
-
-const SCOPES = ["agent", "team", "institutional"] as const;
 
 /** The entries of one tenant and kind as columns: a row is a number, and never reused. */
 export class EntryTable {
@@ -72,7 +54,7 @@ export class EntryTable {
     this.entries[row] = entry;
     this.lengths[row] = entry.length;
     this.#alive[row] = 1;
-    this.#scopes[row] = SCOPES.indexOf(entry.scope);
+    this.#scopes[row] = MEMORY_SCOPES.indexOf(entry.scope);
     this.#superseded[row] = entry.superseded ? 1 : 0;
     this.#agents[row] = this.#names.agents.add(entry.agent_id);
     this.#teams[row] = this.#names.teams.add(entry.team_id);

@@ -1,7 +1,8 @@
 import { hash } from "node:crypto";
 import type { Binary } from "mongodb";
-import type { SearchEntry, SearchKind, SearchScope } from "../../../lib/search-entry.ts";
+import type { SearchEntry, SearchKind } from "../../../lib/search-entry.ts";
 import { signsOf, terms } from "../../../lib/terms.ts";
+import type { MemoryScope } from "../../../lib/visibility.ts";
 import type { TenantDocument } from "../../collection.ts";
 
 /** In place of null: what filters compare is always of one type. */
@@ -23,7 +24,7 @@ export interface EntryDoc extends TenantDocument {
   version: number;
   /** Labels of those who may find it; see `readerLabels`. Empty when it is removed. */
   readers: string[];
-  scope: SearchScope;
+  scope: MemoryScope;
   agent_id: string;
   team_id: string;
   type: string;
