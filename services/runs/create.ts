@@ -4,6 +4,7 @@ import { invalidValue, notFound } from "../../lib/faults.ts";
 import { newUuid } from "../../lib/ids.ts";
 import { pointedIds } from "../../lib/pointer.ts";
 import { checkSteps } from "../../lib/step-graph.ts";
+import { stepAt } from "../templates/steps.ts";
 import type { TemplateStep } from "../templates/templates.contract.ts";
 import { slotOf } from "./outbox.ts";
 import { actorOf, initiatorOf, requirePeople } from "./people.ts";
@@ -46,21 +47,8 @@ async function ownSteps(ctx: Call<Given>): Promise<StepDef[]> {
     );
   }
   const defs = steps.map((step, i) => ({
-    id: newUuid(),
-    step_key: step.step_key,
-    ordinal: i + 1,
-    title: step.title ?? step.step_key,
-    role: step.role ?? null,
-    specialist_name: step.specialist_name ?? null,
-    instructions: step.instructions ?? null,
-    depends_on: [...new Set(step.depends_on)],
-    completion_criteria: step.completion_criteria ?? [],
-    completion_mode: step.completion_mode ?? null,
-    expected_artifact_kinds: step.expected_artifact_kinds ?? [],
+    ...{ id: newUuid(), ...stepAt(i, step), completion_mode: step.completion_mode ?? null },
     assigned_user_id: step.assigned_user_id ?? null,
-    reference_pointer: step.reference_pointer ?? null,
-    reference_note: step.reference_note ?? null,
-    due_in_seconds: step.due_in_seconds ?? null,
   }));
   checkSteps(defs);
   const people = defs.flatMap(({ assigned_user_id: user_id }, i) =>

@@ -5,6 +5,7 @@ import { pointedIds } from "../../lib/pointer.ts";
 import { checkSteps } from "../../lib/step-graph.ts";
 import { insertNextVersion, newestVersion } from "../../mixins/versions.ts";
 import { action, idempotent, type ServiceFactory } from "../runtime.ts";
+import { stepAt } from "./steps.ts";
 import { authorTemplate, getTemplate, listTemplates, type TemplateStep } from "./templates.contract.ts";
 import { type TemplateDoc, TemplateModel } from "./templates.model.ts";
 
@@ -16,7 +17,10 @@ export const templatesService: ServiceFactory = ({ store }) => {
     name: "templates",
     actions: {
       author: action(authorTemplate, async ({ params, meta }) => {
-        const steps = toSteps(params.steps);
+        const steps = params.steps.map((step, i) => ({
+          ...stepAt(i, step),
+          completion_mode: step.completion_mode,
+        }));
         checkSteps(steps);
         const { tenant_id } = meta.caller;
         const _id = newUuid(meta.idempotency_seed);
@@ -56,24 +60,6 @@ export const templatesService: ServiceFactory = ({ store }) => {
 };
 
 type Given = ParamsOf<typeof authorTemplate>;
-
-function toSteps(given: Given["steps"]): TemplateStep[] {
-  return given.map((step, i) => ({
-    step_key: step.step_key,
-    ordinal: i + 1,
-    title: step.title ?? step.step_key,
-    role: step.role ?? null,
-    specialist_name: step.specialist_name ?? null,
-    instructions: step.instructions ?? null,
-    depends_on: [...new Set(step.depends_on)],
-    completion_criteria: step.completion_criteria ?? [],
-    completion_mode: step.completion_mode,
-    expected_artifact_kinds: step.expected_artifact_kinds ?? [],
-    reference_pointer: step.reference_pointer ?? null,
-    reference_note: step.reference_note ?? null,
-    due_in_seconds: step.due_in_seconds ?? null,
-  }));
-}
 
 function newTemplate(
   { _id, tenant_id, at }: { _id: string; tenant_id: string; at: Date },

@@ -1,0 +1,26 @@
+import type { Static, TObject } from "typebox";
+import type { stepFields, TemplateStep } from "./templates.contract.ts";
+
+type GivenStep = Static<TObject<typeof stepFields>>;
+
+/**
+ * A step of a template or of a run, with what was left out at its default; how it completes is for each to say.
+ *
+ * @param place among the steps, from 0
+ */
+export function stepAt(place: number, given: GivenStep): Omit<TemplateStep, "completion_mode"> {
+  return {
+    step_key: given.step_key,
+    ordinal: place + 1,
+    title: given.title ?? given.step_key,
+    role: given.role ?? null,
+    specialist_name: given.specialist_name ?? null,
+    instructions: given.instructions ?? null,
+    depends_on: [...new Set(given.depends_on)],
+    completion_criteria: given.completion_criteria ?? [],
+    expected_artifact_kinds: given.expected_artifact_kinds ?? [],
+    reference_pointer: given.reference_pointer ?? null,
+    reference_note: given.reference_note ?? null,
+    due_in_seconds: given.due_in_seconds ?? null,
+  };
+}
