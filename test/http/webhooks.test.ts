@@ -6,6 +6,7 @@ import { startServer, type TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { makeWorld, OPERATOR_TOKEN, ok, refusal, type World } from "../support/tenancy.ts";
 import {
+  acceptedEvent,
   deliver,
   githubHeaders,
   hexSignature,
@@ -26,13 +27,7 @@ beforeAll(async () => {
 });
 afterAll(() => server?.stop());
 
-async function eventOf({ status, body }: Answer) {
-  expect({ status, body }).toEqual({
-    status: 202,
-    body: { event_id: expect.stringMatching(/^evt_/), status: "accepted" },
-  });
-  return ok(await world.admin.get(`/events/${body.event_id}`));
-}
+const eventOf = (answer: Answer) => acceptedEvent(world.admin, answer);
 
 const latestEvent = async ({ admin }: World) => ok(await admin.get("/events?limit=1")).events[0]?.event_id;
 const deadLetters = async ({ admin }: World) => ok(await admin.get("/delivery/dlq?limit=200")).items;

@@ -1,4 +1,5 @@
 import { createHmac, randomUUID } from "node:crypto";
+import { expect } from "@jest/globals";
 import { Webhook } from "standardwebhooks";
 import { type Answer, type Api, api } from "./http.ts";
 import { ok } from "./tenancy.ts";
@@ -35,6 +36,15 @@ export function send(hook: Registration, body: string, headers: Headers = {}): P
   return deliver(hook.url, body, serviceHeaders(hook.signing_secret, body, headers));
 }
 
+/** The event that a webhook was accepted as, as an admin sees it. */
+export async function acceptedEvent(admin: Api, { status, body }: Answer) {
+  expect({ status, body }).toEqual({
+    status: 202,
+    body: { event_id: expect.stringMatching(/^evt_/), status: "accepted" },
+  });
+  return ok(await admin.get(`/events/${body.event_id}`));
+}
+
 export function hexSignature(secret: string, body: string | Buffer): string {
   return createHmac("sha256", secret).update(body).digest("hex");
 }
@@ -45,15 +55,10 @@ export function serviceHeaders(secret: string, body: string, more: Headers = {})
 }
 
 /** Headers as GitHub sends them. */
-export function githubHeaders(
-  secret: string,
-  body: string,
-  name: string,
-  id: string = randomUUID(),
-): Headers {
+export function githubHeaders(secret: string, body: string, name: string): Headers {
   return {
     "User-Agent": "GitHub-Hookshot/044aadd",
-    "X-GitHub-Delivery": id,
+    "X-GitHub-Delivery": randomUUID(),
     "X-GitHub-Event": name,
     "X-Hub-Signature-256": `sha256=${hexSignature(secret, body)}`,
   };
@@ -71,10 +76,4 @@ export function standardHeaders(
     "webhook-timestamp": String(Math.floor(at.getTime() / 1000)),
     "webhook-signature": new Webhook(secret).sign(id, at, body),
   };
-}
-
-/** The header that Stripe documents. */
-export function stripeHeaders(secret: string, body: string, at = new Date()): Headers {
-  const t = Math.floor(at.getTime() / 1000);
-  return { "Stripe-Signature": `t=${t},v1=${hexSignature(secret, `${t}.${body}`)}` };
 }
