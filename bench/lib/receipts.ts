@@ -1,9 +1,13 @@
+import { progress } from "./report.ts";
 import { newTypedReceiver, type TypedReceiver, type Way } from "./ways.ts";
 import { sampleEvent, type World } from "./world.ts";
 
 const RECEIVERS = 10;
 /** Then every receiver waits. */
 const SETTLING_MS = 300;
+/** A quiet machine lets the publisher come no later than some milliseconds. */
+const HELD_UP_MS = 12;
+const MOST_ATTEMPTS = 4;
 /** A run that takes so much longer than it was to take has lost an event. */
 const PATIENCE_MS = 60_000;
 
@@ -30,26 +34,42 @@ export async function measureReceipts(
   return times as number[];
 }
 
-/** The same for groups of receivers that take turns in one run; gives the times of each group. */
+/**
+ * The same for groups of receivers that take turns in one run; gives the times of each group. A run in which this
+ * process itself was held up, by whatever else the machine does, says little of the server and is made again; the one
+ * that was held up least counts.
+ */
 export async function measureGroups(
-  { client }: World,
+  world: World,
   groups: TypedReceiver[][],
   perSecond: number,
   seconds: number,
 ): Promise<number[][]> {
+  let best = await runOnce(world, groups, perSecond, seconds);
+  for (let attempt = 1; attempt < MOST_ATTEMPTS && best.heldUpMs > HELD_UP_MS; attempt++) {
+    progress(`this process was held up for ${best.heldUpMs.toFixed(0)} ms: measuring again`);
+    const next = await runOnce(world, groups, perSecond, seconds);
+    if (next.heldUpMs < best.heldUpMs) best = next;
+  }
+  return best.times;
+}
+
+async function runOnce({ client }: World, groups: TypedReceiver[][], perSecond: number, seconds: number) {
   const total = perSecond * seconds;
   const run = new Run(groups, total);
   const receiving = run.receive();
   await new Promise((next) => setTimeout(next, SETTLING_MS));
+  let heldUpMs = 0;
   const start = performance.now();
   for (let n = 0; n < total; n++) {
     const due = start + (n * 1000) / perSecond;
     while (performance.now() < due) await new Promise((next) => setTimeout(next, 1));
+    heldUpMs = Math.max(heldUpMs, performance.now() - due);
     void client.send("POST", "/events", run.nextEvent());
   }
   await run.whole(PATIENCE_MS);
   await receiving;
-  return run.times;
+  return { times: run.times, heldUpMs };
 }
 
 /** One measurement: what was sent when, to which group, and what has come of it. */
