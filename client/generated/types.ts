@@ -1240,6 +1240,8 @@ export interface ChannelsListParams {
   limit?: number;
   /** Part of the name or the description, in any case. */
   search?: string;
+  /** The channel that has this feed. */
+  feed_id?: string;
 }
 
 export interface ChannelsListResult {

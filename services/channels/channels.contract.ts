@@ -50,7 +50,11 @@ export const listChannels = operation({
   route: "GET /channels",
   summary: "List channels by name",
   access: reader,
-  query: { ...page, search: partOf("the name or the description") },
+  query: {
+    ...page,
+    search: partOf("the name or the description"),
+    feed_id: Type.Optional(Id("feed", "The channel that has this feed.")),
+  },
   results: { 200: Type.Object({ channels: Type.Array(Channel), total: Type.Integer() }) },
   mcp: true,
 });

@@ -47,16 +47,23 @@ export function channelsService({ store }: Runtime): ServiceSchema {
         return present(await unlessTaken(tenant_id, name, channels.insertOnce(row)));
       }),
 
-      list: action(contract.listChannels, async ({ params: { offset = 0, limit = 50, search }, meta }) => {
-        const { tenant_id } = meta.caller;
-        const part = search && containing(search);
-        const filter = part ? { $or: [{ name: part }, { description: part }] } : {};
-        const [rows, total] = await Promise.all([
-          channels.find(tenant_id, filter, { sort: { name: 1 }, skip: offset, limit }),
-          channels.count(tenant_id, filter),
-        ]);
-        return { channels: rows.map(present), total };
-      }),
+      list: action(
+        contract.listChannels,
+        async ({ params: { offset = 0, limit = 50, search, feed_id }, meta }) => {
+          const { tenant_id } = meta.caller;
+          const part = search && containing(search);
+          const feed = feed_id && (await feeds.findOne(tenant_id, { _id: feed_id }));
+          const filter = {
+            ...(part && { $or: [{ name: part }, { description: part }] }),
+            ...(feed_id && { _id: feed ? feed.channel_id : "none" }),
+          };
+          const [rows, total] = await Promise.all([
+            channels.find(tenant_id, filter, { sort: { name: 1 }, skip: offset, limit }),
+            channels.count(tenant_id, filter),
+          ]);
+          return { channels: rows.map(present), total };
+        },
+      ),
 
       get: action(contract.getChannel, async ({ params, meta }) =>
         present(await find(meta.caller.tenant_id, params.channel_id)),

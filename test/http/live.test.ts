@@ -90,6 +90,13 @@ test("agents, channels and people are found by a part of what they are called", 
     channels: [{ name: "billing" }],
     total: 1,
   });
+  const [shipping] = ok(await admin.get("/channels?search=ship")).channels;
+  const feed = ok(await admin.post(`/channels/${shipping.id}/feeds`, { event_type_glob: "com.ship.*" }));
+  expect(ok(await admin.get(`/channels?feed_id=${feed.id}`))).toMatchObject({
+    channels: [shipping],
+    total: 1,
+  });
+  expect(ok(await other.admin.get(`/channels?feed_id=${feed.id}`)).total).toBe(0);
   expect(ok(await admin.get("/users?search=lovelace"))).toMatchObject({
     users: [{ display_name: "Ada" }],
     total: 1,
