@@ -36,6 +36,9 @@ const STEPS = [
   },
 ];
 
+/** Names come as people and programs write them. */
+const LONG = `Settle all that is open with the suppliers ${"and-their-subsidiaries-".repeat(6)}`;
+
 /** One of each, so that pages have something to show. */
 async function furnish(): Promise<void> {
   const memory = { type: "semantic", scope: "institutional", tags: ["billing"] };
@@ -61,6 +64,9 @@ async function furnish(): Promise<void> {
   ids.webhook = ok(await admin.post("/ingest/webhooks", { name: "GitHub", source: "github", mapping })).id;
   ok(await admin.post("/teams", { name: "Billing" }));
   ok(await admin.post("/projects", { key: "apollo" }));
+  const email = `${"somebody.with.a.long.address".repeat(2)}@a-long-domain.example`;
+  ok(await admin.post("/users", { email, display_name: LONG }));
+  ok(await admin.post("/runs", { goal: LONG, template_id }));
 }
 
 const PAGES: [name: string, path: () => string][] = [
@@ -68,6 +74,8 @@ const PAGES: [name: string, path: () => string][] = [
   ["memories-search", () => "/memories?q=When+does+ACME+pay%3F"],
   ["memory", () => `/memories/${ids.a}`],
   ["memory-graph", () => `/memories/${ids.a}?tab=relationships`],
+  ["memory-health", () => "/memories/health"],
+  ["memory-erase", () => "/memories/erase"],
   ["merges", () => "/memories/merges"],
   ["merge", () => `/memories/merges/${ids.merge}`],
   ["documents", () => "/documents"],
@@ -77,6 +85,7 @@ const PAGES: [name: string, path: () => string][] = [
   ["run-document", () => `/runs/${ids.run}?tab=document`],
   ["templates", () => "/templates"],
   ["template", () => "/templates/release-notes"],
+  ["template-new", () => "/templates/new"],
   ["template-edit", () => "/templates/release-notes/edit"],
   ["outputs", () => "/outputs"],
   ["output", () => `/outputs/${ids.output}`],
@@ -85,6 +94,7 @@ const PAGES: [name: string, path: () => string][] = [
   ["webhook", () => `/ingest/webhooks/${ids.webhook}`],
   ["connectors", () => "/ingest?tab=connectors"],
   ["settings", () => "/settings"],
+  ["settings-teams", () => "/settings?tab=teams"],
   ["settings-projects", () => "/settings?tab=projects"],
   ["settings-limits", () => "/settings?tab=limits"],
   ["settings-audit", () => "/settings?tab=audit"],

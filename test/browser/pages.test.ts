@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import type { Browser } from "playwright-core";
 import { type Console, checkPage, openConsole, startBrowser } from "../support/browser.ts";
-import { type Api, api } from "../support/http.ts";
+import { type Api, agentToken, api } from "../support/http.ts";
 import { startServer, type TestServer } from "../support/server.ts";
 import { ok } from "../support/tenancy.ts";
 
@@ -26,6 +26,9 @@ afterAll(async () => {
   await server?.stop();
 });
 
+/** Names come as people and programs write them. */
+const LONG = `watcher-of-${"invoices-and-orders-".repeat(7)}`;
+
 /** One of each, so that pages have something to show. */
 async function furnish(): Promise<void> {
   agent = ok(await admin.post("/agents", { name: "billing-bot", delivery_mode: "poll" })).id;
@@ -48,6 +51,48 @@ async function furnish(): Promise<void> {
     data: { total: 42 },
   };
   event = ok(await admin.post("/events", sent)).event_id;
+  const long = { name: LONG, description: `${LONG} ${LONG}` };
+  const other = ok(await admin.post("/agents", { ...long, delivery_mode: "poll", retry_budget: 1 }));
+  ok(await admin.post("/channels", long));
+  ok(await admin.post(`/channels/${channel}/members`, { agent_id: other.id }));
+  ok(
+    await admin.post(`/channels/${channel}/feeds`, {
+      event_type_glob: `com.${LONG}.*`,
+      filter_expression: "data.total > 1 && data.total < 100000",
+    }),
+  );
+  ok(
+    await admin.post("/events", {
+      ...sent,
+      id: "2",
+      type: `com.example.${LONG.slice(0, 90)}`,
+      source: `https://${LONG}.example/a`,
+    }),
+  );
+  await aDeadLetter(other.id);
+}
+
+/** Deliveries that die at the first nack. */
+async function aDeadLetter(agent_id: string): Promise<void> {
+  ok(await admin.post(`/agents/${agent_id}/interests`, { event_type: "com.die.*" }));
+  const { key } = ok(await admin.post(`/agents/${agent_id}/keys`, { scopes: ["receive"] }));
+  const receiver = api(server, await agentToken(server, key));
+  ok(
+    await admin.post("/events", {
+      specversion: "1.0",
+      id: "3",
+      source: "urn:shop",
+      type: "com.die.now",
+      data: {},
+    }),
+  );
+  const { deliveries } = ok(await receiver.get("/delivery/poll?wait=10&limit=1"));
+  ok(
+    await receiver.post("/delivery/nack", {
+      delivery_ids: [deliveries[0].id],
+      reason: `the till is shut: ${LONG}`,
+    }),
+  );
 }
 
 const PAGES: [name: string, path: () => string][] = [

@@ -22,8 +22,13 @@ export interface Console {
   close(): Promise<void>;
 }
 
-/** A browser's window on the console, signed in as the organisation's admin. */
-export async function openConsole(browser: Browser, server: TestServer): Promise<Console> {
+interface Person {
+  email: string;
+  password: string;
+}
+
+/** A browser's window on the console, signed in as the organisation's admin, or as the person given. */
+export async function openConsole(browser: Browser, server: TestServer, person?: Person): Promise<Console> {
   const context = await browser.newContext({ viewport: WIDE, reducedMotion: "reduce" });
   const page = await context.newPage();
   const problems: string[] = [];
@@ -37,14 +42,14 @@ export async function openConsole(browser: Browser, server: TestServer): Promise
     const url = request.url();
     if (!/^(blob|data):/.test(url) && !url.startsWith(`${server.root}/`)) problems.push(`asked for ${url}`);
   });
-  await signIn(page, server);
+  await signIn(page, server.root, person ?? server.credentials.admin);
   return { page, problems, close: () => context.close() };
 }
 
-async function signIn(page: Page, { root, credentials }: TestServer): Promise<void> {
+async function signIn(page: Page, root: string, { email, password }: Person): Promise<void> {
   await page.goto(`${root}/`);
-  await page.getByLabel("E-mail").fill(credentials.admin.email);
-  await page.getByLabel("Password").fill(credentials.admin.password);
+  await page.getByLabel("E-mail").fill(email);
+  await page.getByLabel("Password").fill(password);
   await page.getByRole("button", { name: "Sign in" }).click();
   await page.getByRole("heading", { name: "Overview", level: 1 }).waitFor();
 }
@@ -68,13 +73,12 @@ export async function checkPage(page: Page, name: string): Promise<string[]> {
     for (const colorScheme of ["light", "dark"] as const) {
       await page.emulateMedia({ colorScheme });
       // Colours of both themes stand side by side until the next frames are drawn.
-      await page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))");
       await page.evaluate(DRAWN);
       const where = `${name} ${size} ${colorScheme}`;
       found.push(...(await seriousIn(page, colorScheme)).map((each) => `${where}: ${each}`));
       if (await page.evaluate("document.documentElement.scrollWidth > innerWidth"))
         found.push(`${where}: wider than the window`);
-      await page.screenshot({ path: join(PICTURES, `${name}-${size}-${colorScheme}.png`) });
+      await page.screenshot({ fullPage: true, path: join(PICTURES, `${name}-${size}-${colorScheme}.png`) });
     }
   }
   await page.setViewportSize(WIDE);
@@ -90,7 +94,15 @@ interface AxeResult {
 /** What differs in the dark is colours. */
 const RULES = { light: "{}", dark: "{ runOnly: ['color-contrast'] }" };
 
+/** Looks again where it found something: until all is drawn, colours of two themes stand side by side. */
 async function seriousIn(page: Page, colorScheme: keyof typeof RULES): Promise<string[]> {
+  const found = await lookAt(page, colorScheme);
+  if (found.length === 0) return found;
+  await page.evaluate(DRAWN);
+  return lookAt(page, colorScheme);
+}
+
+async function lookAt(page: Page, colorScheme: keyof typeof RULES): Promise<string[]> {
   if (!(await page.evaluate("typeof axe === 'object'"))) await page.evaluate(AXE);
   const { passes, violations } = (await page.evaluate(`axe.run(${RULES[colorScheme]})`)) as AxeResult;
   if (passes.length === 0) return ["axe looked at nothing"];

@@ -3,21 +3,37 @@ import type { Stats } from "../../../client/index.ts";
 
 export interface Live {
   stats: Stats | undefined;
-  /** False while the connection is lost; the browser makes it again by itself. */
+  /** False while the connection is lost; it is made again. */
   connected: boolean;
+}
+
+/** What the server tells of between its statistics. Empty `ids` are "some, or all". */
+interface Changed {
+  resource: "run" | "document" | "device" | "connector";
+  ids: string[];
+}
+
+interface Listener {
+  shown?(): void;
+  /** Null when a connection was made: anything may have changed before it was. */
+  changed?(what: Changed | null): void;
 }
 
 let live: Live = { stats: undefined, connected: true };
 let source: EventSource | undefined;
-const listeners = new Set<() => void>();
+const listeners = new Set<Listener>();
 
-function change(to: Live): void {
+function show(to: Live): void {
   live = to;
-  for (const listener of listeners) listener();
+  for (const { shown } of listeners) shown?.();
 }
 
-/** One connection, whoever watches, and as long as somebody does. */
-function subscribe(listener: () => void): () => void {
+function tell(what: Changed | null): void {
+  for (const { changed } of listeners) changed?.(what);
+}
+
+/** One connection, whoever listens, and as long as somebody does. */
+function listen(listener: Listener): () => void {
   listeners.add(listener);
   source ??= connect();
   return () => {
@@ -30,9 +46,16 @@ function subscribe(listener: () => void): () => void {
 
 function connect(): EventSource {
   const made = new EventSource("/v1/live");
-  made.addEventListener("stats", ({ data }) => change({ stats: JSON.parse(data), connected: true }));
+  let isNew = true;
+  made.addEventListener("stats", ({ data }) => {
+    show({ stats: JSON.parse(data), connected: true });
+    if (isNew) tell(null);
+    isNew = false;
+  });
+  made.addEventListener("changed", ({ data }) => tell(JSON.parse(data)));
   made.addEventListener("error", () => {
-    change({ ...live, connected: false });
+    isNew = true;
+    show({ ...live, connected: false });
     // The browser tries again by itself, but not after an answer that was an error: a proxy's 502, say.
     if (made.readyState === EventSource.CLOSED) setTimeout(reconnect, RETRY_MS, made);
   });
@@ -45,17 +68,58 @@ function reconnect(lost: EventSource): void {
   if (source === lost) source = connect();
 }
 
-/** How events flow now, every two seconds. */
+/** How events flow now, as the server tells it every two seconds. */
 export function useLive(): Live {
-  return useSyncExternalStore(subscribe, () => live);
+  return useSyncExternalStore(
+    (shown) => listen({ shown }),
+    () => live,
+  );
 }
 
-/** Does something with every message of the stream, while `wanted`: what is shown follows what happens. */
-export function useOnLive(wanted: boolean, act: (stats: Stats) => unknown): void {
+/** Acts when the server tells that something of a kind changed: the one with this id, or any. */
+export function useOnChange(
+  resource: Changed["resource"],
+  id: string | null,
+  wanted: boolean,
+  act: () => unknown,
+): void {
   const latest = useRef(act);
   latest.current = act;
   useEffect(() => {
     if (!wanted) return;
-    return subscribe(() => live.stats && latest.current(live.stats));
+    return listen({
+      changed(what) {
+        const all = what === null || (what.resource === resource && what.ids.length === 0);
+        if (all || (what.resource === resource && (id === null || what.ids.includes(id)))) latest.current();
+      },
+    });
+  }, [resource, id, wanted]);
+}
+
+/** Acts when the server's statistics show that events or deliveries moved. */
+export function useOnFlow(wanted: boolean, act: () => unknown): void {
+  const latest = useRef(act);
+  latest.current = act;
+  useEffect(() => {
+    if (!wanted) return;
+    let seen = live.stats && flowOf(live.stats);
+    return listen({
+      shown() {
+        if (!live.stats) return;
+        const now = flowOf(live.stats);
+        const moved = seen !== undefined && now !== seen;
+        seen = now;
+        if (moved) latest.current();
+      },
+      changed: (what) => what === null && latest.current(),
+    });
   }, [wanted]);
+}
+
+/** What is another whenever something is published, handed out, settled or given up. */
+function flowOf({ series, deliveries, recent }: Stats): string {
+  const { published, delivered, acknowledged } = series;
+  const counts = [published, delivered, acknowledged].map((each) => each.slice(-2));
+  const { pending, in_flight, waiting, dead } = deliveries ?? {};
+  return JSON.stringify([counts, pending, in_flight, waiting, dead, recent.map(({ state }) => state)]);
 }

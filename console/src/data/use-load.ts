@@ -55,28 +55,38 @@ export interface Pages<T> {
   loading: boolean;
   /** Loads the next page; undefined on the last. */
   more: (() => Promise<void>) | undefined;
+  /** Loads all that is shown anew. */
   reload(): Promise<void>;
 }
 
+interface Page<T> {
+  items: T[];
+  next: string | null;
+}
+
+type LoadPage<T> = (cursor: string | undefined, signal: AbortSignal) => Promise<Page<T>>;
+
 /** A list by cursor, page after page. */
-export function usePages<T>(
-  load: (cursor: string | undefined, signal: AbortSignal) => Promise<{ items: T[]; next: string | null }>,
-  dependencies: DependencyList,
-): Pages<T> {
-  const first = useLoad((signal) => load(undefined, signal), dependencies);
-  const [rest, setRest] = useState<{ of: unknown; items: T[]; next: string | null }>();
+export function usePages<T>(load: LoadPage<T>, dependencies: DependencyList): Pages<T> {
+  const shown = useRef(1);
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>();
-  const current = rest && rest.of === first.data ? rest : undefined;
-  const next = current ? current.next : first.data?.next;
+  // Another question begins with its first page.
+  useEffect(() => {
+    shown.current = 1;
+    setError(undefined);
+    // biome-ignore lint/correctness/useExhaustiveDependencies: the caller knows what the question depends on
+  }, dependencies);
+  const { data, set, ...loaded } = useLoad((signal) => firstPages(load, shown.current, signal), dependencies);
 
   const more = async () => {
-    if (busy || !next) return;
+    if (busy || !data?.next) return;
     setBusy(true);
     setError(undefined);
     try {
-      const page = await load(next, new AbortController().signal);
-      setRest({ of: first.data, items: [...(current?.items ?? []), ...page.items], next: page.next });
+      const page = await load(data.next, new AbortController().signal);
+      shown.current += 1;
+      set({ items: [...data.items, ...page.items], next: page.next });
     } catch (thrown) {
       setError(thrown);
     } finally {
@@ -84,10 +94,37 @@ export function usePages<T>(
     }
   };
   return {
-    items: first.data && [...first.data.items, ...(current?.items ?? [])],
-    error: first.error ?? error,
-    loading: first.loading || busy,
-    more: next ? more : undefined,
-    reload: first.reload,
+    items: data?.items,
+    error: loaded.error ?? error,
+    loading: loaded.loading || busy,
+    more: data?.next ? more : undefined,
+    reload: loaded.reload,
   };
+}
+
+async function firstPages<T>(load: LoadPage<T>, count: number, signal: AbortSignal): Promise<Page<T>> {
+  let all = await load(undefined, signal);
+  for (let page = 1; page < count && all.next; page++) {
+    const { items, next } = await load(all.next, signal);
+    all = { items: [...all.items, ...items], next };
+  }
+  return all;
+}
+
+const SIZE = 50;
+
+/** A list by offset, page after page. */
+export function useOffsetPages<T>(
+  load: (
+    page: { offset: number; limit: number },
+    signal: AbortSignal,
+  ) => Promise<{ items: T[]; total: number }>,
+  dependencies: DependencyList,
+): Pages<T> {
+  return usePages(async (cursor, signal) => {
+    const offset = Number(cursor ?? 0);
+    const { items, total } = await load({ offset, limit: SIZE }, signal);
+    const end = offset + items.length;
+    return { items, next: items.length > 0 && end < total ? String(end) : null };
+  }, dependencies);
 }

@@ -4,7 +4,7 @@ import { useSession } from "../shell/session.tsx";
 import { messageOf } from "../ui/failure.tsx";
 import { toast } from "../ui/toast.tsx";
 
-interface Task<A extends unknown[]> {
+export interface Task<A extends unknown[]> {
   busy: boolean;
   /** The last run's error, for a form to show beside its fields. */
   error: unknown;

@@ -39,7 +39,7 @@ interface Props {
   size: { width: number; height: number };
   selected?: string | null;
   onSelect?: (id: string) => void;
-  /** Height of the picture in pixels. */
+  /** Height of the picture in pixels. Default: as high as it needs. */
   height?: number;
 }
 
@@ -48,15 +48,26 @@ interface Data extends Record<string, unknown> {
   down: boolean;
 }
 
+type Size = Props["size"];
+type Placed = ReturnType<typeof layOut>;
+
 /** A directed graph, laid out in layers: from left to right, or downwards where there is little room. */
 export function Canvas(props: Props) {
+  const { label, nodes, edges, size } = props;
   const frame = useRef<HTMLElement>(null);
-  const down = useNarrow(frame);
+  const width = useWidth(frame);
+  const down = width < NARROW;
+  const labelled = edges.some((edge) => edge.label !== undefined) && !down;
+  const placed = useMemo(() => {
+    const boxes = nodes.map(({ id }) => ({ id, ...size }));
+    return layOut(boxes, edges, down ? "down" : "right", labelled ? 120 : 56);
+  }, [nodes, edges, size, down, labelled]);
+  const height = props.height ?? heightOf(placed, size, width);
   return (
-    <section ref={frame} className="graph" aria-label={props.label} style={{ height: props.height ?? 420 }}>
+    <section ref={frame} className="graph" aria-label={label} style={{ height }}>
       {/* Another direction is another graph: where the lines end is measured once. */}
       <ReactFlowProvider key={String(down)}>
-        <Flow {...props} down={down} />
+        <Flow {...props} down={down} placed={placed} view={`${Math.round(width)} ${height}`} />
       </ReactFlowProvider>
     </section>
   );
@@ -66,19 +77,30 @@ const NODE_TYPES = { box: BoxNode };
 /** Below it the layers go downwards. */
 const NARROW = 620;
 const MOST_ZOOM = 1.1;
+const LEAST_HEIGHT = 180;
+const MOST_HEIGHT = 560;
+/** For the controls below and some air above. */
+const AROUND = 88;
 
-function Flow({ nodes, edges, size, selected, onSelect, down }: Props & { down: boolean }) {
-  const labelled = edges.some(({ label }) => label !== undefined) && !down;
-  const placed = useMemo(
-    () =>
-      layOut(
-        nodes.map(({ id }) => ({ id, ...size })),
-        edges,
-        down ? "down" : "right",
-        labelled ? 120 : 56,
-      ),
-    [nodes, edges, size, down, labelled],
-  );
+/** As high as all of it needs where it is as wide as there is room for. */
+function heightOf(placed: Placed, size: Size, width: number): number {
+  const places = [...placed.values()];
+  const right = Math.max(0, ...places.map(({ x }) => x + size.width));
+  const bottom = Math.max(0, ...places.map(({ y }) => y + size.height));
+  const zoom = Math.min(MOST_ZOOM, (width * 0.92) / Math.max(1, right));
+  return Math.min(MOST_HEIGHT, Math.max(LEAST_HEIGHT, Math.round(bottom * zoom) + AROUND));
+}
+
+function Flow({
+  view,
+  nodes,
+  edges,
+  size,
+  selected,
+  onSelect,
+  down,
+  placed,
+}: Props & { down: boolean; placed: Placed; view: string }) {
   const shown = nodes.map(
     ({ id, label, content }): Node<Data> => ({
       id,
@@ -115,7 +137,7 @@ function Flow({ nodes, edges, size, selected, onSelect, down }: Props & { down: 
     >
       <Background variant={BackgroundVariant.Dots} gap={18} size={1} />
       <Controls showInteractive={false} />
-      <Fit by={`${down} ${nodes.map(({ id }) => id).join()} ${edges.map(({ id }) => id).join()}`} />
+      <Fit by={`${view} ${nodes.map(({ id }) => id).join()} ${edges.map(({ id }) => id).join()}`} />
     </ReactFlow>
   );
 }
@@ -143,23 +165,26 @@ function edgeOf({ id, from, to, label, tone }: GraphEdge): Edge {
   };
 }
 
+/** The controls stand below. */
+const PADDING = { top: "20px", left: "16px", right: "16px", bottom: "52px" } as const;
+
 /** Shows all of the graph when it has become another one. */
 function Fit({ by }: { by: string }) {
   const { fitView } = useReactFlow();
   // biome-ignore lint/correctness/useExhaustiveDependencies: `by` says when the graph is another one
   useEffect(() => {
-    const frame = requestAnimationFrame(() => fitView({ padding: 0.08, maxZoom: MOST_ZOOM }));
+    const frame = requestAnimationFrame(() => fitView({ padding: PADDING, maxZoom: MOST_ZOOM }));
     return () => cancelAnimationFrame(frame);
   }, [by, fitView]);
   return null;
 }
 
-function useNarrow(frame: React.RefObject<HTMLElement | null>): boolean {
-  const [narrow, setNarrow] = useState(() => window.innerWidth < NARROW + 160);
+function useWidth(frame: React.RefObject<HTMLElement | null>): number {
+  const [width, setWidth] = useState(() => window.innerWidth - 300);
   useEffect(() => {
-    const watch = new ResizeObserver(([entry]) => entry && setNarrow(entry.contentRect.width < NARROW));
+    const watch = new ResizeObserver(([entry]) => entry && setWidth(entry.contentRect.width));
     if (frame.current) watch.observe(frame.current);
     return () => watch.disconnect();
   }, [frame]);
-  return narrow;
+  return width;
 }

@@ -2,6 +2,7 @@ import { createContext, type ReactNode, useCallback, useContext, useEffect, useM
 import type { AuthSessionResult } from "../../../client/index.ts";
 import { isApiError } from "../../../client/index.ts";
 import { api, setCsrfToken } from "../data/api.ts";
+import { forgetNames, nameIs } from "../data/names.ts";
 import { Failure } from "../ui/failure.tsx";
 import { SignIn } from "./sign-in.tsx";
 
@@ -33,6 +34,7 @@ export function Session({ children }: { children: ReactNode }) {
 
   const begin = useCallback((session: AuthSessionResult) => {
     setCsrfToken(session.csrf_token);
+    nameIs(session.user.id, session.user.display_name);
     setState({ session });
   }, []);
   const load = useCallback(async () => {
@@ -55,6 +57,7 @@ export function Session({ children }: { children: ReactNode }) {
       async signOut() {
         await api.auth.endSession();
         setCsrfToken(undefined);
+        forgetNames();
         setState({ signedOut: "left" });
       },
     };

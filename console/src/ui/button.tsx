@@ -3,7 +3,8 @@ import type { ButtonHTMLAttributes, ReactNode } from "react";
 import { Link } from "react-router";
 
 interface Look {
-  kind?: "primary" | "plain" | "quiet" | "danger";
+  /** `remove` leads to a question, `danger` does it. */
+  kind?: "primary" | "plain" | "quiet" | "remove" | "danger";
   small?: boolean;
   icon?: LucideIcon;
   children?: ReactNode;

@@ -31,8 +31,7 @@ export function Chart({ label, times, lines, height = 220 }: ChartProps) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: `dark` changes what the properties hold
   useEffect(() => {
     const element = place.current as HTMLDivElement;
-    const style = getComputedStyle(element);
-    const color = (name: string) => style.getPropertyValue(name).trim();
+    const color = (name: string) => colorOf(element, name);
     const made = new uPlot(
       optionsOf(element.clientWidth, height, lines, color),
       [[], ...lines.map(() => [])],
@@ -67,6 +66,14 @@ export function Chart({ label, times, lines, height = 220 }: ChartProps) {
   );
 }
 
+/** What a custom property is now, in the theme that holds: a canvas knows no `var` and no `light-dark`. */
+function colorOf(element: HTMLElement, name: string): string {
+  element.style.color = `var(${name})`;
+  const { color } = getComputedStyle(element);
+  element.style.color = "";
+  return color;
+}
+
 function optionsOf(
   width: number,
   height: number,
@@ -97,8 +104,8 @@ function optionsOf(
         stroke: color(name),
         width: 1.75,
         points: { show: false },
-        // The first alone: several would be mud. The two digits are how opaque it is.
-        ...(at === 0 && { fill: `${color(name)}16` }),
+        // The first alone: several would be mud.
+        ...(at === 0 && { fill: `color-mix(in srgb, ${color(name)} 9%, transparent)` }),
       })),
     ],
   };

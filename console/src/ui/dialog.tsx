@@ -1,5 +1,6 @@
 import { X } from "lucide-react";
 import { type FormEvent, type ReactNode, useEffect, useId, useRef } from "react";
+import type { Task } from "../data/use-task.ts";
 import { Button, IconButton } from "./button.tsx";
 import { Failure } from "./failure.tsx";
 
@@ -51,31 +52,39 @@ export function Dialog({ title, onClose, children, footer, wide }: DialogProps) 
 
 interface FormDialogProps extends Omit<DialogProps, "footer"> {
   submit: string;
-  onSubmit(): unknown;
-  busy?: boolean;
+  task: Task<[]>;
+  /** In place of the task's own. */
   error?: unknown;
   disabled?: boolean;
+  /** It takes something away for good. */
+  danger?: boolean;
 }
 
 /** A dialog that asks for something. What is wrong is told above the buttons. */
 export function FormDialog({
   submit,
-  onSubmit,
-  busy,
-  error,
+  task,
+  error = task.error,
   disabled,
+  danger,
   children,
   ...dialog
 }: FormDialogProps) {
   const form = useId();
   const send = (event: FormEvent) => {
     event.preventDefault();
-    onSubmit();
+    void task.run();
   };
   const footer = (
     <>
       <Button onClick={dialog.onClose}>Cancel</Button>
-      <Button kind="primary" type="submit" form={form} busy={busy} disabled={disabled}>
+      <Button
+        kind={danger ? "danger" : "primary"}
+        type="submit"
+        form={form}
+        busy={task.busy}
+        disabled={disabled}
+      >
         {submit}
       </Button>
     </>

@@ -1,11 +1,12 @@
 import type { ReactNode } from "react";
 import { useNavigate } from "react-router";
-import type { Loaded } from "../data/use-load.ts";
+import type { Loaded, Pages } from "../data/use-load.ts";
 import { Button } from "./button.tsx";
 import { Failure } from "./failure.tsx";
 import { Skeleton } from "./page.tsx";
 
 export interface Column<T> {
+  /** Empty over what can be done with a row. */
   name: string;
   cell(row: T): ReactNode;
   /** A number or a time: to the right, digits in line. */
@@ -26,8 +27,8 @@ interface TableProps<T> {
 
 export function Table<T>({ label, columns, rows, keyOf, linkOf }: TableProps<T>) {
   const navigate = useNavigate();
-  const classOf = ({ end, wideOnly }: Column<T>) =>
-    `${end ? "end" : ""}${wideOnly ? " wide-only" : ""}` || undefined;
+  const classOf = ({ name, end, wideOnly }: Column<T>) =>
+    [name === "" && "act", end && "end", wideOnly && "wide-only"].filter(Boolean).join(" ") || undefined;
   const open = (row: T, target: EventTarget) => {
     // Links and buttons in a row do what they say.
     if (linkOf && !(target as HTMLElement).closest("a,button,input,label") && !getSelection()?.toString())
@@ -42,7 +43,7 @@ export function Table<T>({ label, columns, rows, keyOf, linkOf }: TableProps<T>)
           <tr>
             {columns.map((column) => (
               <th key={column.name} scope="col" className={classOf(column)}>
-                {column.name}
+                {column.name || <span className="visually-hidden">Actions</span>}
               </th>
             ))}
           </tr>
@@ -51,7 +52,7 @@ export function Table<T>({ label, columns, rows, keyOf, linkOf }: TableProps<T>)
           {rows.map((row) => (
             <tr key={keyOf(row)} onClick={(event) => open(row, event.target)}>
               {columns.map((column) => (
-                <td key={column.name} className={classOf(column)}>
+                <td key={column.name} className={classOf(column)} data-name={column.name}>
                   {column.cell(row)}
                 </td>
               ))}
@@ -64,21 +65,21 @@ export function Table<T>({ label, columns, rows, keyOf, linkOf }: TableProps<T>)
 }
 
 interface ListProps<T> extends Omit<TableProps<T>, "rows"> {
-  items: readonly T[] | undefined;
-  error: unknown;
-  loading: boolean;
-  more?: (() => Promise<void>) | undefined;
-  reload(): Promise<void>;
+  pages: Pages<T>;
+  /** Above it while there is something in it: an empty list says itself what to do. */
+  actions?: ReactNode;
   /** In place of an empty table. */
   empty: ReactNode;
 }
 
 /** A table that loads: skeleton, failure, emptiness, and more of it on demand. */
-export function List<T>({ items, error, loading, more, reload, empty, ...table }: ListProps<T>) {
+export function List<T>({ pages, actions, empty, ...table }: ListProps<T>) {
+  const { items, error, loading, more, reload } = pages;
   if (!items) return error === undefined ? <Skeleton lines={6} /> : <Failure error={error} retry={reload} />;
   if (items.length === 0 && !more) return empty;
   return (
     <>
+      {actions && <div className="row end list-actions">{actions}</div>}
       <Table {...table} rows={items} />
       {error !== undefined && <Failure error={error} retry={more ?? reload} />}
       {more && (

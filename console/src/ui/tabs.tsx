@@ -1,5 +1,5 @@
 import { Content, List, Root, Trigger } from "@radix-ui/react-tabs";
-import type { ReactNode } from "react";
+import { type ReactNode, useEffect, useRef } from "react";
 import { useSearchParams } from "react-router";
 
 interface Tab {
@@ -21,9 +21,15 @@ export function Tabs({ label, tabs }: { label: string; tabs: readonly Tab[] }) {
       else next.set("tab", key);
       return next;
     });
+  const list = useRef<HTMLDivElement>(null);
+  // Where there is little room the chosen one may stand beyond the edge.
+  useEffect(() => {
+    const chosen = list.current?.querySelector<HTMLElement>(`[id$="-trigger-${value}"]`);
+    if (chosen && list.current) list.current.scrollLeft = chosen.offsetLeft - list.current.offsetLeft - 60;
+  }, [value]);
   return (
     <Root value={value} onValueChange={choose}>
-      <List className="tabs" aria-label={label}>
+      <List ref={list} className="tabs" aria-label={label}>
         {tabs.map((tab) => (
           <Trigger key={tab.key} value={tab.key} className="tab">
             {tab.label}

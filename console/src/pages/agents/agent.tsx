@@ -2,6 +2,7 @@ import { Power, PowerOff } from "lucide-react";
 import { useParams } from "react-router";
 import type { Agent as AgentShape } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
+import { nameIs } from "../../data/names.ts";
 import { type Loaded, useLoad } from "../../data/use-load.ts";
 import { useTask } from "../../data/use-task.ts";
 import { useSession } from "../../shell/session.tsx";
@@ -22,7 +23,14 @@ const ABOVE = [{ to: "/agents", label: "Agents" }];
 export function Agent() {
   const { id = "" } = useParams();
   const { isAdmin } = useSession();
-  const agent = useLoad((signal) => api.agents.get({ agent_id: id }, { signal }), [id]);
+  const agent = useLoad(
+    async (signal) => {
+      const read = await api.agents.get({ agent_id: id }, { signal });
+      nameIs(read.id, read.name);
+      return read;
+    },
+    [id],
+  );
   const { data } = agent;
   return (
     <Page
@@ -42,7 +50,7 @@ export function Agent() {
               { key: "devices", label: "Devices", content: <Devices agent={loaded} /> },
               {
                 key: "settings",
-                label: "Delivery",
+                label: "Settings",
                 content: <AgentSettings key={loaded.updated_at} agent={loaded} onSaved={agent.set} />,
               },
             ]}

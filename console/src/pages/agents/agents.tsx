@@ -1,14 +1,14 @@
 import { Bot, Plus } from "lucide-react";
-import { useState } from "react";
-import { Link, useNavigate, useSearchParams } from "react-router";
+import { Link, useNavigate } from "react-router";
 import type { Agent } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { useLoad } from "../../data/use-load.ts";
+import { useOffsetPages } from "../../data/use-load.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Badge } from "../../ui/badge.tsx";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Segments } from "../../ui/field.tsx";
 import { Empty, Page } from "../../ui/page.tsx";
+import { ListSearch, useAddress } from "../../ui/search.tsx";
 import { List } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";
 import { CreateAgent } from "./create.tsx";
@@ -33,16 +33,19 @@ export function AgentState({ agent }: { agent: Pick<Agent, "status" | "push_stop
 
 export function Agents() {
   const { isAdmin } = useSession();
-  const [search, setSearch] = useSearchParams();
-  const [size, setSize] = useState(100);
+  const [search, change] = useAddress();
   const navigate = useNavigate();
-  const shown = (search.get("status") ?? "active") as Shown;
-  const list = useLoad(
-    (signal) => api.agents.list({ limit: size, ...(shown !== "all" && { status: shown }) }, { signal }),
-    [shown, size],
+  const shown = SHOWN.find(({ value }) => value === search.get("status"))?.value ?? "active";
+  const q = search.get("q") ?? "";
+  const pages = useOffsetPages(
+    async (page, signal) => {
+      const asked = { ...(shown !== "all" && { status: shown }), ...(q && { search: q }) };
+      const { agents, total } = await api.agents.list({ ...page, ...asked }, { signal });
+      return { items: agents, total };
+    },
+    [shown, q],
   );
-  const { data } = list;
-  const create = () => setSearch({ create: "1" });
+  const create = () => change({ create: "1" });
   return (
     <Page
       title="Agents"
@@ -58,20 +61,17 @@ export function Agents() {
         </>
       }
     >
-      <div>
+      <div className="list-bar">
+        <ListSearch label="Find an agent" />
         <Segments
           label="Which agents"
           value={shown}
           options={SHOWN}
-          onChange={(status) => setSearch(status === "active" ? {} : { status })}
+          onChange={(status) => change({ status: status === "active" ? null : status })}
         />
       </div>
       <List
-        items={data?.agents}
-        error={list.error}
-        loading={list.loading}
-        reload={list.reload}
-        more={data && data.total > data.agents.length && size < 200 ? async () => setSize(200) : undefined}
+        pages={pages}
         label="Agents"
         keyOf={(agent) => agent.id}
         linkOf={(agent) => `/agents/${agent.id}`}
@@ -89,12 +89,18 @@ export function Agents() {
         empty={
           <Empty
             icon={Bot}
-            title={shown === "inactive" ? "No inactive agents" : "No agents yet"}
+            title={
+              q ? `No agent has “${q}” in it` : shown === "inactive" ? "No inactive agents" : "No agents yet"
+            }
             action={
-              isAdmin && (
-                <Button icon={Plus} onClick={create}>
-                  Make an agent
-                </Button>
+              q ? (
+                <Button onClick={() => change({ q: null, status: "all" })}>Look among all</Button>
+              ) : (
+                isAdmin && (
+                  <Button icon={Plus} onClick={create}>
+                    Make an agent
+                  </Button>
+                )
               )
             }
           >
@@ -103,7 +109,7 @@ export function Agents() {
         }
       />
       {search.get("create") && (
-        <CreateAgent onClose={() => setSearch({})} onCreated={(id) => navigate(`/agents/${id}`)} />
+        <CreateAgent onClose={() => change({ create: null })} onCreated={(id) => navigate(`/agents/${id}`)} />
       )}
     </Page>
   );

@@ -1,8 +1,10 @@
 import { CircleCheck, CircleX, Laptop, TimerOff } from "lucide-react";
+import { useEffect } from "react";
 import type { DeviceStatus } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { clockTime, duration, fullTime } from "../../data/format.ts";
-import { useOnLive } from "../../data/live.ts";
+import { useOnChange } from "../../data/live.ts";
+import { useLookAgain } from "../../data/use-fresh.ts";
 import { useLoad } from "../../data/use-load.ts";
 import { useTask } from "../../data/use-task.ts";
 import { Badge } from "../../ui/badge.tsx";
@@ -23,7 +25,9 @@ interface Props {
 export function Approval({ agent, link, onSettled }: Props) {
   const status = useLoad((signal) => api.devices.status({ agent_id: agent.id }, { signal }), [agent.id]);
   const isOpen = status.data?.state === "waiting" || status.data?.state === "verifying";
-  useOnLive(isOpen, () => status.loading || status.reload());
+  const look = useLookAgain(status);
+  useOnChange("device", null, isOpen, look);
+  useAtExpiry(isOpen ? status.data : undefined, look);
   const decide = useTask(async (claim_id: string, action: "approve" | "reject") => {
     await api.devices.confirm({ agent_id: agent.id, claim_id, action });
     await status.reload();
@@ -39,6 +43,17 @@ export function Approval({ agent, link, onSettled }: Props) {
       }}
     </Load>
   );
+}
+
+/** That a code runs out is no change that the server would tell. */
+function useAtExpiry(open: DeviceStatus | undefined, act: () => void): void {
+  const left = open && Date.parse(open.expires_at) - Date.parse(open.server_now);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `open` is another whenever it was asked for
+  useEffect(() => {
+    if (left === undefined) return;
+    const timer = setTimeout(act, Math.max(0, left) + 500);
+    return () => clearTimeout(timer);
+  }, [open]);
 }
 
 type Of<S extends DeviceStatus["state"]> = Extract<DeviceStatus, { state: S }>;

@@ -3,9 +3,8 @@ import { useSearchParams } from "react-router";
 import { isApiError } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { useTask } from "../../data/use-task.ts";
-import { Button } from "../../ui/button.tsx";
-import { Failure } from "../../ui/failure.tsx";
 import { TextField } from "../../ui/field.tsx";
+import { Form } from "../../ui/form.tsx";
 import { Card, Page } from "../../ui/page.tsx";
 import { Approval } from "./approval.tsx";
 
@@ -35,6 +34,8 @@ export function Connect() {
     { quiet: true },
   );
   const { run } = look;
+  const unknown = isApiError(look.error, "not_found");
+  const shown = unknown ? { ...look, error: undefined } : look;
   // A link brings the code along; nobody should have to press a button for it.
   // biome-ignore lint/correctness/useExhaustiveDependencies: once, for the address that was opened
   useEffect(() => {
@@ -47,13 +48,7 @@ export function Connect() {
           {agent ? (
             <Approval agent={agent} />
           ) : (
-            <form
-              className="stack"
-              onSubmit={(event) => {
-                event.preventDefault();
-                run();
-              }}
-            >
+            <Form task={shown} submit="Continue" disabled={!CODE.test(code)}>
               <TextField
                 label="Code"
                 className="code code-input"
@@ -64,20 +59,12 @@ export function Connect() {
                 onChange={(value) => setCode(tidy(value))}
                 hint="The device shows it, or you were given it with the agent."
               />
-              {look.error !== undefined &&
-                (isApiError(look.error, "not_found") ? (
-                  <p className="note warn" role="alert">
-                    No open request has this code. It is good for 10 minutes; ask for a new one.
-                  </p>
-                ) : (
-                  <Failure error={look.error} />
-                ))}
-              <div className="row">
-                <Button kind="primary" type="submit" busy={look.busy} disabled={!CODE.test(code)}>
-                  Continue
-                </Button>
-              </div>
-            </form>
+              {unknown && (
+                <p className="note warn" role="alert">
+                  No open request has this code. It is good for 10 minutes; ask for a new one.
+                </p>
+              )}
+            </Form>
           )}
         </Card>
       </div>

@@ -48,14 +48,7 @@ export function CreateAgent({ onClose, onCreated }: { onClose(): void; onCreated
   );
   if (made) return <Secrets agent={made.agent} apiKey={made.key} onDone={() => onCreated(made.agent.id)} />;
   return (
-    <FormDialog
-      title="New agent"
-      submit="Make agent"
-      onClose={onClose}
-      onSubmit={() => create.run()}
-      busy={create.busy}
-      error={create.error}
-    >
+    <FormDialog title="New agent" submit="Make agent" onClose={onClose} task={create}>
       <TextField label="Name" required autoFocus value={name} onChange={setName} placeholder="billing-bot" />
       <TextArea label="Description" rows={2} value={description} onChange={setDescription} />
       <SelectField

@@ -2,7 +2,9 @@ import { Plus, Smartphone } from "lucide-react";
 import { useState } from "react";
 import type { Agent, DevicesIssueResult, SessionsListResult } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { useLoad } from "../../data/use-load.ts";
+import { useOnChange } from "../../data/live.ts";
+import { useLookAgain } from "../../data/use-fresh.ts";
+import { useOffsetPages } from "../../data/use-load.ts";
 import { useTask } from "../../data/use-task.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -19,10 +21,16 @@ type Session = SessionsListResult["sessions"][number];
 /** The devices that act as an agent, and how another is connected. */
 export function Devices({ agent }: { agent: Agent }) {
   const [issued, setIssued] = useState<DevicesIssueResult>();
-  const list = useLoad(
-    (signal) => api.sessions.list({ agent_id: agent.id, limit: 100 }, { signal }),
+  const list = useOffsetPages(
+    async (page, signal) => {
+      const { sessions } = await api.sessions.list({ agent_id: agent.id, ...page }, { signal });
+      // How many there are in all is not told: a full page may have others after it.
+      const more = sessions.length === page.limit ? 1 : 0;
+      return { items: sessions, total: page.offset + sessions.length + more };
+    },
     [agent.id],
   );
+  useOnChange("device", null, true, useLookAgain(list));
   const issue = useTask(async () => setIssued(await api.devices.issue({ agent_id: agent.id })));
   const disconnect = useTask(async (session: Session) => {
     const sure = await confirm({
@@ -41,13 +49,10 @@ export function Devices({ agent }: { agent: Agent }) {
     </Button>
   );
   return (
-    <div className="stack">
-      {list.data && list.data.sessions.length > 0 && <div className="row">{connect}</div>}
+    <>
       <List
-        items={list.data?.sessions}
-        error={list.error}
-        loading={list.loading}
-        reload={list.reload}
+        pages={list}
+        actions={connect}
         label="Devices"
         keyOf={(session) => session.session_id}
         columns={[
@@ -101,6 +106,6 @@ export function Devices({ agent }: { agent: Agent }) {
           <Approval agent={agent} link={issued.verification_uri_complete} onSettled={list.reload} />
         </Dialog>
       )}
-    </div>
+    </>
   );
 }

@@ -63,8 +63,7 @@ export function InterestForm({ agent, interest, onClose, onSaved }: Props) {
       title={interest ? "Interest" : "New interest"}
       submit={interest ? "Save" : "Add interest"}
       onClose={onClose}
-      onSubmit={() => save.run()}
-      busy={save.busy}
+      task={save}
       error={ofFilter ? undefined : error}
     >
       <TextField

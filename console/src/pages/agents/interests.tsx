@@ -2,7 +2,7 @@ import { Filter, Plus, Trash2 } from "lucide-react";
 import { useState } from "react";
 import type { Agent, Interest } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { useLoad } from "../../data/use-load.ts";
+import { useOffsetPages } from "../../data/use-load.ts";
 import { useTask } from "../../data/use-task.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button, IconButton } from "../../ui/button.tsx";
@@ -16,8 +16,11 @@ import "./agents.css";
 /** What an agent wants to receive. */
 export function Interests({ agent }: { agent: Agent }) {
   const [editing, setEditing] = useState<Interest | "new">();
-  const list = useLoad(
-    (signal) => api.interests.list({ agent_id: agent.id, limit: 200 }, { signal }),
+  const list = useOffsetPages(
+    async (page, signal) => {
+      const { interests, total } = await api.interests.list({ agent_id: agent.id, ...page }, { signal });
+      return { items: interests, total };
+    },
     [agent.id],
   );
   const remove = useTask(async (interest: Interest) => {
@@ -42,13 +45,10 @@ export function Interests({ agent }: { agent: Agent }) {
     </Button>
   );
   return (
-    <div className="stack">
-      {list.data && list.data.interests.length > 0 && <div className="row">{add}</div>}
+    <>
       <List
-        items={list.data?.interests}
-        error={list.error}
-        loading={list.loading}
-        reload={list.reload}
+        pages={list}
+        actions={add}
         label="Interests"
         keyOf={(interest) => interest.id}
         columns={[
@@ -108,6 +108,6 @@ export function Interests({ agent }: { agent: Agent }) {
           }}
         />
       )}
-    </div>
+    </>
   );
 }

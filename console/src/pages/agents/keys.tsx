@@ -2,7 +2,7 @@ import { KeyRound, Plus } from "lucide-react";
 import { useState } from "react";
 import type { Agent, KeysCreateResult, KeysListResult } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { useLoad } from "../../data/use-load.ts";
+import { useOffsetPages } from "../../data/use-load.ts";
 import { useTask } from "../../data/use-task.ts";
 import { Button } from "../../ui/button.tsx";
 import { confirm } from "../../ui/confirm.tsx";
@@ -29,7 +29,13 @@ const SCOPES: { scope: Scope; means: string }[] = [
 /** An agent's API keys. The key itself is seen once, when it is made. */
 export function Keys({ agent }: { agent: Agent }) {
   const [making, setMaking] = useState(false);
-  const list = useLoad((signal) => api.keys.list({ agent_id: agent.id, limit: 200 }, { signal }), [agent.id]);
+  const list = useOffsetPages(
+    async (page, signal) => {
+      const { keys, total } = await api.keys.list({ agent_id: agent.id, ...page }, { signal });
+      return { items: keys, total };
+    },
+    [agent.id],
+  );
   const revoke = useTask(async (key: Key) => {
     const sure = await confirm({
       title: `Revoke ${key.prefix}…?`,
@@ -47,13 +53,10 @@ export function Keys({ agent }: { agent: Agent }) {
     </Button>
   );
   return (
-    <div className="stack">
-      {list.data && list.data.keys.length > 0 && <div className="row">{make}</div>}
+    <>
       <List
-        items={list.data?.keys}
-        error={list.error}
-        loading={list.loading}
-        reload={list.reload}
+        pages={list}
+        actions={make}
         label="API keys"
         keyOf={(key) => key.id}
         columns={[
@@ -96,7 +99,7 @@ export function Keys({ agent }: { agent: Agent }) {
           }}
         />
       )}
-    </div>
+    </>
   );
 }
 
@@ -141,9 +144,7 @@ function NewKey({ agent, onClose }: { agent: Agent; onClose(): void }) {
       title={`New key of ${agent.name}`}
       submit="Make key"
       onClose={onClose}
-      onSubmit={() => make.run()}
-      busy={make.busy}
-      error={make.error}
+      task={make}
       disabled={scopes.length === 0}
     >
       <fieldset className="checks">

@@ -1,22 +1,43 @@
 import { useState } from "react";
 import type { Agent } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
+import { findPeople, findTeams } from "../../data/find.ts";
+import { nameIs, useNames } from "../../data/names.ts";
 import { useTask } from "../../data/use-task.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Button } from "../../ui/button.tsx";
+import { type Choice, Combo } from "../../ui/combo.tsx";
 import { confirm } from "../../ui/confirm.tsx";
-import { Failure } from "../../ui/failure.tsx";
 import { SelectField, TextArea, TextField } from "../../ui/field.tsx";
+import { Form } from "../../ui/form.tsx";
 import { Card, Fact, Facts } from "../../ui/page.tsx";
-import { Id, Secret } from "../../ui/text.tsx";
+import { Id, Secret, Time } from "../../ui/text.tsx";
 import { toast } from "../../ui/toast.tsx";
 import { MODES } from "./create.tsx";
 
 const orNull = (text: string) => (text === "" ? null : Number(text));
 
-/** How events reach an agent, and what it is called. */
-export function AgentSettings({ agent, onSaved }: { agent: Agent; onSaved(agent: Agent): void }) {
+interface Props {
+  agent: Agent;
+  onSaved(agent: Agent): void;
+}
+
+/** How events reach an agent, what it is called, and whose it is. */
+export function AgentSettings({ agent, onSaved }: Props) {
   const { isAdmin } = useSession();
+  return (
+    <div className="stack">
+      {isAdmin && <Delivery agent={agent} onSaved={onSaved} />}
+      {isAdmin && <Belonging agent={agent} onSaved={onSaved} />}
+      <Card title="Identity">
+        <Identity agent={agent} />
+      </Card>
+      {isAdmin && <Signing agent={agent} />}
+    </div>
+  );
+}
+
+function Delivery({ agent, onSaved }: Props) {
   const [name, setName] = useState(agent.name);
   const [description, setDescription] = useState(agent.description ?? "");
   const [mode, setMode] = useState(agent.delivery_mode);
@@ -34,87 +55,123 @@ export function AgentSettings({ agent, onSaved }: { agent: Agent; onSaved(agent:
         visibility_timeout_seconds: orNull(timeout),
         retry_budget: orNull(budget),
       });
+      nameIs(changed.id, changed.name);
       toast({ title: "Saved." });
       onSaved(changed);
     },
     { quiet: true },
   );
   return (
-    <div className="stack">
-      <Card title="Delivery">
-        <form
-          className="stack"
-          onSubmit={(event) => {
-            event.preventDefault();
-            save.run();
-          }}
-        >
-          <div className="grid-2">
-            <TextField label="Name" required value={name} onChange={setName} />
-            <SelectField
-              label="How it receives events"
-              options={MODES}
-              value={mode}
-              onChange={(value) => setMode(value as Agent["delivery_mode"])}
-            />
-          </div>
-          <TextArea label="Description" rows={2} value={description} onChange={setDescription} />
-          {(mode === "push" || endpoint) && (
-            <TextField
-              label="Endpoint"
-              type="url"
-              value={endpoint}
-              onChange={setEndpoint}
-              hint={
-                agent.push_stopped
-                  ? "It answered 410 Gone, so pushing stopped; saving an endpoint starts it again."
-                  : "Loopback and private addresses are refused."
-              }
-            />
-          )}
-          <div className="grid-2">
-            <TextField
-              label="Lease in seconds"
-              type="number"
-              min={1}
-              max={43_200}
-              value={timeout}
-              onChange={setLease}
-              placeholder="the installation's default"
-              hint="How long it has to acknowledge a delivery."
-            />
-            <TextField
-              label="Hand-outs at most"
-              type="number"
-              min={1}
-              max={100}
-              value={budget}
-              onChange={setBudget}
-              placeholder="the installation's default"
-              hint="Then the delivery becomes a dead letter."
-            />
-          </div>
-          {save.error !== undefined && <Failure error={save.error} />}
-          {isAdmin && (
-            <div className="row">
-              <Button kind="primary" type="submit" busy={save.busy}>
-                Save
-              </Button>
-            </div>
-          )}
-        </form>
-      </Card>
-      <Card title="Identity">
-        <Facts>
-          <Fact name="Agent id">
-            <Id>{agent.id}</Id>
-          </Fact>
-          <Fact name="Team">{agent.team_id ? <Id>{agent.team_id}</Id> : "—"}</Fact>
-          <Fact name="Owner">{agent.owner_user_id ? <Id>{agent.owner_user_id}</Id> : "—"}</Fact>
-        </Facts>
-      </Card>
-      {isAdmin && <Signing agent={agent} />}
-    </div>
+    <Card title="Delivery">
+      <Form task={save} submit="Save">
+        <div className="grid-2">
+          <TextField label="Name" required value={name} onChange={setName} />
+          <SelectField
+            label="How it receives events"
+            options={MODES}
+            value={mode}
+            onChange={(value) => setMode(value as Agent["delivery_mode"])}
+          />
+        </div>
+        <TextArea label="Description" rows={2} value={description} onChange={setDescription} />
+        {(mode === "push" || endpoint) && (
+          <TextField
+            label="Endpoint"
+            type="url"
+            value={endpoint}
+            onChange={setEndpoint}
+            hint={
+              agent.push_stopped
+                ? "It answered 410 Gone, so pushing stopped; saving an endpoint starts it again."
+                : "Loopback and private addresses are refused."
+            }
+          />
+        )}
+        <div className="grid-2">
+          <TextField
+            label="Lease in seconds"
+            type="number"
+            min={1}
+            max={43_200}
+            value={timeout}
+            onChange={setLease}
+            placeholder="the installation's default"
+            hint="How long it has to acknowledge a delivery."
+          />
+          <TextField
+            label="Hand-outs at most"
+            type="number"
+            min={1}
+            max={100}
+            value={budget}
+            onChange={setBudget}
+            placeholder="the installation's default"
+            hint="Then the delivery becomes a dead letter."
+          />
+        </div>
+      </Form>
+    </Card>
+  );
+}
+
+/** Who reads its memories with it, and who approves its devices. */
+function Belonging({ agent, onSaved }: Props) {
+  const nameOf = useNames();
+  const [team, setTeam] = useState(choiceOf(agent.team_id));
+  const [owner, setOwner] = useState(choiceOf(agent.owner_user_id));
+  // Names come later than ids.
+  const named = (choice: Choice | null) => choice && { ...choice, label: choice.label || nameOf(choice.id) };
+  const save = useTask(
+    async () => {
+      const team_id = team?.id ?? null;
+      const owner_user_id = owner?.id ?? null;
+      onSaved(await api.agents.update({ agent_id: agent.id, team_id, owner_user_id }));
+      toast({ title: "Saved. It holds for what is read and approved from now on." });
+    },
+    { quiet: true },
+  );
+  return (
+    <Card title="Team and owner">
+      <Form task={save} submit="Save">
+        <div className="grid-2">
+          <Combo
+            label="Team"
+            value={named(team)}
+            onChange={setTeam}
+            find={findTeams}
+            none="No team"
+            hint="Agents of a team read each other's memories of the scope team."
+          />
+          <Combo
+            label="Owner"
+            value={named(owner)}
+            onChange={setOwner}
+            find={findPeople}
+            none="Nobody"
+            hint="A person who reads what it remembers and whose steps in runs it takes on."
+          />
+        </div>
+      </Form>
+    </Card>
+  );
+}
+
+const choiceOf = (id: string | null): Choice | null => (id === null ? null : { id, label: "" });
+
+function Identity({ agent }: { agent: Agent }) {
+  return (
+    <Facts>
+      <Fact name="Agent id">
+        <Id>{agent.id}</Id>
+      </Fact>
+      <Fact name="Receives by">{agent.delivery_mode}</Fact>
+      <Fact name="Since">
+        <Time at={agent.created_at} />
+      </Fact>
+      <Fact name="Changed">
+        <Time at={agent.updated_at} />
+      </Fact>
+    </Facts>
   );
 }
 

@@ -32,9 +32,7 @@ export function ChannelForm({ channel, onClose, onSaved }: Props) {
       title={channel ? "Edit channel" : "New channel"}
       submit={channel ? "Save" : "Make channel"}
       onClose={onClose}
-      onSubmit={() => save.run()}
-      busy={save.busy}
-      error={save.error}
+      task={save}
     >
       <TextField
         label="Name"

@@ -43,7 +43,7 @@ export function Channel() {
             <Button icon={Pencil} onClick={() => setEditing(true)}>
               Edit
             </Button>
-            <Button icon={Trash2} busy={remove.busy} onClick={() => remove.run()}>
+            <Button kind="remove" icon={Trash2} busy={remove.busy} onClick={() => remove.run()}>
               Delete
             </Button>
           </>

@@ -1,22 +1,27 @@
 import { Hash, Plus } from "lucide-react";
-import { useState } from "react";
-import { Link, useNavigate, useSearchParams } from "react-router";
+import { Link, useNavigate } from "react-router";
 import { api } from "../../data/api.ts";
-import { useLoad } from "../../data/use-load.ts";
+import { useOffsetPages } from "../../data/use-load.ts";
 import { Button } from "../../ui/button.tsx";
 import { Empty, Page } from "../../ui/page.tsx";
+import { ListSearch, useAddress } from "../../ui/search.tsx";
 import { List } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";
 import { ChannelForm } from "./channel-form.tsx";
 
 export function Channels() {
-  const [search, setSearch] = useSearchParams();
-  const [size, setSize] = useState(100);
+  const [search, change] = useAddress();
   const navigate = useNavigate();
-  const list = useLoad((signal) => api.channels.list({ limit: size }, { signal }), [size]);
-  const { data } = list;
+  const q = search.get("q") ?? "";
+  const pages = useOffsetPages(
+    async (page, signal) => {
+      const { channels, total } = await api.channels.list({ ...page, ...(q && { search: q }) }, { signal });
+      return { items: channels, total };
+    },
+    [q],
+  );
   const create = (
-    <Button kind="primary" icon={Plus} onClick={() => setSearch({ create: "1" })}>
+    <Button kind="primary" icon={Plus} onClick={() => change({ create: "1" })}>
       New channel
     </Button>
   );
@@ -26,12 +31,11 @@ export function Channels() {
       lead="Events for whoever is a member: feeds say which, members get them all."
       actions={create}
     >
+      <div className="list-bar">
+        <ListSearch label="Find a channel" />
+      </div>
       <List
-        items={data?.channels}
-        error={list.error}
-        loading={list.loading}
-        reload={list.reload}
-        more={data && data.total > data.channels.length && size < 200 ? async () => setSize(200) : undefined}
+        pages={pages}
         label="Channels"
         keyOf={(channel) => channel.id}
         linkOf={(channel) => `/channels/${channel.id}`}
@@ -44,13 +48,20 @@ export function Channels() {
           { name: "Made", end: true, wideOnly: true, cell: (channel) => <Time at={channel.created_at} /> },
         ]}
         empty={
-          <Empty icon={Hash} title="No channels yet" action={create}>
-            A channel spares each agent an interest of its own: one feed serves all members.
+          <Empty
+            icon={Hash}
+            title={q ? `No channel has “${q}” in it` : "No channels yet"}
+            action={q ? <Button onClick={() => change({ q: null })}>Show all</Button> : create}
+          >
+            {!q && "A channel spares each agent an interest of its own: one feed serves all members."}
           </Empty>
         }
       />
       {search.get("create") && (
-        <ChannelForm onClose={() => setSearch({})} onSaved={({ id }) => navigate(`/channels/${id}`)} />
+        <ChannelForm
+          onClose={() => change({ create: null })}
+          onSaved={({ id }) => navigate(`/channels/${id}`)}
+        />
       )}
     </Page>
   );

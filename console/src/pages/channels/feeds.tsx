@@ -2,7 +2,7 @@ import { Plus, Rss, Trash2 } from "lucide-react";
 import { useState } from "react";
 import type { Feed } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { useLoad } from "../../data/use-load.ts";
+import { useOffsetPages } from "../../data/use-load.ts";
 import { useTask } from "../../data/use-task.ts";
 import { Button, IconButton } from "../../ui/button.tsx";
 import { confirm } from "../../ui/confirm.tsx";
@@ -14,8 +14,11 @@ import { List } from "../../ui/table.tsx";
 /** Which events come into a channel. */
 export function Feeds({ channel_id }: { channel_id: string }) {
   const [adding, setAdding] = useState(false);
-  const list = useLoad(
-    (signal) => api.channels.listFeeds({ channel_id, limit: 200 }, { signal }),
+  const list = useOffsetPages(
+    async (page, signal) => {
+      const { feeds, total } = await api.channels.listFeeds({ channel_id, ...page }, { signal });
+      return { items: feeds, total };
+    },
     [channel_id],
   );
   const remove = useTask(async (feed: Feed) => {
@@ -36,10 +39,7 @@ export function Feeds({ channel_id }: { channel_id: string }) {
   return (
     <Card title="Feeds" actions={add} flush>
       <List
-        items={list.data?.feeds}
-        error={list.error}
-        loading={list.loading}
-        reload={list.reload}
+        pages={list}
         label="Feeds"
         keyOf={(feed) => feed.id}
         columns={[
@@ -104,14 +104,7 @@ function AddFeed({
     { quiet: true },
   );
   return (
-    <FormDialog
-      title="New feed"
-      submit="Add feed"
-      onClose={onClose}
-      onSubmit={() => add.run()}
-      busy={add.busy}
-      error={add.error}
-    >
+    <FormDialog title="New feed" submit="Add feed" onClose={onClose} task={add}>
       <TextField
         label="Event type"
         required

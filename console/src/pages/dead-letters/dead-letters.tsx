@@ -1,12 +1,13 @@
 import { CircleCheck, RotateCw } from "lucide-react";
 import { useState } from "react";
-import { useSearchParams } from "react-router";
-import { useAgents } from "../../data/agents.ts";
 import { api } from "../../data/api.ts";
 import { plural } from "../../data/format.ts";
-import { usePages } from "../../data/use-load.ts";
+import { useLive } from "../../data/live.ts";
+import { useNames } from "../../data/names.ts";
+import { type Pages, usePages } from "../../data/use-load.ts";
 import { Button } from "../../ui/button.tsx";
 import { Empty, Page } from "../../ui/page.tsx";
+import { useAddress } from "../../ui/search.tsx";
 import { List } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";
 import { Groups } from "./groups.tsx";
@@ -19,10 +20,10 @@ const PAGE = 200;
 
 /** What could not be delivered: by reason, to be looked into and sent again. */
 export function DeadLetters() {
-  const [search, setSearch] = useSearchParams();
+  const [search, change] = useAddress();
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const [replaying, setReplaying] = useState<Wanted>();
-  const agents = useAgents();
+  const nameOf = useNames();
   const list = usePages(async (cursor, signal) => {
     const { items, next_cursor } = await api.deliveries.deadLetters(
       { limit: PAGE, ...(cursor && { cursor }) },
@@ -33,13 +34,7 @@ export function DeadLetters() {
   const reason = search.get("reason");
   const shown = reason === null ? list.items : list.items?.filter((each) => each.dlq_reason === reason);
   const opened = list.items?.find(({ id }) => id === search.get("letter"));
-  const set = (name: string, value: string | null) =>
-    setSearch((old) => {
-      const next = new URLSearchParams(old);
-      if (value === null) next.delete(name);
-      else next.set(name, value);
-      return next;
-    });
+  const set = (name: string, value: string | null) => change({ [name]: value });
   const toggle = (id: string) => {
     const next = new Set(selected);
     if (!next.delete(id)) next.add(id);
@@ -72,9 +67,9 @@ export function DeadLetters() {
           replay={(wanted) => setReplaying({ reason: wanted })}
         />
       )}
+      <News list={list} />
       <List
-        {...list}
-        items={shown}
+        pages={{ ...list, items: shown }}
         label="Dead letters"
         keyOf={(letter) => letter.id}
         columns={[
@@ -96,8 +91,7 @@ export function DeadLetters() {
           },
           {
             name: "For",
-            cell: ({ agent_id }) =>
-              agent_id ? (agents.get(agent_id)?.name ?? agent_id) : <span className="faint">nobody yet</span>,
+            cell: ({ agent_id }) => (agent_id ? nameOf(agent_id) : <span className="faint">nobody yet</span>),
           },
           { name: "Reason", cell: (letter) => <span className="muted">{letter.dlq_reason}</span> },
           { name: "Hand-outs", end: true, wideOnly: true, cell: (letter) => letter.attempt_count },
@@ -118,20 +112,31 @@ export function DeadLetters() {
       {opened && !replaying && (
         <Inspect
           letter={opened}
-          agent={opened.agent_id && agents.get(opened.agent_id)?.name}
+          agent={opened.agent_id && nameOf(opened.agent_id)}
           onClose={() => set("letter", null)}
           onReplay={() => setReplaying({ ids: [opened.id] })}
           onDone={done}
         />
       )}
       {replaying && (
-        <Replay
-          wanted={replaying}
-          nameOf={(id) => agents.get(id)?.name ?? id}
-          onClose={() => setReplaying(undefined)}
-          onDone={done}
-        />
+        <Replay wanted={replaying} nameOf={nameOf} onClose={() => setReplaying(undefined)} onDone={done} />
       )}
     </Page>
+  );
+}
+
+/** Tells of others that died since, without moving the list under the pointer. */
+function News({ list }: { list: Pages<unknown> }) {
+  const dead = useLive().stats?.deliveries?.dead;
+  const [known, setKnown] = useState<{ items: unknown; dead: number }>();
+  if (dead === undefined || !list.items) return null;
+  if (known?.items !== list.items) setKnown({ items: list.items, dead });
+  if (!known || dead === known.dead) return null;
+  return (
+    <div>
+      <Button small busy={list.loading} onClick={list.reload}>
+        Show what has changed
+      </Button>
+    </div>
   );
 }

@@ -40,7 +40,7 @@ export function Inspect({ letter, agent, onClose, onReplay, onDone }: Props) {
       onClose={onClose}
       footer={
         <>
-          <Button icon={Trash2} busy={discard.busy} onClick={() => discard.run()}>
+          <Button kind="remove" icon={Trash2} busy={discard.busy} onClick={() => discard.run()}>
             Delete
           </Button>
           <Button kind="primary" icon={RotateCw} onClick={onReplay}>

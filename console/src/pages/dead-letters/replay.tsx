@@ -46,10 +46,8 @@ export function Replay({
       title="Replay dead letters"
       submit={replay.busy && passed > 0 ? `${passed} replayed` : "Replay"}
       onClose={onClose}
-      onSubmit={() => replay.run()}
-      busy={replay.busy}
+      task={replay}
       disabled={count === 0}
-      error={replay.error}
     >
       <Load of={plan} lines={2}>
         {({ more, receivers }) => (

@@ -3,9 +3,9 @@ import { Link, useNavigate, useParams } from "react-router";
 import type { Document } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { bytes } from "../../data/format.ts";
-import { pageFrom } from "../../data/offset.ts";
-import { useFresh } from "../../data/use-fresh.ts";
-import { useLoad, usePages } from "../../data/use-load.ts";
+import { useOnChange } from "../../data/live.ts";
+import { useLookAgain } from "../../data/use-fresh.ts";
+import { useLoad, useOffsetPages } from "../../data/use-load.ts";
 import { useTask } from "../../data/use-task.ts";
 import { Button } from "../../ui/button.tsx";
 import { confirm } from "../../ui/confirm.tsx";
@@ -23,7 +23,7 @@ export function DocumentPage() {
   const { id = "" } = useParams();
   const loaded = useLoad((signal) => api.documents.get({ document_id: id }, { signal }), [id]);
   const document = loaded.data;
-  useFresh(loaded, document !== undefined && isUnderway(document));
+  useOnChange("document", null, document !== undefined && isUnderway(document), useLookAgain(loaded));
   return (
     <Page
       title={document?.filename ?? "Document"}
@@ -42,7 +42,7 @@ export function DocumentPage() {
               </p>
             )}
             {isUnderway(data) && <Stages document={data} />}
-            <div className="memory-page">
+            <div className="sides with-facts">
               <Chunks key={`${data.document_id} ${data.status}`} document={data} />
               <About document={data} />
             </div>
@@ -110,15 +110,15 @@ function About({ document }: { document: Document }) {
 }
 
 function Chunks({ document }: { document: Document }) {
-  const { items, error, more, loading, reload } = usePages(
-    (cursor, signal) =>
-      pageFrom(cursor, async (offset) => {
-        const { chunks, total } = await api.documents.listChunks(
-          { document_id: document.document_id, source_id: document.ingestion_source_id, offset, limit: 20 },
-          { signal },
-        );
-        return { items: chunks, total };
-      }),
+  const { items, error, more, loading, reload } = useOffsetPages(
+    async (page, signal) => {
+      const { document_id, ingestion_source_id: source_id } = document;
+      const { chunks, total } = await api.documents.listChunks(
+        { document_id, source_id, ...page },
+        { signal },
+      );
+      return { items: chunks, total };
+    },
     [document.document_id],
   );
   if (!items) return error === undefined ? <Skeleton lines={6} /> : <Failure error={error} retry={reload} />;
@@ -175,7 +175,7 @@ function Delete({ document }: { document: Document }) {
     navigate("/documents");
   });
   return (
-    <Button kind="danger" icon={Trash2} busy={remove.busy} onClick={() => remove.run()}>
+    <Button kind="remove" icon={Trash2} busy={remove.busy} onClick={() => remove.run()}>
       Delete
     </Button>
   );

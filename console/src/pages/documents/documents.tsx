@@ -1,18 +1,17 @@
-import { FileText, Search, SearchX } from "lucide-react";
-import { type FormEvent, useState } from "react";
+import { FileText, SearchX } from "lucide-react";
 import { Link, useSearchParams } from "react-router";
 import type { Document } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { bytes, number } from "../../data/format.ts";
-import { useFresh } from "../../data/use-fresh.ts";
+import { useOnChange } from "../../data/live.ts";
+import { useLookAgain } from "../../data/use-fresh.ts";
 import { useLoad, usePages } from "../../data/use-load.ts";
-import { Button } from "../../ui/button.tsx";
 import { Empty, Page } from "../../ui/page.tsx";
+import { Hits, SearchLine } from "../../ui/search.tsx";
 import { type Column, List, Load } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";
 import { Drop } from "./drop.tsx";
-import { DocumentStatus, isUnderway, kindInWords } from "./words.tsx";
-import "../../styles/search.css";
+import { DocumentStatus, kindInWords } from "./words.tsx";
 import "./documents.css";
 
 const COLUMNS: Column<Document>[] = [
@@ -43,7 +42,7 @@ export function Documents() {
     const answer = await api.documents.list({ limit: 50, ...(cursor && { cursor }) }, { signal });
     return { items: answer.documents, next: answer.next_cursor };
   }, []);
-  useFresh(pages, pages.items?.some(isUnderway) ?? false);
+  useOnChange("document", null, true, useLookAgain(pages));
   return (
     <Page
       title="Documents"
@@ -51,12 +50,12 @@ export function Documents() {
     >
       <div className="stack">
         <Drop onAccepted={pages.reload} />
-        <Ask q={q} />
+        <SearchLine label="Search documents" placeholder="Find a passage by words or meaning" />
         {q ? (
           <Passages q={q} />
         ) : (
           <List
-            {...pages}
+            pages={pages}
             label="Documents"
             columns={COLUMNS}
             keyOf={(document) => document.document_id}
@@ -74,33 +73,6 @@ export function Documents() {
   );
 }
 
-function Ask({ q }: { q: string }) {
-  const [, setSearch] = useSearchParams();
-  const [text, setText] = useState(q);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    setSearch(text.trim() ? { q: text.trim() } : {});
-  };
-  return (
-    <search>
-      <form onSubmit={submit} className="search-line">
-        <Search aria-hidden size={18} className="search-icon" />
-        <input
-          className="search-input"
-          type="search"
-          aria-label="Search documents"
-          placeholder="Find a passage by words or meaning"
-          value={text}
-          onChange={(event) => setText(event.target.value)}
-        />
-        <Button type="submit" small>
-          Search
-        </Button>
-      </form>
-    </search>
-  );
-}
-
 function Passages({ q }: { q: string }) {
   const found = useLoad((signal) => api.documents.search({ query: q, limit: 20 }, { signal }), [q]);
   return (
@@ -111,26 +83,22 @@ function Passages({ q }: { q: string }) {
             Only documents that are stored and that you may read are searched.
           </Empty>
         ) : (
-          <ol className="results" aria-label="Passages">
-            {results.map(({ chunk, document, score }) => (
-              <li key={chunk.chunk_id} className="result">
-                <div className="result-score">
-                  <span className="num">{score.toFixed(2)}</span>
-                  <meter min={0} max={1} value={score} aria-label="Score" />
-                </div>
-                <div className="result-words">
-                  <Link to={`/documents/${document.document_id}`} className="memory-title">
-                    {document.filename}
-                  </Link>
-                  <p className="result-text">{chunk.text}</p>
-                  <p className="result-facts">
-                    {chunk.page_number && <span>page {chunk.page_number}</span>}
-                    <span>chunk {chunk.chunk_index + 1}</span>
-                  </p>
-                </div>
-              </li>
-            ))}
-          </ol>
+          <Hits
+            label="Passages"
+            hits={results.map(({ chunk, document, score }) => ({
+              key: chunk.chunk_id,
+              to: `/documents/${document.document_id}`,
+              title: document.filename,
+              text: chunk.text,
+              score,
+              facts: (
+                <>
+                  {chunk.page_number && <span>page {chunk.page_number}</span>}
+                  <span>chunk {chunk.chunk_index + 1}</span>
+                </>
+              ),
+            }))}
+          />
         )
       }
     </Load>

@@ -3,8 +3,8 @@ import { type DragEvent, useRef, useState } from "react";
 import { bytes } from "../../data/format.ts";
 import { Button } from "../../ui/button.tsx";
 import { messageOf } from "../../ui/failure.tsx";
-import { SelectField } from "../../ui/field.tsx";
-import { KINDS, type Sensitivity, upload } from "./upload.ts";
+import { ForWhom, NO_READERS } from "./for-whom.tsx";
+import { KINDS, type Readers, upload } from "./upload.ts";
 
 interface Sending {
   key: number;
@@ -16,19 +16,12 @@ interface Sending {
   why?: string;
 }
 
-const SENSITIVITIES: { value: Sensitivity; label: string }[] = [
-  { value: "public", label: "Public" },
-  { value: "internal", label: "Internal" },
-  { value: "confidential", label: "Confidential: you and your team" },
-  { value: "restricted", label: "Restricted: you and your team" },
-];
-
 let next = 0;
 
 /** Takes files by dropping or choosing them, and shows how far each has been sent. */
 export function Drop({ onAccepted }: { onAccepted(): void }) {
   const [files, setFiles] = useState<Sending[]>([]);
-  const [sensitivity, setSensitivity] = useState<Sensitivity>("internal");
+  const [readers, setReaders] = useState<Readers>(NO_READERS);
   const [over, setOver] = useState(false);
   const input = useRef<HTMLInputElement>(null);
 
@@ -38,7 +31,7 @@ export function Drop({ onAccepted }: { onAccepted(): void }) {
     const key = next++;
     setFiles((all) => [{ key, name: file.name, size: file.size, part: 0, state: "sending" }, ...all]);
     try {
-      const { accepted, error_code } = await upload(file, sensitivity, (part) => change(key, { part }));
+      const { accepted, error_code } = await upload(file, readers, (part) => change(key, { part }));
       change(
         key,
         accepted
@@ -80,12 +73,6 @@ export function Drop({ onAccepted }: { onAccepted(): void }) {
             one.
           </p>
         </div>
-        <SelectField
-          label="Who may read"
-          value={sensitivity}
-          options={SENSITIVITIES}
-          onChange={(value) => setSensitivity(value as Sensitivity)}
-        />
         <Button icon={FileUp} onClick={() => input.current?.click()}>
           Choose files
         </Button>
@@ -104,6 +91,7 @@ export function Drop({ onAccepted }: { onAccepted(): void }) {
             event.target.value = "";
           }}
         />
+        <ForWhom readers={readers} onChange={setReaders} />
       </div>
       {files.length > 0 && (
         <ul className="sendings" aria-label="Uploads">

@@ -1,4 +1,4 @@
-import type { DocumentsUploadResult } from "../../../../client/index.ts";
+import type { DocumentsUploadParams, DocumentsUploadResult } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { base64 } from "../../data/base64.ts";
 
@@ -17,7 +17,10 @@ export const KINDS = {
   log: "text/plain",
 } as const;
 
-export type Sensitivity = "public" | "internal" | "confidential" | "restricted";
+/** For whom a file is. */
+export type Readers = Pick<DocumentsUploadParams, "audience"> & {
+  sensitivity: NonNullable<DocumentsUploadParams["sensitivity"]>;
+};
 
 export function kindOf(filename: string) {
   const extension = filename.split(".").pop()?.toLowerCase() ?? "";
@@ -27,12 +30,12 @@ export function kindOf(filename: string) {
 /** Sends a file; `onProgress` hears which part (0..1) has left the browser. */
 export async function upload(
   file: File,
-  sensitivity: Sensitivity,
+  readers: Readers,
   onProgress: (part: number) => void,
 ): Promise<DocumentsUploadResult> {
   const mime_type = kindOf(file.name);
   if (!mime_type) throw new Error(`${file.name} is none of ${Object.keys(KINDS).join(", ")}.`);
-  const params = { file_content: await base64(file), filename: file.name, mime_type, sensitivity };
+  const params = { file_content: await base64(file), filename: file.name, mime_type, ...readers };
   return api.documents.upload(params, { fetch: watched(onProgress), timeoutMs: 10 * 60_000 });
 }
 

@@ -1,14 +1,15 @@
 import { Inbox, RotateCw } from "lucide-react";
 import { Link, useParams } from "react-router";
-import type { Agent, EventsGetResult } from "../../../../client/index.ts";
-import { useAgents } from "../../data/agents.ts";
+import type { EventsGetResult } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { fullTime, number } from "../../data/format.ts";
-import { useOnLive } from "../../data/live.ts";
+import { useOnFlow } from "../../data/live.ts";
+import { useNames } from "../../data/names.ts";
+import { useLookAgain } from "../../data/use-fresh.ts";
 import { useLoad } from "../../data/use-load.ts";
 import { useTask } from "../../data/use-task.ts";
 import { useSession } from "../../shell/session.tsx";
-import { Button } from "../../ui/button.tsx";
+import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Card, Empty, Fact, Facts, Page } from "../../ui/page.tsx";
 import { Load } from "../../ui/table.tsx";
 import { Id, Json } from "../../ui/text.tsx";
@@ -24,7 +25,7 @@ const ABOVE = [{ to: "/events", label: "Events" }];
 export function Event() {
   const { id = "" } = useParams();
   const event = useLoad((signal) => api.events.get({ event_id: id }, { signal }), [id]);
-  useOnLive(event.data !== undefined && isUnderWay(event.data), () => event.loading || event.reload());
+  useOnFlow(event.data !== undefined && isUnderWay(event.data), useLookAgain(event));
   const data = event.data;
   return (
     <Page
@@ -46,7 +47,7 @@ function isUnderWay({ state, deliveries }: EventsGetResult): boolean {
 
 function Story({ event }: { event: EventsGetResult }) {
   const { payload, deliveries, receivers } = event;
-  const agents = useAgents();
+  const nameOf = useNames();
   return (
     <div className="stack loose">
       <Card>
@@ -61,7 +62,7 @@ function Story({ event }: { event: EventsGetResult }) {
             <Id>{payload.id}</Id>
           </Fact>
           <Fact name="Published by">
-            <Publisher id={event.publisher_id} agents={agents} />
+            <Publisher id={event.publisher_id} />
           </Fact>
           <Fact name="Deliveries">
             {number(deliveries.acknowledged)} acknowledged, {number(deliveries.pending)} pending,{" "}
@@ -72,7 +73,7 @@ function Story({ event }: { event: EventsGetResult }) {
           )}
         </Facts>
       </Card>
-      <div className="event-columns">
+      <div className="sides">
         <div className="stack">
           <Card title="What became of it">
             <Timeline entries={event.timeline} />
@@ -81,18 +82,14 @@ function Story({ event }: { event: EventsGetResult }) {
             <Empty
               icon={Inbox}
               title="Nobody wanted it"
-              action={<Link to="/agents">See what agents are interested in</Link>}
+              action={<ButtonLink to="/agents">See what agents are interested in</ButtonLink>}
             >
               No interest of an agent and no feed of a channel matched. A new interest matches from then on;
               it does not reach back.
             </Empty>
           )}
           {receivers?.map((receiver) => (
-            <Receiver
-              key={receiver.delivery_id}
-              receiver={receiver}
-              name={agents.get(receiver.agent_id)?.name ?? receiver.agent_id}
-            />
+            <Receiver key={receiver.delivery_id} receiver={receiver} name={nameOf(receiver.agent_id)} />
           ))}
         </div>
         <Card title="Envelope">
@@ -103,12 +100,14 @@ function Story({ event }: { event: EventsGetResult }) {
   );
 }
 
-function Publisher({ id, agents }: { id: string | null; agents: Map<string, Agent> }) {
+function Publisher({ id }: { id: string | null }) {
   const { user } = useSession();
+  const nameOf = useNames();
   if (id === null) return "an inlet, or the service itself";
   if (id === user.id) return "you";
-  const agent = agents.get(id);
-  return agent ? <Link to={`/agents/${id}`}>{agent.name}</Link> : <Id>{id}</Id>;
+  const name = nameOf(id);
+  if (name === id) return <Id>{id}</Id>;
+  return id.startsWith("ag_") ? <Link to={`/agents/${id}`}>{name}</Link> : name;
 }
 
 function Retry({ id, done }: { id: string; done(): Promise<void> }) {

@@ -1,12 +1,14 @@
 import { Radio, Search, Send } from "lucide-react";
 import { useState } from "react";
-import { Link, useNavigate, useSearchParams } from "react-router";
+import { Link, useNavigate } from "react-router";
 import { api } from "../../data/api.ts";
 import { useLive } from "../../data/live.ts";
 import { usePages } from "../../data/use-load.ts";
+import { useSession } from "../../shell/session.tsx";
 import { Button } from "../../ui/button.tsx";
-import { CheckField, TextField } from "../../ui/field.tsx";
+import { CheckField, SelectField, TextField } from "../../ui/field.tsx";
 import { Empty, Page } from "../../ui/page.tsx";
+import { useAddress } from "../../ui/search.tsx";
 import { List } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";
 import { toast } from "../../ui/toast.tsx";
@@ -15,12 +17,13 @@ import { EventState } from "./state.tsx";
 import "./events.css";
 
 const NAMES = ["type", "source", "subject", "id"] as const;
-type Filters = Record<(typeof NAMES)[number], string> & { unmatched: boolean };
+type Filters = Record<(typeof NAMES)[number] | "within", string> & { unmatched: boolean };
 
 /** All events, latest first; what is searched for stands in the address. */
 export function Events() {
-  const [search, setSearch] = useSearchParams();
+  const [search, set] = useAddress();
   const navigate = useNavigate();
+  const { isAdmin } = useSession();
   const filters = filtersIn(search);
   const list = usePages(
     async (cursor, signal) => {
@@ -32,21 +35,16 @@ export function Events() {
     },
     [search.toString()],
   );
-  const set = (changes: Record<string, string | null>) =>
-    setSearch((old) => {
-      const next = new URLSearchParams(old);
-      for (const [name, value] of Object.entries(changes)) {
-        if (value) next.set(name, value);
-        else next.delete(name);
-      }
-      return next;
-    });
-  const searching = NAMES.some((name) => filters[name]) || filters.unmatched;
+  const searching = NAMES.some((name) => filters[name]) || filters.unmatched || filters.within !== "";
 
   return (
     <Page
       title="Events"
-      lead="What was published, latest first, and what became of it."
+      lead={
+        isAdmin
+          ? "What was published, latest first, and what became of it."
+          : "What you published, latest first, and what became of it. Admins see all events."
+      }
       actions={
         <Button kind="primary" icon={Send} onClick={() => set({ publish: "1" })}>
           Publish event
@@ -60,7 +58,7 @@ export function Events() {
       />
       {!searching && <News first={list.items?.[0]?.event_id} reload={list.reload} />}
       <List
-        {...list}
+        pages={list}
         label="Events"
         keyOf={(event) => event.event_id}
         linkOf={(event) => `/events/${event.event_id}`}
@@ -94,7 +92,7 @@ export function Events() {
             <Empty
               icon={Search}
               title="No event fits"
-              action={<Button onClick={() => setSearch({})}>Clear the search</Button>}
+              action={<Button onClick={() => navigate("/events")}>Clear the search</Button>}
             >
               Types are globs: <code>com.github.*</code> finds all that begin so.
             </Empty>
@@ -131,12 +129,22 @@ export function Events() {
 
 function filtersIn(search: URLSearchParams): Filters {
   const [type = "", source = "", subject = "", id = ""] = NAMES.map((name) => search.get(name) ?? "");
-  return { type, source, subject, id, unmatched: search.get("unmatched") === "1" };
+  const within = search.get("within") ?? "";
+  return { type, source, subject, id, within, unmatched: search.get("unmatched") === "1" };
 }
 
-function paramsOf({ unmatched, ...texts }: Filters) {
+const HOUR_MS = 3_600_000;
+const WITHIN = [
+  { value: "", label: "Any time" },
+  { value: "1", label: "Last hour" },
+  { value: "24", label: "Last day" },
+  { value: "168", label: "Last 7 days" },
+];
+
+function paramsOf({ unmatched, within, ...texts }: Filters) {
   const given = Object.fromEntries(Object.entries(texts).filter(([, value]) => value !== ""));
-  return unmatched ? { ...given, unmatched } : given;
+  const since = Number(within) > 0 && new Date(Date.now() - Number(within) * HOUR_MS).toISOString();
+  return { ...given, ...(unmatched && { unmatched }), ...(since && { since }) };
 }
 
 function SearchForm({ filters, search }: { filters: Filters; search(filters: Filters): void }) {
@@ -161,6 +169,13 @@ function SearchForm({ filters, search }: { filters: Filters; search(filters: Fil
       {text("type", "Type", "com.github.*")}
       {text("source", "Source", "https://…")}
       {text("subject", "Subject", "acme/shop#12")}
+      {text("id", "Producer's id", "order-4711")}
+      <SelectField
+        label="Accepted"
+        options={WITHIN}
+        value={draft.within}
+        onChange={(within) => search({ ...draft, within })}
+      />
       <div className="filter-end">
         <CheckField
           label="Only unmatched"

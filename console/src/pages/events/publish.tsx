@@ -38,9 +38,7 @@ export function Publish({
       title="Publish an event"
       submit="Publish"
       onClose={onClose}
-      onSubmit={() => publish.run()}
-      busy={publish.busy}
-      error={publish.error}
+      task={publish}
       disabled={problem !== undefined}
     >
       <TextField

@@ -1,5 +1,5 @@
 import { Link } from "react-router";
-import type { EventReceiver } from "../../../../client/index.ts";
+import type { EventReceiver, Interest } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { plural } from "../../data/format.ts";
 import { useLoad } from "../../data/use-load.ts";
@@ -33,8 +33,10 @@ function Why({ agent_id, matched }: { agent_id: string; matched: EventReceiver["
   const { interest_ids, feed_ids } = matched;
   const { data: interests } = useLoad(
     async (signal) => {
-      const { interests: all } = await api.interests.list({ agent_id, limit: 200 }, { signal });
-      return new Map(all.map((each) => [each.id, each]));
+      const all = new Map<string, Interest>();
+      for await (const each of api.interests.list.all({ agent_id, limit: 200 }, { signal }))
+        all.set(each.id, each);
+      return all;
     },
     [agent_id],
   );
@@ -57,10 +59,42 @@ function Why({ agent_id, matched }: { agent_id: string; matched: EventReceiver["
         );
       })}
       {feed_ids.map((id) => (
-        <li key={id}>
-          <span className="faint">Member of a channel, by its feed</span> <code>{id}</code>
-        </li>
+        <ByFeed key={id} feed_id={id} />
       ))}
     </ul>
+  );
+}
+
+function ByFeed({ feed_id }: { feed_id: string }) {
+  const { data } = useLoad(
+    async (signal) => {
+      const [channel] = (await api.channels.list({ feed_id }, { signal })).channels;
+      if (!channel) return null;
+      for await (const feed of api.channels.listFeeds.all({ channel_id: channel.id, limit: 200 }, { signal }))
+        if (feed.id === feed_id) return { channel, feed };
+      return null;
+    },
+    [feed_id],
+  );
+  if (!data) {
+    return (
+      <li>
+        <span className="faint">Member of a channel, by its feed</span>{" "}
+        <code>{data === null ? "since deleted" : "…"}</code>
+      </li>
+    );
+  }
+  const { channel, feed } = data;
+  return (
+    <li>
+      <span className="faint">Member of</span> <Link to={`/channels/${channel.id}`}>{channel.name}</Link>
+      <span className="faint">, by its feed</span> <code>{feed.event_type_glob}</code>
+      {feed.filter_expression && (
+        <>
+          {" "}
+          <span className="faint">where</span> <code>{feed.filter_expression}</code>
+        </>
+      )}
+    </li>
   );
 }

@@ -51,9 +51,7 @@ export function ConnectorDialog({ connector, onClose, onSaved }: Props) {
       title={connector ? connector.name : "Add a connector"}
       submit={connector ? "Save" : "Add the connector"}
       onClose={onClose}
-      onSubmit={() => save.run()}
-      busy={save.busy}
-      error={save.error}
+      task={save}
     >
       <TextField label="Name" value={name} onChange={setName} required maxLength={200} />
       {!connector && (

@@ -3,8 +3,9 @@ import { useState } from "react";
 import type { Connector } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { number } from "../../data/format.ts";
-import { pageFrom } from "../../data/offset.ts";
-import { usePages } from "../../data/use-load.ts";
+import { useOnChange } from "../../data/live.ts";
+import { useLookAgain } from "../../data/use-fresh.ts";
+import { useOffsetPages } from "../../data/use-load.ts";
 import { useTask } from "../../data/use-task.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Button, IconButton } from "../../ui/button.tsx";
@@ -23,14 +24,11 @@ export function Connectors() {
 
 function Registered() {
   const [open, setOpen] = useState<Connector | "new" | null>(null);
-  const pages = usePages(
-    (cursor, signal) =>
-      pageFrom(cursor, async (offset) => {
-        const { connectors, total } = await api.connectors.list({ offset, limit: 50 }, { signal });
-        return { items: connectors, total };
-      }),
-    [],
-  );
+  const pages = useOffsetPages(async (page, signal) => {
+    const { connectors, total } = await api.connectors.list({ ...page }, { signal });
+    return { items: connectors, total };
+  }, []);
+  useOnChange("connector", null, true, useLookAgain(pages));
   const columns: Column<Connector>[] = [
     {
       name: "Connector",
@@ -55,7 +53,7 @@ function Registered() {
     { name: "Events", cell: ({ counts }) => number(counts.accepted), end: true, wideOnly: true },
     { name: "Not mapped", cell: ({ counts }) => number(counts.mapping_errors), end: true, wideOnly: true },
     {
-      name: "Actions",
+      name: "",
       cell: (connector) => <RowActions connector={connector} reload={pages.reload} />,
       end: true,
     },
@@ -67,9 +65,9 @@ function Registered() {
   );
   return (
     <div className="stack">
-      {pages.items && pages.items.length > 0 && <div className="row end">{add}</div>}
       <List
-        {...pages}
+        pages={pages}
+        actions={add}
         label="Connectors"
         columns={columns}
         keyOf={({ id }) => id}

@@ -1,11 +1,10 @@
-import { CircleAlert, FlaskConical } from "lucide-react";
+import { CircleAlert } from "lucide-react";
 import { useState } from "react";
 import type { IngestTestWebhookResult, Webhook } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { useTask } from "../../data/use-task.ts";
-import { Button } from "../../ui/button.tsx";
-import { Failure } from "../../ui/failure.tsx";
 import { TextArea } from "../../ui/field.tsx";
+import { Form } from "../../ui/form.tsx";
 import { Card } from "../../ui/page.tsx";
 import { Json } from "../../ui/text.tsx";
 
@@ -36,12 +35,11 @@ export function TestMapping({ webhook }: { webhook: Webhook }) {
   );
   return (
     <Card title="Test it">
-      <form
-        className="stack"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void test.run();
-        }}
+      <Form
+        task={test}
+        submit="Test the saved mapping"
+        note="Nothing is published."
+        disabled={wrong !== undefined}
       >
         <TextArea
           label="Payload"
@@ -61,22 +59,15 @@ export function TestMapping({ webhook }: { webhook: Webhook }) {
           onChange={setHeaders}
           hint="One a line."
         />
-        <div className="row">
-          <Button type="submit" icon={FlaskConical} busy={test.busy} disabled={wrong !== undefined}>
-            Test the saved mapping
-          </Button>
-          <span className="muted small">Nothing is published.</span>
-        </div>
-        {test.error !== undefined && <Failure error={test.error} />}
-        <div role="status">
-          {result?.error && (
-            <p className="notice bad">
-              <CircleAlert aria-hidden size={16} /> It would be a dead letter: {result.error}
-            </p>
-          )}
-          {result?.event && <Json value={result.event} label="The event it would be" />}
-        </div>
-      </form>
+      </Form>
+      <div role="status" className="test-result">
+        {result?.error && (
+          <p className="notice bad">
+            <CircleAlert aria-hidden size={16} /> It would be a dead letter: {result.error}
+          </p>
+        )}
+        {result?.event && <Json value={result.event} label="The event it would be" />}
+      </div>
     </Card>
   );
 }

@@ -9,8 +9,8 @@ import { useTask } from "../../data/use-task.ts";
 import { Button } from "../../ui/button.tsx";
 import { confirm } from "../../ui/confirm.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
-import { Failure } from "../../ui/failure.tsx";
 import { TextField } from "../../ui/field.tsx";
+import { Form } from "../../ui/form.tsx";
 import { Card, Fact, Facts, Page } from "../../ui/page.tsx";
 import { Load } from "../../ui/table.tsx";
 import { Copy, Id, Secret, Time } from "../../ui/text.tsx";
@@ -50,7 +50,7 @@ export function WebhookPage() {
                 </Fact>
               </Facts>
             </Card>
-            <div className="mapping-sides">
+            <div className="sides">
               <Edit webhook={data} onSaved={loaded.set} />
               <TestMapping webhook={data} />
             </div>
@@ -61,12 +61,11 @@ export function WebhookPage() {
   );
 }
 
-/** There are 50 of them at the most, and a list is all that the API gives. */
+/** A list is all that the API gives. */
 async function find(id: string, signal: AbortSignal): Promise<Webhook> {
-  const { webhooks } = await api.ingest.listWebhooks({ limit: 200 }, { signal });
-  const found = webhooks.find((each) => each.id === id);
-  if (!found) throw new Error("There is no such webhook (any more).");
-  return found;
+  for await (const each of api.ingest.listWebhooks.all({ limit: 200 }, { signal }))
+    if (each.id === id) return each;
+  throw new Error("There is no such webhook (any more).");
 }
 
 function Edit({ webhook, onSaved }: { webhook: Webhook; onSaved(webhook: Webhook): void }) {
@@ -87,12 +86,10 @@ function Edit({ webhook, onSaved }: { webhook: Webhook; onSaved(webhook: Webhook
   );
   return (
     <Card title="What becomes of a delivery">
-      <form
-        className="stack"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void save.run();
-        }}
+      <Form
+        task={save}
+        submit="Save"
+        note="What could not be mapped before can be replayed from the dead letters."
       >
         <TextField label="Name" value={name} onChange={setName} required maxLength={200} />
         <MappingFields
@@ -101,16 +98,7 @@ function Edit({ webhook, onSaved }: { webhook: Webhook; onSaved(webhook: Webhook
           onChange={setMapping}
           idDefault={ID_OF_WEBHOOK}
         />
-        {save.error !== undefined && <Failure error={save.error} />}
-        <div className="row">
-          <Button kind="primary" type="submit" busy={save.busy}>
-            Save
-          </Button>
-          <span className="muted small">
-            What could not be mapped before can be replayed from the dead letters.
-          </span>
-        </div>
-      </form>
+      </Form>
     </Card>
   );
 }
@@ -143,7 +131,7 @@ function Actions({ webhook }: { webhook: Webhook }) {
       <Button icon={RefreshCw} busy={rotate.busy} onClick={() => rotate.run()}>
         New secret
       </Button>
-      <Button kind="danger" icon={Trash2} busy={remove.busy} onClick={() => remove.run()}>
+      <Button kind="remove" icon={Trash2} busy={remove.busy} onClick={() => remove.run()}>
         Delete
       </Button>
       {secret && (

@@ -3,8 +3,7 @@ import { useState } from "react";
 import { Link } from "react-router";
 import type { Webhook } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { pageFrom } from "../../data/offset.ts";
-import { usePages } from "../../data/use-load.ts";
+import { useOffsetPages } from "../../data/use-load.ts";
 import { useTask } from "../../data/use-task.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Button, ButtonLink } from "../../ui/button.tsx";
@@ -51,14 +50,10 @@ export function Webhooks() {
 }
 
 function Registered({ adding, setAdding }: { adding: boolean; setAdding(on: boolean): void }) {
-  const pages = usePages(
-    (cursor, signal) =>
-      pageFrom(cursor, async (offset) => {
-        const { webhooks, total } = await api.ingest.listWebhooks({ offset, limit: 50 }, { signal });
-        return { items: webhooks, total };
-      }),
-    [],
-  );
+  const pages = useOffsetPages(async (page, signal) => {
+    const { webhooks, total } = await api.ingest.listWebhooks({ ...page }, { signal });
+    return { items: webhooks, total };
+  }, []);
   const add = (
     <Button kind="primary" icon={Plus} onClick={() => setAdding(true)}>
       Add a webhook
@@ -66,9 +61,9 @@ function Registered({ adding, setAdding }: { adding: boolean; setAdding(on: bool
   );
   return (
     <div className="stack">
-      {pages.items && pages.items.length > 0 && <div className="row end">{add}</div>}
       <List
-        {...pages}
+        pages={pages}
+        actions={add}
         label="Webhooks"
         columns={COLUMNS}
         keyOf={({ id }) => id}
@@ -118,15 +113,7 @@ function AddDialog({ onClose, onAdded }: { onClose(): void; onAdded(): Promise<v
     });
   };
   return (
-    <FormDialog
-      wide
-      title="Add a webhook"
-      submit="Add the webhook"
-      onClose={onClose}
-      onSubmit={() => add.run()}
-      busy={add.busy}
-      error={add.error}
-    >
+    <FormDialog wide title="Add a webhook" submit="Add the webhook" onClose={onClose} task={add}>
       <div className="row muted small">
         Fill in for
         <Button small onClick={github}>

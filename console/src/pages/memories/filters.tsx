@@ -1,8 +1,7 @@
-import { Search } from "lucide-react";
-import { type FormEvent, useEffect, useState } from "react";
-import { useSearchParams } from "react-router";
-import { Button } from "../../ui/button.tsx";
+import { useEffect, useState } from "react";
+import { listed } from "../../data/text.ts";
 import { CheckField, SelectField, TextField } from "../../ui/field.tsx";
+import { SearchLine, useAddress } from "../../ui/search.tsx";
 import { anyOf, SCOPES, TYPES } from "./words.tsx";
 
 export interface MemoryFilters {
@@ -25,10 +24,7 @@ export function filtersOf(search: URLSearchParams): MemoryFilters {
     type: one("type", TYPES),
     scope: one("scope", SCOPES),
     project: search.get("project") || undefined,
-    tags: (search.get("tags") ?? "")
-      .split(",")
-      .map((tag) => tag.trim())
-      .filter(Boolean),
+    tags: listed(search.get("tags") ?? ""),
     superseded: search.get("superseded") === "1",
     neverCited: search.get("never_cited") === "1",
     explain: search.get("explain") !== "0",
@@ -36,37 +32,12 @@ export function filtersOf(search: URLSearchParams): MemoryFilters {
 }
 
 export function Filters() {
-  const [search, setSearch] = useSearchParams();
+  const [search, setAddress] = useAddress();
   const filters = filtersOf(search);
-  const [q, setQ] = useState(filters.q);
-  useEffect(() => setQ(filters.q), [filters.q]);
-  const change = (name: string, value: string) =>
-    setSearch((old) => {
-      const next = new URLSearchParams(old);
-      if (value) next.set(name, value);
-      else next.delete(name);
-      return next;
-    });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    change("q", q.trim());
-  };
+  const change = (name: string, value: string) => setAddress({ [name]: value });
   return (
-    <search className="memory-search">
-      <form onSubmit={submit} className="search-line">
-        <Search aria-hidden size={18} className="search-icon" />
-        <input
-          className="search-input"
-          type="search"
-          aria-label="Search memories"
-          placeholder="Ask a question or name what you look for"
-          value={q}
-          onChange={(event) => setQ(event.target.value)}
-        />
-        <Button type="submit" kind="primary" small>
-          Search
-        </Button>
-      </form>
+    <div className="memory-search">
+      <SearchLine label="Search memories" placeholder="Ask a question or name what you look for" />
       <div className="filter-line">
         <SelectField
           label="Type"
@@ -111,7 +82,7 @@ export function Filters() {
           />
         )}
       </div>
-    </search>
+    </div>
   );
 }
 

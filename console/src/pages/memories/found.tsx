@@ -1,12 +1,12 @@
 import { SearchX, TriangleAlert } from "lucide-react";
 import { useState } from "react";
-import { Link } from "react-router";
 import type { MemoriesSearchResult } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { useLoad } from "../../data/use-load.ts";
 import { Button } from "../../ui/button.tsx";
 import { TextField } from "../../ui/field.tsx";
 import { Card, Empty } from "../../ui/page.tsx";
+import { Hits } from "../../ui/search.tsx";
 import { Load } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";
 import type { MemoryFilters } from "./filters.tsx";
@@ -26,7 +26,7 @@ export function Found({ filters }: { filters: MemoryFilters }) {
   return (
     <Load of={found} lines={8}>
       {(answer) => (
-        <div className={answer.plan ? "found explained" : "found"}>
+        <div className={answer.plan ? "sides" : "stack"}>
           <div className="stack">
             {answer.degraded && (
               <p className="notice warn">
@@ -61,34 +61,28 @@ function paramsOf({ q, type, scope, project, tags, superseded, explain }: Memory
 
 function Results({ results }: { results: Result[] }) {
   return (
-    <ol className="results" aria-label="Results">
-      {results.map(({ memory, score, sources, superseded }) => (
-        <li key={memory.id} className="result">
-          <div
-            className="result-score"
-            title={Object.entries(sources)
-              .map(([leg, value]) => `${leg} ${value}`)
-              .join(" · ")}
-          >
-            <span className="num">{score.toFixed(2)}</span>
-            <meter min={0} max={1} value={score} aria-label="Score" />
-          </div>
-          <div className="result-words">
-            <Link to={`/memories/${memory.id}`} className="memory-title">
-              {memory.title}
-            </Link>
-            <p className="result-text">{memory.content}</p>
-            <div className="result-facts">
-              <ScopeBadge scope={memory.scope} />
-              {superseded && <StatusBadge memory={memory} />}
-              <span>{memory.type}</span>
-              <Time at={memory.created_at} />
-              <Tags tags={memory.tags} />
-            </div>
-          </div>
-        </li>
-      ))}
-    </ol>
+    <Hits
+      label="Results"
+      hits={results.map(({ memory, score, sources, superseded }) => ({
+        key: memory.id,
+        to: `/memories/${memory.id}`,
+        title: memory.title,
+        text: memory.content,
+        score,
+        why: Object.entries(sources)
+          .map(([leg, value]) => `${leg} ${value}`)
+          .join(" · "),
+        facts: (
+          <>
+            <ScopeBadge scope={memory.scope} />
+            {superseded && <StatusBadge memory={memory} />}
+            <span>{memory.type}</span>
+            <Time at={memory.created_at} />
+            <Tags tags={memory.tags} />
+          </>
+        ),
+      }))}
+    />
   );
 }
 

@@ -58,7 +58,7 @@ export function Listed({ filters, remember }: { filters: MemoryFilters; remember
   );
   return (
     <List
-      {...pages}
+      pages={pages}
       label="Memories"
       columns={COLUMNS}
       keyOf={(memory) => memory.id}

@@ -1,4 +1,4 @@
-import { GitMerge, Plus } from "lucide-react";
+import { GitMerge, HeartPulse, Plus } from "lucide-react";
 import { useState } from "react";
 import { useSearchParams } from "react-router";
 import { Button, ButtonLink } from "../../ui/button.tsx";
@@ -7,7 +7,6 @@ import { Filters, filtersOf } from "./filters.tsx";
 import { Found } from "./found.tsx";
 import { Listed } from "./listed.tsx";
 import { RememberDialog } from "./remember.tsx";
-import "../../styles/search.css";
 import "./memories.css";
 
 /** What agents and people remember: listed, or searched by words and meaning. */
@@ -23,6 +22,9 @@ export function Memories() {
         <>
           <ButtonLink to="/memories/merges" icon={GitMerge}>
             Merge proposals
+          </ButtonLink>
+          <ButtonLink to="/memories/health" icon={HeartPulse}>
+            Health
           </ButtonLink>
           <Button kind="primary" icon={Plus} onClick={() => setAdding(true)}>
             Remember

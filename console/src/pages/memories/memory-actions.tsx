@@ -1,4 +1,3 @@
-import { Content, Item, Portal, Root, Trigger } from "@radix-ui/react-dropdown-menu";
 import { MoreHorizontal, Pencil } from "lucide-react";
 import { useState } from "react";
 import type { MemoryWithUsage } from "../../../../client/index.ts";
@@ -6,6 +5,7 @@ import { api } from "../../data/api.ts";
 import { useTask } from "../../data/use-task.ts";
 import { Button, IconButton } from "../../ui/button.tsx";
 import { confirm } from "../../ui/confirm.tsx";
+import { Menu } from "../../ui/menu.tsx";
 import { toast } from "../../ui/toast.tsx";
 import { EditDialog, PromoteDialog, RelateDialog, SupersedeDialog } from "./memory-dialogs.tsx";
 
@@ -47,31 +47,19 @@ export function Actions({ memory, reload }: { memory: MemoryWithUsage; reload():
       <Button icon={Pencil} onClick={() => setOpen("edit")}>
         Edit
       </Button>
-      <Root modal={false}>
-        <Trigger asChild>
-          <IconButton icon={MoreHorizontal} label="More actions" />
-        </Trigger>
-        <Portal>
-          <Content className="menu" align="end" sideOffset={4}>
-            <Item className="menu-item" onSelect={() => setOpen("relate")}>
-              Relate to another…
-            </Item>
-            {memory.scope !== "institutional" && (
-              <Item className="menu-item" onSelect={() => setOpen("promote")}>
-                Let more read it…
-              </Item>
-            )}
-            {memory.status === "active" && (
-              <Item className="menu-item" onSelect={() => setOpen("supersede")}>
-                Replace by another…
-              </Item>
-            )}
-            <Item className="menu-item danger" onSelect={() => forget.run()}>
-              Forget…
-            </Item>
-          </Content>
-        </Portal>
-      </Root>
+      <Menu
+        trigger={<IconButton icon={MoreHorizontal} label="More actions" />}
+        choices={[
+          { label: "Relate to another…", onSelect: () => setOpen("relate") },
+          ...(memory.scope === "institutional"
+            ? []
+            : [{ label: "Let more read it…", onSelect: () => setOpen("promote") }]),
+          ...(memory.status === "active"
+            ? [{ label: "Replace by another…", onSelect: () => setOpen("supersede") }]
+            : []),
+          { label: "Forget…", onSelect: () => forget.run(), danger: true },
+        ]}
+      />
       {open === "edit" && <EditDialog memory={memory} onClose={close} onDone={done} />}
       {open === "promote" && <PromoteDialog memory={memory} onClose={close} onDone={done} />}
       {open === "relate" && <RelateDialog memory={memory} onClose={close} onDone={done} />}

@@ -1,12 +1,14 @@
 import { useState } from "react";
 import type { MemoryWithUsage } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
+import { findMemories, findTeams } from "../../data/find.ts";
+import { listed } from "../../data/text.ts";
 import { useLoad } from "../../data/use-load.ts";
 import { useTask } from "../../data/use-task.ts";
+import { type Choice, Combo } from "../../ui/combo.tsx";
 import { FormDialog } from "../../ui/dialog.tsx";
 import { SelectField, TextArea, TextField } from "../../ui/field.tsx";
 import { toast } from "../../ui/toast.tsx";
-import { MemoryPicker } from "./memory-picker.tsx";
 
 interface Props {
   memory: MemoryWithUsage;
@@ -22,10 +24,7 @@ export function EditDialog({ memory, onClose, onDone }: Props) {
   const [tags, setTags] = useState(memory.tags.join(", "));
   const save = useTask(
     async () => {
-      const list = tags
-        .split(",")
-        .map((tag) => tag.trim())
-        .filter(Boolean);
+      const list = listed(tags);
       const shares = { confidence: Number(confidence), importance: Number(importance) };
       await api.memories.update({ id: memory.id, title, content, ...shares, tags: list });
       toast({ title: "Saved." });
@@ -35,14 +34,7 @@ export function EditDialog({ memory, onClose, onDone }: Props) {
   );
   const share = { type: "number", min: 0, max: 1, step: 0.05, required: true };
   return (
-    <FormDialog
-      title="Edit memory"
-      submit="Save"
-      onClose={onClose}
-      onSubmit={() => save.run()}
-      busy={save.busy}
-      error={save.error}
-    >
+    <FormDialog title="Edit memory" submit="Save" onClose={onClose} task={save}>
       <TextField label="Title" value={title} onChange={setTitle} required maxLength={500} />
       <TextArea label="Content" value={content} onChange={setContent} required maxLength={32_768} rows={8} />
       <div className="grid-2">
@@ -68,13 +60,13 @@ export function EditDialog({ memory, onClose, onDone }: Props) {
 
 export function PromoteDialog({ memory, onClose, onDone }: Props) {
   const [scope, setScope] = useState<"team" | "institutional">("institutional");
-  const [team, setTeam] = useState(memory.team_id ?? "");
+  const [team, setTeam] = useState<Choice | null>(null);
   const save = useTask(
     async () => {
       await api.memories.promote({
         id: memory.id,
         scope,
-        ...(scope === "team" && team && { team_id: team }),
+        ...(scope === "team" && team && { team_id: team.id }),
       });
       toast({
         title:
@@ -89,14 +81,7 @@ export function PromoteDialog({ memory, onClose, onDone }: Props) {
     { value: "institutional", label: "Everyone in the organisation" },
   ];
   return (
-    <FormDialog
-      title="Let more read it"
-      submit="Promote"
-      onClose={onClose}
-      onSubmit={() => save.run()}
-      busy={save.busy}
-      error={save.error}
-    >
+    <FormDialog title="Let more read it" submit="Promote" onClose={onClose} task={save}>
       <SelectField
         label="Who may read it"
         value={scope}
@@ -105,11 +90,12 @@ export function PromoteDialog({ memory, onClose, onDone }: Props) {
         hint="It only ever widens: this cannot be taken back."
       />
       {scope === "team" && (
-        <TextField
-          label="Team id"
+        <Combo
+          label="Team"
           value={team}
           onChange={setTeam}
-          hint="Empty: the team of the agent that owns it."
+          find={findTeams}
+          none="The team of the agent that owns it"
         />
       )}
     </FormDialog>
@@ -118,7 +104,7 @@ export function PromoteDialog({ memory, onClose, onDone }: Props) {
 
 export function RelateDialog({ memory, onClose, onDone }: Props) {
   const [type, setType] = useState("related_to");
-  const [target, setTarget] = useState("");
+  const [target, setTarget] = useState<Choice | null>(null);
   const [strength, setStrength] = useState("0.5");
   const types = useLoad((signal) => api.relationships.types({}, { signal }), []);
   const known = types.data?.relationship_types ?? [];
@@ -126,7 +112,7 @@ export function RelateDialog({ memory, onClose, onDone }: Props) {
     async () => {
       await api.relationships.create({
         id: memory.id,
-        target_memory_id: target,
+        target_memory_id: target?.id ?? "",
         relationship_type: type,
         strength: Number(strength),
       });
@@ -141,9 +127,7 @@ export function RelateDialog({ memory, onClose, onDone }: Props) {
       submit="Relate"
       disabled={!target}
       onClose={onClose}
-      onSubmit={() => save.run()}
-      busy={save.busy}
-      error={save.error}
+      task={save}
     >
       <SelectField
         label={`“${memory.title}” …`}
@@ -152,7 +136,7 @@ export function RelateDialog({ memory, onClose, onDone }: Props) {
         options={known.map(({ name }) => ({ value: name, label: name.replaceAll("_", " ") }))}
         hint={known.find(({ name }) => name === type)?.description}
       />
-      <MemoryPicker label="… which memory" not={memory.id} value={target} onChange={setTarget} />
+      <Combo label="… which memory" value={target} onChange={setTarget} find={others(memory)} />
       <TextField
         label="Strength"
         type="number"
@@ -167,10 +151,10 @@ export function RelateDialog({ memory, onClose, onDone }: Props) {
 }
 
 export function SupersedeDialog({ memory, onClose, onDone }: Props) {
-  const [by, setBy] = useState("");
+  const [by, setBy] = useState<Choice | null>(null);
   const save = useTask(
     async () => {
-      await api.memories.supersede({ id: memory.id, superseded_by_id: by });
+      await api.memories.supersede({ id: memory.id, superseded_by_id: by?.id ?? "" });
       toast({ title: "Replaced: searches give the newer one." });
       await onDone();
     },
@@ -182,14 +166,18 @@ export function SupersedeDialog({ memory, onClose, onDone }: Props) {
       submit="Replace"
       disabled={!by}
       onClose={onClose}
-      onSubmit={() => save.run()}
-      busy={save.busy}
-      error={save.error}
+      task={save}
     >
       <p className="muted">
         “{memory.title}” stays readable and is no longer found, unless replaced ones are asked for.
       </p>
-      <MemoryPicker label="The memory that stands in its place" not={memory.id} value={by} onChange={setBy} />
+      <Combo label="The memory that stands in its place" value={by} onChange={setBy} find={others(memory)} />
     </FormDialog>
   );
 }
+
+/** Finds memories, but for the one at hand. */
+const others =
+  ({ id }: MemoryWithUsage): typeof findMemories =>
+  async (text, signal) =>
+    (await findMemories(text, signal)).filter((each) => each.id !== id);

@@ -1,14 +1,17 @@
-import { Crosshair, Waypoints } from "lucide-react";
+import { ArrowLeft, ArrowRight, Crosshair, Trash2, Waypoints } from "lucide-react";
 import { useMemo, useState } from "react";
 import type { Memory, RelationshipsGraphResult } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { plural } from "../../data/format.ts";
 import { useLoad } from "../../data/use-load.ts";
+import { useTask } from "../../data/use-task.ts";
 import { Canvas } from "../../graph/canvas.tsx";
-import { Button, ButtonLink } from "../../ui/button.tsx";
+import { Button, ButtonLink, IconButton } from "../../ui/button.tsx";
+import { confirm } from "../../ui/confirm.tsx";
 import { Segments } from "../../ui/field.tsx";
 import { Card, Empty } from "../../ui/page.tsx";
 import { Load } from "../../ui/table.tsx";
+import { toast } from "../../ui/toast.tsx";
 import { ScopeBadge } from "./words.tsx";
 
 const SIZE = { width: 200, height: 58 };
@@ -50,7 +53,12 @@ export function MemoryGraph({ start }: { start: Pick<Memory, "id" | "title"> }) 
       <Load of={graph} lines={8}>
         {(data) =>
           data.nodes.length > 1 ? (
-            <Walk graph={data} centre={centre.id} go={(memory) => setTrail([...trail, memory])} />
+            <Walk
+              graph={data}
+              centre={centre.id}
+              go={(memory) => setTrail([...trail, memory])}
+              reload={graph.reload}
+            />
           ) : (
             <Alone />
           )
@@ -73,10 +81,12 @@ function Walk({
   graph,
   centre,
   go,
+  reload,
 }: {
   graph: RelationshipsGraphResult;
   centre: string;
   go(memory: Memory): void;
+  reload(): Promise<void>;
 }) {
   const [chosen, setChosen] = useState(centre);
   const picture = useMemo(() => pictureOf(graph, centre), [graph, centre]);
@@ -88,7 +98,6 @@ function Walk({
         size={SIZE}
         selected={memory?.id ?? null}
         onSelect={setChosen}
-        height={460}
         {...picture}
       />
       {graph.truncated && (
@@ -112,17 +121,73 @@ function Walk({
         >
           <p className="walk-text">{memory.content}</p>
           <p className="row muted small">
-            <ScopeBadge scope={memory.scope} /> {memory.type} ·{" "}
-            {plural(graph.edges.filter((edge) => touches(edge, memory.id)).length, "relationship")} here
+            <ScopeBadge scope={memory.scope} /> {memory.type}
           </p>
+          <Ties graph={graph} memory={memory} choose={setChosen} reload={reload} />
         </Card>
       )}
     </>
   );
 }
 
-const touches = (edge: RelationshipsGraphResult["edges"][number], id: string) =>
-  edge.source_memory_id === id || edge.target_memory_id === id;
+type Edge = RelationshipsGraphResult["edges"][number];
+
+const wordsOf = ({ relationship_type }: Edge) => relationship_type.toLowerCase().replaceAll("_", " ");
+
+interface TiesProps {
+  graph: RelationshipsGraphResult;
+  memory: Memory;
+  choose(id: string): void;
+  reload(): Promise<void>;
+}
+
+/** What ties a memory to others of the picture, each of which can be taken away. */
+function Ties({ graph, memory, choose, reload }: TiesProps) {
+  const titleOf = (id: string) => graph.nodes.find((node) => node.id === id)?.title ?? id;
+  const remove = useTask(async (edge: Edge) => {
+    const [from, to] = [titleOf(edge.source_memory_id), titleOf(edge.target_memory_id)];
+    const sure = await confirm({
+      title: "Delete this relationship?",
+      text: `“${from}” ${wordsOf(edge)} “${to}” is not known any more. Both memories stay as they are.`,
+      action: "Delete the relationship",
+    });
+    if (!sure) return;
+    await api.relationships.delete({ id: memory.id, rel_id: edge.id });
+    toast({ title: "The relationship is deleted." });
+    await reload();
+  });
+  const ties = graph.edges.filter(
+    ({ source_memory_id, target_memory_id }) =>
+      source_memory_id === memory.id || target_memory_id === memory.id,
+  );
+  return (
+    <>
+      <h3 className="ties-title">{plural(ties.length, "relationship")} here</h3>
+      <ul className="ties">
+        {ties.map((edge) => {
+          const away = edge.source_memory_id === memory.id;
+          const other = away ? edge.target_memory_id : edge.source_memory_id;
+          const Arrow = away ? ArrowRight : ArrowLeft;
+          return (
+            <li key={edge.id}>
+              <Arrow size={14} aria-label={away ? "to" : "from"} className="faint" />
+              <span className="muted small nowrap-text">{wordsOf(edge)}</span>
+              <button type="button" className="link truncate grow" onClick={() => choose(other)}>
+                {titleOf(other)}
+              </button>
+              <IconButton
+                icon={Trash2}
+                label={`Delete: ${wordsOf(edge)} ${titleOf(other)}`}
+                disabled={remove.busy}
+                onClick={() => remove.run(edge)}
+              />
+            </li>
+          );
+        })}
+      </ul>
+    </>
+  );
+}
 
 function pictureOf({ nodes, edges }: RelationshipsGraphResult, centre: string) {
   return {
@@ -142,7 +207,7 @@ function pictureOf({ nodes, edges }: RelationshipsGraphResult, centre: string) {
       id: edge.id,
       from: edge.source_memory_id,
       to: edge.target_memory_id,
-      label: edge.relationship_type.toLowerCase().replaceAll("_", " "),
+      label: wordsOf(edge),
     })),
   };
 }

@@ -2,8 +2,8 @@ import { Quote } from "lucide-react";
 import { Link, useParams } from "react-router";
 import type { MemoryWithUsage } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
+import { useNames } from "../../data/names.ts";
 import { useLoad } from "../../data/use-load.ts";
-import { useNames } from "../../data/use-names.ts";
 import { Markdown } from "../../ui/markdown.tsx";
 import { Card, Empty, Fact, Facts, Page } from "../../ui/page.tsx";
 import { Load } from "../../ui/table.tsx";
@@ -52,7 +52,7 @@ function Parts({ memory }: { memory: MemoryWithUsage }) {
 function Content({ memory }: { memory: MemoryWithUsage }) {
   const nameOf = useNames();
   return (
-    <div className="memory-page">
+    <div className="sides with-facts">
       <Card>
         <Markdown>{memory.content}</Markdown>
       </Card>
@@ -78,7 +78,7 @@ function Content({ memory }: { memory: MemoryWithUsage }) {
               memory.user_id && nameOf(memory.user_id)
             )}
           </Fact>
-          {memory.team_id && <Fact name="Team">{memory.team_id}</Fact>}
+          {memory.team_id && <Fact name="Team">{nameOf(memory.team_id)}</Fact>}
           {memory.project_id && <Fact name="Project">{memory.project_id}</Fact>}
           {memory.tags.length > 0 && (
             <Fact name="Tags">

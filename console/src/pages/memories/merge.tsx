@@ -13,7 +13,7 @@ import { Card, Page } from "../../ui/page.tsx";
 import { Load } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";
 import { toast } from "../../ui/toast.tsx";
-import { MERGE_TONE, readable } from "./merges.tsx";
+import { MERGE_TONE, Proposer, readable } from "./merges.tsx";
 import { percent, ScopeBadge, Tags } from "./words.tsx";
 import "../../styles/search.css";
 import "./memories.css";
@@ -62,12 +62,11 @@ function Compare({ proposal, a, b }: Pair) {
   return (
     <div className="stack">
       <p className="muted">
-        Proposed <Time at={proposal.proposed_at} /> by{" "}
-        {proposal.proposer_agent_id ?? proposal.proposer_user_id ?? "the service"}
+        Proposed <Time at={proposal.proposed_at} /> by <Proposer proposal={proposal} />
         {proposal.similarity !== null && `: their texts are ${percent(proposal.similarity)} alike`}.
         {proposal.resolution_note && ` “${proposal.resolution_note}”`}
       </p>
-      <div className="merge-sides">
+      <div className="sides">
         {[a, b].map((memory, at) => (
           <Side
             key={memory?.id ?? at}

@@ -2,8 +2,8 @@ import { GitMerge } from "lucide-react";
 import { Link, useSearchParams } from "react-router";
 import type { Memory, MergeProposal } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { pageFrom } from "../../data/offset.ts";
-import { usePages } from "../../data/use-load.ts";
+import { useNames } from "../../data/names.ts";
+import { useOffsetPages } from "../../data/use-load.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Segments } from "../../ui/field.tsx";
 import { Empty, Page } from "../../ui/page.tsx";
@@ -30,26 +30,32 @@ const COLUMNS: Column<Row>[] = [
   { name: "Alike", cell: ({ similarity }) => (similarity === null ? "–" : percent(similarity)), end: true },
   {
     name: "Proposed by",
-    cell: (row) => row.proposer_agent_id ?? row.proposer_user_id ?? "The service",
+    cell: (row) => <Proposer proposal={row} />,
     wideOnly: true,
   },
   { name: "Status", cell: ({ status }) => <Badge tone={MERGE_TONE[status]}>{status}</Badge>, wideOnly: true },
   { name: "Proposed", cell: ({ proposed_at }) => <Time at={proposed_at} />, end: true },
 ];
 
+/** Who proposed it: an agent or a person, else the service by itself. */
+export function Proposer({ proposal }: { proposal: MergeProposal }) {
+  const nameOf = useNames();
+  const id = proposal.proposer_agent_id ?? proposal.proposer_user_id;
+  return id === null ? "the service" : nameOf(id);
+}
+
 /** Pairs of memories that may say the same. */
 export function Merges() {
   const [search, setSearch] = useSearchParams();
   const status = STATUSES.find((each) => each === search.get("status")) ?? "open";
-  const pages = usePages(
-    (cursor, signal) =>
-      pageFrom(cursor, async (offset) => {
-        const answer = await api.merges.list({ status, offset, limit: 50 }, { signal });
-        return {
-          items: await Promise.all(answer.merge_proposals.map((each) => withMemories(each, signal))),
-          total: answer.total,
-        };
-      }),
+  const pages = useOffsetPages(
+    async (page, signal) => {
+      const answer = await api.merges.list({ status, ...page }, { signal });
+      return {
+        items: await Promise.all(answer.merge_proposals.map((each) => withMemories(each, signal))),
+        total: answer.total,
+      };
+    },
     [status],
   );
   return (
@@ -67,7 +73,7 @@ export function Merges() {
       }
     >
       <List
-        {...pages}
+        pages={pages}
         label="Merge proposals"
         columns={COLUMNS}
         keyOf={({ id }) => id}

@@ -1,6 +1,7 @@
 import { useState } from "react";
 import { useNavigate } from "react-router";
 import { api } from "../../data/api.ts";
+import { listed } from "../../data/text.ts";
 import { useTask } from "../../data/use-task.ts";
 import { FormDialog } from "../../ui/dialog.tsx";
 import { SelectField, TextArea, TextField } from "../../ui/field.tsx";
@@ -16,10 +17,7 @@ export function RememberDialog({ onClose }: { onClose(): void }) {
   const navigate = useNavigate();
   const save = useTask(
     async () => {
-      const list = tags
-        .split(",")
-        .map((tag) => tag.trim())
-        .filter(Boolean);
+      const list = listed(tags);
       const made = await api.memories.create({ title, content, type, scope: "institutional", tags: list });
       toast({ title: "Remembered: every agent can find it now." });
       navigate(`/memories/${made.id}`);
@@ -27,14 +25,7 @@ export function RememberDialog({ onClose }: { onClose(): void }) {
     { quiet: true },
   );
   return (
-    <FormDialog
-      title="Remember something"
-      submit="Remember"
-      onClose={onClose}
-      onSubmit={() => save.run()}
-      busy={save.busy}
-      error={save.error}
-    >
+    <FormDialog title="Remember something" submit="Remember" onClose={onClose} task={save}>
       <TextField label="Title" value={title} onChange={setTitle} required maxLength={500} />
       <TextArea
         label="Content"

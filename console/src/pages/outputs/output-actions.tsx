@@ -1,15 +1,16 @@
-import { Content, Item, Portal, Root, Separator, Trigger } from "@radix-ui/react-dropdown-menu";
 import { Download, MoreHorizontal } from "lucide-react";
 import { useState } from "react";
 import { useNavigate } from "react-router";
 import { isApiError, type Output } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { saveFile } from "../../data/save-file.ts";
+import { listed } from "../../data/text.ts";
 import { useTask } from "../../data/use-task.ts";
 import { Button, IconButton } from "../../ui/button.tsx";
 import { confirm } from "../../ui/confirm.tsx";
 import { FormDialog } from "../../ui/dialog.tsx";
 import { SelectField, TextField } from "../../ui/field.tsx";
+import { Menu } from "../../ui/menu.tsx";
 import { toast } from "../../ui/toast.tsx";
 
 const FORMATS = [
@@ -46,41 +47,22 @@ export function More({ output, reload }: Props) {
   });
   return (
     <>
-      <Root modal={false}>
-        <Trigger asChild>
+      <Menu
+        trigger={
           <Button icon={Download} busy={save.busy}>
             Export
           </Button>
-        </Trigger>
-        <Portal>
-          <Content className="menu" align="end" sideOffset={4}>
-            {FORMATS.map(({ value, label }) => (
-              <Item key={value} className="menu-item" onSelect={() => save.run(value)}>
-                {label}
-              </Item>
-            ))}
-          </Content>
-        </Portal>
-      </Root>
-      <Root modal={false}>
-        <Trigger asChild>
-          <IconButton icon={MoreHorizontal} label="More actions" />
-        </Trigger>
-        <Portal>
-          <Content className="menu" align="end" sideOffset={4}>
-            <Item className="menu-item" onSelect={() => setOpen("file")}>
-              Project and tags…
-            </Item>
-            <Item className="menu-item" onSelect={() => setOpen("mail")}>
-              Send by e-mail…
-            </Item>
-            <Separator className="menu-separator" />
-            <Item className="menu-item danger" onSelect={() => remove.run()}>
-              Delete…
-            </Item>
-          </Content>
-        </Portal>
-      </Root>
+        }
+        choices={FORMATS.map(({ value, label }) => ({ label, onSelect: () => save.run(value) }))}
+      />
+      <Menu
+        trigger={<IconButton icon={MoreHorizontal} label="More actions" />}
+        choices={[
+          { label: "Project and tags…", onSelect: () => setOpen("file") },
+          { label: "Send by e-mail…", onSelect: () => setOpen("mail") },
+          { label: "Delete…", onSelect: () => remove.run(), danger: true },
+        ]}
+      />
       {open === "mail" && <MailDialog output={output} onClose={close} />}
       {open === "file" && <FileDialog output={output} onClose={close} reload={reload} />}
     </>
@@ -113,14 +95,7 @@ function MailDialog({ output, onClose }: { output: Output; onClose(): void }) {
     ? new Error("The operator has not switched e-mail on (OUTBOUND_EMAIL).")
     : send.error;
   return (
-    <FormDialog
-      title="Send by e-mail"
-      submit="Send"
-      onClose={onClose}
-      onSubmit={() => send.run()}
-      busy={send.busy}
-      error={mailOff}
-    >
+    <FormDialog title="Send by e-mail" submit="Send" onClose={onClose} task={send} error={mailOff}>
       <TextField label="To" type="email" value={to} onChange={setTo} required />
       <TextField label="Subject" value={subject} onChange={setSubject} required maxLength={300} />
       <SelectField
@@ -138,10 +113,7 @@ function FileDialog({ output, onClose, reload }: Props & { onClose(): void }) {
   const [tags, setTags] = useState(output.tags.join(", "));
   const save = useTask(
     async () => {
-      const list = tags
-        .split(",")
-        .map((tag) => tag.trim())
-        .filter(Boolean);
+      const list = listed(tags);
       await api.outputs.update({ output_id: output.id, project_id: project.trim() || null, tags: list });
       onClose();
       await reload();
@@ -149,14 +121,7 @@ function FileDialog({ output, onClose, reload }: Props & { onClose(): void }) {
     { quiet: true },
   );
   return (
-    <FormDialog
-      title="Project and tags"
-      submit="Save"
-      onClose={onClose}
-      onSubmit={() => save.run()}
-      busy={save.busy}
-      error={save.error}
-    >
+    <FormDialog title="Project and tags" submit="Save" onClose={onClose} task={save}>
       <TextField
         label="Project"
         value={project}

@@ -4,8 +4,8 @@ import { Link, useParams } from "react-router";
 import type { Output } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { bytes } from "../../data/format.ts";
+import { useNames } from "../../data/names.ts";
 import { useLoad } from "../../data/use-load.ts";
-import { useNames } from "../../data/use-names.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Markdown } from "../../ui/markdown.tsx";
@@ -71,7 +71,7 @@ export function OutputPage() {
 function Rendered({ output }: { output: Output }) {
   const text = output.body ?? "";
   return (
-    <div className="memory-page">
+    <div className="sides with-facts">
       <Card>
         <Markdown>{text.slice(0, MOST_RENDERED)}</Markdown>
         {text.length > MOST_RENDERED && (

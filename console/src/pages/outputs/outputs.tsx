@@ -1,5 +1,5 @@
-import { FileOutput, Plus, Search, SearchX } from "lucide-react";
-import { type FormEvent, useState } from "react";
+import { FileOutput, Plus, SearchX } from "lucide-react";
+import { useState } from "react";
 import { Link, useSearchParams } from "react-router";
 import type { Output } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
@@ -7,11 +7,11 @@ import { bytes } from "../../data/format.ts";
 import { useLoad, usePages } from "../../data/use-load.ts";
 import { Button } from "../../ui/button.tsx";
 import { Empty, Page } from "../../ui/page.tsx";
+import { Hits, SearchLine } from "../../ui/search.tsx";
 import { type Column, List, Load } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";
 import { ScopeBadge, Tags } from "../memories/words.tsx";
 import { SaveDialog } from "./save.tsx";
-import "../../styles/search.css";
 import "./outputs.css";
 
 const COLUMNS: Column<Output>[] = [
@@ -55,12 +55,12 @@ export function Outputs() {
       actions={save}
     >
       <div className="stack">
-        <Ask q={q} />
+        <SearchLine label="Search outputs" placeholder="Find an output by words or meaning" />
         {q ? (
           <Found q={q} />
         ) : (
           <List
-            {...pages}
+            pages={pages}
             label="Outputs"
             columns={COLUMNS}
             keyOf={({ id }) => id}
@@ -79,33 +79,6 @@ export function Outputs() {
   );
 }
 
-function Ask({ q }: { q: string }) {
-  const [, setSearch] = useSearchParams();
-  const [text, setText] = useState(q);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    setSearch(text.trim() ? { q: text.trim() } : {});
-  };
-  return (
-    <search>
-      <form onSubmit={submit} className="search-line">
-        <Search aria-hidden size={18} className="search-icon" />
-        <input
-          className="search-input"
-          type="search"
-          aria-label="Search outputs"
-          placeholder="Find an output by words or meaning"
-          value={text}
-          onChange={(event) => setText(event.target.value)}
-        />
-        <Button type="submit" small>
-          Search
-        </Button>
-      </form>
-    </search>
-  );
-}
-
 function Found({ q }: { q: string }) {
   const found = useLoad((signal) => api.outputs.search({ query: q, limit: 20 }, { signal }), [q]);
   return (
@@ -116,27 +89,23 @@ function Found({ q }: { q: string }) {
             Try other words, or leave the search empty to see all of them.
           </Empty>
         ) : (
-          <ol className="results" aria-label="Results">
-            {results.map(({ output, score, passage }) => (
-              <li key={output.id} className="result">
-                <div className="result-score">
-                  <span className="num">{score.toFixed(2)}</span>
-                  <meter min={0} max={1} value={score} aria-label="Score" />
-                </div>
-                <div className="result-words">
-                  <Link to={`/outputs/${output.id}`} className="memory-title">
-                    {output.title}
-                  </Link>
-                  <p className="result-text">{passage}</p>
-                  <div className="result-facts">
-                    <ScopeBadge scope={output.scope} />
-                    <span>version {output.current_version_num}</span>
-                    <Time at={output.updated_at} />
-                  </div>
-                </div>
-              </li>
-            ))}
-          </ol>
+          <Hits
+            label="Results"
+            hits={results.map(({ output, score, passage }) => ({
+              key: output.id,
+              to: `/outputs/${output.id}`,
+              title: output.title,
+              text: passage,
+              score,
+              facts: (
+                <>
+                  <ScopeBadge scope={output.scope} />
+                  <span>version {output.current_version_num}</span>
+                  <Time at={output.updated_at} />
+                </>
+              ),
+            }))}
+          />
         )
       }
     </Load>

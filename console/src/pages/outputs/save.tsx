@@ -43,9 +43,7 @@ export function SaveDialog({ output, onClose, onSaved }: Props) {
       submit={output ? "Save the version" : "Save"}
       disabled={output?.body === body}
       onClose={onClose}
-      onSubmit={() => save.run()}
-      busy={save.busy}
-      error={save.error}
+      task={save}
     >
       <TextField
         label="Title"

@@ -2,8 +2,8 @@ import { useState } from "react";
 import type { Output, OutputVersion } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { bytes } from "../../data/format.ts";
+import { useNames } from "../../data/names.ts";
 import { useLoad } from "../../data/use-load.ts";
-import { useNames } from "../../data/use-names.ts";
 import { Diff } from "../../ui/diff.tsx";
 import { SelectField } from "../../ui/field.tsx";
 import { Load } from "../../ui/table.tsx";
@@ -18,7 +18,7 @@ export function Versions({ output }: { output: Output }) {
   return (
     <Load of={loaded}>
       {({ versions }) => (
-        <div className="versions">
+        <div className="sides by-list">
           <Chronicle versions={versions} />
           {versions.length > 1 ? (
             <Compare output={output} versions={versions} />

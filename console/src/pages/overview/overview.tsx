@@ -10,6 +10,7 @@ import { ButtonLink } from "../../ui/button.tsx";
 import { Chart, type Line } from "../../ui/chart.tsx";
 import { Card, Empty, Page, Skeleton } from "../../ui/page.tsx";
 import { Time } from "../../ui/text.tsx";
+import { Tile } from "../../ui/tile.tsx";
 import { EventState } from "../events/state.tsx";
 import { FirstSteps } from "./first-steps.tsx";
 import "./overview.css";
@@ -72,7 +73,7 @@ function Flow({ stats }: { stats: Stats }) {
       <Card title="Last 15 minutes">
         <Throughput stats={stats} />
       </Card>
-      <div className="overview-columns">
+      <div className="sides with-facts">
         <Recent events={stats.recent} mayLook={deliveries !== null} />
         <Health health={stats.health} />
       </div>
@@ -89,26 +90,6 @@ function Backlog({ deliveries }: { deliveries: NonNullable<Stats["deliveries"]> 
       value={compact(pending)}
       note={in_flight ? `${age}, ${compact(in_flight)} in flight` : age}
     />
-  );
-}
-
-function Tile({
-  name,
-  value,
-  note,
-  tone,
-}: {
-  name: string;
-  value: string;
-  note: React.ReactNode;
-  tone?: "bad" | undefined;
-}) {
-  return (
-    <section className="tile" aria-label={name}>
-      <p className="tile-name">{name}</p>
-      <p className={tone ? `tile-value ${tone}` : "tile-value"}>{value}</p>
-      <p className="tile-note">{note}</p>
-    </section>
   );
 }
 
@@ -136,9 +117,9 @@ function chartOf({ at, series }: Stats): { times: number[]; lines: Line[] } {
   return {
     times: published.slice(0, -1).map((_, i, { length }) => now - (length - i) * seconds),
     lines: [
-      line("Published", "--accent", published),
-      line("Delivered", "--warn", delivered),
-      line("Acknowledged", "--good", acknowledged),
+      line("Published", "--chart-1", published),
+      line("Delivered", "--chart-2", delivered),
+      line("Acknowledged", "--chart-3", acknowledged),
     ],
   };
 }

@@ -2,8 +2,7 @@ import { Paperclip } from "lucide-react";
 import type { RunArtifact, RunWithAttempts } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { bytes } from "../../data/format.ts";
-import { pageFrom } from "../../data/offset.ts";
-import { usePages } from "../../data/use-load.ts";
+import { useOffsetPages } from "../../data/use-load.ts";
 import { Empty } from "../../ui/page.tsx";
 import { type Column, List } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";
@@ -33,20 +32,16 @@ const COLUMNS: Column<RunArtifact>[] = [
 
 /** What a run brought forth, and what of it was kept as evidence. */
 export function Artifacts({ run }: { run: RunWithAttempts }) {
-  const pages = usePages(
-    (cursor, signal) =>
-      pageFrom(cursor, async (offset) => {
-        const { artifacts, total } = await api.runs.listArtifacts(
-          { run_id: run.id, offset, limit: 50 },
-          { signal },
-        );
-        return { items: artifacts, total };
-      }),
+  const pages = useOffsetPages(
+    async (page, signal) => {
+      const { artifacts, total } = await api.runs.listArtifacts({ run_id: run.id, ...page }, { signal });
+      return { items: artifacts, total };
+    },
     [run.id],
   );
   return (
     <List
-      {...pages}
+      pages={pages}
       label="Artifacts"
       columns={COLUMNS}
       keyOf={({ id }) => id}

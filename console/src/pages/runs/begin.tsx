@@ -1,18 +1,18 @@
 import { useState } from "react";
 import { useNavigate } from "react-router";
 import { api } from "../../data/api.ts";
+import { findProjects } from "../../data/find.ts";
+import { linesOf } from "../../data/text.ts";
 import { useLoad } from "../../data/use-load.ts";
 import { useTask } from "../../data/use-task.ts";
+import { type Choice, Combo } from "../../ui/combo.tsx";
 import { FormDialog } from "../../ui/dialog.tsx";
 import { SelectField, TextArea, TextField } from "../../ui/field.tsx";
+import { type Assigned, Assignees } from "./assignees.tsx";
 
 /** One step a line, each after the one before it. */
 function stepsOfLines(text: string) {
-  const titles = text
-    .split("\n")
-    .map((line) => line.trim())
-    .filter(Boolean);
-  return titles.map((title, at) => ({
+  return linesOf(text).map((title, at) => ({
     step_key: `step-${at + 1}`,
     title,
     depends_on: at === 0 ? [] : [`step-${at}`],
@@ -20,26 +20,35 @@ function stepsOfLines(text: string) {
   }));
 }
 
+/** What of a chosen template a run needs: its goal to begin with, and its steps to say who does them. */
+async function readTemplate(id: string, signal: AbortSignal) {
+  const listed = await api.templates.list({}, { signal });
+  const slug = listed.find((each) => each.id === id)?.slug;
+  return slug === undefined ? null : api.templates.get({ slug }, { signal });
+}
+
 export function BeginDialog({ onClose, templateId = "" }: { onClose(): void; templateId?: string }) {
   const [goal, setGoal] = useState("");
   const [template, setTemplate] = useState(templateId);
   const [lines, setLines] = useState("");
-  const [project, setProject] = useState("");
+  const [project, setProject] = useState<Choice | null>(null);
   const [criteria, setCriteria] = useState("");
+  const [assigned, setAssigned] = useState<Assigned>({});
   const templates = useLoad((signal) => api.templates.list({}, { signal }), []);
+  const chosen = useLoad(
+    (signal) => (template ? readTemplate(template, signal) : Promise.resolve(null)),
+    [template],
+  );
   const navigate = useNavigate();
+  const steps = template ? (chosen.data?.steps ?? []) : stepsOfLines(lines);
+  const goalOfTemplate = chosen.data?.goal_template ?? "";
   const begin = useTask(
     async () => {
-      const success_criteria = criteria
-        .split("\n")
-        .map((line) => line.trim())
-        .filter(Boolean);
-      const work = template ? { template_id: template } : { steps: stepsOfLines(lines) };
       const run = await api.runs.create({
-        goal,
-        success_criteria,
-        ...work,
-        ...(project.trim() && { project_id: project.trim() }),
+        goal: goal.trim() || goalOfTemplate,
+        success_criteria: linesOf(criteria),
+        ...workOf(template, steps, assigned),
+        ...(project && { project_id: project.id }),
       });
       navigate(`/runs/${run.id}`);
     },
@@ -53,15 +62,14 @@ export function BeginDialog({ onClose, templateId = "" }: { onClose(): void; tem
     })),
   ];
   return (
-    <FormDialog
-      title="Begin a run"
-      submit="Begin"
-      onClose={onClose}
-      onSubmit={() => begin.run()}
-      busy={begin.busy}
-      error={begin.error}
-    >
-      <TextField label="Goal" value={goal} onChange={setGoal} required placeholder="Ship the release notes" />
+    <FormDialog title="Begin a run" submit="Begin" onClose={onClose} task={begin}>
+      <TextField
+        label="Goal"
+        value={goal}
+        onChange={setGoal}
+        required={!goalOfTemplate}
+        placeholder={goalOfTemplate || "Ship the release notes"}
+      />
       <SelectField label="Steps" value={template} onChange={setTemplate} options={options} />
       {!template && (
         <TextArea
@@ -73,6 +81,7 @@ export function BeginDialog({ onClose, templateId = "" }: { onClose(): void; tem
           hint="Each waits for the one before it. A template can have steps side by side."
         />
       )}
+      {steps.length > 0 && <Assignees steps={steps} assigned={assigned} onChange={setAssigned} />}
       <TextArea
         label="Success criteria"
         value={criteria}
@@ -80,7 +89,24 @@ export function BeginDialog({ onClose, templateId = "" }: { onClose(): void; tem
         rows={2}
         hint="One a line. Optional."
       />
-      <TextField label="Project" value={project} onChange={setProject} hint="A project's key. Optional." />
+      <Combo label="Project" value={project} onChange={setProject} find={findProjects} none="No project" />
     </FormDialog>
   );
+}
+
+function workOf(
+  template_id: string,
+  steps: ReturnType<typeof stepsOfLines> | { step_key: string }[],
+  assigned: Assigned,
+) {
+  const personOf = ({ step_key }: { step_key: string }) => assigned[step_key]?.id;
+  if (!template_id) {
+    const own = steps as ReturnType<typeof stepsOfLines>;
+    return { steps: own.map((step) => ({ ...step, assigned_user_id: personOf(step) ?? null })) };
+  }
+  const step_assignments = steps.flatMap((step) => {
+    const assigned_user_id = personOf(step);
+    return assigned_user_id ? [{ step_key: step.step_key, assigned_user_id }] : [];
+  });
+  return { template_id, ...(step_assignments.length > 0 && { step_assignments }) };
 }

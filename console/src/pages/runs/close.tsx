@@ -54,14 +54,7 @@ function CloseDialog({
     { quiet: true },
   );
   return (
-    <FormDialog
-      title="Close the run?"
-      submit="Close the run"
-      onClose={onClose}
-      onSubmit={() => close.run()}
-      busy={close.busy}
-      error={close.error}
-    >
+    <FormDialog title="Close the run?" submit="Close the run" onClose={onClose} task={close}>
       <p className="muted">
         Nothing can be done in a closed run, and it cannot be opened again.
         {open > 0 && ` ${open} of its ${run.steps.length} steps are not done.`}

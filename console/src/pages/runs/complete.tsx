@@ -60,9 +60,7 @@ export function CompleteDialog({ run, step, onClose, reload }: Props) {
       submit={whole ? "Complete the step" : "Attest these"}
       disabled={(open.length > 0 && met.length === 0) || tooLarge}
       onClose={onClose}
-      onSubmit={() => complete.run()}
-      busy={complete.busy}
-      error={complete.error}
+      task={complete}
     >
       {open.length > 0 && (
         <fieldset className="criteria-choice">

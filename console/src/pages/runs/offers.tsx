@@ -1,8 +1,8 @@
 import { useState } from "react";
 import type { HandoffOffer, RunWithAttempts } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
+import { useNames } from "../../data/names.ts";
 import { useLoad } from "../../data/use-load.ts";
-import { useNames } from "../../data/use-names.ts";
 import { useTask } from "../../data/use-task.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";

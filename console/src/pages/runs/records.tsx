@@ -2,8 +2,8 @@ import { History as HistoryIcon } from "lucide-react";
 import type { RunWithAttempts } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { duration } from "../../data/format.ts";
+import { useNames } from "../../data/names.ts";
 import { useLoad } from "../../data/use-load.ts";
-import { useNames } from "../../data/use-names.ts";
 import { STEP_STATUS } from "../../graph/step-graph.tsx";
 import { Markdown } from "../../ui/markdown.tsx";
 import { Card, Empty } from "../../ui/page.tsx";
@@ -24,10 +24,10 @@ export function History({ run }: Props) {
             Each completion is listed here: who did it, when, and what it brought forth.
           </Empty>
         ) : (
-          <ol className="timeline" aria-label="Completed steps">
+          <ol className="history" aria-label="Completed steps">
             {items.map((item) => (
               <li key={`${item.step_key} ${item.at}`}>
-                <span className="timeline-dot" aria-hidden="true" />
+                <span className="history-dot" aria-hidden="true" />
                 <div className="grow">
                   <strong>{item.title}</strong>
                   <p className="muted small">

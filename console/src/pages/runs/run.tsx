@@ -3,7 +3,8 @@ import { useState } from "react";
 import { useParams } from "react-router";
 import type { Position, RunWithAttempts } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { useFresh } from "../../data/use-fresh.ts";
+import { useOnChange } from "../../data/live.ts";
+import { useLookAgain } from "../../data/use-fresh.ts";
 import { useLoad } from "../../data/use-load.ts";
 import { StepGraph } from "../../graph/step-graph.tsx";
 import { Empty, Fact, Facts, Page } from "../../ui/page.tsx";
@@ -32,8 +33,7 @@ export function RunPage() {
     [id],
   );
   const run = loaded.data?.run;
-  // Requests are counted: a run that is worked on for hours is looked at every 10 s.
-  useFresh(loaded, run?.status === "active", 5);
+  useOnChange("run", id, run !== undefined && run.status !== "closed", useLookAgain(loaded));
   return (
     <Page
       title={run?.goal ?? "Run"}
@@ -95,7 +95,7 @@ function Work({ run, position, reload }: Props) {
   return (
     <div className="stack">
       <Next run={run} position={position} choose={setChosen} />
-      <StepGraph steps={pictured} selected={key} onSelect={setChosen} height={heightFor(run.steps.length)} />
+      <StepGraph steps={pictured} selected={key} onSelect={setChosen} />
       {step && (
         <StepPanel
           key={step.step_key}
@@ -109,8 +109,6 @@ function Work({ run, position, reload }: Props) {
     </div>
   );
 }
-
-const heightFor = (steps: number) => Math.min(520, Math.max(220, 150 + steps * 32));
 
 function Next({ run, position, choose }: Omit<Props, "reload"> & { choose(key: string): void }) {
   const { my_next, stale_steps } = position;

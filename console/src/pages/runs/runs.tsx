@@ -3,6 +3,8 @@ import { useState } from "react";
 import { Link, useSearchParams } from "react-router";
 import type { Run } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
+import { useOnChange } from "../../data/live.ts";
+import { useLookAgain } from "../../data/use-fresh.ts";
 import { usePages } from "../../data/use-load.ts";
 import { Button } from "../../ui/button.tsx";
 import { Segments } from "../../ui/field.tsx";
@@ -51,26 +53,27 @@ export function Runs() {
     },
     [status],
   );
+  useOnChange("run", null, true, useLookAgain(pages));
   return (
     <Page
       title="Runs"
       lead="Work towards a goal, step by step, by agents and people together."
       actions={
-        <>
-          <Segments
-            label="Status"
-            value={status}
-            onChange={(value) => setSearch(value === "all" ? {} : { status: value })}
-            options={STATUSES.map((value) => ({ value, label: value }))}
-          />
-          <Button kind="primary" icon={Plus} onClick={() => setBeginning(true)}>
-            Begin a run
-          </Button>
-        </>
+        <Button kind="primary" icon={Plus} onClick={() => setBeginning(true)}>
+          Begin a run
+        </Button>
       }
     >
+      <div className="list-bar">
+        <Segments
+          label="Status"
+          value={status}
+          onChange={(value) => setSearch(value === "all" ? {} : { status: value })}
+          options={STATUSES.map((value) => ({ value, label: value }))}
+        />
+      </div>
       <List
-        {...pages}
+        pages={pages}
         label="Runs"
         columns={COLUMNS}
         keyOf={(run) => run.id}

@@ -127,15 +127,7 @@ function ReasonDialog({ title, text, submit, act, onClose }: ReasonProps) {
     { quiet: true },
   );
   return (
-    <FormDialog
-      title={title}
-      submit={submit}
-      disabled={!reason.trim()}
-      onClose={onClose}
-      onSubmit={() => task.run()}
-      busy={task.busy}
-      error={task.error}
-    >
+    <FormDialog title={title} submit={submit} disabled={!reason.trim()} onClose={onClose} task={task}>
       <p className="muted">{text}</p>
       <TextArea
         label="Why"

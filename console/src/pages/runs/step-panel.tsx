@@ -1,5 +1,5 @@
 import type { Position, RunWithAttempts } from "../../../../client/index.ts";
-import { useNames } from "../../data/use-names.ts";
+import { useNames } from "../../data/names.ts";
 import { STEP_STATUS } from "../../graph/step-graph.tsx";
 import { Badge, type Tone } from "../../ui/badge.tsx";
 import { Markdown } from "../../ui/markdown.tsx";
@@ -41,7 +41,7 @@ export function StepPanel({ run, step, position, reload, choose }: Props) {
       }
       actions={run.status !== "closed" && <StepActions run={run} step={step} reload={reload} />}
     >
-      <div className="step-panel">
+      <div className="sides with-facts">
         <div className="stack">
           {at?.waiting_on.length ? (
             <p className="muted">

@@ -2,9 +2,8 @@ import { useState } from "react";
 import { api } from "../../data/api.ts";
 import { useTask } from "../../data/use-task.ts";
 import { useSession } from "../../shell/session.tsx";
-import { Button } from "../../ui/button.tsx";
-import { Failure } from "../../ui/failure.tsx";
 import { TextField } from "../../ui/field.tsx";
+import { Form } from "../../ui/form.tsx";
 import { Card, Fact, Facts } from "../../ui/page.tsx";
 import { Id } from "../../ui/text.tsx";
 
@@ -47,12 +46,12 @@ function PasswordForm() {
     { quiet: true },
   );
   return (
-    <form
-      className="stack password-form"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void change.run();
-      }}
+    <Form
+      task={change}
+      submit="Change the password"
+      disabled={differs}
+      note="You are signed out everywhere, and sign in with the new one."
+      className="password-form"
     >
       <TextField
         label="Current password"
@@ -82,13 +81,6 @@ function PasswordForm() {
         required
         error={differs ? "It is another one." : undefined}
       />
-      {change.error !== undefined && <Failure error={change.error} />}
-      <div className="row">
-        <Button kind="primary" type="submit" busy={change.busy} disabled={differs}>
-          Change the password
-        </Button>
-        <span className="muted small">You are signed out everywhere, and sign in with the new one.</span>
-      </div>
-    </form>
+    </Form>
   );
 }

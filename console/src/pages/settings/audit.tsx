@@ -4,8 +4,8 @@ import { useSearchParams } from "react-router";
 import type { AuditEntry } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { fullTime } from "../../data/format.ts";
+import { useNames } from "../../data/names.ts";
 import { usePages } from "../../data/use-load.ts";
-import { useNames } from "../../data/use-names.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { TextField } from "../../ui/field.tsx";
@@ -55,7 +55,7 @@ export function Audit() {
         <Button type="submit">Filter</Button>
       </form>
       <List
-        {...pages}
+        pages={pages}
         label="Audit log"
         columns={columns}
         keyOf={({ id }) => id}

@@ -1,78 +1,113 @@
-import { number } from "../../data/format.ts";
+import type { ReactNode } from "react";
+import type { Limits as Rules } from "../../../../client/index.ts";
+import { api } from "../../data/api.ts";
+import { bytes, duration, number, plural } from "../../data/format.ts";
 import { useLoad } from "../../data/use-load.ts";
 import { Card, Fact, Facts } from "../../ui/page.tsx";
 import { Load } from "../../ui/table.tsx";
 
-interface RateLimit {
+interface Rate {
   limit: number;
   remaining: number;
 }
 
-/** What holds for this session now, and where the operator sets what holds for all. */
+/** What is left for this session now, and what holds for the organisation. */
 export function Limits() {
-  const rate = useLoad(readRate, []);
+  const loaded = useLoad(async (signal) => {
+    const [rules, rate] = await Promise.all([api.tenants.limits({}, { signal }), readRate(signal)]);
+    return { rules, rate };
+  }, []);
+  return (
+    <Load of={loaded} lines={8}>
+      {({ rules, rate }) => (
+        <div className="stack">
+          <Card title="Requests">
+            <Requests rules={rules} rate={rate} />
+          </Card>
+          <Card title="Sizes">
+            <Facts>
+              <Fact name="Largest event">{bytes(rules.largest_bytes.event)}</Fact>
+              <Fact name="Largest document">{bytes(rules.largest_bytes.document)}</Fact>
+              <Fact name="Largest output">
+                {rules.largest_bytes.output === null ? NO_LIMIT : bytes(rules.largest_bytes.output)}
+              </Fact>
+            </Facts>
+          </Card>
+          <Card title="Delivery">
+            <Facts>
+              <Fact name="Lease of a delivery">{duration(rules.delivery.visibility_timeout_seconds)}</Fact>
+              <Fact name="Hand-outs at most">{rules.delivery.retry_budget}</Fact>
+            </Facts>
+            <p className="field-hint">An agent can have its own, under its settings.</p>
+          </Card>
+          <Card title="How long things are kept">
+            <Kept rules={rules} />
+          </Card>
+          <p className="muted small">
+            These hold for the whole installation. The operator sets them by environment variables.
+          </p>
+        </div>
+      )}
+    </Load>
+  );
+}
+
+const NO_LIMIT = <span className="muted">no limit</span>;
+const perMinute = (limit: number | null): ReactNode =>
+  limit === null ? NO_LIMIT : `${number(limit)} a minute`;
+
+function Requests({ rules, rate }: { rules: Rules; rate: Rate | null }) {
+  const { caller, tenant, webhooks } = rules.requests_per_minute;
   return (
     <div className="stack">
-      <Card title="Your requests">
-        <Load of={rate} lines={2}>
-          {(data) =>
-            data ? (
-              <div className="stack tight">
-                <p>
-                  <strong className="num">{number(data.remaining)}</strong> of {number(data.limit)} requests
-                  are left in this minute.
-                </p>
-                <meter
-                  className="rate"
-                  min={0}
-                  max={data.limit}
-                  low={data.limit * 0.2}
-                  optimum={data.limit}
-                  value={data.remaining}
-                  aria-label="Requests left"
-                />
-                <p className="muted small">
-                  Each agent and each person has its own budget; answers tell it in the headers X-RateLimit-*.
-                </p>
-              </div>
-            ) : (
-              <p className="muted">The operator has switched the rate limit off.</p>
-            )
-          }
-        </Load>
-      </Card>
-      <Card title="Set by the operator">
-        <p className="muted">
-          These hold for the installation. The operator sets them by environment variables.
-        </p>
-        <Facts>
-          {SETTINGS.map(([name, variable]) => (
-            <Fact key={variable} name={name}>
-              <code>{variable}</code>
-            </Fact>
-          ))}
-        </Facts>
-      </Card>
-      <Card title="Per agent">
-        <p className="muted">
-          How long a delivery may take before it is given out again, and how often it is tried, is set on each
-          agent’s page.
-        </p>
-      </Card>
+      {rate && (
+        <div className="stack tight">
+          <p>
+            <strong className="num">{number(rate.remaining)}</strong> of your {number(rate.limit)} are left in
+            this minute.
+          </p>
+          <meter
+            className="rate"
+            min={0}
+            max={rate.limit}
+            low={rate.limit * 0.2}
+            optimum={rate.limit}
+            value={rate.remaining}
+            aria-label="Requests left"
+          />
+        </div>
+      )}
+      <Facts>
+        <Fact name="Each agent and each person">{perMinute(caller)}</Fact>
+        <Fact name="All of the organisation">{perMinute(tenant)}</Fact>
+        <Fact name="Signed webhooks">{perMinute(webhooks)}</Fact>
+        <Fact name="E-mails">
+          {rules.emails_per_hour === null ? (
+            <span className="muted">not switched on</span>
+          ) : (
+            `${number(rules.emails_per_hour)} an hour`
+          )}
+        </Fact>
+      </Facts>
     </div>
   );
 }
 
-const SETTINGS = [
-  ["Requests per minute, per agent or person", "RATE_LIMIT_PER_MINUTE"],
-  ["Requests per minute, per organisation", "TENANT_RATE_LIMIT_PER_MINUTE"],
-  ["Largest event", "EVENT_MAX_BYTES"],
-  ["Largest document", "DOCUMENT_MAX_BYTES"],
-  ["Largest output", "OUTPUT_BODY_MAX"],
-] as const;
+function Kept({ rules: { kept_days } }: { rules: Rules }) {
+  const days = (count: number) => plural(count, "day");
+  return (
+    <Facts>
+      <Fact name="Events">{days(kept_days.events)}</Fact>
+      <Fact name="Ids, against duplicates">{days(kept_days.event_ids)}</Fact>
+      <Fact name="Acknowledged deliveries">{days(kept_days.acknowledged_deliveries)}</Fact>
+      <Fact name="Forgotten memories">{days(kept_days.forgotten_memories)}, to be restored</Fact>
+      <Fact name="Audit log">{days(kept_days.audit)}</Fact>
+    </Facts>
+  );
+}
 
 /** The client gives bodies; what is wanted here stands in the headers. */
-async function readRate(signal: AbortSignal): Promise<RateLimit | null> {
+async function readRate(signal: AbortSignal): Promise<Rate | null> {
   const { headers } = await fetch("/v1/auth/me", { signal, credentials: "same-origin" });
   const limit = headers.get("x-ratelimit-limit");
   return limit ? { limit: Number(limit), remaining: Number(headers.get("x-ratelimit-remaining")) } : null;

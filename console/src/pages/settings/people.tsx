@@ -1,17 +1,18 @@
-import { UserPlus } from "lucide-react";
+import { MoreHorizontal, UserPlus } from "lucide-react";
 import { useState } from "react";
 import type { User } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { pageFrom } from "../../data/offset.ts";
-import { usePages } from "../../data/use-load.ts";
+import { useOffsetPages } from "../../data/use-load.ts";
 import { useTask } from "../../data/use-task.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Badge } from "../../ui/badge.tsx";
-import { Button } from "../../ui/button.tsx";
+import { Button, IconButton } from "../../ui/button.tsx";
 import { confirm } from "../../ui/confirm.tsx";
 import { Dialog, FormDialog } from "../../ui/dialog.tsx";
 import { SelectField, TextField } from "../../ui/field.tsx";
+import { Menu } from "../../ui/menu.tsx";
 import { Empty } from "../../ui/page.tsx";
+import { ListSearch, useAddress } from "../../ui/search.tsx";
 import { type Column, List } from "../../ui/table.tsx";
 import { Secret, Time } from "../../ui/text.tsx";
 import { toast } from "../../ui/toast.tsx";
@@ -30,13 +31,14 @@ interface Password {
 export function People() {
   const [inviting, setInviting] = useState(false);
   const [shown, setShown] = useState<Password>();
-  const pages = usePages(
-    (cursor, signal) =>
-      pageFrom(cursor, async (offset) => {
-        const { users, total } = await api.users.list({ offset, limit: 50 }, { signal });
-        return { items: users, total };
-      }),
-    [],
+  const [search] = useAddress();
+  const q = search.get("q") ?? "";
+  const pages = useOffsetPages(
+    async (page, signal) => {
+      const { users, total } = await api.users.list({ ...page, ...(q && { search: q }) }, { signal });
+      return { items: users, total };
+    },
+    [q],
   );
   const columns: Column<User>[] = [
     {
@@ -58,24 +60,25 @@ export function People() {
     },
     { name: "Since", cell: ({ created_at }) => <Time at={created_at} />, end: true, wideOnly: true },
     {
-      name: "Actions",
+      name: "",
       cell: (user) => <Actions user={user} reload={pages.reload} onPassword={setShown} />,
       end: true,
     },
   ];
   return (
     <div className="stack">
-      <div className="row end">
+      <div className="list-bar">
+        <ListSearch label="Find a person" />
         <Button kind="primary" icon={UserPlus} onClick={() => setInviting(true)}>
           Invite a person
         </Button>
       </div>
       <List
-        {...pages}
+        pages={pages}
         label="People"
         columns={columns}
         keyOf={({ id }) => id}
-        empty={<Empty icon={UserPlus} title="Nobody yet" />}
+        empty={<Empty icon={UserPlus} title={`Nobody has “${q}” in name or e-mail`} />}
       />
       {inviting && (
         <InviteDialog onClose={() => setInviting(false)} onInvited={pages.reload} onPassword={setShown} />
@@ -109,14 +112,7 @@ function InviteDialog({ onClose, onInvited, onPassword }: InviteProps) {
     { quiet: true },
   );
   return (
-    <FormDialog
-      title="Invite a person"
-      submit="Invite"
-      onClose={onClose}
-      onSubmit={() => invite.run()}
-      busy={invite.busy}
-      error={invite.error}
-    >
+    <FormDialog title="Invite a person" submit="Invite" onClose={onClose} task={invite}>
       <TextField label="E-mail" type="email" value={email} onChange={setEmail} required />
       <TextField label="Name" value={name} onChange={setName} />
       <SelectField
@@ -181,37 +177,24 @@ function Actions({
     if (password) onPassword({ email, password });
   });
   if (user_id === self.id) return <span className="muted small">you</span>;
+  const other = role === "admin" ? "member" : "admin";
+  const said = `${name} is ${other === "admin" ? "an admin" : "a member"} now.`;
   return (
-    <span className="row nowrap end">
-      <Button
-        small
-        kind="quiet"
-        onClick={() =>
-          change.run(
-            role === "admin" ? { role: "member" } : { role: "admin" },
-            `${name} is ${role === "admin" ? "a member" : "an admin"} now.`,
-          )
-        }
-      >
-        {role === "admin" ? "Make a member" : "Make an admin"}
-      </Button>
-      <Button small kind="quiet" busy={reset.busy} onClick={() => reset.run()}>
-        New password
-      </Button>
-      {status === "active" ? (
-        <Button small kind="quiet" busy={change.busy} onClick={disable}>
-          Disable
-        </Button>
-      ) : (
-        <Button
-          small
-          kind="quiet"
-          busy={change.busy}
-          onClick={() => change.run({ status: "active" }, `${name} can sign in again.`)}
-        >
-          Enable
-        </Button>
-      )}
-    </span>
+    <Menu
+      trigger={<IconButton icon={MoreHorizontal} label={`What to do with ${name}`} />}
+      choices={[
+        {
+          label: other === "admin" ? "Make an admin" : "Make a member",
+          onSelect: () => change.run({ role: other }, said),
+        },
+        { label: "New password…", onSelect: () => reset.run() },
+        status === "active"
+          ? { label: "Disable…", onSelect: disable, danger: true }
+          : {
+              label: "Enable",
+              onSelect: () => change.run({ status: "active" }, `${name} can sign in again.`),
+            },
+      ]}
+    />
   );
 }

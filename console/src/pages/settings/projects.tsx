@@ -2,8 +2,7 @@ import { FolderKanban, Plus } from "lucide-react";
 import { useState } from "react";
 import type { Project } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { pageFrom } from "../../data/offset.ts";
-import { usePages } from "../../data/use-load.ts";
+import { useOffsetPages } from "../../data/use-load.ts";
 import { useTask } from "../../data/use-task.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Badge } from "../../ui/badge.tsx";
@@ -20,14 +19,10 @@ const STATUSES = ["active", "completed", "archived"] as const;
 export function Projects() {
   const { isAdmin } = useSession();
   const [open, setOpen] = useState<Project | "new" | null>(null);
-  const pages = usePages(
-    (cursor, signal) =>
-      pageFrom(cursor, async (offset) => {
-        const { projects, total } = await api.projects.list({ offset, limit: 50 }, { signal });
-        return { items: projects, total };
-      }),
-    [],
-  );
+  const pages = useOffsetPages(async (page, signal) => {
+    const { projects, total } = await api.projects.list({ ...page }, { signal });
+    return { items: projects, total };
+  }, []);
   const columns: Column<Project>[] = [
     { name: "Key", cell: ({ key }) => <code>{key}</code> },
     { name: "Name", cell: ({ name }) => <strong>{name}</strong> },
@@ -41,7 +36,7 @@ export function Projects() {
     ...(isAdmin
       ? [
           {
-            name: "Actions",
+            name: "",
             end: true,
             cell: (project: Project) => <EditButton project={project} open={setOpen} />,
           },
@@ -55,9 +50,9 @@ export function Projects() {
   );
   return (
     <div className="stack">
-      {pages.items && pages.items.length > 0 && add && <div className="row end">{add}</div>}
       <List
-        {...pages}
+        pages={pages}
+        actions={add}
         label="Projects"
         columns={columns}
         keyOf={({ id }) => id}
@@ -114,9 +109,7 @@ function ProjectDialog({
       title={project ? project.name : "Make a project"}
       submit={project ? "Save" : "Make the project"}
       onClose={onClose}
-      onSubmit={() => save.run()}
-      busy={save.busy}
-      error={save.error}
+      task={save}
     >
       {!project && (
         <TextField

@@ -2,8 +2,7 @@ import { Plus, Users } from "lucide-react";
 import { useState } from "react";
 import type { Team } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { pageFrom } from "../../data/offset.ts";
-import { usePages } from "../../data/use-load.ts";
+import { useOffsetPages } from "../../data/use-load.ts";
 import { useTask } from "../../data/use-task.ts";
 import { Button } from "../../ui/button.tsx";
 import { FormDialog } from "../../ui/dialog.tsx";
@@ -26,14 +25,10 @@ const COLUMNS: Column<Team>[] = [
 /** Agents of a team read each other's memories of the scope `team`. */
 export function Teams() {
   const [adding, setAdding] = useState(false);
-  const pages = usePages(
-    (cursor, signal) =>
-      pageFrom(cursor, async (offset) => {
-        const { teams, total } = await api.teams.list({ offset, limit: 50 }, { signal });
-        return { items: teams, total };
-      }),
-    [],
-  );
+  const pages = useOffsetPages(async (page, signal) => {
+    const { teams, total } = await api.teams.list({ ...page }, { signal });
+    return { items: teams, total };
+  }, []);
   const add = (
     <Button kind="primary" icon={Plus} onClick={() => setAdding(true)}>
       Make a team
@@ -41,9 +36,9 @@ export function Teams() {
   );
   return (
     <div className="stack">
-      {pages.items && pages.items.length > 0 && <div className="row end">{add}</div>}
       <List
-        {...pages}
+        pages={pages}
+        actions={add}
         label="Teams"
         columns={COLUMNS}
         keyOf={({ id }) => id}
@@ -74,14 +69,7 @@ function AddDialog({ onClose, onAdded }: { onClose(): void; onAdded(): Promise<v
     { quiet: true },
   );
   return (
-    <FormDialog
-      title="Make a team"
-      submit="Make the team"
-      onClose={onClose}
-      onSubmit={() => add.run()}
-      busy={add.busy}
-      error={add.error}
-    >
+    <FormDialog title="Make a team" submit="Make the team" onClose={onClose} task={add}>
       <TextField label="Name" value={name} onChange={setName} required maxLength={200} />
       <TextField label="Description" value={description} onChange={setDescription} />
     </FormDialog>

@@ -6,8 +6,8 @@ import { useLoad } from "../../data/use-load.ts";
 import { useTask } from "../../data/use-task.ts";
 import { StepGraph } from "../../graph/step-graph.tsx";
 import { Button } from "../../ui/button.tsx";
-import { Failure } from "../../ui/failure.tsx";
 import { TextField } from "../../ui/field.tsx";
+import { Form } from "../../ui/form.tsx";
 import { Card, Page } from "../../ui/page.tsx";
 import { Load } from "../../ui/table.tsx";
 import { toast } from "../../ui/toast.tsx";
@@ -81,12 +81,10 @@ function Author({ start, fixedSlug }: { start: Draft; fixedSlug?: boolean }) {
     setChosen(steps[0]?.id);
   };
   return (
-    <form
-      className="stack"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void save.run();
-      }}
+    <Form
+      task={save}
+      submit={fixedSlug ? "Save as a new version" : "Save the template"}
+      others={<Button onClick={() => navigate(-1)}>Cancel</Button>}
     >
       <Card>
         <div className="template-head">
@@ -125,7 +123,7 @@ function Author({ start, fixedSlug }: { start: Draft; fixedSlug?: boolean }) {
           />
         </div>
       </Card>
-      <div className="author">
+      <div className="sides with-form">
         <div className="stack tight">
           <div className="row">
             <h2 className="grow">Steps</h2>
@@ -150,13 +148,6 @@ function Author({ start, fixedSlug }: { start: Draft; fixedSlug?: boolean }) {
           />
         )}
       </div>
-      {save.error !== undefined && <Failure error={save.error} />}
-      <div className="row">
-        <Button kind="primary" type="submit" busy={save.busy}>
-          {fixedSlug ? "Save as a new version" : "Save the template"}
-        </Button>
-        <Button onClick={() => navigate(-1)}>Cancel</Button>
-      </div>
-    </form>
+    </Form>
   );
 }

@@ -1,4 +1,5 @@
 import type { GivenTemplateStep, ProcessTemplate } from "../../../../client/index.ts";
+import { linesOf, listed } from "../../data/text.ts";
 
 export interface DraftStep {
   /** What it is told apart by while its key is being typed. */
@@ -11,6 +12,11 @@ export interface DraftStep {
   completion_mode: GivenTemplateStep["completion_mode"];
   /** One a line. */
   criteria: string;
+  specialist: string;
+  /** Hours from when it is ready; empty for none. */
+  due: string;
+  /** Kinds of artifacts, between commas. */
+  brings: string;
   /** What the form does not show and must not lose. */
   rest: Partial<GivenTemplateStep>;
 }
@@ -23,6 +29,7 @@ export interface Draft {
   steps: DraftStep[];
 }
 
+const HOUR_S = 3600;
 let next = 0;
 
 export function newStep(after: DraftStep | undefined, taken: readonly DraftStep[]): DraftStep {
@@ -35,6 +42,9 @@ export function newStep(after: DraftStep | undefined, taken: readonly DraftStep[
     depends_on: after ? [after.step_key] : [],
     completion_mode: "attestation",
     criteria: "",
+    specialist: "",
+    due: "",
+    brings: "",
     rest: {},
   };
 }
@@ -63,6 +73,9 @@ export function draftOf(template: ProcessTemplate): Draft {
         depends_on,
         completion_mode,
         completion_criteria,
+        specialist_name,
+        due_in_seconds,
+        expected_artifact_kinds,
         ordinal: _,
         ...rest
       }) => ({
@@ -76,6 +89,9 @@ export function draftOf(template: ProcessTemplate): Draft {
         criteria: completion_criteria
           .map(({ key, description: says }) => (says ? `${key}: ${says}` : key))
           .join("\n"),
+        specialist: specialist_name ?? "",
+        due: due_in_seconds ? String(due_in_seconds / HOUR_S) : "",
+        brings: expected_artifact_kinds.join(", "),
         rest,
       }),
     ),
@@ -99,6 +115,9 @@ export function templateOf({ name, slug, description, goal, steps }: Draft) {
         depends_on: step.depends_on,
         completion_mode: step.completion_mode,
         completion_criteria: criteriaOf(step.criteria),
+        specialist_name: step.specialist.trim() || null,
+        due_in_seconds: step.due ? Math.round(Number(step.due) * HOUR_S) : null,
+        expected_artifact_kinds: listed(step.brings),
       }),
     ),
   };
@@ -106,11 +125,7 @@ export function templateOf({ name, slug, description, goal, steps }: Draft) {
 
 /** `reviewed: A second pair of eyes has read it.` A line without a key gets one of its own. */
 function criteriaOf(text: string) {
-  const lines = text
-    .split("\n")
-    .map((line) => line.trim())
-    .filter(Boolean);
-  return lines.map((line, at) => {
+  return linesOf(text).map((line, at) => {
     const [, key, description] = /^([\w.-]+):\s+(.+)$/.exec(line) ?? [];
     return key && description ? { key, description } : { key: `criterion-${at + 1}`, description: line };
   });

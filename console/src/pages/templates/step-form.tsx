@@ -103,6 +103,36 @@ export function StepForm({ step, steps, onChange, onRemove }: Props) {
           placeholder="reviewed: A second pair of eyes has read it."
           hint="One criterion a line; each is attested on its own."
         />
+        <details className="more-fields">
+          <summary>Specialist, due time and what it brings forth</summary>
+          <div className="stack">
+            <div className="grid-2">
+              <TextField
+                label="Specialist"
+                value={step.specialist}
+                onChange={(specialist) => change({ specialist })}
+                placeholder="release-writer"
+                hint="Its brief goes with the step."
+              />
+              <TextField
+                label="Due in hours"
+                type="number"
+                min={0.01}
+                step="any"
+                value={step.due}
+                onChange={(due) => change({ due })}
+                hint="After it became ready; then it is stale."
+              />
+            </div>
+            <TextField
+              label="Brings forth"
+              value={step.brings}
+              onChange={(brings) => change({ brings })}
+              placeholder="pull_request, file"
+              hint="Kinds of artifacts, separated by commas."
+            />
+          </div>
+        </details>
       </div>
     </Card>
   );

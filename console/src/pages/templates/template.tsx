@@ -87,12 +87,7 @@ function Picture({ template }: { template: ProcessTemplate }) {
   const step = template.steps.find(({ step_key }) => step_key === chosen);
   return (
     <>
-      <StepGraph
-        steps={template.steps}
-        selected={chosen}
-        onSelect={setChosen}
-        height={Math.min(520, 180 + template.steps.length * 30)}
-      />
+      <StepGraph steps={template.steps} selected={chosen} onSelect={setChosen} />
       {step && (
         <Card title={step.title}>
           <div className="stack">

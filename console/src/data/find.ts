@@ -1,0 +1,37 @@
+import type { Choice } from "../ui/combo.tsx";
+import { api } from "./api.ts";
+
+const limit = 20;
+const part = (text: string) => (text.trim() ? { search: text.trim() } : {});
+
+/** The agents that have a text in their name, those that can do something. */
+export async function findAgents(text: string, signal: AbortSignal): Promise<Choice[]> {
+  const { agents } = await api.agents.list({ ...part(text), status: "active", limit }, { signal });
+  return agents.map(({ id, name, description }) => ({ id, label: name, detail: description ?? undefined }));
+}
+
+export async function findPeople(text: string, signal: AbortSignal): Promise<Choice[]> {
+  const { users } = await api.users.list({ ...part(text), limit }, { signal });
+  return users.map(({ id, display_name, email }) => ({ id, label: display_name, detail: email }));
+}
+
+export async function findMemories(text: string, signal: AbortSignal): Promise<Choice[]> {
+  const { memories } = await api.memories.list({ ...part(text), limit }, { signal });
+  return memories.map(({ id, title, content }) => ({ id, label: title, detail: content.slice(0, 120) }));
+}
+
+/** Teams are few: they are found among all. */
+export async function findTeams(text: string, signal: AbortSignal): Promise<Choice[]> {
+  const found: Choice[] = [];
+  for await (const { id, name } of api.teams.list.all({ limit: 200 }, { signal }))
+    if (name.toLowerCase().includes(text.trim().toLowerCase())) found.push({ id, label: name });
+  return found.slice(0, limit);
+}
+
+export async function findProjects(text: string, signal: AbortSignal): Promise<Choice[]> {
+  const found: Choice[] = [];
+  for await (const { key, name } of api.projects.list.all({ limit: 200 }, { signal }))
+    if (`${key} ${name}`.toLowerCase().includes(text.trim().toLowerCase()))
+      found.push({ id: key, label: key, detail: name === key ? undefined : name });
+  return found.slice(0, limit);
+}

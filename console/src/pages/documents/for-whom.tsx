@@ -1,0 +1,57 @@
+import { useState } from "react";
+import { listed } from "../../data/text.ts";
+import { SelectField, TextField } from "../../ui/field.tsx";
+import type { Readers } from "./upload.ts";
+
+export const NO_READERS: Readers = { sensitivity: "internal" };
+
+const SENSITIVITIES: { value: Readers["sensitivity"]; label: string }[] = [
+  { value: "public", label: "Public: everyone" },
+  { value: "internal", label: "Internal: everyone" },
+  { value: "confidential", label: "Confidential: you and your team" },
+  { value: "restricted", label: "Restricted: you and your team" },
+];
+
+const AUDIENCE = [
+  ["regions", "Regions", "emea, apac"],
+  ["industries", "Industries", "banking"],
+  ["product_lines", "Product lines", "cards"],
+  ["segments", "Segments", "enterprise"],
+] as const;
+
+/** Who may read what is uploaded next, and whom it is meant for. */
+export function ForWhom({ readers, onChange }: { readers: Readers; onChange(readers: Readers): void }) {
+  const [texts, setTexts] = useState<Record<string, string>>({});
+  const narrow = (name: string, text: string) => {
+    const next = { ...texts, [name]: text };
+    setTexts(next);
+    const lists = Object.entries(next).map(([key, value]) => [key, listed(value)] as const);
+    const audience = Object.fromEntries(lists.filter(([, labels]) => labels.length > 0));
+    onChange({ ...readers, audience });
+  };
+  return (
+    <div className="for-whom">
+      <SelectField
+        label="Who may read"
+        value={readers.sensitivity}
+        options={SENSITIVITIES}
+        onChange={(value) => onChange({ ...readers, sensitivity: value as Readers["sensitivity"] })}
+      />
+      <details className="more-fields grow">
+        <summary>Whom it is meant for</summary>
+        <div className="audience">
+          {AUDIENCE.map(([name, label, placeholder]) => (
+            <TextField
+              key={name}
+              label={label}
+              value={texts[name] ?? ""}
+              placeholder={placeholder}
+              onChange={(text) => narrow(name, text)}
+            />
+          ))}
+        </div>
+        <p className="field-hint">Separated by commas; searches can ask for one. Empty: for everyone.</p>
+      </details>
+    </div>
+  );
+}

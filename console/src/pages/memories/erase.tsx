@@ -1,0 +1,206 @@
+import { useState } from "react";
+import type { MemoriesEraseParams, MemoriesEraseResult } from "../../../../client/index.ts";
+import { api } from "../../data/api.ts";
+import { findAgents } from "../../data/find.ts";
+import { plural } from "../../data/format.ts";
+import { linesOf } from "../../data/text.ts";
+import { useTask } from "../../data/use-task.ts";
+import { useSession } from "../../shell/session.tsx";
+import { Button } from "../../ui/button.tsx";
+import { type Choice, Combo } from "../../ui/combo.tsx";
+import { FormDialog } from "../../ui/dialog.tsx";
+import { Segments, TextArea, TextField } from "../../ui/field.tsx";
+import { Form } from "../../ui/form.tsx";
+import { Card, Page } from "../../ui/page.tsx";
+import { toast } from "../../ui/toast.tsx";
+import { AdminsOnly } from "../ingest/words.tsx";
+import { Counts, Receipt } from "./erased.tsx";
+import "./memories.css";
+
+const ABOVE = [
+  { to: "/memories", label: "Memories" },
+  { to: "/memories/health", label: "Memory health" },
+];
+
+const BY = [
+  { value: "subject", label: "By subject" },
+  { value: "agent", label: "By agent" },
+  { value: "ids", label: "By id" },
+] as const;
+type By = (typeof BY)[number]["value"];
+
+/** For data-protection requests: what would be erased is seen first, then it is, and there is a receipt. */
+export function Erase() {
+  const { isAdmin } = useSession();
+  return (
+    <Page
+      title="Erase for good"
+      above={ABOVE}
+      lead="For data-protection requests: memories with all that is kept of them, whoever may read them. Nobody can undo it."
+    >
+      {isAdmin ? <Steps /> : <AdminsOnly what="What is erased for good, and its receipts," />}
+    </Page>
+  );
+}
+
+function Steps() {
+  const [planned, setPlanned] = useState<MemoriesEraseParams>();
+  const [plan, setPlan] = useState<MemoriesEraseResult>();
+  const [done, setDone] = useState<MemoriesEraseResult>();
+  const [sure, setSure] = useState(false);
+  const count = plan?.erased.memories ?? 0;
+  const total = Object.values(plan?.erased ?? {}).reduce((sum: number, each) => sum + (each ?? 0), 0);
+  if (done) return <Receipt result={done} again={() => setDone(undefined)} />;
+  return (
+    <div className="stack">
+      <Card title="1. What">
+        <What
+          onChange={() => setPlan(undefined)}
+          onPlanned={(wanted, counted) => {
+            setPlanned(wanted);
+            setPlan(counted);
+          }}
+        />
+      </Card>
+      {plan && (
+        <Card title="2. What would be erased">
+          <div className="stack" role="status">
+            {total === 0 ? (
+              <p className="muted">Nothing that is kept fits this. There is nothing to erase.</p>
+            ) : (
+              <>
+                <Counts erased={plan.erased} />
+                <div className="row">
+                  <Button kind="danger" onClick={() => setSure(true)}>
+                    Erase {plural(count, "memory", "memories")} for good
+                  </Button>
+                  <span className="muted small">Nothing is erased yet.</span>
+                </div>
+              </>
+            )}
+          </div>
+        </Card>
+      )}
+      {sure && planned && (
+        <Confirm
+          planned={planned}
+          count={count}
+          onClose={() => setSure(false)}
+          onDone={(result) => {
+            setSure(false);
+            setPlan(undefined);
+            setDone(result);
+          }}
+        />
+      )}
+    </div>
+  );
+}
+
+interface WhatProps {
+  onChange(): void;
+  onPlanned(wanted: MemoriesEraseParams, counted: MemoriesEraseResult): void;
+}
+
+function What({ onChange, onPlanned }: WhatProps) {
+  const [by, setBy] = useState<By>("subject");
+  const [subject, setSubject] = useState("");
+  const [agent, setAgent] = useState<Choice | null>(null);
+  const [ids, setIds] = useState("");
+  const wanted: Record<By, MemoriesEraseParams | null> = {
+    subject: subject.trim() ? { subject: subject.trim() } : null,
+    agent: agent && { agent_id: agent.id },
+    ids: linesOf(ids).length > 0 ? { ids: linesOf(ids) } : null,
+  };
+  const look = useTask(
+    async () => {
+      const given = wanted[by];
+      if (given) onPlanned(given, await api.memories.erase({ ...given, dry_run: true }));
+    },
+    { quiet: true },
+  );
+  // What was counted holds for what was asked.
+  const change =
+    <T,>(set: (value: T) => void) =>
+    (value: T) => {
+      set(value);
+      look.clear();
+      onChange();
+    };
+  return (
+    <Form
+      task={look}
+      submit="See what would be erased"
+      disabled={!wanted[by]}
+      note="Nothing is erased by that."
+    >
+      <div>
+        <Segments label="Chosen by" value={by} options={BY} onChange={change<By>(setBy)} />
+      </div>
+      {by === "subject" && (
+        <TextField
+          label="Subject"
+          value={subject}
+          onChange={change(setSubject)}
+          placeholder="customer-4711"
+          hint="All whose metadata names it as subject, or that came of an event about it."
+        />
+      )}
+      {by === "agent" && (
+        <Combo
+          label="Agent"
+          value={agent}
+          onChange={change(setAgent)}
+          find={findAgents}
+          hint="All that this agent owns, also what only it may read."
+        />
+      )}
+      {by === "ids" && (
+        <TextArea
+          label="Ids of memories"
+          className="mono"
+          value={ids}
+          onChange={change(setIds)}
+          hint="One a line, at most 1,000."
+        />
+      )}
+    </Form>
+  );
+}
+
+const WORD = "erase";
+
+interface ConfirmProps {
+  planned: MemoriesEraseParams;
+  count: number;
+  onClose(): void;
+  onDone(result: MemoriesEraseResult): void;
+}
+
+function Confirm({ planned, count, onClose, onDone }: ConfirmProps) {
+  const [word, setWord] = useState("");
+  const erase = useTask(
+    async () => {
+      const result = await api.memories.erase(planned);
+      toast({ title: "Erased. Keep the receipt." });
+      onDone(result);
+    },
+    { quiet: true },
+  );
+  return (
+    <FormDialog
+      title={`Erase ${plural(count, "memory", "memories")} for good?`}
+      submit="Erase for good"
+      danger
+      task={erase}
+      disabled={word.trim().toLowerCase() !== WORD}
+      onClose={onClose}
+    >
+      <p className="muted">
+        They go at once, with their relationships, citations and everything derived from them. They cannot be
+        restored, by nobody. You get a signed receipt.
+      </p>
+      <TextField label={`Type “${WORD}” to go on`} value={word} onChange={setWord} />
+    </FormDialog>
+  );
+}

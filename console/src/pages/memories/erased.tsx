@@ -1,0 +1,51 @@
+import { Download } from "lucide-react";
+import type { MemoriesEraseResult } from "../../../../client/index.ts";
+import { fullTime, number } from "../../data/format.ts";
+import { saveFile } from "../../data/save-file.ts";
+import { Button } from "../../ui/button.tsx";
+import { Card, Fact, Facts } from "../../ui/page.tsx";
+import { Secret } from "../../ui/text.tsx";
+
+/** How many rows of each kind, the kinds with none left out. */
+export function Counts({ erased }: { erased: MemoriesEraseResult["erased"] }) {
+  const counts = Object.entries(erased).filter(([, count]) => count);
+  return (
+    <Facts>
+      {counts.map(([kind, count]) => (
+        <Fact key={kind} name={nameOf(kind)}>
+          <strong className="num">{number(count ?? 0)}</strong>
+        </Fact>
+      ))}
+      {counts.length === 0 && <Fact name="Rows">none</Fact>}
+    </Facts>
+  );
+}
+
+const nameOf = (kind: string) => kind.charAt(0).toUpperCase() + kind.slice(1).replaceAll("_", " ");
+
+/** What was erased, and the proof of it. */
+export function Receipt({ result, again }: { result: MemoriesEraseResult; again(): void }) {
+  const { erased_at, erased, receipt } = result;
+  return (
+    <Card title="Erased" actions={<Button onClick={again}>Erase something else</Button>}>
+      <div className="stack" role="status">
+        {erased_at && <p>Done {fullTime(erased_at)}. It stands in the audit log, too.</p>}
+        <Counts erased={erased} />
+        {receipt && (
+          <>
+            <Secret
+              label="Receipt"
+              value={receipt}
+              note="A JWT, signed with the service's key. Whoever asked for the erasure can check it against /.well-known/jwks.json."
+            />
+            <div className="row">
+              <Button icon={Download} onClick={() => saveFile(receipt, `erasure-${erased_at}.jwt`)}>
+                Save the receipt
+              </Button>
+            </div>
+          </>
+        )}
+      </div>
+    </Card>
+  );
+}

@@ -1,0 +1,99 @@
+import { Eraser } from "lucide-react";
+import { Link } from "react-router";
+import type { MemoryHealth } from "../../../../client/index.ts";
+import { api } from "../../data/api.ts";
+import { number, plural } from "../../data/format.ts";
+import { useLoad } from "../../data/use-load.ts";
+import { useSession } from "../../shell/session.tsx";
+import { ButtonLink } from "../../ui/button.tsx";
+import { Card, Page } from "../../ui/page.tsx";
+import { Load } from "../../ui/table.tsx";
+import { Tile } from "../../ui/tile.tsx";
+import "./memories.css";
+
+const ABOVE = [{ to: "/memories", label: "Memories" }];
+
+/** How the memories are doing that one may read, and what to do about it. */
+export function Health() {
+  const { isAdmin } = useSession();
+  const health = useLoad((signal) => api.memories.health({}, { signal }), []);
+  return (
+    <Page
+      title="Memory health"
+      above={ABOVE}
+      lead="What would make searches better, counted over the memories that you may read."
+      actions={
+        isAdmin && (
+          <ButtonLink to="/memories/erase" icon={Eraser}>
+            Erase for good
+          </ButtonLink>
+        )
+      }
+    >
+      <Load of={health} lines={6}>
+        {(counts) => (
+          <>
+            <Counts counts={counts} />
+            <Card title="When they were last read">
+              <Ages counts={counts} />
+            </Card>
+          </>
+        )}
+      </Load>
+    </Page>
+  );
+}
+
+function Counts({ counts }: { counts: MemoryHealth }) {
+  const { duplicate_count, orphan_count, stale_count, embed_gap_count, reflection_count } = counts;
+  return (
+    <div className="tiles">
+      <Tile
+        name="Near duplicates"
+        value={number(duplicate_count)}
+        tone={duplicate_count > 0 ? "warn" : undefined}
+        note={duplicate_count > 0 ? <Link to="/memories/merges">Decide which stay</Link> : "none to decide"}
+      />
+      <Tile
+        name="Stale"
+        value={number(stale_count)}
+        tone={stale_count > 0 ? "warn" : undefined}
+        note="held good as of 90 days ago or more"
+      />
+      <Tile name="Tied to nothing" value={number(orphan_count)} note="without a relationship" />
+      <Tile
+        name="Found by words only"
+        value={number(embed_gap_count)}
+        note={embed_gap_count > 0 ? "their meaning is yet to be computed" : "all have their meaning"}
+      />
+      <Tile name="Reflections" value={number(reflection_count)} note="drawn from other memories" />
+    </div>
+  );
+}
+
+const AGES: Record<string, string> = {
+  under_7d: "Within 7 days",
+  "7d_to_30d": "7 to 30 days ago",
+  "30d_to_90d": "30 to 90 days ago",
+  "90d_to_365d": "90 days to a year ago",
+  over_365d: "More than a year ago",
+};
+
+function Ages({ counts: { decay_distribution } }: { counts: MemoryHealth }) {
+  const rows = Object.entries(decay_distribution);
+  const total = rows.reduce((sum, [, count]) => sum + count, 0);
+  if (total === 0) return <p className="muted">There is no memory in force that you may read.</p>;
+  return (
+    <dl className="ages" aria-label={plural(total, "memory in force", "memories in force")}>
+      {rows.map(([bucket, count]) => (
+        <div key={bucket}>
+          <dt>{AGES[bucket] ?? bucket}</dt>
+          <dd>
+            <meter min={0} max={total} value={count} aria-label={AGES[bucket] ?? bucket} />
+            <span className="num">{number(count)}</span>
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

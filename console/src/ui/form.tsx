@@ -1,0 +1,39 @@
+import type { ReactNode } from "react";
+import type { Task } from "../data/use-task.ts";
+import { Button } from "./button.tsx";
+import { Failure } from "./failure.tsx";
+
+interface FormProps {
+  task: Task<[]>;
+  submit: string;
+  /** Beside the button: what it will do. */
+  note?: ReactNode;
+  /** Other buttons. */
+  others?: ReactNode;
+  disabled?: boolean;
+  className?: string;
+  children: ReactNode;
+}
+
+/** A form on a page. What went wrong is told above its button. */
+export function Form({ task, submit, note, others, disabled, className = "", children }: FormProps) {
+  return (
+    <form
+      className={`stack ${className}`}
+      onSubmit={(event) => {
+        event.preventDefault();
+        void task.run();
+      }}
+    >
+      {children}
+      {task.error !== undefined && <Failure error={task.error} />}
+      <div className="row">
+        <Button kind="primary" type="submit" busy={task.busy} disabled={disabled}>
+          {submit}
+        </Button>
+        {others}
+        {note && <span className="muted small">{note}</span>}
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,115 @@
+import { Search, X } from "lucide-react";
+import { type FormEvent, type ReactNode, useEffect, useState } from "react";
+import { Link, useSearchParams } from "react-router";
+import { Button, IconButton } from "./button.tsx";
+import "../styles/search.css";
+
+/** Changes what stands in the address; what is empty goes. */
+export function useAddress(): [URLSearchParams, (changes: Record<string, string | null>) => void] {
+  const [search, setSearch] = useSearchParams();
+  const change = (changes: Record<string, string | null>) =>
+    setSearch((old) => {
+      const next = new URLSearchParams(old);
+      for (const [name, value] of Object.entries(changes)) {
+        if (value) next.set(name, value);
+        else next.delete(name);
+      }
+      return next;
+    });
+  return [search, change];
+}
+
+/** A search whose words stand in the address (`?q=`), so that it can be linked and gone back to. */
+export function SearchLine({ label, placeholder }: { label: string; placeholder: string }) {
+  const [search, change] = useAddress();
+  const q = search.get("q") ?? "";
+  const [text, setText] = useState(q);
+  useEffect(() => setText(q), [q]);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    change({ q: text.trim() });
+  };
+  return (
+    <search>
+      <form onSubmit={submit} className="search-line">
+        <Search aria-hidden size={18} className="search-icon" />
+        <input
+          className="search-input"
+          type="search"
+          aria-label={label}
+          placeholder={placeholder}
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+        />
+        {q && <IconButton icon={X} label="Clear the search" onClick={() => change({ q: null })} />}
+        <Button type="submit" small kind="primary">
+          Search
+        </Button>
+      </form>
+    </search>
+  );
+}
+
+/** While one types, nothing is asked for. */
+const PAUSE_MS = 250;
+
+/** Narrows a list as one types; what is typed stands in the address (`?q=`). */
+export function ListSearch({ label }: { label: string }) {
+  const [search, change] = useAddress();
+  const q = search.get("q") ?? "";
+  const [text, setText] = useState(q);
+  useEffect(() => setText(q), [q]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what is typed is what it waits for
+  useEffect(() => {
+    if (text.trim() === q) return;
+    const timer = setTimeout(() => change({ q: text.trim() }), PAUSE_MS);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return (
+    <search className="list-search">
+      <Search aria-hidden size={15} className="search-icon" />
+      <input
+        type="search"
+        className="input"
+        aria-label={label}
+        placeholder={label}
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+      />
+    </search>
+  );
+}
+
+export interface Hit {
+  key: string;
+  to: string;
+  title: string;
+  text: string;
+  score: number;
+  /** How the score came about, on hover. */
+  why?: string;
+  facts: ReactNode;
+}
+
+/** What a search found, the best first. */
+export function Hits({ label, hits }: { label: string; hits: readonly Hit[] }) {
+  return (
+    <ol className="results" aria-label={label}>
+      {hits.map(({ key, to, title, text, score, why, facts }) => (
+        <li key={key} className="result">
+          <div className="result-score" title={why}>
+            <span className="num">{score.toFixed(2)}</span>
+            <meter min={0} max={1} value={score} aria-label="Score" />
+          </div>
+          <div className="result-words">
+            <Link to={to} className="memory-title">
+              {title}
+            </Link>
+            <p className="result-text">{text}</p>
+            <div className="result-facts">{facts}</div>
+          </div>
+        </li>
+      ))}
+    </ol>
+  );
+}

@@ -1,0 +1,190 @@
+/** @needs chromium */
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import type { Browser, Page } from "playwright-core";
+import { type Console, openConsole, startBrowser } from "../support/browser.ts";
+import { type Api, agentToken, api } from "../support/http.ts";
+import { startServer, type TestServer } from "../support/server.ts";
+import { ok } from "../support/tenancy.ts";
+
+let server: TestServer;
+let browser: Browser;
+let console_: Console;
+let page: Page;
+let admin: Api;
+let agent: Api;
+
+beforeAll(async () => {
+  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0" } });
+  browser = await startBrowser();
+  console_ = await openConsole(browser, server);
+  page = console_.page;
+  admin = api(server, ok(await api(server).post("/auth/login", server.credentials.admin)).access_token);
+  agent = api(server, await agentToken(server, server.credentials.agent.api_key));
+}, 60_000);
+afterAll(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+const go = (path: string) => page.goto(server.root + path);
+const button = (name: string | RegExp) => page.getByRole("button", { name });
+const inDialog = (name: string) => page.getByRole("dialog").getByRole("button", { name, exact: true });
+
+async function remember(title: string, more: object = {}): Promise<string> {
+  const memory = { title, content: title, type: "semantic", scope: "institutional", ...more };
+  return ok(await agent.post("/memories", memory)).id;
+}
+
+describe("memories are kept in order", () => {
+  test("a relationship is made with a memory found by a part of its title, and deleted", async () => {
+    const [cause, effect] = [await remember("The disk was full"), await remember("The outage of May")];
+    await go(`/memories/${effect}?tab=relationships`);
+    await button("More actions").click();
+    await page.getByRole("menuitem", { name: "Relate to another…" }).click();
+    const box = page.getByRole("combobox", { name: "… which memory" });
+    await box.fill("disk");
+    await page.getByRole("option", { name: /The disk was full/ }).click();
+    await page.getByLabel(/^“The outage of May” …/).selectOption({ label: "caused by" });
+    await inDialog("Relate").click();
+    await page.getByText("Related.").waitFor();
+    await page.reload();
+    await button(/^Delete: caused by The disk was full/).click();
+    await inDialog("Delete the relationship").click();
+    await page.getByText("The relationship is deleted.").waitFor();
+    await page.getByText("It is related to nothing yet").waitFor();
+    expect(ok(await admin.get(`/memories/${cause}/relationships`)).count).toBe(0);
+  }, 30_000);
+
+  test("what a person asked to have erased is counted first, then gone for good, with a receipt", async () => {
+    const metadata = { subject: "customer-4711" };
+    const gone = [await remember("Likes tea", { metadata }), await remember("Moved to Rome", { metadata })];
+    const kept = await remember("The shop opens at nine");
+    await go("/memories/health");
+    await page.getByRole("region", { name: "Tied to nothing" }).waitFor();
+    await page.getByRole("link", { name: "Erase for good" }).click();
+    await page.getByRole("textbox", { name: "Subject" }).fill("customer-4711");
+    await button("See what would be erased").click();
+    await button("Erase 2 memories for good").waitFor();
+    // Nothing is gone yet, and another question takes the answer away.
+    ok(await admin.get(`/memories/${gone[0]}`));
+    await page.getByRole("textbox", { name: "Subject" }).fill("nobody");
+    expect(await button("Erase 2 memories for good").count()).toBe(0);
+    await button("See what would be erased").click();
+    await page.getByText("There is nothing to erase.").waitFor();
+    await page.getByRole("textbox", { name: "Subject" }).fill("customer-4711");
+    await button("See what would be erased").click();
+    await button("Erase 2 memories for good").click();
+    expect(await inDialog("Erase for good").isDisabled()).toBe(true);
+    await page.getByLabel("Type “erase” to go on").fill("erase");
+    await inDialog("Erase for good").click();
+    const receipt = page.locator(".secret code");
+    await receipt.waitFor();
+    expect(await receipt.textContent()).toMatch(/^ey[\w-]+\.[\w-]+\.[\w-]+$/);
+    for (const id of gone) expect((await admin.get(`/memories/${id}`)).status).toBe(404);
+    ok(await admin.get(`/memories/${kept}`));
+  }, 30_000);
+});
+
+describe("long lists", () => {
+  test("go on past 200 by the page, and are narrowed by what one types", async () => {
+    const made = Array.from({ length: 205 }, (_, n) =>
+      admin.post("/agents", { name: `worker ${String(n).padStart(3, "0")}`, delivery_mode: "poll" }),
+    );
+    for (const answer of await Promise.all(made)) ok(answer);
+    await go("/agents");
+    const rows = page.getByRole("row");
+    for (const shown of [100, 150, 200, 206]) {
+      await button("Load more").click();
+      // The header is a row, too.
+      await rows.nth(shown).waitFor();
+      expect(await rows.count()).toBe(shown + 1);
+    }
+    expect(await button("Load more").count()).toBe(0);
+    await page.getByLabel("Find an agent").fill("ker 20");
+    await rows.nth(6).waitFor({ state: "detached" });
+    await rows.nth(5).waitFor();
+    await page.getByRole("link", { name: "worker 204" }).waitFor();
+    expect(await rows.count()).toBe(6);
+    expect(page.url()).toContain("q=ker+20");
+  }, 60_000);
+});
+
+describe("pages follow the server", () => {
+  /** Resolves when the server has told its statistics so often. */
+  const STATS_TOLD = `new Promise((done) => {
+    let told = 0;
+    const source = new EventSource("/v1/live");
+    source.addEventListener("stats", () => ++told === 3 && done(source.close()));
+  })`;
+
+  test("a run that an agent works on changes by itself, and nothing is asked while nothing happens", async () => {
+    const steps = [
+      { step_key: "dig", title: "Dig", completion_mode: "attestation" },
+      { step_key: "fill", title: "Fill", depends_on: ["dig"], completion_mode: "attestation" },
+    ];
+    const { id } = ok(await admin.post("/runs", { goal: "A hole", steps }));
+    await go(`/runs/${id}`);
+    await page.getByRole("group", { name: "Dig, Ready" }).waitFor();
+    ok(await agent.post(`/runs/${id}/steps/complete`, { step_key: "dig" }));
+    await page.getByRole("group", { name: "Dig, Completed" }).waitFor();
+    await page.getByRole("group", { name: /Fill, Ready/ }).waitFor();
+    // What was still to be told of it has been told by then.
+    await page.evaluate(STATS_TOLD);
+    const asked: string[] = [];
+    const listen = (request: { url(): string }) => asked.push(request.url());
+    page.on("request", listen);
+    await page.evaluate(STATS_TOLD);
+    page.off("request", listen);
+    expect(asked.filter((url) => !url.endsWith("/v1/live"))).toEqual([]);
+  }, 30_000);
+});
+
+describe("by keyboard alone", () => {
+  const focused = () =>
+    page.evaluate("document.activeElement.getAttribute('aria-label') ?? document.activeElement.innerText");
+
+  test("a dialog takes the focus, keeps it, and gives it back", async () => {
+    await go("/channels");
+    await button("New channel").first().focus();
+    await page.keyboard.press("Enter");
+    await page.getByRole("dialog").waitFor();
+    const name = page.getByRole("dialog").getByLabel("Name");
+    await name.and(page.locator(":focus")).waitFor();
+    for (let presses = 0; presses < 8; presses++) {
+      await page.keyboard.press("Tab");
+      const inside = "document.activeElement === document.body || !!document.activeElement.closest('dialog')";
+      expect(await page.evaluate(inside)).toBe(true);
+    }
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    expect(await focused()).toContain("New channel");
+  });
+
+  test("the first Tab leads past the navigation, and a choice is made with arrows", async () => {
+    await go("/overview-of-nothing");
+    await page.locator(".page h1").waitFor();
+    await page.keyboard.press("Tab");
+    expect(await focused()).toBe("Skip to content");
+    await page.keyboard.press("Enter");
+    expect(await page.evaluate("location.hash")).toBe("#main");
+
+    const { id } = ok(await admin.post("/channels", { name: "keys" }));
+    await go(`/channels/${id}`);
+    await button("Add member").click();
+    const box = page.getByRole("combobox", { name: "Agent" });
+    await box.press("ArrowDown");
+    await page.getByRole("option").nth(1).waitFor();
+    await box.press("ArrowDown");
+    const chosen = await page.getByRole("option", { selected: true }).innerText();
+    await box.press("Enter");
+    await page.getByRole("option").first().waitFor({ state: "detached" });
+    expect(chosen).toContain(await box.inputValue());
+    await box.press("Enter");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    expect(ok(await admin.get(`/channels/${id}/members`)).total).toBe(1);
+  }, 30_000);
+});
+
+test("nothing went wrong on the way, and no other host was asked", () => {
+  expect(console_.problems).toEqual([]);
+});
