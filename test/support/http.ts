@@ -1,3 +1,4 @@
+import { requireFit } from "./fits.ts";
 import type { TestServer } from "./server.ts";
 
 export interface Answer {
@@ -51,8 +52,9 @@ async function send(
   for (const [name, value] of Object.entries(extra)) headers.set(name, value);
   const raw = typeof body === "string" || body instanceof Uint8Array ? body : JSON.stringify(body);
   const response = await fetch(url, { method, headers, ...(raw === undefined ? {} : { body: raw }) });
-  const text = await response.text();
-  return { status: response.status, headers: response.headers, body: parse(text) };
+  const answer = parse(await response.text());
+  requireFit({ method, url, status: response.status, body: answer });
+  return { status: response.status, headers: response.headers, body: answer };
 }
 
 function parse(text: string): unknown {
