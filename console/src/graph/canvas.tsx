@@ -11,6 +11,7 @@ import {
   ReactFlow,
   ReactFlowProvider,
   useReactFlow,
+  useStore,
 } from "@xyflow/react";
 import "@xyflow/react/dist/base.css";
 import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
@@ -67,7 +68,7 @@ export function Canvas(props: Props) {
     <section ref={frame} className="graph" aria-label={label} style={{ height }}>
       {/* Another direction is another graph: where the lines end is measured once. */}
       <ReactFlowProvider key={String(down)}>
-        <Flow {...props} down={down} placed={placed} view={`${Math.round(width)} ${height}`} />
+        <Flow {...props} down={down} placed={placed} />
       </ReactFlowProvider>
     </section>
   );
@@ -92,7 +93,6 @@ function heightOf(placed: Placed, size: Size, width: number): number {
 }
 
 function Flow({
-  view,
   nodes,
   edges,
   size,
@@ -100,7 +100,7 @@ function Flow({
   onSelect,
   down,
   placed,
-}: Props & { down: boolean; placed: Placed; view: string }) {
+}: Props & { down: boolean; placed: Placed }) {
   const shown = nodes.map(
     ({ id, label, content }): Node<Data> => ({
       id,
@@ -137,7 +137,7 @@ function Flow({
     >
       <Background variant={BackgroundVariant.Dots} gap={18} size={1} />
       <Controls showInteractive={false} />
-      <Fit by={`${view} ${nodes.map(({ id }) => id).join()} ${edges.map(({ id }) => id).join()}`} />
+      <Fit by={`${nodes.map(({ id }) => id).join()} ${edges.map(({ id }) => id).join()}`} />
     </ReactFlow>
   );
 }
@@ -171,11 +171,13 @@ const PADDING = { top: "20px", left: "16px", right: "16px", bottom: "52px" } as 
 /** Shows all of the graph when it has become another one. */
 function Fit({ by }: { by: string }) {
   const { fitView } = useReactFlow();
-  // biome-ignore lint/correctness/useExhaustiveDependencies: `by` says when the graph is another one
+  // As it has been measured: before, what fits is not known.
+  const room = useStore(({ width, height }) => `${width} ${height}`);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `by` and `room` say when the picture is another one
   useEffect(() => {
     const frame = requestAnimationFrame(() => fitView({ padding: PADDING, maxZoom: MOST_ZOOM }));
     return () => cancelAnimationFrame(frame);
-  }, [by, fitView]);
+  }, [by, room, fitView]);
   return null;
 }
 
