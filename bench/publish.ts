@@ -44,11 +44,17 @@ function publishRows(stock: LoadResult[], ours: LoadResult[], commit: number): R
   const of = (results: LoadResult[], pick: (result: LoadResult) => number) => median(results.map(pick));
   const stockRate = of(stock, (r) => r.requestsPerSecond);
   const ourRate = of(ours, (r) => r.requestsPerSecond);
-  const ratio = ourRate / stockRate;
+  // Of each round by itself: what the machine does besides comes and goes, and hits both of a round alike.
+  const ratio = median(ours.map((r, i) => r.requestsPerSecond / (stock[i] as LoadResult).requestsPerSecond));
   return [
     { what: "stock moleculer-web, POST that does nothing", figure: `${stockRate.toFixed(0)} req/s` },
     { what: "durable publish, 64 connections, one receiver", figure: `${ourRate.toFixed(0)} req/s` },
-    { what: "ratio", figure: ratio.toFixed(2), target: "≥ 0.4 (aim 0.6)", met: ratio >= 0.4 },
+    {
+      what: "ratio, median of the rounds'",
+      figure: ratio.toFixed(2),
+      target: "≥ 0.4 (aim 0.6)",
+      met: ratio >= 0.4,
+    },
     { what: "p50 / p99 of a publish", figure: `${of(ours, (r) => r.p50)} / ${of(ours, (r) => r.p99)} ms` },
     { what: "commit", figure: `${commit.toFixed(2)} ms` },
     {
