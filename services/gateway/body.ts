@@ -1,5 +1,6 @@
 import type { Hash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
+import { passing } from "../../lib/compact.ts";
 import type { Operation } from "../../lib/contract.ts";
 import { Fault } from "../../lib/faults.ts";
 import { parseJsonBytes } from "../../lib/json.ts";
@@ -36,6 +37,7 @@ export function follow(req: Read, hash: Hash): void {
 export async function* readParts(req: Read, maxSize: number): AsyncGenerator<Buffer> {
   requireNoEncoding(req);
   requireSize(Number(req.headers["content-length"] ?? 0), maxSize);
+  const passed = passing();
   let size = 0;
   // A refused body is let pass by, so the connection must outlive this.
   for await (const part of req.iterator({ destroyOnReturn: false })) {
@@ -43,6 +45,7 @@ export async function* readParts(req: Read, maxSize: number): AsyncGenerator<Buf
     requireSize(size, maxSize);
     req.$hash?.update(part);
     yield part;
+    passed(part.length);
   }
 }
 

@@ -1,6 +1,7 @@
 import type { ServerResponse } from "node:http";
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
+import { passing } from "../../lib/compact.ts";
 import type { BlobReference, Operation } from "../../lib/contract.ts";
 import { escapedBytes } from "./json-fields.ts";
 import { type Answer, begin, type Envelope, type Insert } from "./respond.ts";
@@ -46,7 +47,10 @@ async function* whole({ body, insert }: Answer & { insert: Insert }, blob: Reada
   const { at, escaped } = insert;
   const text = String(body);
   if (at > 0) yield text.slice(0, at);
-  if (!escaped) yield* blob;
-  else for await (const bytes of blob) yield escapedBytes(bytes);
+  const passed = passing();
+  for await (const bytes of blob as AsyncIterable<Buffer>) {
+    yield escaped ? escapedBytes(bytes) : bytes;
+    passed(bytes.length);
+  }
   if (at < text.length) yield text.slice(at);
 }

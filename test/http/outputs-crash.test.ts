@@ -28,3 +28,33 @@ test("what was saved is there after a crash, whole, and found although search ha
     await server.stop();
   }
 }, 150_000);
+
+test("whenever it is killed, no output is without its text", async () => {
+  const server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
+  const connect = async () => api(server, await agentToken(server, server.credentials.agent.api_key));
+  const bodyOf = (n: number) => `# Output ${n}\n\n${`line ${n} of many\n`.repeat(5000)}`;
+  try {
+    const answered = new Set<string>();
+    for (const upTo of [40, 80]) {
+      const agent = await connect();
+      const saves = Array.from({ length: 40 }, async (_, i) => {
+        const n = upTo - i;
+        const { id } = ok(await agent.post("/outputs", { title: String(n), body: bodyOf(n) }));
+        answered.add(id);
+      });
+      await Promise.any(saves);
+      await server.kill();
+      await Promise.allSettled(saves);
+      await server.restart();
+    }
+    const after = await connect();
+    const { outputs } = ok(await after.get("/outputs?limit=200"));
+    const ids = new Set(outputs.map(({ id }: { id: string }) => id));
+    expect([...answered].filter((id) => !ids.has(id))).toEqual([]);
+    for (const { id, title } of outputs) {
+      expect(ok(await after.get(`/outputs/${id}`)).body === bodyOf(Number(title))).toBe(true);
+    }
+  } finally {
+    await server.stop();
+  }
+}, 60_000);

@@ -175,3 +175,17 @@ function circles(files: Source[]): string[] {
   for (const file of graph.keys()) visit(file, []);
   return [...found];
 }
+
+test("every domain whose rows name blobs is asked before one is deleted", () => {
+  const answering = all
+    .filter(({ text }) => /^\s+blob_references: /m.test(text))
+    .map(({ file }) => file.split("/")[1]);
+  const { text = "" } = all.find(({ file }) => file === "services/blobs/blobs.service.ts") ?? {};
+  const asked: string[] = JSON.parse(/OWNERS = (\[.*?\])/.exec(text)?.[1] ?? "[]");
+  expect(asked).toEqual(answering.sort());
+  // What comes by reference is kept by the operation's domain.
+  const keeping = all.filter(
+    ({ file, text }) => /^services\/(?!gateway)/.test(file) && /\bbyReference\(|blobs\.put\(/.test(text),
+  );
+  for (const { file } of keeping) expect(asked).toContain(file.split("/")[1]);
+});
