@@ -72,7 +72,7 @@ function Steps() {
                 <Counts erased={plan.erased} />
                 <div className="row">
                   <Button kind="danger" onClick={() => setSure(true)}>
-                    Erase {plural(count, "memory", "memories")} for good
+                    Erase {count > 0 ? plural(count, "memory", "memories") : "it"} for good
                   </Button>
                   <span className="muted small">Nothing is erased yet.</span>
                 </div>
@@ -143,7 +143,7 @@ function What({ onChange, onPlanned }: WhatProps) {
           value={subject}
           onChange={change(setSubject)}
           placeholder="customer-4711"
-          hint="All whose metadata names it as subject, or that came of an event about it."
+          hint="Memories whose metadata names it as subject or that came of an event about it, and documents about it."
         />
       )}
       {by === "agent" && (
@@ -189,7 +189,7 @@ function Confirm({ planned, count, onClose, onDone }: ConfirmProps) {
   );
   return (
     <FormDialog
-      title={`Erase ${plural(count, "memory", "memories")} for good?`}
+      title={count > 0 ? `Erase ${plural(count, "memory", "memories")} for good?` : "Erase it for good?"}
       submit="Erase for good"
       danger
       task={erase}
