@@ -1,4 +1,5 @@
 import { Worker } from "node:worker_threads";
+import { CODE_CACHE } from "../../lib/code-cache.ts";
 import { notJson } from "./body.ts";
 import type { Split, SplitRequest, Splitting } from "./split.ts";
 
@@ -55,7 +56,8 @@ class Splitter {
   }
 
   #start(): Worker {
-    const worker = new Worker(new URL("./split-thread.ts", import.meta.url), {
+    const worker = new Worker(new URL("./split-thread.mjs", import.meta.url), {
+      workerData: { cache: CODE_CACHE },
       resourceLimits: { maxOldGenerationSizeMb: MEGABYTES },
       env: {},
     });
