@@ -183,6 +183,7 @@ test("a document is uploaded for some only, and says for whom it is", async () =
   await page.getByLabel("Who may read").selectOption("confidential");
   await page.getByText("Whom it is meant for").click();
   await page.getByLabel("Regions").fill("emea, apac");
+  await page.getByLabel("Subject").fill("customer-4711");
   const file = { name: "prices.txt", mimeType: "text/plain", buffer: Buffer.from("A card costs 5 EUR.") };
   await page.getByLabel("Files to upload").setInputFiles(file);
   await page.getByRole("cell", { name: "prices.txt" }).waitFor();
@@ -191,6 +192,8 @@ test("a document is uploaded for some only, and says for whom it is", async () =
   await page.getByText("emea, apac").waitFor();
   const [document] = ok(await admin.get("/documents")).documents;
   expect(document).toMatchObject({ sensitivity: "confidential", audience: { regions: ["emea", "apac"] } });
+  const asked = { subject: "customer-4711", dry_run: true };
+  expect(ok(await admin.post("/memories/erase", asked)).erased.documents).toBe(1);
 }, 30_000);
 
 test("nothing went wrong on the way, and no other host was asked", () => {

@@ -38,7 +38,7 @@ export function ForWhom({ readers, onChange }: { readers: Readers; onChange(read
         onChange={(value) => onChange({ ...readers, sensitivity: value as Readers["sensitivity"] })}
       />
       <details className="more-fields grow">
-        <summary>Whom it is meant for</summary>
+        <summary>Whom it is meant for, and about whom it is</summary>
         <div className="audience">
           {AUDIENCE.map(([name, label, placeholder]) => (
             <TextField
@@ -51,6 +51,14 @@ export function ForWhom({ readers, onChange }: { readers: Readers; onChange(read
           ))}
         </div>
         <p className="field-hint">Separated by commas; searches can ask for one. Empty: for everyone.</p>
+        <TextField
+          label="Subject"
+          value={readers.subject ?? ""}
+          placeholder="customer-4711"
+          maxLength={1000}
+          onChange={(subject) => onChange({ ...readers, subject: subject || null })}
+          hint="Whom it is about: erasing the subject erases the file."
+        />
       </details>
     </div>
   );

@@ -17,8 +17,8 @@ export const KINDS = {
   log: "text/plain",
 } as const;
 
-/** For whom a file is. */
-export type Readers = Pick<DocumentsUploadParams, "audience"> & {
+/** For whom a file is, and about whom. */
+export type Readers = Pick<DocumentsUploadParams, "audience" | "subject"> & {
   sensitivity: NonNullable<DocumentsUploadParams["sensitivity"]>;
 };
 
