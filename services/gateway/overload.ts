@@ -5,8 +5,9 @@ const SAMPLE_MS = 250;
 const RETRY_AFTER_SECONDS = 1;
 
 /**
- * Refuses work that would only wait (spec: service_unavailable): too many writes under way, or an event loop that
- * is late by more than a second, twice in a row: after a single pause it can serve again. Reads are not counted: thousands of polls may wait without cost.
+ * Refuses work that would only wait (spec: service_unavailable): too many writes under way, or an event loop that is
+ * late by more than a second twice in a row, as after a single pause it can serve again. Reads are not counted:
+ * thousands of polls may wait without cost.
  */
 export class Overload {
   readonly #maxWrites: number;
