@@ -6,7 +6,7 @@ import { bracketOf, isOdd, type Key, keyOf, Rank, type Raw, type RawObject, rank
  * How an index can be entered at a path: at one key, at the missing ones, at several, or at a range of them; and how
  * many keys are given.
  */
-export type Access = { path: string; kind: "equal" | "null" | "among" | "range"; keys?: number };
+export type Access = { path: string; kind: "equal" | "null" | "among" | "between" | "range"; keys?: number };
 
 /** An SQL condition (empty: no restriction) with its parameters; not exact: it lets through more than asked. */
 export type Condition = { sql: string; params: Key[]; exact: boolean; access?: Access };
@@ -122,12 +122,13 @@ function range(column: Column, bounds: Bound[]): Condition | undefined {
   if (!bracket || bounds.some((bound) => isOdd(bound.operand))) return undefined;
   const lower = bounds.filter((bound) => bound.name[1] === "g").map(term);
   const upper = bounds.filter((bound) => bound.name[1] === "l").map(term);
+  const kind = lower.length && upper.length ? "between" : "range";
   if (lower.length === 0 && bracket.low !== null) lower.push({ operator: ">=", key: bracket.low });
   if (upper.length === 0) upper.push({ operator: "<", key: bracket.high });
   const terms = [...lower, ...upper];
   const sql = terms.map((each) => `${column.sql} ${each.operator} ?`).join(" AND ");
   const params = terms.map((each) => each.key);
-  return { sql: `(${sql})`, params, exact: true, access: { path: column.path, kind: "range" } };
+  return { sql: `(${sql})`, params, exact: true, access: { path: column.path, kind } };
 }
 
 const SIGNS: Record<string, string> = { $gt: ">", $gte: ">=", $lt: "<", $lte: "<=" };

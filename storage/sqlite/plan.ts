@@ -146,13 +146,14 @@ export function source(table: Table, plan: Plan, sort: Sort): string {
 
 /**
  * The table as FROM names it, with the index to use. SQLite has no statistics here and would take the first index that
- * fits: an `_id` beats all others, then rows that a side table names, then the longest run of keys that are given,
+ * fits: an `_id`, or one between two, beats all others, then rows that a side table names, then the longest run of keys that are given,
  * and among those the index that also gives the wanted order.
  */
 export function fromClause(table: Table, plan: Plan, sort: Sort): string {
   const kinds = new Map(plan.accesses.map(({ path, kind }) => [path, kind]));
   const id = kinds.get("_id");
-  if (id === "equal" || id === "among") return `${table.sql} INDEXED BY ${indexIdentifier(table, "_id_")}`;
+  if (id === "equal" || id === "among" || id === "between")
+    return `${table.sql} INDEXED BY ${indexIdentifier(table, "_id_")}`;
   if (plan.named) return `${table.sql} NOT INDEXED`;
   let best = { score: 0, name: "" };
   for (const index of table.indexes) {
@@ -171,7 +172,8 @@ function fitness(index: Index, kinds: Map<string, Access["kind"]>, sort: Sort): 
   while (given < index.key.length && isPoint(kinds.get((index.key[given] as Sort[number])[0]))) given++;
   const complete = index.unique && given === index.key.length;
   const next = index.key[given]?.[0];
-  const ranged = next !== undefined && kinds.get(next) === "range";
+  const kind = next === undefined ? undefined : kinds.get(next);
+  const ranged = kind === "range" || kind === "between";
   if (given === 0 && !ranged) return 0;
   const single = index.key.slice(0, given).every(([path]) => isOne(kinds.get(path)));
   const ordered = single && sort.length > 0 && gives(index.key.slice(given), sort);

@@ -67,6 +67,12 @@ test.each<[string, RawObject, Sort, RegExp]>([
     /^SEARCH d_d USING INDEX i_d#poll \(k_t=\? AND k_state=\? AND k_agent=\?\)$/,
   ],
   [
+    "an _id between two others beats every other index",
+    { t: "a", state: "ready", _id: { $gt: "x-", $lt: "x." } },
+    [],
+    /^SEARCH d_d USING INDEX i_d#_id_ \(_id>\? AND _id<\?\)$/,
+  ],
+  [
     "an _id beats every other index",
     { t: "a", state: "ready", _id: "1" },
     [],
