@@ -3,9 +3,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { firstAgent, type TestAgent } from "../support/agents.ts";
 import { startEmbedder, type TestEmbedder } from "../support/embedder.ts";
-import { agentToken, api } from "../support/http.ts";
 import { memory, remember } from "../support/memories.ts";
-import { inCluster, startServer, type TestServer } from "../support/server.ts";
+import { startServer, type TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { ok } from "../support/tenancy.ts";
 
@@ -52,34 +51,5 @@ test("every memory that outlives a kill is found", async () => {
   for (const { id, content } of memories) {
     const [name] = content.split(" ");
     await settle(async () => (await find(name))[0]?.memory.id === id, { what: `${name} to be found` });
-  }
-});
-
-// Several nodes share a record that goes with them: there is no second start on it.
-const alone = inCluster() ? test.skip : test;
-
-alone("another model makes all vectors anew, and search goes on by words meanwhile", async () => {
-  const { id } = await remember(agent, { content: "the dugong grazes at noon" });
-  await settle(() => hasVector("dugong noon"), { what: "the vector" });
-  await server.end();
-  embedder.behave({ holds: true, dims: 32 });
-  const env = { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER_URL: embedder.url, EMBEDDER_MODEL: "another" };
-  const other = await startServer({ env, dataDir: server.dataDir });
-  try {
-    const same = api(other, await agentToken(other, other.credentials.agent.api_key));
-    const gap = async () => ok(await same.get("/memories/health")).embed_gap_count as number;
-    const left = await settle(gap, { what: "what is to be made anew" });
-    const search = async () => ok(await same.post("/memories/search", { query: "dugong noon" }));
-    expect(await search()).toMatchObject({ degraded: true, results: [{ memory: { id } }] });
-    embedder.behave({ holds: false });
-    await settle(async () => (await gap()) === 0, { what: `vectors for all ${left}` });
-    await settle(async () => !(await search()).degraded);
-    expect((await search()).results[0]).toMatchObject({
-      memory: { id },
-      sources: { vector: expect.any(Number) },
-    });
-  } finally {
-    embedder.behave({ holds: false, dims: 64 });
-    await other.stop();
   }
 });

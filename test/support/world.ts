@@ -22,6 +22,7 @@ export const CLUSTER = {
     "rolling-upgrade": "several nodes already",
     loaded: "what one process loads at its start",
     readme: "the commands of somebody who starts one process",
+    "search-another-model": "starts a second time on a record that goes with its cluster",
     start: "how one process starts and ends",
     affinity: "several nodes already",
     "delivery.mongodb": "MongoDB already",
