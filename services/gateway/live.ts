@@ -61,6 +61,7 @@ class Gathered {
   #ids = new Map<LiveChange["resource"], Set<string>>();
   #timer: NodeJS.Timeout | undefined;
   #sending = false;
+  #ended = false;
 
   constructor(send: (text: string) => Promise<void>) {
     this.#send = send;
@@ -74,7 +75,7 @@ class Gathered {
   }
 
   end(): void {
-    this.#sending = true;
+    this.#ended = true;
     clearTimeout(this.#timer);
   }
 
@@ -85,6 +86,7 @@ class Gathered {
     this.#ids = new Map();
     await this.#send(told.map((data) => `event: changed\ndata: ${data}\n\n`).join(""));
     this.#sending = false;
-    if (this.#ids.size) this.#timer = setTimeout(() => this.#flush(), GATHER_MS);
+    // What a slow reader kept waiting may come back here after the stream's end, where nothing can be written any more.
+    if (this.#ids.size && !this.#ended) this.#timer = setTimeout(() => this.#flush(), GATHER_MS);
   }
 }
