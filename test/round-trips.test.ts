@@ -50,7 +50,7 @@ const mongo = await startMongo();
     for (let n = 0; n < AGENTS; n++) agent_ids.push(await newReceiver());
     await counted(publish);
     await counted(() => poll(agent_ids[0] as string));
-  }, 60_000);
+  });
   afterAll(async () => {
     await node?.stop();
     await client.close();

@@ -32,7 +32,7 @@ const acknowledged = (output: string, what: string) =>
 async function crash(run: number, enough: number): Promise<{ inserted: string[]; updated: string[] }> {
   const writer = await startChild(process.execPath, [WRITER, directory, `run${run}`]);
   await settle(() => acknowledged(writer.output(), "inserted").length >= enough, { every: 1 });
-  await writer.end("SIGKILL", 5_000);
+  await writer.end("SIGKILL");
   return {
     inserted: acknowledged(writer.output(), "inserted"),
     updated: acknowledged(writer.output(), "updated"),

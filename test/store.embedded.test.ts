@@ -83,10 +83,10 @@ describe("the data directory", () => {
   test("is refused to a second process by the first one's pid, and free when that is killed", async () => {
     const writer = await startChild(process.execPath, [WRITER, DATA_DIR, "first"]);
     try {
-      await writer.find(/inserted/, 10_000);
+      await writer.find(/inserted/);
       expect(await refusal()).toBe(`DATA_DIR ${DATA_DIR} is in use by another process (pid ${writer.pid})`);
     } finally {
-      await writer.end("SIGKILL", 5_000);
+      await writer.end("SIGKILL");
     }
     await withStore((store) => store.ping());
   });

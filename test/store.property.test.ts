@@ -73,7 +73,7 @@ describe("random filters and updates", () => {
       },
     );
     await fc.assert(property, { numRuns: ROUNDS });
-  }, 120_000);
+  });
 
   ("url" in mongo ? test : test.skip)(
     "answers are MongoDB's",

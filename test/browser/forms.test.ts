@@ -1,34 +1,20 @@
 /** @needs chromium */
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import type { Browser, Page } from "playwright-core";
-import { type Console, openConsole, startBrowser } from "../support/browser.ts";
+import type { Page } from "playwright-core";
+import { openSite, type Site } from "../support/browser.ts";
 import { type Api, api } from "../support/http.ts";
-import { startServer, type TestServer } from "../support/server.ts";
 import { ok } from "../support/tenancy.ts";
 
-let server: TestServer;
-let browser: Browser;
-let console_: Console;
+let site: Site;
 let page: Page;
 let admin: Api;
 
 beforeAll(async () => {
-  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0" } });
-  browser = await startBrowser();
-  console_ = await openConsole(browser, server);
-  page = console_.page;
-  admin = api(server, ok(await api(server).post("/auth/login", server.credentials.admin)).access_token);
-}, 60_000);
-afterAll(async () => {
-  await browser?.close();
-  await server?.stop();
+  site = await openSite();
+  ({ page, admin } = site);
 });
-
-const go = (path: string) => page.goto(server.root + path);
-const button = (name: string | RegExp) => page.getByRole("button", { name });
-const inDialog = (name: string) => page.getByRole("dialog").getByRole("button", { name, exact: true });
-const heading = (name: string) => page.locator(".page-head").getByRole("heading", { name, level: 1 });
+afterAll(() => site?.close());
 
 /** Chooses in a combobox by a part of the name. */
 async function choose(label: string, part: string, option: RegExp): Promise<void> {
@@ -39,18 +25,18 @@ async function choose(label: string, part: string, option: RegExp): Promise<void
 }
 
 test("a template is authored with a live graph, and begun with somebody assigned to a step", async () => {
-  await go("/templates");
+  await site.go("/templates");
   await page.getByRole("link", { name: "Author a template" }).first().click();
   await page.getByLabel("Name").fill("Release notes");
   await page.getByLabel("Title").fill("Collect");
-  await button(/Add a step after “Collect”/).click();
+  await site.button(/Add a step after “Collect”/).click();
   await page.getByLabel("Title").fill("Write");
   await page.getByLabel("What makes it done").fill("read: A second person has read it.");
   await page.getByText("Specialist, due time").click();
   await page.getByLabel("Due in hours").fill("1.5");
   await page.getByRole("group", { name: "Write, after collect" }).waitFor();
-  await button("Save the template").click();
-  await heading("Release notes").waitFor();
+  await site.button("Save the template").click();
+  await site.heading("Release notes").waitFor();
   const { steps } = ok(await admin.get("/process-templates/release-notes"));
   expect(steps).toMatchObject([
     { step_key: "collect", depends_on: [] },
@@ -61,43 +47,43 @@ test("a template is authored with a live graph, and begun with somebody assigned
       completion_criteria: [{ key: "read", description: "A second person has read it." }],
     },
   ]);
-  await button("Begin a run").click();
+  await site.button("Begin a run").click();
   await page.getByLabel("Goal").fill("Notes of 2.0");
   await page.getByText("Who does which step").click();
   await choose("Write", "admin", /admin/);
-  await inDialog("Begin").click();
-  await heading("Notes of 2.0").waitFor();
+  await site.inDialog("Begin").click();
+  await site.heading("Notes of 2.0").waitFor();
   const [run] = ok(await admin.get("/runs"));
   expect(run.steps[1]).toMatchObject({ step_key: "write", assigned_user_id: expect.stringMatching(/^usr_/) });
-}, 30_000);
+});
 
 test("an output is saved, gets a second version, is compared and exported", async () => {
-  await go("/outputs");
-  await button("Save an output").first().click();
+  await site.go("/outputs");
+  await site.button("Save an output").first().click();
   await page.getByLabel("Text").fill("# Plan\n\n- one\n");
-  await inDialog("Save").click();
-  await heading("Plan").waitFor();
-  await button("New version").click();
+  await site.inDialog("Save").click();
+  await site.heading("Plan").waitFor();
+  await site.button("New version").click();
   await page.getByLabel("Text").fill("# Plan\n\n- two\n");
   await page.getByLabel("What changes").fill("One became two.");
-  await inDialog("Save the version").click();
+  await site.inDialog("Save the version").click();
   await page.getByText("version 2", { exact: true }).waitFor();
   await page.getByRole("tab", { name: "Versions" }).click();
   await page.getByText("One became two.").waitFor();
   await page.locator(".diff-row.added", { hasText: "two" }).waitFor();
-  await button("Export").click();
+  await site.button("Export").click();
   const [file] = await Promise.all([
     page.waitForEvent("download"),
     page.getByRole("menuitem", { name: "Markdown" }).click(),
   ]);
   expect(readFileSync(await file.path(), "utf8")).toBe("# Plan\n\n- two\n");
-}, 30_000);
+});
 
 test("a webhook is registered, its mapping tried and mended, and its secret renewed", async () => {
-  await go("/ingest");
-  await button("Add a webhook").click();
-  await inDialog("GitHub").click();
-  await inDialog("Add the webhook").click();
+  await site.go("/ingest");
+  await site.button("Add a webhook").click();
+  await site.inDialog("GitHub").click();
+  await site.inDialog("Add the webhook").click();
   await page.getByText("GitHub can deliver now").waitFor();
   await page
     .getByRole("dialog")
@@ -105,63 +91,63 @@ test("a webhook is registered, its mapping tried and mended, and its secret rene
     .first()
     .waitFor();
   await page.getByRole("link", { name: "Test its mapping" }).click();
-  await heading("GitHub").waitFor();
-  await button("Test the saved mapping").click();
+  await site.heading("GitHub").waitFor();
+  await site.button("Test the saved mapping").click();
   await page.getByText('"type": "com.github.issues.opened"').waitFor();
   await page.getByLabel("Headers").fill("");
-  await button("Test the saved mapping").click();
+  await site.button("Test the saved mapping").click();
   await page.getByText(/It would be a dead letter/).waitFor();
   await page.getByLabel("Entity").fill("push");
   await page.getByRole("button", { name: "Save", exact: true }).click();
-  await button("Test the saved mapping").click();
+  await site.button("Test the saved mapping").click();
   await page.getByText('"type": "com.github.push.opened"').waitFor();
-  await button("New secret").click();
-  await inDialog("Make a new secret").click();
+  await site.button("New secret").click();
+  await site.inDialog("Make a new secret").click();
   await page.getByText("The new signing secret").waitFor();
-}, 30_000);
+});
 
 describe("people and what they own", () => {
   test("a person is invited, signs in with the password shown once, is made an admin and disabled", async () => {
-    await go("/settings");
-    await button("Invite a person").click();
+    await site.go("/settings");
+    await site.button("Invite a person").click();
     await page.getByLabel("E-mail").fill("grace@example.com");
     await page.getByRole("dialog").getByLabel("Name").fill("Grace");
-    await inDialog("Invite").click();
+    await site.inDialog("Invite").click();
     await page.getByText("grace@example.com can sign in").waitFor();
     const password = await page.getByRole("dialog").locator(".secret code").textContent();
     const login = { email: "grace@example.com", password };
-    expect(ok(await api(server).post("/auth/login", login)).user.role).toBe("member");
-    await inDialog("Done").click();
-    await button("What to do with Grace").click();
+    expect(ok(await api(site.server).post("/auth/login", login)).user.role).toBe("member");
+    await site.inDialog("Done").click();
+    await site.button("What to do with Grace").click();
     await page.getByRole("menuitem", { name: "Make an admin" }).click();
     await page.getByText("Grace is an admin now.").waitFor();
-    await button("What to do with Grace").click();
+    await site.button("What to do with Grace").click();
     await page.getByRole("menuitem", { name: "Disable…" }).click();
-    await inDialog("Disable").click();
+    await site.inDialog("Disable").click();
     await page.getByText("Grace is disabled.").waitFor();
-    expect((await api(server).post("/auth/login", login)).status).toBe(401);
+    expect((await api(site.server).post("/auth/login", login)).status).toBe(401);
     await page.getByLabel("Find a person").fill("nobody of this name");
     await page.getByText("Nobody has “nobody of this name”").waitFor();
-  }, 30_000);
+  });
 
   test("a team and a project are made; an agent gets its team and its owner", async () => {
-    await go("/settings?tab=teams");
-    await button("Make a team").click();
+    await site.go("/settings?tab=teams");
+    await site.button("Make a team").click();
     await page.getByRole("dialog").getByLabel("Name").fill("Billing");
-    await inDialog("Make the team").click();
+    await site.inDialog("Make the team").click();
     await page.getByRole("cell", { name: "Billing" }).waitFor();
     await page.getByRole("tab", { name: "Projects" }).click();
-    await button("Make a project").click();
+    await site.button("Make a project").click();
     await page.getByLabel("Key").fill("apollo");
-    await inDialog("Make the project").click();
+    await site.inDialog("Make the project").click();
     await page.getByRole("cell", { name: "apollo" }).first().waitFor();
 
     const { id } = ok(await admin.post("/agents", { name: "biller", delivery_mode: "poll" }));
-    await go(`/agents/${id}?tab=settings`);
+    await site.go(`/agents/${id}?tab=settings`);
     await choose("Team", "bil", /Billing/);
     await page.getByRole("combobox", { name: "Owner" }).waitFor();
-    await button("Owner: Nobody").click();
-    await button("Save").nth(1).click();
+    await site.button("Owner: Nobody").click();
+    await site.button("Save").nth(1).click();
     await page.getByText("Saved. It holds").waitFor();
     expect(ok(await admin.get(`/agents/${id}`))).toMatchObject({
       team_id: expect.stringMatching(/^team_/),
@@ -169,17 +155,17 @@ describe("people and what they own", () => {
     });
     await page.reload();
     await page.getByRole("combobox", { name: "Team" }).and(page.locator("[value=Billing]")).waitFor();
-  }, 30_000);
+  });
 
   test("the limits of the installation are told", async () => {
-    await go("/settings?tab=limits");
+    await site.go("/settings?tab=limits");
     await page.getByText("6,000 a minute").waitFor();
     await page.getByText("52.4 MB").waitFor();
   });
 });
 
 test("a document is uploaded for some only, and says for whom it is", async () => {
-  await go("/documents");
+  await site.go("/documents");
   await page.getByLabel("Who may read").selectOption("confidential");
   await page.getByText("Whom it is meant for").click();
   await page.getByLabel("Regions").fill("emea, apac");
@@ -188,14 +174,14 @@ test("a document is uploaded for some only, and says for whom it is", async () =
   await page.getByLabel("Files to upload").setInputFiles(file);
   await page.getByRole("cell", { name: "prices.txt" }).waitFor();
   await page.getByRole("link", { name: "prices.txt" }).click();
-  await heading("prices.txt").waitFor();
+  await site.heading("prices.txt").waitFor();
   await page.getByText("emea, apac").waitFor();
   const [document] = ok(await admin.get("/documents")).documents;
   expect(document).toMatchObject({ sensitivity: "confidential", audience: { regions: ["emea", "apac"] } });
   const asked = { subject: "customer-4711", dry_run: true };
   expect(ok(await admin.post("/memories/erase", asked)).erased.documents).toBe(1);
-}, 30_000);
+});
 
 test("nothing went wrong on the way, and no other host was asked", () => {
-  expect(console_.problems).toEqual([]);
+  expect(site.problems).toEqual([]);
 });

@@ -1,28 +1,19 @@
 /** @needs chromium */
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import type { Browser } from "playwright-core";
-import { type Console, checkPage, openConsole, startBrowser } from "../support/browser.ts";
-import { type Api, api } from "../support/http.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import { checkPage, openSite, type Site } from "../support/browser.ts";
+import type { Api } from "../support/http.ts";
 import { ok } from "../support/tenancy.ts";
 
-let server: TestServer;
-let browser: Browser;
-let console_: Console;
+let site: Site;
 let admin: Api;
 const ids: Record<string, string> = {};
 
 beforeAll(async () => {
-  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0" } });
-  browser = await startBrowser();
-  console_ = await openConsole(browser, server);
-  admin = api(server, ok(await api(server).post("/auth/login", server.credentials.admin)).access_token);
+  site = await openSite();
+  ({ admin } = site);
   await furnish();
-}, 60_000);
-afterAll(async () => {
-  await browser?.close();
-  await server?.stop();
 });
+afterAll(() => site?.close());
 
 const STEPS = [
   { step_key: "collect", title: "Collect the changes", role: "researcher", completion_mode: "attestation" },
@@ -104,8 +95,8 @@ const PAGES: [name: string, path: () => string][] = [
 test.each(PAGES)(
   "%s can be used by everybody, in light and dark, wide and narrow",
   async (name, path) => {
-    const { page } = console_;
-    await page.goto(server.root + path());
+    const { page } = site;
+    await site.go(path());
     await page.getByRole("heading", { level: 1 }).first().waitFor();
     await page.locator(".skeleton").first().waitFor({ state: "detached" });
     expect(await checkPage(page, name)).toEqual([]);
@@ -114,5 +105,5 @@ test.each(PAGES)(
 );
 
 test("nothing went wrong on the pages, and no other host was asked", () => {
-  expect(console_.problems).toEqual([]);
+  expect(site.problems).toEqual([]);
 });

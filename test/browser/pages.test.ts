@@ -1,30 +1,21 @@
 /** @needs chromium */
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import type { Browser } from "playwright-core";
-import { type Console, checkPage, openConsole, startBrowser } from "../support/browser.ts";
+import { checkPage, openSite, type Site } from "../support/browser.ts";
 import { type Api, agentToken, api } from "../support/http.ts";
-import { startServer, type TestServer } from "../support/server.ts";
 import { ok } from "../support/tenancy.ts";
 
-let server: TestServer;
-let browser: Browser;
-let console_: Console;
+let site: Site;
 let admin: Api;
 let agent: string;
 let event: string;
 let channel: string;
 
 beforeAll(async () => {
-  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0" } });
-  browser = await startBrowser();
-  console_ = await openConsole(browser, server);
-  admin = api(server, ok(await api(server).post("/auth/login", server.credentials.admin)).access_token);
+  site = await openSite();
+  ({ admin } = site);
   await furnish();
-}, 60_000);
-afterAll(async () => {
-  await browser?.close();
-  await server?.stop();
 });
+afterAll(() => site?.close());
 
 /** Names come as people and programs write them. */
 const LONG = `watcher-of-${"invoices-and-orders-".repeat(7)}`;
@@ -76,7 +67,7 @@ async function furnish(): Promise<void> {
 async function aDeadLetter(agent_id: string): Promise<void> {
   ok(await admin.post(`/agents/${agent_id}/interests`, { event_type: "com.die.*" }));
   const { key } = ok(await admin.post(`/agents/${agent_id}/keys`, { scopes: ["receive"] }));
-  const receiver = api(server, await agentToken(server, key));
+  const receiver = api(site.server, await agentToken(site.server, key));
   ok(
     await admin.post("/events", {
       specversion: "1.0",
@@ -114,22 +105,22 @@ const PAGES: [name: string, path: () => string][] = [
 ];
 
 test.each(PAGES)("%s can be read by all: light and dark, wide and narrow", async (name, path) => {
-  const { page } = console_;
-  await page.goto(server.root + path());
+  const { page } = site;
+  await site.go(path());
   await page.locator(".page h1").waitFor();
   await page.locator(".skeleton").first().waitFor({ state: "detached" });
   expect(await checkPage(page, name)).toEqual([]);
 });
 
 test("signing in can be, too", async () => {
-  const context = await browser.newContext();
+  const context = await site.browser.newContext();
   const page = await context.newPage();
-  await page.goto(server.root);
+  await page.goto(site.server.root);
   await page.getByRole("button", { name: "Sign in" }).waitFor();
   expect(await checkPage(page, "sign-in")).toEqual([]);
   await context.close();
 });
 
 test("nothing was wrong on any page, and no other host was asked", () => {
-  expect(console_.problems).toEqual([]);
+  expect(site.problems).toEqual([]);
 });

@@ -1,34 +1,20 @@
 /** @needs chromium */
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import type { Browser, Page } from "playwright-core";
-import { type Console, openConsole, startBrowser } from "../support/browser.ts";
-import { type Api, agentToken, api } from "../support/http.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import type { Page } from "playwright-core";
+import { openSite, type Site } from "../support/browser.ts";
+import type { Api } from "../support/http.ts";
 import { ok } from "../support/tenancy.ts";
 
-let server: TestServer;
-let browser: Browser;
-let console_: Console;
+let site: Site;
 let page: Page;
 let admin: Api;
 let agent: Api;
 
 beforeAll(async () => {
-  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0" } });
-  browser = await startBrowser();
-  console_ = await openConsole(browser, server);
-  page = console_.page;
-  admin = api(server, ok(await api(server).post("/auth/login", server.credentials.admin)).access_token);
-  agent = api(server, await agentToken(server, server.credentials.agent.api_key));
-}, 60_000);
-afterAll(async () => {
-  await browser?.close();
-  await server?.stop();
+  site = await openSite();
+  ({ page, admin, agent } = site);
 });
-
-const go = (path: string) => page.goto(server.root + path);
-const button = (name: string | RegExp) => page.getByRole("button", { name });
-const inDialog = (name: string) => page.getByRole("dialog").getByRole("button", { name, exact: true });
+afterAll(() => site?.close());
 
 async function remember(title: string, more: object = {}): Promise<string> {
   const memory = { title, content: title, type: "semantic", scope: "institutional", ...more };
@@ -38,51 +24,51 @@ async function remember(title: string, more: object = {}): Promise<string> {
 describe("memories are kept in order", () => {
   test("a relationship is made with a memory found by a part of its title, and deleted", async () => {
     const [cause, effect] = [await remember("The disk was full"), await remember("The outage of May")];
-    await go(`/memories/${effect}?tab=relationships`);
-    await button("More actions").click();
+    await site.go(`/memories/${effect}?tab=relationships`);
+    await site.button("More actions").click();
     await page.getByRole("menuitem", { name: "Relate to another…" }).click();
     const box = page.getByRole("combobox", { name: "… which memory" });
     await box.fill("disk");
     await page.getByRole("option", { name: /The disk was full/ }).click();
     await page.getByLabel(/^“The outage of May” …/).selectOption({ label: "caused by" });
-    await inDialog("Relate").click();
+    await site.inDialog("Relate").click();
     await page.getByText("Related.").waitFor();
     await page.reload();
-    await button(/^Delete: caused by The disk was full/).click();
-    await inDialog("Delete the relationship").click();
+    await site.button(/^Delete: caused by The disk was full/).click();
+    await site.inDialog("Delete the relationship").click();
     await page.getByText("The relationship is deleted.").waitFor();
     await page.getByText("It is related to nothing yet").waitFor();
     expect(ok(await admin.get(`/memories/${cause}/relationships`)).count).toBe(0);
-  }, 30_000);
+  });
 
   test("what a person asked to have erased is counted first, then gone for good, with a receipt", async () => {
     const metadata = { subject: "customer-4711" };
     const gone = [await remember("Likes tea", { metadata }), await remember("Moved to Rome", { metadata })];
     const kept = await remember("The shop opens at nine");
-    await go("/memories/health");
+    await site.go("/memories/health");
     await page.getByRole("region", { name: "Tied to nothing" }).waitFor();
     await page.getByRole("link", { name: "Erase for good" }).click();
     await page.getByRole("textbox", { name: "Subject" }).fill("customer-4711");
-    await button("See what would be erased").click();
-    await button("Erase 2 memories for good").waitFor();
+    await site.button("See what would be erased").click();
+    await site.button("Erase 2 memories for good").waitFor();
     // Nothing is gone yet, and another question takes the answer away.
     ok(await admin.get(`/memories/${gone[0]}`));
     await page.getByRole("textbox", { name: "Subject" }).fill("nobody");
-    expect(await button("Erase 2 memories for good").count()).toBe(0);
-    await button("See what would be erased").click();
+    expect(await site.button("Erase 2 memories for good").count()).toBe(0);
+    await site.button("See what would be erased").click();
     await page.getByText("There is nothing to erase.").waitFor();
     await page.getByRole("textbox", { name: "Subject" }).fill("customer-4711");
-    await button("See what would be erased").click();
-    await button("Erase 2 memories for good").click();
-    expect(await inDialog("Erase for good").isDisabled()).toBe(true);
+    await site.button("See what would be erased").click();
+    await site.button("Erase 2 memories for good").click();
+    expect(await site.inDialog("Erase for good").isDisabled()).toBe(true);
     await page.getByLabel("Type “erase” to go on").fill("erase");
-    await inDialog("Erase for good").click();
+    await site.inDialog("Erase for good").click();
     const receipt = page.locator(".secret code");
     await receipt.waitFor();
     expect(await receipt.textContent()).toMatch(/^ey[\w-]+\.[\w-]+\.[\w-]+$/);
     for (const id of gone) expect((await admin.get(`/memories/${id}`)).status).toBe(404);
     ok(await admin.get(`/memories/${kept}`));
-  }, 30_000);
+  });
 });
 
 describe("long lists", () => {
@@ -91,26 +77,26 @@ describe("long lists", () => {
       admin.post("/agents", { name: `worker ${String(n).padStart(3, "0")}`, delivery_mode: "poll" }),
     );
     for (const answer of await Promise.all(made)) ok(answer);
-    await go("/agents");
+    await site.go("/agents");
     const rows = page.getByRole("row");
     for (const shown of [100, 150, 200, 206]) {
-      await button("Load more").click();
+      await site.button("Load more").click();
       // The header is a row, too.
       await rows.nth(shown).waitFor();
       expect(await rows.count()).toBe(shown + 1);
     }
-    expect(await button("Load more").count()).toBe(0);
+    expect(await site.button("Load more").count()).toBe(0);
     await page.getByLabel("Find an agent").fill("ker 20");
     await rows.nth(6).waitFor({ state: "detached" });
     await rows.nth(5).waitFor();
     await page.getByRole("link", { name: "worker 204" }).waitFor();
     expect(await rows.count()).toBe(6);
     expect(page.url()).toContain("q=ker+20");
-  }, 60_000);
+  });
 });
 
 describe("pages follow the server", () => {
-  /** Resolves when the server has told its statistics so often. */
+  /** Resolves when the site.server has told its statistics so often. */
   const STATS_TOLD = `new Promise((done) => {
     let told = 0;
     const source = new EventSource("/v1/live");
@@ -123,7 +109,7 @@ describe("pages follow the server", () => {
       { step_key: "fill", title: "Fill", depends_on: ["dig"], completion_mode: "attestation" },
     ];
     const { id } = ok(await admin.post("/runs", { goal: "A hole", steps }));
-    await go(`/runs/${id}`);
+    await site.go(`/runs/${id}`);
     await page.getByRole("group", { name: "Dig, Ready" }).waitFor();
     ok(await agent.post(`/runs/${id}/steps/complete`, { step_key: "dig" }));
     await page.getByRole("group", { name: "Dig, Completed" }).waitFor();
@@ -136,7 +122,7 @@ describe("pages follow the server", () => {
     await page.evaluate(STATS_TOLD);
     page.off("request", listen);
     expect(asked.filter((url) => !url.endsWith("/v1/live"))).toEqual([]);
-  }, 30_000);
+  });
 });
 
 describe("by keyboard alone", () => {
@@ -144,8 +130,8 @@ describe("by keyboard alone", () => {
     page.evaluate("document.activeElement.getAttribute('aria-label') ?? document.activeElement.innerText");
 
   test("a dialog takes the focus, keeps it, and gives it back", async () => {
-    await go("/channels");
-    await button("New channel").first().focus();
+    await site.go("/channels");
+    await site.button("New channel").first().focus();
     await page.keyboard.press("Enter");
     await page.getByRole("dialog").waitFor();
     const name = page.getByRole("dialog").getByLabel("Name");
@@ -161,7 +147,7 @@ describe("by keyboard alone", () => {
   });
 
   test("the first Tab leads past the navigation, and a choice is made with arrows", async () => {
-    await go("/overview-of-nothing");
+    await site.go("/overview-of-nothing");
     await page.locator(".page h1").waitFor();
     await page.keyboard.press("Tab");
     expect(await focused()).toBe("Skip to content");
@@ -169,22 +155,22 @@ describe("by keyboard alone", () => {
     expect(await page.evaluate("location.hash")).toBe("#main");
 
     const { id } = ok(await admin.post("/channels", { name: "keys" }));
-    await go(`/channels/${id}`);
-    await button("Add member").click();
+    await site.go(`/channels/${id}`);
+    await site.button("Add member").click();
     const box = page.getByRole("combobox", { name: "Agent" });
     await box.press("ArrowDown");
     await page.getByRole("option").nth(1).waitFor();
     await box.press("ArrowDown");
-    const chosen = await page.getByRole("option", { selected: true }).innerText();
+    const chosen = await page.getByRole("option", { selected: true }).textContent();
     await box.press("Enter");
     await page.getByRole("option").first().waitFor({ state: "detached" });
     expect(chosen).toContain(await box.inputValue());
     await box.press("Enter");
     await page.getByRole("dialog").waitFor({ state: "detached" });
     expect(ok(await admin.get(`/channels/${id}/members`)).total).toBe(1);
-  }, 30_000);
+  });
 });
 
 test("nothing went wrong on the way, and no other host was asked", () => {
-  expect(console_.problems).toEqual([]);
+  expect(site.problems).toEqual([]);
 });

@@ -16,7 +16,7 @@ test("bench:recall without a file stores and asks the sample conversation, and f
   expect(stdout).toMatch(/^all questions \(8\) /m);
   expect(stdout).toMatch(/^category 5 \(1\) /m);
   expect(stdout).toMatch(/^p50 \/ p95 of a search, one at a time\s+[\d.]+ \/ [\d.]+ ms$/m);
-}, 60_000);
+});
 
 test("bench:recall says which file is missing", async () => {
   await expect(run("no-such-file.json")).rejects.toMatchObject({

@@ -159,12 +159,12 @@ test("what it makes is there for the server that starts next, on the same passwo
 });
 
 describe("while the server runs", () => {
-  test("a key that it revokes is refused within 5 s", async () => {
+  test("a key that it revokes is refused", async () => {
     const { id } = server.credentials.agent;
     const { result: key } = await run(server.dataDir, `keys create ${id} --scopes send`);
     const token = await agentToken(server, key.key);
     expect((await run(server.dataDir, `keys revoke ${id} ${key.id}`)).code).toBe(0);
-    await settle(async () => (await api(server, token).get("/auth/me")).status === 401, { within: 5000 });
+    await settle(async () => (await api(server, token).get("/auth/me")).status === 401);
   });
 
   test.each([

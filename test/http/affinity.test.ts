@@ -15,11 +15,11 @@ const mongo = await startMongo();
   beforeAll(async () => {
     nodes = await startNodes("url" in mongo ? mongo.url : "", 2);
     admin = await firstAgent(nodes.gateway);
-  }, 60_000);
+  });
   afterAll(async () => {
     await nodes?.stop();
     if ("url" in mongo) await mongo.stop();
-  }, 60_000);
+  });
 
   /** An agent that wants a type of events, and that many of these published. */
   async function agentWith(type: string, events: number): Promise<TestAgent> {

@@ -112,7 +112,7 @@ test("all that was accepted before a backup under load is there after its restor
   } finally {
     await restored.stop();
   }
-}, 60_000);
+});
 
 describe("refused", () => {
   test("a backup onto a file that is there", async () => {

@@ -31,9 +31,6 @@ afterAll(async () => {
   await server.stop();
 });
 
-/** A command line starts a process, which takes a while where others do so too. */
-const SLOW = { within: 20_000 };
-
 /** What a command gives a program. */
 async function json(...args: string[]) {
   const { code, out, err } = await cli.run([...args, "--json"]);
@@ -58,9 +55,9 @@ describe("connect", () => {
     const status = await settle(async () => {
       const now = await person.devices.status({ agent_id: agentId });
       return now.state === "verifying" && now;
-    }, SLOW);
+    });
     expect(status.client_info).toMatchObject({ name: "laptop" });
-    await settle(() => running.err().includes("Waiting for a person to approve laptop"), SLOW);
+    await settle(() => running.err().includes("Waiting for a person to approve laptop"));
     await person.devices.confirm({
       agent_id: agentId,
       claim_id: status.claim_id as string,
@@ -107,7 +104,7 @@ describe("connect", () => {
     const { claim_id } = await settle(async () => {
       const now = await person.devices.status({ agent_id: agentId });
       return now.state === "verifying" && now;
-    }, SLOW);
+    });
     await person.devices.confirm({ agent_id: agentId, claim_id: claim_id as string, action: "reject" });
     expect(await running.ended).toMatchObject({
       code: 1,

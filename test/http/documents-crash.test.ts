@@ -48,7 +48,7 @@ test("what was accepted before a SIGKILL is read after it, once", async () => {
     expect((await foundBy(agent, `${document.filename}321`))[0]).toBe(document.filename);
   }
   for (const file of files) expect((await agent.post("/documents", file)).status).toBe(200);
-}, 60_000);
+});
 
 test("a deletion that was answered holds after a SIGKILL", async () => {
   const file = textFile(longText("axolotl", 300), { filename: "axolotl" });

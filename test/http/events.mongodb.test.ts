@@ -59,7 +59,7 @@ const here = "url" in mongo;
     await server.kill();
     await server.restart();
     const done = () => Promise.all(accepted.map((event_id) => fannedOut(admin, event_id)));
-    await settle(done, { within: 20_000, what: "all events to be fanned out" });
+    await settle(done, { what: "all events to be fanned out" });
     const events = (await receive(agent, 50)).map(({ event_id }) => event_id);
     expect(events.sort()).toEqual(accepted.sort());
   });

@@ -9,8 +9,10 @@ import { ok } from "../support/tenancy.ts";
 const BACKLOG = 20_000;
 const BATCH = 100;
 const EVENTS = 100;
-/** Far more than it takes, far less than waiting for the backlog, a lease or a push time-out would be. */
-const SECONDS = 10_000;
+/** Far more than it takes, far less than waiting for the backlog, a lease or a push time-out would be: ms. */
+const SOON = 10_000;
+/** On a slow machine it is so many times as long as half of the backlog took to be published. */
+const HALVES = 4;
 const BATCH_TYPE = { "content-type": "application/cloudevents-batch+json" };
 
 const nested = (depth: number): string =>
@@ -91,7 +93,7 @@ async function streamInto(ids: Set<string>, receiver: Receiver, done: () => bool
 }
 
 describe("beside a backlog, a dead endpoint, a slow one and hostile filters", () => {
-  test("the others get theirs within seconds, and nothing is lost", async () => {
+  test("the others get theirs soon, and nothing is lost", async () => {
     const { server, admin } = ground;
     const hostile = Object.values(HOSTILE).map((filter_expression) => ({
       event_type: "com.example.fair",
@@ -114,24 +116,26 @@ describe("beside a backlog, a dead endpoint, a slow one and hostile filters", ()
       streamInto(streamed, streaming, all(streamed)),
     ]);
     const half = BACKLOG / 2;
+    const began = performance.now();
     await publish("before", "com.example.backlog", half);
+    const took = performance.now() - began;
     // The rest of the backlog comes at the same time.
     const rest = publish("during", "com.example.backlog", half);
     await publish("fair", "com.example.fair", EVENTS);
     const pushed = () => new Set(good.pushed.map(({ body }) => JSON.parse(body).id));
     await settle(() => polled.size === EVENTS && streamed.size === EVENTS && pushed().size === EVENTS, {
-      within: SECONDS,
+      within: Math.max(SOON, HALVES * took),
       what: `${EVENTS} events by poll, stream and push`,
     });
     await Promise.all([receiving, rest]);
 
     const pendingOf = async (receiver: Receiver) => ok(await receiver.api.get("/delivery/stats")).pending;
-    await settle(async () => (await pendingOf(loaded)) === BACKLOG, { within: 20_000 });
+    await settle(async () => (await pendingOf(loaded)) === BACKLOG);
     expect(await pendingOf(stuck)).toBe(EVENTS);
     expect(await pendingOf(late)).toBeLessThanOrEqual(EVENTS);
     for (const receiver of [polling, streaming]) await settle(async () => (await pendingOf(receiver)) === 0);
     expect((await admin.get("/delivery/dlq")).body.count).toBe(0);
-  }, 180_000);
+  });
 
   // Order is best effort: batches that are fanned out at once may change places.
   test("the backlog itself is given out oldest first, about", async () => {

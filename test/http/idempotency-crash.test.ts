@@ -43,4 +43,4 @@ test("a crash between an effect and its answer neither loses nor repeats the eff
   } finally {
     await server.stop();
   }
-}, 90_000);
+});

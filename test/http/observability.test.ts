@@ -264,12 +264,12 @@ describe("a node whose disk is nearly full", () => {
     // No disk has as much free as this asks for.
     const env = { PATH, PORT: "0", DATA_DIR: dataDir, MIN_FREE_DISK_MB: "1000000000" };
     child = await startChild(process.execPath, START, { cwd: join(import.meta.dirname, "../.."), env });
-    const [root] = await child.find(/http:\/\/127\.0\.0\.1:\d+/, 30_000);
+    const [root] = await child.find(/http:\/\/127\.0\.0\.1:\d+/);
     server = { root, url: `${root}/v1` };
     credentials = JSON.parse(await readFile(join(dataDir, "credentials.json"), "utf8"));
   });
   afterAll(async () => {
-    expect(await child.end("SIGTERM", 10_000)).toEqual({ code: 0, signal: null });
+    expect(await child.end("SIGTERM")).toEqual({ code: 0, signal: null });
     await rm(dataDir, { recursive: true });
   });
 

@@ -38,14 +38,14 @@ const here = "url" in mongo && onPath("redis-server");
     other = await startServer({ env, dataDir });
     const token = await agentToken(one, one.credentials.agent.api_key);
     agents = [api(one, token), api(other, token)];
-  }, 60_000);
+  });
   afterAll(async () => {
     await other?.stop();
     await one?.stop();
     await redis?.stop();
     if (dataDir) await rm(dataDir, { recursive: true });
     if ("url" in mongo) await mongo.stop();
-  }, 60_000);
+  });
 
   const readyz = async (server: TestServer) => (await api(server).get(`${server.root}/readyz`)).body;
   const shared = () =>

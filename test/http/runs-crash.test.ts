@@ -54,4 +54,4 @@ test("what was answered is there after a crash, and is told once, whatever was r
   } finally {
     await server.stop();
   }
-}, 60_000);
+});

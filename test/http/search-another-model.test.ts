@@ -6,6 +6,7 @@ import { remember } from "../support/memories.ts";
 import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { ok } from "../support/tenancy.ts";
+import { whole } from "../support/whole.ts";
 
 test("another model makes all vectors anew, and search goes on by words meanwhile", async () => {
   const embedder = await startEmbedder();
@@ -28,8 +29,7 @@ test("another model makes all vectors anew, and search goes on by words meanwhil
     expect(await search()).toMatchObject({ degraded: true, results: [{ memory: { id } }] });
     embedder.behave({ holds: false });
     await settle(async () => (await gap()) === 0, { what: `vectors for all ${left}` });
-    await settle(async () => !(await search()).degraded);
-    expect((await search()).results[0]).toMatchObject({
+    expect((await whole(search)).results[0]).toMatchObject({
       memory: { id },
       sources: { vector: expect.any(Number) },
     });

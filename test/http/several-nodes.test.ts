@@ -22,11 +22,11 @@ const mongo = await startMongo();
     nodes = await startNodes("url" in mongo ? mongo.url : "", 2, settings);
     other = await nodes.addServer(["gateway"]);
     admin = await firstAgent(nodes.gateway);
-  }, 60_000);
+  });
   afterAll(async () => {
     await nodes?.stop();
     if ("url" in mongo) await mongo.stop();
-  }, 60_000);
+  });
 
   async function subscriber(type: string): Promise<TestAgent> {
     const agent = await newAgent(nodes.gateway, admin);
@@ -90,9 +90,9 @@ const mongo = await startMongo();
     await nodes.addWorker(["events"]);
     await nodes.addWorker(["deliveries", "interests"]);
     await nodes.addWorker(["gateway", ...apart].map((name) => `-${name}`));
-    for (const worker of before) await worker.end("SIGTERM", 10_000);
+    for (const worker of before) await worker.end("SIGTERM");
     const publish = (id: string) => admin.post("/events", cloudEvent(id, { type: "com.apart" }));
-    await settle(async () => (await publish("apart")).status < 300, { within: 20_000 });
+    await settle(async () => (await publish("apart")).status < 300);
     expect(await receive(agent, 1)).toMatchObject([{ payload: { id: "apart" } }]);
-  }, 60_000);
+  });
 });

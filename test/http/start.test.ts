@@ -60,11 +60,11 @@ test("a node is not ready before the first tenant's credentials are there", asyn
         ({ status }) => status === 200,
         () => false,
       );
-    await settle(isReady, { within: 30_000, every: 1 });
+    await settle(isReady, { every: 1 });
     const { agent } = JSON.parse(await readFile(join(dataDir, "credentials.json"), "utf8"));
     expect(await agentToken({ url: `${url}/v1` }, agent.api_key)).toMatch(/^ey/);
   } finally {
-    await child.end("SIGTERM", 10_000);
+    await child.end("SIGTERM");
   }
 });
 
@@ -253,5 +253,5 @@ describe("a first start that is killed", () => {
       await server.stop();
       await rm(dataDir, { recursive: true });
     }
-  }, 120_000);
+  });
 });

@@ -21,7 +21,7 @@ describe("npm run cluster", () => {
     async () => {
       const cluster = await startChild(process.execPath, [...command, "2", "1"], { cwd: ROOT });
       try {
-        await cluster.find(/The cluster is ready/, 60_000);
+        await cluster.find(/The cluster is ready/);
         const urls = [...cluster.output().matchAll(/^gateway +(\S+)$/gm)].map(([, url]) => url as string);
         expect(new Set(urls).size).toBe(2);
         const [, file] = cluster.output().match(/^credentials +(\S+)$/m) as RegExpMatchArray;
@@ -34,7 +34,7 @@ describe("npm run cluster", () => {
         expect(await receive(agent, 1)).toMatchObject([{ payload: { id: "over the cluster" } }]);
         const ready = await agent.get(`${new URL(other.url).origin}/readyz`);
         expect(ready.body).toMatchObject({ status: "ready", checks: { redis: "ok" } });
-        expect(await cluster.end("SIGINT", 30_000)).toEqual({ code: 0, signal: null });
+        expect(await cluster.end("SIGINT")).toEqual({ code: 0, signal: null });
         expect(cluster.output()).toMatch(/Stopped\.\n$/);
         await expect(agent.get("/auth/me")).rejects.toThrow();
         const workers = [...cluster.output().matchAll(/^worker +process (\d+)$/gm)].map(([, pid]) =>
@@ -43,7 +43,7 @@ describe("npm run cluster", () => {
         expect(workers).toHaveLength(1);
         for (const pid of workers) expect(() => process.kill(pid, 0)).toThrow(/ESRCH/);
       } finally {
-        await cluster.end("SIGINT", 30_000);
+        await cluster.end("SIGINT");
       }
     },
     120_000,

@@ -40,7 +40,7 @@ export async function startAlone({
   const terminate = async () => {
     if (!running) return;
     running = undefined;
-    const { code, signal } = await child.end("SIGTERM", 10_000);
+    const { code, signal } = await child.end("SIGTERM");
     if (code !== 0) throw new Error(`server ended with ${signal ?? `exit code ${code}`}:\n${child.output()}`);
   };
   return {
@@ -57,7 +57,7 @@ export async function startAlone({
     end: terminate,
     kill: async () => {
       running = undefined;
-      await child.end("SIGKILL", 10_000);
+      await child.end("SIGKILL");
     },
     restart: async () => {
       await terminate();
@@ -80,13 +80,13 @@ async function startReady(
     env: { PATH, HOME, TMPDIR, ...settings },
   });
   try {
-    const [root] = await child.find(/http:\/\/127\.0\.0\.1:\d+/, 30_000);
+    const [root] = await child.find(/http:\/\/127\.0\.0\.1:\d+/);
     const ready = async () => (await fetch(`${root}/readyz`)).status === 200;
     const ended = child.exited.then(() => Promise.reject(new Error("it ended")));
-    await Promise.race([settle(ready, { within: 30_000, what: "GET /readyz to answer 200" }), ended]);
+    await Promise.race([settle(ready, { what: "GET /readyz to answer 200" }), ended]);
     return { child, root };
   } catch (error) {
-    await child.end("SIGKILL", 10_000);
+    await child.end("SIGKILL");
     throw new Error(`the server did not get ready:\n${child.output()}`, { cause: error });
   }
 }

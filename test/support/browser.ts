@@ -1,36 +1,80 @@
 import { mkdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import type { Browser, Page } from "playwright-core";
+import type { Browser, Locator, Page } from "playwright-core";
 import { chromium } from "playwright-core";
-import type { TestServer } from "./server.ts";
+import { type Api, agentToken, api } from "./http.ts";
+import { startServer, type TestServer } from "./server.ts";
+import { ok } from "./tenancy.ts";
+
+/** A busy machine draws slowly. */
+const PATIENCE_MS = 60_000;
 
 /** Where every page's pictures are left to be looked at. */
 const PICTURES = join(import.meta.dirname, "../../coverage/console");
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-/** Debian's Chromium, without the sandbox that a container's root cannot have. */
-export function startBrowser(): Promise<Browser> {
-  return chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
-}
-
-export interface Console {
-  page: Page;
-  /** What went wrong on the page since it was opened: errors of scripts, of the policy, requests to other hosts. */
-  problems: string[];
-  close(): Promise<void>;
-}
-
 interface Person {
   email: string;
   password: string;
 }
 
-/** A browser's window on the console, signed in as the organisation's admin, or as the person given. */
-export async function openConsole(browser: Browser, server: TestServer, person?: Person): Promise<Console> {
+/** A server, and a window on its console. */
+export interface Site {
+  server: TestServer;
+  browser: Browser;
+  page: Page;
+  /** What went wrong on the page since it was opened: errors of scripts, of the policy, requests to other hosts. */
+  problems: string[];
+  /** The organisation's admin, and the first agent, over HTTP. */
+  admin: Api;
+  agent: Api;
+  go(path: string): Promise<unknown>;
+  /** What is on the page now, by its name. */
+  button(name: string | RegExp): Locator;
+  inDialog(button: string): Locator;
+  /** Of the page itself, not of a document that it shows. */
+  heading(name: string): Locator;
+  close(): Promise<void>;
+}
+
+/** Starts both. Signed in is the organisation's admin, or who is made by `personOf`. */
+export async function openSite(
+  personOf: (admin: Api, server: TestServer) => Promise<Person> = async (_, { credentials }) =>
+    credentials.admin,
+): Promise<Site> {
+  await using opened = new AsyncDisposableStack();
+  const server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0" } });
+  opened.defer(() => server.stop());
+  const browser = await startBrowser();
+  opened.defer(() => browser.close());
+  const login = await api(server).post("/auth/login", server.credentials.admin);
+  const admin = api(server, ok(login).access_token);
+  const agent = api(server, await agentToken(server, server.credentials.agent.api_key));
   const context = await browser.newContext({ viewport: WIDE, reducedMotion: "reduce" });
+  context.setDefaultTimeout(PATIENCE_MS);
   const page = await context.newPage();
+  const problems = problemsOf(page, server);
+  await signIn(page, server.root, await personOf(admin, server));
+  const open = opened.move();
+  return {
+    ...{ server, browser, page, problems, admin, agent },
+    go: (path) => page.goto(server.root + path),
+    button: (name) => page.getByRole("button", { name }),
+    inDialog: (name) => page.getByRole("dialog").getByRole("button", { name, exact: true }),
+    heading: (name) => page.locator(".page-head").getByRole("heading", { name, level: 1 }),
+    close: () => open.disposeAsync(),
+  };
+}
+
+/** Debian's Chromium, without the sandbox that a container's root cannot have. */
+function startBrowser(): Promise<Browser> {
+  return chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
+}
+
+/** Adds what goes wrong as it does. */
+function problemsOf(page: Page, server: TestServer): string[] {
   const problems: string[] = [];
   page.on("pageerror", (error) => problems.push(`${page.url()}: ${error.message}`));
   page.on("console", (message) => {
@@ -42,8 +86,7 @@ export async function openConsole(browser: Browser, server: TestServer, person?:
     const url = request.url();
     if (!/^(blob|data):/.test(url) && !url.startsWith(`${server.root}/`)) problems.push(`asked for ${url}`);
   });
-  await signIn(page, server.root, person ?? server.credentials.admin);
-  return { page, problems, close: () => context.close() };
+  return problems;
 }
 
 async function signIn(page: Page, root: string, { email, password }: Person): Promise<void> {

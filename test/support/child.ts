@@ -10,10 +10,10 @@ export interface Child {
   pid: number;
   /** Everything it has written so far, standard output and standard error as they came. */
   output(): string;
-  /** The first match of `pattern` in the output. Fails when the process ends or `within` ms pass first. */
-  find(pattern: RegExp, within: number): Promise<RegExpMatchArray>;
-  /** Sends `signal` (or closes its input), waits for the end; after `within` ms SIGKILL and an error. */
-  end(how: NodeJS.Signals | "eof", within: number): Promise<ExitStatus>;
+  /** The first match of `pattern` in the output. Fails when the process ends or `within` ms (60,000) pass first. */
+  find(pattern: RegExp, within?: number): Promise<RegExpMatchArray>;
+  /** Sends a signal (or closes its input), waits for the end; after `within` ms (30,000) SIGKILL and an error. */
+  end(how: NodeJS.Signals | "eof", within?: number): Promise<ExitStatus>;
   exited: Promise<ExitStatus>;
 }
 
@@ -41,8 +41,8 @@ export async function startChild(
   return {
     pid: process.pid as number,
     output: () => output,
-    find: (pattern, within) => findInOutput(process, () => output, exited, pattern, within),
-    end: (how, within) => end(process, exited, how, within),
+    find: (pattern, within = 60_000) => findInOutput(process, () => output, exited, pattern, within),
+    end: (how, within = 30_000) => end(process, exited, how, within),
     exited,
   };
 }

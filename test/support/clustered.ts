@@ -44,7 +44,7 @@ export async function startClustered({ env = {}, dataDir: given }: ServerOptions
     await startBehind();
     gateway = await startAlone({ env: { ...settings, SERVICES: AT_THE_EDGE.join(",") }, dataDir });
   } catch (error) {
-    await worker?.end("SIGKILL", 10_000);
+    await worker?.end("SIGKILL");
     await nats.stop();
     await removeOwn();
     throw new Error(`the cluster did not get ready:\n${worker?.output()}`, { cause: error });
@@ -57,7 +57,7 @@ export async function startClustered({ env = {}, dataDir: given }: ServerOptions
     end,
     stop: () => end().finally(nats.remove).finally(removeOwn),
     kill: async () => {
-      await Promise.all([gateway.kill(), worker?.end("SIGKILL", 10_000)]);
+      await Promise.all([gateway.kill(), worker?.end("SIGKILL")]);
       worker = undefined;
       await nats.kill();
     },
@@ -71,7 +71,7 @@ export async function startClustered({ env = {}, dataDir: given }: ServerOptions
 }
 
 async function endWell(worker: Child): Promise<void> {
-  const { code, signal } = await worker.end("SIGTERM", 10_000);
+  const { code, signal } = await worker.end("SIGTERM");
   if (code !== 0)
     throw new Error(`a worker ended with ${signal ?? `exit code ${code}`}:\n${worker.output()}`);
 }

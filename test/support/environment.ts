@@ -36,7 +36,7 @@ export default class LeakCheckedEnvironment extends TestEnvironment {
   async handleTestEvent(event: Circus.Event): Promise<void> {
     if (event.name !== "run_finish") return;
     try {
-      await settle(() => this.#left().length === 0, { within: 1_000 });
+      await settle(() => this.#left().length === 0, { within: 5_000 });
     } catch {
       const left = this.#left();
       await this.#stopAll();

@@ -58,9 +58,9 @@ async function startMongod(): Promise<TestMongo> {
   const port = await freePort();
   const settings = ["--bind_ip", "127.0.0.1", "--port", String(port), "--dbpath", directory];
   const mongod = await startChild("mongod", settings);
-  await mongod.find(/Waiting for connections/i, 60_000);
+  await mongod.find(/Waiting for connections/i);
   const stop = async () => {
-    await mongod.end("SIGTERM", 20_000);
+    await mongod.end("SIGTERM");
     await rm(directory, { recursive: true, force: true });
   };
   const url = `mongodb://127.0.0.1:${port}/${freshName()}?directConnection=true`;
@@ -71,9 +71,9 @@ async function startStandIn(classPath: string): Promise<TestMongo> {
   const launcher = join(import.meta.dirname, "MongoStandIn.java");
   const flags = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx512m"];
   const java = await startChild("java", [...flags, "-cp", classPath, launcher]);
-  const [, port] = await java.find(/^port (\d+)/m, 60_000);
+  const [, port] = await java.find(/^port (\d+)/m);
   const stop = async () => {
-    await java.end("eof", 20_000);
+    await java.end("eof");
   };
   return {
     url: `mongodb://127.0.0.1:${port}/${freshName()}?directConnection=true`,

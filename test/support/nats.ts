@@ -34,7 +34,7 @@ export async function startNats(maxPayload = "12MB"): Promise<NatsServer> {
   await writeFile(settings, `${lines.join("\n")}\n`);
   const start = async () => {
     const server = await startChild("nats-server", ["-c", settings]);
-    await server.find(/Server is ready/, 10_000);
+    await server.find(/Server is ready/);
     return server;
   };
   let child = await start();
@@ -42,19 +42,19 @@ export async function startNats(maxPayload = "12MB"): Promise<NatsServer> {
     url: `nats://127.0.0.1:${port}`,
     pid: () => child.pid,
     counts: async () => {
-      const [, monitor] = await child.find(/http monitor on (\S+)/, 1_000);
+      const [, monitor] = await child.find(/http monitor on (\S+)/);
       const counts = (await (await fetch(`http://${monitor}/varz`)).json()) as Record<string, number>;
       return { messages: counts.in_msgs as number, bytes: counts.in_bytes as number };
     },
     pause: () => void process.kill(child.pid, "SIGSTOP"),
     resume: () => void process.kill(child.pid, "SIGCONT"),
-    kill: async () => void (await child.end("SIGKILL", 5_000)),
+    kill: async () => void (await child.end("SIGKILL")),
     start: async () => {
       child = await start();
     },
     remove: () => rm(folder, { recursive: true }),
     stop: async () => {
-      await child.end("SIGTERM", 5_000);
+      await child.end("SIGTERM");
       await rm(folder, { recursive: true });
     },
   };

@@ -42,7 +42,7 @@ export async function startNodes(
   );
   const gateway = await startAlone({ env: { ...env, SERVICES: AT_THE_EDGE.join(",") } });
   const servers = [gateway];
-  await settle(() => agentToken(gateway, gateway.credentials.agent.api_key), { within: 20_000 });
+  await settle(() => agentToken(gateway, gateway.credentials.agent.api_key));
   return {
     nats,
     gateway,
@@ -64,7 +64,7 @@ export async function startNodes(
     stop: async () => {
       const ends = [
         ...servers.map((server) => server.stop()),
-        ...started.map((worker) => worker.end("SIGTERM", 10_000)),
+        ...started.map((worker) => worker.end("SIGTERM")),
       ];
       const ended = await Promise.allSettled(ends);
       await nats.stop();

@@ -114,7 +114,7 @@ async function startOnFreePorts(): Promise<TestRabbit> {
   const settings = { ...environment, ...(await configure(directory, port, distribution)) };
   const start = () => startBroker({ ...basics(directory), ...settings }, port);
   const clean = async () => {
-    await epmd.end("SIGKILL", 10_000);
+    await epmd.end("SIGKILL");
     await rm(directory, { recursive: true, force: true });
   };
   let broker = await start().catch(async (error) => {
@@ -122,7 +122,7 @@ async function startOnFreePorts(): Promise<TestRabbit> {
     throw error;
   });
   const end = async () => {
-    await broker.end("SIGKILL", 10_000);
+    await broker.end("SIGKILL");
   };
   const [user, password] = ["tester", PASSWORD];
   return {
@@ -187,7 +187,7 @@ async function startBroker(env: Record<string, string>, port: number): Promise<C
   try {
     await broker.find(/Server startup complete/, READY_MS);
   } catch (error) {
-    await broker.end("SIGKILL", 10_000);
+    await broker.end("SIGKILL");
     throw new Error(`RabbitMQ did not start on port ${port}: ${(error as Error).message}`);
   }
   return broker;

@@ -24,21 +24,21 @@ export async function startRedis(): Promise<RedisServer> {
   const settings = ["--port", String(port), "--bind", "127.0.0.1", "--save", "", "--dir", folder];
   const start = async () => {
     const child = await startChild("redis-server", settings);
-    await child.find(/Ready to accept connections/, 10_000);
+    await child.find(/Ready to accept connections/);
     return child;
   };
   let child = await start();
   return {
     url: `redis://127.0.0.1:${port}`,
     pid: () => child.pid,
-    kill: async () => void (await child.end("SIGKILL", 5_000)),
+    kill: async () => void (await child.end("SIGKILL")),
     start: async () => {
       child = await start();
     },
     pause: () => process.kill(child.pid, "SIGSTOP"),
     resume: () => process.kill(child.pid, "SIGCONT"),
     stop: async () => {
-      await child.end("SIGKILL", 5_000);
+      await child.end("SIGKILL");
       await rm(folder, { recursive: true });
     },
   };

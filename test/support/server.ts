@@ -34,9 +34,9 @@ export interface TestServer {
   logs(): string;
   /** What its nodes count, in the text format of Prometheus, one after another. */
   metrics(): Promise<string>;
-  /** SIGTERM, and its own data directory removed. @throws Error unless it exits with 0 within 10 s. */
+  /** SIGTERM, and its own data directory removed. @throws Error unless it exits with 0 within 30 s. */
   stop(): Promise<void>;
-  /** SIGTERM; the data directory stays for `restart`. @throws Error unless it exits with 0 within 10 s. */
+  /** SIGTERM; the data directory stays for `restart`. @throws Error unless it exits with 0 within 30 s. */
   end(): Promise<void>;
   /** SIGKILL; the data directory stays for `restart`. */
   kill(): Promise<void>;
@@ -49,7 +49,7 @@ export interface TestServer {
  * with `AFFERENT_TEST_WORLD=cluster`, a gateway and a worker over NATS on the MongoDB of `MONGO_URL`. Tests that name
  * a record or NATS of their own get just the node that they describe.
  *
- * @throws Error with all it printed when it ends or is not ready within 30 s.
+ * @throws Error with all it printed when it ends or is not ready within a minute.
  */
 export async function startServer(options: ServerOptions = {}): Promise<TestServer> {
   const { env = {}, under = [] } = options;

@@ -6,18 +6,18 @@ export interface SettleOptions {
 }
 
 /** On a cluster everything takes several processes, which share what cores there are. */
-const PATIENCE = process.env.AFFERENT_TEST_WORLD === "cluster" ? 3 : 1;
+const PATIENCE = process.env.AFFERENT_TEST_WORLD === "cluster" ? 2 : 1;
 
 /**
  * Asks `condition` again and again until it gives something other than `undefined`, `null` or `false`, and
  * returns that. A condition that throws counts as not yet true.
  *
- * @throws Error naming what was waited for, with the last error or value, after `within` ms (10,000; three times
- *   that on a cluster).
+ * @throws Error naming what was waited for, with the last error or value, after `within` ms (30,000; twice that
+ *   on a cluster); only what fails waits so long
  */
 export async function settle<T>(
   condition: () => T | Promise<T>,
-  { within = 10_000, every = 20, what = condition.toString() }: SettleOptions = {},
+  { within = 30_000, every = 20, what = condition.toString() }: SettleOptions = {},
 ): Promise<Exclude<T, undefined | null | false>> {
   const patience = within * PATIENCE;
   const deadline = performance.now() + patience;

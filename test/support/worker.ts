@@ -20,12 +20,12 @@ export function startWorker(
 
 /** Resolves when a worker can serve. */
 export async function workerReady(worker: Child): Promise<void> {
-  const [, root] = await worker.find(READY, 30_000);
-  await settle(async () => (await fetch(`${root}/readyz`)).status === 200, { within: 30_000 });
+  const [, root] = await worker.find(READY);
+  await settle(async () => (await fetch(`${root}/readyz`)).status === 200);
 }
 
 /** What a worker that is ready counts, in the text format of Prometheus. */
 export async function metricsOf(worker: Child): Promise<string> {
-  const [, root] = await worker.find(READY, 10_000);
+  const [, root] = await worker.find(READY);
   return (await fetch(`${root}/metrics`)).text();
 }

@@ -1,6 +1,8 @@
 import { describe, expect, test } from "@jest/globals";
 import { ConfigError, readConfig, SETTINGS } from "../../config.ts";
 
+const KEY = Buffer.alloc(32).toString("base64");
+
 test("without an environment every setting has its default", () => {
   const config = readConfig({});
   for (const [name, setting] of Object.entries(SETTINGS)) {
@@ -18,8 +20,12 @@ test.each([
   ["flag, as a number", { PUSH_ALLOW_PRIVATE: "0" }, { PUSH_ALLOW_PRIVATE: false }],
   ["list", { SERVICES: "events, deliveries,," }, { SERVICES: ["events", "deliveries"] }],
   ["one of some", { LOG_LEVEL: "debug" }, { LOG_LEVEL: "debug" }],
+  ["several servers of NATS", { NATS_URL: "nats://a:4222,nats://b:4222" }, {}],
+  ["a replica set", { MONGO_URL: "mongodb://u:p%2F@a:27017,b:27018/d?replicaSet=rs", SECRET_KEY: KEY }, {}],
+  ["hosts without a database", { MONGO_URL: "mongodb://a,b", SECRET_KEY: KEY }, {}],
+  ["Atlas", { MONGO_URL: "mongodb+srv://u:p@c.mongodb.net/?retryWrites=true", SECRET_KEY: KEY }, {}],
 ])("reads: %s", (_what, env, expected) => {
-  expect(readConfig(env)).toMatchObject(expected);
+  expect(readConfig(env as NodeJS.ProcessEnv)).toMatchObject({ ...env, ...expected });
 });
 
 describe("refuses, with the name, what it was and what it may be", () => {
@@ -29,7 +35,15 @@ describe("refuses, with the name, what it was and what it may be", () => {
     [{ PORT: "65536" }, 'PORT is "65536": expected a whole number from 0 to 65535.'],
     [{ RETRY_BUDGET: "0" }, 'RETRY_BUDGET is "0": expected a whole number from 1 to 100.'],
     [{ PUSH_ALLOW_PRIVATE: "yes" }, 'PUSH_ALLOW_PRIVATE is "yes": expected true or false.'],
-    [{ NATS_URL: "somewhere" }, 'NATS_URL is "somewhere": expected a URL.'],
+    [{ PUBLIC_URL: "somewhere" }, 'PUBLIC_URL is "somewhere": expected a URL.'],
+    [
+      { NATS_URL: "somewhere" },
+      "NATS_URL is malformed: expected nats://HOST:PORT, several with commas between.",
+    ],
+    [
+      { MONGO_URL: "http://db:27017/afferent" },
+      "MONGO_URL is malformed: expected mongodb://HOST:PORT,…/DATABASE?… or mongodb+srv://….",
+    ],
     [
       { MONGO_URL: "mongodb://db" },
       "MONGO_URL needs SECRET_KEY, the same on every node: make one with `openssl rand -base64 32`.",

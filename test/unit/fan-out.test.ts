@@ -155,7 +155,7 @@ test("what a node that died had leased is taken up by the next at once", async (
   });
   const { fanOut } = start("next");
   fanOut.start();
-  await settle(() => isDone("evt_orphan"), { within: 5_000 });
+  await settle(() => isDone("evt_orphan"));
   expect(enqueued).toEqual(["evt_orphan"]);
   await fanOut.stop();
 });
