@@ -16,11 +16,13 @@ interface SharedStanding {
 interface Options {
   /** Length of the windows. */
   windowMs: number;
+  /** The longest that a request waits. Default 25. */
+  patienceMs?: number;
   /** Told once each time Redis is lost, and once each time it is back (null). */
   report(lost: string | null): void;
 }
 
-/** A request never waits longer for Redis than this. */
+/** Less than a person notices, and far more than a Redis nearby takes. */
 const PATIENCE_MS = 25;
 const PROBE_MS = 500;
 /** A connection that is silent for so many probes is opened anew: its other end may be gone without a word. */
@@ -81,6 +83,7 @@ declare module "ioredis" {
 export class SharedWindows {
   readonly #redis: Redis;
   readonly #windowMs: number;
+  readonly #patienceMs: number;
   readonly #report: Options["report"];
   readonly #probes: NodeJS.Timeout;
   #lost: string | null = "not connected yet";
@@ -88,8 +91,9 @@ export class SharedWindows {
   #silent = 0;
 
   /** Begins to connect; does not wait for it. @param url `redis://` or `rediss://` */
-  constructor(url: string, { windowMs, report }: Options) {
+  constructor(url: string, { windowMs, patienceMs = PATIENCE_MS, report }: Options) {
     this.#windowMs = windowMs;
+    this.#patienceMs = patienceMs;
     this.#report = report;
     this.#redis = new Redis(url, {
       // What cannot be sent now is of no use later.
@@ -147,11 +151,11 @@ export class SharedWindows {
   #inTime<T>(asked: Promise<T>): Promise<T | undefined> {
     return new Promise((resolve) => {
       const late = () => {
-        this.#lose(`no answer within ${PATIENCE_MS} ms`);
+        this.#lose(`no answer within ${this.#patienceMs} ms`);
         resolve(undefined);
       };
       // An answer that came while this process was busy is read before the immediate, and counts.
-      const timer = setTimeout(() => setImmediate(late), PATIENCE_MS);
+      const timer = setTimeout(() => setImmediate(late), this.#patienceMs);
       asked
         .then(resolve, (err: Error) => {
           this.#lose(err.message);

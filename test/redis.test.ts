@@ -5,6 +5,9 @@ import { onPath } from "./support/needs.ts";
 import { type RedisServer, startRedis } from "./support/redis.ts";
 import { settle } from "./support/settle.ts";
 
+/** A busy machine's Redis may be late for what requests wait. */
+const PATIENT = { windowMs: 60_000, patienceMs: 20_000 };
+
 (onPath("redis-server") ? describe : describe.skip)("windows shared by Redis", () => {
   let redis: RedisServer;
   let one: SharedWindows;
@@ -14,8 +17,8 @@ import { settle } from "./support/settle.ts";
 
   beforeAll(async () => {
     redis = await startRedis();
-    one = new SharedWindows(redis.url, { windowMs: 60_000, report: (lost) => said.push(lost) });
-    other = new SharedWindows(redis.url, { windowMs: 60_000, report: () => {} });
+    one = new SharedWindows(redis.url, { ...PATIENT, report: (lost) => said.push(lost) });
+    other = new SharedWindows(redis.url, { ...PATIENT, report: () => {} });
     await usable();
   });
   afterAll(async () => {
@@ -56,24 +59,28 @@ import { settle } from "./support/settle.ts";
   });
 
   test("hits of windows past are forgotten", async () => {
-    const brief = new SharedWindows(redis.url, { windowMs: 600, report: () => {} });
+    const brief = new SharedWindows(redis.url, { ...PATIENT, windowMs: 600, report: () => {} });
     await settle(() => brief.lost === null);
     const limits = [{ key: "brief", max: 1 }];
     expect(await brief.take(limits)).toMatchObject({ allowed: true });
-    expect(await brief.take(limits)).toMatchObject({ allowed: false });
+    // Refused in the same window, and let through in a later one.
+    await settle(async () => (await brief.take(limits))?.allowed === false);
     await settle(async () => (await brief.take(limits))?.allowed);
     brief.close();
   });
 
   test("a Redis that hangs is not waited for, and is used again once it answers", async () => {
+    const hasty = new SharedWindows(redis.url, { windowMs: 60_000, report: () => {} });
+    await settle(() => hasty.lost === null);
     redis.pause();
     const limits = [{ key: "hung", max: 5 }];
-    expect(await one.take(limits)).toBeNull();
-    expect(one.lost).toMatch(/no answer within/);
+    expect(await hasty.take(limits)).toBeNull();
+    expect(hasty.lost).toMatch(/no answer within/);
     // Not even asked any more: its answer would come when it resumes.
-    for (let i = 0; i < 10; i++) expect(await one.take(limits)).toBeNull();
+    for (let i = 0; i < 10; i++) expect(await hasty.take(limits)).toBeNull();
     redis.resume();
-    await usable();
+    await settle(() => hasty.lost === null);
+    hasty.close();
     expect(await one.take(limits)).toMatchObject({ allowed: true, remaining: 3 });
   });
 

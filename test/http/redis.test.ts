@@ -10,8 +10,9 @@ import { onPath } from "../support/needs.ts";
 import { type RedisServer, startRedis } from "../support/redis.ts";
 import { startServer, type TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
+import { ok } from "../support/tenancy.ts";
 
-const LIMIT = 12;
+const LIMIT = 24;
 const ATTEMPTS = 4;
 const mongo = await startMongo();
 const here = "url" in mongo && onPath("redis-server");
@@ -21,7 +22,7 @@ const here = "url" in mongo && onPath("redis-server");
   let one: TestServer;
   let other: TestServer;
   let dataDir: string;
-  let agents: Api[];
+  let admin: Api;
 
   beforeAll(async () => {
     redis = await startRedis();
@@ -31,13 +32,13 @@ const here = "url" in mongo && onPath("redis-server");
       SECRET_KEY: randomBytes(32).toString("base64"),
       RATE_LIMIT_PER_MINUTE: String(LIMIT),
       LOGIN_ATTEMPTS_PER_MINUTE: String(ATTEMPTS),
+      TRUST_PROXY: "loopback",
     };
     one = await startServer({ env });
     dataDir = await mkdtemp(join(tmpdir(), "afferent-node-"));
     await copyFile(join(one.dataDir, "credentials.json"), join(dataDir, "credentials.json"));
     other = await startServer({ env, dataDir });
-    const token = await agentToken(one, one.credentials.agent.api_key);
-    agents = [api(one, token), api(other, token)];
+    admin = api(one, await agentToken(one, one.credentials.agent.api_key));
   });
   afterAll(async () => {
     await other?.stop();
@@ -53,24 +54,47 @@ const here = "url" in mongo && onPath("redis-server");
       const reports = await Promise.all([readyz(one), readyz(other)]);
       return reports.every(({ checks }) => checks.redis === "ok");
     });
+  /** How many requests the gateways counted by themselves, as they do where Redis is late. */
+  const countedAlone = async () => {
+    const said = await Promise.all([one.metrics(), other.metrics()]);
+    const counts = said.map((text) => /^afferent_limits_counted_here_total (\d+)$/m.exec(text)?.[1] ?? 0);
+    return counts.reduce<number>((sum, count) => sum + Number(count), 0);
+  };
+  let tries = 0;
+  /** What comes of a try in which Redis was never late, as on a busy machine it may be. Each has its own number. */
+  const together = async <T>(attempt: (n: number) => Promise<T>): Promise<T> => {
+    const [result] = await settle(async () => {
+      await shared();
+      const before = await countedAlone();
+      const result = await attempt(++tries);
+      return (await countedAlone()) === before && [result];
+    });
+    return result;
+  };
+  /** An agent that has not asked for anything yet, at both gateways. */
+  const newAgent = async () => {
+    const { id } = ok(await admin.post("/agents", { name: "asker", delivery_mode: "poll" }));
+    const { key } = ok(await admin.post(`/agents/${id}/keys`, { scopes: ["send"] }));
+    const token = await agentToken(one, key);
+    return [api(one, token), api(other, token)];
+  };
   /** How many of so many requests each gateway lets through, in turns. */
-  const letThrough = async (requests: number) => {
+  const letThrough = async (agent: Api[], requests: number) => {
     const through = [0, 0];
     for (let i = 0; i < requests; i++) {
-      const { status } = await (agents[i % 2] as Api).get("/auth/me");
+      const { status } = await (agent[i % 2] as Api).get("/auth/me");
       expect([200, 429]).toContain(status);
       if (status === 200) through[i % 2] = (through[i % 2] as number) + 1;
     }
     return through as [number, number];
   };
-  const wrongKey = async (server: TestServer) =>
-    (await api(server).post("/auth/token", { api_key: `ak_live_${"x".repeat(32)}` })).status;
-
   test("what one lets through is not left at the other", async () => {
-    await shared();
-    const [first, second] = await letThrough(LIMIT * 2);
-    expect(first + second).toBe(LIMIT);
-    const refused = await (agents[1] as Api).get("/auth/me");
+    const { through, refused } = await together(async () => {
+      const agent = await newAgent();
+      const through = await letThrough(agent, LIMIT * 2);
+      return { through, refused: await (agent[1] as Api).get("/auth/me") };
+    });
+    expect(through[0] + through[1]).toBe(LIMIT);
     expect(refused).toMatchObject({
       status: 429,
       body: { error: { code: "rate_limited", details: { limit: LIMIT, window_seconds: 60 } } },
@@ -79,15 +103,26 @@ const here = "url" in mongo && onPath("redis-server");
   });
 
   test("failed attempts at a key count together, and successes do not count", async () => {
-    for (let i = 0; i < ATTEMPTS * 2; i++) {
-      await agentToken(i % 2 ? one : other, one.credentials.agent.api_key);
-    }
-    const statuses = [];
-    for (let i = 0; i < ATTEMPTS + 2; i++) statuses.push(await wrongKey(i % 2 ? one : other));
-    expect(statuses).toEqual([...Array(ATTEMPTS).fill(401), 429, 429]);
+    const right = one.credentials.agent.api_key;
+    const statuses = await together(async (n) => {
+      const from = { "x-forwarded-for": `198.51.100.${n}` };
+      const wrong = `ak_live_${String(n).padStart(32, "x")}`;
+      const exchange = async (api_key: string, i: number) =>
+        (await api(i % 2 ? one : other).post("/auth/token", { api_key }, from)).status;
+      const given: number[] = [];
+      for (let i = 0; i < ATTEMPTS * 2; i++) given.push(await exchange(right, i));
+      for (let i = 0; i < ATTEMPTS + 2; i++) given.push(await exchange(wrong, i));
+      return given;
+    });
+    expect(statuses).toEqual([...Array(ATTEMPTS * 2).fill(200), ...Array(ATTEMPTS).fill(401), 429, 429]);
   });
 
   test("Redis killed: both stay ready, say so, and count alone; started again, they count together", async () => {
+    const agent = await together(async () => {
+      const fresh = await newAgent();
+      await letThrough(fresh, LIMIT);
+      return fresh;
+    });
     await redis.kill();
     const reports = await settle(async () => {
       const both = await Promise.all([readyz(one), readyz(other)]);
@@ -97,15 +132,14 @@ const here = "url" in mongo && onPath("redis-server");
       expect(report).toMatchObject({ status: "ready", checks: { redis: expect.stringContaining("alone") } });
     }
     // Each has the room that it has not given away itself: together once the limit.
-    const [first, second] = await letThrough(LIMIT * 4);
+    const before = await countedAlone();
+    const [first, second] = await letThrough(agent, LIMIT * 4);
     expect(first + second).toBe(LIMIT);
-    const measures = await (await fetch(`${one.root}/metrics`)).text();
-    expect(measures).toMatch(/^afferent_limits_shared\{by="redis"\} 0$/m);
-    expect(Number(/^afferent_limits_counted_here_total (\d+)$/m.exec(measures)?.[1])).toBeGreaterThan(0);
+    expect(await one.metrics()).toMatch(/^afferent_limits_shared\{by="redis"\} 0$/m);
+    expect(await countedAlone()).toBeGreaterThan(before);
 
     await redis.start();
-    await shared();
-    const again = await letThrough(LIMIT * 2);
+    const again = await together(async () => letThrough(await newAgent(), LIMIT * 2));
     expect(again[0] + again[1]).toBe(LIMIT);
   });
 });
