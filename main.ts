@@ -16,6 +16,8 @@ import { openBlobs } from "./storage/blobs/blobs.ts";
 import { openStore, StoreError } from "./storage/connection.ts";
 
 const SHUTDOWN_MS = 5000;
+/** Of that, what closing the store and the other connections may take. */
+const CLOSING_MS = 1000;
 const LOOK_MS = 200;
 
 /** Starts a node, prints where it is, and stops it on SIGTERM or SIGINT. */
@@ -124,10 +126,14 @@ function stopOnSignals(broker: ServiceBroker, runtime: Runtime, monitor: HttpSer
   const stop = async () => {
     if (stopping) return;
     stopping = true;
+    const begun = performance.now();
     runtime.health.add("node", () => "shutting down");
     setTimeout(() => process.exit(1), SHUTDOWN_MS).unref();
     // Waiting polls are answered and streams closed before the servers wait for their connections.
     await broker.broadcastLocal("node.stopping");
+    // A call that another node never answers must not use up the time. Moleculer waits for calls twice: out, then in.
+    const left = SHUTDOWN_MS - CLOSING_MS - (performance.now() - begun);
+    broker.options.tracking = { enabled: true, shutdownTimeout: left / 2 };
     await broker.stop();
     await monitor?.close();
     runtime.windows?.close();

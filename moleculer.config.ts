@@ -41,7 +41,8 @@ export function brokerOptions(config: Config, { log, tracing }: Observability): 
       discoverer: new PromptDiscoverer() as never,
     },
     contextParamsCloning: false,
-    tracking: { enabled: true, shutdownTimeout: 4000 },
+    // How long a stop waits for them, main.ts says when it has come to that.
+    tracking: { enabled: true },
     // Their params are not JSON Schema, and nothing asks them.
     internalServices: false,
     skipProcessEventRegistration: true,
