@@ -4,8 +4,8 @@ import { containing } from "../../lib/containing.ts";
 import { Fault, invalidValue, notFound } from "../../lib/faults.ts";
 import { newId } from "../../lib/ids.ts";
 import { account } from "../../mixins/audited.ts";
-import { raiseRouting } from "../../mixins/routing-change.ts";
 import { newSigningSecret, rotate, sealSigningSecret, secretsAt } from "../../mixins/signing-secrets.ts";
+import { raiseRouting } from "../interests/routing-change.ts";
 import { action, idempotent, internal, type ServiceFactory } from "../runtime.ts";
 import {
   createAgent,

@@ -1,5 +1,6 @@
 import type { ServiceBroker } from "moleculer";
 import { derivedId, newId } from "../../lib/ids.ts";
+import { DAY_MS } from "../../lib/time.ts";
 import type { AuditBeginning, AuditSettlement } from "../../mixins/audited.ts";
 import { Loop } from "../../mixins/loop.ts";
 import { action, idempotent, internal, type ServiceFactory } from "../runtime.ts";
@@ -15,7 +16,6 @@ interface AuditRecord extends Partial<AuditBeginning> {
   dedupe?: string;
 }
 
-const DAY_MS = 86_400_000;
 const SWEEP_MS = 10 * 60_000;
 const BATCH = 1000;
 

@@ -1,3 +1,4 @@
+import { HOUR_MS } from "../../lib/time.ts";
 import { Loop } from "../../mixins/loop.ts";
 import type { ServiceFactory } from "../runtime.ts";
 import { Unneeded } from "./unneeded.ts";
@@ -5,7 +6,6 @@ import { Unneeded } from "./unneeded.ts";
 /** Domains whose rows name blobs: each offers `blob_references {tenant_id, hashes}`, those of the hashes in use. */
 const OWNERS = ["documents", "exemplars", "idempotency", "outputs", "runs"];
 
-const HOUR_MS = 3_600_000;
 /** What was put is left alone for so long: its row may still be on the way. */
 const KEPT_MS = 24 * HOUR_MS;
 

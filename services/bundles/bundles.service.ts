@@ -2,7 +2,7 @@ import type { AgentCaller, Call } from "../../lib/caller.ts";
 import { invalidValue, notFound } from "../../lib/faults.ts";
 import { newUuid } from "../../lib/ids.ts";
 import { WEIGHTS_VERSION } from "../../lib/search-features.ts";
-import { type EraseMemories, eraseRows } from "../../mixins/erase-memories.ts";
+import { type EraseMemories, eraseRows } from "../memories/erase-rows.ts";
 import { action, idempotent, type ServiceFactory } from "../runtime.ts";
 import { type Placed, renderBrief } from "./brief.ts";
 import { assembleBundle, getBundle, getBundleBrief } from "./bundles.contract.ts";

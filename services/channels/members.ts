@@ -1,8 +1,8 @@
 import type { ActionSchema } from "moleculer";
 import type { Caller } from "../../lib/caller.ts";
 import { invalidValue, notFound } from "../../lib/faults.ts";
-import { raiseRouting } from "../../mixins/routing-change.ts";
 import { isDuplicateKey, type TenantCollection } from "../../storage/collection.ts";
+import { raiseRouting } from "../interests/routing-change.ts";
 import { action, internal } from "../runtime.ts";
 import * as contract from "./channels.contract.ts";
 import { type MemberDoc, memberId } from "./channels.model.ts";

@@ -1,11 +1,11 @@
 import { randomBytes } from "node:crypto";
 import type { ServiceBroker } from "moleculer";
-import type { AgentSettingsCache } from "../../mixins/agent-settings.ts";
 import { metrics } from "../../observability/metrics.ts";
 import { tally } from "../../observability/tally.ts";
 import type { Tracing } from "../../observability/tracing.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
 import type { Store } from "../../storage/connection.ts";
+import type { AgentSettingsCache } from "./agent-settings.ts";
 import { type DeliveryDoc, type Matched, TIMELINE_ENTRIES } from "./deliveries.model.ts";
 import { enrich } from "./enrich.ts";
 import { release } from "./settle.ts";

@@ -1,8 +1,9 @@
 import type { ServiceBroker } from "moleculer";
-import { AgentSettingsCache } from "../../mixins/agent-settings.ts";
+import { DAY_MS } from "../../lib/time.ts";
 import { Loop } from "../../mixins/loop.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
 import type { Runtime } from "../runtime.ts";
+import { AgentSettingsCache } from "./agent-settings.ts";
 import { announceDead } from "./announce.ts";
 import { newClaims } from "./claim.ts";
 import type { DeliveryDoc } from "./deliveries.model.ts";
@@ -11,7 +12,6 @@ import { Receivers } from "./receive.ts";
 import { newReplays } from "./replay.ts";
 import { newSweeps } from "./sweep.ts";
 
-const DAY_MS = 86_400_000;
 /** How late the end of a lease may be noticed when nothing else is wrong. */
 const DUE_MS = 250;
 const RELAY_MS = 1000;

@@ -1,8 +1,8 @@
 import type { AnyBulkWriteOperation } from "mongodb";
-import type { AgentSettingsCache } from "../../mixins/agent-settings.ts";
 import { metrics } from "../../observability/metrics.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
 import type { Store } from "../../storage/connection.ts";
+import type { AgentSettingsCache } from "./agent-settings.ts";
 import { deadUpdate } from "./dead.ts";
 import type { DeliveryDoc } from "./deliveries.model.ts";
 import type { Ready } from "./enqueue.ts";

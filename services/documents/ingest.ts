@@ -1,9 +1,9 @@
 import type { ServiceBroker } from "moleculer";
 import { backOff } from "../../lib/backoff.ts";
 import type { SearchPut } from "../../lib/search-entry.ts";
-import { tellLive } from "../../mixins/live-change.ts";
 import { place, type Queue, type Queued as QueuedRow } from "../../mixins/queue.ts";
 import type { Blobs } from "../../storage/blobs/blobs.ts";
+import { tellLive } from "../live/live-change.ts";
 import type { ChunkDoc, DocumentDoc } from "./documents.model.ts";
 import { dropChunks } from "./erase.ts";
 import type { Parts } from "./parts.ts";

@@ -1,5 +1,5 @@
 import type { ServiceBroker } from "moleculer";
-import { deliveryTo, type Receiver } from "../../mixins/receiver.ts";
+import { deliveryTo, type Receiver } from "../interests/receiver.ts";
 import type { Entry } from "./fan-out-queue.ts";
 
 /** What interests.match gives for one event. */

@@ -1,4 +1,5 @@
 import type { ServiceBroker } from "moleculer";
+import { DAY_MS } from "../../lib/time.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
 import type { Store } from "../../storage/connection.ts";
 import type { EventDoc } from "./events.model.ts";
@@ -12,7 +13,6 @@ interface Parts {
   onGone(event_ids: string[]): void;
 }
 
-const DAY_MS = 86_400_000;
 const BATCH = 200;
 
 /**

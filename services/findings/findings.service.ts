@@ -1,6 +1,6 @@
 import type { ServiceBroker } from "moleculer";
-import { type EraseMemories, eraseRows } from "../../mixins/erase-memories.ts";
 import { Loop } from "../../mixins/loop.ts";
+import { type EraseMemories, eraseRows } from "../memories/erase-rows.ts";
 import { action, idempotent, type ServiceFactory } from "../runtime.ts";
 import { listFindings } from "./findings.contract.ts";
 import { CursorModel, FindingModel } from "./findings.model.ts";

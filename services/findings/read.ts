@@ -1,6 +1,6 @@
 import type { AgentCaller, Call } from "../../lib/caller.ts";
 import { summaryOf } from "../../lib/quoted.ts";
-import { type ReadableMemory, readableMemories, standingMemories } from "../../mixins/readable-memories.ts";
+import { type ReadableMemory, readableMemories, standingMemories } from "../memories/readable.ts";
 import { renderBrief } from "./brief.ts";
 import type { FindingDoc } from "./findings.model.ts";
 import { advance, lastPlace, type Parts } from "./places.ts";

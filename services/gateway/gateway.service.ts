@@ -1,7 +1,7 @@
 import type { Config } from "../../config.ts";
 import type { Operation } from "../../lib/contract.ts";
-import type { LiveChange } from "../../mixins/live-change.ts";
 import { operations } from "../contracts.ts";
+import type { LiveChange } from "../live/live-change.ts";
 import { event, type ServiceFactory } from "../runtime.ts";
 import { CallerCache } from "./authenticate.ts";
 import { cloudEventsReader } from "./cloudevents.ts";

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { UserCaller } from "../../lib/caller.ts";
-import type { LiveChange } from "../../mixins/live-change.ts";
+import type { LiveChange } from "../live/live-change.ts";
 import type { StreamHandler } from "./exchange.ts";
 import { beginEvents, endOf, write } from "./sse.ts";
 

@@ -3,7 +3,7 @@ import type { BundleLeg, BundleLegAnswer } from "../../lib/bundle-leg.ts";
 import { sourceOf } from "../../lib/bundle-leg.ts";
 import { recentShare } from "../../lib/recency.ts";
 import type { SearchEntriesAnswer, SearchEntriesPage } from "../../lib/search-entry.ts";
-import type { EraseMemories } from "../../mixins/erase-memories.ts";
+import type { EraseMemories } from "../memories/erase-rows.ts";
 import { idempotent } from "../runtime.ts";
 import { renderBrief } from "./brief.ts";
 import { findOwn, latestOwn } from "./find.ts";

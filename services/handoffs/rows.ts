@@ -1,7 +1,7 @@
 import type { SearchEntry } from "../../lib/search-entry.ts";
+import { DAY_MS } from "../../lib/time.ts";
 import type { HandoffDoc } from "./handoffs.model.ts";
 
-const DAY_MS = 86_400_000;
 /** api: Handoffs. */
 const TTL_MS = 30 * DAY_MS;
 /** More text than this does not make a handoff easier to find. */

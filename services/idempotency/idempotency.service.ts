@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { Fault } from "../../lib/faults.ts";
 import { newUuid } from "../../lib/ids.ts";
+import { HOUR_MS } from "../../lib/time.ts";
 import { isDuplicateKey } from "../../storage/collection.ts";
 import { idempotent, internal, type ServiceFactory } from "../runtime.ts";
 import { dropAnswers } from "./drop-answers.ts";
@@ -10,7 +11,6 @@ import { sweep } from "./sweep.ts";
 import { Waiters } from "./waiters.ts";
 
 const LEASE_SECONDS = 30;
-const HOUR_MS = 3_600_000;
 /** An hour more than promised, so that clocks need not agree. */
 const KEPT_MS = 25 * HOUR_MS;
 const SECRET_MS = 10 * 60_000;

@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
-
-const DAY_MS = 24 * 60 * 60 * 1000;
+import { DAY_MS } from "../../lib/time.ts";
 
 export function digestOf(body: Uint8Array): string {
   return `sha256:${createHash("sha256").update(body).digest("hex")}`;

@@ -3,7 +3,6 @@ import type { Call } from "../../lib/caller.ts";
 import type { CloudEvent } from "../../lib/cloudevents.ts";
 import { Fault, notFound, ruleBroken } from "../../lib/faults.ts";
 import { newId } from "../../lib/ids.ts";
-import { type RoutingChanged, raiseRouting } from "../../mixins/routing-change.ts";
 import { isDuplicateKey } from "../../storage/collection.ts";
 import { action, idempotent, type Runtime } from "../runtime.ts";
 import { ofAudience } from "./audience.ts";
@@ -12,6 +11,7 @@ import * as contract from "./interests.contract.ts";
 import { conflictKey, type InterestDoc, InterestModel } from "./interests.model.ts";
 import { agentOf } from "./owner.ts";
 import { Routing } from "./routing.ts";
+import { type RoutingChanged, raiseRouting } from "./routing-change.ts";
 import type { MatchedReceiver } from "./routing-table.ts";
 import {
   type CreateParams,

@@ -7,10 +7,10 @@ import {
   unitsSpent,
 } from "../../lib/filter.ts";
 import { reservedPrefix } from "../../lib/platform-types.ts";
-import type { RoutedSubscription } from "../../mixins/routing-change.ts";
 import { added, all, type Few, removed } from "./few.ts";
 import { FilterAccount, FilterAllowance, isCostly } from "./filter-allowance.ts";
 import { GlobEntry, GlobIndex } from "./glob-index.ts";
+import type { RoutedSubscription } from "./routing-change.ts";
 
 /** An interest of an agent or a feed of a channel, as far as matching needs it. */
 export type Subscription = RoutedSubscription;

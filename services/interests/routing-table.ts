@@ -1,9 +1,9 @@
 import type { CloudEvent } from "../../lib/cloudevents.ts";
-import type { RoutingChange } from "../../mixins/routing-change.ts";
 import { metrics } from "../../observability/metrics.ts";
 import type { EnrichmentDepth } from "./interests.contract.ts";
 import { MatchIndex } from "./match-index.ts";
 import { receivers } from "./receivers.ts";
+import type { RoutingChange } from "./routing-change.ts";
 
 /** An agent that gets an event, and why. */
 export interface MatchedReceiver {

@@ -1,8 +1,8 @@
 import type { ServiceBroker } from "moleculer";
-import type { RoutingChange } from "../../mixins/routing-change.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
 import type { InterestDoc } from "./interests.model.ts";
 import type { Subscription } from "./match-index.ts";
+import type { RoutingChange } from "./routing-change.ts";
 import { RoutingTable } from "./routing-table.ts";
 
 const PAGE = 2_000;

@@ -1,9 +1,9 @@
 import type { ParamsOf } from "../../lib/contract.ts";
 import { checkFilter, checkGlob } from "../../lib/subscription.ts";
-import type { RoutingChange } from "../../mixins/routing-change.ts";
 import type { createInterest, updateInterest } from "./interests.contract.ts";
 import type { InterestDoc } from "./interests.model.ts";
 import { interestSubscription } from "./routing.ts";
+import type { RoutingChange } from "./routing-change.ts";
 
 export type CreateParams = ParamsOf<typeof createInterest>;
 export type UpdateParams = ParamsOf<typeof updateInterest>;

@@ -2,6 +2,7 @@ import type { ServiceBroker } from "moleculer";
 import type { Call } from "../../lib/caller.ts";
 import { callerId } from "../../lib/caller.ts";
 import { notFound } from "../../lib/faults.ts";
+import { DAY_MS } from "../../lib/time.ts";
 import { Loop } from "../../mixins/loop.ts";
 import { isDuplicateKey, type TenantCollection } from "../../storage/collection.ts";
 import type { CiteDoc } from "./cites.model.ts";
@@ -9,7 +10,6 @@ import type { MemoryDoc } from "./memories.model.ts";
 import { findReadable, type Parts } from "./parts.ts";
 import { isExpired } from "./rows.ts";
 
-const DAY_MS = 86_400_000;
 /** So long a citation counts. */
 export const CITE_MS = 30 * DAY_MS;
 const BATCH = 100;

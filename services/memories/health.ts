@@ -1,5 +1,6 @@
 import type { ActionSchema } from "moleculer";
 import type { Call } from "../../lib/caller.ts";
+import { DAY_MS } from "../../lib/time.ts";
 import type { Access } from "../../lib/visibility.ts";
 import { visibleTo } from "../../lib/visibility.ts";
 import { callerAccess } from "../../mixins/access.ts";
@@ -9,7 +10,6 @@ import type { Parts } from "./parts.ts";
 import { isExpired } from "./rows.ts";
 import { memoryHealth } from "./usage.contract.ts";
 
-const DAY_MS = 86_400_000;
 const STALE_DAYS = 90;
 const PAGE = 2_000;
 const MOST_PAIRS = 10_000;

@@ -1,6 +1,7 @@
 import type { ServiceBroker } from "moleculer";
 import type { Call } from "../../lib/caller.ts";
 import { isFault } from "../../lib/faults.ts";
+import { DAY_MS } from "../../lib/time.ts";
 import { Type } from "../../lib/type.ts";
 import { compileCheck } from "../../lib/validator.ts";
 import { callerAccess } from "../../mixins/access.ts";
@@ -32,7 +33,6 @@ import { supersede } from "./supersede.ts";
 import { Touches } from "./touches.ts";
 import { type UsageParts, usageActions, usageOf } from "./usage.ts";
 
-const DAY_MS = 86_400_000;
 const SWEEP_MS = 60_000;
 /** Until it is finished nobody sees a memory that was to take another's place, nor, perhaps, the other one. */
 const FINISH_MS = 5_000;

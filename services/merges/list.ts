@@ -1,7 +1,7 @@
 import type { Call } from "../../lib/caller.ts";
 import { isOrgAdmin } from "../../lib/visibility.ts";
-import { readableMemories } from "../../mixins/readable-memories.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
+import { readableMemories } from "../memories/readable.ts";
 import type { MergeStatus } from "./merges.contract.ts";
 import type { MergeDoc } from "./merges.model.ts";
 

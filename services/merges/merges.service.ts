@@ -1,7 +1,7 @@
 import type { ServiceBroker } from "moleculer";
 import { notFound } from "../../lib/faults.ts";
-import { type EraseMemories, eraseRows } from "../../mixins/erase-memories.ts";
 import { Loop } from "../../mixins/loop.ts";
+import { type EraseMemories, eraseRows } from "../memories/erase-rows.ts";
 import { action, idempotent, type ServiceFactory } from "../runtime.ts";
 import { listProposals, visibleOf } from "./list.ts";
 import * as contract from "./merges.contract.ts";

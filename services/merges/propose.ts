@@ -1,8 +1,8 @@
 import type { Call } from "../../lib/caller.ts";
 import { Fault, invalidValue, notFound } from "../../lib/faults.ts";
 import { newUuid } from "../../lib/ids.ts";
-import { isStanding, type ReadableMemory, requireReadable } from "../../mixins/readable-memories.ts";
 import { isDuplicateKey, type TenantCollection } from "../../storage/collection.ts";
+import { isStanding, type ReadableMemory, requireReadable } from "../memories/readable.ts";
 import { type MergeDoc, pairOf } from "./merges.model.ts";
 
 interface Parts {

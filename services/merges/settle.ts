@@ -1,8 +1,8 @@
 import type { Context, ServiceBroker } from "moleculer";
 import type { Call, UserCaller } from "../../lib/caller.ts";
 import { Fault, invalidValue, notFound } from "../../lib/faults.ts";
-import type { ReadableMemory } from "../../mixins/readable-memories.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
+import type { ReadableMemory } from "../memories/readable.ts";
 import type { MergeDoc } from "./merges.model.ts";
 import { requireActive } from "./propose.ts";
 

@@ -1,6 +1,6 @@
 import type { Call } from "../../lib/caller.ts";
-import { type ReadableMemory, requireReadable, standingMemories } from "../../mixins/readable-memories.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
+import { type ReadableMemory, requireReadable, standingMemories } from "../memories/readable.ts";
 import { edgesAt, endsOf, present } from "./edges.ts";
 import type { RelationshipDoc } from "./relationships.model.ts";
 

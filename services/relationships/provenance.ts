@@ -1,7 +1,7 @@
 import type { ActionSchema } from "moleculer";
 import { derivedId } from "../../lib/ids.ts";
-import { type EraseMemories, eraseRows } from "../../mixins/erase-memories.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
+import { type EraseMemories, eraseRows } from "../memories/erase-rows.ts";
 import { idempotent } from "../runtime.ts";
 import { DERIVATION_TYPES, type ProvenanceType } from "./registry.ts";
 import { edgeKey, type RelationshipDoc } from "./relationships.model.ts";

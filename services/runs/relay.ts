@@ -1,6 +1,6 @@
 import type { ServiceBroker } from "moleculer";
-import { tellLive } from "../../mixins/live-change.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
+import { tellLive } from "../live/live-change.ts";
 import { snapshotWrites } from "./evidence.ts";
 import type { KeptRuns } from "./kept-runs.ts";
 import { transitionsIn } from "./outbox.ts";

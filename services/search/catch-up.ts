@@ -1,5 +1,6 @@
 import type { ServiceBroker } from "moleculer";
 import type { SearchEntriesAnswer, SearchEntriesPage, SearchEntry } from "../../lib/search-entry.ts";
+import { DAY_MS } from "../../lib/time.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
 import type { SearchIndex } from "../../storage/search/local-index.ts";
 import { ERASURES_CURSOR, MOST_AWAY_MS } from "../../storage/search/protocol.ts";
@@ -10,7 +11,6 @@ const DOMAINS = ["memories", "documents", "handoffs", "outputs"];
 const PAGE = 200;
 /** A row may be stamped so long before it can be read. */
 const OVERLAP_MS = 5000;
-const DAY_MS = 86_400_000;
 /** Whom erased tenants' notes belong to: they must outlive the tenant. */
 const NO_TENANT = "none";
 

@@ -1,3 +1,5 @@
+import { DAY_MS } from "../../lib/time.ts";
+
 /** A time that a query names: milliseconds since 1970 (UTC), `to` not included. */
 export interface DateRange {
   from: number;
@@ -6,7 +8,6 @@ export interface DateRange {
   yearly: boolean;
 }
 
-const DAY = 86_400_000;
 const MONTHS = "january february march april may june july august september october november december".split(
   " ",
 );
@@ -59,7 +60,7 @@ export function dateRanges(text: string, now: number): DateRange[] {
 export function nearness(time: number, { from, to, yearly }: DateRange): number {
   const at = yearly ? sameYear(time, from) : time;
   if (at >= from && at < to) return 1;
-  const days = (at < from ? (from - at) * 2 : at - to) / DAY;
+  const days = (at < from ? (from - at) * 2 : at - to) / DAY_MS;
   return Math.max(0, 1 - days / 7) * 0.7;
 }
 
@@ -81,7 +82,7 @@ function calendar({ year, month, day }: Groups): DateRange | undefined {
   if (m < 0 || m > 11) return undefined;
   if (day === undefined) return { from: Date.UTC(y, m), to: Date.UTC(y, m + 1), yearly };
   const from = Date.UTC(y, m, Number(day));
-  return new Date(from).getUTCDate() === Number(day) ? { from, to: from + DAY, yearly } : undefined;
+  return new Date(from).getUTCDate() === Number(day) ? { from, to: from + DAY_MS, yearly } : undefined;
 }
 
 function namedMonth({ all }: Groups): DateRange | undefined {

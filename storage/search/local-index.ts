@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { CODE_CACHE } from "../../lib/code-cache.ts";
 import type { SearchEntry, SearchKind } from "../../lib/search-entry.ts";
+import { DAY_MS } from "../../lib/time.ts";
 import { Channel } from "../sqlite/channel.ts";
 import { OnDemand } from "../sqlite/on-demand.ts";
 import { type PackedCandidates, unpackCandidates } from "./candidates.ts";
@@ -34,7 +35,6 @@ type PackedAnswer = LegsAnswer<PackedCandidates>;
 
 /** What is held in memory is let go of after five quiet minutes: there is nothing left then that the thread is for. */
 const IDLE_MS = 330_000;
-const DAY_MS = 86_400_000;
 
 interface Options {
   /** The file is in it. */

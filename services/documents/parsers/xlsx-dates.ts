@@ -1,6 +1,6 @@
+import { DAY_MS } from "../../../lib/time.ts";
 import { readXml } from "./xml.ts";
 
-const DAY_MS = 86_400_000;
 /** Day 0 of the calendar that spreadsheets count in; it holds from March 1900 on. */
 const EPOCH = Date.UTC(1899, 11, 30);
 const LAST_DAY = 2_958_465; // 31 December 9999

@@ -1,5 +1,5 @@
 import type { ServiceBroker } from "moleculer";
-import type { Config } from "../config.ts";
+import type { Config } from "../../config.ts";
 
 /** What decides how deliveries are handed to an agent. */
 interface AgentSettings {

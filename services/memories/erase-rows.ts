@@ -1,5 +1,5 @@
 import type { Filter } from "mongodb";
-import type { TenantCollection, TenantDocument } from "../storage/collection.ts";
+import type { TenantCollection, TenantDocument } from "../../storage/collection.ts";
 
 /** What `memories` asks of every domain that keeps something of memories (services/memories/erase.ts). */
 export interface EraseMemories {

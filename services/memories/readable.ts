@@ -1,5 +1,5 @@
-import { type Call, callerId } from "../lib/caller.ts";
-import { notFound } from "../lib/faults.ts";
+import { type Call, callerId } from "../../lib/caller.ts";
+import { notFound } from "../../lib/faults.ts";
 
 /** What other domains need of a memory, as `memories.readable` gives it. */
 export interface ReadableMemory {
