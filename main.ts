@@ -128,7 +128,12 @@ function stopOnSignals(broker: ServiceBroker, runtime: Runtime, monitor: HttpSer
     stopping = true;
     const begun = performance.now();
     runtime.health.add("node", () => "shutting down");
-    setTimeout(() => process.exit(1), SHUTDOWN_MS).unref();
+    setTimeout(() => {
+      runtime.log.error(
+        `not stopped after ${SHUTDOWN_MS} ms: something does not answer; what was accepted is stored`,
+      );
+      process.exit(1);
+    }, SHUTDOWN_MS).unref();
     // Waiting polls are answered and streams closed before the servers wait for their connections.
     await broker.broadcastLocal("node.stopping");
     // A call that another node never answers must not use up the time. Moleculer waits for calls twice: out, then in.

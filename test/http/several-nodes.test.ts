@@ -95,23 +95,4 @@ const mongo = await startMongo();
     await settle(async () => (await publish("apart")).status < 300);
     expect(await receive(agent, 1)).toMatchObject([{ payload: { id: "apart" } }]);
   });
-
-  test("a gateway stops well while the workers answer nothing", async () => {
-    const alive = nodes.workers.slice(-3);
-    const toAll = (signal: NodeJS.Signals) => {
-      for (const { pid } of alive) process.kill(pid, signal);
-    };
-    toAll("SIGSTOP");
-    try {
-      const hanging = api(other, admin.token)
-        .get("/channels")
-        .catch(() => null);
-      // Besides the request for the measures.
-      await settle(async () => /http_requests_in_flight 2/.test(await other.metrics()));
-      await other.end();
-      await hanging;
-    } finally {
-      toAll("SIGCONT");
-    }
-  });
 });
