@@ -1,7 +1,7 @@
 import { compile as compileProxies } from "proxy-addr";
 
 /** Every setting: its name in the environment, its default and its meaning. The README's table is made from this. */
-type Kind = "text" | "integer" | "boolean" | "url" | "list" | "proxies" | "key";
+type Kind = "text" | "integer" | "boolean" | "url" | "servers" | "list" | "proxies" | "key";
 
 interface Setting<T> {
   kind: Kind;
@@ -10,6 +10,8 @@ interface Setting<T> {
   /** Inclusive bounds of an integer. */
   min?: number;
   max?: number;
+  /** Of `servers`, which may be several with commas between: the form of it all, and how that is told. */
+  form?: { pattern: RegExp; told: string };
   /** The only values allowed. */
   oneOf?: readonly string[];
   /** Its value never appears in a log or an error. */
@@ -19,6 +21,10 @@ interface Setting<T> {
 const text = (fallback: string | null, means: string, more: Partial<Setting<string | null>> = {}) =>
   ({ kind: "text", default: fallback, means, ...more }) as Setting<string | null>;
 const url = (means: string) => ({ kind: "url", default: null, means }) as Setting<string | null>;
+const servers = (pattern: RegExp, told: string, means: string) =>
+  ({ kind: "servers", default: null, form: { pattern, told }, means, secret: true }) as Setting<
+    string | null
+  >;
 const flag = (fallback: boolean, means: string) =>
   ({ kind: "boolean", default: fallback, means }) as Setting<boolean>;
 const list = (fallback: readonly string[], means: string) =>
@@ -49,18 +55,27 @@ export const SETTINGS = {
     oneOf: ["trace", "debug", "info", "warn", "error", "fatal"],
   }) as Setting<string>,
 
-  MONGO_URL: url("MongoDB 7+ or Atlas as the record, in place of the embedded store."),
+  MONGO_URL: servers(
+    /^mongodb(\+srv)?:\/\/[^\s/?]+([/?]\S*)?$/,
+    "mongodb://HOST:PORT,…/DATABASE?… or mongodb+srv://…",
+    "MongoDB 7+ or Atlas as the record, in place of the embedded store; database `afferent` where it names none.",
+  ),
   SEARCH: text(
     "local",
     "What searches: `local`, an index on every node that runs `search`; `atlas`, one index for all by the Atlas Search of `MONGO_URL` (docs/atlas.md).",
     { oneOf: ["local", "atlas"] },
   ) as Setting<string>,
-  NATS_URL: url(
+  NATS_URL: servers(
+    /^(nats|tls):\/\/[^\s,]+(,(nats|tls):\/\/[^\s,]+)*$/,
+    "nats://HOST:PORT, several with commas between",
     "NATS that nodes meet over (its server with `max_payload: 12MB`); without it all services run in this process.",
   ),
-  REDIS_URL: url(
-    "Redis that limits are counted in for all nodes together; without it, or while it is lost, each node counts alone.",
-  ),
+  REDIS_URL: {
+    ...url(
+      "Redis that limits are counted in for all nodes together; without it, or while it is lost, each node counts alone.",
+    ),
+    secret: true,
+  },
   SECRET_KEY: {
     kind: "key",
     default: null,
@@ -110,7 +125,7 @@ export const SETTINGS = {
     1,
     1e6,
   ),
-  EVENT_MAX_BYTES: integer(1_048_576, "Largest event in bytes.", 1024, 16_777_216),
+  EVENT_MAX_BYTES: integer(1_048_576, "Largest event in bytes.", 1024, 4_194_304),
   DOCUMENT_MAX_BYTES: integer(52_428_800, "Largest uploaded document in bytes.", 1024, 104_857_600),
 
   OUTPUT_BODY_MAX: integer(0, "Largest body of a saved output in bytes; 0 is no limit.", 0, 1e15),
@@ -233,6 +248,8 @@ function readSetting(name: string, setting: Setting<unknown>, given: string | un
       return { true: true, "1": true, false: false, "0": false }[given] ?? fail("true or false");
     case "url":
       return URL.canParse(given) ? given : fail("a URL");
+    case "servers":
+      return setting.form?.pattern.test(given) ? given : fail(setting.form?.told as string);
     case "list":
       return readList(given);
     case "proxies":

@@ -1,6 +1,7 @@
 import type { Collection } from "mongodb";
 import mongoose, { type Connection, type Schema } from "mongoose";
 import { TenantCollection, type TenantDocument } from "./collection.ts";
+import { mongoOptions } from "./mongo-options.ts";
 import type { EmbeddedClient } from "./sqlite/client.ts";
 import { embeddedDriver } from "./sqlite/driver.ts";
 
@@ -73,15 +74,14 @@ async function openEmbedded(dataDir: string): Promise<Store> {
 }
 
 const CLOCK_REFRESH_MS = 60_000;
-/** While no server can be written to, callers are told so after this time and come again. */
-const SERVER_SELECTION_MS = 5000;
 
 async function openMongo(url: string): Promise<Store> {
-  const options = {
-    writeConcern: { w: "majority", journal: true },
-    serverSelectionTimeoutMS: SERVER_SELECTION_MS,
-  } as const;
-  const connection = await connect(new mongoose.Mongoose(), url, options, "MONGO_URL cannot be used: ");
+  const connection = await connect(
+    new mongoose.Mongoose(),
+    url,
+    mongoOptions(url),
+    "MONGO_URL cannot be used: ",
+  );
   let offset = await clockOffset(connection);
   const refresh = setInterval(async () => {
     // a missed refresh leaves the offset of a minute ago, which is good enough until the next

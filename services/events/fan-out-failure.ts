@@ -1,6 +1,7 @@
 import { FAULTS, isFault } from "../../lib/faults.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
 import type { Store } from "../../storage/connection.ts";
+import { isStoreLost } from "../../storage/store-lost.ts";
 import { type EventDoc, fanoutKey } from "./events.model.ts";
 import type { Entry } from "./fan-out-queue.ts";
 
@@ -17,13 +18,11 @@ export function retryDelay(failures: number): number | null {
   return seconds === undefined ? null : seconds * 1000;
 }
 
-const STORE_TROUBLE = /^Mongo(Network|ServerSelection|Topology|Pool|NotConnected|WriteConcern)|SQLITE/;
-
 /** Whether an error says that something all events need is missing, and nothing about the event itself. */
 export function isSystemic(err: unknown): boolean {
   if (isFault(err)) return FAULTS[err.type as keyof typeof FAULTS].retryable && err.type !== "internal_error";
-  const { retryable, name, code } = err as { retryable?: boolean; name?: string; code?: unknown };
-  return retryable === true || STORE_TROUBLE.test(`${name} ${code}`);
+  const { retryable, code } = err as { retryable?: boolean; code?: unknown };
+  return retryable === true || isStoreLost(err) || String(code).includes("SQLITE");
 }
 
 /** Notes a failure of the event itself, and when it is to be tried again. */

@@ -1,5 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { FAULTS, Fault, isFault } from "../../lib/faults.ts";
+import { isStoreLost } from "../../storage/store-lost.ts";
 import type { Allowance } from "./limits.ts";
 
 /** An answer before it is sent: what idempotency keeps and replays. */
@@ -88,14 +89,13 @@ export function errorAnswer(err: unknown, request_id: string): Answer {
 interface MoleculerLike {
   type?: string;
   name?: string;
-  code?: unknown;
   data?: unknown;
 }
 
 /** The fault a caller is shown for any error: Moleculer's own are translated, unknown ones are hidden. */
 export function toFault(err: unknown): Fault {
   if (isFault(err)) return err;
-  const { type, name = "", code, data } = (err ?? {}) as MoleculerLike;
+  const { type, name = "", data } = (err ?? {}) as MoleculerLike;
   if (type === "VALIDATION_ERROR" && Array.isArray(data)) {
     const [first] = data as {
       message: string;
@@ -106,7 +106,7 @@ export function toFault(err: unknown): Fault {
   }
   if (NOT_THERE.has(name)) return unavailable("The service is not ready; try again.");
   if (BUSY.has(name)) return unavailable("The service is busy; try again.");
-  if (isStoreLost(name, code)) return unavailable("The record cannot be reached; try again.");
+  if (isStoreLost(err)) return unavailable("The record cannot be reached; try again.");
   return new Fault("internal_error", "Something failed here; the request can be sent again.");
 }
 
@@ -117,16 +117,6 @@ const NOT_THERE = new Set([
   "ServiceNotAvailableError",
 ]);
 const BUSY = new Set(["QueueIsFullError"]);
-/** MongoDB's driver has no connection, or lost it in the middle. */
-const STORE_LOST = /^Mongo(Network|ServerSelection|PoolCleared|NotConnected|TopologyClosed|WriteConcern)/;
-/** MongoDB's codes for a server that is not, or no longer, the primary, and for a majority that did not answer. */
-const NO_PRIMARY = new Set<unknown>([64, 91, 189, 10107, 11600, 11602, 13435, 13436]);
-
-function isStoreLost(name: string, code: unknown): boolean {
-  // A bulk write hides why it failed; without a code it was not the server that said no.
-  if (name === "MongoBulkWriteError" && code === undefined) return true;
-  return STORE_LOST.test(name) || (name.startsWith("Mongo") && NO_PRIMARY.has(code));
-}
 
 function unavailable(message: string): Fault {
   return new Fault("service_unavailable", message, { retry_after_seconds: 1 });

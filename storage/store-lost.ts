@@ -1,0 +1,24 @@
+/** MongoDB's driver has no connection, waits for one in vain, or lost it in the middle. */
+const NAMES =
+  /^Mongo(Network|ServerSelection|ServerClosed|PoolCleared|PoolClosed|WaitQueueTimeout|NotConnected|Topology|ClientClosed|StalePrimary|WriteConcern|OperationTimeout)/;
+
+/**
+ * Codes of MongoDB's server: it is not, or no longer, the primary; it is going down or cannot reach the others; a
+ * majority did not answer in time; it has no room, of disk or of quota.
+ */
+const CODES = new Set<unknown>([
+  ...[6, 7, 89, 91, 189, 9001, 10058, 10107, 11600, 11602, 13435, 13436],
+  ...[50, 64, 133, 202, 262, 384, 462],
+  ...[8000, 14031],
+]);
+
+/**
+ * Whether an error says that the record cannot be reached or written now, and nothing about what was asked of it. Errors
+ * of other nodes count too: they keep their names and codes on the way.
+ */
+export function isStoreLost(err: unknown): boolean {
+  const { name = "", code } = (err ?? {}) as { name?: string; code?: unknown };
+  // A bulk write hides why it failed; without a code it was not the server that said no.
+  if (name === "MongoBulkWriteError" && code === undefined) return true;
+  return NAMES.test(name) || (name.startsWith("Mongo") && CODES.has(code));
+}
