@@ -107,6 +107,20 @@ export class TenantCollection<T extends TenantDocument> {
   bulk(operations: AnyBulkWriteOperation<T>[]) {
     return this.system.bulkWrite(operations, { ordered: false });
   }
+
+  /**
+   * Sets fields of rows that may not be there yet. Of two that make the same row at once MongoDB refuses one: that one is
+   * tried again, and finds the row. Throws the duplicate-key error when its filter still does not fit the row that is there.
+   */
+  async upsert(changes: { filter: Filter<T>; update: UpdateFilter<T> }[]): Promise<void> {
+    const operations = changes.map((updateOne) => ({ updateOne: { ...updateOne, upsert: true } }));
+    if (operations.length === 0) return;
+    try {
+      await this.bulk(operations);
+    } catch (err) {
+      await this.bulk(takenRows(err).map(({ index }) => operations[index] as AnyBulkWriteOperation<T>));
+    }
+  }
 }
 
 function scoped<T>(tenant_id: string, filter: object): Filter<T> {
@@ -118,6 +132,13 @@ const DUPLICATE_KEY = 11000;
 /** Whether a write failed because its key is taken: the only driver error the services tell apart. */
 export function isDuplicateKey(err: unknown): boolean {
   return err instanceof Error && "code" in err && err.code === DUPLICATE_KEY;
+}
+
+/** Which of an upsert's rows were refused, where the only reason was that their keys are taken; else throws the error. */
+export function takenRows(err: unknown): WriteError[] {
+  const refused = err instanceof MongoBulkWriteError ? [err.writeErrors].flat() : [];
+  if (refused.length === 0 || refused.some(({ code }) => code !== DUPLICATE_KEY)) throw err;
+  return refused;
 }
 
 /**

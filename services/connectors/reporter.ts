@@ -73,7 +73,7 @@ export class Reporter {
     const row = { connector_id, state, last_error, last_error_at, lag, seen_at };
     const filter = { _id: this.#rowOf(connector_id), tenant_id };
     await Promise.all([
-      this.#parts.nodes.bulk([{ updateOne: { filter, update: { $set: row }, upsert: true } }]),
+      this.#parts.nodes.upsert([{ filter, update: { $set: row } }]),
       this.#writeCounts(this.#consumer.countsSince()),
     ]);
     this.#parts.tell(tenant_id);

@@ -40,11 +40,8 @@ export async function listDead(
   const { tenant_id } = caller;
   const agent_id = visibleAgent(caller);
   const field = agent_id ? "dlq_agent_key" : "dlq_key";
-  const found = await deliveries.find(tenant_id, pageOf(field, agent_id ?? tenant_id, after) as never, {
-    sort: { [field]: -1, _id: -1 },
-    limit: limit + 1,
-    projection: { timeline: 0 },
-  });
+  const rows = pageOf(field, agent_id ?? tenant_id, after);
+  const found = await latest(deliveries, tenant_id, { field, rows, limit: limit + 1 });
   const items: object[] = [];
   let bytes = 0;
   const page = found.slice(0, limit);
@@ -62,12 +59,31 @@ export async function listDead(
   return { items, count: items.length, next_cursor };
 }
 
+interface Wanted {
+  field: "dlq_agent_key" | "dlq_key";
+  rows: object;
+  limit: number;
+}
+
+/**
+ * The latest rows, those of one key by their ids. First where the page ends, which the index tells: it has no ids, so
+ * MongoDB would sort all that there are for every page.
+ */
+async function latest(deliveries: Deliveries, tenant_id: string, { field, rows, limit }: Wanted) {
+  const ends = { sort: { [field]: -1 }, limit, projection: { [field]: 1 } } as const;
+  const last = (await deliveries.find(tenant_id, rows as never, ends)).at(-1);
+  if (!last) return [];
+  const page = { $and: [rows, { [field]: { $gte: last[field] } }] };
+  const order = { sort: { [field]: -1, _id: -1 }, limit, projection: { timeline: 0 } } as const;
+  return deliveries.find(tenant_id, page as never, order);
+}
+
 function positionOf({ dead_lettered_at, _id }: DeliveryDoc): Position {
   return { at: dead_lettered_at as Date, id: _id };
 }
 
 /** The rows of an owner's keys from a position on; two that died in the same millisecond are told apart by their id. */
-function pageOf(field: "dlq_agent_key" | "dlq_key", owner: string, after: Position | undefined): object {
+function pageOf(field: Wanted["field"], owner: string, after: Position | undefined): object {
   if (!after) return { [field]: { $gt: `${owner} `, $lt: `${owner} ~` } };
   const key = `${owner} ${after.at.toISOString()}`;
   return {
@@ -91,13 +107,18 @@ export async function loadEnvelopes(
   return new Map(events.map(({ event_id, envelope }) => [event_id, envelope]));
 }
 
+/** What came and could not be mapped. */
+export function payloadOf({ payload_json }: Pick<DeliveryDoc, "payload_json">): unknown {
+  return payload_json === undefined ? undefined : JSON.parse(payload_json);
+}
+
 function present(doc: DeliveryDoc, envelope: string | undefined) {
   const event = envelope === undefined ? undefined : JSON.parse(envelope);
   return {
     id: doc._id,
     event_id: doc.event_id,
     agent_id: doc.agent_id,
-    payload: event ?? doc.payload ?? null,
+    payload: event ?? payloadOf(doc) ?? null,
     attempt_count: doc.attempt_count,
     dlq_reason: doc.dlq_reason as string,
     created_at: doc.created_at.toISOString(),
@@ -114,8 +135,8 @@ export async function discardDead(
   at: Date,
 ): Promise<void> {
   const { tenant_id } = caller;
-  const { event_id } = await findDead(deliveries, caller, id);
-  const guard = { _id: id, state: "dead" as const };
+  const { event_id, agent_id } = await findDead(deliveries, caller, id);
+  const guard = { _id: id, agent_id, state: "dead" as const };
   if (event_id === null) {
     await deliveries.delete(tenant_id, guard);
     return;
@@ -155,7 +176,7 @@ export async function insertUnmappable(deliveries: Deliveries, what: Unmappable,
     enrichment_depth: "none",
     timeline: [{ at, what: "dead", reason }],
     ...deadFields({ tenant_id, agent_id: null, at, reason }),
-    payload,
+    payload_json: JSON.stringify(payload),
     source,
     ...(origin && { origin }),
   });

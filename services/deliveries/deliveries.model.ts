@@ -80,8 +80,9 @@ export interface DeliveryDoc extends TenantDocument {
   announce_at?: Date;
   /** Outbox: a replay was asked for and is still to be carried out. */
   replay_at?: Date;
-  /** Of what never was an event: what came, and from where. */
-  payload?: unknown;
+  /** Of what never was an event: what came, as JSON (what senders name their keys must not mean anything to a store). */
+  payload_json?: string;
+  /** And from where. */
   source?: string;
   origin?: Origin;
 
@@ -112,7 +113,7 @@ const schema = new Schema<DeliveryDoc>(
     dlq_reason_key: String,
     announce_at: Date,
     replay_at: Date,
-    payload: Schema.Types.Mixed,
+    payload_json: String,
     source: String,
     origin: Schema.Types.Mixed,
     retire_at: Date,

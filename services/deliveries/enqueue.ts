@@ -147,6 +147,7 @@ async function revive(
         filter: {
           _id: deliveryId(event_id, agent_id),
           tenant_id,
+          agent_id,
           state: "dead",
           replay_at: { $exists: true },
         },

@@ -3,6 +3,7 @@ import type { CloudEvent } from "../../lib/cloudevents.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
 import type { BatchAnswer } from "../events/publish-answers.ts";
 import { reasonKey } from "./dead.ts";
+import { payloadOf } from "./dead-letters.ts";
 import type { DeliveryDoc } from "./deliveries.model.ts";
 
 /** What mapping a dead letter anew came to; the error is a whole reason. */
@@ -18,10 +19,10 @@ export function isUnmapped(doc: DeliveryDoc): doc is Unmapped {
 /** Maps what came by the registration's mapping as it is now. */
 export function mapAgain(broker: ServiceBroker, doc: Unmapped): Promise<MappedAgain> {
   const { inlet, ...origin } = doc.origin;
-  const { tenant_id, payload, created_at } = doc;
+  const { tenant_id, created_at } = doc;
   return broker.call(`${inlet}.map_again`, {
     ...origin,
-    ...{ tenant_id, payload, received_at: created_at.getTime() },
+    ...{ tenant_id, payload: payloadOf(doc), received_at: created_at.getTime() },
   });
 }
 
@@ -36,8 +37,8 @@ export async function publishAgain(
   deliveries: TenantCollection<DeliveryDoc>,
   doc: Unmapped,
 ): Promise<void> {
-  const { _id, tenant_id } = doc;
-  const guard = { _id, state: "dead" as const };
+  const { _id, tenant_id, agent_id } = doc;
+  const guard = { _id, agent_id, state: "dead" as const };
   const error = await publish(broker, doc);
   if (error === null) {
     await deliveries.delete(tenant_id, guard);

@@ -36,7 +36,8 @@ export function newReplays({ broker, store, deliveries, announceReady }: Parts) 
     const doc = await findDead(deliveries, caller, id);
     const wanted = doc.event_id === null ? await receiversOfUnmapped(doc) : () => receiversOf(doc);
     if (dry_run) return { id, status: "dry_run", receivers: await wanted() };
-    await deliveries.update(caller.tenant_id, { _id: id, state: "dead" }, { $set: { replay_at: now() } });
+    const guard = { _id: id, agent_id: doc.agent_id, state: "dead" } as const;
+    await deliveries.update(caller.tenant_id, guard, { $set: { replay_at: now() } });
     return { id, status: "accepted" };
   }
 
@@ -167,11 +168,11 @@ function noEvent(rule: string, message: string): Fault {
 
 const NOTE = "; replay: ";
 
-function notReplayed({ _id, tenant_id, dlq_reason }: DeliveryDoc, kept: boolean) {
+function notReplayed({ _id, tenant_id, agent_id, dlq_reason }: DeliveryDoc, kept: boolean) {
   const why = kept ? "its recipient no longer matches" : "the event is no longer kept";
   const reason = (dlq_reason as string).split(NOTE)[0] + NOTE + why;
   return {
-    filter: { _id, tenant_id, state: "dead" as const },
+    filter: { _id, tenant_id, agent_id, state: "dead" as const },
     update: {
       $set: { dlq_reason: reason, dlq_reason_key: reasonKey(tenant_id, reason) },
       $unset: { replay_at: 1 } as const,

@@ -78,7 +78,7 @@ export async function giveBack(
   const toRetry: AnyBulkWriteOperation<DeliveryDoc>[] = [];
   for (const { _id, attempt_count, lease } of held) {
     // Only this lease: the row may be settled and handed out again before the write comes.
-    const filter = { _id, tenant_id, state: "leased" as const, lease };
+    const filter = { _id, tenant_id, agent_id, state: "leased" as const, lease };
     const why = reason(_id);
     if (attempt_count >= retry_budget) {
       const update = deadUpdate({

@@ -82,7 +82,8 @@ export function eventsService(runtime: Runtime): ServiceSchema {
 
       retry: action(retryEvent, async ({ params: { event_id }, meta: { caller } }) => {
         const { tenant_id } = caller;
-        const retried = await events.update(
+        // Not `update`, which on a sharded collection takes more than the id.
+        const retried = await events.updateMany(
           tenant_id,
           { _id: event_id, parked_at: { $exists: true } } as never,
           {

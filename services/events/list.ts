@@ -1,5 +1,6 @@
 import type { ServiceBroker } from "moleculer";
 import { type Caller, callerId, hasScope, isAdmin } from "../../lib/caller.ts";
+import { literal } from "../../lib/containing.ts";
 import { Fault, invalidCursor, invalidValue } from "../../lib/faults.ts";
 import { compileGlob, type Glob, globError } from "../../lib/glob.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
@@ -112,7 +113,7 @@ function likely({ source, prefix }: Glob): object | null {
   const [start = ""] = /^[ -~]*/.exec(prefix) ?? [];
   if (start) return { $gte: start, $lt: start.slice(0, -1) + after(start.slice(-1)) };
   const [longest = ""] = source.split(WILDCARD).sort((a, b) => b.length - a.length);
-  return longest ? { $regex: longest.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&") } : null;
+  return longest ? { $regex: literal(longest) } : null;
 }
 
 const after = (character: string) => String.fromCharCode(character.charCodeAt(0) + 1);

@@ -86,10 +86,11 @@ export class Indexing {
     for await (const texts of this.#pagesOf(doc)) {
       if (!(await outputs.findOne(tenant_id, { _id, queue: doc.queue }))) return false;
       const rows = texts.map((text) => toChunk(doc, text, count++, changed_at));
-      await chunks.bulk(
-        rows.map(({ _id: id, tenant_id: _, ...$set }) => ({
-          updateOne: { filter: { _id: id, tenant_id }, update: { $set }, upsert: true },
-        })) as never,
+      await chunks.upsert(
+        rows.map(({ _id: id, tenant_id: _, output_id, ...$set }) => ({
+          filter: { _id: id, tenant_id, output_id },
+          update: { $set },
+        })),
       );
       const put: SearchPut = { tenant_id, entries: rows.map(toEntry) };
       await this.#broker.call("search.put", put);

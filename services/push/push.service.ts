@@ -47,9 +47,7 @@ export const pushService: ServiceFactory = ({ store, config }) => {
       next_probe_at: new Date(next_probe_at),
       last_error,
     };
-    await endpoints.bulk([
-      { updateOne: { filter: { _id: agent_id, tenant_id }, update: { $set: row }, upsert: true } },
-    ]);
+    await endpoints.upsert([{ filter: { _id: agent_id, tenant_id }, update: { $set: row } }]);
   }
 
   async function loadBreaker({ tenant_id, agent_id, endpoint }: Target): Promise<OpenBreaker | null> {

@@ -30,14 +30,11 @@ export class EmbeddingStore {
   async save(model: string, rows: readonly VectorRow[]): Promise<void> {
     if (rows.length === 0) return;
     const created_at = new Date(this.#now());
-    await this.#embeddings.bulk(
+    await this.#embeddings.upsert(
       rows.map(({ tenant_id, kind, id, hash, vector }) => ({
-        updateOne: {
-          filter: { _id: embeddingId(kind, id), tenant_id },
-          update: { $set: { kind, model, hash, vector: binaryOf(vector), created_at } },
-          upsert: true,
-        },
-      })) as never,
+        filter: { _id: embeddingId(kind, id), tenant_id },
+        update: { $set: { kind, model, hash, vector: binaryOf(vector), created_at } },
+      })),
     );
   }
 

@@ -23,6 +23,8 @@ schema.index({ tenant_id: 1, hash: 1 });
 schema.index({ touched_at: 1, _id: 1 });
 
 const BATCH = 500;
+/** Each is a write that a majority has to have before the next: fewer and larger than MongoDB's own 255 KB. */
+const CHUNK_BYTES = 1_048_576;
 
 /** Blobs in GridFS. Two puts of the same bytes at once may leave them there twice: both are kept, or neither. */
 export class GridFsBlobs implements Blobs {
@@ -35,6 +37,7 @@ export class GridFsBlobs implements Blobs {
     const writeConcern = { w: "majority", journal: true } as const;
     this.#bucket = new GridFSBucket(store.connection.db as unknown as Db, {
       bucketName: "blobs",
+      chunkSizeBytes: CHUNK_BYTES,
       writeConcern,
     });
     this.#now = store.now;
@@ -118,8 +121,10 @@ export class GridFsBlobs implements Blobs {
   }
 
   async #touch(tenant_id: string, hash: string): Promise<boolean> {
+    const row = await this.#rows.findOne(tenant_id, { hash }, { projection: { _id: 1 } });
     const $set = { touched_at: new Date(this.#now()) };
-    return (await this.#rows.update(tenant_id, { hash }, { $set })) !== null;
+    // By its id, which a sharded collection asks for in what changes one row.
+    return row !== null && (await this.#rows.update(tenant_id, { _id: row._id, hash }, { $set })) !== null;
   }
 
   /** The file is whole: it can be found from now on, unless its tenant was erased meanwhile. */

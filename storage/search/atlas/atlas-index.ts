@@ -166,7 +166,7 @@ export class AtlasIndex implements SearchIndex {
 
   async setCursor(name: string, value: string): Promise<void> {
     const filter = { _id: name, tenant_id: NO_TENANT };
-    await this.#state.bulk([{ updateOne: { filter, update: { $set: { value } }, upsert: true } }] as never);
+    await this.#state.upsert([{ filter, update: { $set: { value } } }] as never);
   }
 
   async close(): Promise<void> {}

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import { Schema } from "mongoose";
+import { containing } from "../../../lib/containing.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Workbench } from "../store.ts";
 
@@ -34,6 +35,44 @@ export function modelTests(bench: Workbench): void {
         at: new Date(1),
       });
       expect([...(await bench.store().collections()).keys()]).toContain("model_rows");
+    });
+
+    test("are upserted, also by many at once", async () => {
+      const rows = bench.store().collection(declare("upserted_rows"));
+      await bench.store().ready();
+      const change = (_id: string, name: string) => ({
+        filter: { _id, tenant_id: "a" },
+        update: { $set: { name } },
+      });
+      await Promise.all(
+        Array.from({ length: 50 }, () => rows.upsert([change("1", "x"), change("2", "y"), change("3", "z")])),
+      );
+      expect(await rows.find("a", {}, { sort: { _id: 1 } })).toEqual([
+        { _id: "1", tenant_id: "a", name: "x" },
+        { _id: "2", tenant_id: "a", name: "y" },
+        { _id: "3", tenant_id: "a", name: "z" },
+      ]);
+      await rows.upsert([]);
+      // Another tenant's row, and a name that another row has.
+      const refused = { code: 11000 };
+      const other = { filter: { _id: "1", tenant_id: "b" }, update: { $set: { name: "x" } } };
+      await expect(rows.upsert([change("4", "w"), other])).rejects.toMatchObject(refused);
+      await expect(rows.upsert([change("5", "x")])).rejects.toMatchObject(refused);
+      expect(await rows.count("a", { name: "w" })).toBe(1);
+    });
+
+    test("find a text anywhere in another, whatever signs it has", async () => {
+      const rows = bench.store().collection(declare("texts"));
+      const name = "before [a\0B]? (1+1) $5 \\d. after";
+      await rows.insertMany([
+        { _id: "1", tenant_id: "a", name },
+        { _id: "2", tenant_id: "a", name: "x00 aB" },
+      ]);
+      const found = async (text: string) =>
+        (await rows.find("a", { name: containing(text) })).map(({ _id }) => _id);
+      expect(await found("[A\0b]? (1+1) $5 \\D.")).toEqual(["1"]);
+      expect(await found("\0")).toEqual(["1"]);
+      expect(await found("x00")).toEqual(["2"]);
     });
 
     test("work as mongoose's models do", async () => {

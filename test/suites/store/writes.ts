@@ -39,6 +39,31 @@ export function writeTests(bench: Workbench): void {
       });
     });
 
+    test("keeps what is undefined as null", async () => {
+      const things = await bench.collection([{ _id: 1, a: undefined, b: { c: undefined }, d: [undefined] }]);
+      expect(await things.findOne({ a: undefined })).toEqual({ _id: 1, a: null, b: { c: null }, d: [null] });
+      await things.updateOne({ _id: 1 }, { $set: { a: 1, d: undefined } });
+      await things.updateOne({ _id: 1 }, { $set: { a: undefined } });
+      expect(await things.findOne({ _id: 1 })).toEqual({ _id: 1, a: null, b: { c: null }, d: null });
+    });
+
+    test("keeps numbers and times as they are", async () => {
+      const given = {
+        _id: 1,
+        most: Number.MAX_SAFE_INTEGER,
+        least: -(2 ** 53),
+        part: 0.1,
+        zero: -0,
+        none: NaN,
+      };
+      const at = new Date("2026-01-31T09:30:00.001Z");
+      const things = await bench.collection([{ ...given, at, early: new Date(-1), huge: 2 ** 31 }]);
+      const kept = await things.findOne({ _id: 1 });
+      expect(kept).toMatchObject({ ...given, at, early: new Date(-1), huge: 2 ** 31 });
+      await things.updateOne({ _id: 1 }, { $inc: { huge: 2 ** 31 } });
+      expect(await things.findOne({ huge: 2 ** 32 })).toMatchObject({ _id: 1 });
+    });
+
     bench.it("refuses an array as _id", async () => {
       const things = await bench.collection();
       await expect(things.insertOne({ _id: [1] })).rejects.toThrow("array");
