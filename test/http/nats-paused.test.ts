@@ -1,4 +1,4 @@
-/** @needs mongodb, nats: what holds on every node while NATS passes nothing on, because the record says so. */
+/** @needs mongodb, nats: what holds on every node while NATS is stuck or gone, because the record says so. */
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { cloudEvent, firstAgent, newAgent, receive, type TestAgent } from "../support/agents.ts";
 import { type Answer, api } from "../support/http.ts";
@@ -10,7 +10,7 @@ import { ok } from "../support/tenancy.ts";
 
 const mongo = await startMongo();
 
-("url" in mongo ? describe : describe.skip)("while NATS is paused", () => {
+("url" in mongo ? describe : describe.skip)("without NATS", () => {
   let nodes: Nodes;
   let one: TestServer;
   let other: TestServer;
@@ -70,14 +70,20 @@ const mongo = await startMongo();
     }
   });
 
-  test("a revoked key is refused on every node", async () => {
+  /** Ways to have none, and to have it back. */
+  const without = {
+    paused: { begin: () => nodes.nats.pause(), end: () => nodes.nats.resume() },
+    killed: { begin: () => nodes.nats.kill(), end: () => nodes.nats.start() },
+  };
+
+  test.each(["paused", "killed"] as const)("%s: a revoked key is refused on every node", async (way) => {
     const agent = await settle(() => newAgent(nodes.gateway, admin));
     const everywhere = [nodes.gateway, one, other].map((server) => at(server, agent));
     const statuses = () => Promise.all(everywhere.map(async (there) => (await there.get("/auth/me")).status));
     await settle(async () => (await statuses()).every((status) => status === 200));
     const { keys } = ok(await admin.get(`/agents/${agent.id}/keys`));
 
-    nodes.nats.pause();
+    await without[way].begin();
     try {
       const revoked = await accepted(() => at(one, admin).del(`/agents/${agent.id}/keys/${keys[0].id}`));
       expect([204, 404]).toContain(revoked.status);
@@ -88,7 +94,7 @@ const mongo = await startMongo();
       };
       await settle(refused, { what: "every node to refuse the token" });
     } finally {
-      nodes.nats.resume();
+      await without[way].end();
     }
   });
 });

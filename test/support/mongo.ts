@@ -6,7 +6,9 @@ import { join } from "node:path";
 import { MongoClient } from "mongodb";
 import { startChild } from "./child.ts";
 import { JarsUnavailable, mongoClassPath } from "./jars.ts";
+import { fetchMongod } from "./mongod.ts";
 import { hasJavaCompiler, onPath } from "./needs.ts";
+import { settle } from "./settle.ts";
 
 export interface TestMongo {
   /** Connection string with a database of its own, empty. */
@@ -18,8 +20,8 @@ export interface TestMongo {
 }
 
 /**
- * A MongoDB to test against: the one in `MONGO_URL`, else a mongod from PATH, else mongo-java-server, an
- * in-memory stand-in that speaks MongoDB's wire protocol (MongoDB 5.0 without transactions, partial indexes,
+ * A MongoDB to test against: the one in `MONGO_URL`, else a mongod from PATH, else one that is downloaded where that can
+ * be done (mongod.ts), else mongo-java-server, an in-memory stand-in that speaks MongoDB's wire protocol (MongoDB 5.0 without transactions, partial indexes,
  * TTL expiry, collation and pipeline updates; duplicate key errors carry no keyPattern).
  *
  * @returns `{skipped}` with the reason where none of these can be had.
@@ -27,9 +29,11 @@ export interface TestMongo {
 export async function startMongo(): Promise<TestMongo | { skipped: string }> {
   const given = process.env.MONGO_URL;
   if (given) return useGiven(given);
-  if (onPath("mongod")) return startMongod();
+  if (onPath("mongod")) return startMongod("mongod");
+  const fetched = await fetchMongod();
+  if ("path" in fetched) return startMongod(fetched.path);
   if (!(await hasJavaCompiler()))
-    return { skipped: "mongodb: no MONGO_URL, no mongod and no JDK 17+ on PATH" };
+    return { skipped: `mongodb: no MONGO_URL, no mongod (${fetched.why}) and no JDK 17+ on PATH` };
   try {
     return await startStandIn(await mongoClassPath());
   } catch (error) {
@@ -43,28 +47,43 @@ function freshName(): string {
 }
 
 function useGiven(given: string): TestMongo {
-  const url = new URL(given);
-  url.pathname = `/${freshName()}`;
+  // By hand: no URL has several hosts, as the address of a replica set does.
+  const url = given.replace(/^([^:]+:\/\/[^/?]+)(\/[^?]*)?/, `$1/${freshName()}`);
   const stop = async () => {
-    const client = new MongoClient(url.href);
+    const client = new MongoClient(url);
     await client.db().dropDatabase();
     await client.close();
   };
-  return { url: url.href, kind: "MONGO_URL", pid: null, stop };
+  return { url, kind: "MONGO_URL", pid: null, stop };
 }
 
-async function startMongod(): Promise<TestMongo> {
+/** A replica set of one, as what the service is used with is a replica set. */
+async function startMongod(command: string): Promise<TestMongo> {
   const directory = await mkdtemp(join(tmpdir(), "afferent-mongod-"));
   const port = await freePort();
   const settings = ["--bind_ip", "127.0.0.1", "--port", String(port), "--dbpath", directory];
-  const mongod = await startChild("mongod", settings);
+  const mongod = await startChild(command, [...settings, "--replSet", REPLICA_SET]);
   await mongod.find(/Waiting for connections/i);
+  await initiate(port);
   const stop = async () => {
     await mongod.end("SIGTERM");
     await rm(directory, { recursive: true, force: true });
   };
   const url = `mongodb://127.0.0.1:${port}/${freshName()}?directConnection=true`;
   return { url, kind: "mongod", pid: mongod.pid, stop };
+}
+
+const REPLICA_SET = "afferent";
+
+async function initiate(port: number): Promise<void> {
+  const client = new MongoClient(`mongodb://127.0.0.1:${port}/?directConnection=true`);
+  const admin = client.db("admin");
+  const members = [{ _id: 0, host: `127.0.0.1:${port}` }];
+  await admin.command({ replSetInitiate: { _id: REPLICA_SET, members } });
+  await settle(async () => (await admin.command({ hello: 1 })).isWritablePrimary === true, {
+    what: "the replica set to have its primary",
+  });
+  await client.close();
 }
 
 async function startStandIn(classPath: string): Promise<TestMongo> {

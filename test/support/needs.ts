@@ -3,12 +3,13 @@ import { accessSync, constants, existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 import { JarsUnavailable, mongoClassPath } from "./jars.ts";
+import { fetchMongod } from "./mongod.ts";
 
 const run = promisify(execFile);
 
 interface Need {
   /** Is it here already? */
-  here(): Promise<boolean> | boolean;
+  here(say: (line: string) => void): Promise<boolean> | boolean;
   /** The Debian packages that bring it, with spaces between. */
   debian: string;
   /** What else will do, to be read after "have". */
@@ -20,10 +21,10 @@ interface Need {
 /** What tests may need beyond npm. A test file says so in its first comment: `@needs mongodb`. */
 const NEEDS: Record<string, Need> = {
   mongodb: {
-    here: async () => hasMongo() || ((await hasJavaCompiler()) && onPath("mvn")),
+    here: async (say) => (await hasMongo(say)) || ((await hasJavaCompiler()) && onPath("mvn")),
     debian: "maven default-jdk-headless",
     otherwise: "a JDK 17 or newer and Maven, or mongod, on PATH, or MONGO_URL set",
-    prepare: async () => hasMongo() || (await mongoClassPath()),
+    prepare: async () => (await hasMongo()) || (await mongoClassPath()),
   },
   nats: { here: () => onPath("nats-server"), debian: "nats-server", otherwise: "nats-server on PATH" },
   redis: { here: () => onPath("redis-server"), debian: "redis-server", otherwise: "redis-server on PATH" },
@@ -87,10 +88,11 @@ export function declaredNeeds(source: string): string[] {
 export async function getNeed(name: string, say: (line: string) => void): Promise<string | undefined> {
   const need = NEEDS[name] as Need;
   try {
-    if (!(await need.here())) {
+    if (!(await need.here(say))) {
       const why = await installFromApt(need.debian, say);
       if (why) return `${why}, or have ${need.otherwise}`;
-      if (!(await need.here())) return `${need.debian} is installed but brings too little: ${need.otherwise}`;
+      if (!(await need.here(say)))
+        return `${need.debian} is installed but brings too little: ${need.otherwise}`;
     }
     await need.prepare?.();
     return undefined;
@@ -124,8 +126,12 @@ function lastLine(text = ""): string {
   return text.trim().split("\n").at(-1) ?? "";
 }
 
-function hasMongo(): boolean {
-  return Boolean(process.env.MONGO_URL) || onPath("mongod");
+/** Whether there is a real one, or is now that it was downloaded. */
+async function hasMongo(say?: (line: string) => void): Promise<boolean> {
+  if (process.env.MONGO_URL || onPath("mongod")) return true;
+  const fetched = await fetchMongod(say);
+  if ("why" in fetched) say?.(`mongodb: mongo-java-server stands in for mongod (${fetched.why})`);
+  return "path" in fetched;
 }
 
 /** A JRE is not enough: the stand-in's launcher is one Java source file, compiled as it starts. */

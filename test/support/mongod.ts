@@ -1,0 +1,82 @@
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { startChild } from "./child.ts";
+
+const FETCH = join(import.meta.dirname, "fetch-mongod.ts");
+const CACHE = join(import.meta.dirname, "../../node_modules/.cache/afferent");
+/** A download that brings nothing for so long is given up. */
+const SILENT_MS = 30_000;
+/** What came of the first try, for the test files that this process starts. */
+const KNOWN = "AFFERENT_TEST_MONGOD";
+
+interface Options {
+  env?: NodeJS.ProcessEnv;
+  folder?: string;
+  silentMs?: number;
+}
+
+/**
+ * A real mongod, of a version that is pinned: the one that was downloaded before, else downloaded now, once, where
+ * MongoDB's host can be reached.
+ *
+ * @param say is told what of it has come so far
+ */
+export async function fetchMongod(
+  say: (line: string) => void = () => {},
+): Promise<{ path: string } | { why: string }> {
+  const known = process.env[KNOWN];
+  const found = known ? JSON.parse(known) : await download(say);
+  process.env[KNOWN] = JSON.stringify(found);
+  return found;
+}
+
+/** As `fetchMongod`, whatever came of earlier tries. */
+export async function download(
+  say: (line: string) => void,
+  { env = process.env, folder = CACHE, silentMs = SILENT_MS }: Options = {},
+): Promise<{ path: string } | { why: string }> {
+  // The library looks at certificates only where npm is told to.
+  const settings = { ...env, npm_config_strict_ssl: "true", MONGOMS_MAX_RETRIES: "1" };
+  const fetching = await startChild(process.execPath, [FETCH, folder], { env: settings });
+  const why = await watched(fetching, silentMs, say);
+  const [, path] = /^mongod (.+)$/m.exec(fetching.output()) ?? [];
+  if (!path) return { why: why ?? lastLine(fetching.output()) };
+  try {
+    await promisify(execFile)(path, ["--version"]);
+    return { path };
+  } catch (err) {
+    const { stderr, message } = err as { stderr?: string; message: string };
+    return { why: `the mongod that was downloaded does not run: ${lastLine(stderr || message)}` };
+  }
+}
+
+/** Until it has ended; why it was ended, where it was. */
+async function watched(
+  fetching: Awaited<ReturnType<typeof startChild>>,
+  silentMs: number,
+  say: (line: string) => void,
+): Promise<string | undefined> {
+  let told = "";
+  for (;;) {
+    let timer: NodeJS.Timeout | undefined;
+    const silent = new Promise((resolve) => {
+      timer = setTimeout(resolve, silentMs);
+    });
+    const over = fetching.exited.then(() => true);
+    const ended = await Promise.race([over, silent]);
+    clearTimeout(timer);
+    const all = fetching.output();
+    if (ended) return undefined;
+    if (all === told) {
+      await fetching.end("SIGKILL");
+      return `the download brought nothing for ${silentMs / 1000} s`;
+    }
+    say(lastLine(all));
+    told = all;
+  }
+}
+
+function lastLine(text: string): string {
+  return text.trim().split("\n").at(-1) ?? "";
+}
