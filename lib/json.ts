@@ -24,6 +24,25 @@ export function parseJsonBytes(bytes: Buffer): unknown {
   }
 }
 
+/**
+ * Where in the value of some JSON half a character stands (a surrogate of UTF-16 alone), in a text or a key, as
+ * `a.0.b`; null where nowhere. The stores keep text in UTF-8, which has no bytes for it.
+ */
+export function halfCharacterOf(bytes: Buffer, value: unknown): string | null {
+  // Nor has the JSON itself: only an escape can stand for one.
+  return bytes.includes("\\ud") || bytes.includes("\\uD") ? halfCharacterIn(value, "") : null;
+}
+
+function halfCharacterIn(value: unknown, at: string): string | null {
+  if (typeof value === "string") return value.isWellFormed() ? null : at;
+  if (typeof value !== "object" || value === null) return null;
+  for (const [key, each] of Object.entries(value)) {
+    const half = key.isWellFormed() ? halfCharacterIn(each, at ? `${at}.${key}` : key) : at;
+    if (half !== null) return half;
+  }
+  return null;
+}
+
 function isDeeper(value: unknown, levels: number): boolean {
   if (typeof value !== "object" || value === null) return false;
   if (levels === 0) return true;

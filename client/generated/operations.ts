@@ -140,6 +140,7 @@ export const OPERATIONS = {
     watch: {"method":"GET","path":"/live","stream":true},
   },
   memories: {
+    erase: {"method":"POST","path":"/memories/erase"},
     list: {"method":"GET","path":"/memories","pages":{"items":"memories","by":"cursor"}},
     create: {"method":"POST","path":"/memories"},
     createBatch: {"method":"POST","path":"/memories/batch"},
@@ -155,7 +156,6 @@ export const OPERATIONS = {
     citations: {"method":"GET","path":"/memories/{id}/citations"},
     activity: {"method":"GET","path":"/agents/{agent_id}/activity","pages":{"items":"activity","by":"offset"}},
     health: {"method":"GET","path":"/memories/health"},
-    erase: {"method":"POST","path":"/memories/erase"},
   },
   merges: {
     propose: {"method":"POST","path":"/memories/merge-proposals"},
@@ -169,6 +169,8 @@ export const OPERATIONS = {
     dismiss: {"method":"POST","path":"/onboarding/dismiss"},
   },
   outputs: {
+    export: {"method":"GET","path":"/outputs/{output_id}/export"},
+    email: {"method":"POST","path":"/outputs/{output_id}/email"},
     save: {"method":"POST","path":"/outputs"},
     list: {"method":"GET","path":"/outputs","pages":{"items":"outputs","by":"cursor"}},
     get: {"method":"GET","path":"/outputs/{output_id}"},
@@ -177,8 +179,6 @@ export const OPERATIONS = {
     listVersions: {"method":"GET","path":"/outputs/{output_id}/versions"},
     getVersion: {"method":"GET","path":"/outputs/{output_id}/versions/{version_num}"},
     search: {"method":"POST","path":"/outputs/search","repeatable":true},
-    export: {"method":"GET","path":"/outputs/{output_id}/export"},
-    email: {"method":"POST","path":"/outputs/{output_id}/email"},
   },
   projects: {
     list: {"method":"GET","path":"/projects","pages":{"items":"projects","by":"offset"}},
@@ -193,6 +193,13 @@ export const OPERATIONS = {
     types: {"method":"GET","path":"/relationship-types"},
   },
   runs: {
+    registerArtifact: {"method":"POST","path":"/runs/{run_id}/artifacts"},
+    listArtifacts: {"method":"GET","path":"/runs/{run_id}/artifacts","pages":{"items":"artifacts","by":"offset"}},
+    attachExemplar: {"method":"POST","path":"/runs/{run_id}/exemplars"},
+    offerHandoff: {"method":"POST","path":"/runs/{run_id}/handoff-offers"},
+    listOffers: {"method":"GET","path":"/runs/{run_id}/handoff-offers"},
+    acceptOffer: {"method":"POST","path":"/runs/{run_id}/handoff-offers/{offer_id}/accept"},
+    declineOffer: {"method":"POST","path":"/runs/{run_id}/handoff-offers/{offer_id}/decline"},
     create: {"method":"POST","path":"/runs"},
     list: {"method":"GET","path":"/runs","pages":{"items":"","by":"offset"}},
     get: {"method":"GET","path":"/runs/{run_id}"},
@@ -205,13 +212,6 @@ export const OPERATIONS = {
     completeStep: {"method":"POST","path":"/runs/{run_id}/steps/complete"},
     skipStep: {"method":"POST","path":"/runs/{run_id}/steps/skip"},
     reopenStep: {"method":"POST","path":"/runs/{run_id}/steps/reopen"},
-    offerHandoff: {"method":"POST","path":"/runs/{run_id}/handoff-offers"},
-    listOffers: {"method":"GET","path":"/runs/{run_id}/handoff-offers"},
-    acceptOffer: {"method":"POST","path":"/runs/{run_id}/handoff-offers/{offer_id}/accept"},
-    declineOffer: {"method":"POST","path":"/runs/{run_id}/handoff-offers/{offer_id}/decline"},
-    registerArtifact: {"method":"POST","path":"/runs/{run_id}/artifacts"},
-    listArtifacts: {"method":"GET","path":"/runs/{run_id}/artifacts","pages":{"items":"artifacts","by":"offset"}},
-    attachExemplar: {"method":"POST","path":"/runs/{run_id}/exemplars"},
   },
   sessions: {
     list: {"method":"GET","path":"/agents/{agent_id}/sessions"},

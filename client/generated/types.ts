@@ -512,10 +512,16 @@ export interface Api {
     stats: Call<LiveStatsParams, LiveStatsResult>;
     /** The same as it changes, as server-sent events.
      *
-     * `event: stats` with the data of `GET /stats`, at once and every 2 seconds. `event: changed` with `{resource, ids}` soon after runs, documents, devices or connectors changed; `ids` are of runs only, and some change may go untold when a node dies. */
+     * `event: stats` with the data of `GET /stats`, at once and every 2 seconds. `event: changed` with `{resource, ids}` soon after runs, documents, devices or connectors changed; `ids` are of runs only, and none where there are many. Some change may go untold when a node dies. */
     watch: StreamCall<LiveWatchParams>;
   };
   memories: {
+    /** Erase memories for good.
+     *
+     * For data-protection requests: exactly one of `agent_id`, `ids` and `subject`. Whatever their scope and status, with their vectors, relationships and everything else that is kept of them; by `subject` also the documents that were uploaded about it, with their chunks, and what was remembered from these. `receipt` is a JWS of the service (`/.well-known/jwks.json`). With `dry_run` nothing is erased and what can be counted before is. Again erases what is left.
+     *
+     * Needs the scope `memory:write`. */
+    erase: Call<MemoriesEraseParams, MemoriesEraseResult>;
     /** List memories.
      *
      * All that the caller may see and that are in force: not the expired, forgotten, superseded or merged. A page of very long ones may hold fewer than `limit`; `next_cursor` goes on after it.
@@ -600,14 +606,10 @@ export interface Api {
     activity: PagedCall<MemoriesActivityParams, MemoriesActivityResult, MemoriesActivityResult["activity"][number]>;
     /** Read how the memories that the caller may read are doing.
      *
+     * Where there are more than 100,000, it is of those that changed last.
+     *
      * Needs the scope `memory:read`. */
     health: Call<MemoriesHealthParams, MemoriesHealthResult>;
-    /** Erase memories for good.
-     *
-     * For data-protection requests: exactly one of `agent_id`, `ids` and `subject`. Whatever their scope and status, with their vectors, relationships and everything else that is kept of them; by `subject` also the documents that were uploaded about it, with their chunks, and what was remembered from these. `receipt` is a JWS of the service (`/.well-known/jwks.json`). With `dry_run` nothing is erased and what can be counted before is. Again erases what is left.
-     *
-     * Needs the scope `memory:write`. */
-    erase: Call<MemoriesEraseParams, MemoriesEraseResult>;
   };
   merges: {
     /** Propose to merge two memories.
@@ -648,6 +650,14 @@ export interface Api {
     dismiss: Call<OnboardingDismissParams, OnboardingDismissResult>;
   };
   outputs: {
+    /** Download an output as a file.
+     *
+     * For people. The current version: `md` as it was saved, `html` without anything that could run; `pdf` and `docx` where the operator lets them be made (404 elsewhere). */
+    export: Call<OutputsExportParams, OutputsExportResult>;
+    /** Send an output by e-mail.
+     *
+     * For people. The text stands in the mail; with `attach_format` it is attached as a file too. 404 where the operator does not let mail be sent, 503 where no server for it is set. */
+    email: Call<OutputsEmailParams, OutputsEmailResult>;
     /** Save an output, or a new version of one.
      *
      * The text is kept byte for byte and may have any length. With `output_id` a new version is saved: what else is given replaces what was there, and earlier versions stay as they are. As `text/markdown` the body is the text, and the other fields stand in the query.
@@ -690,14 +700,6 @@ export interface Api {
      *
      * Needs the scope `memory:read`. */
     search: Call<OutputsSearchParams, OutputsSearchResult>;
-    /** Download an output as a file.
-     *
-     * For people. The current version: `md` as it was saved, `html` without anything that could run; `pdf` and `docx` where the operator lets them be made (404 elsewhere). */
-    export: Call<OutputsExportParams, OutputsExportResult>;
-    /** Send an output by e-mail.
-     *
-     * For people. The text stands in the mail; with `attach_format` it is attached as a file too. 404 where the operator does not let mail be sent, 503 where no server for it is set. */
-    email: Call<OutputsEmailParams, OutputsEmailResult>;
   };
   projects: {
     /** List projects, by key.
@@ -742,6 +744,40 @@ export interface Api {
     types: Call<RelationshipsTypesParams, RelationshipsTypesResult>;
   };
   runs: {
+    /** Register what a run brought forth.
+     *
+     * The pointer is kept, never followed. `step_record_id`: the attempt, completion, skip or reopening it belongs to.
+     *
+     * Needs the scope `memory:write`. */
+    registerArtifact: Call<RunsRegisterArtifactParams, RunsRegisterArtifactResult>;
+    /** List what a run brought forth, oldest first.
+     *
+     * Needs the scope `memory:read`. */
+    listArtifacts: PagedCall<RunsListArtifactsParams, RunsListArtifactsResult, RunsListArtifactsResult["artifacts"][number]>;
+    /** Attach an exemplar to a run.
+     *
+     * As long as it is attached it cannot be deleted. Attaching it again changes nothing.
+     *
+     * Needs the scope `memory:write`. */
+    attachExemplar: Call<RunsAttachExemplarParams, RunsAttachExemplarResult>;
+    /** Offer a step's result to whoever does a next one.
+     *
+     * Needs the scope `memory:write`. */
+    offerHandoff: Call<RunsOfferHandoffParams, RunsOfferHandoffResult>;
+    /** List a run's hand-off offers, oldest first.
+     *
+     * Needs the scope `memory:read`. */
+    listOffers: Call<RunsListOffersParams, RunsListOffersResult>;
+    /** Accept an offer.
+     *
+     * The offering step is completed, and an attempt opened on the successor that is the caller's: assigned to them (for an agent: to its owner), else the first unassigned one. Where every successor is another person's it is 403; while a successor waits for other steps too, `attempt` is null.
+     *
+     * Needs the scope `memory:write`. */
+    acceptOffer: Call<RunsAcceptOfferParams, RunsAcceptOfferResult>;
+    /** Decline an offer.
+     *
+     * Needs the scope `memory:write`. */
+    declineOffer: Call<RunsDeclineOfferParams, RunsDeclineOfferResult>;
     /** Begin a run.
      *
      * From a template, whose steps are copied as they are, or from steps of its own. `step_assignments` go with a template alone.
@@ -810,40 +846,6 @@ export interface Api {
      *
      * Needs the scope `memory:write`. */
     reopenStep: Call<RunsReopenStepParams, RunsReopenStepResult>;
-    /** Offer a step's result to whoever does a next one.
-     *
-     * Needs the scope `memory:write`. */
-    offerHandoff: Call<RunsOfferHandoffParams, RunsOfferHandoffResult>;
-    /** List a run's hand-off offers, oldest first.
-     *
-     * Needs the scope `memory:read`. */
-    listOffers: Call<RunsListOffersParams, RunsListOffersResult>;
-    /** Accept an offer.
-     *
-     * The offering step is completed, and an attempt opened on the successor that is the caller's: assigned to them (for an agent: to its owner), else the first unassigned one. Where every successor is another person's it is 403; while a successor waits for other steps too, `attempt` is null.
-     *
-     * Needs the scope `memory:write`. */
-    acceptOffer: Call<RunsAcceptOfferParams, RunsAcceptOfferResult>;
-    /** Decline an offer.
-     *
-     * Needs the scope `memory:write`. */
-    declineOffer: Call<RunsDeclineOfferParams, RunsDeclineOfferResult>;
-    /** Register what a run brought forth.
-     *
-     * The pointer is kept, never followed. `step_record_id`: the attempt, completion, skip or reopening it belongs to.
-     *
-     * Needs the scope `memory:write`. */
-    registerArtifact: Call<RunsRegisterArtifactParams, RunsRegisterArtifactResult>;
-    /** List what a run brought forth, oldest first.
-     *
-     * Needs the scope `memory:read`. */
-    listArtifacts: PagedCall<RunsListArtifactsParams, RunsListArtifactsResult, RunsListArtifactsResult["artifacts"][number]>;
-    /** Attach an exemplar to a run.
-     *
-     * As long as it is attached it cannot be deleted. Attaching it again changes nothing.
-     *
-     * Needs the scope `memory:write`. */
-    attachExemplar: Call<RunsAttachExemplarParams, RunsAttachExemplarResult>;
   };
   sessions: {
     /** List an agent's connected devices, most recent first.
@@ -2168,6 +2170,23 @@ export type LiveWatchParams = Record<never, never>;
 
 export type LiveWatchResult = string;
 
+export interface MemoriesEraseParams {
+  /** All that this agent owns. */
+  agent_id?: string;
+  ids?: Array<string>;
+  /** All whose `metadata.subject` it is, or whose source event's or document's. */
+  subject?: string;
+  dry_run?: boolean;
+}
+
+export interface MemoriesEraseResult {
+  dry_run: boolean;
+  erased_at: string | null;
+  /** Rows by what they were; of bundles and hand-offs those that named an erased memory. */
+  erased: ErasedMemories;
+  receipt: string | null;
+}
+
 export interface MemoriesListParams {
   /** How many to pass over. */
   offset?: number;
@@ -2178,7 +2197,7 @@ export interface MemoriesListParams {
   type?: "episodic" | "semantic" | "procedural" | "entity" | "reflection" | "reasoning";
   /** Only memories of this scope. Default: all that the caller may read. */
   scope?: "agent" | "team" | "institutional";
-  /** Part of the title or the content, in any case. */
+  /** Part of the title or the content, in any case. Looked for, and counted, in the latest 100,000 that the institution, each team and each owner has. */
   search?: string;
   /** Empty: only those of no project. */
   project_id?: string;
@@ -2435,23 +2454,6 @@ export type MemoriesHealthParams = Record<never, never>;
 
 export type MemoriesHealthResult = MemoryHealth;
 
-export interface MemoriesEraseParams {
-  /** All that this agent owns. */
-  agent_id?: string;
-  ids?: Array<string>;
-  /** All whose `metadata.subject` it is, or whose source event's or document's. */
-  subject?: string;
-  dry_run?: boolean;
-}
-
-export interface MemoriesEraseResult {
-  dry_run: boolean;
-  erased_at: string | null;
-  /** Rows by what they were; of bundles and hand-offs those that named an erased memory. */
-  erased: ErasedMemories;
-  receipt: string | null;
-}
-
 export interface MergesProposeParams {
   memory_a_id: string;
   memory_b_id: string;
@@ -2470,6 +2472,7 @@ export interface MergesListParams {
 
 export interface MergesListResult {
   merge_proposals: Array<MergeProposal>;
+  /** For all but org admins: among the latest 10,000 of the tenant. */
   total: number;
 }
 
@@ -2503,6 +2506,27 @@ export type OnboardingGetResult = OnboardingGuidance;
 export type OnboardingDismissParams = Record<never, never>;
 
 export type OnboardingDismissResult = OnboardingGuidance;
+
+export interface OutputsExportParams {
+  /** Its id or its slug. */
+  output_id: string;
+  format?: "md" | "html" | "pdf" | "docx";
+}
+
+export type OutputsExportResult = string | Blob;
+
+export interface OutputsEmailParams {
+  /** Its id or its slug. */
+  output_id: string;
+  to: string;
+  subject?: string;
+  attach_format?: "md" | "html" | "pdf" | "docx";
+}
+
+export interface OutputsEmailResult {
+  status: "sent";
+  to: string;
+}
 
 export interface OutputsSaveParams {
   title?: string;
@@ -2631,27 +2655,6 @@ export interface OutputsSearchResult {
   degraded_reasons: Array<string>;
 }
 
-export interface OutputsExportParams {
-  /** Its id or its slug. */
-  output_id: string;
-  format?: "md" | "html" | "pdf" | "docx";
-}
-
-export type OutputsExportResult = string | Blob;
-
-export interface OutputsEmailParams {
-  /** Its id or its slug. */
-  output_id: string;
-  to: string;
-  subject?: string;
-  attach_format?: "md" | "html" | "pdf" | "docx";
-}
-
-export interface OutputsEmailResult {
-  status: "sent";
-  to: string;
-}
-
 export interface ProjectsListParams {
   status?: "active" | "completed" | "archived";
   /** How many to pass over. */
@@ -2739,6 +2742,78 @@ export interface RelationshipsTypesResult {
   reserved: Array<string>;
   total: number;
 }
+
+export interface RunsRegisterArtifactParams {
+  run_id: string;
+  kind: string;
+  /** Only these four keys are taken. */
+  pointer: Pointer;
+  step_record_id?: string | null;
+  mime_type?: string | null;
+}
+
+export type RunsRegisterArtifactResult = RunArtifact;
+
+export interface RunsListArtifactsParams {
+  run_id: string;
+  /** How many to pass over. */
+  offset?: number;
+  /** How many to return at the most. */
+  limit?: number;
+}
+
+export interface RunsListArtifactsResult {
+  artifacts: Array<RunArtifact>;
+  total: number;
+}
+
+export interface RunsAttachExemplarParams {
+  run_id: string;
+  exemplar_id: string;
+}
+
+export interface RunsAttachExemplarResult {
+  run_id: string;
+  exemplar_ids: Array<string>;
+}
+
+export interface RunsOfferHandoffParams {
+  run_id: string;
+  step_key: string;
+  handoff_id?: string | null;
+  note?: string | null;
+}
+
+export type RunsOfferHandoffResult = HandoffOffer;
+
+export interface RunsListOffersParams {
+  run_id: string;
+}
+
+export interface RunsListOffersResult {
+  offers: Array<HandoffOffer>;
+  total: number;
+}
+
+export interface RunsAcceptOfferParams {
+  run_id: string;
+  offer_id: string;
+}
+
+export interface RunsAcceptOfferResult {
+  offer: HandoffOffer;
+  completed_step: RunStep;
+  attempt: StepAttempt | null;
+  run_completed: boolean;
+}
+
+export interface RunsDeclineOfferParams {
+  run_id: string;
+  offer_id: string;
+  note?: string | null;
+}
+
+export type RunsDeclineOfferResult = HandoffOffer;
 
 export interface RunsCreateParams {
   goal: string;
@@ -2897,78 +2972,6 @@ export interface RunsReopenStepResult {
   demoted_successors: Array<PositionStep>;
   notify_only_successors: Array<PositionStep>;
   run_reactivated: boolean;
-}
-
-export interface RunsOfferHandoffParams {
-  run_id: string;
-  step_key: string;
-  handoff_id?: string | null;
-  note?: string | null;
-}
-
-export type RunsOfferHandoffResult = HandoffOffer;
-
-export interface RunsListOffersParams {
-  run_id: string;
-}
-
-export interface RunsListOffersResult {
-  offers: Array<HandoffOffer>;
-  total: number;
-}
-
-export interface RunsAcceptOfferParams {
-  run_id: string;
-  offer_id: string;
-}
-
-export interface RunsAcceptOfferResult {
-  offer: HandoffOffer;
-  completed_step: RunStep;
-  attempt: StepAttempt | null;
-  run_completed: boolean;
-}
-
-export interface RunsDeclineOfferParams {
-  run_id: string;
-  offer_id: string;
-  note?: string | null;
-}
-
-export type RunsDeclineOfferResult = HandoffOffer;
-
-export interface RunsRegisterArtifactParams {
-  run_id: string;
-  kind: string;
-  /** Only these four keys are taken. */
-  pointer: Pointer;
-  step_record_id?: string | null;
-  mime_type?: string | null;
-}
-
-export type RunsRegisterArtifactResult = RunArtifact;
-
-export interface RunsListArtifactsParams {
-  run_id: string;
-  /** How many to pass over. */
-  offset?: number;
-  /** How many to return at the most. */
-  limit?: number;
-}
-
-export interface RunsListArtifactsResult {
-  artifacts: Array<RunArtifact>;
-  total: number;
-}
-
-export interface RunsAttachExemplarParams {
-  run_id: string;
-  exemplar_id: string;
-}
-
-export interface RunsAttachExemplarResult {
-  run_id: string;
-  exemplar_ids: Array<string>;
 }
 
 export interface SessionsListParams {

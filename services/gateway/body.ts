@@ -3,7 +3,7 @@ import type { IncomingMessage } from "node:http";
 import { passing } from "../../lib/compact.ts";
 import type { Operation } from "../../lib/contract.ts";
 import { Fault } from "../../lib/faults.ts";
-import { parseJsonBytes } from "../../lib/json.ts";
+import { halfCharacterOf, parseJsonBytes } from "../../lib/json.ts";
 
 export const DEFAULT_MAX_BODY = 1_048_576;
 
@@ -99,7 +99,18 @@ export async function readJson(req: IncomingMessage, op: Operation): Promise<Rec
 export function jsonBody(req: IncomingMessage, op: Operation, raw: Buffer): Record<string, unknown> {
   if (raw.length === 0) return {};
   requireJson(req);
-  return bodyParams(op, parseJson(raw));
+  const body = parseJson(raw);
+  // A message for others, as of MCP, is looked at where it is carried out.
+  const half = op.wholeBody ? null : halfCharacterOf(raw, body);
+  if (half !== null) throw halfCharacter(half);
+  return bodyParams(op, body);
+}
+
+/** @param field where it stands */
+export function halfCharacter(field: string): Fault {
+  const expected = "whole characters, and no surrogate of UTF-16 alone";
+  const details = { field, value: null, expected, example: "\u{1F600}" };
+  return new Fault("validation_failed", `${field || "The body"}: expected ${expected}.`, details);
 }
 
 /** @throws Fault unsupported_media_type */

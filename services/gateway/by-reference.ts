@@ -1,6 +1,15 @@
 import { Fault } from "../../lib/faults.ts";
 import type { BlobRef, Blobs } from "../../storage/blobs/blobs.ts";
-import { DEFAULT_MAX_BODY, jsonBody, mediaType, notJson, readParts, tooLarge, unsupported } from "./body.ts";
+import {
+  DEFAULT_MAX_BODY,
+  halfCharacter,
+  jsonBody,
+  mediaType,
+  notJson,
+  readParts,
+  tooLarge,
+  unsupported,
+} from "./body.ts";
 import type { Exchange } from "./exchange.ts";
 import { fromBase64, takeFields, toUtf8, unescaped } from "./json-fields.ts";
 import { onlyUtf8 } from "./utf8.ts";
@@ -32,7 +41,8 @@ async function readText({ req, op }: Exchange, tenant_id: string, blobs: Blobs) 
   if (charset && !/^utf-?8$/i.test(charset)) throw unsupported(`charset=${charset}`, ["charset=utf-8"]);
   const text = onlyUtf8(readParts(req, op.maxBody ?? DEFAULT_MAX_BODY));
   const field = op.textBody as string;
-  return { [field]: await blobs.put(tenant_id, text).catch((err) => refuse(field, err, "text in UTF-8")) };
+  const fault = misfit(field, "text in UTF-8");
+  return { [field]: await blobs.put(tenant_id, text).catch((err) => refuse(err, fault)) };
 }
 
 async function readFields({ req, op }: Exchange, tenant_id: string, blobs: Blobs) {
@@ -40,8 +50,10 @@ async function readFields({ req, op }: Exchange, tenant_id: string, blobs: Blobs
   const kept = new Map<string, BlobRef>();
   const keep = async (field: string, text: AsyncIterable<Buffer>) => {
     const characters = unescaped(text);
-    const bytes = encodings[field] === "base64" ? fromBase64(characters) : toUtf8(characters);
-    kept.set(field, await blobs.put(tenant_id, bytes).catch((err) => refuse(field, err, BASE64)));
+    const isBase64 = encodings[field] === "base64";
+    const bytes = isBase64 ? fromBase64(characters) : toUtf8(characters);
+    const fault = isBase64 ? misfit(field, BASE64) : halfCharacter(field);
+    kept.set(field, await blobs.put(tenant_id, bytes).catch((err) => refuse(err, fault)));
   };
   const parts = readParts(req, op.maxBody ?? DEFAULT_MAX_BODY);
   const rest = await takeFields(parts, new Set(Object.keys(encodings)), DEFAULT_MAX_BODY, keep).catch(
@@ -59,10 +71,9 @@ async function readFields({ req, op }: Exchange, tenant_id: string, blobs: Blobs
 
 const BASE64 = "standard base64, padded and without line breaks";
 
-/** What is wrong with a field's text; errors of the store are not the caller's. */
-function refuse(field: string, err: unknown, expected: string): never {
-  if (err instanceof RangeError) throw misfit(field, expected);
-  throw err;
+/** Says what is wrong with a field's text; errors of the store are not the caller's. */
+function refuse(err: unknown, fault: Fault): never {
+  throw err instanceof RangeError ? fault : err;
 }
 
 function refuseBody(err: unknown): never {

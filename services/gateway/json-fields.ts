@@ -202,7 +202,7 @@ function wholeEscapes(text: string): number {
 /**
  * The bytes of characters in UTF-8; what comes in two halves is put together.
  *
- * @throws SyntaxError for half a character without the other: no bytes stand for it
+ * @throws RangeError for half a character without the other: no bytes stand for it
  */
 export async function* toUtf8(characters: AsyncIterable<string>): AsyncGenerator<Buffer> {
   let half = "";
@@ -215,7 +215,7 @@ export async function* toUtf8(characters: AsyncIterable<string>): AsyncGenerator
 }
 
 function bytesOf(text: string): Buffer {
-  if (!text.isWellFormed()) throw new SyntaxError("a text in it holds half a character");
+  if (!text.isWellFormed()) throw new RangeError("it holds half a character");
   return Buffer.from(text);
 }
 

@@ -2,11 +2,10 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { UserCaller } from "../../lib/caller.ts";
 import type { LiveChange } from "../live/live-change.ts";
 import type { StreamHandler } from "./exchange.ts";
+import { Gathered } from "./gathered.ts";
 import { beginEvents, endOf, write } from "./sse.ts";
 
 const EVERY_MS = 2000;
-/** What changes within so long is told at once: much of it is of one piece. */
-const GATHER_MS = 200;
 
 type Watcher = (change: LiveChange) => void;
 
@@ -53,40 +52,4 @@ export function streamLive(watchers: LiveWatchers): StreamHandler {
       res.end();
     }
   };
-}
-
-/** Changes that are told together, one message a resource; a reader that is slow is told of them later and once. */
-class Gathered {
-  readonly #send: (text: string) => Promise<void>;
-  #ids = new Map<LiveChange["resource"], Set<string>>();
-  #timer: NodeJS.Timeout | undefined;
-  #sending = false;
-  #ended = false;
-
-  constructor(send: (text: string) => Promise<void>) {
-    this.#send = send;
-  }
-
-  add({ resource, ids }: LiveChange): void {
-    const known = this.#ids.get(resource) ?? new Set();
-    for (const id of ids) known.add(id);
-    this.#ids.set(resource, known);
-    if (!this.#sending) this.#timer ??= setTimeout(() => this.#flush(), GATHER_MS);
-  }
-
-  end(): void {
-    this.#ended = true;
-    clearTimeout(this.#timer);
-  }
-
-  async #flush(): Promise<void> {
-    this.#timer = undefined;
-    this.#sending = true;
-    const told = [...this.#ids].map(([resource, ids]) => JSON.stringify({ resource, ids: [...ids] }));
-    this.#ids = new Map();
-    await this.#send(told.map((data) => `event: changed\ndata: ${data}\n\n`).join(""));
-    this.#sending = false;
-    // What a slow reader kept waiting may come back here after the stream's end, where nothing can be written any more.
-    if (this.#ids.size && !this.#ended) this.#timer = setTimeout(() => this.#flush(), GATHER_MS);
-  }
 }

@@ -1,4 +1,4 @@
-import { parseJsonBytes } from "../../lib/json.ts";
+import { halfCharacterOf, parseJsonBytes } from "../../lib/json.ts";
 
 /** What the splitting thread is given. */
 export interface SplitRequest {
@@ -17,17 +17,21 @@ export interface Split {
   texts: string[];
 }
 
-/** What comes of a body: or why it is no JSON. */
-export type Splitting = Split | { notJson: string };
+/** What comes of a body: or why it is no JSON, or where half a character stands in it. */
+export type Splitting = Split | { notJson: string } | { half: string };
 
 /** Parses a body and cuts its list into pieces. */
 export function split({ bytes, field, most }: SplitRequest): Splitting {
+  const raw = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
   let body: unknown;
   try {
-    body = parseJsonBytes(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length));
+    body = parseJsonBytes(raw);
   } catch (err) {
     return { notJson: (err as Error).message };
   }
+  // A body that is a list is one of events: what stands in their data is their publisher's.
+  const half = field === null ? null : halfCharacterOf(raw, body);
+  if (half !== null) return { half };
   const list = field !== null && isObject(body) ? body[field] : body;
   return { outline: outlineOf(body, field), texts: Array.isArray(list) ? cut(list, most) : [] };
 }

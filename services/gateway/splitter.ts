@@ -1,6 +1,6 @@
 import { Worker } from "node:worker_threads";
 import { CODE_CACHE } from "../../lib/code-cache.ts";
-import { notJson } from "./body.ts";
+import { halfCharacter, notJson } from "./body.ts";
 import type { Split, SplitRequest, Splitting } from "./split.ts";
 
 const IDLE_MS = 30_000;
@@ -26,6 +26,7 @@ class Splitter {
     // A copy that is handed over whole: what comes from a pool cannot be.
     const splitting = await this.#add({ bytes: new Uint8Array(raw), field, most }).catch(refuse);
     if ("notJson" in splitting) throw notJson(splitting.notJson);
+    if ("half" in splitting) throw halfCharacter(splitting.half);
     return splitting;
   }
 

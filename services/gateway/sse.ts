@@ -78,7 +78,8 @@ export function endOf({ res, caller }: Exchange, { ending, recheck }: Link): Abo
   const stop = () => end.abort();
   const { expires_at } = caller as AgentCaller;
   const expiry = setTimeout(stop, Math.min(expires_at - Date.now(), LONGEST_TIMER_MS));
-  const comment = setInterval(() => res.write(":\n\n"), COMMENT_MS);
+  // A reader who is behind has enough to read, and what nobody reads must not pile up.
+  const comment = setInterval(() => res.writableNeedDrain || res.write(":\n\n"), COMMENT_MS);
   const check = setInterval(async () => {
     await recheck().catch(stop);
   }, RECHECK_MS);

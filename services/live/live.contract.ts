@@ -61,8 +61,8 @@ export const watch = operation({
   summary: "The same as it changes, as server-sent events",
   description:
     "`event: stats` with the data of `GET /stats`, at once and every 2 seconds. `event: changed` with " +
-    "`{resource, ids}` soon after runs, documents, devices or connectors changed; `ids` are of runs only, and some " +
-    "change may go untold when a node dies.",
+    "`{resource, ids}` soon after runs, documents, devices or connectors changed; `ids` are of runs only, and " +
+    "none where there are many. Some change may go untold when a node dies.",
   access: { by: "user" },
   results: { 200: Type.String() },
   produces: "text/event-stream",

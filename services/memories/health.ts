@@ -12,6 +12,9 @@ import { memoryHealth } from "./usage.contract.ts";
 
 const STALE_DAYS = 90;
 const PAGE = 2_000;
+/** Beyond these a snapshot would take seconds, and tell the same: it is of the memories that changed last. */
+const MOST_MEMORIES = 100_000;
+const MOST_EDGES = 200_000;
 const MOST_PAIRS = 10_000;
 
 /** Ages in days, below which a memory belongs into the bucket. */
@@ -35,7 +38,12 @@ export function healthActions(parts: Parts): Record<string, ActionSchema> {
     health: action(memoryHealth, async (ctx) => {
       const { tenant_id } = ctx.meta.caller;
       const now = parts.now().getTime();
-      const memories = await inForce(parts, tenant_id, await callerAccess(ctx as Call), now);
+      const memories = new Set<string>();
+      const counts = new Counts(now);
+      for await (const row of inForce(parts, tenant_id, await callerAccess(ctx as Call), now)) {
+        memories.add(row._id);
+        counts.add(row);
+      }
       const [linked, pairs, embed_gap_count] = await Promise.all([
         linkedOf(ctx as Call, memories),
         ctx.call<[string, string][], unknown>("merges.open_pairs", { tenant_id, limit: MOST_PAIRS }),
@@ -45,41 +53,38 @@ export function healthActions(parts: Parts): Record<string, ActionSchema> {
         duplicate_count: pairs.filter(([a, b]) => memories.has(a) && memories.has(b)).length,
         orphan_count: memories.size - linked,
         embed_gap_count,
-        ...countsOf([...memories.values()], now),
+        ...counts.told,
       };
     }),
   };
 }
 
-/** The memories in force that the caller may read, by id. */
-async function inForce({ memories }: Parts, tenant_id: string, access: Access, now: number) {
-  const found = new Map<string, Looked>();
-  const options = { sort: { changed_at: 1, _id: 1 } as const, limit: PAGE, projection: PROJECTION };
+/** The memories in force that the caller may read, the latest changed first. */
+async function* inForce({ memories }: Parts, tenant_id: string, access: Access, now: number) {
+  const options = { sort: { changed_at: -1, _id: -1 } as const, limit: PAGE, projection: PROJECTION };
   let last: Looked | undefined;
-  for (;;) {
-    const wanted = { status: "active" as const, $and: [visibleTo(access), after(last)] };
+  for (let seen = 0; seen < MOST_MEMORIES; seen += PAGE) {
+    const wanted = { status: "active" as const, $and: [visibleTo(access), before(last)] };
     const rows: Looked[] = await memories.find(tenant_id, wanted as never, options);
-    for (const row of rows) found.set(row._id, row);
-    if (rows.length < PAGE) break;
+    for (const row of rows) if (!isExpired(row, now)) yield row;
+    if (rows.length < PAGE) return;
     last = rows.at(-1);
   }
-  for (const [id, row] of found) if (isExpired(row, now)) found.delete(id);
-  return found;
 }
 
-function after(last: Looked | undefined): object {
+function before(last: Looked | undefined): object {
   if (!last) return {};
   const { changed_at, _id } = last;
-  const later = { $or: [{ changed_at: { $gt: changed_at } }, { _id: { $gt: _id } }] };
-  return { changed_at: { $gte: changed_at }, ...later };
+  const earlier = { $or: [{ changed_at: { $lt: changed_at } }, { _id: { $lt: _id } }] };
+  return { changed_at: { $lte: changed_at }, ...earlier };
 }
 
 /** How many of these memories have a relationship. */
-async function linkedOf(ctx: Call, memories: ReadonlyMap<string, unknown>): Promise<number> {
+async function linkedOf(ctx: Call, memories: ReadonlySet<string>): Promise<number> {
   const linked = new Set<string>();
   const { tenant_id } = ctx.meta.caller;
   let after = "";
-  for (;;) {
+  for (let seen = 0; seen < MOST_EDGES; seen += PAGE) {
     const edges = await ctx.call<
       { id: string; source_memory_id: string; target_memory_id: string }[],
       unknown
@@ -88,23 +93,31 @@ async function linkedOf(ctx: Call, memories: ReadonlyMap<string, unknown>): Prom
       for (const end of [source_memory_id, target_memory_id]) if (memories.has(end)) linked.add(end);
     }
     const last = edges.at(-1);
-    if (!last || edges.length < PAGE) return linked.size;
+    if (!last || edges.length < PAGE) break;
     after = last.id;
   }
+  return linked.size;
 }
 
-function countsOf(memories: Looked[], now: number) {
-  const decay_distribution = Object.fromEntries(BUCKETS.map(([label]) => [label, 0]));
-  for (const { accessed_at } of memories) {
-    const days = (now - accessed_at.getTime()) / DAY_MS;
-    const [label] = BUCKETS.find(([, below]) => days < below) as [string, number];
-    decay_distribution[label] = (decay_distribution[label] as number) + 1;
-  }
-  const staleBefore = now - STALE_DAYS * DAY_MS;
-  return {
-    stale_count: memories.filter(({ freshness_date }) => freshness_date && +freshness_date < staleBefore)
-      .length,
-    reflection_count: memories.filter(({ type }) => type === "reflection").length,
-    decay_distribution,
+/** What is counted of each memory. */
+class Counts {
+  readonly told = {
+    stale_count: 0,
+    reflection_count: 0,
+    decay_distribution: Object.fromEntries(BUCKETS.map(([label]) => [label, 0])),
   };
+  readonly #now: number;
+
+  constructor(now: number) {
+    this.#now = now;
+  }
+
+  add({ type, freshness_date, accessed_at }: Looked): void {
+    const daysSince = (at: Date) => (this.#now - at.getTime()) / DAY_MS;
+    const days = daysSince(accessed_at);
+    const [label] = BUCKETS.find(([, below]) => days < below) as [string, number];
+    this.told.decay_distribution[label] = (this.told.decay_distribution[label] as number) + 1;
+    if (type === "reflection") this.told.reflection_count++;
+    if (freshness_date && daysSince(freshness_date) > STALE_DAYS) this.told.stale_count++;
+  }
 }

@@ -1,15 +1,15 @@
-import { containing } from "../../lib/containing.ts";
 import type { ParamsOf } from "../../lib/contract.ts";
 import { invalidCursor } from "../../lib/faults.ts";
 import { tagsOfQuery } from "../../lib/tags.ts";
-import { type Access, type MemoryScope, visibleTo } from "../../lib/visibility.ts";
+import type { Access, MemoryScope } from "../../lib/visibility.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
+import { type Clause, joined, lanesOf } from "./lanes.ts";
 import type { listMemories, MemorySort } from "./memories.contract.ts";
 import type { MemoryDoc } from "./memories.model.ts";
 import { present, upToSize } from "./rows.ts";
+import { withText } from "./with-text.ts";
 
 type Params = ParamsOf<typeof listMemories>;
-type Clause = Record<string, unknown>;
 /** As much of a row as gives its place in the order. */
 type Place = Pick<MemoryDoc, "_id" | MemorySort>;
 
@@ -17,9 +17,6 @@ interface Order {
   by: MemorySort;
   sign: 1 | -1;
 }
-
-/** Beyond so many, one query for all of them is the better one. */
-const MOST_LANES = 16;
 
 /**
  * A page of what a caller may see, and how many there are. What the institution, each team and each owner has stands
@@ -35,32 +32,73 @@ export async function listPage(
 ) {
   const { offset = 0, limit = 50, sort: by = "created_at", order: direction = "desc", cursor } = params;
   const order: Order = { by, sign: direction === "asc" ? 1 : -1 };
-  const wanted = clausesOf(params, now);
-  const lanes = lanesOf(access, params.scope).map((lane) => [lane, ...wanted]);
-  const beyond = cursor === undefined ? [] : beyondPlace(fromCursor(cursor, by), order);
-  const most = offset + limit + 1;
-  const sort = { [by]: order.sign, _id: order.sign };
-  // Ids alone can be told, in order, from an index.
-  const idsIn = (clauses: Clause[], most?: number) =>
-    memories.find(tenant_id, joined(clauses), { sort, projection: { _id: 1 }, ...(most && { limit: most }) });
-  const inLane = async (lane: Clause[]): Promise<{ places: Place[]; count: number }> => {
-    // Only by reading them all is known which hold a text: then they are read once.
-    const all = params.search && beyond.length === 0 ? await idsIn(lane) : null;
-    const [rows, count] = await Promise.all([
-      all?.slice(0, most) ?? idsIn([...lane, ...beyond], most),
-      all?.length ?? memories.count(tenant_id, joined(lane)),
-    ]);
-    return { places: await memories.find(tenant_id, idsOf(rows), { projection: { [by]: 1 } }), count };
-  };
-  const found = await Promise.all(lanes.map(inLane));
-  const merged = found.flatMap(({ places }) => places).sort((a, b) => compare(a, b, order));
-  const rows = await load(memories, tenant_id, merged.slice(offset, offset + limit));
-  const last = merged.length > offset + rows.length ? rows.at(-1) : undefined;
+  const after = cursor === undefined ? undefined : fromCursor(cursor, by);
+  const asked = { memories, tenant_id, access, params, now, order, after, most: offset + limit + 1 };
+  const { places, count } = await (params.search ? placesWithText(asked) : placesInOrder(asked));
+  const rows = await load(memories, tenant_id, places.slice(offset, offset + limit));
+  const last = places.length > offset + rows.length ? rows.at(-1) : undefined;
   return {
     memories: rows.map(present),
-    total: found.reduce((sum, { count }) => sum + count, 0),
+    total: count,
     next_cursor: last ? toCursor(last, by) : null,
   };
+}
+
+interface Asked {
+  memories: TenantCollection<MemoryDoc>;
+  tenant_id: string;
+  access: Access;
+  params: Params;
+  now: Date;
+  order: Order;
+  /** Where the page before this one ended. */
+  after: Place | undefined;
+  /** How many places are wanted, beginning there. */
+  most: number;
+}
+
+/** The first places in the order, and how many there are in all. */
+interface Places {
+  places: Place[];
+  count: number;
+}
+
+/** Merged from what an index has in order. */
+async function placesInOrder(asked: Asked): Promise<Places> {
+  const { memories, tenant_id, params, order, after, most } = asked;
+  const wanted = [statusOf(params), ...clausesOf(params, asked.now)];
+  const beyond = after ? beyondPlace(after, order) : [];
+  // Ids alone can be told, in order, from an index.
+  const ids = { sort: { [order.by]: order.sign, _id: order.sign }, limit: most, projection: { _id: 1 } };
+  const inLane = async (lane: Clause): Promise<Places> => {
+    const clauses = [lane, ...wanted];
+    const [rows, count] = await Promise.all([
+      memories.find(tenant_id, joined([...clauses, ...beyond]), ids),
+      memories.count(tenant_id, joined(clauses)),
+    ]);
+    return { places: await memories.find(tenant_id, idsOf(rows), { projection: { [order.by]: 1 } }), count };
+  };
+  const found = await Promise.all(lanesOf(asked.access, params.scope).map(inLane));
+  return {
+    places: found.flatMap(({ places }) => places).sort((a, b) => compare(a, b, order)),
+    count: found.reduce((sum, { count }) => sum + count, 0),
+  };
+}
+
+/** Found by reading. */
+function placesWithText(asked: Asked): Promise<Places> {
+  const { tenant_id, params, order, after, most } = asked;
+  const statuses = params.include_superseded ? IN_FORCE_OR_REPLACED : ["active"];
+  const lanes = lanesOf(asked.access, params.scope, Number.POSITIVE_INFINITY);
+  return withText<Place>(asked.memories, {
+    ...{ tenant_id, text: params.search ?? "", projection: { [order.by]: 1 } },
+    lanes: lanes.flatMap((lane) => statuses.map((status) => [lane, { status }])),
+    wanted: clausesOf(params, asked.now),
+    keep(found) {
+      const beyond = after ? found.filter((place) => compare(place, after, order) > 0) : found;
+      return beyond.sort((a, b) => compare(a, b, order)).slice(0, most);
+    },
+  });
 }
 
 /** The latest of what a caller may see, of those in force that fit. */
@@ -75,19 +113,11 @@ export async function latest(
   const sort = { created_at: -1, _id: -1 } as const;
   const found = await Promise.all(
     lanesOf(access, scope).map((lane) =>
-      memories.find(tenant_id, joined([lane, ...clausesOf({}, now), where]), { sort, limit }),
+      memories.find(tenant_id, joined([lane, statusOf({}), ...clausesOf({}, now), where]), { sort, limit }),
     ),
   );
   const merged = found.flat().sort((a, b) => compare(a, b, order));
   return merged.slice(0, limit);
-}
-
-/** One filter of several. What can stand side by side does: an index over several fields is found only that way. */
-function joined(clauses: Clause[]) {
-  const fields = Object.assign({}, ...clauses);
-  delete fields.$or;
-  const choices = clauses.flatMap(({ $or }) => ($or ? { $or } : []));
-  return (choices.length ? { ...fields, $and: choices } : fields) as object;
 }
 
 /** The rows at these places, in their order, as far as one answer holds them. */
@@ -100,12 +130,17 @@ function idsOf(rows: Pick<MemoryDoc, "_id">[]) {
   return { _id: { $in: rows.map(({ _id }) => _id) } };
 }
 
+const IN_FORCE_OR_REPLACED = ["active", "superseded"];
+
+function statusOf({ include_superseded }: Params): Clause {
+  return { status: include_superseded ? { $in: IN_FORCE_OR_REPLACED } : "active" };
+}
+
 /** What the caller asked for, and what nobody is shown unasked. */
 function clausesOf(params: Params, now: Date): Clause[] {
-  const { type, project_id, source_type, never_cited, include_superseded, tags = [], search } = params;
+  const { type, project_id, source_type, never_cited, tags = [] } = params;
   const wanted = tagsOfQuery(tags);
   return [
-    { status: include_superseded ? { $in: ["active", "superseded"] } : "active" },
     { $or: [{ expires_at: null }, { expires_at: { $gt: now } }] },
     {
       ...(type !== undefined && { type }),
@@ -114,44 +149,23 @@ function clausesOf(params: Params, now: Date): Clause[] {
       ...(never_cited && { last_cited_at: null }),
       ...(wanted.length > 0 && { tags: { $in: wanted } }),
     },
-    ...(search ? [withText(search)] : []),
   ];
-}
-
-function withText(text: string): Clause {
-  const pattern = containing(text);
-  return { $or: [{ title: pattern }, { content: pattern }] };
-}
-
-/** Filters that together hold what a caller may read, each row once. */
-function lanesOf(access: Access, scope: MemoryScope | undefined): Clause[] {
-  const { agent_ids, team_ids } = access;
-  if (agent_ids.length + team_ids.length >= MOST_LANES) {
-    return [{ ...visibleTo(access), ...(scope && { scope }) }];
-  }
-  const asked = (...scopes: MemoryScope[]) => scope === undefined || scopes.includes(scope);
-  const institution = asked("institutional") ? [{ scope: "institutional", team_id: null }] : [];
-  const teams = asked("team") ? team_ids.map((team_id) => ({ scope: "team", team_id })) : [];
-  const kept = [
-    ...(asked("agent") ? [{ scope: "agent" }] : []),
-    ...(asked("team") ? [{ scope: "team", team_id: { $nin: team_ids } }] : []),
-  ];
-  const owned = kept.length ? agent_ids.map((agent_id) => ({ agent_id, $or: kept })) : [];
-  return [...institution, ...teams, ...owned];
 }
 
 function compare(a: Place, b: Place, { by, sign }: Order): number {
   if (a[by] < b[by]) return -sign;
   if (a[by] > b[by]) return sign;
+  if (a._id === b._id) return 0;
   return a._id < b._id ? -sign : sign;
 }
 
 /** What comes after a place in the order; the range lets an index begin there. */
-function beyondPlace({ value, id }: { value: unknown; id: string }, { by, sign }: Order): Clause[] {
+function beyondPlace(place: Place, { by, sign }: Order): Clause[] {
+  const { _id, [by]: value } = place;
   const [after, from] = sign === 1 ? ["$gt", "$gte"] : ["$lt", "$lte"];
   return [
     { [by]: { [from as string]: value } },
-    { $or: [{ [by]: { [after]: value } }, { _id: { [after]: id } }] },
+    { $or: [{ [by]: { [after]: value } }, { _id: { [after]: _id } }] },
   ];
 }
 
@@ -160,11 +174,12 @@ function toCursor(place: Place, by: MemorySort): string {
 }
 
 /** @throws Fault validation_failed when no list in this order gave it */
-function fromCursor(cursor: string, by: MemorySort): { value: unknown; id: string } {
+function fromCursor(cursor: string, by: MemorySort): Place {
   try {
-    const [sort, value, id] = JSON.parse(Buffer.from(cursor, "base64url").toString());
-    if (sort === by && typeof id === "string" && value !== null && typeof value !== "object") {
-      return { value: by === "created_at" ? new Date(value) : value, id };
+    const [sort, value, _id] = JSON.parse(Buffer.from(cursor, "base64url").toString());
+    if (sort === by && typeof _id === "string" && value !== null && typeof value !== "object") {
+      const place = { _id, [by]: by === "created_at" ? new Date(value) : value };
+      if (String(place[by]) !== "Invalid Date") return place as unknown as Place;
     }
   } catch {
     // Not one of ours, as below.

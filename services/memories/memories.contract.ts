@@ -215,7 +215,12 @@ export const listMemories = operation({
     type: Type.Optional(TypeOfMemory),
     scope: Type.Optional(OnlyScope),
     search: Type.Optional(
-      Type.String({ maxLength: 200, description: "Part of the title or the content, in any case." }),
+      Type.String({
+        maxLength: 200,
+        description:
+          "Part of the title or the content, in any case. Looked for, and counted, in the latest 100,000 that the " +
+          "institution, each team and each owner has.",
+      }),
     ),
     project_id: Type.Optional(
       Type.String({ maxLength: 100, description: "Empty: only those of no project." }),

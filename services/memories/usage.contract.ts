@@ -93,6 +93,7 @@ export const memoryHealth = operation({
   action: "memories.health",
   route: "GET /memories/health",
   summary: "Read how the memories that the caller may read are doing",
+  description: "Where there are more than 100,000, it is of those that changed last.",
   access: reader,
   results: {
     200: Type.Object(

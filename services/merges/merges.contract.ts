@@ -55,7 +55,12 @@ export const listMerges = operation({
   description: "Those of memories that the caller may both read; all of them for org admins, who decide.",
   access: reader,
   query: { status: Type.Optional(Status), ...page },
-  results: { 200: Type.Object({ merge_proposals: Type.Array(MergeProposal), total: Type.Integer() }) },
+  results: {
+    200: Type.Object({
+      merge_proposals: Type.Array(MergeProposal),
+      total: Type.Integer({ description: "For all but org admins: among the latest 10,000 of the tenant." }),
+    }),
+  },
   mcp: true,
 });
 

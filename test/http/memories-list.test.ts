@@ -116,6 +116,31 @@ test.each<[string, (each: Record<string, unknown>) => boolean]>([
   expect(total).toBe(expected.length);
 });
 
+test("a text is looked for in thousands of memories, piece by piece, and each that holds it is given once", async () => {
+  const writer = await agentIn(server, cast.admin, {});
+  // Those of one batch are made at the same moment: where pieces meet none may be lost.
+  for (let batch = 0; batch < 9; batch++) {
+    const memories = Array.from({ length: 500 }, (_, n) =>
+      memory({ title: `Straw ${(n * 7) % 500}`, content: n % 100 ? "hay" : "hay and a Needle" }),
+    );
+    ok(await writer.post("/memories/batch", { memories }));
+  }
+  for (const order of ["sort=created_at", "sort=title&order=asc"]) {
+    const found: string[] = [];
+    for (let cursor: string | null = ""; cursor !== null; ) {
+      const query = `search=needle&scope=agent&limit=20&${order}${cursor && `&cursor=${cursor}`}`;
+      const page = ok(await writer.get(`/memories?${query}`));
+      found.push(...idsOf(page.memories));
+      expect(page.total).toBe(45);
+      cursor = page.next_cursor;
+    }
+    expect(found).toHaveLength(45);
+    expect(new Set(found).size).toBe(45);
+    const whole = ok(await writer.get(`/memories?search=needle&limit=200&${order}`));
+    expect(found).toEqual(idsOf(whole.memories));
+  }
+});
+
 test.each([
   ["limit=0", "validation_failed", "limit"],
   ["limit=201", "validation_failed", "limit"],

@@ -1,0 +1,63 @@
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { cloudEvent, firstAgent, receive, type TestAgent } from "../support/agents.ts";
+import { connectMcp } from "../support/mcp.ts";
+import { memory, remember } from "../support/memories.ts";
+import { startServer, type TestServer } from "../support/server.ts";
+import { ok, refusal } from "../support/tenancy.ts";
+
+/** Half a character: what is left of "😀" where somebody cut a text in the middle of it. */
+const HALF = "so glad \ud83d";
+
+let server: TestServer;
+let agent: TestAgent;
+
+beforeAll(async () => {
+  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
+  agent = await firstAgent(server);
+});
+afterAll(() => server?.stop());
+
+/** So many memories that their list is parsed in a thread. */
+const MANY = Array.from({ length: 60 }, () => memory({ content: "x".repeat(10_000) }));
+
+test.each<[string, string, object, string]>([
+  ["a field", "/memories", memory({ title: HALF }), "title"],
+  ["free fields", "/memories", memory({ metadata: { notes: ["whole", { a: HALF }] } }), "metadata.notes.1.a"],
+  ["a key", "/memories", memory({ metadata: { [HALF]: 1 } }), "metadata"],
+  ["a list", "/memories/batch", { memories: [memory(), memory({ content: HALF })] }, "memories.1.content"],
+  ["a long list", "/memories/batch", { memories: [...MANY, memory({ title: HALF })] }, "memories.60.title"],
+  ["a long text", "/outputs", { body: `${"😀".repeat(50_000)}${HALF}` }, "body"],
+  ["what stands beside one", "/outputs", { title: HALF, body: "# A" }, "title"],
+  ["a query", "/memories/search", { query: HALF }, "query"],
+  ["a payload", "/handoffs", { name: "half", payload: { next_action: HALF } }, "payload.next_action"],
+])("in %s is refused, and nothing is kept", async (_, path, body, field) => {
+  const totals = async () =>
+    Promise.all(["/memories", "/outputs"].map(async (each) => ok(await agent.get(each)).total));
+  const before = await totals();
+  expect(await agent.post(path, body)).toMatchObject(refusal(400, "validation_failed", { field }));
+  expect(await totals()).toEqual(before);
+});
+
+test("in a tool's arguments is refused in the same words", async () => {
+  await using mcp = await connectMcp(server, agent.token);
+  const refused = await mcp.refused("memories_create", memory({ title: HALF }));
+  expect(refused).toMatchObject({ code: "validation_failed", details: { field: "title" } });
+});
+
+test("in an event's data is the publisher's, and arrives as it was sent", async () => {
+  ok(await agent.post(`/agents/${agent.id}/interests`, { event_type: "com.half" }));
+  const event = cloudEvent("half", { type: "com.half", data: { said: HALF } });
+  ok(await agent.post("/events", event));
+  const [{ payload }] = await receive(agent, 1);
+  expect(payload).toEqual(event);
+});
+
+test("written as two escapes a whole one is kept", async () => {
+  const whole = await remember(agent, { title: "whole" });
+  const body = String.raw`{"title": "glad \ud83d\ude00", "content": "\uD83D\uDE00"}`;
+  const type = { "content-type": "application/json" };
+  expect(ok(await agent.patch(`/memories/${whole.id}`, body, type))).toMatchObject({
+    title: "glad 😀",
+    content: "😀",
+  });
+});

@@ -1,0 +1,102 @@
+import { PassThrough } from "node:stream";
+import { afterEach, beforeEach, expect, jest, test } from "@jest/globals";
+import type { Exchange, Link, Perform } from "../../services/gateway/exchange.ts";
+import { Gathered } from "../../services/gateway/gathered.ts";
+import { LiveWatchers, streamLive } from "../../services/gateway/live.ts";
+import type { LiveChange } from "../../services/live/live-change.ts";
+
+beforeEach(() => {
+  jest.useFakeTimers();
+});
+afterEach(() => {
+  jest.useRealTimers();
+});
+
+const aMoment = () => jest.advanceTimersByTimeAsync(1000);
+
+const change = (resource: LiveChange["resource"], ...ids: string[]): LiveChange => ({
+  tenant_id: "tn_1",
+  resource,
+  ids,
+});
+
+/** Changes for a reader who takes a message only when told to. */
+function slowReader() {
+  const told: object[][] = [];
+  let taken = () => {};
+  const changes = new Gathered((text) => {
+    told.push([...text.matchAll(/^data: (.*)$/gm)].map(([, data]) => JSON.parse(data as string)));
+    return new Promise((resolve) => {
+      taken = resolve;
+    });
+  });
+  return { changes, told, take: () => taken() };
+}
+
+test("what changes at about the same time is told at once, each id once", async () => {
+  const { changes, told } = slowReader();
+  for (const id of ["a", "b", "a"]) changes.add(change("run", id));
+  changes.add(change("document"));
+  await aMoment();
+  expect(told).toEqual([
+    [
+      { resource: "run", ids: ["a", "b"] },
+      { resource: "document", ids: [] },
+    ],
+  ]);
+  changes.end();
+});
+
+test("a reader who is slow is told of all that came meanwhile in one message, which is no longer for having more in it", async () => {
+  const { changes, told, take } = slowReader();
+  changes.add(change("run", "first"));
+  await aMoment();
+  for (let i = 0; i < 100_000; i++) changes.add(change("run", `run ${i}`));
+  await aMoment();
+  expect(told).toHaveLength(1);
+  take();
+  await aMoment();
+  expect(told[1]).toEqual([{ resource: "run", ids: [] }]);
+  take();
+  await aMoment();
+  changes.add(change("run", "last"));
+  await aMoment();
+  expect(told[2]).toEqual([{ resource: "run", ids: ["last"] }]);
+  changes.end();
+});
+
+test("after the end nothing is told", async () => {
+  const { changes, told, take } = slowReader();
+  changes.add(change("run", "a"));
+  await aMoment();
+  changes.add(change("run", "b"));
+  changes.end();
+  take();
+  await aMoment();
+  expect(told).toHaveLength(1);
+});
+
+test("a window that nobody reads is told no more than it takes, however long it stands and whatever changes", async () => {
+  const watchers = new LiveWatchers();
+  let asked = 0;
+  const stats = { recent: "x".repeat(1000) };
+  const ctx = {
+    call: async () => {
+      asked++;
+      return stats;
+    },
+  };
+  const res = Object.assign(new PassThrough({ highWaterMark: 100 }), { setHeader: () => {} });
+  const caller = { kind: "user", tenant_id: "tn_1", expires_at: Date.now() + 3_600_000 };
+  const link: Link = { ending: new AbortController().signal, recheck: async () => {} };
+  const exchange = { req: { method: "GET" }, res, caller, ctx } as unknown as Exchange;
+  const ended = streamLive(watchers)(exchange, {}, link, null as unknown as Perform);
+  for (let minute = 0; minute < 10; minute++) {
+    for (let i = 0; i < 1000; i++) watchers.tell(change("run", `run ${minute} ${i}`));
+    await jest.advanceTimersByTimeAsync(60_000);
+  }
+  expect(asked).toBe(1);
+  expect(res.writableLength + res.readableLength).toBeLessThan(3000);
+  res.destroy();
+  await ended;
+});
