@@ -54,8 +54,6 @@ async function load({ blobs, log }: Runtime, operations: readonly Operation[]): 
   ]);
   const offer: Offer = { operations, kinds: kindsOf(operations), blobs, version: INFO.version };
   const handler = createMcpHandler(({ authInfo }) => serverFor(offer, authInfo?.extra?.session as Session), {
-    // Nothing that is listed changes while somebody listens.
-    maxSubscriptions: 0,
     onerror: (err) => log.debug({ err }, "a message of MCP was refused"),
   });
   return { handler, tools: toolsOf(operations) };
