@@ -83,66 +83,62 @@ describe.each(records)("two owners of one queue on %s", (_, here, open) => {
     await rm(dataDir, { recursive: true });
   });
 
-  (here ? test : test.skip)(
-    "lease nothing twice at the same time, and lose nothing",
-    async () => {
-      /** Who holds a delivery now: its lease, until it is given back. */
-      const held = new Map<string, string>();
-      const twice: string[] = [];
-      const acknowledged = new Set<string>();
-      const handedBack = new Set<string>();
-      const byNode = nodes.map(() => 0);
-      const call = <T>(node: number, action: string, params: object) =>
-        (nodes[node] as ServiceBroker).call<T, object>(`deliveries.${action}`, {
-          tenant_id,
-          agent_id,
-          ...params,
-        });
+  (here ? test : test.skip)("lease nothing twice at the same time, and lose nothing", async () => {
+    /** Who holds a delivery now: its lease, until it is given back. */
+    const held = new Map<string, string>();
+    const twice: string[] = [];
+    const acknowledged = new Set<string>();
+    const handedBack = new Set<string>();
+    const byNode = nodes.map(() => 0);
+    const call = <T>(node: number, action: string, params: object) =>
+      (nodes[node] as ServiceBroker).call<T, object>(`deliveries.${action}`, {
+        tenant_id,
+        agent_id,
+        ...params,
+      });
 
-      async function receive(receiver: number): Promise<void> {
-        const node = receiver % 2;
-        for (let round = 0; acknowledged.size < EVENTS; round++) {
-          const lease = `${receiver} ${round}`;
-          const wish = { limit: 7, wait_ms: 50, lease };
-          const { deliveries } = await call<Received>(node, "claim", wish);
-          for (const { id } of deliveries) {
-            if (held.has(id) || acknowledged.has(id)) twice.push(`${id}: ${held.get(id)} and ${lease}`);
-            held.set(id, lease);
-            byNode[node] = (byNode[node] as number) + 1;
-          }
-          await finish(node, lease, deliveries);
+    async function receive(receiver: number): Promise<void> {
+      const node = receiver % 2;
+      for (let round = 0; acknowledged.size < EVENTS; round++) {
+        const lease = `${receiver} ${round}`;
+        const wish = { limit: 7, wait_ms: 50, lease };
+        const { deliveries } = await call<Received>(node, "claim", wish);
+        for (const { id } of deliveries) {
+          if (held.has(id) || acknowledged.has(id)) twice.push(`${id}: ${held.get(id)} and ${lease}`);
+          held.set(id, lease);
+          byNode[node] = (byNode[node] as number) + 1;
         }
+        await finish(node, lease, deliveries);
       }
+    }
 
-      /** Every third is given back once; the others are settled at the node that did not hand them out. */
-      async function finish(node: number, lease: string, deliveries: Received["deliveries"]): Promise<void> {
-        const back = deliveries.filter(({ id }, i) => i % 3 === 0 && !handedBack.has(id)).map(({ id }) => id);
-        const done = deliveries.map(({ id }) => id).filter((id) => !back.includes(id));
-        for (const id of back) handedBack.add(id);
-        // Before the write, as from then on they may be somebody else's.
-        for (const id of [...back, ...done]) held.delete(id);
-        for (const id of done) acknowledged.add(id);
-        await call(node, "release", { lease, delivery_ids: back });
-        await call(1 - node, "settle", { acknowledged: done, failed: [] });
-      }
+    /** Every third is given back once; the others are settled at the node that did not hand them out. */
+    async function finish(node: number, lease: string, deliveries: Received["deliveries"]): Promise<void> {
+      const back = deliveries.filter(({ id }, i) => i % 3 === 0 && !handedBack.has(id)).map(({ id }) => id);
+      const done = deliveries.map(({ id }) => id).filter((id) => !back.includes(id));
+      for (const id of back) handedBack.add(id);
+      // Before the write, as from then on they may be somebody else's.
+      for (const id of [...back, ...done]) held.delete(id);
+      for (const id of done) acknowledged.add(id);
+      await call(node, "release", { lease, delivery_ids: back });
+      await call(1 - node, "settle", { acknowledged: done, failed: [] });
+    }
 
-      const receiving = Array.from({ length: RECEIVERS }, (_, i) => receive(i));
-      const matched = { interest_ids: ["int_1"], feed_ids: [] };
-      for (let from = 0; from < EVENTS; from += 50) {
-        const rows = Array.from({ length: 50 }, (_, i) => ({
-          ...{ tenant_id, agent_id, event_id: `evt_${from + i}`, priority: 5, matched },
-          enrichment_depth: "none",
-        }));
-        await call((from / 50) % 2, "enqueue", { deliveries: rows });
-      }
-      await Promise.all(receiving);
-      expect(twice).toEqual([]);
-      expect(acknowledged.size).toBe(EVENTS);
-      expect(Math.min(...byNode)).toBeGreaterThan(0);
-      expect(handedBack.size).toBeGreaterThan(0);
-      const left = () => call<Received>(0, "claim", { limit: 100, wait_ms: 0, lease: "last" });
-      await settle(async () => (await left()).deliveries.length === 0);
-    },
-    30_000,
-  );
+    const receiving = Array.from({ length: RECEIVERS }, (_, i) => receive(i));
+    const matched = { interest_ids: ["int_1"], feed_ids: [] };
+    for (let from = 0; from < EVENTS; from += 50) {
+      const rows = Array.from({ length: 50 }, (_, i) => ({
+        ...{ tenant_id, agent_id, event_id: `evt_${from + i}`, priority: 5, matched },
+        enrichment_depth: "none",
+      }));
+      await call((from / 50) % 2, "enqueue", { deliveries: rows });
+    }
+    await Promise.all(receiving);
+    expect(twice).toEqual([]);
+    expect(acknowledged.size).toBe(EVENTS);
+    expect(Math.min(...byNode)).toBeGreaterThan(0);
+    expect(handedBack.size).toBeGreaterThan(0);
+    const left = () => call<Received>(0, "claim", { limit: 100, wait_ms: 0, lease: "last" });
+    await settle(async () => (await left()).deliveries.length === 0);
+  });
 });

@@ -55,7 +55,8 @@ describe.each(["stream", "poll"] as const)("by %s", (by) => {
     let most = 0;
     const handler = async (event: { data?: unknown }) => {
       most = Math.max(most, ++running);
-      await new Promise((resolve) => setImmediate(resolve));
+      // The first waits for company: there are more than enough.
+      await settle(() => most > 1);
       seen.push((event.data as { n: number }).n);
       running--;
     };
@@ -89,7 +90,7 @@ describe.each(["stream", "poll"] as const)("by %s", (by) => {
   });
 
   test("a handler may take longer than the lease", async () => {
-    const { client } = await receiver(`com.slow.${by}`, { visibility_timeout_seconds: 1 });
+    const { client } = await receiver(`com.slow.${by}`, { visibility_timeout_seconds: 3 });
     const attempts: DeliveryEvent[] = [];
     let release = () => {};
     const slow = new Promise<void>((resolve) => {

@@ -4,9 +4,7 @@ import type { Api } from "../support/http.ts";
 import { agentIn, type Cast, makeCast } from "../support/memories.ts";
 import { startServer, type TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
-import { ok, refusal } from "../support/tenancy.ts";
-
-const NOBODYS = "0199c0de-7a11-7c3e-9f00-5a1b2c3d4e5f";
+import { ABSENT, ok, refusal } from "../support/tenancy.ts";
 
 let server: TestServer;
 let cast: Cast;
@@ -100,8 +98,8 @@ describe("a deletion", () => {
     const document = await ingest(cast.alice, textFile(undefined, { sensitivity: "restricted" }));
     const absent = [200, { deleted: false, error_code: "not_found" }];
     for (const [who, path] of [
-      [cast.alice, itself({ ...document, document_id: NOBODYS })],
-      [cast.alice, itself({ ...document, ingestion_source_id: NOBODYS })],
+      [cast.alice, itself({ ...document, document_id: ABSENT })],
+      [cast.alice, itself({ ...document, ingestion_source_id: ABSENT })],
       [cast.carol, itself(document)],
     ] as const) {
       const { status, body } = await who.del(path);
@@ -123,7 +121,7 @@ describe("a deletion", () => {
 describe("chunks and documents", () => {
   test("need the source they are of", async () => {
     const document = await ingest(cast.alice, textFile());
-    expect(await cast.alice.get(chunksOf({ ...document, ingestion_source_id: NOBODYS }))).toMatchObject(
+    expect(await cast.alice.get(chunksOf({ ...document, ingestion_source_id: ABSENT }))).toMatchObject(
       refusal(404, "not_found", { resource_type: "source" }),
     );
     expect(await cast.alice.get(`/documents/${document.document_id}/chunks`)).toMatchObject(

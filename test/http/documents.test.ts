@@ -4,11 +4,10 @@ import { chunksOf, finished, fixtureFile, ingest, textFile } from "../support/do
 import type { Api } from "../support/http.ts";
 import { startServer, type TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
-import { makeWorld, OPERATOR_TOKEN, ok, refusal, type World } from "../support/tenancy.ts";
+import { ABSENT, makeWorld, OPERATOR_TOKEN, ok, refusal, type World } from "../support/tenancy.ts";
 
 const OFFICE = "application/vnd.openxmlformats-officedocument.";
 const SCOPES = ["memory:read", "memory:write"];
-const NOBODYS = "0199c0de-7a11-7c3e-9f00-5a1b2c3d4e5f";
 
 let server: TestServer;
 let world: World;
@@ -156,7 +155,7 @@ describe("an upload is refused", () => {
     ],
     [
       "into an unknown source",
-      { ...textFile(), source_id: NOBODYS },
+      { ...textFile(), source_id: ABSENT },
       refusal(400, "validation_error", { field: "source_id" }),
     ],
     [

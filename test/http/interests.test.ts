@@ -265,7 +265,7 @@ test("what the service publishes is matched only by a glob that names it", async
   ok(await loser.post(interestsOf(loser), { event_type: "com.lost.x" }));
   const event_id = await publish("lost", { type: "com.lost.x" });
   await fannedOut(admin, event_id);
-  const { deliveries } = ok(await loser.get("/delivery/poll?wait=5"));
+  const { deliveries } = ok(await loser.get("/delivery/poll?wait=30"));
   ok(await loser.post("/delivery/nack", { delivery_ids: [deliveries[0].id], reason: "no use" }));
   const [{ payload }] = await receive(named, 1);
   expect(payload).toMatchObject({

@@ -2,12 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import type { Api } from "../support/http.ts";
 import { type Cast, makeCast, memory, remember } from "../support/memories.ts";
 import { startServer, type TestServer } from "../support/server.ts";
-import { ok, refusal } from "../support/tenancy.ts";
+import { ABSENT, ok, refusal } from "../support/tenancy.ts";
 
 let server: TestServer;
 let cast: Cast;
-const ABSENT = "0199c0de-7a11-7c3e-9f00-5a1b2c3d4e5f";
-
 beforeAll(async () => {
   server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
   cast = await makeCast(server);

@@ -6,9 +6,7 @@ import { chunksOf, foundBy, ingest, textFile } from "../support/documents.ts";
 import { type Api, api } from "../support/http.ts";
 import { agentIn, type Cast, remember as make, makeCast } from "../support/memories.ts";
 import { startServer, type TestServer } from "../support/server.ts";
-import { ok, refusal } from "../support/tenancy.ts";
-
-const ABSENT = "0199c0de-7a11-7c3e-9f00-5a1b2c3d4e5f";
+import { ABSENT, ok, refusal } from "../support/tenancy.ts";
 
 let server: TestServer;
 let cast: Cast;

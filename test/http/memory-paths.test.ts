@@ -6,10 +6,9 @@ import { connectMcp } from "../support/mcp.ts";
 import { agentIn, type Cast, makeCast, memory, remember } from "../support/memories.ts";
 import { startServer, type TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
-import { ok } from "../support/tenancy.ts";
+import { ABSENT, ok } from "../support/tenancy.ts";
 import { whole } from "../support/whole.ts";
 
-const ABSENT = "0199c0de-7a11-7c3e-9f00-5a1b2c3d4e5f";
 const DIMS = 64;
 
 let embedder: TestEmbedder;

@@ -2,9 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import type { Api } from "../support/http.ts";
 import { type Cast, remember as make, makeCast } from "../support/memories.ts";
 import { startServer, type TestServer } from "../support/server.ts";
-import { ok, refusal } from "../support/tenancy.ts";
+import { ABSENT, ok, refusal } from "../support/tenancy.ts";
 
-const ABSENT = "0199c0de-7a11-7c3e-9f00-5a1b2c3d4e5f";
 const PROPOSALS = "/memories/merge-proposals";
 
 let server: TestServer;

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { api } from "../support/http.ts";
 import { startServer, type TestServer } from "../support/server.ts";
-import { makeWorld, OPERATOR_TOKEN, ok, refusal, type World } from "../support/tenancy.ts";
+import { ABSENT, makeWorld, OPERATOR_TOKEN, ok, refusal, type World } from "../support/tenancy.ts";
 
 let server: TestServer;
 let world: World;
@@ -15,8 +15,6 @@ afterAll(() => server?.stop());
 
 const save = (more: object, headers = {}) =>
   world.agent.post("/outputs", { body: "# Title\n\nText.", ...more }, headers);
-const ABSENT = "0199c0de-7a11-7c3e-9f00-000000000000";
-
 test("a text comes back byte for byte, by id and by slug", async () => {
   const body = '﻿# Café "quotes" \\ \u0000\u2028 𝄞\r\n\r\nEnd without a newline \t';
   const saved = await save({ body, scope: "institutional", metadata: { $set: { "a.b": [1] } } });

@@ -3,9 +3,7 @@ import { firstAgent, type TestAgent } from "../support/agents.ts";
 import { type Api, api } from "../support/http.ts";
 import { agentIn, remember as make } from "../support/memories.ts";
 import { startServer, type TestServer } from "../support/server.ts";
-import { ok, refusal, signIn } from "../support/tenancy.ts";
-
-const ABSENT = "0199c0de-7a11-7c3e-9f00-5a1b2c3d4e5f";
+import { ABSENT, ok, refusal, signIn } from "../support/tenancy.ts";
 
 let server: TestServer;
 let admin: TestAgent;

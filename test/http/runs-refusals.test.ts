@@ -1,9 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { act, at, DIAMOND, newRun } from "../support/runs.ts";
 import { startServer, type TestServer } from "../support/server.ts";
-import { makeWorld, OPERATOR_TOKEN, ok, refusal, type World } from "../support/tenancy.ts";
-
-const ABSENT = "0199c0de-7a11-7c3e-9f00-5a1b2c3d4e5f";
+import { ABSENT, makeWorld, OPERATOR_TOKEN, ok, refusal, type World } from "../support/tenancy.ts";
 
 let server: TestServer;
 let world: World;

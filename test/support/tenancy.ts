@@ -5,6 +5,9 @@ import { settle } from "./settle.ts";
 
 export const OPERATOR_TOKEN = "operator-token-of-the-tests";
 
+/** A well-formed id that nothing has. */
+export const ABSENT = "0199c0de-7a11-7c3e-9f00-5a1b2c3d4e5f";
+
 /** A tenant with its strongest callers, and things of its own. */
 export interface World {
   tenant_id: string;
