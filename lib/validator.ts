@@ -149,6 +149,7 @@ const SHOWN_CHARACTERS = 200;
 
 /** What was given, short enough to send back. */
 function shown(value: unknown): unknown {
-  const text = JSON.stringify(value) ?? "null";
+  // A text of megabytes would take long to write whole.
+  const text = JSON.stringify(typeof value === "string" ? value.slice(0, SHOWN_CHARACTERS) : value) ?? "null";
   return text.length <= SHOWN_CHARACTERS ? value : `${text.slice(0, SHOWN_CHARACTERS)}…`;
 }

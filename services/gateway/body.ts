@@ -4,6 +4,7 @@ import { passing } from "../../lib/compact.ts";
 import type { Operation } from "../../lib/contract.ts";
 import { Fault } from "../../lib/faults.ts";
 import { halfCharacterOf, parseJsonBytes } from "../../lib/json.ts";
+import { requireFewValues } from "./values.ts";
 
 export const DEFAULT_MAX_BODY = 1_048_576;
 
@@ -99,6 +100,7 @@ export async function readJson(req: IncomingMessage, op: Operation): Promise<Rec
 export function jsonBody(req: IncomingMessage, op: Operation, raw: Buffer): Record<string, unknown> {
   if (raw.length === 0) return {};
   requireJson(req);
+  if (raw.length > DEFAULT_MAX_BODY) requireFewValues(raw);
   const body = parseJson(raw);
   // A message for others, as of MCP, is looked at where it is carried out.
   const half = op.wholeBody ? null : halfCharacterOf(raw, body);

@@ -154,6 +154,9 @@ describe("what does not fit is refused, and nothing is remembered", () => {
     expect((await remember(cast.alice, { content: long(32_768) })).content).toHaveLength(32_768);
     const huge = memory({ extra: "x".repeat(10 * 1_048_576) });
     expect(await cast.alice.post("/memories", huge)).toMatchObject(refusal(413, "payload_too_large"));
+    await remember(cast.alice, { extra: "y".repeat(9_000_000) });
+    const many = memory({ extra: Array(500_000).fill([]) });
+    expect(await cast.alice.post("/memories", many)).toMatchObject(refusal(400, "validation_failed"));
   });
 });
 

@@ -1,0 +1,77 @@
+import { describe, expect, test } from "@jest/globals";
+import fc from "fast-check";
+import { operations } from "../../services/contracts.ts";
+import { DEFAULT_MAX_BODY } from "../../services/gateway/body.ts";
+import { hasMoreValues, MOST_VALUES, requireFewValues } from "../../services/gateway/values.ts";
+
+const MEGABYTE = 1_048_576;
+const bytes = (value: unknown) => Buffer.from(JSON.stringify(value));
+
+/** How many values there are, keys of objects left out; an empty list counts as if one were in it. */
+function countOf(value: unknown): number {
+  if (typeof value !== "object" || value === null) return 1;
+  const items = Object.values(value);
+  return 1 + (items.length ? items.reduce((sum: number, item) => sum + countOf(item), 0) : 1);
+}
+
+describe("the values of a body", () => {
+  test("are counted without parsing it", () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 5 }), (given) => {
+        const value = [given];
+        const count = countOf(value);
+        expect(hasMoreValues(bytes(value), count)).toBe(false);
+        expect(hasMoreValues(bytes(value), count - 1)).toBe(true);
+      }),
+    );
+  });
+
+  test("are not what stands in texts", () => {
+    const text = '[{,"\\'.repeat(100_000);
+    expect(hasMoreValues(bytes({ [text]: text }), 2)).toBe(false);
+  });
+
+  test("are counted behind texts that end in escapes", () => {
+    const texts = ["\\", '\\"', '"', '"\\', "\\\\", ""];
+    expect(hasMoreValues(bytes(texts), 1 + texts.length)).toBe(false);
+    expect(hasMoreValues(bytes(texts), texts.length)).toBe(true);
+    for (const broken of ['"', '"\\', '"\\"', "[", ""])
+      expect(hasMoreValues(Buffer.from(broken), 2)).toBe(false);
+  });
+
+  test("that are too many are refused, and said to be", () => {
+    const list = (length: number) => bytes(Array.from({ length }, () => 0));
+    expect(() => requireFewValues(list(MOST_VALUES - 1))).not.toThrow();
+    expect(() => requireFewValues(list(MOST_VALUES + 1))).toThrow(
+      "The body: expected at most 20000 values where the body has more than a megabyte.",
+    );
+  });
+});
+
+/**
+ * Routes that read more than a megabyte, and how (docs/decisions/0018): `values`, parsed here within the bound above;
+ * `pieces`, parsed in a thread; `blob`, never parsed, but for what stands beside the large fields.
+ */
+const LARGE = {
+  "events.publish": "pieces",
+  "memories.create": "values",
+  "memories.create_batch": "pieces",
+  "memories.update": "values",
+  "runs.complete_step": "values",
+  "gateway.mcp": "values",
+  "documents.upload": "blob",
+  "exemplars.create": "blob",
+  "outputs.save": "blob",
+};
+
+test("every route that reads more than a megabyte is known, and does not hold the main thread up", () => {
+  const large = operations.filter(
+    ({ maxBody = 0, maxBodySetting }) => maxBody > DEFAULT_MAX_BODY || maxBodySetting,
+  );
+  const ways = large.map((op) => {
+    const pieces = op.inPieces !== undefined || op.consumes === "cloudevents";
+    return [op.action, op.byReference ? "blob" : pieces ? "pieces" : "values"];
+  });
+  expect(DEFAULT_MAX_BODY).toBe(MEGABYTE);
+  expect(Object.fromEntries(ways)).toEqual(LARGE);
+});
