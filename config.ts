@@ -211,7 +211,9 @@ const OURS =
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const unknown = Object.keys(env).filter((name) => OURS.test(name) && !Object.hasOwn(SETTINGS, name));
   if (unknown.length) {
-    throw new ConfigError(`${unknown[0]} is not a setting; the README lists those there are.`);
+    throw new ConfigError(
+      `${unknown[0]} is not a setting; docs/reference/settings.md lists those there are.`,
+    );
   }
   const entries = Object.entries(SETTINGS).map(([name, setting]) => [
     name,

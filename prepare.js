@@ -6,6 +6,9 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
+// `npx afferent` in this folder makes npm link it into a cache of its own, and prepare what is prepared already.
+if (process.env.npm_command === "exec") process.exit();
+
 await buildConsole();
 
 const LONGEST_MS = 30_000;

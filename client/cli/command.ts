@@ -1,15 +1,21 @@
-import type { ParseArgsOptionsConfig } from "node:util";
 import type { Client } from "../client.ts";
 import type { Settings } from "./settings.ts";
 import { UsageError } from "./usage.ts";
 
 /** One thing that the command line can do. */
 export interface Command {
-  /** What comes after its name. */
+  /** The words that come after its name; with `|` between those of which it takes one. */
   takes: string;
   does: string;
-  options?: ParseArgsOptionsConfig;
+  options?: Record<string, Option>;
   run(context: Context): Promise<void>;
+}
+
+export interface Option {
+  /** What is given with it, as it stands in the usage; a flag has none. */
+  value?: string;
+  short?: string;
+  means: string;
 }
 
 export interface Context {

@@ -15,9 +15,11 @@ const NEW_CODE = "The console shows a new one: Agents, Connect a device.";
 const CODE = /^[BCDFGHJKMNPQRSTVWXYZ2-9]{8}$/;
 
 export const connect: Command = {
-  takes: "[CODE] [--name NAME]",
+  takes: "[CODE]",
   does: "Connects this device to an agent by the code that the console shows, once a person approves it there.",
-  options: { name: { type: "string" } },
+  options: {
+    name: { value: "NAME", means: "what the person who approves reads of this device; default: afferent" },
+  },
   async run(context) {
     const { settings, client, signal, note } = context;
     const user_code = codeOf(context.words[0] ?? (await ask(signal)));

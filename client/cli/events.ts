@@ -7,9 +7,13 @@ import { beating } from "./connect.ts";
 import { jsonOf } from "./input.ts";
 
 export const publish: Command = {
-  takes: "TYPE [DATA] [--source URI] [--subject TEXT] [--id ID]",
+  takes: "TYPE [DATA]",
   does: "Publishes an event; DATA is JSON.",
-  options: { source: { type: "string" }, subject: { type: "string" }, id: { type: "string" } },
+  options: {
+    source: { value: "URI", means: "where it comes from; default: urn:afferent:cli" },
+    subject: { value: "TEXT", means: "what it is about" },
+    id: { value: "ID", means: "the same id again is a duplicate; default: a new one" },
+  },
   async run(context) {
     const type = word(context, 0, "TYPE");
     const [, data] = context.words;
@@ -30,13 +34,16 @@ export const publish: Command = {
 };
 
 export const listen: Command = {
-  takes: "[--exec COMMAND] [--concurrency N] [--by stream|poll] [--count N]",
-  does: "Receives the agent's events, prints or runs COMMAND with each (as JSON on its standard input), and acknowledges.",
+  takes: "",
+  does: "Receives the agent's events, prints each or runs a command with it, and acknowledges what was done.",
   options: {
-    exec: { type: "string" },
-    concurrency: { type: "string" },
-    by: { type: "string" },
-    count: { type: "string" },
+    exec: { value: "COMMAND", means: "run with each event as JSON on its standard input; 0 acknowledges" },
+    concurrency: { value: "N", means: "how many at a time; default: 1" },
+    by: {
+      value: "stream|poll",
+      means: "poll where several processes share an agent's work; default: stream",
+    },
+    count: { value: "N", means: "end after so many" },
   },
   async run(context) {
     const command = text(context, "exec");
@@ -84,12 +91,13 @@ function execute(command: string, input: string, signal: AbortSignal): Promise<v
   });
 }
 
+/** There is no stream of events for agents but that of their deliveries, and `GET /live` is for people. */
 const LOOK_EVERY_MS = 2000;
 
 export const tail: Command = {
-  takes: "[TYPE] [--count N]",
-  does: "Shows events as they come, without receiving them; TYPE is a glob.",
-  options: { count: { type: "string" } },
+  takes: "[TYPE]",
+  does: "Shows the events that the agent may see as they come, without receiving them; TYPE is a glob.",
+  options: { count: { value: "N", means: "end after so many" } },
   async run(context) {
     sayOnce(context, "Waiting for events. Ctrl-C ends it.");
     const stopBeating = beating(context);

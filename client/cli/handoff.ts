@@ -8,9 +8,13 @@ type Action = (context: Context) => Promise<void>;
 const ACTIONS: Record<string, Action> = { save, list, resume };
 
 export const handoff: Command = {
-  takes: "save NAME [--summary TEXT] [--next TEXT] [--payload JSON] | list [QUERY] | resume QUERY",
+  takes: "save NAME | list [QUERY] | resume QUERY",
   does: "Saves where the work stands, lists what was saved, or goes on with it: the brief, as Markdown.",
-  options: { summary: { type: "string" }, next: { type: "string" }, payload: { type: "string" } },
+  options: {
+    summary: { value: "TEXT", means: "save: where the work stands" },
+    next: { value: "TEXT", means: "save: what to do next" },
+    payload: { value: "JSON", means: "save: completed, remaining, blockers, decisions … of the handoff" },
+  },
   async run(context) {
     const name = context.words.shift() ?? "list";
     const action = Object.hasOwn(ACTIONS, name) ? ACTIONS[name] : undefined;

@@ -4,35 +4,10 @@ import { createClient } from "../client.ts";
 import { ApiError, ConnectionError } from "../errors.ts";
 import { adviceOn } from "./advice.ts";
 import type { Command, Context } from "./command.ts";
-import { connect } from "./connect.ts";
-import { doctor } from "./doctor.ts";
-import { listen, publish, tail } from "./events.ts";
-import { handoff } from "./handoff.ts";
-import { mcp } from "./mcp.ts";
-import { recall, remember } from "./memory.ts";
-import { run } from "./run.ts";
+import { COMMANDS } from "./commands.ts";
+import { COMMON, helpFor, overview, usageOf, wordsOf } from "./help.ts";
 import { readSettings, type Settings } from "./settings.ts";
 import { Failure, UsageError } from "./usage.ts";
-
-const COMMANDS: Record<string, Command> = {
-  connect,
-  publish,
-  listen,
-  tail,
-  remember,
-  recall,
-  handoff,
-  run,
-  mcp,
-  doctor,
-};
-
-const COMMON = {
-  url: { type: "string" },
-  profile: { type: "string" },
-  json: { type: "boolean" },
-  help: { type: "boolean", short: "h" },
-} as const;
 
 /** Carries out one command. Gives the exit code: 0, 1 when it failed, 2 when it was typed wrong. */
 export async function main(args: string[]): Promise<number> {
@@ -47,9 +22,9 @@ export async function main(args: string[]): Promise<number> {
   process.once("SIGINT", end).once("SIGTERM", end);
   let settings: Settings | undefined;
   try {
-    const { values, words } = parsed(command, rest);
+    const { values, words } = parsed(name, command, rest);
     if (values.help) {
-      process.stdout.write(`afferent ${usageOf(name, command)}\n`);
+      process.stdout.write(helpFor(name, command));
       return 0;
     }
     settings = await settingsOf(name, values);
@@ -89,23 +64,33 @@ function contextOf(options: Values, words: string[], settings: Settings, signal:
   };
 }
 
-function parsed({ options }: Command, args: string[]): { values: Values; words: string[] } {
+function parsed(name: string, command: Command, args: string[]): { values: Values; words: string[] } {
+  const known = Object.entries({ ...COMMON, ...command.options }).map(([option, { value, short }]) => {
+    return [option, { type: value ? "string" : "boolean", ...(short && { short }) } as const] as const;
+  });
   try {
-    const { values, positionals } = parseArgs({
-      args,
-      options: { ...COMMON, ...options },
-      allowPositionals: true,
-    });
+    const options = Object.fromEntries(known);
+    const { values, positionals } = parseArgs({ args, options, allowPositionals: true });
+    if (!values.help) refuseMore(name, command, positionals);
     return { values: values as Values, words: positionals };
   } catch (error) {
-    throw new UsageError((error as Error).message);
+    throw error instanceof UsageError ? error : new UsageError((error as Error).message);
   }
+}
+
+/** A text that was typed without quotes would be cut after its first word. @throws UsageError */
+function refuseMore(name: string, { takes }: Command, words: string[]): void {
+  const extra = words[wordsOf(takes)];
+  if (extra === undefined) return;
+  throw new UsageError(`"${extra}" is more than ${name} takes: a text with spaces goes in quotes.`);
 }
 
 function told(error: unknown, name: string, command: Command, settings: Settings | undefined): number {
   const { message, stack } = error as Error;
   if (error instanceof UsageError) {
-    process.stderr.write(`${message}\n\nUsage: afferent ${`${name} ${command.takes}`.trim()}\n`);
+    process.stderr.write(
+      `${message}\n\nUsage: afferent ${usageOf(name, command)}\nafferent ${name} --help tells more.\n`,
+    );
     return 2;
   }
   const expected = [ApiError, ConnectionError, Failure].some((kind) => error instanceof kind);
@@ -130,17 +115,6 @@ function help(name: string): number {
     );
     return 2;
   }
-  const lines = Object.entries(COMMANDS).map(([each, command]) => `  ${usageOf(each, command)}\n`);
-  process.stdout.write(`afferent COMMAND
-
-${lines.join("")}
-A value may be @FILE, or - for standard input. Everywhere: --json for programs, --url, --profile NAME.
-The address and the key come from --url, AFFERENT_URL and AFFERENT_API_KEY, from the profile that \`connect\` kept,
-or from data/credentials.json of a server that was started in this folder.
-`);
+  process.stdout.write(overview());
   return 0;
-}
-
-function usageOf(name: string, { takes, does }: Command): string {
-  return `${`${name} ${takes}`.trim()}\n      ${does}`;
 }

@@ -8,9 +8,11 @@ import { adviceOn } from "./advice.ts";
 import { type Command, type Context, text } from "./command.ts";
 
 export const mcp: Command = {
-  takes: "[--tools NAMES]",
+  takes: "",
   does: "Speaks the Model Context Protocol on standard input and output, for clients that start their servers.",
-  options: { tools: { type: "string" } },
+  options: {
+    tools: { value: "NAMES", means: "only these domains or tools: memories,handoffs,events_publish" },
+  },
   run: (context) => new Bridge(context).run(),
 };
 

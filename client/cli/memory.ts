@@ -6,25 +6,31 @@ const TYPES = ["semantic", "episodic", "procedural", "entity", "reflection", "re
 const SCOPES = ["agent", "team", "institutional"] as const;
 
 export const remember: Command = {
-  takes: "TITLE [CONTENT] [--type TYPE] [--scope agent|team|institutional] [--tags A,B] [--project KEY]",
+  takes: "TITLE [CONTENT]",
   does: "Makes a memory; CONTENT is the title when it is left out.",
   options: {
-    type: { type: "string" },
-    scope: { type: "string" },
-    tags: { type: "string" },
-    project: { type: "string" },
+    type: { value: TYPES.join("|"), means: "default: semantic" },
+    scope: { value: SCOPES.join("|"), means: "who may read it; default: agent" },
+    team: { value: "ID", means: "the team of --scope team; default: the agent's own" },
+    tags: { value: "A,B", means: "what it is filed under" },
+    project: { value: "KEY", means: "the project that it belongs to" },
+    supersedes: { value: "ID", means: "the memory that it replaces" },
   },
   async run(context) {
     const title = word(context, 0, "TITLE");
     const tags = text(context, "tags");
+    const team_id = text(context, "team");
     const project_id = text(context, "project");
+    const supersedes_id = text(context, "supersedes");
     const params: MemoriesCreateParams = {
       title,
       content: await contentOf(context.words[1] ?? title),
       type: choice(context, "type", TYPES, "semantic"),
-      scope: choice(context, "scope", SCOPES, "agent"),
+      scope: choice(context, "scope", SCOPES, team_id ? "team" : "agent"),
+      ...(team_id && { team_id }),
       ...(tags && { tags: tags.split(",") }),
       ...(project_id && { project_id }),
+      ...(supersedes_id && { supersedes_id }),
     };
     const memory = await context.client.memories.create(params, { signal: context.signal });
     context.print(memory, memory.id);
@@ -32,9 +38,12 @@ export const remember: Command = {
 };
 
 export const recall: Command = {
-  takes: "QUERY [--limit N] [--scope agent|team|institutional]",
+  takes: "QUERY",
   does: "Searches the memories that the agent may see, best first.",
-  options: { limit: { type: "string" }, scope: { type: "string" } },
+  options: {
+    limit: { value: "N", means: "how many at the most; default: 5" },
+    scope: { value: SCOPES.join("|"), means: "only those; default: all" },
+  },
   async run(context) {
     const scope = text(context, "scope");
     const params = {

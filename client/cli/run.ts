@@ -6,10 +6,13 @@ type Action = (context: Context) => Promise<void>;
 const ACTIONS: Record<string, Action> = { list, begin, show, start, complete };
 
 export const run: Command = {
-  takes:
-    "list | begin GOAL --template SLUG | show RUN | start RUN STEP | complete RUN STEP [--criterion KEY] [--note TEXT]",
+  takes: "list | begin GOAL | show RUN | start RUN STEP | complete RUN STEP",
   does: "Lists runs, begins one from a template, shows how it stands, and starts or completes its steps.",
-  options: { template: { type: "string" }, criterion: { type: "string" }, note: { type: "string" } },
+  options: {
+    template: { value: "SLUG", means: "begin: the template whose steps it copies; needed" },
+    criterion: { value: "KEY", means: "complete: attest this one; the last completes the step" },
+    note: { value: "TEXT", means: "start: what to know; complete: what makes it done" },
+  },
   async run(context) {
     const name = context.words.shift() ?? "list";
     const action = Object.hasOwn(ACTIONS, name) ? ACTIONS[name] : undefined;
@@ -27,7 +30,7 @@ async function list(context: Context): Promise<void> {
 async function begin(context: Context): Promise<void> {
   const goal = word(context, 0, "GOAL");
   const slug = text(context, "template");
-  if (!slug) throw new UsageError("--template is missing.");
+  if (!slug) throw new UsageError("--template is missing: a run is begun from a template, by its slug.");
   const { signal } = context;
   const template = await context.client.templates.get({ slug }, { signal });
   const begun = await context.client.runs.create({ goal, template_id: template.id }, { signal });

@@ -1,5 +1,5 @@
 import type { ServiceBroker } from "moleculer";
-import { isPlatformType } from "../../lib/platform-types.ts";
+import { isPlatformType, type PlatformEventType } from "../../lib/platform-types.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
 import { loadEnvelopes } from "./dead-letters.ts";
 import type { DeliveryDoc } from "./deliveries.model.ts";
@@ -42,7 +42,7 @@ async function announce(
   const { _id, tenant_id, event_id, agent_id, attempt_count, dlq_reason, announce_at } = row;
   await broker.call("events.emit", {
     tenant_id,
-    type: "service.delivery.dead_lettered",
+    type: "service.delivery.dead_lettered" satisfies PlatformEventType,
     subject: _id,
     data: { delivery_id: _id, event_id, agent_id, attempt_count, dlq_reason },
     dedupe: `${_id} ${announce_at?.getTime()}`,

@@ -1,5 +1,6 @@
 import type { ServiceBroker } from "moleculer";
 import { backOff } from "../../lib/backoff.ts";
+import type { PlatformEventType } from "../../lib/platform-types.ts";
 import type { SearchPut } from "../../lib/search-entry.ts";
 import { place, type Queue, type Queued as QueuedRow } from "../../mixins/queue.ts";
 import type { Blobs } from "../../storage/blobs/blobs.ts";
@@ -16,6 +17,8 @@ const PAGE = 100;
 
 type Queued = QueuedRow<DocumentDoc>;
 type Step = (doc: Queued) => Promise<void>;
+/** Where the work on a document ends: what is told of it. */
+type Told = "stored" | "failed" | "superseded";
 
 /**
  * What happens to a document after its upload: queued → chunking → embedding → stored, or failed; later superseded or
@@ -177,7 +180,7 @@ export class Ingest {
     const { _id, tenant_id, status, source_id, version_num, superseded_by, scope, agent_id, team_id } = doc;
     return this.#broker.call("events.emit", {
       tenant_id,
-      type: `service.document.${status}`,
+      type: `service.document.${status as Told}` satisfies PlatformEventType,
       subject: _id,
       data: { document_id: _id, status, source_id, version_num, superseded_by },
       dedupe: `document ${_id} ${status}`,

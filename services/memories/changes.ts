@@ -1,6 +1,7 @@
 import type { ServiceBroker } from "moleculer";
 import type { UpdateFilter } from "mongodb";
 import { newUuid } from "../../lib/ids.ts";
+import type { PlatformEventType } from "../../lib/platform-types.ts";
 import type { SearchPut } from "../../lib/search-entry.ts";
 import { Loop } from "../../mixins/loop.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
@@ -117,7 +118,7 @@ function emissionsOf(row: MemoryDoc) {
   const { _id, scope, agent_id, team_id, type, status, superseded_by } = row;
   const state = { memory_id: _id, type, scope, team_id, agent_id, status, superseded_by };
   return (row.announce ?? []).map(({ id, what, at }) => ({
-    type: `service.memory.${what}`,
+    type: `service.memory.${what}` satisfies PlatformEventType,
     subject: _id,
     data: { ...state, at: at.toISOString() },
     dedupe: `memory ${_id} ${id}`,

@@ -2,6 +2,7 @@ import type { ServiceBroker } from "moleculer";
 import type { Call } from "../../lib/caller.ts";
 import { callerId } from "../../lib/caller.ts";
 import { notFound } from "../../lib/faults.ts";
+import type { PlatformEventType } from "../../lib/platform-types.ts";
 import { DAY_MS } from "../../lib/time.ts";
 import { Loop } from "../../mixins/loop.ts";
 import { isDuplicateKey, type TenantCollection } from "../../storage/collection.ts";
@@ -117,7 +118,7 @@ export class Cites {
     const { _id, tenant_id, memory_id, cited_by, own, originating_query_id, at } = row;
     await this.#broker().call("events.emit", {
       tenant_id,
-      type: "memory.cited",
+      type: "memory.cited" satisfies PlatformEventType,
       subject: memory_id,
       data: { memory_id, cited_by, own, originating_query_id, at: at.toISOString() },
       dedupe: `cite ${_id}`,

@@ -1,4 +1,5 @@
 import type { ServiceBroker } from "moleculer";
+import type { PlatformEventType } from "../../lib/platform-types.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
 import { tellLive } from "../live/live-change.ts";
 import { snapshotWrites } from "./evidence.ts";
@@ -96,7 +97,7 @@ function lightening({ _id, tenant_id, version, outbox }: Waiting) {
 function emissionOf(run: Waiting, fact: Fact, version: number, index: number) {
   const { kind, at, step_key, actor, record_id, criterion_key, handoff_offer_id } = fact;
   return {
-    type: `service.run.${kind}`,
+    type: `service.run.${kind}` satisfies PlatformEventType,
     subject: run._id,
     data: {
       ...{

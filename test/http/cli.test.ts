@@ -237,6 +237,12 @@ test.each([
   [["listen", "--by", "pigeon"], "--by is pigeon: expected stream, poll."],
   [["listen", "--concurrency", "0"], "--concurrency is 0: expected a whole number above 0."],
   [["handoff", "eat"], "handoff eat: expected save, list, resume."],
+  [["interest", "add", "a.*", "--priority", "10"], "--priority is 10: expected 0 to 9."],
+  [
+    ["recall", "when", "are", "invoices", "due"],
+    '"are" is more than recall takes: a text with spaces goes in quotes.',
+  ],
+  [["run", "begin", "It"], "--template is missing: a run is begun from a template"],
   [["recall", "x", "--url", "nowhere"], "nowhere is no address"],
   [["publish", "a.b", "hello"], `in double quotes: '"hello"'`],
   [["remember"], "Usage: afferent remember TITLE"],

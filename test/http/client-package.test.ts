@@ -1,5 +1,14 @@
-import { execFileSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync, spawnSync } from "node:child_process";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -90,6 +99,16 @@ test("its command line runs there too", () => {
   expect(inApp(oldestNode(), [cli, "doctor"], env)).toContain("✓ key");
   const { version } = JSON.parse(readFileSync(join(installed, "package.json"), "utf8"));
   expect(inApp(oldestNode(), [cli, "--version"])).toBe(`${version}\n`);
+});
+
+test("the command of a checkout runs there too, by the Node that npm brought", () => {
+  const { bin } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
+  const command = join(ROOT, bin.afferent);
+  expect(statSync(command).mode & 0o111).toBe(0o111);
+  const env = { AFFERENT_URL: server.url, AFFERENT_API_KEY: server.credentials.agent.api_key, HOME: folder };
+  expect(inApp(oldestNode(), [command, "doctor"], env)).toContain("✓ key");
+  const typo = spawnSync(oldestNode(), [command, "nonsense"], { encoding: "utf8" });
+  expect([typo.status, typo.stderr]).toEqual([2, expect.stringContaining('"nonsense" is not a command.')]);
 });
 
 test("its types hold in a strict program", () => {

@@ -1,90 +1,61 @@
 import { execFile } from "node:child_process";
-import { readdir, readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { globSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { basename, join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { blocksOf, page, prelude, readersFolder, unseen } from "../support/guides.ts";
+import { freePort } from "../support/nats.ts";
 import { startServer, type TestServer } from "../support/server.ts";
 import { shell } from "../support/shell.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
-const GUIDES = join(ROOT, "docs/guides");
-
-const files = (await readdir(GUIDES)).filter((file) => file.endsWith(".md") && file !== "README.md").sort();
-const textOf = (file: string) => readFile(file, "utf8");
-const blocksOf = (text: string, language = "sh") =>
-  [...text.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, "gm"))].map(
-    ([, block]) => block as string,
-  );
-
-/** `npx afferent` is this checkout's, wherever it is typed. */
-const NPX = `npx() { shift; '${process.execPath}' '${join(ROOT, "client/cli.ts")}' "$@"; }\n`;
+const ELSEWHERE: Record<string, string> = {
+  "README.md": "before each of the others",
+  "brokers.md": "test/brokers/guide.test.ts, by a real broker",
+};
+const guides = globSync("docs/guides/*.md", { cwd: ROOT })
+  .map((file) => basename(file))
+  .filter((file) => !(file in ELSEWHERE))
+  .sort();
 
 let server: TestServer;
-let prelude: string;
+let reader: ReturnType<typeof readersFolder>;
 
 beforeAll(async () => {
-  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0" } });
-  const [credentials] = blocksOf(await textOf(join(ROOT, "README.md")));
-  const [helper] = blocksOf(await textOf(join(GUIDES, "README.md")));
-  prelude = `${credentials}${helper}${NPX}`.replaceAll("./data", server.dataDir);
+  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", PUSH_ALLOW_PRIVATE: "true" } });
+  reader = readersFolder(server);
 });
-afterAll(() => server?.stop());
-
-/** What a reader must come to see. */
-const SHOWS: Record<string, string[]> = {
-  "brokers.md": ["paused", "204"],
-  "bundles.md": [
-    "memory Refunds over 500 need two approvals",
-    "output How refunds are made",
-    "handoff refunds-of-may",
-    "# Context: 3 items",
-    "handoff,memory",
-  ],
-  "client.md": [
-    "✓ key",
-    "com.example.parcel.sent parcel-1",
-    "parcel.lost",
-    "Parcels over 30 kg",
-    "Pack the third.",
-  ],
-  "handoffs.md": ["200", "409", "# Handoff: billing-migration", "## Rejected options", "20", "204"],
-  "memory.md": [
-    "billing,customer-risk",
-    "ACME pays late",
-    "true",
-    "superseded",
-    "204",
-    "institutional",
-    "active",
-  ],
-  "operate.md": ["200", "204"],
-  "process.md": ["collect", "write", "review", "true", "closed", "what_makes_this_done", "# Notes for 2.0"],
-  "receive.md": ["ticket-", "whsec_…", '"acknowledged":', '"timeline"'],
-  "webhooks.md": ["/w/default/github", "com.github.issue.opened", '"status":"accepted"'],
-};
-
-test("every guide is tried", () => {
-  expect(files).toEqual(Object.keys(SHOWS));
+afterAll(async () => {
+  reader?.remove();
+  await server?.stop();
 });
 
-test.each(files)("the commands of %s do what they say", async (file) => {
-  const blocks = blocksOf(await textOf(join(GUIDES, file)));
-  expect(blocks.length).toBeGreaterThan(0);
-  const { code, output } = await shell(prelude + blocks.join(""), { cwd: server.dataDir });
-  expect({ code, output }).toEqual({ code: 0, output: expect.any(String) });
+test.each(guides)("the commands of %s do what they say", async (file) => {
+  const text = page(`docs/guides/${file}`).replaceAll("8080", String(await freePort()));
+  const [blocks, shown] = [blocksOf(text), blocksOf(text, "text")];
+  expect({ blocks: blocks.length > 0, shown: shown.length > 0 }).toEqual({ blocks: true, shown: true });
+  const { code, output } = await shell(prelude() + blocks.join(""), { cwd: reader.folder });
+  if (code !== 0) throw new Error(`exit code ${code}, after:\n${output}`);
   expect(output).not.toMatch(/"error":\{/);
-  const missing = SHOWS[file]?.filter((text) => !output.includes(text));
-  expect({ missing, output }).toEqual({ missing: [], output });
+  expect({ unseen: unseen(text, output), output }).toEqual({ unseen: [], output });
 });
 
 test("the programs of client.md do what they say", async () => {
-  const program = blocksOf(await textOf(join(GUIDES, "client.md")), "ts").join("");
+  const program = blocksOf(page("docs/guides/client.md"), "ts").join("");
   const file = join(server.dataDir, "client.ts");
   await writeFile(file, program.replace('"afferent"', JSON.stringify(join(ROOT, "client/index.ts"))));
   const { url, credentials } = server;
   const env = { PATH: process.env.PATH, AFFERENT_URL: url, AFFERENT_API_KEY: credentials.agent.api_key };
-  const { stdout } = await promisify(execFile)(process.execPath, [file], { env, timeout: 20_000 });
+  const { stdout } = await promisify(execFile)(process.execPath, [file], { env });
   expect(stdout).toBe(
     "Orders over 100 are checked\nagain: the warehouse is closed\ncom.example.order.placed on attempt 2\n",
   );
+});
+
+test("the metrics that operate.md watches are there", async () => {
+  const named = [...page("docs/guides/operate.md").matchAll(/afferent_\w+/g)].map(([name]) => name);
+  const text = await (await fetch(`${server.root}/metrics`)).text();
+  expect(named.length).toBeGreaterThan(5);
+  expect(named.filter((name) => name !== "afferent_" && !text.includes(`\n# TYPE ${name} `))).toEqual([]);
 });

@@ -7,7 +7,7 @@ import { agentToken } from "../support/http.ts";
 import { startServer, type TestServer } from "../support/server.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
-const CLI = join(ROOT, "client/cli.ts");
+const BRIDGE = ["client/bin.js", "mcp"] as const;
 const guide = await readFile(join(ROOT, "docs/mcp.md"), "utf8");
 const readme = await readFile(join(ROOT, "README.md"), "utf8");
 
@@ -34,7 +34,7 @@ const entries = [...`${guide}${readme}`.matchAll(/^```json\n(.*?)^```$/gms)].map
   return (mcpServers ?? servers).afferent as Entry;
 });
 
-/** With what a reader puts in: this server's address, its key, its token. `npx afferent` is this checkout's. */
+/** With what a reader puts in: this server's address, its key, its token, the folder of the checkout. */
 function filled({ command, args, env, url, headers }: Entry): Transport {
   const { credentials, root } = server;
   if (url) {
@@ -47,13 +47,13 @@ function filled({ command, args, env, url, headers }: Entry): Transport {
       requestInit,
     });
   }
-  const at = args?.indexOf("afferent") ?? -1;
-  expect([command, at > 0]).toEqual(["npx", true]);
+  const [file, word] = BRIDGE;
+  expect([command, args]).toEqual(["node", [expect.stringMatching(`^/path/to/.+/${file}$`), word]]);
   const own = { ...env, AFFERENT_URL: root, AFFERENT_API_KEY: credentials.agent.api_key };
   expect(Object.keys(own)).toEqual(Object.keys(env ?? {}));
   return new StdioClientTransport({
     command: process.execPath,
-    args: [CLI, ...(args ?? []).slice(at + 1)],
+    args: [join(ROOT, file), word],
     env: own,
   });
 }

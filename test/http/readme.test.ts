@@ -1,30 +1,28 @@
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { withSettings } from "../../docs/settings.ts";
+import { blocksOf, page, readersFolder, unseen } from "../support/guides.ts";
 import { startServer, type TestServer } from "../support/server.ts";
 import { shell } from "../support/shell.ts";
 
-const ROOT = join(import.meta.dirname, "../..");
-const readme = await readFile(join(ROOT, "README.md"), "utf8");
+/** What npx does in this folder, but for the second that npm takes for it (client-package.test.ts). */
+const NPX = 'npx() { shift; node client/bin.js "$@"; }\n';
+const readme = page("README.md");
 
 let server: TestServer;
+let reader: ReturnType<typeof readersFolder>;
+
 beforeAll(async () => {
+  // No settings: the limits are those that a newcomer has.
   server = await startServer();
+  reader = readersFolder(server);
 });
-afterAll(() => server.stop());
-
-test("its commands lead from the credentials to an acknowledged delivery", async () => {
-  const blocks = [...readme.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, block]) => block as string);
-  expect(blocks.length).toBeGreaterThan(3);
-  expect(blocks[0]).toContain("./data/credentials.json");
-  const script = blocks.join("").replaceAll("./data", server.dataDir);
-  const { code, output } = await shell(script, { cwd: ROOT });
-  expect({ code, output }).toEqual({ code: 0, output: expect.stringContaining('"acknowledged":1') });
-  expect(output).toContain('"status":"accepted"');
-  expect(output).toContain('"total":120');
+afterAll(async () => {
+  reader?.remove();
+  await server?.stop();
 });
 
-test("its table of settings is the present one", () => {
-  expect(withSettings(readme)).toBe(readme);
+test("its commands lead from the first interest to an acknowledged delivery", async () => {
+  const { code, output } = await shell(NPX + blocksOf(readme).join(""), { cwd: reader.folder });
+  if (code !== 0) throw new Error(`exit code ${code}, after:\n${output}`);
+  expect({ unseen: unseen(readme, output), output }).toEqual({ unseen: [], output });
+  expect(output).toContain("Parcels over 30 kg go by freight  (semantic, agent, ");
 });

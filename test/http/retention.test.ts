@@ -2,9 +2,10 @@ import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { DeliveryModel } from "../../services/deliveries/deliveries.model.ts";
 import { EventModel } from "../../services/events/events.model.ts";
 import { positionFrom } from "../../services/events/position.ts";
-import { openStore, type Store } from "../../storage/connection.ts";
+import type { Store } from "../../storage/connection.ts";
 import { cloudEvent, fannedOut, firstAgent, newAgent, receive, type TestAgent } from "../support/agents.ts";
 import { startAlone } from "../support/alone.ts";
+import { meanwhile } from "../support/meanwhile.ts";
 import type { TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { ok } from "../support/tenancy.ts";
@@ -36,15 +37,6 @@ async function published(id: string): Promise<string> {
   return event_id;
 }
 
-/** Changes what is stored while the service is away. */
-async function meanwhile(change: (store: Store) => Promise<unknown>): Promise<void> {
-  await server.end();
-  const store = await openStore({ DATA_DIR: server.dataDir });
-  await change(store);
-  await store.close();
-  await server.restart();
-}
-
 /** Lets an event have been accepted so many days ago. */
 function age(event_id: string, days: number): (store: Store) => Promise<unknown> {
   return async (store) => {
@@ -57,8 +49,8 @@ function age(event_id: string, days: number): (store: Store) => Promise<unknown>
 
 test("an event goes when neither EVENT_RETENTION_DAYS nor DEDUPE_DAYS keeps it, and its id may come again", async () => {
   const [old, younger] = [await published("old"), await published("younger")];
-  await meanwhile(age(old, 3.1));
-  await meanwhile(age(younger, 2.9));
+  await meanwhile(server, age(old, 3.1));
+  await meanwhile(server, age(younger, 2.9));
   await settle(async () => (await admin.get(`/events/${old}`)).status === 404, {
     what: "the old event to go",
   });
@@ -79,7 +71,7 @@ test("an acknowledged delivery keeps its story for ACKNOWLEDGED_RETENTION_DAYS",
   };
   expect(await story()).toEqual(["acknowledged", "matched", "handed_out", "acknowledged"]);
   let kept = 0;
-  await meanwhile(async (store) => {
+  await meanwhile(server, async (store) => {
     const deliveries = store.collection(DeliveryModel);
     await store.ready();
     const own = { _id: delivery.id };

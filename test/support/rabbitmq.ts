@@ -19,6 +19,8 @@ export interface TestRabbit {
   password: string;
   /** `amqp://user:password@127.0.0.1:PORT`: AMQP 0-9-1 and 1.0 alike. */
   url: string;
+  /** `http://user:password@127.0.0.1:PORT/api` of its management, where that was asked for. */
+  manage: string;
   /** SIGKILL; what it has stored stays for `start`. */
   kill(): Promise<void>;
   /** On the same port, with what it had stored. */
@@ -93,11 +95,11 @@ function lasting(options: Options.Publish = {}): Options.Publish {
 }
 
 /** A RabbitMQ of its own that speaks AMQP 0-9-1 and 1.0, or why there is none here. */
-export async function startRabbit(): Promise<TestRabbit | { skipped: string }> {
+export async function startRabbit({ managed = false } = {}): Promise<TestRabbit | { skipped: string }> {
   if (!onPath("rabbitmq-server")) return { skipped: "rabbitmq: no rabbitmq-server on PATH" };
   for (let triesLeft = 2; ; triesLeft--) {
     try {
-      return await startOnFreePorts();
+      return await startOnFreePorts(managed);
     } catch (error) {
       // Between being found free and being bound, a port can be taken by somebody else.
       if (triesLeft === 0 || !/eaddrinuse|address already in use/i.test(String(error))) throw error;
@@ -105,13 +107,14 @@ export async function startRabbit(): Promise<TestRabbit | { skipped: string }> {
   }
 }
 
-async function startOnFreePorts(): Promise<TestRabbit> {
+async function startOnFreePorts(managed: boolean): Promise<TestRabbit> {
   const directory = await mkdtemp(join(tmpdir(), "afferent-rabbitmq-"));
   const [port, distribution, names] = [await freePort(), await freePort(), await freePort()];
+  const management = managed ? await freePort() : undefined;
   // Erlang's register of names: started here, it is not left behind as the daemon that the broker would start.
   const environment = { ERL_EPMD_PORT: String(names), ERL_EPMD_ADDRESS: "127.0.0.1" };
   const epmd = await startChild("epmd", [], { env: { ...basics(directory), ...environment } });
-  const settings = { ...environment, ...(await configure(directory, port, distribution)) };
+  const settings = { ...environment, ...(await configure(directory, { port, distribution, management })) };
   const start = () => startBroker({ ...basics(directory), ...settings }, port);
   const clean = async () => {
     await epmd.end("SIGKILL");
@@ -125,11 +128,13 @@ async function startOnFreePorts(): Promise<TestRabbit> {
     await broker.end("SIGKILL");
   };
   const [user, password] = ["tester", PASSWORD];
+  const login = `${user}:${encodeURIComponent(password)}@127.0.0.1`;
   return {
     port,
     user,
     password,
-    url: `amqp://${user}:${encodeURIComponent(password)}@127.0.0.1:${port}`,
+    url: `amqp://${login}:${port}`,
+    manage: `http://${login}:${management}/api`,
     kill: end,
     start: async () => {
       broker = await start();
@@ -146,13 +151,18 @@ function basics(directory: string): Record<string, string> {
   return { PATH: process.env.PATH ?? "", HOME: directory };
 }
 
+interface Ports {
+  port: number;
+  distribution: number;
+  management: number | undefined;
+}
+
 async function configure(
   directory: string,
-  port: number,
-  distribution: number,
+  { port, distribution, management }: Ports,
 ): Promise<Record<string, string>> {
   const [plugins, config] = [join(directory, "enabled_plugins"), join(directory, "rabbitmq.conf")];
-  await writeFile(plugins, "[rabbitmq_amqp1_0].\n");
+  await writeFile(plugins, `[rabbitmq_amqp1_0${management ? ", rabbitmq_management" : ""}].\n`);
   const lines = [
     `listeners.tcp.default = 127.0.0.1:${port}`,
     "default_user = tester",
@@ -161,6 +171,7 @@ async function configure(
     "disk_free_limit.absolute = 1MB",
     "log.console = true",
     "log.file = false",
+    ...(management ? ["management.tcp.ip = 127.0.0.1", `management.tcp.port = ${management}`] : []),
   ];
   await writeFile(config, `${lines.join("\n")}\n`);
   return {

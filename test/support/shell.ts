@@ -1,11 +1,20 @@
 import { spawn } from "node:child_process";
 
-/** Runs a shell script as a reader of the documents does; gives its exit code and all it wrote. */
+/**
+ * Runs a shell script as a reader of the documents does; gives its exit code and all it wrote. What it left running is
+ * ended with it.
+ */
 export function shell(
   script: string,
   { cwd }: { cwd: string },
 ): Promise<{ code: number | null; output: string }> {
-  const child = spawn("bash", ["-euo", "pipefail", "-c", script], { cwd, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn("bash", ["-euo", "pipefail", "-c", script], {
+    cwd,
+    stdio: ["ignore", "pipe", "pipe"],
+    // A group of its own, to be ended as one.
+    detached: true,
+  });
+  child.once("exit", () => endGroup(child.pid as number));
   let output = "";
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding("utf8").on("data", (text) => {
@@ -13,4 +22,13 @@ export function shell(
     });
   }
   return new Promise((resolve) => child.once("close", (code) => resolve({ code, output })));
+}
+
+function endGroup(pid: number): void {
+  try {
+    process.kill(-pid, "SIGKILL");
+  } catch (error) {
+    // Nothing is left of it.
+    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+  }
 }

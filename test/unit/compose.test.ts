@@ -159,3 +159,8 @@ describe("the cluster", () => {
     expect(Number(/max_payload: (\d+)MB/.exec(read("deploy/nats.conf"))?.[1])).toBeGreaterThanOrEqual(12);
   });
 });
+
+test("the image starts what npm start does", () => {
+  const [, command = ""] = /^CMD (\[.*\])$/m.exec(read("Dockerfile")) ?? [];
+  expect(JSON.parse(command).join(" ")).toBe(JSON.parse(read("package.json")).scripts.start);
+});

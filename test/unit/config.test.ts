@@ -48,8 +48,14 @@ describe("refuses, with the name, what it was and what it may be", () => {
       { MONGO_URL: "mongodb://db" },
       "MONGO_URL needs SECRET_KEY, the same on every node: make one with `openssl rand -base64 32`.",
     ],
-    [{ RETRY_BUDGETS: "3" }, "RETRY_BUDGETS is not a setting; the README lists those there are."],
-    [{ OPERATOR_TOKENS: "abc" }, "OPERATOR_TOKENS is not a setting; the README lists those there are."],
+    [
+      { RETRY_BUDGETS: "3" },
+      "RETRY_BUDGETS is not a setting; docs/reference/settings.md lists those there are.",
+    ],
+    [
+      { OPERATOR_TOKENS: "abc" },
+      "OPERATOR_TOKENS is not a setting; docs/reference/settings.md lists those there are.",
+    ],
   ])("%j", (env, message) => {
     expect(() => readConfig(env)).toThrow(new ConfigError(message));
   });

@@ -4,7 +4,7 @@ import { describe, expect, test } from "@jest/globals";
 
 const ROOT = join(import.meta.dirname, "../..");
 const read = (file: string) => readFileSync(join(ROOT, file), "utf8");
-const pages = globSync("{*.md,docs/**/*.md,client/*.md}", { cwd: ROOT }).sort();
+const pages = globSync("{*.md,docs/**/*.md,client/*.md,examples/*.md}", { cwd: ROOT }).sort();
 
 /** Each that a pattern finds in the pages, as `page: what`. */
 function named(pattern: RegExp): { page: string; what: string }[] {
@@ -30,7 +30,7 @@ describe("what the documents name is there", () => {
 
   test("scripts of npm", () => {
     const { scripts } = JSON.parse(read("package.json"));
-    const scriptsNamed = named(/npm run ([\w:]+)/g);
+    const scriptsNamed = named(/npm run ([\w:-]+)/g);
     expect(scriptsNamed.length).toBeGreaterThan(20);
     expect(shown(scriptsNamed.filter(({ what }) => !(what in scripts)))).toEqual([]);
   });

@@ -70,8 +70,8 @@ function Waiting({
   return (
     <div className="stack connect-step">
       <p>
-        On the device, start <code>npx afferent connect</code> and give it this code. Here you will then see
-        who asks, and decide.
+        On the device, start <code>afferent connect</code> and give it this code. Here you will then see who
+        asks, and decide.
       </p>
       <div className="user-code">
         <code>{status.user_code}</code>

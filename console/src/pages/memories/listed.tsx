@@ -87,8 +87,8 @@ function Nothing({ remember }: { remember(): void }) {
         </Button>
       }
     >
-      Agents remember with <code>POST /v1/memories</code>, or <code>npx afferent remember</code>. What they
-      keep to themselves (scope <code>agent</code>) is shown to them and their owner only.
+      Agents remember with <code>POST /v1/memories</code>, or <code>afferent remember</code>. What they keep
+      to themselves (scope <code>agent</code>) is shown to them and their owner only.
     </Empty>
   );
 }

@@ -1,7 +1,4 @@
-import { SETTINGS } from "../config.ts";
-
-const BEGIN = "<!-- settings: written by `npm run docs:config` -->";
-const END = "<!-- settings end -->";
+import { SETTINGS } from "../../config.ts";
 
 /** A limit that only keeps numbers exact is not worth telling. */
 const UNBOUNDED = 1e9;
@@ -16,7 +13,7 @@ interface Row {
 }
 
 /** The table of all settings in Markdown, as `config.ts` declares them. */
-function settingsTable(): string {
+export function settingsTable(): string {
   const rows = Object.entries(SETTINGS as Record<string, Row>).map(
     ([name, setting]) => `| \`${name}\` | ${defaultOf(setting)} | ${setting.means}${rangeOf(setting)} |`,
   );
@@ -33,17 +30,4 @@ function rangeOf({ kind, min, max, oneOf }: Row): string {
   if (oneOf) return ` One of ${oneOf.map((value) => `\`${value}\``).join(", ")}.`;
   if (kind !== "integer") return "";
   return (max as number) >= UNBOUNDED ? ` (at least ${min})` : ` (${min} to ${max})`;
-}
-
-/** A page with its settings table replaced by the present one. @throws Error when it has no place for one. */
-export function withSettings(page: string): string {
-  const [before, rest] = split(page, BEGIN);
-  const [, after] = split(rest, END);
-  return `${before}${BEGIN}\n${settingsTable()}\n${END}${after}`;
-}
-
-function split(text: string, mark: string): [string, string] {
-  const at = text.indexOf(mark);
-  if (at < 0) throw new Error(`README.md lacks the line ${mark}`);
-  return [text.slice(0, at), text.slice(at + mark.length)];
 }

@@ -1,0 +1,53 @@
+import type { Command, Option } from "./command.ts";
+import { COMMANDS } from "./commands.ts";
+
+/** What every command takes. */
+export const COMMON: Record<string, Option> = {
+  json: { means: "print JSON, for programs" },
+  url: { value: "URL", means: "where the service is" },
+  profile: { value: "NAME", means: "whose address and key, of those that connect kept" },
+  help: { short: "h", means: "show this" },
+};
+
+/** All commands, in a line each. */
+export function overview(): string {
+  const lines = Object.entries(COMMANDS).map(
+    ([name, command]) => `  ${usageOf(name, command)}\n      ${command.does}\n`,
+  );
+  return `afferent COMMAND
+
+${lines.join("")}
+afferent COMMAND --help tells what one takes. Everywhere: --json for programs, --url, --profile NAME; a value may be
+@FILE, or - for standard input. The address and the key come from --url, AFFERENT_URL and AFFERENT_API_KEY, from the
+profile that \`connect\` kept, or from data/credentials.json of a server that was started in this folder.
+Exit codes: 0 done, 1 failed, 2 typed wrong, 130 ended by Ctrl-C.
+`;
+}
+
+/** One command, with its options. */
+export function helpFor(name: string, command: Command): string {
+  const options = Object.entries({ ...command.options, ...COMMON }).map(
+    ([option, { value = "", means }]) => ({
+      shown: `--${option} ${value}`.trim(),
+      means,
+    }),
+  );
+  const width = Math.max(...options.map(({ shown }) => shown.length).filter((length) => length <= WIDEST));
+  const lines = options.map(({ shown, means }) => {
+    const gap = shown.length > width ? `\n${" ".repeat(width + 4)}` : " ".repeat(width + 2 - shown.length);
+    return `  ${shown}${gap}${means}\n`;
+  });
+  return `afferent ${usageOf(name, command)}\n\n${command.does}\n\n${lines.join("")}`;
+}
+
+/** Longer ones have what they mean on the next line. */
+const WIDEST = 24;
+
+export function usageOf(name: string, { takes }: Command): string {
+  return `${name} ${takes}`.trim();
+}
+
+/** How many words a command takes at the most. */
+export function wordsOf(takes: string): number {
+  return Math.max(...takes.split("|").map((one) => one.split(/\s+/).filter(Boolean).length));
+}

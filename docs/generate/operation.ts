@@ -1,0 +1,114 @@
+import { nameOf } from "../../client/generate/operations.ts";
+import type { Operation } from "../../lib/contract.ts";
+import type { FaultCode } from "../../lib/faults.ts";
+import { codesOf } from "../../services/gateway/openapi-errors.ts";
+import type { Components, JsonSchema } from "../../services/gateway/openapi-schemas.ts";
+import { VERSION_PREFIX } from "../../services/gateway/paths.ts";
+import { code, meaningOf, row, rowsOf, typeOf } from "./schema.ts";
+
+const WHO: Record<Operation["access"]["by"], string> = {
+  public: "Everybody, without a token",
+  operator: "The operator, by `OPERATOR_TOKEN`",
+  monitor: "Monitoring, by `METRICS_TOKEN` or from the machine itself",
+  any: "Agents and people",
+  agent: "Agents",
+  user: "People",
+  org_admin: "People with the role `admin`",
+};
+
+/** What any operation may answer that is called like this one: the page of errors says so once. */
+const USUAL = new Set<FaultCode>([
+  "validation_failed",
+  "validation_error",
+  "authentication_failed",
+  "insufficient_scope",
+  "payload_too_large",
+  "unsupported_media_type",
+  "rate_limited",
+  "internal_error",
+  "service_unavailable",
+]);
+
+export function routeOf({ method, url, root }: Operation): string {
+  return `${method} ${root ? "" : VERSION_PREFIX}${url}`;
+}
+
+/** An operation in Markdown, where it stands, who may call it, what it takes, what it answers. @param also its other routes */
+export function operationSection(op: Operation, also: Operation[], components: Components): string {
+  const parts = [
+    `## ${op.summary}`,
+    [op, ...also].map((each) => code(routeOf(each))).join(" or "),
+    op.description,
+    [whoOf(op), reachedBy(op)].filter(Boolean).join(" "),
+    takenBy(op, components),
+    ...answers(op, components),
+    errorsOf(op),
+  ];
+  return parts.filter(Boolean).join("\n\n");
+}
+
+function whoOf({ access }: Operation): string {
+  const { scope } = access as { scope?: string };
+  return `${WHO[access.by]}${scope ? `, with the scope \`${scope}\`` : ""}.`;
+}
+
+/** Where else it is found: in the client and among the tools of MCP. */
+function reachedBy(op: Operation): string {
+  const tool = op.mcp ? ` MCP: \`${op.action.replace(".", "_")}\`.` : "";
+  return op.action === "gateway.mcp" ? "" : `Client: \`${nameOf(op).join(".")}\`.${tool}`;
+}
+
+function takenBy(op: Operation, components: Components): string {
+  const required = new Set(op.params.required as string[] | undefined);
+  const rows = (["path", "query", "body"] as const).flatMap((place) => {
+    if (place === "body" && (op.wholeBody || op.consumes === "raw")) return [];
+    return Object.entries((op[place] ?? {}) as Record<string, JsonSchema>).flatMap(([name, schema]) => {
+      const field = components.use(schema);
+      const shown = place === "path" || required.has(name) ? name : `${name}?`;
+      const inner = rowsOf({ type: "object", properties: { [name]: field } }).slice(1);
+      return [
+        row([code(shown), place, typeOf(field), meaningOf(schema)]),
+        ...inner.map((line) => line.replace(" | ", ` | ${place} | `)),
+      ];
+    });
+  });
+  const whole = op.wholeBody ? Object.values(op.body ?? {})[0] : undefined;
+  const raw = op.consumes === "raw" ? "The body is whatever the sender signed." : undefined;
+  const body = whole ? `The body is ${typeOf(components.use(whole as JsonSchema))}.` : raw;
+  return [body, table(["Takes", "in", "type", ""], rows)].filter(Boolean).join("\n\n");
+}
+
+/** Statuses that answer alike stand together. */
+function answers(op: Operation, components: Components): string[] {
+  const shapes = Object.entries(op.results).map(([status, schema]) => ({
+    status,
+    text: answer(op, schema, components),
+  }));
+  const alike = Map.groupBy(shapes, ({ text }) => text);
+  return [...alike].map(
+    ([text, those]) => `${those.map(({ status }) => `**${status}**`).join(" or ")}${text}`,
+  );
+}
+
+function answer(op: Operation, schema: unknown, components: Components): string {
+  if (schema === null) return ", without a body.";
+  if (op.produces && !op.produces.includes("json")) return ` as \`${op.produces}\`.`;
+  const shape = components.use(schema as JsonSchema);
+  const rows = shape.$ref ? [] : [shape, ...(shape.anyOf ?? [])].flatMap((each) => rowsOf(each));
+  const media = op.alsoProduces ? ` as JSON, or \`${op.alsoProduces}\`` : "";
+  if (!rows.length) return ` ${typeOf(shape)}${media}.`;
+  return `${media}:\n\n${table(["Gives", "type", ""], rows)}`;
+}
+
+function errorsOf(op: Operation): string {
+  // Whatever takes an Idempotency-Key may answer `conflict`: it is told where there is another reason.
+  const own = codesOf(op).filter(
+    (each) => !USUAL.has(each) && (each !== "conflict" || op.errors?.includes(each)),
+  );
+  return own.length ? `Errors: ${own.map(code).join(", ")}, and [the usual](errors.md).` : "";
+}
+
+/** Nothing where there are no rows. */
+export function table(heads: string[], rows: string[]): string {
+  return rows.length ? [row(heads), row(heads.map(() => "---")), ...rows].join("\n") : "";
+}

@@ -1,0 +1,111 @@
+import type { JsonSchema } from "../../services/gateway/openapi-schemas.ts";
+
+const FORMATS: Record<string, string> = {
+  "date-time": "time",
+  uuid: "UUID",
+  uri: "URI",
+  "uri-reference": "URI reference",
+  email: "e-mail address",
+  password: "secret text",
+};
+
+/** The type of a schema in words, for a cell of a table. References are links to the object on the same page. */
+export function typeOf(schema: JsonSchema): string {
+  const { $ref, const: constant, enum: allowed, anyOf, type } = schema;
+  if ($ref !== undefined) return link($ref as string);
+  if (constant !== undefined) return code(JSON.stringify(constant));
+  if (allowed) return (allowed as unknown[]).map((value) => code(String(value))).join(", ");
+  if (anyOf) return eitherOf([...new Set(anyOf.map(typeOf))]);
+  switch (type) {
+    case "array":
+      return `list of ${itemType(schema.items ?? {})}${between(schema.minItems || undefined, schema.maxItems)}`;
+    case "object":
+      return isMap(schema) ? `map of ${typeOf(schema.additionalProperties as JsonSchema)}` : "object";
+    case "string":
+      return textType(schema);
+    case "null":
+      return "null";
+    case undefined:
+      return "any";
+    default:
+      return `${type}${between(schema.minimum, schema.maximum)}`;
+  }
+}
+
+function itemType(items: JsonSchema): string {
+  return items.anyOf ? `(${typeOf(items)})` : typeOf(items);
+}
+
+/** A comma keeps the bounds of the first apart from what comes after. */
+function eitherOf(types: string[]): string {
+  return types.join(types.slice(0, -1).some((type) => type.includes(",")) ? ", or " : " or ");
+}
+
+/** The rows of an object's fields, and below each those of the objects within it, by their dotted names. */
+export function rowsOf(schema: JsonSchema, prefix = ""): string[] {
+  const { properties = {}, required = [] } = schema as { required?: string[] } & JsonSchema;
+  return Object.entries(properties).flatMap(([name, field]) => {
+    const path = `${prefix}${name}`;
+    const optional = required.includes(name) ? "" : "?";
+    return [row([code(path + optional), typeOf(field), meaningOf(field)]), ...within(field, path)];
+  });
+}
+
+/** What a field means, with its default where it has one. */
+export function meaningOf({ description, default: fallback, anyOf = [] }: JsonSchema): string {
+  const meaning = description ?? anyOf.find((each) => each.description)?.description ?? "";
+  const told = fallback === undefined ? "" : `Default ${code(JSON.stringify(fallback))}.`;
+  return [cell(String(meaning)), told].filter(Boolean).join(" ");
+}
+
+export function row(cells: string[]): string {
+  return `| ${cells.join(" | ")} |`;
+}
+
+export function code(text: string): string {
+  return `\`${text.replaceAll("|", "\\|")}\``;
+}
+
+/** A text that stands in one cell. */
+export function cell(text: string): string {
+  return text.replaceAll(/\s*\n\s*/g, " ").replaceAll("|", "\\|");
+}
+
+/** A name as it is linked to: of a schema by its reference. */
+export function nameOf($ref: string): string {
+  return $ref.slice($ref.lastIndexOf("/") + 1);
+}
+
+function within(field: JsonSchema, path: string): string[] {
+  const objects = [field, ...(field.anyOf ?? [])];
+  return objects.flatMap((each) => {
+    if (each.type === "array" && each.items) return within(each.items, `${path}[]`);
+    return each.type === "object" ? rowsOf(each, `${path}.`) : [];
+  });
+}
+
+function textType({ format, pattern, minLength, maxLength }: JsonSchema): string {
+  const [, prefix] = /^\^(\w+_)\[/.exec((pattern as string) ?? "") ?? [];
+  if (prefix) return `id ${code(`${prefix}…`)}`;
+  const kind = FORMATS[format as string] ?? "text";
+  return maxLength === undefined ? kind : `${kind}${between(minLength || undefined, maxLength)} characters`;
+}
+
+function isMap({ properties, additionalProperties }: JsonSchema): boolean {
+  return !properties && typeof additionalProperties === "object";
+}
+
+function between(min: unknown, max: unknown): string {
+  if (min === undefined && max === undefined) return "";
+  if (max === undefined) return `, at least ${number(min)}`;
+  return min === undefined ? `, at most ${number(max)}` : `, ${number(min)} to ${number(max)}`;
+}
+
+function number(value: unknown): string {
+  return Number(value).toLocaleString("en");
+}
+
+function link($ref: string): string {
+  const name = nameOf($ref);
+  return `[${name}](#${name.toLowerCase()})`;
+}

@@ -1,0 +1,64 @@
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { type Client, createClient } from "../../client/index.ts";
+import { type Cli, newCli } from "../support/cli.ts";
+import { startServer, type TestServer } from "../support/server.ts";
+
+let server: TestServer;
+let admin: Client;
+let cli: Cli;
+
+beforeAll(async () => {
+  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
+  admin = createClient({ url: server.url, apiKey: server.credentials.agent.api_key });
+  cli = newCli({ AFFERENT_URL: server.root, AFFERENT_API_KEY: server.credentials.agent.api_key });
+});
+
+afterAll(async () => {
+  await cli?.remove();
+  await server?.stop();
+});
+
+/** What a command gives a program. */
+async function json(...args: string[]) {
+  const { code, out, err } = await cli.run([...args, "--json"]);
+  expect({ code, err }).toEqual({ code: 0, err: "" });
+  return JSON.parse(out);
+}
+
+test("an interest is tried, made, listed and withdrawn", async () => {
+  await cli.run(["publish", "com.example.tried", '{"total": 7}']);
+  await cli.run(["publish", "com.example.tried", '{"total": 8}']);
+  const wanted = ["com.example.tried", "--filter", "data.total > 7"];
+  const tried = await cli.run(["interest", "try", ...wanted]);
+  expect(tried.out).toMatch(
+    /^1 of the last \d+ events match\.\n✓ com\.example\.tried\n✗ com\.example\.tried\n/,
+  );
+  const made = await json("interest", "add", ...wanted, "--priority", "9", "--enrich", "shallow");
+  expect(made).toMatchObject({ event_type: wanted[0], priority: 9, enrichment_depth: "shallow" });
+  const line = `${made.id} com.example.tried where data.total > 7`;
+  expect((await cli.run(["interest", "list"])).out.split("\n")).toContain(line);
+  expect(await cli.run(["interest", "add", ...wanted])).toMatchObject({
+    code: 1,
+    err: expect.stringContaining("business_rule_violation"),
+  });
+  expect((await cli.run(["interest", "remove", made.id])).out).toBe(`${made.id} is removed.\n`);
+  expect((await cli.run(["interest"])).out).not.toContain(made.id);
+});
+
+test("what a team is to know is remembered for it, and what is wrong is replaced", async () => {
+  const team = await admin.teams.create({ name: "Parcels" });
+  const { id: agent_id } = await admin.agents.create({
+    name: "mate",
+    delivery_mode: "poll",
+    team_id: team.id,
+  });
+  const { key } = await admin.keys.create({ agent_id, scopes: ["memory:read", "memory:write"] });
+  const mate = { env: { AFFERENT_API_KEY: key } };
+  const told = await cli.run(["remember", "Scales are off by 1 kg", "--team", team.id, "--json"], mate);
+  const first = JSON.parse(told.out);
+  expect(first).toMatchObject({ scope: "team", team_id: team.id });
+  const newer = await cli.run(["remember", "Scales are right", "--supersedes", first.id, "--json"], mate);
+  expect(JSON.parse(newer.out)).toMatchObject({ scope: "agent" });
+  const { memories } = createClient({ url: server.url, apiKey: key });
+  expect(await memories.get({ id: first.id })).toMatchObject({ status: "superseded" });
+});

@@ -1,0 +1,47 @@
+import { mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { TestServer } from "./server.ts";
+
+const ROOT = join(import.meta.dirname, "../..");
+/** What commands of the documents need of a checkout. */
+const NEEDED = ["admin.ts", "backup.ts", "client", "node_modules", "package.json"];
+
+/** A page of the documents, by its path from the root. */
+export function page(path: string): string {
+  return readFileSync(join(ROOT, path), "utf8");
+}
+
+/** The fenced blocks of one language, in order. */
+export function blocksOf(text: string, language = "sh"): string[] {
+  return [...text.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, "gm"))].map(
+    ([, block]) => block as string,
+  );
+}
+
+/** A folder in which a reader stands: this checkout, whose `data` is that of the server. */
+export function readersFolder({ dataDir }: TestServer): { folder: string; remove(): void } {
+  const folder = mkdtempSync(join(tmpdir(), "afferent-reader-"));
+  for (const name of NEEDED) symlinkSync(join(ROOT, name), join(folder, name));
+  symlinkSync(dataDir, join(folder, "data"));
+  return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) };
+}
+
+/** What every guide begins with: the address and the token, by the README, and the helpers of the guides' own page. */
+export function prelude(): string {
+  const token = blocksOf(page("README.md")).find((block) => block.includes("credential()"));
+  return `${token}${blocksOf(page("docs/guides/README.md")).join("")}`;
+}
+
+/** The lines that a page says one sees (```text) and that did not come, in that order; `…` stands for any text. */
+export function unseen(text: string, output: string): string[] {
+  let at = 0;
+  const lines = blocksOf(text, "text").flatMap((block) => block.trimEnd().split("\n"));
+  return lines.filter((line) => {
+    const pattern = new RegExp(line.split("…").map(RegExp.escape).join(".*"), "g");
+    pattern.lastIndex = at;
+    if (!pattern.exec(output)) return true;
+    at = pattern.lastIndex;
+    return false;
+  });
+}
