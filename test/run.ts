@@ -6,6 +6,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { basename, join, sep } from "node:path";
 import { startMongo } from "./support/mongo.ts";
+import { watchMongo } from "./support/mongo-watch.ts";
 import { declaredNeeds, getNeed } from "./support/needs.ts";
 import { runSuite, type SuiteResult, stopSuites } from "./support/suite.ts";
 import { CLUSTER } from "./support/world.ts";
@@ -84,11 +85,15 @@ async function runAgain(): Promise<SuiteResult> {
     for (const file of again) needs.set(file, [...CLUSTER.needs]);
     return { files, problems: [], seconds: 0 };
   }
+  // One that was given may be several servers, which are not to be stood before.
+  const watch = mongo.pid === null ? null : await watchMongo(mongo.url);
   try {
-    const env = { AFFERENT_TEST_WORLD: "cluster", MONGO_URL: mongo.url };
-    const { files, ...result } = await run({ name, files: again, budgetSeconds }, env);
-    return { ...result, files: files.map((each) => ({ ...each, file: `${each.file} (on a ${name})` })) };
+    const env = { AFFERENT_TEST_WORLD: "cluster", MONGO_URL: watch?.url ?? mongo.url };
+    const { files, problems, seconds } = await run({ name, files: again, budgetSeconds }, env);
+    const named = files.map((each) => ({ ...each, file: `${each.file} (on a ${name})` }));
+    return { files: named, problems: [...problems, ...(watch?.faults() ?? [])], seconds };
   } finally {
+    await watch?.stop();
     await mongo.stop();
   }
 }

@@ -1,0 +1,100 @@
+import { connect, createServer, type Socket } from "node:net";
+import { BSON, type Document } from "mongodb";
+import { faultsOf } from "./mongo-rules.ts";
+
+export interface Watch {
+  /** What to connect to in place of the server's own address. */
+  url: string;
+  /** What was asked that must not be (mongo-rules.ts), each kind once. */
+  faults(): string[];
+  stop(): Promise<void>;
+}
+
+/** Stands before a MongoDB of this machine, passes everything on, and looks at what is asked of it. */
+export async function watchMongo(url: string): Promise<Watch> {
+  const { port } = new URL(url);
+  const faults = new Set<string>();
+  let seen = 0;
+  const sockets = new Set<Socket>();
+  const keep = (socket: Socket) => {
+    sockets.add(socket.setNoDelay());
+    socket.on("error", () => socket.destroy());
+    socket.on("close", () => sockets.delete(socket));
+  };
+  const server = createServer((incoming) => {
+    const outgoing = connect(Number(port), "127.0.0.1");
+    for (const socket of [incoming, outgoing]) keep(socket);
+    const read = commandsIn((command) => {
+      seen++;
+      for (const fault of faultsOf(command)) faults.add(fault);
+    });
+    incoming.on("data", read);
+    incoming.pipe(outgoing).pipe(incoming);
+    incoming.on("close", () => outgoing.destroy());
+    outgoing.on("close", () => incoming.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const own = new URL(url);
+  own.port = String((server.address() as { port: number }).port);
+  return {
+    url: own.href,
+    faults: () => (seen ? [...faults] : ["no command of MongoDB's was seen"]),
+    stop: async () => {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+const OP_MSG = 2013;
+const OP_CODE_AT = 12;
+const SECTIONS_AT = 20;
+const CHECKSUM_BYTES = 4;
+
+/** Reads the commands of MongoDB's wire protocol from the bytes of one connection, as they come. */
+function commandsIn(tell: (command: Document) => void): (bytes: Buffer) => void {
+  let parts: Buffer[] = [];
+  let held = 0;
+  return (bytes) => {
+    parts.push(bytes);
+    held += bytes.length;
+    for (;;) {
+      const [first] = parts;
+      if (!first || held < 4) return;
+      const start = first.length < 4 ? Buffer.concat(parts) : first;
+      const length = start.readInt32LE(0);
+      if (held < length) return;
+      const all = parts.length === 1 ? first : Buffer.concat(parts);
+      const frame = all.subarray(0, length);
+      if (frame.readInt32LE(OP_CODE_AT) === OP_MSG) tell(commandOf(frame));
+      parts = held > length ? [all.subarray(length)] : [];
+      held -= length;
+    }
+  };
+}
+
+/** A message's document, with the lists that stand beside it in sections of their own. */
+function commandOf(frame: Buffer): Document {
+  const hasChecksum = (frame.readUInt32LE(SECTIONS_AT - 4) & 1) === 1;
+  const end = frame.length - (hasChecksum ? CHECKSUM_BYTES : 0);
+  const lists: Document = {};
+  let command: Document = {};
+  for (let at = SECTIONS_AT; at < end; ) {
+    const kind = frame[at++];
+    const size = frame.readInt32LE(at);
+    const section = frame.subarray(at, at + size);
+    if (kind === 0) command = BSON.deserialize(section);
+    else Object.assign(lists, listOf(section));
+    at += size;
+  }
+  return { ...command, ...lists };
+}
+
+function listOf(section: Buffer): Document {
+  const nameEnd = section.indexOf(0, 4);
+  const documents: Document[] = [];
+  for (let at = nameEnd + 1; at < section.length; at += section.readInt32LE(at)) {
+    documents.push(BSON.deserialize(section.subarray(at, at + section.readInt32LE(at))));
+  }
+  return { [section.toString("utf8", 4, nameEnd)]: documents };
+}
