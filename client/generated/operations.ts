@@ -212,6 +212,7 @@ export const OPERATIONS = {
     completeStep: {"method":"POST","path":"/runs/{run_id}/steps/complete"},
     skipStep: {"method":"POST","path":"/runs/{run_id}/steps/skip"},
     reopenStep: {"method":"POST","path":"/runs/{run_id}/steps/reopen"},
+    assignStep: {"method":"POST","path":"/runs/{run_id}/steps/assign"},
   },
   sessions: {
     list: {"method":"GET","path":"/agents/{agent_id}/sessions"},

@@ -846,6 +846,12 @@ export interface Api {
      *
      * Needs the scope `memory:write`. */
     reopenStep: Call<RunsReopenStepParams, RunsReopenStepResult>;
+    /** Give a step to another person.
+     *
+     * Or to nobody in particular, by null. Attempts that are open go on, and what completes the step stays as it is. To whom it belongs already changes nothing.
+     *
+     * Needs the scope `memory:write`. */
+    assignStep: Call<RunsAssignStepParams, RunsAssignStepResult>;
   };
   sessions: {
     /** List an agent's connected devices, most recent first.
@@ -2972,6 +2978,18 @@ export interface RunsReopenStepResult {
   demoted_successors: Array<PositionStep>;
   notify_only_successors: Array<PositionStep>;
   run_reactivated: boolean;
+}
+
+export interface RunsAssignStepParams {
+  run_id: string;
+  step_key: string;
+  assigned_user_id: string | null;
+}
+
+export interface RunsAssignStepResult {
+  run_id: string;
+  run_goal: string;
+  assigned_step: RunStep;
 }
 
 export interface SessionsListParams {

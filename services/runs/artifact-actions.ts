@@ -1,6 +1,7 @@
 import { invalidValue, notFound } from "../../lib/faults.ts";
 import { newUuid } from "../../lib/ids.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
+import { tellLive } from "../live/live-change.ts";
 import { action } from "../runtime.ts";
 import { attachExemplar, listArtifacts, registerArtifact } from "./artifacts.contract.ts";
 import { presentArtifact } from "./present.ts";
@@ -16,7 +17,7 @@ interface Parts {
 /** What a run brings forth, and what it takes as an example. */
 export function artifactActions({ store, artifacts, now }: Parts) {
   return {
-    register_artifact: action(registerArtifact, async ({ params, meta }) => {
+    register_artifact: action(registerArtifact, async ({ broker, params, meta }) => {
       const { run_id, kind, pointer, step_record_id = null, mime_type = null } = params;
       const { tenant_id } = meta.caller;
       const run = await store.get(tenant_id, run_id);
@@ -39,6 +40,7 @@ export function artifactActions({ store, artifacts, now }: Parts) {
         },
         ...{ content_hash: null, byte_size: null, snapshotted_at: null, created_at: at, updated_at: at },
       });
+      tellLive(broker, tenant_id, "run", [run_id]);
       return presentArtifact(row);
     }),
 
@@ -66,6 +68,7 @@ export function artifactActions({ store, artifacts, now }: Parts) {
         await store.attach(tenant_id, run_id, exemplar_id, false);
         throw notFound("exemplar", exemplar_id);
       }
+      tellLive(ctx.broker, tenant_id, "run", [run_id]);
       return { run_id, exemplar_ids: run.exemplar_ids };
     }),
   };

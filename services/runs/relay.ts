@@ -95,7 +95,7 @@ function lightening({ _id, tenant_id, version, outbox }: Waiting) {
 }
 
 function emissionOf(run: Waiting, fact: Fact, version: number, index: number) {
-  const { kind, at, step_key, actor, record_id, criterion_key, handoff_offer_id } = fact;
+  const { kind, at, step_key, actor, record_id, criterion_key, assigned_user_id, handoff_offer_id } = fact;
   return {
     type: `service.run.${kind}` satisfies PlatformEventType,
     subject: run._id,
@@ -110,6 +110,7 @@ function emissionOf(run: Waiting, fact: Fact, version: number, index: number) {
       ...actor,
       ...(record_id && { record_id }),
       ...(criterion_key && { criterion_key }),
+      ...(assigned_user_id !== undefined && { assigned_user_id }),
       ...(handoff_offer_id && { handoff_offer_id }),
     },
     dedupe: `run ${run._id} ${version} ${index}`,

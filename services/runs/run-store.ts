@@ -4,7 +4,7 @@ import type { TenantCollection } from "../../storage/collection.ts";
 import type { Change } from "./draft.ts";
 import type { KeptRuns } from "./kept-runs.ts";
 import { placed, slotOf, transitionsIn } from "./outbox.ts";
-import { changedRun, updateOf } from "./run-write.ts";
+import { changedRun, updateOf, withPeople } from "./run-write.ts";
 import type { PlacedFact, Run, RunDoc, RunFactsDoc } from "./runs.model.ts";
 import { nextStaleCheck } from "./staleness.ts";
 
@@ -178,7 +178,7 @@ export class RunStore {
 }
 
 function opened(doc: RunDoc): Run {
-  return { ...doc, steps: JSON.parse(doc.plan) };
+  return { ...doc, steps: withPeople(JSON.parse(doc.plan), doc.progress) };
 }
 
 /** What a transition makes of a run that may be behind; null where only the newest state can tell. */

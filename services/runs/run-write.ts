@@ -1,17 +1,26 @@
 import type { Change } from "./draft.ts";
 import { slotOf } from "./outbox.ts";
-import type { Fact, Run, StepProgress } from "./runs.model.ts";
+import type { Fact, Run, StepDef, StepProgress } from "./runs.model.ts";
 import { nextStaleCheck } from "./staleness.ts";
 
 /** How a run is after a change that has facts, but for its outbox. @param also what it is set to besides */
 export function changedRun(run: Run, change: Change, also: Partial<Run>): Run {
   const { status, progress, offers, facts } = change;
-  const next = nextStaleCheck({ status, progress, steps: run.steps });
+  const steps = withPeople(run.steps, progress);
+  const next = nextStaleCheck({ status, progress, steps });
   const at = facts[0]?.at as Date;
   return {
-    ...{ ...run, ...also, status, progress, offers: [...offers] },
+    ...{ ...run, ...also, steps, status, progress, offers: [...offers] },
     ...{ stale_check_at: checkAt(run.stale_check_at, next, at), version: run.version + 1, updated_at: at },
   };
+}
+
+/** The steps as they were written down, each with the person whose it is now. */
+export function withPeople(steps: StepDef[], progress: readonly StepProgress[]): StepDef[] {
+  return steps.map((step, i) => {
+    const { assigned_user_id = step.assigned_user_id } = progress[i] as StepProgress;
+    return assigned_user_id === step.assigned_user_id ? step : { ...step, assigned_user_id };
+  });
 }
 
 /** When to look for stale steps: not later than one becomes so, but earlier where that saves a write. */

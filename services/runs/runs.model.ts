@@ -11,7 +11,7 @@ export interface Actor {
   actor_id: string;
 }
 
-/** What a step of a run is. Never changed. */
+/** What a step of a run is. Never changed, but for whose it is. */
 export interface StepDef extends TemplateStep {
   id: string;
   assigned_user_id: string | null;
@@ -39,6 +39,8 @@ export interface StepProgress {
   skipped_at: Date | null;
   /** Since when it was stale when that was last told of. */
   stale_told: Date | null;
+  /** Whose it is since it was given to another person than at first. */
+  assigned_user_id?: string | null;
 }
 
 export interface Offer {
@@ -61,6 +63,7 @@ const FACTS = [
   "step_completed",
   "step_skipped",
   "step_reopened",
+  "step_assigned",
   "step_blocked",
   "step_stale",
   "handoff_offered",
@@ -85,6 +88,7 @@ export interface Fact {
   inbound_handoff_id?: string | null;
   bundle_id?: string | null;
   criterion_key?: string;
+  assigned_user_id?: string | null;
   handoff_offer_id?: string | null;
   /** What artifacts held, kept as evidence. */
   snapshots?: Snapshot[];

@@ -5,14 +5,14 @@ import type { TenantCollection } from "../../storage/collection.ts";
 import { action } from "../runtime.ts";
 import { keepContents, snapshotWrites } from "./evidence.ts";
 import { openAttempts, presentAttempt } from "./facts.ts";
-import { actorOf } from "./people.ts";
+import { actorOf, requirePeople } from "./people.ts";
 import { positionStep, standing } from "./position.ts";
 import { stepNamed } from "./present.ts";
 import type { Changed, RunStore } from "./run-store.ts";
 import type { FactKind, PlacedFact, Run, RunArtifactDoc, StepDef } from "./runs.model.ts";
 import { loadSpecialist } from "./specialist.ts";
-import { completeStep, reopenStep, skipStep, startStep } from "./steps.contract.ts";
-import { complete, reopen, skip, start } from "./transitions.ts";
+import { assignStep, completeStep, reopenStep, skipStep, startStep } from "./steps.contract.ts";
+import { assign, complete, reopen, skip, start } from "./transitions.ts";
 
 interface Parts {
   store: RunStore;
@@ -115,6 +115,18 @@ export function stepActions({ store, artifacts, blobs, now }: Parts) {
         notify_only_successors: further,
         run_reactivated: facts.some(({ kind }) => kind === "reactivated"),
       };
+    }),
+
+    assign_step: action(assignStep, async (ctx) => {
+      const { run_id, step_key, assigned_user_id } = ctx.params;
+      const { tenant_id } = ctx.meta.caller;
+      await store.get(tenant_id, run_id);
+      if (assigned_user_id !== null)
+        await requirePeople(ctx, [{ field: "assigned_user_id", user_id: assigned_user_id }]);
+      const { given, once } = doing(ctx);
+      const transition = (state: Run) => assign(state, step_key, { ...given, assigned_user_id });
+      const { run } = await store.change(tenant_id, run_id, transition, { once });
+      return { run_id, run_goal: run.goal, assigned_step: stepNamed(run, step_key) };
     }),
   };
 }

@@ -1,5 +1,5 @@
 import { nullable, operation } from "../../lib/contract.ts";
-import { Uuid } from "../../lib/schema.ts";
+import { Id, Uuid } from "../../lib/schema.ts";
 import { Type } from "../../lib/type.ts";
 import { StepKey } from "../templates/templates.contract.ts";
 import { Attempt, PositionSteps, path, ShownStep, Text, writer } from "./shapes.contract.ts";
@@ -112,4 +112,19 @@ export const reopenStep = operation({
   mcp: true,
 });
 
-export const stepOperations = [startStep, completeStep, skipStep, reopenStep] as const;
+export const assignStep = operation({
+  action: "runs.assign_step",
+  route: "POST /runs/{run_id}/steps/assign",
+  summary: "Give a step to another person",
+  description:
+    "Or to nobody in particular, by null. Attempts that are open go on, and what completes the step stays as it is. To " +
+    "whom it belongs already changes nothing.",
+  access: writer,
+  path,
+  body: { step_key: StepKey, assigned_user_id: nullable(Id("usr")) },
+  results: { 200: Type.Object({ run_id: Uuid("run"), run_goal: Type.String(), assigned_step: ShownStep }) },
+  errors: ["not_found", "validation_error", "conflict"],
+  mcp: true,
+});
+
+export const stepOperations = [startStep, completeStep, skipStep, reopenStep, assignStep] as const;

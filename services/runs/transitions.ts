@@ -117,6 +117,20 @@ export function reopen(run: RunState, step_key: string, given: Decide): Change {
   return draft;
 }
 
+/** Another person is to do a step, or nobody in particular. What completes it stays as it is. */
+export function assign(
+  run: RunState,
+  step_key: string,
+  given: Doing & { record_id: string; assigned_user_id: string | null },
+): Change {
+  const { draft, index, step } = open(run, step_key, given);
+  const { record_id, assigned_user_id } = given;
+  if (step.assigned_user_id === assigned_user_id) return draft;
+  draft.set(index, { assigned_user_id });
+  draft.tell("step_assigned", step_key, { record_id, assigned_user_id });
+  return draft;
+}
+
 /** open → closed, once. */
 export function close(run: RunState, given: Doing & { outcome: Outcome; note: string | null }): Change {
   assertOpen(run);

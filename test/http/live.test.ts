@@ -45,6 +45,13 @@ test("whoever watches is told of each run that changes, and of none of another t
   expect(first.ids).not.toContain(foreign);
   ok(await world.agent.post(`/runs/${run}/steps/start`, { step_key: "a" }));
   expect((await nextOf("run")).ids).toEqual([run]);
+  // Neither is a transition: nothing is relayed of them.
+  ok(await world.agent.post(`/runs/${run}/artifacts`, { kind: "file", pointer: { uri: "file:a" } }));
+  expect((await nextOf("run")).ids).toEqual([run]);
+  const example = { display_name: "A", filename: "a.md", content: "# A" };
+  const { id: exemplar_id } = ok(await world.agent.post("/exemplars", example));
+  ok(await world.agent.post(`/runs/${run}/exemplars`, { exemplar_id }));
+  expect((await nextOf("run")).ids).toEqual([run]);
 });
 
 test("a document is told of without its id: not everybody may know of it", async () => {

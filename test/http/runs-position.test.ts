@@ -102,3 +102,42 @@ test("hand-off offers are accepted by whoever goes on", async () => {
   const [item] = ok(await world.agent.get(at(run, "history"))).items;
   expect(item).toMatchObject({ step_key: "draft", handoff_offer_id: made.body.id });
 });
+
+test("a step is given to another person, and to nobody in particular again", async () => {
+  const event_type = "service.run.step_assigned";
+  ok(await world.agent.post(`/agents/${world.agentId}/interests`, { event_type }));
+  const steps = [
+    { step_key: "a", completion_mode: "handoff_accepted" },
+    { step_key: "b", depends_on: ["a"] },
+  ];
+  const run = await newRun(world.agent, { steps });
+  const assign = (step_key: string, assigned_user_id: string | null) =>
+    act(world.agent, run, "assign", { step_key, assigned_user_id });
+  const mine = { step_key: "a", assigned_user_id: member, completion_mode: "handoff_accepted" };
+  expect(ok(await assign("a", member))).toMatchObject({ run_id: run.id, assigned_step: mine });
+  expect(ok(await world.member.get(at(run, "position"))).my_next).toMatchObject(mine);
+  expect(ok(await world.admin.get(at(run, "position"))).my_next).toBeNull();
+  // The same again is no change.
+  const { updated_at } = ok(await world.agent.get(`/runs/${run.id}`));
+  ok(await assign("a", member));
+  expect(ok(await world.agent.get(`/runs/${run.id}`)).updated_at).toBe(updated_at);
+  ok(await act(world.agent, run, "start", { step_key: "a" }));
+  expect(ok(await assign("a", null)).assigned_step).toMatchObject({
+    ...{ assigned_user_id: null, status: "in_progress" },
+  });
+  const told = await settle(async () => {
+    const { deliveries } = ok(await world.agent.get("/delivery/poll?wait=10"));
+    const payloads = deliveries.map(({ payload }: { payload: object }) => payload);
+    return payloads.find(
+      ({ type, data }: { type: string; data: { assigned_user_id?: string } }) =>
+        type === event_type && data.assigned_user_id,
+    );
+  });
+  expect(told.data).toMatchObject({ run_id: run.id, step_key: "a", assigned_user_id: member });
+
+  expect(await assign("z", member)).toMatchObject(refusal(404, "not_found"));
+  const stranger = await assign("b", `usr_${"0".repeat(20)}`);
+  expect(stranger).toMatchObject(refusal(400, "validation_error", { field: "assigned_user_id" }));
+  ok(await world.agent.post(at(run, "close"), { outcome: "abandoned" }));
+  expect(await assign("b", member)).toMatchObject(refusal(409, "conflict"));
+});

@@ -2,6 +2,8 @@ import { Paperclip } from "lucide-react";
 import type { RunArtifact, RunWithAttempts } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { bytes } from "../../data/format.ts";
+import { useOnChange } from "../../data/live.ts";
+import { useLookAgain } from "../../data/use-fresh.ts";
 import { useOffsetPages } from "../../data/use-load.ts";
 import { Empty } from "../../ui/page.tsx";
 import { type Column, List } from "../../ui/table.tsx";
@@ -39,6 +41,7 @@ export function Artifacts({ run }: { run: RunWithAttempts }) {
     },
     [run.id],
   );
+  useOnChange("run", run.id, true, useLookAgain(pages));
   return (
     <List
       pages={pages}

@@ -11,12 +11,16 @@ interface Props {
   onChange(assigned: Assigned): void;
 }
 
-/** Says who does which step; whoever is named does it, or an agent of theirs. */
-export function Assignees({ steps, assigned, onChange }: Props) {
+/** Finds whom a step can be given to. Members may not list the people: they can take a step on themselves. */
+export function useFindAssignee(): typeof findPeople {
   const { isAdmin, user } = useSession();
   const self = { id: user.id, label: user.display_name, detail: "you" };
-  // Members may not list the people: they can take a step on themselves.
-  const find: typeof findPeople = isAdmin ? findPeople : async () => [self];
+  return isAdmin ? findPeople : async () => [self];
+}
+
+/** Says who does which step; whoever is named does it, or an agent of theirs. */
+export function Assignees({ steps, assigned, onChange }: Props) {
+  const find = useFindAssignee();
   return (
     <details className="more-fields">
       <summary>Who does which step</summary>

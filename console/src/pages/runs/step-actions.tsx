@@ -1,12 +1,15 @@
-import { Check, Play, RotateCcw, SkipForward } from "lucide-react";
+import { Check, Play, RotateCcw, SkipForward, UserRound } from "lucide-react";
 import { useState } from "react";
 import type { RunWithAttempts } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
+import { useNames } from "../../data/names.ts";
 import { useTask } from "../../data/use-task.ts";
 import { Button } from "../../ui/button.tsx";
+import { type Choice, Combo } from "../../ui/combo.tsx";
 import { FormDialog } from "../../ui/dialog.tsx";
 import { TextArea } from "../../ui/field.tsx";
 import { toast } from "../../ui/toast.tsx";
+import { useFindAssignee } from "./assignees.tsx";
 import { CompleteDialog } from "./complete.tsx";
 import type { Step } from "./step-panel.tsx";
 
@@ -18,7 +21,7 @@ interface Props {
 
 /** What the step's status allows. */
 export function StepActions({ run, step, reload }: Props) {
-  const [open, setOpen] = useState<"complete" | "skip" | "reopen" | null>(null);
+  const [open, setOpen] = useState<"assign" | "complete" | "skip" | "reopen" | null>(null);
   const start = useTask(async () => {
     const attempt = await api.runs.startStep({ run_id: run.id, step_key: step.step_key });
     toast({ title: attempt.warning ?? `Started: ${step.title}` });
@@ -30,6 +33,11 @@ export function StepActions({ run, step, reload }: Props) {
   const byHandoff = step.completion_mode === "handoff_accepted" && step.completion_criteria.length === 0;
   return (
     <>
+      {!done && (
+        <Button small icon={UserRound} onClick={() => setOpen("assign")}>
+          Assign
+        </Button>
+      )}
       {!done && (
         <Button small icon={SkipForward} onClick={() => setOpen("skip")}>
           Skip
@@ -57,6 +65,7 @@ export function StepActions({ run, step, reload }: Props) {
         </Button>
       )}
       {open === "complete" && <CompleteDialog run={run} step={step} onClose={close} reload={reload} />}
+      {open === "assign" && <AssignDialog run={run} step={step} onClose={close} reload={reload} />}
       {open === "skip" && <SkipDialog run={run} step={step} onClose={close} reload={reload} />}
       {open === "reopen" && <ReopenDialog run={run} step={step} onClose={close} reload={reload} />}
     </>
@@ -64,6 +73,36 @@ export function StepActions({ run, step, reload }: Props) {
 }
 
 type DialogProps = Props & { onClose(): void };
+
+function AssignDialog({ run, step, onClose, reload }: DialogProps) {
+  const nameOf = useNames();
+  const before = step.assigned_user_id;
+  const [person, setPerson] = useState<Choice | null>(before ? { id: before, label: nameOf(before) } : null);
+  const find = useFindAssignee();
+  const assign = useTask(
+    async () => {
+      const assigned_user_id = person?.id ?? null;
+      await api.runs.assignStep({ run_id: run.id, step_key: step.step_key, assigned_user_id });
+      toast({
+        title: person ? `${step.title}: given to ${person.label}.` : `${step.title}: whoever takes it.`,
+      });
+      onClose();
+      await reload();
+    },
+    { quiet: true },
+  );
+  return (
+    <FormDialog
+      title={`Who does “${step.title}”?`}
+      submit="Assign"
+      disabled={(person?.id ?? null) === before}
+      onClose={onClose}
+      task={assign}
+    >
+      <Combo label="Person" value={person} onChange={setPerson} find={find} none="Whoever takes it" />
+    </FormDialog>
+  );
+}
 
 function SkipDialog({ run, step, onClose, reload }: DialogProps) {
   const waiting = run.steps
