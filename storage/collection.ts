@@ -134,9 +134,10 @@ export function isDuplicateKey(err: unknown): boolean {
   return err instanceof Error && "code" in err && err.code === DUPLICATE_KEY;
 }
 
-/** Which of an upsert's rows were refused, where the only reason was that their keys are taken; else throws the error. */
+/** Which of an upsert's rows were refused, where all that went wrong is that their keys are taken; else throws the error. */
 export function takenRows(err: unknown): WriteError[] {
-  const refused = err instanceof MongoBulkWriteError ? [err.writeErrors].flat() : [];
+  if (!(err instanceof MongoBulkWriteError) || err.result.getWriteConcernError()) throw err;
+  const refused = [err.writeErrors].flat();
   if (refused.length === 0 || refused.some(({ code }) => code !== DUPLICATE_KEY)) throw err;
   return refused;
 }

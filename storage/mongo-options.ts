@@ -22,6 +22,8 @@ const USUAL = {
   heartbeatFrequencyMS: 5000,
   connectTimeoutMS: 5000,
   waitQueueTimeoutMS: 10_000,
+  // Where no majority is left that has data, a write would wait for ever, and hold its connection.
+  wtimeoutMS: 20_000,
   // Clouds forget idle connections after four minutes, without a word to either end.
   maxIdleTimeMS: 120_000,
 } as const satisfies ConnectOptions;

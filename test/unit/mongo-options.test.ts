@@ -26,9 +26,10 @@ describe("how MongoDB is talked to", () => {
     const url = "mongodb://a/?appName=mine&connecttimeoutms=20000&retryWrites=false&maxPoolSize=7";
     expect(resolved(url)).toMatchObject({
       ...{ appName: "mine", connectTimeoutMS: 20_000, retryWrites: false, maxPoolSize: 7 },
-      ...{ heartbeatFrequencyMS: 5000, maxIdleTimeMS: 120_000 },
+      ...{ heartbeatFrequencyMS: 5000, maxIdleTimeMS: 120_000, writeConcern: { wtimeout: 20_000 } },
     });
     expect(resolved("mongodb://a").appName).toBe("afferent");
+    expect(resolved("mongodb://a/?wtimeoutMS=1000").writeConcern).toMatchObject({ wtimeout: 1000 });
   });
 
   test.each([
