@@ -13,6 +13,7 @@ export function adviceOn(error: ApiError, { profile, from }: Settings): string {
   if (details.field === "api_key") {
     return `The key from ${from.key} is no API key: expected ak_live_ and 32 letters and digits.`;
   }
+  if (details.field === "team_id") return `${message} Give one with --team ID.`;
   if (code === "unexpected_answer")
     return `What answers at ${profile.url} is not Afferent: ${message}\n${DOCTOR}`;
   return `${message} (${requestId ? `${code}, request ${requestId}` : code})`;

@@ -16,7 +16,7 @@ export async function main(args: string[]): Promise<number> {
   // Whoever read what is printed may have had enough of it: `afferent tail | head`.
   process.stdout.on("error", () => process.exit(1));
   if (["version", "--version", "-v"].includes(name)) return version();
-  if (!command) return help(name);
+  if (!command) return help(name, rest[0]);
   const ended = new AbortController();
   const end = () => ended.abort();
   process.once("SIGINT", end).once("SIGTERM", end);
@@ -107,14 +107,17 @@ async function version(): Promise<number> {
   return 0;
 }
 
-function help(name: string): number {
-  const commands = Object.keys(COMMANDS).join(", ");
-  if (!["help", "--help", "-h"].includes(name)) {
-    process.stderr.write(
-      `"${name}" is not a command.\n\nIt is one of ${commands}; afferent help tells more.\n`,
-    );
-    return 2;
+function help(name: string, about: string | undefined): number {
+  const wantsHelp = ["help", "--help", "-h"].includes(name);
+  const unknown = wantsHelp ? about : name;
+  const command = unknown !== undefined && Object.hasOwn(COMMANDS, unknown) ? COMMANDS[unknown] : undefined;
+  if (unknown === undefined || command) {
+    process.stdout.write(command ? helpFor(unknown as string, command) : overview());
+    return 0;
   }
-  process.stdout.write(overview());
-  return 0;
+  const commands = Object.keys(COMMANDS).join(", ");
+  process.stderr.write(
+    `"${unknown}" is not a command.\n\nIt is one of ${commands}; afferent help tells more.\n`,
+  );
+  return 2;
 }

@@ -286,6 +286,14 @@ test("help and version need nothing", async () => {
       code: 0,
       out: expect.stringMatching(/^afferent listen/),
     });
+    expect(await bare.run(["help", "run"])).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/^afferent run list \| begin GOAL/),
+    });
+    expect(await bare.run(["help", "me"])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('"me" is not a command.'),
+    });
     expect(await bare.run(["--version"])).toMatchObject({
       code: 0,
       out: expect.stringMatching(/^\d+\.\d+\.\d+\n$/),
