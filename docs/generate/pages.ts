@@ -58,8 +58,10 @@ function indexPage(names: string[], domains: Map<string, Operation[]>): string {
   );
 }
 
-function domainPage(name: string, ops: Operation[]): string {
+function domainPage(name: string, declared: Operation[]): string {
   const components = new Components();
+  // What is at the root of a domain before what is beneath it.
+  const ops = declared.toSorted((a, b) => a.url.split("/").length - b.url.split("/").length);
   // Some stand at two paths.
   const byAction = Map.groupBy(ops, ({ action }) => action);
   const sections = [...byAction.values()].map(([op, ...also]) =>
