@@ -37,10 +37,9 @@ const mongo = await startMongo();
 
   beforeAll(async () => {
     dataDir = await mkdtemp(join(tmpdir(), "afferent-trips-"));
-    const MONGO_URL = new URL(url);
-    MONGO_URL.searchParams.set("monitorCommands", "true");
+    const MONGO_URL = `${url}${url.includes("?") ? "&" : "?"}monitorCommands=true`;
     const SECRET_KEY = Buffer.alloc(32, 7).toString("base64");
-    node = await startServices(dataDir, SERVICES, { env: { MONGO_URL: MONGO_URL.href, SECRET_KEY } });
+    node = await startServices(dataDir, SERVICES, { env: { MONGO_URL, SECRET_KEY } });
     node.runtime.store.connection.getClient().on("commandStarted", (event: CommandStartedEvent) => {
       if (JSON.stringify(event.command).includes(tenant_id)) {
         commands.push(`${event.commandName} ${event.command[event.commandName]}`);

@@ -40,16 +40,15 @@ export class Cluster {
     const mongo = await startMongo();
     if ("skipped" in mongo) throw new Error(mongo.skipped);
     const redis = await startRedis();
-    const url = new URL(mongo.url);
-    const way = counted && mongo.pid !== null ? await countedWay(Number(url.port)) : null;
-    if (way) url.port = String(way.port);
+    const way = counted && mongo.pid !== null ? await countedWay(Number(new URL(mongo.url).port)) : null;
+    const url = way ? mongo.url.replace(/:\d+\//, `:${way.port}/`) : mongo.url;
     const settings = {
       REDIS_URL: redis.url,
       RATE_LIMIT_PER_MINUTE: "0",
       LOG_LEVEL: "warn",
       EMBEDDER: "none",
     };
-    const nodes = await startNodes(url.href, 1, settings);
+    const nodes = await startNodes(url, 1, settings);
     return new Cluster(mongo, redis, nodes, way);
   }
 
