@@ -1,4 +1,6 @@
 const LONGEST_TITLE = 200;
+/** Some of what is looked for in a line takes the square of its length. */
+const LONGEST_LINE = 400;
 const LONGEST_SLUG = 80;
 const HEADING = /^ {0,3}#{1,6}[ \t]+(.*?)[ \t]*#*[ \t]*$/;
 const UNDERLINE = /^ {0,3}(=+|-+)[ \t]*$/;
@@ -7,21 +9,37 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** What a text is called that has no title: its first heading, else its first line (spec: Outputs). */
 export function titleOf(text: string): string {
-  const lines = text.split(/\r\n|\r|\n/);
-  const found = headingOf(lines) ?? lines.map(plain).find(Boolean);
+  const found = headingOf(text) ?? firstLineOf(text);
   return found?.slice(0, LONGEST_TITLE).toWellFormed() || "Untitled";
 }
 
-function headingOf(lines: readonly string[]): string | undefined {
+function headingOf(text: string): string | undefined {
   let fenced = false;
-  for (const [at, line] of lines.entries()) {
+  let before = "";
+  for (const line of linesOf(text)) {
     if (FENCE.test(line)) fenced = !fenced;
-    if (fenced) continue;
-    const heading = HEADING.exec(line)?.[1] ?? (UNDERLINE.test(lines[at + 1] ?? "") ? line : undefined);
-    const title = heading === undefined ? "" : plain(heading);
+    const heading = HEADING.exec(line)?.[1] ?? (UNDERLINE.test(line) ? before : "");
+    const title = fenced || !heading ? "" : plain(heading);
     if (title) return title;
+    before = fenced ? "" : line;
   }
   return undefined;
+}
+
+function firstLineOf(text: string): string | undefined {
+  for (const line of linesOf(text)) {
+    const words = plain(line);
+    if (words) return words;
+  }
+  return undefined;
+}
+
+/** The lines of a text, of several empty ones one. Of a long one only its beginning. */
+function* linesOf(text: string): Generator<string> {
+  for (const [part] of text.matchAll(/[\r\n]+|[^\r\n]+/g)) {
+    if (part[0] !== "\r" && part[0] !== "\n") yield part.slice(0, LONGEST_LINE);
+    else if (part.length > 1 && part !== "\r\n") yield "";
+  }
 }
 
 /** A line without Markdown's marks; empty when no letter or digit is in it. */

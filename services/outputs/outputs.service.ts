@@ -13,6 +13,7 @@ import { listPage } from "./list.ts";
 import * as contract from "./outputs.contract.ts";
 import { ChunkModel, type OutputDoc, OutputModel, VersionModel } from "./outputs.model.ts";
 import { findReadable, findVersion, type Parts } from "./parts.ts";
+import { unreadableFonts } from "./render/pdf-fonts.ts";
 import { presentVersion, presentWhole } from "./rows.ts";
 import { save } from "./save.ts";
 import { searchOutputs } from "./search.contract.ts";
@@ -23,7 +24,7 @@ const LOOK_MS = 2000;
 
 /** Saved documents with versions (spec: Output). */
 export const outputsService: ServiceFactory = (runtime) => {
-  const { store, blobs, config } = runtime;
+  const { store, blobs, config, log } = runtime;
   let indexing: Indexing;
   let loop: Loop;
   const outputs = store.collection(OutputModel);
@@ -128,6 +129,12 @@ export const outputsService: ServiceFactory = (runtime) => {
       indexing = new Indexing(parts, queue, broker);
       const report = (err: unknown) => broker.logger.warn({ err }, "outputs: the queue cannot be read");
       loop = new Loop(() => indexing.work(), LOOK_MS, report);
+    },
+
+    async started() {
+      const fonts = await unreadableFonts(config.EXPORT_FONTS);
+      if (fonts.length)
+        log.warn({ fonts }, "EXPORT_FONTS: these cannot be read; a PDF that needs one is refused");
     },
 
     stopped: () => loop.stop(),

@@ -16,6 +16,31 @@ describe("naming", () => {
     expect(slugOf(title)).toBe(slug);
   });
 
+  test.each([
+    ["# One\n\n# Two", "One"],
+    ["Words\n\n---\n\n## *Then*", "Then"],
+    ["```sh\n# no\n```\r\nUnder\r\n=====\r\n", "Under"],
+    ["\n\n- just [a link](https://a.example)\n- more", "just a link"],
+    ["```\n```", "Untitled"],
+  ])("the title of %j", (text, title) => {
+    expect(titleOf(text)).toBe(title);
+  });
+
+  test("a text cannot be such that its title takes long to find", () => {
+    // Of the first two each took seconds: some searches take the square of a line's length.
+    const LONG = 65_536;
+    for (const line of [
+      `a${"[".repeat(LONG)}`,
+      `# a${" ".repeat(LONG)}b`,
+      "\n".repeat(LONG),
+      "#\n".repeat(LONG / 2),
+    ]) {
+      const { user: before } = process.cpuUsage();
+      titleOf(line);
+      expect(process.cpuUsage().user - before).toBeLessThan(1_000_000);
+    }
+  });
+
   test("any text has a title, and a slug that can stand in a path and is no id", () => {
     const id = "0199c0de-7a11-7c3e-9f00-5a1b2c3d4e5f";
     fc.assert(

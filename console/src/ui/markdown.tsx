@@ -1,13 +1,22 @@
 import ReactMarkdown from "react-markdown";
 import remarkGfm from "remark-gfm";
 
+/** The page has a heading already. */
+const LOWER = { h1: "h2", h2: "h3", h3: "h4", h4: "h5", h5: "h6" } as const;
+
+interface Props {
+  children: string;
+  /** What stands above the text: a first heading that says the same is left out. */
+  title?: string;
+}
+
 /** Markdown of others: no HTML of theirs, no pictures of other hosts. */
-export function Markdown({ children }: { children: string }) {
+export function Markdown({ children, title = "" }: Props) {
   return (
     <div className="markdown">
       <ReactMarkdown
-        remarkPlugins={[remarkGfm]}
-        components={{ input: TaskBox, img: ({ alt }) => <em>{alt}</em> }}
+        remarkPlugins={[remarkGfm, [withoutTitle, title]]}
+        components={{ ...LOWER, input: TaskBox, img: ({ alt }) => <em>{alt}</em> }}
       >
         {children}
       </ReactMarkdown>
@@ -19,3 +28,27 @@ export function Markdown({ children }: { children: string }) {
 function TaskBox({ checked }: { checked?: boolean | undefined }) {
   return <input type="checkbox" checked={checked} disabled readOnly aria-label={checked ? "Done" : "Open"} />;
 }
+
+interface Node {
+  type: string;
+  value?: string;
+  children?: Node[];
+}
+
+function withoutTitle(title: string) {
+  return ({ children = [] }: Node) => {
+    const [first] = children;
+    if (first?.type === "heading" && wordsOf(textOf(first)) === wordsOf(title)) children.shift();
+  };
+}
+
+function textOf({ value = "", children = [] }: Node): string {
+  return value + children.map(textOf).join("");
+}
+
+/** Titles are kept without Markdown's marks. */
+const wordsOf = (text: string) =>
+  text
+    .replace(/[*_`~]/g, "")
+    .replace(/\s+/g, " ")
+    .trim();

@@ -10,46 +10,56 @@ export interface Run {
   href?: string;
 }
 
-/** What a document is made of, one below the other. `indent`: how deep in lists and quotations. */
-export type Block =
-  | { kind: "heading"; depth: number; runs: Run[] }
-  | { kind: "paragraph"; runs: Run[]; indent: number; marker?: string }
-  | { kind: "code"; text: string; indent: number }
-  | { kind: "table"; rows: Run[][][] }
-  | { kind: "rule" };
-
-/** The blocks of Markdown that was read by `marked`. Raw HTML is left out but for its words. */
-export function blocksOf(tokens: TokensList | Token[], indent = 0): Block[] {
-  return tokens.flatMap((token) => blockOf(token as Tokens.Generic, indent));
+/** Where a block stands: how deep in lists and quotations, and how deep the innermost quotation is; 0: there is none. */
+interface Place {
+  indent: number;
+  quoted: number;
 }
 
-function blockOf(token: Tokens.Generic, indent: number): Block[] {
+type Align = "left" | "center" | "right" | null;
+
+/** What a document is made of, one below the other. */
+export type Block =
+  | { kind: "heading"; depth: number; runs: Run[] }
+  | ({ kind: "paragraph"; runs: Run[]; marker?: string } & Place)
+  | ({ kind: "code"; text: string } & Place)
+  | { kind: "table"; rows: Run[][][]; align: Align[] }
+  | { kind: "rule" };
+
+const TOP: Place = { indent: 0, quoted: 0 };
+
+/** The blocks of Markdown that was read by `marked`. Raw HTML is left out but for its words. */
+export function blocksOf(tokens: TokensList | Token[], place = TOP): Block[] {
+  return tokens.flatMap((token) => blockOf(token as Tokens.Generic, place));
+}
+
+function blockOf(token: Tokens.Generic, place: Place): Block[] {
   switch (token.type) {
     case "heading":
       return [{ kind: "heading", depth: token.depth, runs: runsOf(token.tokens) }];
     case "paragraph":
     case "text":
-      return [{ kind: "paragraph", runs: runsOf(token.tokens ?? [token]), indent }];
+      return [{ kind: "paragraph", runs: runsOf(token.tokens ?? [token]), ...place }];
     case "code":
-      return [{ kind: "code", text: printable(token.text), indent }];
+      return [{ kind: "code", text: printable(token.text), ...place }];
     case "blockquote":
-      return blocksOf(token.tokens ?? [], indent + 1);
+      return blocksOf(token.tokens ?? [], { indent: place.indent + 1, quoted: place.indent + 1 });
     case "list":
-      return (token as Tokens.List).items.flatMap((item, at) => itemOf(item, markerOf(token, at), indent));
+      return (token as Tokens.List).items.flatMap((item, at) => itemOf(item, markerOf(token, at), place));
     case "table":
-      return [{ kind: "table", rows: tableOf(token as Tokens.Table) }];
+      return [{ kind: "table", rows: tableOf(token as Tokens.Table), align: token.align }];
     case "hr":
       return [{ kind: "rule" }];
     case "html":
-      return paragraphOf(token.text, indent);
+      return paragraphOf(token.text, place);
     default:
       return [];
   }
 }
 
-function paragraphOf(html: string, indent: number): Block[] {
+function paragraphOf(html: string, place: Place): Block[] {
   const text = withoutTags(html).trim();
-  return text ? [{ kind: "paragraph", runs: [{ text }], indent }] : [];
+  return text ? [{ kind: "paragraph", runs: [{ text }], ...place }] : [];
 }
 
 function markerOf(list: Tokens.Generic, at: number): string {
@@ -57,11 +67,12 @@ function markerOf(list: Tokens.Generic, at: number): string {
 }
 
 /** The first paragraph of an item stands beside its marker. */
-function itemOf({ tokens, task, checked }: Tokens.ListItem, bullet: string, indent: number): Block[] {
+function itemOf({ tokens, task, checked }: Tokens.ListItem, bullet: string, place: Place): Block[] {
   const marker = task ? (checked ? "☑" : "☐") : bullet;
-  const [first, ...rest] = blocksOf(tokens, indent + 1);
-  if (first?.kind === "paragraph") return [{ ...first, marker }, ...rest];
-  const empty: Block = { kind: "paragraph", runs: [], indent: indent + 1, marker };
+  const own = { ...place, indent: place.indent + 1 };
+  const [first, ...rest] = blocksOf(tokens, own);
+  if (first?.kind === "paragraph" && !first.marker) return [{ ...first, marker }, ...rest];
+  const empty: Block = { kind: "paragraph", runs: [], ...own, marker };
   return first ? [empty, first, ...rest] : [empty];
 }
 

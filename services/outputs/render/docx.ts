@@ -1,23 +1,36 @@
 import {
+  AlignmentType,
   BorderStyle,
   Document,
   ExternalHyperlink,
   type FileChild,
   HeadingLevel,
+  type IParagraphOptions,
+  type IStylesOptions,
   Packer,
   Paragraph,
+  ShadingType,
   Table,
   TableCell,
+  TableLayoutType,
   TableRow,
   TextRun,
   WidthType,
 } from "docx";
-import { marked } from "marked";
 import { type Block, blocksOf, type Run } from "./blocks.ts";
+import { sharedWidths } from "./columns.ts";
+import { directionOf, inDirections } from "./direction.ts";
+import { read } from "./read.ts";
 
-/** In twentieths of a point. */
+/** In twentieths of a point, as all lengths here. */
 const INDENT = 360;
-const MONO = "Consolas";
+const GAP = 120;
+/** Between the margins of a page, and what a letter takes of that. */
+const WIDTH = 9026;
+const LETTER = 120;
+const CELL_MARGIN = 100;
+const MONO = { ascii: "Consolas", hAnsi: "Consolas", cs: "Courier New" };
+const RULE = { style: BorderStyle.SINGLE, size: 6, color: "CCCCCC" };
 const HEADINGS = [
   HeadingLevel.HEADING_1,
   HeadingLevel.HEADING_2,
@@ -26,62 +39,154 @@ const HEADINGS = [
   HeadingLevel.HEADING_5,
   HeadingLevel.HEADING_6,
 ];
+const ALIGN = { left: AlignmentType.LEFT, center: AlignmentType.CENTER, right: AlignmentType.RIGHT };
+
+const heading = (points: number) => ({
+  run: { bold: true, size: points * 2, color: "1C1C1C" },
+  paragraph: { spacing: { before: 2 * GAP, after: GAP }, keepNext: true },
+});
+
+const STYLES: IStylesOptions = {
+  default: {
+    document: {
+      run: { font: { ascii: "Calibri", hAnsi: "Calibri", cs: "Arial" }, size: 22 },
+      paragraph: { spacing: { after: GAP, line: 276 } },
+    },
+    heading1: heading(20),
+    heading2: heading(16),
+    heading3: heading(13.5),
+    heading4: heading(12),
+    heading5: heading(11),
+    heading6: heading(11),
+  },
+};
 
 /** Markdown as a document of Word. */
 export function renderDocx(markdown: string, title: string): Promise<Buffer> {
-  const children = blocksOf(marked.lexer(markdown, { gfm: true })).map(toChild);
-  return Packer.toBuffer(new Document({ title, creator: "Afferent", sections: [{ children }] }));
+  const children = blocksOf(read(markdown, title)).flatMap(toChildren);
+  const document = new Document({ title, creator: "Afferent", styles: STYLES, sections: [{ children }] });
+  return Packer.toBuffer(document);
 }
 
-function toChild(block: Block): FileChild {
+function toChildren(block: Block): FileChild[] {
   switch (block.kind) {
     case "heading":
-      return new Paragraph({ heading: HEADINGS[block.depth - 1], children: block.runs.map(toRun) });
+      return [directed(block.runs, { heading: HEADINGS[block.depth - 1] })];
     case "paragraph":
-      return paragraph(block);
+      return [paragraph(block)];
     case "code":
-      return new Paragraph({ indent: { left: block.indent * INDENT }, children: lines(block.text) });
+      return [code(block)];
     case "table":
-      return table(block.rows);
+      // Tables that follow each other would become one; and what comes next would touch it.
+      return [table(block), new Paragraph({ spacing: { after: 0 } })];
     case "rule":
-      return new Paragraph({ border: { bottom: { style: BorderStyle.SINGLE, size: 6, color: "CCCCCC" } } });
+      return [new Paragraph({ border: { bottom: RULE } })];
   }
 }
 
-function paragraph({ runs, indent, marker }: Block & { kind: "paragraph" }): Paragraph {
-  const children = runs.map(toRun);
-  if (marker === undefined) return new Paragraph({ indent: { left: indent * INDENT }, children });
+const textOf = (runs: Run[]) => runs.map(({ text }) => text).join("");
+
+/** A paragraph that runs as its first letter does. */
+function directed(runs: Run[], options: Omit<IParagraphOptions, "children">, marker?: string): Paragraph {
+  const { isRightToLeft } = directionOf(textOf(runs));
+  const children = runs.flatMap(toRuns);
   return new Paragraph({
-    indent: { left: indent * INDENT, hanging: INDENT },
-    tabStops: [{ type: "left", position: indent * INDENT }],
-    children: [new TextRun({ text: `${marker}\t` }), ...children],
+    ...options,
+    ...(isRightToLeft && { bidirectional: true }),
+    children: marker === undefined ? children : [new TextRun({ text: `${marker}\t` }), ...children],
   });
 }
 
-function lines(text: string): TextRun[] {
-  return text
+function paragraph({ runs, indent, quoted, marker }: Block & { kind: "paragraph" }): Paragraph {
+  const start = indent * INDENT;
+  const side = directionOf(textOf(runs)).isRightToLeft ? "right" : "left";
+  const bar = { border: { [side]: { ...RULE, size: 18, space: 8 } } };
+  if (marker === undefined) return directed(runs, { indent: { start }, ...(quoted > 0 && bar) });
+  return directed(
+    runs,
+    {
+      indent: { start, hanging: INDENT },
+      tabStops: [{ type: "left", position: start }],
+      spacing: { after: GAP / 2 },
+    },
+    marker,
+  );
+}
+
+function code({ text, indent }: Block & { kind: "code" }): Paragraph {
+  const children = text
     .split("\n")
     .map((line, at) => new TextRun({ text: line, font: MONO, size: 18, ...(at > 0 && { break: 1 }) }));
+  const shading = { type: ShadingType.CLEAR, fill: "F4F4F4", color: "auto" };
+  return new Paragraph({ indent: { left: indent * INDENT }, shading, spacing: { line: 252 }, children });
 }
 
-function toRun({ text, bold, italic, code, strike, href }: Run): TextRun | ExternalHyperlink {
-  const style = { ...(bold && { bold }), ...(italic && { italics: italic }), ...(strike && { strike }) };
-  const font = code ? { font: MONO } : {};
-  if (text === "\n") return new TextRun({ break: 1 });
-  if (!href) return new TextRun({ text, ...style, ...font });
-  return new ExternalHyperlink({
-    link: href,
-    children: [new TextRun({ text, ...style, ...font, style: "Hyperlink" })],
-  });
+function toRuns(run: Run): (TextRun | ExternalHyperlink)[] {
+  const { text, href } = run;
+  if (text === "\n") return [new TextRun({ break: 1 })];
+  const children = inDirections(text).map(
+    ([part, isRightToLeft]) =>
+      new TextRun({
+        ...{ text: part, ...styleOf(run), ...(href && { style: "Hyperlink" }) },
+        ...(isRightToLeft && { rightToLeft: true }),
+      }),
+  );
+  return href ? [new ExternalHyperlink({ link: href, children })] : children;
 }
 
-function table(rows: Run[][][]): Table {
+function styleOf({ bold, italic, strike, code }: Run) {
+  return {
+    ...(bold && { bold, boldComplexScript: true }),
+    ...(italic && { italics: true, italicsComplexScript: true }),
+    ...(strike && { strike }),
+    ...(code && { font: MONO }),
+  };
+}
+
+function table({ rows, align }: Block & { kind: "table" }): Table {
+  const head = rows[0] ?? [];
+  const columnWidths = widthsOf(rows);
   return new Table({
-    width: { size: 100, type: WidthType.PERCENTAGE },
-    rows: rows.map((row) => new TableRow({ children: row.map(cell) })),
+    ...{ columnWidths, layout: TableLayoutType.FIXED },
+    width: { size: columnWidths.reduce((sum, width) => sum + width, 0), type: WidthType.DXA },
+    borders: {
+      ...{ top: RULE, bottom: RULE, left: RULE, right: RULE },
+      ...{ insideHorizontal: RULE, insideVertical: RULE },
+    },
+    margins: { top: 60, bottom: 60, left: CELL_MARGIN, right: CELL_MARGIN },
+    ...(directionOf(head.map(textOf).join(" ")).isRightToLeft && { visuallyRightToLeft: true }),
+    rows: rows.map(
+      (cells, at) =>
+        new TableRow({
+          ...{ tableHeader: at === 0, cantSplit: true },
+          children: cells.map((runs, n) => cell(runs, at === 0, align[n] ?? null)),
+        }),
+    ),
   });
 }
 
-function cell(runs: Run[]): TableCell {
-  return new TableCell({ children: [new Paragraph({ children: runs.map(toRun) })] });
+/** By the letters in a column's longest line; those of the East are twice as wide as Latin ones. */
+function widthsOf(rows: Run[][][]): number[] {
+  const widest = (n: number) =>
+    rows.reduce(
+      (most, row) =>
+        Math.max(
+          most,
+          ...textOf(row[n] ?? [])
+            .split("\n")
+            .map(widthOf),
+        ),
+      1,
+    );
+  const wanted = (rows[0] ?? []).map((_, n) => widest(n) * LETTER + 2 * CELL_MARGIN);
+  return sharedWidths(wanted, WIDTH).map(Math.floor);
+}
+
+const widthOf = (line: string) => line.length + (line.match(/[\u3000-\uffdc]/g)?.length ?? 0);
+
+function cell(runs: Run[], isHead: boolean, align: keyof typeof ALIGN | null): TableCell {
+  const shading = { type: ShadingType.CLEAR, fill: "F2F2F2", color: "auto" };
+  const alignment = align ? { alignment: ALIGN[align] } : {};
+  const children = [directed(runs, { spacing: { after: 0 }, ...alignment })];
+  return new TableCell({ children, ...(isHead && { shading }) });
 }

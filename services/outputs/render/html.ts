@@ -1,19 +1,34 @@
 import { marked } from "marked";
 import sanitize from "sanitize-html";
+import { hasRightToLeft } from "./direction.ts";
+import { read } from "./read.ts";
 
 const STYLE =
-  "body{max-width:44rem;margin:2rem auto;padding:0 1rem;font:1rem/1.6 system-ui,sans-serif;color:#1c1c1c}" +
+  "body{max-width:44rem;margin:2rem auto;padding:0 1rem;font:1rem/1.6 system-ui,sans-serif;color:#1c1c1c;" +
+  "overflow-wrap:break-word}h1,h2,h3,h4,h5,h6{line-height:1.3}" +
   "pre,code{font-family:ui-monospace,monospace;font-size:.9em;background:#f4f4f4}pre{padding:.8rem;overflow:auto}" +
-  "table{border-collapse:collapse}td,th{border:1px solid #ccc;padding:.3rem .6rem}img{max-width:100%}" +
-  "blockquote{margin-left:0;padding-left:1rem;border-left:3px solid #ccc;color:#555}";
+  "h5,h6{font-size:1em}" +
+  "table{border-collapse:collapse;display:block;overflow:auto;margin:1rem 0}" +
+  "td,th{border:1px solid #ccc;padding:.3rem .6rem}th{background:#f2f2f2}th:not([align]){text-align:start}" +
+  "img{max-width:100%}blockquote:has(>:dir(rtl)){direction:rtl}" +
+  "blockquote{margin-inline:0;padding-inline-start:1rem;border-inline-start:3px solid #ccc;color:#555}" +
+  "@media print{body{max-width:none;margin:0}pre{white-space:pre-wrap}}";
 
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src https: data:";
 
+/** What runs in the direction of its first letter. */
+const DIRECTED = ["p", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "table"];
+const inItsDirection = Object.fromEntries(
+  DIRECTED.map((tag) => [tag, sanitize.simpleTransform(tag, { dir: "auto" })]),
+);
+
 /** A page of Markdown, of which nothing can run, whatever stood in the Markdown. */
 export function renderHtml(markdown: string, title: string): string {
-  const body = sanitize(marked.parse(markdown, { async: false, gfm: true }), {
+  const body = sanitize(marked.parser(read(markdown, title), { gfm: true }), {
     allowedTags: [...sanitize.defaults.allowedTags, "img", "del", "input"],
+    transformTags: hasRightToLeft(markdown) ? inItsDirection : {},
     allowedAttributes: {
+      "*": ["dir"],
       a: ["href", "title"],
       img: ["src", "alt", "title", "width", "height"],
       th: ["align"],
@@ -33,7 +48,8 @@ export function renderHtml(markdown: string, title: string): string {
     exclusiveFilter: ({ tag, attribs }) => tag === "input" && attribs.type !== "checkbox",
   });
   const policy = `<meta http-equiv="Content-Security-Policy" content="${POLICY}">`;
-  const head = `<meta charset="utf-8">${policy}<title>${escaped(title)}</title>`;
+  const view = '<meta name="viewport" content="width=device-width">';
+  const head = `<meta charset="utf-8">${policy}${view}<title>${escaped(title)}</title>`;
   return `<!doctype html>\n<html><head>${head}<style>${STYLE}</style></head>\n<body>\n${body}</body></html>\n`;
 }
 

@@ -1,6 +1,9 @@
+import { access, constants } from "node:fs/promises";
 import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 import type PDFDocument from "pdfkit";
+import type { Run } from "./blocks.ts";
+import type { Piece } from "./pdf-lines.ts";
 import { Unrenderable } from "./unrenderable.ts";
 
 const FILES = {
@@ -10,14 +13,38 @@ const FILES = {
   both: "DejaVuSans-BoldOblique.ttf",
   mono: "DejaVuSansMono.ttf",
 };
-export type FontName = keyof typeof FILES;
+type FontName = keyof typeof FILES;
 
 /** What pdfkit knows of the font in use, and does not say otherwise. */
 interface FontInUse {
-  _font: { font: { hasGlyphForCodePoint(code: number): boolean } };
+  _font: { ascender: number; font: { hasGlyphForCodePoint(code: number): boolean } };
 }
 
-export function fontFile(name: FontName): string {
+/** Pictures and other signs, with what changes their looks. */
+const SIGNS = /\p{RGI_Emoji}|[\p{So}\p{Sk}]\ufe0f?/gv;
+/** What shows nothing by itself: a font need not have it. */
+const UNSEEN = /[\p{Default_Ignorable_Code_Point}\s]/u;
+const graphemes = new Intl.Segmenter();
+
+/** Which of the fonts that an operator has named are not there, or may not be read. */
+export async function unreadableFonts(fonts: readonly string[]): Promise<string[]> {
+  const readable = await Promise.all(
+    fonts.map((font) =>
+      access(partsOf(font).file, constants.R_OK).then(
+        () => true,
+        () => false,
+      ),
+    ),
+  );
+  return fonts.filter((_, n) => !readable[n]);
+}
+
+function partsOf(font: string): { file: string; face: string | undefined } {
+  const [file = "", face] = font.split("#");
+  return { file, face };
+}
+
+function fontFile(name: FontName): string {
   return fileURLToPath(import.meta.resolve(`dejavu-fonts-ttf/ttf/${FILES[name]}`));
 }
 
@@ -26,6 +53,7 @@ export class PdfFonts {
   readonly #pdf: InstanceType<typeof PDFDocument>;
   /** Named by what they were given as. */
   readonly #others: readonly string[];
+  /** By font and sign. */
   readonly #known = new Map<string, boolean>();
 
   /** @param others files, of a collection with `#` and the name of one of its fonts */
@@ -34,7 +62,7 @@ export class PdfFonts {
     this.#others = others;
     for (const name of Object.keys(FILES)) pdf.registerFont(name, fontFile(name as FontName));
     for (const font of others) {
-      const [file = "", face] = font.split("#");
+      const { file, face } = partsOf(font);
       pdf.registerFont(font, file, face);
     }
   }
@@ -52,49 +80,69 @@ export class PdfFonts {
         `has letters that no font here has (${some}; the operator adds some by EXPORT_FONTS)`,
       );
     }
-    return text.replace(/[\p{So}\p{Sk}\p{Emoji_Presentation}]/gu, (sign) =>
-      this.#isKnown(sign) ? sign : "□",
-    );
+    return text.replace(SIGNS, (sign) => (this.#isKnown(sign) ? sign : "□"));
   }
 
-  /** A text in pieces, each with the font to write it in: the wanted one wherever that has the signs. */
-  pieces(text: string, wanted: FontName): { text: string; font: string }[] {
-    if (this.#others.length === 0) return [{ text, font: wanted }];
-    const pieces: { text: string; font: string }[] = [];
-    for (const sign of text) {
-      const font = this.#has("plain", sign) ? wanted : (this.#otherFor(sign) ?? wanted);
+  /** A run in pieces, each in a font that has its signs: the wanted one wherever it can be. */
+  pieces({ text, href, strike = false, ...style }: Run): Piece[] {
+    const wanted = fontOf(style);
+    const pieces: Piece[] = [];
+    // A sign stays together with its accents, vowels and joiners.
+    const whole = [{ segment: text }];
+    for (const { segment: sign } of this.#hasAll(wanted, text) ? whole : graphemes.segment(text)) {
+      const font = this.#fontFor(sign, wanted);
       const last = pieces.at(-1);
       if (last?.font === font) last.text += sign;
-      else pieces.push({ text: sign, font });
+      else pieces.push({ text: sign, font, ...emphasis(font, wanted, style), href: href ?? null, strike });
     }
     return pieces;
   }
 
-  /** The font for a text that can have one only: the one that a sign of it needs. */
-  only(text: string): string {
-    return this.pieces(text, "plain").find(({ font }) => font !== "plain")?.font ?? "plain";
+  /** How far above its base line a font reaches, as a share of its size. */
+  ascent(font: string): number {
+    return this.#use(font).ascender / 1000;
+  }
+
+  #fontFor(sign: string, wanted: FontName): string {
+    return [wanted, "plain", ...this.#others].find((font) => this.#hasAll(font, sign)) ?? wanted;
   }
 
   #isKnown(sign: string): boolean {
-    return this.#has("plain", sign) || this.#otherFor(sign) !== undefined;
+    return ["plain", ...this.#others].some((font) => this.#hasAll(font, sign));
   }
 
-  #otherFor(sign: string): string | undefined {
-    return this.#others.find((font) => this.#has(font, sign));
+  #hasAll(font: string, text: string): boolean {
+    for (const sign of text) if (!this.#has(font, sign)) return false;
+    return true;
   }
 
   #has(font: string, sign: string): boolean {
     const key = `${sign}${font}`;
-    const known = this.#known.get(key) ?? this.#use(font).hasGlyphForCodePoint(sign.codePointAt(0) as number);
-    this.#known.set(key, known);
+    let known = this.#known.get(key);
+    if (known === undefined) {
+      known = UNSEEN.test(sign) || this.#use(font).font.hasGlyphForCodePoint(sign.codePointAt(0) as number);
+      this.#known.set(key, known);
+    }
     return known;
   }
 
-  #use(font: string): FontInUse["_font"]["font"] {
+  #use(font: string): FontInUse["_font"] {
     try {
-      return (this.#pdf.font(font) as unknown as FontInUse)._font.font;
+      return (this.#pdf.font(font) as unknown as FontInUse)._font;
     } catch {
       throw new Unrenderable(`needs ${basename(font)} of EXPORT_FONTS, which cannot be read as a font`);
     }
   }
+}
+
+function fontOf({ bold, italic, code }: Run | Omit<Run, "text">): FontName {
+  if (code) return "mono";
+  if (bold) return italic ? "both" : "bold";
+  return italic ? "italic" : "plain";
+}
+
+/** What a font lacks of a style. */
+function emphasis(font: string, wanted: FontName, { bold, italic }: Omit<Run, "text">) {
+  const isWanted = font === wanted;
+  return { thickened: Boolean(bold) && !isWanted, slanted: Boolean(italic) && !isWanted };
 }

@@ -1,20 +1,19 @@
-import { marked } from "marked";
 import PDFDocument from "pdfkit";
 import { type Block, blocksOf, type Run } from "./blocks.ts";
-import { type FontName, fontFile, PdfFonts } from "./pdf-fonts.ts";
-
-type Pdf = InstanceType<typeof PDFDocument>;
+import { PdfFonts } from "./pdf-fonts.ts";
+import type { Line } from "./pdf-lines.ts";
+import { CODE, MARGIN, Sheet } from "./pdf-sheet.ts";
+import { drawTable } from "./pdf-table.ts";
+import { read } from "./read.ts";
 
 const SIZE = 10.5;
+const CODE_SIZE = 9;
 const HEADINGS = [20, 16, 13.5, 12, 11, 10.5];
 const INDENT = 18;
-const MARGIN = 64;
-
-/** A document, and what it is written with. */
-interface Page {
-  pdf: Pdf;
-  fonts: PdfFonts;
-}
+const GAP = 6;
+const CODE_PADDING = 7;
+const QUOTED = "#555555";
+const RULE = "#cccccc";
 
 /**
  * Markdown as pages of A4.
@@ -28,90 +27,126 @@ export async function renderPdf(
   { title, at, fonts: others }: { title: string; at: Date; fonts: readonly string[] },
 ): Promise<Buffer> {
   const info = { Title: title, CreationDate: at, ModDate: at, Producer: "Afferent", Creator: "Afferent" };
-  const pdf = new PDFDocument({ size: "A4", margin: MARGIN, info, lang: "en", font: fontFile("plain") });
+  // No font of its own: one that is opened under two names is read anew whenever it is used.
+  const font = null as unknown as string;
+  const pdf = new PDFDocument({ size: "A4", margin: MARGIN, info, lang: "en", font });
   const parts: Buffer[] = [];
   pdf.on("data", (part: Buffer) => parts.push(part));
   const ended = new Promise<void>((resolve, reject) => pdf.once("end", resolve).once("error", reject));
   const fonts = new PdfFonts(pdf, others);
-  for (const block of blocksOf(marked.lexer(fonts.writable(markdown), { gfm: true })))
-    draw({ pdf, fonts }, block);
+  const sheet = new Sheet(pdf, fonts);
+  for (const block of blocksOf(read(fonts.writable(markdown), fonts.writable(title)))) draw(sheet, block);
   pdf.end();
   await ended;
   return Buffer.concat(parts);
 }
 
-function draw(page: Page, block: Block): void {
-  const { pdf, fonts } = page;
-  pdf.fillColor("#1c1c1c").fontSize(SIZE);
+function draw(sheet: Sheet, block: Block): void {
   switch (block.kind) {
     case "heading":
-      pdf.moveDown(0.6).fontSize(HEADINGS[block.depth - 1] ?? SIZE);
-      write(
-        page,
-        block.runs.map((run) => ({ ...run, bold: true })),
-        MARGIN,
-      );
+      drawHeading(sheet, block);
       break;
     case "paragraph":
-      writeMarked(page, block);
+      drawParagraph(sheet, block);
       break;
     case "code":
-      pdf.fontSize(SIZE - 1.5);
-      write(page, [{ text: block.text || " ", code: true }], MARGIN + block.indent * INDENT);
+      drawCode(sheet, block);
       break;
     case "table":
-      pdf.font("plain").fontSize(SIZE - 1);
-      pdf.x = MARGIN;
-      pdf.table({
-        data: block.rows.map((row) => row.map((runs) => cell(fonts, runs))),
-        defaultStyle: { border: 0.5, borderColor: "#bbbbbb", padding: 4 },
-        rowStyles: (row) => (row === 0 ? { backgroundColor: "#f2f2f2" } : {}),
-      });
+      drawTable(sheet, block);
+      sheet.y += 2 * GAP;
       break;
     case "rule":
-      pdf
-        .moveTo(MARGIN, pdf.y)
-        .lineTo(pdf.page.width - MARGIN, pdf.y)
-        .strokeColor("#cccccc")
-        .stroke();
+      sheet.need(4 * GAP);
+      sheet.y += GAP;
+      sheet.pdf
+        .moveTo(MARGIN, sheet.y)
+        .lineTo(MARGIN + sheet.width, sheet.y)
+        .lineWidth(1)
+        .stroke(RULE);
+      sheet.y += 2 * GAP;
   }
-  pdf.moveDown(0.5);
 }
 
-/** A paragraph, with the marker of its item before it. */
-function writeMarked(page: Page, { runs, marker, indent }: Block & { kind: "paragraph" }): void {
-  const { pdf } = page;
-  const left = MARGIN + indent * INDENT;
-  if (marker) {
-    if (pdf.y + 2 * SIZE > pdf.page.height - MARGIN) pdf.addPage();
-    const top = pdf.y;
-    pdf.font("plain").text(marker, left - INDENT, top, { lineBreak: false });
-    pdf.y = top;
-  }
-  write(page, runs, left);
-}
-
-function cell(fonts: PdfFonts, runs: Run[]) {
-  const text = runs.map((run) => run.text).join("");
-  return { text, font: { src: fonts.only(text), size: SIZE - 1 } };
-}
-
-/** Writes the pieces of a paragraph one after the other. */
-function write({ pdf, fonts }: Page, runs: Run[], left: number): void {
-  const pieces = runs.flatMap(({ text, ...style }) =>
-    fonts.pieces(text, fontOf(style)).map((piece) => ({ ...style, ...piece })),
+/** It stands with the first lines of what it is the heading of. */
+function drawHeading(sheet: Sheet, { depth, runs }: Block & { kind: "heading" }): void {
+  const size = HEADINGS[depth - 1] ?? SIZE;
+  const lines = sheet.lines(
+    runs.map((run) => ({ ...run, bold: true })),
+    size,
+    sheet.width,
   );
-  pdf.x = left;
-  for (const [at, { text, font, href = null, strike = false }] of pieces.entries()) {
-    pdf.font(font).fillColor(href ? "#0b57d0" : "#1c1c1c");
-    // What is not said again goes on from the piece before.
-    const options = { continued: at < pieces.length - 1, link: href, underline: href !== null, strike };
-    pdf.text(text, options as PDFKit.Mixins.TextOptions);
+  if (!sheet.isFresh) sheet.y += size * 0.6;
+  sheet.need(sheet.heightOf(lines.length, size) + sheet.heightOf(3, SIZE));
+  for (const line of lines) {
+    sheet.need(sheet.heightOf(1, size));
+    writeLine(sheet, line, { left: MARGIN, width: sheet.width, size });
   }
+  sheet.y += GAP;
 }
 
-function fontOf({ bold, italic, code }: Omit<Run, "text">): FontName {
-  if (code) return "mono";
-  if (bold) return italic ? "both" : "bold";
-  return italic ? "italic" : "plain";
+function drawParagraph(sheet: Sheet, { runs, marker, indent, quoted }: Block & { kind: "paragraph" }): void {
+  const width = sheet.width - indent * INDENT;
+  const lines = sheet.lines(runs, SIZE, width);
+  const isRightToLeft = lines[0]?.isRightToLeft ?? false;
+  const left = isRightToLeft ? MARGIN : MARGIN + indent * INDENT;
+  // No line of it alone on a page.
+  sheet.need(sheet.heightOf(lines.length <= 3 ? lines.length : 2, SIZE));
+  for (const [n, line] of lines.entries()) {
+    sheet.need(sheet.heightOf(1, SIZE));
+    if (n === 0 && marker)
+      drawMarker(sheet, marker, isRightToLeft ? MARGIN + width : left - INDENT, isRightToLeft);
+    const bar = (quoted - 0.5) * INDENT;
+    if (quoted) drawBar(sheet, isRightToLeft ? MARGIN + sheet.width - bar : MARGIN + bar);
+    writeLine(sheet, line, { left, width, size: SIZE, ...(quoted > 0 && { color: QUOTED }) });
+  }
+  sheet.y += marker ? GAP / 2 : GAP;
+}
+
+interface Column {
+  left: number;
+  width: number;
+  size: number;
+  color?: string;
+}
+
+function writeLine(sheet: Sheet, line: Line, { left, width, ...manner }: Column): void {
+  sheet.write(line, left, width, manner);
+  sheet.y += sheet.heightOf(1, manner.size);
+}
+
+/** Beside the first line of its item, before which it ends. */
+function drawMarker(sheet: Sheet, marker: string, left: number, isRightToLeft: boolean): void {
+  const [line] = sheet.lines([{ text: marker }], SIZE, Number.POSITIVE_INFINITY);
+  const align = isRightToLeft ? "left" : "right";
+  const at = isRightToLeft ? left + 5 : left - 5;
+  sheet.write(line as Line, at, INDENT, { size: SIZE, align });
+}
+
+function drawBar(sheet: Sheet, x: number): void {
+  const bottom = sheet.y + sheet.heightOf(1, SIZE);
+  sheet.pdf.moveTo(x, sheet.y).lineTo(x, bottom).lineWidth(2).stroke(RULE);
+}
+
+/** Lines that are too long go on in the next one. */
+function drawCode(sheet: Sheet, { text, indent }: Block & { kind: "code" }): void {
+  const left = MARGIN + indent * INDENT;
+  const width = sheet.width - indent * INDENT;
+  const run: Run = { text: text.replaceAll("\t", "    "), code: true };
+  const lines = sheet.lines([run], CODE_SIZE, width - 2 * CODE_PADDING);
+  const height = sheet.heightOf(1, CODE_SIZE);
+  sheet.need(Math.min(lines.length, 3) * height + 2 * CODE_PADDING);
+  const pad = () => {
+    sheet.pdf.rect(left, sheet.y, width, CODE_PADDING + 0.5).fill(CODE);
+    sheet.y += CODE_PADDING;
+  };
+  pad();
+  for (const line of lines) {
+    sheet.need(height + CODE_PADDING);
+    sheet.pdf.rect(left, sheet.y, width, height + 0.5).fill(CODE);
+    sheet.write(line, left + CODE_PADDING, width - 2 * CODE_PADDING, { size: CODE_SIZE, align: "left" });
+    sheet.y += height;
+  }
+  pad();
+  sheet.y += GAP;
 }

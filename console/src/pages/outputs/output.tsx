@@ -73,7 +73,7 @@ function Rendered({ output }: { output: Output }) {
   return (
     <div className="sides with-facts">
       <Card>
-        <Markdown>{text.slice(0, MOST_RENDERED)}</Markdown>
+        <Markdown title={output.title}>{text.slice(0, MOST_RENDERED)}</Markdown>
         {text.length > MOST_RENDERED && (
           <p className="notice">Only the beginning is shown: export it to read all of it.</p>
         )}

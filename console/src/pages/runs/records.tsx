@@ -84,7 +84,7 @@ export function StatusDocument({ run }: Props) {
     <Load of={loaded} lines={8}>
       {(text) => (
         <Card title="Status document" actions={<Copy text={text} label="Copy as Markdown" />}>
-          <Markdown>{text}</Markdown>
+          <Markdown title={run.goal}>{text}</Markdown>
         </Card>
       )}
     </Load>

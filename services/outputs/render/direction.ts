@@ -1,0 +1,67 @@
+import makeBidi, { type Bidi } from "bidi-js";
+
+/** Letters that run from right to left: Hebrew, Arabic, Syriac and their like. */
+const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
+const LETTER = /\p{L}/u;
+const graphemes = new Intl.Segmenter();
+// Its types tell of an ES module, but Node is given the CommonJS one.
+const bidi = (makeBidi as unknown as () => Bidi)();
+
+/** How a text is to be seen: even levels run from left to right, odd ones from right to left. */
+export interface Direction {
+  isRightToLeft: boolean;
+  /** One a UTF-16 code unit; null where all of it runs from left to right. */
+  levels: Uint8Array | null;
+}
+
+/** The direction of a paragraph is that of its first letter (UAX #9). */
+export function directionOf(text: string): Direction {
+  if (!RIGHT_TO_LEFT.test(text)) return { isRightToLeft: false, levels: null };
+  const { levels, paragraphs } = bidi.getEmbeddingLevels(text);
+  return { isRightToLeft: ((paragraphs[0]?.level ?? 0) & 1) === 1, levels };
+}
+
+export function hasRightToLeft(text: string): boolean {
+  return RIGHT_TO_LEFT.test(text);
+}
+
+/** A text in parts of one direction each. */
+export function inDirections(text: string): [part: string, isRightToLeft: boolean][] {
+  const { levels } = directionOf(text);
+  if (!levels) return [[text, false]];
+  const parts: [string, boolean][] = [];
+  for (let from = 0; from < text.length; ) {
+    let to = from + 1;
+    while (to < text.length && levels[to] === levels[from]) to++;
+    parts.push([text.slice(from, to), ((levels[from] as number) & 1) === 1]);
+    from = to;
+  }
+  return parts;
+}
+
+/** What stands on a line, in the order it is seen from left to right (UAX #9, L2). */
+export function asSeen<T extends { level: number }>(runs: readonly T[]): T[] {
+  const seen = [...runs];
+  const highest = runs.reduce((most, { level }) => Math.max(most, level), 0);
+  for (let level = highest; level > 0; level--) {
+    for (let from = 0; from < seen.length; from++) {
+      let to = from;
+      while (to < seen.length && (seen[to] as T).level >= level) to++;
+      if (to > from) seen.splice(from, to - from, ...seen.slice(from, to).reverse());
+      from = Math.max(from, to);
+    }
+  }
+  return seen;
+}
+
+/**
+ * A text that runs from right to left as it is to be given to a font, which turns letters round by itself, and signs
+ * between them only where they stand among letters.
+ */
+export function mirrored(text: string): string {
+  const signs = Array.from(text, (sign) => bidi.getMirroredCharacter(sign) ?? sign).join("");
+  if (LETTER.test(signs)) return signs;
+  return Array.from(graphemes.segment(signs), ({ segment }) => segment)
+    .reverse()
+    .join("");
+}

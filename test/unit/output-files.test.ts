@@ -1,0 +1,119 @@
+import { describe, expect, test } from "@jest/globals";
+import { blocksOf } from "../../services/outputs/render/blocks.ts";
+import { inDirections } from "../../services/outputs/render/direction.ts";
+import { renderHtml } from "../../services/outputs/render/html.ts";
+import { linesOf, type Piece, type Placed } from "../../services/outputs/render/pdf-lines.ts";
+import { read } from "../../services/outputs/render/read.ts";
+
+const piece = (text: string, font = "plain"): Piece => ({
+  ...{ text, font, thickened: false, slanted: false, strike: false, href: null },
+});
+
+/** Lines of text in which each character is 1 wide, as they are seen. */
+function seen(text: string, width: number, ...more: string[]): string[] {
+  const pieces = [text, ...more].map((each, n) => piece(each, `font ${n}`));
+  const lines = linesOf(pieces, width, (_, part) => part.length);
+  const shown = ({ text: part, level }: Placed) => (level & 1 ? [...part].reverse().join("") : part);
+  return lines.map((line) => line.pieces.map(shown).join(""));
+}
+
+describe("lines", () => {
+  test("end between words, without the space", () => {
+    expect(seen("the quick  brown fox", 10)).toEqual(["the quick", "brown fox"]);
+    expect(seen("", 10)).toEqual([""]);
+    expect(seen("one\n\n  two", 10)).toEqual(["one", "", "  two"]);
+  });
+
+  test("end within a word that is too long for any", () => {
+    expect(seen("see abcdefghijklmnop!", 6)).toEqual(["see", "abcdef", "ghijkl", "mnop!"]);
+    const family = "👨‍👩‍👧";
+    expect(seen(family.repeat(2), family.length)).toEqual([family, family]);
+  });
+
+  test("go over the borders of pieces", () => {
+    expect(seen("one t", 7, "wo th", "ree")).toEqual(["one two", "three"]);
+  });
+
+  test("end between words that have no spaces between them, and never before a sign that closes", () => {
+    for (const text of [
+      "我们今天讨论发布计划，然后开始测试。",
+      "今日は会議があります。「発表」をしましょう！",
+      "สวัสดีครับยินดีต้อนรับ",
+    ]) {
+      const lines = seen(text, 6);
+      expect(lines.join("")).toBe(text);
+      expect(lines.length).toBeGreaterThan(2);
+      for (const line of lines) {
+        expect(line.length).toBeLessThanOrEqual(6);
+        expect(line).not.toMatch(/^[，。」！]|「$/);
+      }
+    }
+  });
+});
+
+describe("what runs from right to left", () => {
+  const HEBREW = "אבג";
+
+  test("stands in the order it is seen; its font turns its letters round", () => {
+    const [line] = linesOf([piece(`${HEBREW} דהו 12 (זח) end`)], 100, (_, part) => part.length);
+    expect(line?.isRightToLeft).toBe(true);
+    expect(line?.pieces.map(({ text, level }) => [text.trim(), level & 1])).toEqual([
+      ["end", 0],
+      // Each goes to its font in the order it is read, with its brackets turned.
+      [")זח(", 1],
+      ["12", 0],
+      [`${HEBREW} דהו`, 1],
+    ]);
+  });
+
+  test("stands within what runs from left to right", () => {
+    expect(seen(`say ${HEBREW} 5 now`, 100)).toEqual(["say 5 גבא now"]);
+    expect(inDirections(`a ${HEBREW} b`)).toEqual([
+      ["a ", false],
+      [HEBREW, true],
+      [" b", false],
+    ]);
+  });
+
+  test("runs so in a page of HTML", () => {
+    expect(renderHtml(`${HEBREW}\n\nplain`, HEBREW)).toContain(`<p dir="auto">${HEBREW}</p>`);
+    expect(renderHtml("plain", "plain")).not.toContain("dir=");
+  });
+});
+
+describe("the title of a file stands in it once", () => {
+  const headings = (markdown: string, title: string) =>
+    blocksOf(read(markdown, title)).flatMap((block) =>
+      block.kind === "heading" ? [[block.depth, block.runs.map(({ text }) => text).join("")]] : [],
+    );
+
+  test.each([
+    [
+      "the text's own heading",
+      "# Plan *A*\n\nWe go.\n\n## Then\n",
+      "Plan A",
+      [
+        [1, "Plan A"],
+        [2, "Then"],
+      ],
+    ],
+    ["the text's first words", "We go.\n", "We go.", []],
+    [
+      "another than the text's",
+      "# One\n\n## Two\n",
+      "A & <b>",
+      [
+        [1, "A & <b>"],
+        [2, "One"],
+        [3, "Two"],
+      ],
+    ],
+    ["the title of a text without headings", "We go.\n", "Plan", [[1, "Plan"]]],
+  ])("%s", (_, markdown, title, expected) => {
+    expect(headings(markdown, title)).toEqual(expected);
+  });
+
+  test("and no tag of it is one", () => {
+    expect(renderHtml("We go.", "A & <b>")).toContain("<body>\n<h1>A &amp; &lt;b&gt;</h1>\n<p>We go.</p>");
+  });
+});
