@@ -40,8 +40,6 @@ export interface Store {
   onFatal(listener: (err: Error) => void): void;
   /** Lets `listener` know of every group commit of the embedded store: how many writes, and how long they took. */
   onCommit(listener: (writes: number, seconds: number) => void): void;
-  /** Writes that the embedded store has accepted and not answered; 0 with MongoDB. */
-  pendingWrites(): number;
   /** Finishes what was accepted and lets go of the store. */
   close(): Promise<void>;
 }
@@ -68,7 +66,6 @@ async function openEmbedded(dataDir: string): Promise<Store> {
     now: Date.now,
     onFatal: (listener) => void client.on("fatal", listener),
     onCommit: (listener) => client.onCommit(listener),
-    pendingWrites: () => client.pendingWrites,
     close: () => connection.close(),
   };
 }
@@ -94,7 +91,6 @@ async function openMongo(url: string): Promise<Store> {
     now: () => Math.round(Date.now() + offset),
     onFatal: () => {},
     onCommit: () => {},
-    pendingWrites: () => 0,
     close: async () => {
       clearInterval(refresh);
       await connection.close();

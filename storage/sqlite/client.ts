@@ -44,11 +44,6 @@ export class EmbeddedClient extends EventEmitter {
     if (this.#threads) this.#threads.writer.onAnswered = listener;
   }
 
-  /** Writes that were not answered yet. */
-  get pendingWrites(): number {
-    return this.#threads?.writer.pending ?? 0;
-  }
-
   async close(): Promise<void> {
     const threads = this.#threads;
     this.#threads = undefined;
