@@ -13,6 +13,7 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { blocksOf, page } from "../support/guides.ts";
 import { startServer, type TestServer } from "../support/server.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -111,7 +112,15 @@ test("the command of a checkout runs there too, by the Node that npm brought", (
   expect([typo.status, typo.stderr]).toEqual([2, expect.stringContaining('"nonsense" is not a command.')]);
 });
 
-test("its types hold in a strict program", () => {
+test("the program of its README does what it says", () => {
+  const program = blocksOf(page("client/README.md"), "ts").join("");
+  const env = { AFFERENT_URL: server.url, AFFERENT_API_KEY: server.credentials.agent.api_key };
+  expect(inApp(oldestNode(), ["--input-type=module", "-e", program], env)).toBe(
+    "remembered com.example.order.placed\n",
+  );
+});
+
+test("its types hold in strict programs, those of the documents among them", () => {
   const program = `
     import { createClient, isApiError, type CloudEvent } from "afferent";
     const client = createClient({ url: "http://localhost" });
@@ -124,6 +133,11 @@ test("its types hold in a strict program", () => {
     client.memories.search({}).catch((error: unknown) => isApiError(error, "not_found"));
   `;
   writeFileSync(join(folder, "app/program.mts"), program);
+  const shown = ["client/README.md", "docs/guides/client.md"].map((file) =>
+    blocksOf(page(file), "ts").join(""),
+  );
+  const node = "declare const process: { env: Record<string, string | undefined> };\n";
+  for (const [at, each] of shown.entries()) writeFileSync(join(folder, `app/shown-${at}.mts`), node + each);
   const options = [
     "--strict",
     "--noEmit",
@@ -134,7 +148,7 @@ test("its types hold in a strict program", () => {
     "--lib",
     "es2023,dom,dom.iterable",
   ];
-  inApp(TSC, [...options, "--types", "", "program.mts"]);
+  inApp(TSC, [...options, "--types", "", "program.mts", "shown-0.mts", "shown-1.mts"]);
 });
 
 test("a bundle of it for browsers needs nothing of Node", () => {

@@ -50,6 +50,35 @@ describe("what the documents name is there", () => {
   });
 });
 
+describe("programs and commands in the documents", () => {
+  /** Who runs the blocks of a page that are in these languages; what nobody can run here says why. */
+  const RUN_BY: Record<string, Record<string, string>> = {
+    "README.md": { sh: "readme.test.ts", json: "mcp-guide.test.ts" },
+    "client/README.md": { ts: "client-package.test.ts" },
+    "docs/atlas.md": { bash: "needs an Atlas" },
+    "docs/guides/README.md": { sh: "guides.test.ts" },
+    "docs/guides/brokers.md": { sh: "guide.test.ts" },
+    "docs/guides/client.md": { sh: "guides.test.ts", ts: "guides.test.ts" },
+    "docs/guides/receive.md": { sh: "guides.test.ts", python: "guides-python.test.ts" },
+    "docs/mcp.md": { json: "mcp-guide.test.ts", toml: "mcp-guide.test.ts" },
+    "docs/sharding.md": { js: "needs a sharded MongoDB" },
+  };
+  const GUIDE = { sh: "guides.test.ts" };
+
+  test("are run, or it is known why not", () => {
+    const tests = new Set(globSync("test/**/*.test.ts", { cwd: ROOT }).map((file) => basename(file)));
+    const blocks = named(/^```([a-z]+)$/gm).filter(({ what }) => what !== "text");
+    const runner = ({ page, what }: { page: string; what: string }) =>
+      (RUN_BY[page] ?? ((page.startsWith("docs/guides/") ? GUIDE : {}) as Record<string, string>))[what];
+    expect(blocks.length).toBeGreaterThan(50);
+    expect(shown(blocks.filter((each) => !runner(each)))).toEqual([]);
+    const runners = new Set(
+      blocks.map((each) => runner(each) as string).filter((by) => !by.startsWith("needs ")),
+    );
+    expect([...runners].filter((by) => !tests.has(by))).toEqual([]);
+  });
+});
+
 describe("decisions", () => {
   const decisions = pages.filter((page) => /^docs\/decisions\/\d/.test(page));
 
