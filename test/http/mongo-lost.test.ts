@@ -67,7 +67,10 @@ const here = "url" in mongo && mongo.kind !== "MONGO_URL";
     const publish = () => agent.post("/events", cloudEvent("mute"));
     process.kill(pid, "SIGSTOP");
     try {
-      expect(await publish()).toMatchObject({ status: 503, body: { error: { code: "service_unavailable" } } });
+      expect(await publish()).toMatchObject({
+        status: 503,
+        body: { error: { code: "service_unavailable" } },
+      });
     } finally {
       process.kill(pid, "SIGCONT");
     }
