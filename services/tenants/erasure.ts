@@ -12,7 +12,7 @@ interface Holdings {
 }
 
 /** Collections that are not emptied by rows: that of the tenants themselves, and what `blobs` keeps of its files. */
-const NOT_BY_ROWS = ["tenants", "blobs"];
+const NOT_BY_ROWS = ["tenants", "blobs", "blobs.files", "blobs.chunks"];
 
 /** Rows that were erased, by collection; `blobs`: bodies and documents. */
 type Erased = Record<string, number>;

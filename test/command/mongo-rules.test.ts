@@ -51,6 +51,10 @@ test.each([
     'update output_chunks has no output_id in ["_id","tenant_id"]',
   ],
   [
+    { find: "blobs.chunks", filter: { tenant_id: "t" } },
+    "find blobs.chunks goes through the bytes of all files: none has a tenant",
+  ],
+  [
     { delete: "events", deletes: [{ q: { tenant_id: "t" }, limit: 1 }], writeConcern },
     'delete events has no ce_id in ["tenant_id"]',
   ],

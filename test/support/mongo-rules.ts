@@ -18,12 +18,14 @@ const WRITES = new Set(["insert", "update", "delete", "findAndModify"]);
  * What of a command a real MongoDB would refuse, or take otherwise than it is meant, where the stand-in and the embedded
  * store make no difference: writes that are answered before they are durable; on sharded collections, single-document
  * writes without the shard key (MongoDB 7: all of it in what is found and modified or upserted, else it or the id); and
- * fields of rows whose names mean something in a statement.
+ * fields of rows whose names mean something in a statement. And who looks for rows among the bytes of files.
  */
 export function faultsOf(command: Document): string[] {
   const [name = ""] = Object.keys(command);
-  if (!WRITES.has(name)) return [];
   const collection = String(command[name]);
+  if (name === "find" && collection.startsWith("blobs.") && "tenant_id" in command.filter)
+    return [`find ${collection} goes through the bytes of all files: none has a tenant`];
+  if (!WRITES.has(name)) return [];
   const { w, j } = command.writeConcern ?? {};
   return [
     ...(w === "majority" && j === true ? [] : ["is answered before a majority has it on disk"]),
