@@ -1,5 +1,8 @@
 import { spawn } from "node:child_process";
 
+/** Less than a test may take: what waits for ever is told of by what it has printed, and not left behind. */
+const LONGEST_MS = 150_000;
+
 /**
  * Runs a shell script as a reader of the documents does; gives its exit code and all it wrote. What it left running is
  * ended with it.
@@ -13,6 +16,7 @@ export function shell(
     stdio: ["ignore", "pipe", "pipe"],
     // A group of its own, to be ended as one.
     detached: true,
+    timeout: LONGEST_MS,
   });
   child.once("exit", () => endGroup(child.pid as number));
   let output = "";
