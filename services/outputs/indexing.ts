@@ -9,8 +9,8 @@ import { toChunk, toEntry } from "./rows.ts";
 
 type Queued = QueuedRow<OutputDoc>;
 
-/** Chunks of one write, and of one call to search: well below what NATS takes. */
-const PAGE = 100;
+/** Chunks of one write, and of one call to search: few, for all threads on their way hold them. */
+const PAGE = 20;
 /** What is cut into chunks at once, in characters: the thread has other things to do. */
 const WINDOW = 65_536;
 /** Characters of a text that search knows: a longer one is known by its beginning. */

@@ -7,8 +7,8 @@ import type { EmbeddingStore } from "./embedding-store.ts";
 const NEAR_DUPLICATE = 0.95;
 /** A search that comes meanwhile waits for so many comparisons with all of a tenant's vectors. */
 const LOOKED_AT_ONCE = 8;
-/** What is looked at in one step. */
-const STEP = 512;
+/** What is looked at, and held, in one step. */
+const STEP = 128;
 /** While there were searches in the last moments the backlog waits, but no longer than this at a time. */
 const QUIET_MS = 100;
 const MOST_WAIT_MS = 2000;

@@ -10,7 +10,7 @@ import type { Quantised } from "./vector-memory.ts";
 /** Raised with the tables; like the terms, another version means that the index is made anew. */
 const FILE_VERSION = 2;
 const VERSION = FILE_VERSION * 1000 + TERMS_VERSION;
-const CACHE_KIB = 8192;
+const CACHE_KIB = 2048;
 const BUSY_MS = 5000;
 
 const TABLES = `

@@ -1,28 +1,59 @@
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "@jest/globals";
 import { startAlone } from "../support/alone.ts";
 import { agentToken, api } from "../support/http.ts";
+import { settle } from "../support/settle.ts";
 import { ok } from "../support/tenancy.ts";
 
 const MB = 1_048_576;
+const LINE = 'A line with "quotes" and \\ é.\n';
+const textOf = (megabytes: number) => LINE.repeat(Math.ceil((megabytes * MB) / Buffer.byteLength(LINE)));
+const markdown = { "content-type": "text/markdown" };
+
+async function start() {
+  const server = await startAlone({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
+  /** The most memory that the server has had, in bytes. */
+  const most = () =>
+    Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${server.pid()}/status`, "utf8"))?.[1]) * 1024;
+  const agent = api(server, await agentToken(server, server.credentials.agent.api_key));
+  return { server, agent, most };
+}
 
 test("a body of 50 MB is never held: in JSON, under a key, as Markdown, and when it is read", async () => {
-  const server = await startAlone({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
+  const { server, agent, most } = await start();
   try {
-    /** The most memory that the server has had, in bytes. */
-    const most = () =>
-      Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${server.pid()}/status`, "utf8"))?.[1]) * 1024;
-    const agent = api(server, await agentToken(server, server.credentials.agent.api_key));
-    const body = 'A line with "quotes" and \\ é.\n'.repeat(Math.ceil((50 * MB) / 31));
+    const body = textOf(50);
     ok(await agent.post("/outputs", { body: "# Small" }));
     const before = most();
     const { id, content_hash } = ok(await agent.post("/outputs", { body }, { "idempotency-key": "k" }));
-    const markdown = { "content-type": "text/markdown" };
     expect(ok(await agent.post("/outputs?title=Same", body, markdown)).content_hash).toBe(content_hash);
     expect(ok(await agent.get(`/outputs/${id}`)).body === body).toBe(true);
     // Parsed as a whole it would take four times its size.
     expect(most() - before).toBeLessThan(4 * body.length);
   } finally {
+    await server.stop();
+  }
+});
+
+test("a node in use takes 50 MB of Markdown, and what of it is searched, with 16 MB more at the most", async () => {
+  const { server, agent, most } = await start();
+  const record = new DatabaseSync(join(server.dataDir, "afferent.db"), { readOnly: true });
+  try {
+    const unindexed = () =>
+      record.prepare(`SELECT count(*) AS n FROM d_outputs WHERE doc LIKE '%"queue":%'`).get()?.n;
+    const save = async (megabytes: number) => {
+      ok(await agent.post(`/outputs?title=${megabytes}`, textOf(megabytes), markdown));
+      await settle(() => unindexed() === 0, { within: 60_000 });
+    };
+    // Heaps and the caches of both databases have their size after some that are searched as far as this one.
+    for (let n = 0; n < 4; n++) await save(5);
+    const before = most();
+    await save(50);
+    expect(most() - before).toBeLessThan(16 * MB);
+  } finally {
+    record.close();
     await server.stop();
   }
 });
