@@ -22,6 +22,7 @@ const SERVICES = [
 ];
 const EVENTS = 60;
 const AGENTS = 5;
+const PAGE = 100;
 const tenant_id = "tn_counted";
 const mongo = await startMongo();
 
@@ -78,7 +79,7 @@ const mongo = await startMongo();
       event: { specversion: "1.0", id: `counted-${published++}`, type: "com.counted", source: "/counted" },
     });
   const poll = async (agent_id: string): Promise<string[]> => {
-    const { deliveries } = JSON.parse(await call(agent_id, "deliveries.poll", { limit: 100 }));
+    const { deliveries } = JSON.parse(await call(agent_id, "deliveries.poll", { limit: PAGE }));
     return deliveries.map(({ id }: { id: string }) => id);
   };
 
@@ -92,7 +93,11 @@ const mongo = await startMongo();
   }
 
   test("publishes of a moment take one; their fan-out three, however many events and receivers", async () => {
-    const asked = await counted(() => Promise.all(Array.from({ length: EVENTS }, publish)));
+    const asked = await settle(async () => {
+      const commands = await counted(() => Promise.all(Array.from({ length: EVENTS }, publish)));
+      // On a busy machine the sweep may come upon them first, and look again.
+      return !commands.includes("find events") && commands;
+    });
     expect(asked).toEqual(["find tenants", "insert deliveries", "insert events", "update events"]);
   });
 
@@ -101,7 +106,7 @@ const mongo = await startMongo();
     const asked = await counted(async () => {
       ids = await poll(agent_ids[1] as string);
     });
-    expect(ids).toHaveLength(EVENTS + 1);
+    expect(ids).toHaveLength(Math.min(published, PAGE));
     expect(asked).toEqual(["find agents", "find deliveries", "update deliveries"]);
   });
 

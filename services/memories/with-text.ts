@@ -3,7 +3,7 @@ import type { TenantCollection } from "../../storage/collection.ts";
 import { type Clause, joined } from "./lanes.ts";
 import type { MemoryDoc } from "./memories.model.ts";
 
-/** How many memories one query looks into: so long other readers of the store wait. */
+/** How many memories one query looks into: so long other readers of the store wait, 5 to 25 ms where each fits. */
 const WINDOW = 2_000;
 /** How many of each lane a request looks into, from the newest on. */
 const MOST_LOOKED_INTO = 100_000;
