@@ -63,6 +63,9 @@ test("an output is saved, gets a second version, is compared and exported", asyn
   await page.getByLabel("Text").fill("# Plan\n\n- one\n");
   await site.inDialog("Save").click();
   await site.heading("Plan").waitFor();
+  await page.locator(".markdown", { hasText: "one" }).waitFor();
+  // The page says what the text is called, and so the text does not.
+  expect(await page.getByRole("heading", { name: "Plan" }).count()).toBe(1);
   await site.button("New version").click();
   await page.getByLabel("Text").fill("# Plan\n\n- two\n");
   await page.getByLabel("What changes").fill("One became two.");

@@ -111,6 +111,11 @@ describe("work", () => {
     await page.getByLabel("Why").fill("It was written already.");
     await site.inDialog("Skip the step").click();
     await page.getByRole("group", { name: /Publish, Ready/ }).click();
+    await site.button("Assign").click();
+    await page.getByRole("combobox", { name: "Person" }).press("ArrowDown");
+    await page.getByRole("option").first().click();
+    await site.inDialog("Assign").click();
+    await page.getByText("Assigned to").waitFor();
     await site.button("Complete").click();
     await site.inDialog("Complete the step").click();
     await page.getByText("Every step is done. Close the run").waitFor();
