@@ -29,29 +29,25 @@ interface Asked {
   status: number;
 }
 
-(canTrace ? test : test.skip)(
-  "an answer follows the sync of what it promises",
-  async () => {
-    const folder = await mkdtemp(join(tmpdir(), "afferent-sync-"));
-    const trace = join(folder, "trace");
-    const under = ["strace", "-D", "-f", "-ttt", "-yy", "-s", "9000", "-e", `trace=${CALLS}`, "-o", trace];
-    try {
-      const server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0" }, under });
-      const asked = await askAll(server).finally(() => server.stop());
-      for (const { kind, answer, status } of asked)
-        expect({ kind, status: answer.status }).toEqual({ kind, status });
-      const calls = parseTrace(await readFile(trace, "latin1"));
-      const verdicts = asked.map(({ kind, id, row }) => {
-        const exchange = { request: `x-request-id: ${id}`, answer: `X-Request-Id: ${id}`, row, file: FILE };
-        return { kind, id, missing: unsynced(calls, exchange) };
-      });
-      expect(verdicts).toEqual(verdicts.map(({ kind, id }) => ({ kind, id, missing: undefined })));
-    } finally {
-      await rm(folder, { recursive: true, force: true });
-    }
-  },
-  120_000,
-);
+(canTrace ? test : test.skip)("an answer follows the sync of what it promises", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "afferent-sync-"));
+  const trace = join(folder, "trace");
+  const under = ["strace", "-D", "-f", "-ttt", "-yy", "-s", "9000", "-e", `trace=${CALLS}`, "-o", trace];
+  try {
+    const server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0" }, under });
+    const asked = await askAll(server).finally(() => server.stop());
+    for (const { kind, answer, status } of asked)
+      expect({ kind, status: answer.status }).toEqual({ kind, status });
+    const calls = parseTrace(await readFile(trace, "latin1"));
+    const verdicts = asked.map(({ kind, id, row }) => {
+      const exchange = { request: `x-request-id: ${id}`, answer: `X-Request-Id: ${id}`, row, file: FILE };
+      return { kind, id, missing: unsynced(calls, exchange) };
+    });
+    expect(verdicts).toEqual(verdicts.map(({ kind, id }) => ({ kind, id, missing: undefined })));
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+});
 
 /** One request at a time, each with a request id of its own. */
 async function askAll(server: TestServer): Promise<Asked[]> {
