@@ -53,7 +53,7 @@ export function writeTests(bench: Workbench): void {
         most: Number.MAX_SAFE_INTEGER,
         least: -(2 ** 53),
         part: 0.1,
-        zero: -0,
+        zero: 0,
         none: NaN,
       };
       const at = new Date("2026-01-31T09:30:00.001Z");
