@@ -5,7 +5,7 @@ import type { Exchange, Link, Perform } from "../../services/gateway/exchange.ts
 import { streamDeliveries } from "../../services/gateway/sse.ts";
 
 // Streams and promises go on as ever.
-const REAL = ["setImmediate", "nextTick", "queueMicrotask", "Date", "performance"] as const;
+const REAL = ["setImmediate", "nextTick", "queueMicrotask", "performance"] as const;
 beforeEach(() => {
   jest.useFakeTimers({ doNotFake: [...REAL] });
 });
