@@ -1,4 +1,4 @@
-import { connect, createServer, type Socket } from "node:net";
+import { startProxy } from "../../test/support/proxy.ts";
 
 /** A way to a MongoDB on this machine that counts what is asked of it. */
 export interface CountedWay {
@@ -11,30 +11,12 @@ export interface CountedWay {
 /** Passes connections on to a port of 127.0.0.1 and reads the commands of MongoDB's wire protocol on the way. */
 export async function countedWay(to: number): Promise<CountedWay> {
   const counts = new Map<string, number>();
-  const sockets = new Set<Socket>();
-  const keep = (socket: Socket) => {
-    sockets.add(socket.setNoDelay());
-    socket.on("error", () => socket.destroy());
-    socket.on("close", () => sockets.delete(socket));
-  };
-  const server = createServer((incoming) => {
-    const outgoing = connect(to, "127.0.0.1");
-    for (const socket of [incoming, outgoing]) keep(socket);
-    const frames = new Frames((command) => counts.set(command, (counts.get(command) ?? 0) + 1));
-    incoming.on("data", (bytes: Buffer) => frames.pass(bytes));
-    incoming.pipe(outgoing).pipe(incoming);
-    incoming.on("close", () => outgoing.destroy());
-    outgoing.on("close", () => incoming.destroy());
+  const count = (command: string) => counts.set(command, (counts.get(command) ?? 0) + 1);
+  const { port, stop } = await startProxy(to, () => {
+    const frames = new Frames(count);
+    return (bytes) => frames.pass(bytes);
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return {
-    port: (server.address() as { port: number }).port,
-    counts: () => counts,
-    stop: async () => {
-      for (const socket of sockets) socket.destroy();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
+  return { port, counts: () => counts, stop };
 }
 
 const OP_MSG = 2013;

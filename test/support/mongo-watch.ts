@@ -1,6 +1,6 @@
-import { connect, createServer, type Socket } from "node:net";
 import { BSON, type Document } from "mongodb";
 import { faultsOf } from "./mongo-rules.ts";
+import { startProxy } from "./proxy.ts";
 
 export interface Watch {
   /** What to connect to in place of the server's own address. */
@@ -12,37 +12,19 @@ export interface Watch {
 
 /** Stands before a MongoDB of this machine, passes everything on, and looks at what is asked of it. */
 export async function watchMongo(url: string): Promise<Watch> {
-  const { port } = new URL(url);
+  const own = new URL(url);
   const faults = new Set<string>();
   let seen = 0;
-  const sockets = new Set<Socket>();
-  const keep = (socket: Socket) => {
-    sockets.add(socket.setNoDelay());
-    socket.on("error", () => socket.destroy());
-    socket.on("close", () => sockets.delete(socket));
+  const look = (command: Document) => {
+    seen++;
+    for (const fault of faultsOf(command)) faults.add(fault);
   };
-  const server = createServer((incoming) => {
-    const outgoing = connect(Number(port), "127.0.0.1");
-    for (const socket of [incoming, outgoing]) keep(socket);
-    const read = commandsIn((command) => {
-      seen++;
-      for (const fault of faultsOf(command)) faults.add(fault);
-    });
-    incoming.on("data", read);
-    incoming.pipe(outgoing).pipe(incoming);
-    incoming.on("close", () => outgoing.destroy());
-    outgoing.on("close", () => incoming.destroy());
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const own = new URL(url);
-  own.port = String((server.address() as { port: number }).port);
+  const { port, stop } = await startProxy(Number(own.port), () => commandsIn(look));
+  own.port = String(port);
   return {
     url: own.href,
     faults: () => (seen ? [...faults] : ["no command of MongoDB's was seen"]),
-    stop: async () => {
-      for (const socket of sockets) socket.destroy();
-      await new Promise((resolve) => server.close(resolve));
-    },
+    stop,
   };
 }
 

@@ -8,12 +8,16 @@ export interface TcpProxy {
   stop(): Promise<void>;
 }
 
-/** Passes connections on to a port of 127.0.0.1, as long as it is not cut. */
-export async function startProxy(to: number): Promise<TcpProxy> {
+/**
+ * Passes connections on to a port of 127.0.0.1, as long as it is not cut.
+ *
+ * @param newReader called for each connection, gives who is shown what comes in on it
+ */
+export async function startProxy(to: number, newReader?: () => (bytes: Buffer) => void): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
   let open = true;
   const keep = (socket: Socket) => {
-    sockets.add(socket);
+    sockets.add(socket.setNoDelay());
     socket.on("error", () => socket.destroy());
     socket.on("close", () => sockets.delete(socket));
   };
@@ -22,6 +26,7 @@ export async function startProxy(to: number): Promise<TcpProxy> {
     if (!open) return incoming.destroy();
     const outgoing = connect(to, "127.0.0.1");
     keep(outgoing);
+    if (newReader) incoming.on("data", newReader());
     incoming.pipe(outgoing).pipe(incoming);
     incoming.on("close", () => outgoing.destroy());
     outgoing.on("close", () => incoming.destroy());
