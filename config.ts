@@ -1,6 +1,6 @@
 import { compile as compileProxies } from "proxy-addr";
 
-/** Every setting: its name in the environment, its default and its meaning. The README's table is made from this. */
+/** Every setting: its name in the environment, its default and its meaning. docs/reference/settings.md is made from this. */
 type Kind = "text" | "integer" | "boolean" | "url" | "servers" | "list" | "proxies" | "key";
 
 interface Setting<T> {
