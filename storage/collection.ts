@@ -7,11 +7,19 @@ import {
   type UpdateFilter,
   type WriteError,
 } from "mongodb";
+import type { EmbeddedCollection } from "./sqlite/collection.ts";
 
 /** What every stored document has. */
 export interface TenantDocument {
   _id: string;
   tenant_id: string;
+}
+
+/** Rows of another collection that belong to rows, in the order of these: `of` gives the place of each one's own. */
+export interface Belonging {
+  collection: { system: { collectionName: string } };
+  docs: TenantDocument[];
+  of: number[];
 }
 
 type Guarded<T> = Omit<Filter<T>, "tenant_id">;
@@ -71,6 +79,20 @@ export class TenantCollection<T extends TenantDocument> {
   /** Inserts each on its own; `refusedRows` tells of its error which were refused. */
   async insertMany(docs: T[]): Promise<void> {
     await this.system.insertMany(docs as never, { ordered: false });
+  }
+
+  /**
+   * Inserts each with the rows of another collection that belong to it, all in one commit: where one is refused, nothing
+   * of it is written. Only on a store that `commitsTogether`. `refusedRows` tells of its error which were refused.
+   */
+  async insertManyWith(docs: T[], { collection, docs: documents, of }: Belonging): Promise<void> {
+    const native = this.system as unknown as Partial<EmbeddedCollection>;
+    if (!native.insertManyWith) throw new Error("this store cannot write to two collections in one commit");
+    await native.insertManyWith(docs as never, {
+      collection: collection.system.collectionName,
+      documents: documents as never,
+      of,
+    });
   }
 
   /** Inserts those whose keys are not taken: what was inserted before is left as it is. */

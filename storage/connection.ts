@@ -26,6 +26,8 @@ export interface Store {
   /** mongoose's connection; each model is at `connection.model(name)`. */
   connection: Connection;
   driver: "sqlite" | "mongodb";
+  /** Whether rows of two collections can be written in one commit (`TenantCollection.insertManyWith`). */
+  commitsTogether: boolean;
   /** Declares a model and gives its collection. Its indexes are being made from then on: see `ready`. */
   collection<T extends TenantDocument>(model: StoredModel<T>): TenantCollection<T>;
   /** All collections that hold documents, declared here or not, by name. */
@@ -63,6 +65,7 @@ async function openEmbedded(dataDir: string): Promise<Store> {
   return {
     ...modelsOf(connection, (name, apart) => client.db().setApart(name, apart)),
     driver: "sqlite",
+    commitsTogether: true,
     now: Date.now,
     onFatal: (listener) => void client.on("fatal", listener),
     onCommit: (listener) => client.onCommit(listener),
@@ -88,6 +91,7 @@ async function openMongo(url: string): Promise<Store> {
   return {
     ...modelsOf(connection),
     driver: "mongodb",
+    commitsTogether: false,
     now: () => Math.round(Date.now() + offset),
     onFatal: () => {},
     onCommit: () => {},

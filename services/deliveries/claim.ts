@@ -110,6 +110,9 @@ export function newClaims({ broker, store, deliveries, agents, tracing }: Parts)
     const taken = await taking;
     try {
       const events = await loading;
+      // Deliveries that were written with their events were promised before either was there.
+      const missing = taken.filter(({ event_id }) => !events.has(event_id as string));
+      if (missing.length) for (const [id, event] of await load(tenant_id, missing)) events.set(id, event);
       await forgetEventless(tenant_id, taken, events);
       metrics.deliveriesHandedOut.inc(taken.length);
       tally(tenant_id, "delivered", taken.length);

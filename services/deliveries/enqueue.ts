@@ -70,6 +70,23 @@ export async function enqueue(
   return { ...result, ready: [...ready.values()] };
 }
 
+/** Rows that are about to be written, promised to those who wait for them. */
+export async function prepare(wanted: NewDelivery[], at: Date, receivers: Receivers) {
+  const docs = wanted.map((each) => toDoc(each, at));
+  const promises = await promiseTo(receivers, docs, at);
+  const written = (isWritten: (index: number) => boolean) => {
+    const kept = docs.filter((_, i) => isWritten(i));
+    const those = promises.length ? new Set(kept) : null;
+    for (const { rows, keep } of promises) keep(rows.filter((row) => those?.has(row)));
+    const ready = new Map<string, Ready>();
+    for (const { tenant_id, agent_id, state } of kept) {
+      if (state === "ready") ready.set(agent_id as string, { tenant_id, agent_id: agent_id as string });
+    }
+    return { enqueued: kept.length, ready: [...ready.values()] };
+  };
+  return { docs, written };
+}
+
 function toDoc(wanted: NewDelivery, at: Date): DeliveryDoc {
   const { tenant_id, event_id, agent_id, priority, matched, enrichment_depth, size = 0 } = wanted;
   return {

@@ -2,10 +2,10 @@ import type { ActionSchema } from "moleculer";
 import { hasScope } from "../../lib/caller.ts";
 import { metrics } from "../../observability/metrics.ts";
 import { tallyOf } from "../../observability/tally.ts";
-import { idempotent, internal } from "../runtime.ts";
+import { idempotent, internal, local } from "../runtime.ts";
 import { insertUnmappable, type Unmappable } from "./dead-letters.ts";
 import { ofEvent } from "./delivery-id.ts";
-import { enqueue, type NewDelivery } from "./enqueue.ts";
+import { enqueue, type NewDelivery, prepare } from "./enqueue.ts";
 import { countsOf, givenTo, type OfEvent, receiversOf } from "./of-event.ts";
 import type { Parts } from "./parts.ts";
 import { withTimeout } from "./receiver-actions.ts";
@@ -99,6 +99,21 @@ export function internalActions(parts: () => Parts): Record<string, ActionSchema
       metrics.deliveriesEnqueued.inc(enqueued);
       announceReady(ready);
       return { enqueued, known };
+    }),
+
+    /** Rows for events that are about to be written, to be written with them; tells receivers when that is done. */
+    prepare: local<{ deliveries: NewDelivery[] }>(async ({ params }) => {
+      const { deliveries, receivers, now, announceReady } = parts();
+      const { docs, written } = await prepare(params.deliveries, now(), receivers);
+      return {
+        collection: deliveries,
+        docs,
+        written(isWritten: (index: number) => boolean) {
+          const { enqueued, ready } = written(isWritten);
+          metrics.deliveriesEnqueued.inc(enqueued);
+          announceReady(ready);
+        },
+      };
     }),
 
     /** What this node did for a tenant lately (observability/tally.ts). */

@@ -14,10 +14,15 @@ const MAX_RECEIVERS = 10_000;
 /**
  * Matches events of one tenant and enqueues their deliveries: one call for each, whatever the number of events.
  *
+ * @param onMatched is told when the last of the deliveries are on their way into the store
  * @returns the number of receivers of each of the first events: of one at least. Where there are very many receivers
  *   it stops early, to bound what is in memory at once; calling again for the rest goes on.
  */
-export async function deliver(broker: ServiceBroker, entries: Entry[]): Promise<number[]> {
+export async function deliver(
+  broker: ServiceBroker,
+  entries: Entry[],
+  onMatched: () => void,
+): Promise<number[]> {
   const tenant_id = (entries[0] as Entry).tenant_id;
   const events = entries.map(({ event_id, event }) => ({ event_id, envelope: event }));
   const matches: Match[] = await broker.call("interests.match", {
@@ -34,6 +39,7 @@ export async function deliver(broker: ServiceBroker, entries: Entry[]): Promise<
     const chunk = deliveries.slice(at, at + ENQUEUE_CHUNK);
     chunks.push(broker.call("deliveries.enqueue", { deliveries: chunk }));
   }
+  if (matches.length === entries.length) onMatched();
   await Promise.all(chunks);
   return matches.map(({ receivers }) => receivers.length);
 }

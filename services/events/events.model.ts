@@ -106,3 +106,8 @@ export function fanoutKey(tenant_id: string, at: number): string {
 export function keyRange(tenant_id: string): { after: string; before: string } {
   return { after: `${tenant_id} `, before: `${tenant_id} ~` };
 }
+
+/** The `unmatched_key` of an event that nobody wanted. */
+export function unmatchedKey({ tenant_id, position }: Pick<EventDoc, "tenant_id" | "position">): string {
+  return `${tenant_id} ${position}`;
+}

@@ -176,7 +176,7 @@ export function eventsService(runtime: Runtime): ServiceSchema {
       const instance = randomBytes(6).toString("hex");
       fanOut = new FanOut({ events, store, broker, instance });
       runtime.health.add("fan_out", () => fanOut.trouble);
-      publisher = new Publisher({ events, store, fanOut, recent, maxBytes: config.EVENT_MAX_BYTES });
+      publisher = new Publisher({ events, store, broker, fanOut, recent, maxBytes: config.EVENT_MAX_BYTES });
       const onGone = (ids: string[]) => recent.forget(ids);
       const days = Math.max(config.EVENT_RETENTION_DAYS, config.DEDUPE_DAYS);
       const sweep = new Retention({ events, store, broker, onGone }, days);

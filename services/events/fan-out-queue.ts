@@ -38,6 +38,11 @@ export class FanOutQueue {
     return false;
   }
 
+  /** Whether events of this tenant wait, here or in the store. */
+  waits(tenant_id: string): boolean {
+    return this.#tenants.has(tenant_id) || this.#spilled.has(tenant_id);
+  }
+
   /** The tenant has events in the store that are due and not here. */
   behind(tenant_id: string): void {
     this.#spilled.add(tenant_id);

@@ -1,6 +1,6 @@
 import type { AnyBulkWriteOperation } from "mongodb";
 import type { TenantCollection } from "../../storage/collection.ts";
-import type { EventDoc } from "./events.model.ts";
+import { type EventDoc, unmatchedKey } from "./events.model.ts";
 import type { Entry } from "./fan-out-queue.ts";
 
 /** A fanned-out event that its row does not say yet. */
@@ -89,12 +89,14 @@ function together(stamps: Stamp[]): Write[] {
 }
 
 function unmatched({ entry, at }: Stamp): Write {
-  const { event_id, tenant_id, position } = entry;
-  const unmatched_key = `${tenant_id} ${position}`;
+  const { event_id, tenant_id } = entry;
   return {
     updateOne: {
       filter: { _id: event_id, tenant_id },
-      update: { $set: { fanned_out_at: at, matched_count: 0, unmatched_key }, $unset: CLEARED },
+      update: {
+        $set: { fanned_out_at: at, matched_count: 0, unmatched_key: unmatchedKey(entry) },
+        $unset: CLEARED,
+      },
     },
   } as Write;
 }

@@ -44,6 +44,8 @@ export class FanOut {
   readonly #stamps: FanOutStamps;
   readonly #sweep: FanOutSweep;
   readonly #working = new Set<Promise<void>>();
+  /** Batches whose receivers are not all known yet. */
+  readonly #unmatched = new Set<Entry[]>();
   #slow = 0;
   readonly #loop: Loop;
   #running = false;
@@ -81,6 +83,13 @@ export class FanOut {
       if (rest.length === 0) return;
       await giveBack(this.#parts, rest);
     }
+  }
+
+  /** Whether no event of the tenant waits here for its receivers, so that a new one passes none by being faster. */
+  isClear(tenant_id: string): boolean {
+    if (!this.#running || this.#paused || this.#queue.waits(tenant_id)) return false;
+    for (const [entry] of this.#unmatched) if (entry?.tenant_id === tenant_id) return false;
+    return true;
   }
 
   /** Marks a new event's row as leased to this node, or as due at once when this node has no room. */
@@ -175,13 +184,19 @@ export class FanOut {
     let rest = batch;
     try {
       while (rest.length) {
-        const matched = await deliver(this.#parts.broker, rest);
+        const matched = await this.#deliver(rest);
         this.#delivered(rest.slice(0, matched.length), matched);
         rest = rest.slice(matched.length);
       }
     } catch (err) {
       await this.#failed(rest, err as Error);
     }
+  }
+
+  async #deliver(entries: Entry[]): Promise<number[]> {
+    const onMatched = () => this.#unmatched.delete(entries);
+    this.#unmatched.add(entries);
+    return deliver(this.#parts.broker, entries, onMatched).finally(onMatched);
   }
 
   #delivered(entries: Entry[], matched: number[]): void {

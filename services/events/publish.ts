@@ -1,3 +1,4 @@
+import type { ServiceBroker } from "moleculer";
 import { type CloudEvent, checkCloudEvent, invalidEvent } from "../../lib/cloudevents.ts";
 import { Fault } from "../../lib/faults.ts";
 import { isPlatformType } from "../../lib/platform-types.ts";
@@ -6,6 +7,7 @@ import { tally } from "../../observability/tally.ts";
 import { parseTraceparent } from "../../observability/traceparent.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
 import type { Store } from "../../storage/connection.ts";
+import type { Publication } from "./at-once.ts";
 import type { RecentEvents } from "./envelopes.ts";
 import type { EventDoc } from "./events.model.ts";
 import type { FanOut } from "./fan-out.ts";
@@ -26,11 +28,6 @@ export interface Origin {
   seed?: string | undefined;
 }
 
-interface Publication {
-  event: CloudEvent;
-  row: EventDoc;
-}
-
 /** An event from outside as an envelope. @throws Fault invalid_event. */
 export function checkClientEvent(value: unknown): CloudEvent {
   const event = checkCloudEvent(value);
@@ -47,6 +44,7 @@ export function checkClientEvent(value: unknown): CloudEvent {
 interface PublisherParts {
   events: TenantCollection<EventDoc>;
   store: Store;
+  broker: ServiceBroker;
   fanOut: FanOut;
   recent: RecentEvents;
   maxBytes: number;
@@ -60,7 +58,7 @@ export class Publisher {
 
   constructor(parts: PublisherParts) {
     this.#parts = parts;
-    this.#inserter = new EventInserter(parts.events);
+    this.#inserter = new EventInserter(parts);
   }
 
   /** Resolves when the event is durable. @throws Fault payload_too_large, service_unavailable. */
@@ -87,7 +85,7 @@ export class Publisher {
   #prepare(event: CloudEvent, { tenant_id, publisher_id, traceparent, seed }: Origin): Publication {
     const envelope = JSON.stringify(event);
     const size = Buffer.byteLength(envelope);
-    const { store, maxBytes, fanOut } = this.#parts;
+    const { store, maxBytes } = this.#parts;
     if (size > maxBytes) throw tooLarge(size, maxBytes);
     const now = store.now();
     const position = this.#nextPosition(now);
@@ -104,7 +102,6 @@ export class Publisher {
       accepted_at: new Date(now),
       position,
     };
-    fanOut.lease(row, now);
     const from = traceparent ?? event.traceparent;
     if (from !== undefined && parseTraceparent(from)) row.traceparent = from as string;
     if (seed) row.seed = seed;
@@ -112,14 +109,11 @@ export class Publisher {
   }
 
   async #publishAll(publications: Publication[]): Promise<(Published | Error)[]> {
-    const { fanOut, recent } = this.#parts;
-    const inserted = await this.#inserter.insert(publications.map(({ row }) => row));
+    const { fanOut } = this.#parts;
+    const inserted = await this.#inserter.insert(publications);
     const fresh = publications.filter((_, i) => inserted[i] === "inserted");
     metrics.eventsAccepted.inc(fresh.length);
-    for (const { row } of fresh) {
-      recent.add(row);
-      tally(row.tenant_id, "published", 1);
-    }
+    for (const { row } of fresh) tally(row.tenant_id, "published", 1);
     fanOut.offer(fresh);
     const known = publications.filter((_, i) => inserted[i] === "duplicate");
     const originals = known.length ? await this.#recognise(known.map(({ row }) => row)) : null;

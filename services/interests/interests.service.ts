@@ -1,10 +1,11 @@
 import type { ServiceBroker, ServiceSchema } from "moleculer";
+import { audienceIn } from "../../lib/audience.ts";
 import type { Call } from "../../lib/caller.ts";
 import type { CloudEvent } from "../../lib/cloudevents.ts";
 import { Fault, notFound, ruleBroken } from "../../lib/faults.ts";
 import { newId } from "../../lib/ids.ts";
 import { isDuplicateKey } from "../../storage/collection.ts";
-import { action, idempotent, type Runtime } from "../runtime.ts";
+import { action, idempotent, local, type Runtime } from "../runtime.ts";
 import { ofAudience } from "./audience.ts";
 import { type Sample, tryInterest } from "./dry-run.ts";
 import * as contract from "./interests.contract.ts";
@@ -24,6 +25,9 @@ import {
 
 const TEST_EVENTS = 100;
 const DEFAULT_PRIORITY = 5;
+/** What a publisher can be asked to wait for: the deliveries are written in the commit that accepts the event. */
+const MAX_RECEIVERS_AT_ONCE = 32;
+const MAX_DELIVERIES_AT_ONCE = 1_000;
 /** How long matching keeps the event loop before it lets others run. */
 const SLICE_MS = 3;
 
@@ -128,6 +132,25 @@ export function interestsService({ store }: Runtime): ServiceSchema {
     return matches;
   }
 
+  /**
+   * Who gets each of the first events, as far as looking it up tells: the answer ends before an event that has a filter
+   * to be asked, an audience, or more receivers than fit.
+   */
+  async function matchAtOnce(tenant_id: string, events: CloudEvent[]): Promise<MatchedReceiver[][]> {
+    const table = await routing.atHand(tenant_id);
+    const matches: MatchedReceiver[][] = [];
+    if (!table) return matches;
+    let total = 0;
+    for (const event of events) {
+      const most = Math.min(MAX_RECEIVERS_AT_ONCE, MAX_DELIVERIES_AT_ONCE - total);
+      const receivers = audienceIn(event) ? null : table.matchAtOnce(event, most);
+      if (!receivers) break;
+      total += receivers.length;
+      matches.push(receivers);
+    }
+    return matches;
+  }
+
   return {
     name: "interests",
     actions: {
@@ -174,6 +197,10 @@ export function interestsService({ store }: Runtime): ServiceSchema {
       any: idempotent<{ tenant_id: string }>(({ params }) => interests.exists(params.tenant_id, {})),
 
       match: idempotent<MatchParams>(({ params }) => match(params)),
+
+      match_at_once: local<{ tenant_id: string; events: CloudEvent[] }>(({ params }) =>
+        matchAtOnce(params.tenant_id, params.events),
+      ),
 
       /** Those of the types that some interest or feed asks for. The routing is of now or newer. */
       taken: idempotent<{ tenant_id: string; types: string[] }>(async ({ params: { tenant_id, types } }) => {

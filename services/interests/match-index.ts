@@ -89,6 +89,16 @@ export class MatchIndex {
     return pass.result;
   }
 
+  /** What `match` finds, where no filter has to be asked for it and it is no more than `most`; else null. */
+  unfiltered(event: FilterableEvent, most: number): Subscription[] | null {
+    const found: Subscription[] = [];
+    for (const subscribers of this.#globs.match(event.type, reservedPrefix(event.type).length)) {
+      if (subscribers.hasFilters || found.length + subscribers.unfiltered.length > most) return null;
+      found.push(...subscribers.unfiltered);
+    }
+    return found;
+  }
+
   /** The same for tenants with very many distinct filters: lets the event loop run every 2 ms. */
   async matchInSlices(event: FilterableEvent): Promise<MatchResult> {
     const pass = this.#begin(event);
@@ -157,6 +167,14 @@ class Subscribers extends GlobEntry {
     return this.#unfiltered === null && this.#filtered === null;
   }
 
+  get hasFilters(): boolean {
+    return this.#filtered !== null;
+  }
+
+  get unfiltered(): readonly Subscription[] {
+    return all(this.#unfiltered);
+  }
+
   add(subscription: Subscription, filter: DistinctFilter | null): void {
     if (filter === null) {
       this.#unfiltered = added(this.#unfiltered, subscription);
@@ -178,7 +196,7 @@ class Subscribers extends GlobEntry {
   }
 
   enter(pass: Pass): void {
-    for (const subscription of all(this.#unfiltered)) pass.result.matched.push(subscription);
+    for (const subscription of this.unfiltered) pass.result.matched.push(subscription);
     if (this.#filtered !== null) for (const group of this.#filtered) pass.pending.push(group);
   }
 }

@@ -1,7 +1,7 @@
 import type { CloudEvent } from "../../lib/cloudevents.ts";
 import { metrics } from "../../observability/metrics.ts";
 import type { EnrichmentDepth } from "./interests.contract.ts";
-import { MatchIndex } from "./match-index.ts";
+import { MatchIndex, type Subscription } from "./match-index.ts";
 import { receivers } from "./receivers.ts";
 import type { RoutingChange } from "./routing-change.ts";
 
@@ -43,6 +43,20 @@ export class RoutingTable {
     const { matched, errors, suspended } = await this.#index.matchInSlices(event);
     if (errors) metrics.filterErrors.inc(errors);
     if (suspended) metrics.filterSuspensions.inc(suspended);
+    return this.#receivers(matched);
+  }
+
+  /** The same for an event that no filter has to be asked about and that reaches no more than `most`; null for others. */
+  matchAtOnce(event: CloudEvent, most: number): MatchedReceiver[] | null {
+    const matched = this.#index.unfiltered(event, most);
+    if (!matched) return null;
+    let reached = 0;
+    for (const { channel_id } of matched)
+      reached += channel_id === undefined ? 1 : (this.#members.get(channel_id)?.size ?? 0);
+    return reached > most ? null : this.#receivers(matched);
+  }
+
+  #receivers(matched: Subscription[]): MatchedReceiver[] {
     if (matched.length === 0) return [];
     const found = receivers(matched, (channel_id) => this.#members.get(channel_id) ?? []);
     const result: MatchedReceiver[] = [];

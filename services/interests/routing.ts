@@ -35,13 +35,16 @@ export class Routing {
     const version = await this.#version(tenant_id);
     for (;;) {
       const table = this.#tables.get(tenant_id);
-      if (table && table.version >= version) {
-        this.#tables.delete(tenant_id);
-        this.#tables.set(tenant_id, table);
-        return table;
-      }
+      if (table && table.version >= version) return this.#used(tenant_id, table);
       await this.#load(tenant_id);
     }
+  }
+
+  /** The tenant's table where it is in memory and current; null where it is still to be read. */
+  async atHand(tenant_id: string): Promise<RoutingTable | null> {
+    const version = await this.#version(tenant_id);
+    const table = this.#tables.get(tenant_id);
+    return table && table.version >= version ? this.#used(tenant_id, table) : null;
   }
 
   /** A change was made somewhere; saves reading everything again, where it is the next one. */
@@ -61,6 +64,12 @@ export class Routing {
 
   forgetAll(): void {
     this.#tables.clear();
+  }
+
+  #used(tenant_id: string, table: RoutingTable): RoutingTable {
+    this.#tables.delete(tenant_id);
+    this.#tables.set(tenant_id, table);
+    return table;
   }
 
   #version(tenant_id: string): Promise<number> {

@@ -17,13 +17,19 @@ function canStandApart(value: unknown): value is string {
   return typeof value === "string" && value.isWellFormed() && !value.includes("\0");
 }
 
+/** The text of a document's field that can stand apart; null where it has to stay in the document, or there is none. */
+export function apartText(document: Record<string, unknown>, apart: string): string | null {
+  const text = document[apart];
+  return canStandApart(text) ? text : null;
+}
+
 /** A document without its field `apart`, and the text of that; null where it has to stay in the document. */
 export function takeApart<T extends Record<string, unknown>>(
   document: T,
   apart: string | undefined,
 ): { rest: T; text: string | null } {
-  const text = apart === undefined ? undefined : document[apart];
-  if (!canStandApart(text)) return { rest: document, text: null };
+  const text = apart === undefined ? null : apartText(document, apart);
+  if (text === null) return { rest: document, text };
   const { [apart as string]: _, ...rest } = document;
   return { rest: rest as T, text };
 }

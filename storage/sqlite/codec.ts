@@ -4,9 +4,17 @@ import { type Raw, type RawObject, rawNumber } from "./values.ts";
 
 type Plain = Record<string, unknown>;
 
-/** JSON text of a JS value in stored form. Throws `NotImplemented` for a type the store has no form for. */
-export function encode(value: unknown): string {
-  return JSON.stringify(toRaw(value));
+/**
+ * JSON text of a JS value in stored form, `without` a field of it. Throws `NotImplemented` for a type the store has no
+ * form for.
+ */
+export function encode(value: unknown, without?: string): string {
+  const raw = toRaw(value);
+  if (without === undefined) return JSON.stringify(raw);
+  // What is undefined JSON leaves out; to copy all fields but one takes longer.
+  const rest: Record<string, unknown> = raw === value ? { ...(value as Plain) } : (raw as RawObject);
+  rest[without] = undefined;
+  return JSON.stringify(rest);
 }
 
 /** A JS value in stored form. What needs no change is not copied, so the result may share parts with `value`. */

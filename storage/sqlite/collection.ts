@@ -1,5 +1,5 @@
 import { type BulkWriteResult, MongoInvalidArgumentError, ObjectId } from "mongodb";
-import { takeApart } from "./apart.ts";
+import { apartText } from "./apart.ts";
 import { bulkOf, withId } from "./bulk.ts";
 import type { Index } from "./catalog.ts";
 import { replacementOf, updateOf } from "./change.ts";
@@ -9,12 +9,16 @@ import { bulkResult } from "./driver-errors.ts";
 import { NotImplemented } from "./errors.ts";
 import { indexOf } from "./index-spec.ts";
 import { checkOptions, type Options, sortOf } from "./options.ts";
+import type { Belonging } from "./protocol.ts";
 import type { Page } from "./query.ts";
 import type { Threads } from "./threads.ts";
 import type { Raw } from "./values.ts";
 import type { BulkError, BulkOutcome, UpdateResult } from "./writes.ts";
 
 type Document = Record<string, unknown>;
+
+/** Documents of another collection, in the order of those they belong to; `of`: the places of these. */
+type Others = { collection: string; documents: Document[]; of: number[] };
 
 const FETCH = 1_000;
 /** Finds of at most so many documents, or by `_id`, do not wait for longer ones. */
@@ -55,7 +59,20 @@ export class EmbeddedCollection {
     if (documents.length === 0)
       throw new MongoInvalidArgumentError("Invalid BulkOperation, Batch cannot be empty");
     const ordered = checkOptions(options).ordered !== false;
-    const errors = await this.#insert(documents, ordered);
+    return this.#inserted(documents, ordered, await this.#insert(documents, ordered));
+  }
+
+  /**
+   * Like an unordered `insertMany`, but each document is inserted with those of another collection that belong to it: all
+   * of them in one commit, or none. MongoDB's driver has no such method.
+   */
+  async insertManyWith(documents: Document[], { collection, documents: theirs, of }: Others): Promise<void> {
+    const belonging = { collection, documents: theirs.map((each) => encode(withId(each))), of };
+    const errors = await this.#insert(documents, false, belonging);
+    if (errors.length > 0) this.#inserted(documents, false, errors);
+  }
+
+  #inserted(documents: Document[], ordered: boolean, errors: BulkError[]): Document {
     const ids = documents.map((document) => document._id);
     if (errors[0]) {
       const inserted = ordered ? errors[0].index : documents.length - errors.length;
@@ -67,13 +84,18 @@ export class EmbeddedCollection {
     return { acknowledged: true, insertedCount: documents.length, insertedIds: { ...ids } };
   }
 
-  #insert(documents: Document[], ordered: boolean): Promise<BulkError[]> {
+  #insert(documents: Document[], ordered: boolean, belonging?: Belonging): Promise<BulkError[]> {
     const field = this.#apart;
-    if (field === undefined)
-      return this.#write({ op: "insert", documents: documents.map((each) => encode(withId(each))), ordered });
-    const parts = documents.map((each) => takeApart(withId(each), field));
-    const apart = { field, texts: parts.map(({ text }) => text) };
-    return this.#write({ op: "insert", documents: parts.map(({ rest }) => encode(rest)), ordered, apart });
+    const also = belonging && { belonging };
+    if (field === undefined) {
+      const texts = documents.map((each) => encode(withId(each)));
+      return this.#write({ op: "insert", documents: texts, ordered, ...also });
+    }
+    const apart = { field, texts: documents.map((each) => apartText(each, field)) };
+    const texts = documents.map((each, i) =>
+      encode(withId(each), apart.texts[i] === null ? undefined : field),
+    );
+    return this.#write({ op: "insert", documents: texts, ordered, apart, ...also });
   }
 
   async bulkWrite(operations: Document[], options?: Options): Promise<BulkWriteResult> {

@@ -4,9 +4,22 @@ import type { WireError } from "./errors.ts";
 /** What stands apart from documents that are inserted: of which field, and of each document the text or null. */
 export type Apart = { field: string; texts: (string | null)[] };
 
+/**
+ * Documents of another collection that belong to those that are inserted, in their order; `of` says to which. They are
+ * written with theirs or not at all.
+ */
+export type Belonging = { collection: string; documents: string[]; of: number[] };
+
 /** Requests to the worker threads. Filters, updates and the like travel as JSON text of their raw form. */
 export type WriteRequest =
-  | { op: "insert"; collection: string; documents: string[]; ordered: boolean; apart?: Apart }
+  | {
+      op: "insert";
+      collection: string;
+      documents: string[];
+      ordered: boolean;
+      apart?: Apart;
+      belonging?: Belonging;
+    }
   | { op: "update" | "modify"; collection: string; request: string }
   | { op: "delete"; collection: string; filter: string; many: boolean }
   | { op: "bulk"; collection: string; requests: string; ordered: boolean }

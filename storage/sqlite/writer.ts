@@ -77,7 +77,7 @@ class Writer {
   #apply(request: WriteRequest): unknown {
     switch (request.op) {
       case "insert":
-        return this.#writes.insert(request.collection, request.documents, request.ordered, request.apart);
+        return this.#writes.insert(request);
       case "update":
         return this.#writes.update(request.collection, JSON.parse(request.request) as UpdateRequest);
       case "modify":

@@ -4,7 +4,7 @@ import { compileFilter, isOperators } from "./filter.ts";
 import type { Schema } from "./indexes.ts";
 import { layoutOf } from "./layout.ts";
 import { compileProjection } from "./projection.ts";
-import type { Apart } from "./protocol.ts";
+import type { WriteRequest } from "./protocol.ts";
 import { parsed, type Queries, type Query, type Row } from "./query.ts";
 import type { Rows } from "./rows.ts";
 import type { Sort } from "./sort.ts";
@@ -27,6 +27,7 @@ export type ModifyRequest = {
   sort?: Sort | undefined;
   projection?: RawObject | undefined;
 } & ({ remove: true } | (Change & { upsert: boolean; after: boolean; newId: string }));
+type Insertion = Omit<WriteRequest & { op: "insert" }, "op">;
 /** What a bulk write consists of, in the order given. */
 export type BulkRequest =
   | { kind: "insert"; document: RawObject }
@@ -56,19 +57,44 @@ export class Writes {
     this.#rows = rows;
   }
 
-  /** Inserts documents given as text; the errors say which were refused. Ordered: stops at the first. */
-  insert(name: string, texts: string[], ordered: boolean, apart?: Apart): BulkError[] {
-    const table = this.#schema.table(name);
+  /**
+   * Inserts documents given as text, each with those that belong to it; the errors say which were refused. Ordered: stops
+   * at the first.
+   */
+  insert({ collection, documents, ordered, apart, belonging }: Insertion): BulkError[] {
+    const table = this.#schema.table(collection);
     if (apart) this.#schema.setApart(table, apart.field);
     const errors: BulkError[] = [];
-    for (let index = 0; index < texts.length; index++) {
-      const text = texts[index] as string;
-      const long = apart?.texts[index] ?? null;
-      const refused = attempt(() => this.#rows.insertParts(table, JSON.parse(text) as RawObject, text, long));
+    let next = 0;
+    for (let index = 0; index < documents.length; index++) {
+      const first = next;
+      while (belonging?.of[next] === index) next++;
+      const theirs = belonging?.documents.slice(first, next) ?? [];
+      const refused =
+        this.#insertText(table, documents[index] as string, apart?.texts[index] ?? null) ??
+        this.#insertTheirs(table, documents[index] as string, belonging?.collection as string, theirs);
       if (refused) errors.push({ ...refused, index });
       if (refused && ordered) break;
     }
     return errors;
+  }
+
+  #insertText(table: Table, text: string, apart: string | null): WireError | undefined {
+    return attempt(() => this.#rows.insertParts(table, JSON.parse(text) as RawObject, text, apart));
+  }
+
+  /** Inserts what belongs to a document that was just inserted. Should one be refused, none of them stays, nor does it. */
+  #insertTheirs(owners: Table, owner: string, collection: string, texts: string[]): WireError | undefined {
+    if (texts.length === 0) return undefined;
+    const table = this.#schema.table(collection);
+    for (const [i, text] of texts.entries()) {
+      const refused = this.#insertText(table, text, null);
+      if (!refused) continue;
+      for (const written of texts.slice(0, i)) this.delete(table.name, { _id: idOf(written) }, false);
+      this.delete(owners.name, { _id: idOf(owner) }, false);
+      return refused;
+    }
+    return undefined;
   }
 
   update(name: string, request: UpdateRequest): UpdateResult {
@@ -224,6 +250,10 @@ export class Writes {
     this.#rows.insert(this.#schema.table(name), document);
     return document;
   }
+}
+
+function idOf(text: string): Raw {
+  return (JSON.parse(text) as RawObject)._id as Raw;
 }
 
 /** Runs one write; an error that concerns only it is returned, one that spoils the transaction is thrown. */

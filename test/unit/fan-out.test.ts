@@ -71,7 +71,14 @@ beforeEach(() => {
 function start(instance: string) {
   const store: Store = { ...opened, now: () => Date.now() + later };
   const fanOut = new FanOut({ events, store, broker, instance });
-  const publisher = new Publisher({ events, store, fanOut, recent: new RecentEvents(1e6), maxBytes: 1e6 });
+  const publisher = new Publisher({
+    events,
+    store,
+    broker,
+    fanOut,
+    recent: new RecentEvents(1e6),
+    maxBytes: 1e6,
+  });
   return { fanOut, publisher };
 }
 

@@ -108,6 +108,24 @@ test("a filter is asked once per event, however many subscriptions and globs hav
   expect(index.match({ type: "com.x", data: { n: 2 } }).matched).toEqual([]);
 });
 
+test("without filters a bounded look-up finds what matching finds; with one, or with too many, it says so", () => {
+  const index = new MatchIndex();
+  const type = "com.a.b";
+  for (const [i, glob] of ["com.a.b", "com.*", "*.b", "com.other"].entries())
+    index.add({ id: `int_${i}`, kind: "interest", agent_id: `ag_${i}`, glob, priority: 5 });
+  const ids = (found: { id: string }[] | null) => found?.map(({ id }) => id).sort();
+  const event = { type, data: {} };
+  expect(ids(index.unfiltered(event, 3))).toEqual(["int_0", "int_1", "int_2"]);
+  expect(ids(index.unfiltered(event, 3))).toEqual(ids(index.match(event).matched));
+  expect(index.unfiltered(event, 2)).toBeNull();
+  expect(index.unfiltered({ type: "org.c", data: {} }, 0)).toEqual([]);
+  const filtered = { id: "int_f", kind: "interest", agent_id: "ag_f", glob: "com.*", priority: 5 } as const;
+  index.add({ ...filtered, filter: "false" });
+  expect(index.unfiltered(event, 9)).toBeNull();
+  index.remove("int_f");
+  expect(index.unfiltered(event, 9)).toHaveLength(3);
+});
+
 test("distinct filters that fail are counted and do not match", () => {
   const index = new MatchIndex([
     interest("*", "data.missing == 1"),

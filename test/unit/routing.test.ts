@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { afterAll, beforeAll, beforeEach, expect, test } from "@jest/globals";
 import { ServiceBroker } from "moleculer";
 import { ContractValidator } from "../../lib/validator.ts";
 import { interestsService } from "../../services/interests/interests.service.ts";
@@ -47,6 +47,10 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true });
 });
 
+beforeEach(() => {
+  failing = false;
+});
+
 const caller = { kind: "agent", tenant_id: "tn_a", agent_id: "ag_a", scopes: ["receive"] };
 const call = <T>(action: string, params: object) =>
   broker.call<T, object>(`interests.${action}`, params, { meta: { caller } });
@@ -66,4 +70,35 @@ test("a change that was written and could not be counted holds for the next even
   expect([await matches("com.a"), await matches("com.b")]).toEqual([1, 1]);
   await expect(call("delete", { agent_id, id })).rejects.toThrow("did not answer");
   expect([await matches("com.a"), await matches("com.b")]).toEqual([0, 1]);
+});
+
+test("looking up at once takes the table that is at hand, as new as the tenant's routing, and nothing that takes longer", async () => {
+  const tenant_id = "tn_at_once";
+  const own = { ...caller, tenant_id };
+  const subscribe = (params: object) =>
+    broker.call<{ id: string }, object>(
+      "interests.create",
+      { agent_id: "ag_a", ...params },
+      { meta: { caller: own } },
+    );
+  const look = async (...types: string[]) => {
+    const events = types.map((type) => ({ type, data: {} }));
+    const found = await broker.call<object[][], object>("interests.match_at_once", { tenant_id, events });
+    return found.map(({ length }) => length);
+  };
+  await subscribe({ event_type: "com.a" });
+  expect(await look("com.a")).toEqual([]);
+  const event = { event_id: "evt_1", envelope: { type: "com.a", data: {} } };
+  await broker.call("interests.match", { tenant_id, events: [event] });
+  expect(await look("com.a", "com.b")).toEqual([1, 0]);
+  await subscribe({ event_type: "com.b" });
+  expect(await look("com.a", "com.b")).toEqual([1, 1]);
+  const { id } = await subscribe({ event_type: "com.b", filter_expression: "false" });
+  expect(await look("com.a", "com.b", "com.a")).toEqual([1]);
+  const remove = { agent_id: "ag_a", id };
+  await broker.call("interests.delete", remove, { meta: { caller: own } });
+  expect(await look("com.a", "com.b", "com.a")).toEqual([1, 1, 1]);
+  // Raised by somebody of whom this node was not told.
+  version++;
+  expect(await look("com.a")).toEqual([]);
 });

@@ -60,7 +60,7 @@ function collection(name: string): Table {
 function fill(table: Table, documents: RawObject[]): void {
   writes.delete(table.name, {}, true);
   const texts = documents.map((document) => JSON.stringify(document));
-  expect(writes.insert(table.name, texts, true)).toEqual([]);
+  expect(writes.insert({ collection: table.name, documents: texts, ordered: true })).toEqual([]);
 }
 
 /** Every row: its document and all columns. */

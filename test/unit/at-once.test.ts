@@ -1,0 +1,185 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, expect, test } from "@jest/globals";
+import { ServiceBroker } from "moleculer";
+import type { CloudEvent } from "../../lib/cloudevents.ts";
+import { newClaims } from "../../services/deliveries/claim.ts";
+import { type DeliveryDoc, DeliveryModel } from "../../services/deliveries/deliveries.model.ts";
+import { ofEvent } from "../../services/deliveries/delivery-id.ts";
+import { enqueue, prepare } from "../../services/deliveries/enqueue.ts";
+import { Receivers } from "../../services/deliveries/receive.ts";
+import { RecentEvents, toLoaded } from "../../services/events/envelopes.ts";
+import { type EventDoc, EventModel } from "../../services/events/events.model.ts";
+import { FanOut } from "../../services/events/fan-out.ts";
+import { type Published, Publisher } from "../../services/events/publish.ts";
+import type { Receiver } from "../../services/interests/receiver.ts";
+import type { TenantCollection } from "../../storage/collection.ts";
+import { openStore, type Store } from "../../storage/connection.ts";
+import { settle } from "../support/settle.ts";
+
+const TENANT = "tn_test";
+const AGENT = "ag_1";
+let dataDir: string;
+let store: Store;
+let events: TenantCollection<EventDoc>;
+let deliveries: TenantCollection<DeliveryDoc>;
+let broker: ServiceBroker;
+let receivers: Receivers;
+let fanOut: FanOut;
+let publisher: Publisher;
+/** Events of these types have a filter to be asked; those of "nobody" have no receiver. */
+const FILTERED = "filtered";
+/** What the long way waits for. */
+let gate: Promise<void>;
+let enqueued: string[];
+
+const receiversOf = ({ type }: CloudEvent): Receiver[] =>
+  type === "nobody"
+    ? []
+    : [{ agent_id: AGENT, interest_ids: ["int_1"], feed_ids: [], priority: 5, enrichment_depth: "none" }];
+
+function matchAtOnce(given: CloudEvent[]): Receiver[][] {
+  const filtered = given.findIndex(({ type }) => type === FILTERED);
+  return given.slice(0, filtered < 0 ? given.length : filtered).map(receiversOf);
+}
+
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), "afferent-at-once-"));
+  store = await openStore({ DATA_DIR: dataDir });
+  events = store.collection(EventModel);
+  deliveries = store.collection(DeliveryModel);
+  broker = new ServiceBroker({ logger: false });
+  const agents = { get: async () => ({ visibility_timeout_seconds: 30 }) } as never;
+  receivers = new Receivers(newClaims({ broker, store, deliveries, agents, tracing: null }), () =>
+    store.now(),
+  );
+  // Keeps the last event alone, so that the others of a batch have to be read back.
+  const recent = new RecentEvents(0);
+  broker.createService({
+    name: "interests",
+    actions: {
+      match_at_once: ({ params }) => matchAtOnce(params.events),
+      async match({ params }) {
+        await gate;
+        return params.events.map(({ event_id, envelope }: { event_id: string; envelope: CloudEvent }) => ({
+          event_id,
+          receivers: receiversOf(envelope),
+        }));
+      },
+    },
+  });
+  broker.createService({
+    name: "deliveries",
+    actions: {
+      async prepare({ params }) {
+        const { docs, written } = await prepare(params.deliveries, new Date(store.now()), receivers);
+        return { collection: deliveries, docs, written };
+      },
+      async enqueue({ params }) {
+        enqueued.push(...params.deliveries.map((each: { event_id: string }) => each.event_id));
+        await enqueue(deliveries, params.deliveries, new Date(store.now()), receivers);
+      },
+    },
+  });
+  broker.createService({
+    name: "events",
+    actions: {
+      async load({ params: { event_ids } }) {
+        const known = event_ids.map((id: string) => recent.get(TENANT, id));
+        const rows = await events.find(TENANT, { _id: { $in: event_ids } });
+        return [...known.filter((each: unknown) => each !== null), ...rows.map(toLoaded)];
+      },
+    },
+  });
+  await broker.start();
+  fanOut = new FanOut({ events, store, broker, instance: "one" });
+  publisher = new Publisher({ events, store, broker, fanOut, recent, maxBytes: 1e6 });
+  fanOut.start();
+});
+afterAll(async () => {
+  await fanOut.stop();
+  await broker.stop();
+  await store.close();
+  await rm(dataDir, { recursive: true });
+});
+beforeEach(() => {
+  gate = Promise.resolve();
+  enqueued = [];
+});
+
+const origin = { tenant_id: TENANT, publisher_id: null };
+const event = (id: string, type = "t"): CloudEvent => ({
+  specversion: "1.0",
+  id,
+  source: "/s",
+  type,
+  data: {},
+});
+const row = async (event_id: string) => (await events.findOne(TENANT, { _id: event_id })) as EventDoc;
+const delivered = (event_id: string) => deliveries.find(TENANT, ofEvent(event_id));
+const isDone = async (event_id: string) => (await row(event_id)).fanned_out_at !== undefined;
+
+/** Publishes in one batch. */
+async function publish(...given: CloudEvent[]): Promise<string[]> {
+  const results = await publisher.publishEach(
+    given.map((each) => () => each),
+    origin,
+  );
+  return results.map((each) => (each as Published).event_id);
+}
+
+test("an event is written together with its deliveries", async () => {
+  const [wanted, ignored] = (await publish(event("a"), event("b", "nobody"))) as [string, string];
+  expect(await row(wanted)).toMatchObject({ fanned_out_at: expect.any(Date), matched_count: 1 });
+  expect(await row(ignored)).toMatchObject({ matched_count: 0, unmatched_key: expect.any(String) });
+  for (const id of [wanted, ignored]) expect((await row(id)).fanout_key).toBeUndefined();
+  expect(await delivered(wanted)).toEqual([expect.objectContaining({ agent_id: AGENT, state: "ready" })]);
+  expect(await delivered(ignored)).toEqual([]);
+  expect(enqueued).toEqual([]);
+});
+
+test("an event that comes again brings no second delivery", async () => {
+  const [first, second] = await publish(event("twice"), event("twice"));
+  expect(second).toBe(first);
+  expect(await publish(event("twice"))).toEqual([first]);
+  expect(await delivered(first as string)).toHaveLength(1);
+  const of = await deliveries.find(TENANT, { agent_id: AGENT, state: "ready" });
+  for (const { event_id } of of) expect(await row(event_id as string)).not.toBeNull();
+});
+
+test("an event with a filter is left to fan-out, and those that come after it do not pass it", async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  gate = promise;
+  const [before, filtered, after] = (await publish(event("1"), event("2", FILTERED), event("3"))) as [
+    string,
+    string,
+    string,
+  ];
+  const [later] = (await publish(event("4"))) as [string];
+  expect(await isDone(before)).toBe(true);
+  for (const id of [filtered, after, later]) expect(await isDone(id)).toBe(false);
+  resolve();
+  for (const id of [filtered, after, later]) await settle(() => isDone(id));
+  expect(enqueued).toEqual([filtered, after, later]);
+  const [again] = (await publish(event("5"))) as [string];
+  expect(await isDone(again)).toBe(true);
+  expect(enqueued).not.toContain(again);
+});
+
+test("who waits is given what is written, once, with its event", async () => {
+  await deliveries.deleteMany(TENANT, {});
+  const wish = { tenant_id: TENANT, agent_id: AGENT, limit: 10, wait_ms: 60_000, cancel_key: "k" };
+  const waiting = receivers.receive(wish);
+  await settle(() => receivers.waits(AGENT));
+  // It has looked, and found nothing.
+  const taken = await settle(async () => {
+    const ids = await publish(...[1, 2, 3].map((n) => event(`${Math.random()}-${n}`)));
+    const leased = await deliveries.find(TENANT, { state: "leased" });
+    return leased.length > 0 && { ids, leased };
+  });
+  const { deliveries: given } = await waiting;
+  expect(given.map(({ event_id }) => event_id)).toEqual(taken.leased.map(({ event_id }) => event_id));
+  for (const { event_id, envelope } of given)
+    expect(JSON.parse(envelope).id).toBe((await row(event_id)).ce_id);
+});
