@@ -1,5 +1,6 @@
 import type { Client } from "../client.ts";
 import type { Settings } from "./settings.ts";
+import type { Telling } from "./telling.ts";
 import { UsageError } from "./usage.ts";
 
 /** One thing that the command line can do. */
@@ -28,8 +29,8 @@ export interface Context {
   signal: AbortSignal;
   /** For people, or with `--json` as JSON. */
   print(value: unknown, text: (() => string) | string): void;
-  /** What the user should know and no program should read. */
-  note(text: string): void;
+  /** For all that is no result. */
+  telling: Telling;
 }
 
 export function text(context: Context, name: string): string | undefined {

@@ -21,7 +21,7 @@ export const connect: Command = {
     name: { value: "NAME", means: "what the person who approves reads of this device; default: afferent" },
   },
   async run(context) {
-    const { settings, client, signal, note } = context;
+    const { settings, client, signal, telling } = context;
     const user_code = codeOf(context.words[0] ?? (await ask(signal)));
     const client_info = {
       name: text(context, "name") ?? "afferent",
@@ -32,9 +32,12 @@ export const connect: Command = {
       if (!isApiError(error, "not_found")) throw error;
       throw new Failure(
         `No code ${user_code} waits: it is misspelt, used, or older than ten minutes. ${NEW_CODE}`,
+        error,
       );
     });
-    note(`Waiting for a person to approve ${client_info.name} on ${client_info.host} in the console …`);
+    telling.note(
+      `Waiting for a person to approve ${client_info.name} on ${client_info.host} in the console …`,
+    );
     const made = await approved(client, claim_id, signal);
     const { session_id, agent_id, api_key } = made;
     const name = text(context, "profile") ?? "default";
@@ -51,12 +54,12 @@ async function approved(client: Client, claim_id: string, signal: AbortSignal) {
       return await client.devices.complete({ claim_id }, { signal });
     } catch (error) {
       if (isApiError(error, "not_found"))
-        throw new Failure(`The code was denied, or its time is over. ${NEW_CODE}`);
+        throw new Failure(`The code was denied, or its time is over. ${NEW_CODE}`, error);
       if (!isApiError(error, "conflict")) throw error;
     }
     await pause(ASK_EVERY_MS, signal);
   }
-  throw new Failure(`Nobody approved it in time. ${NEW_CODE}`);
+  throw new Failure(`Nobody approved it in time. ${NEW_CODE}`, "not_approved");
 }
 
 /** As people type it: in lower case, without the hyphen. */

@@ -1,5 +1,6 @@
 import { ApiError, ConnectionError, isApiError } from "../errors.ts";
 import type { Command, Context } from "./command.ts";
+import { Failure } from "./usage.ts";
 
 type Mark = "ok" | "note" | "wrong";
 
@@ -22,8 +23,12 @@ export const doctor: Command = {
         context.print(undefined, `${SIGNS[finding.mark]} ${finding.what.padEnd(8)} ${finding.text}`);
       }
     }
-    if (context.options.json) context.print(findings, "");
-    if (findings.some(({ mark }) => mark === "wrong")) process.exitCode = 1;
+    const wrong = findings.filter(({ mark }) => mark === "wrong");
+    if (wrong.length) process.exitCode = 1;
+    if (!context.options.json) return;
+    context.print(findings, "");
+    const told = wrong.map(({ what, text }) => `${what}: ${text}`).join("; ");
+    if (wrong.length) throw new Failure(told, "check_failed");
   },
 };
 

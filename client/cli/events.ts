@@ -5,6 +5,7 @@ import { pause } from "../support.ts";
 import { type Command, type Context, choice, count, text, word } from "./command.ts";
 import { beating } from "./connect.ts";
 import { jsonOf } from "./input.ts";
+import { Failure } from "./usage.ts";
 
 export const publish: Command = {
   takes: "TYPE [DATA]",
@@ -58,7 +59,7 @@ export const listen: Command = {
       by: choice(context, "by", ["stream", "poll"], "stream"),
       concurrency: count(context, "concurrency", 1),
       signal: context.signal,
-      onProblem: (problem) => context.note((problem as Error).message),
+      onProblem: (problem) => context.telling.problem(problem as Error),
     });
     sayOnce(context, "Listening. Ctrl-C ends it.");
     const stopBeating = beating(context);
@@ -67,11 +68,11 @@ export const listen: Command = {
 };
 
 /** That nothing is printed yet is no reason to think that nothing runs: for people only. */
-function sayOnce({ note }: Context, text: string): void {
-  if (process.stderr.isTTY) note(text);
+function sayOnce({ telling }: Context, text: string): void {
+  if (process.stderr.isTTY) telling.note(text);
 }
 
-/** Runs a command line with an event. @throws Error with what it last said, when it fails */
+/** Runs a command line with an event. @throws Failure with what it last said, when it fails */
 function execute(command: string, input: string, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const child = spawn(command, { shell: true, stdio: ["pipe", "inherit", "pipe"], signal });
@@ -80,10 +81,11 @@ function execute(command: string, input: string, signal: AbortSignal): Promise<v
       process.stderr.write(piece);
       said = (said + piece.toString()).slice(-500);
     });
-    child.on("error", reject);
+    const fail = (why: string) => reject(new Failure(why, "command_failed"));
+    child.on("error", ({ message }) => fail(message));
     child.on("close", (code) => {
       if (code === 0) resolve();
-      else reject(new Error(said.trim().split("\n").at(-1) || `${command} ended with ${code}`));
+      else fail(said.trim().split("\n").at(-1) || `${command} ended with ${code}`);
     });
     // It need not read what it is given.
     child.stdin.on("error", () => {});
@@ -96,7 +98,7 @@ const LOOK_EVERY_MS = 2000;
 
 export const tail: Command = {
   takes: "[TYPE]",
-  does: "Shows the events that the agent may see as they come, without receiving them; TYPE is a glob.",
+  does: "Shows the events that the agent may see, without receiving them; asks every 2 s. TYPE is a glob.",
   options: { count: { value: "N", means: "end after so many" } },
   async run(context) {
     sayOnce(context, "Waiting for events. Ctrl-C ends it.");

@@ -3,7 +3,7 @@ import { COMMANDS } from "./commands.ts";
 
 /** What every command takes. */
 export const COMMON: Record<string, Option> = {
-  json: { means: "print JSON, for programs" },
+  json: { means: "print JSON, for programs; errors too" },
   url: { value: "URL", means: "where the service is" },
   profile: { value: "NAME", means: "whose address and key, of those that connect kept" },
   help: { short: "h", means: "show this" },
@@ -20,6 +20,7 @@ ${lines.join("")}
 afferent COMMAND --help tells what one takes. Everywhere: --json for programs, --url, --profile NAME; a value may be
 @FILE, or - for standard input. The address and the key come from --url, AFFERENT_URL and AFFERENT_API_KEY, from the
 profile that \`connect\` kept, or from data/credentials.json of a server that was started in this folder.
+With --json an error is {"error": {"code", "message"}} on standard error, with "details" and "request_id" where known.
 Exit codes: 0 done, 1 failed, 2 typed wrong, 130 ended by Ctrl-C.
 `;
 }

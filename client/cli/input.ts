@@ -7,7 +7,7 @@ export async function contentOf(given: string): Promise<string> {
   if (given === "-") return readAll(process.stdin);
   if (!given.startsWith("@")) return given;
   return readFile(given.slice(1), "utf8").catch(({ message }: Error) => {
-    throw new Failure(`${given.slice(1)} cannot be read: ${message}`);
+    throw new Failure(`${given.slice(1)} cannot be read: ${message}`, "unreadable_file");
   });
 }
 

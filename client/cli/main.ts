@@ -1,13 +1,12 @@
 import { readFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { createClient } from "../client.ts";
-import { ApiError, ConnectionError } from "../errors.ts";
-import { adviceOn } from "./advice.ts";
 import type { Command, Context } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
 import { COMMON, helpFor, overview, usageOf, wordsOf } from "./help.ts";
 import { readSettings, type Settings } from "./settings.ts";
-import { Failure, UsageError } from "./usage.ts";
+import { Telling } from "./telling.ts";
+import { UsageError } from "./usage.ts";
 
 /** Carries out one command. Gives the exit code: 0, 1 when it failed, 2 when it was typed wrong. */
 export async function main(args: string[]): Promise<number> {
@@ -16,7 +15,8 @@ export async function main(args: string[]): Promise<number> {
   // Whoever read what is printed may have had enough of it: `afferent tail | head`.
   process.stdout.on("error", () => process.exit(1));
   if (["version", "--version", "-v"].includes(name)) return version();
-  if (!command) return help(name, rest[0]);
+  const telling = new Telling(args);
+  if (!command) return help(telling, name, rest[0]);
   const ended = new AbortController();
   const end = () => ended.abort();
   process.once("SIGINT", end).once("SIGTERM", end);
@@ -28,10 +28,13 @@ export async function main(args: string[]): Promise<number> {
       return 0;
     }
     settings = await settingsOf(name, values);
-    await command.run(contextOf(values, words, settings, ended.signal));
+    await command.run(contextOf(values, words, settings, telling, ended.signal));
     return Number(process.exitCode ?? 0);
   } catch (error) {
-    return ended.signal.aborted ? 130 : told(error, name, command, settings);
+    if (ended.signal.aborted) return 130;
+    if (error instanceof UsageError) return misused(telling, error, name, command);
+    telling.failure(error as Error, settings);
+    return 1;
   } finally {
     process.off("SIGINT", end).off("SIGTERM", end);
   }
@@ -48,7 +51,13 @@ function settingsOf(name: string, { url, profile }: Values): Promise<Settings> {
   });
 }
 
-function contextOf(options: Values, words: string[], settings: Settings, signal: AbortSignal): Context {
+function contextOf(
+  options: Values,
+  words: string[],
+  settings: Settings,
+  telling: Telling,
+  signal: AbortSignal,
+): Context {
   const { url, api_key } = settings.profile;
   return {
     words,
@@ -60,7 +69,7 @@ function contextOf(options: Values, words: string[], settings: Settings, signal:
       const written = options.json ? JSON.stringify(value) : typeof text === "string" ? text : text();
       process.stdout.write(`${written}\n`);
     },
-    note: (text) => void process.stderr.write(`${text}\n`),
+    telling,
   };
 }
 
@@ -85,19 +94,10 @@ function refuseMore(name: string, { takes }: Command, words: string[]): void {
   throw new UsageError(`"${extra}" is more than ${name} takes: a text with spaces goes in quotes.`);
 }
 
-function told(error: unknown, name: string, command: Command, settings: Settings | undefined): number {
-  const { message, stack } = error as Error;
-  if (error instanceof UsageError) {
-    process.stderr.write(
-      `${message}\n\nUsage: afferent ${usageOf(name, command)}\nafferent ${name} --help tells more.\n`,
-    );
-    return 2;
-  }
-  const expected = [ApiError, ConnectionError, Failure].some((kind) => error instanceof kind);
-  const text = settings && error instanceof ApiError ? adviceOn(error, settings) : message;
-  const hint = error instanceof ConnectionError ? "\nafferent doctor tells more." : "";
-  process.stderr.write(`${expected ? text + hint : stack}\n`);
-  return 1;
+function misused(telling: Telling, { message }: UsageError, name: string, command: Command): number {
+  const usage = `afferent ${usageOf(name, command)}`;
+  telling.misuse(message, { usage, hint: `Usage: ${usage}\nafferent ${name} --help tells more.` });
+  return 2;
 }
 
 /** The package's; the repository, where it runs unbuilt, has the same. */
@@ -107,7 +107,7 @@ async function version(): Promise<number> {
   return 0;
 }
 
-function help(name: string, about: string | undefined): number {
+function help(telling: Telling, name: string, about: string | undefined): number {
   const wantsHelp = ["help", "--help", "-h"].includes(name);
   const unknown = wantsHelp ? about : name;
   const command = unknown !== undefined && Object.hasOwn(COMMANDS, unknown) ? COMMANDS[unknown] : undefined;
@@ -116,8 +116,7 @@ function help(name: string, about: string | undefined): number {
     return 0;
   }
   const commands = Object.keys(COMMANDS).join(", ");
-  process.stderr.write(
-    `"${unknown}" is not a command.\n\nIt is one of ${commands}; afferent help tells more.\n`,
-  );
+  const hint = `It is one of ${commands}; afferent help tells more.`;
+  telling.misuse(`"${unknown}" is not a command.`, { usage: "afferent COMMAND", hint });
   return 2;
 }

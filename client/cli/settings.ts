@@ -42,7 +42,10 @@ export async function readSettings(typed: Typed): Promise<Settings> {
   const name = named ?? "default";
   const kept = (await readProfiles())[name];
   if (named && !kept && !typed.mayBeNew) {
-    throw new Failure(`There is no profile ${name}: run \`afferent connect --profile ${name}\`.`);
+    throw new Failure(
+      `There is no profile ${name}: run \`afferent connect --profile ${name}\`.`,
+      "unknown_profile",
+    );
   }
   const server = kept ? undefined : await serverHere();
   const [url, urlFrom] = first(
@@ -104,6 +107,6 @@ async function readJson<T>(file: string): Promise<T | undefined> {
     return JSON.parse(await readFile(file, "utf8")) as T;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw new Failure(`${file} cannot be read: ${(error as Error).message}`);
+    throw new Failure(`${file} cannot be read: ${(error as Error).message}`, "unreadable_file");
   }
 }

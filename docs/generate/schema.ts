@@ -71,11 +71,6 @@ export function cell(text: string): string {
   return text.replaceAll(/\s*\n\s*/g, " ").replaceAll("|", "\\|");
 }
 
-/** A name as it is linked to: of a schema by its reference. */
-export function nameOf($ref: string): string {
-  return $ref.slice($ref.lastIndexOf("/") + 1);
-}
-
 function within(field: JsonSchema, path: string): string[] {
   const objects = [field, ...(field.anyOf ?? [])];
   return objects.flatMap((each) => {
@@ -106,6 +101,6 @@ function number(value: unknown): string {
 }
 
 function link($ref: string): string {
-  const name = nameOf($ref);
+  const name = $ref.slice($ref.lastIndexOf("/") + 1);
   return `[${name}](#${name.toLowerCase()})`;
 }

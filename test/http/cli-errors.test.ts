@@ -1,0 +1,160 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { COMMANDS } from "../../client/cli/commands.ts";
+import { createClient } from "../../client/index.ts";
+import { type Cli, newCli } from "../support/cli.ts";
+import { startServer, type TestServer } from "../support/server.ts";
+import { settle } from "../support/settle.ts";
+
+const REVOKED = `ak_live_${"0".repeat(32)}`;
+const NOWHERE = "http://127.0.0.1:9";
+
+/** Every command as it is typed right, and the codes it fails with; `goes on` where it does not end. */
+const COMMAND_LINES: Record<string, { words: string[]; refused?: string; unreached?: string }> = {
+  connect: { words: ["BCDF-2345"], refused: "not_found" },
+  interest: { words: ["list"] },
+  publish: { words: ["com.example.tried"] },
+  listen: { words: [], unreached: "goes on" },
+  tail: { words: [] },
+  remember: { words: ["Anything"] },
+  recall: { words: ["anything"] },
+  handoff: { words: ["list"] },
+  run: { words: ["list"] },
+  mcp: { words: [], refused: "in an answer", unreached: "in an answer" },
+  doctor: { words: [], refused: "check_failed", unreached: "check_failed" },
+};
+
+let server: TestServer;
+let cli: Cli;
+
+beforeAll(async () => {
+  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
+  cli = newCli({ AFFERENT_URL: server.root, AFFERENT_API_KEY: REVOKED });
+});
+
+afterAll(async () => {
+  await cli?.remove();
+  await server?.stop();
+});
+
+const linesOf = (err: string) => err.trimEnd().split("\n");
+
+/** The one error of a command that fails. */
+async function errorOf(args: string[], env: Record<string, string> = {}) {
+  const { code, err } = await cli.run([...args, "--json"], { env });
+  const [line = "", ...more] = linesOf(err);
+  expect(more).toEqual([]);
+  const { error, ...rest } = JSON.parse(line);
+  expect(rest).toEqual({});
+  return { exit: code, ...error };
+}
+
+test("the table has all commands", () => {
+  expect(Object.keys(COMMAND_LINES)).toEqual(Object.keys(COMMANDS));
+});
+
+describe.each(Object.entries(COMMAND_LINES))("%s", (name, { words, refused, unreached }) => {
+  test("tells how it is typed", async () => {
+    expect(await errorOf([name, ...words, "--nonsense"])).toEqual({
+      exit: 2,
+      code: "usage_error",
+      message: expect.stringContaining("Unknown option '--nonsense'"),
+      details: { usage: expect.stringMatching(new RegExp(`^afferent ${name}( |$)`)) },
+    });
+  });
+
+  if (refused !== "in an answer")
+    test("tells what the service refuses", async () => {
+      const told = await errorOf([name, ...words]);
+      expect(told).toMatchObject({ exit: 1, code: refused ?? "authentication_failed" });
+      if (refused === "check_failed") expect(told.message).toMatch(/^key: ak_live_0000… .* is refused/);
+      else expect(told).toMatchObject({ details: {}, request_id: expect.stringMatching(/^req_/) });
+    });
+
+  if (unreached === undefined || unreached === "check_failed")
+    test("tells that nothing answers", async () => {
+      const told = await errorOf([name, ...words, "--url", NOWHERE]);
+      expect(told).toEqual({
+        exit: 1,
+        code: unreached ?? "unreachable",
+        message: expect.stringContaining(NOWHERE),
+      });
+    });
+});
+
+test("listen tells of what may pass, and goes on", async () => {
+  const listening = cli.start(["listen", "--json", "--url", NOWHERE]);
+  await settle(() => listening.err().split("\n").length > 2);
+  listening.kill("SIGINT");
+  const { err } = await listening.ended;
+  const codes = linesOf(err).map((line) => JSON.parse(line).error.code);
+  expect(new Set(codes)).toEqual(new Set(["unreachable"]));
+});
+
+test("listen tells of an event that it hands back", async () => {
+  const admin = createClient({ url: server.url, apiKey: server.credentials.agent.api_key });
+  const agent = await admin.agents.create({ name: "hands back", delivery_mode: "sse" });
+  const { key } = await admin.keys.create({ agent_id: agent.id, scopes: ["receive"] });
+  await admin.interests.create({ agent_id: agent.id, event_type: "com.example.job" });
+  await admin.publish({ type: "com.example.job", source: "urn:t" });
+  const exec = ["listen", "--json", "--exec", "exit 3"];
+  const listening = cli.start(exec, { env: { AFFERENT_API_KEY: key } });
+  await settle(() => listening.err().includes("\n"));
+  listening.kill("SIGINT");
+  const [line = ""] = linesOf((await listening.ended).err);
+  expect(JSON.parse(line)).toEqual({ error: { code: "command_failed", message: "exit 3 ended with 3" } });
+});
+
+test("mcp tells within its protocol", async () => {
+  const input = `${JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" })}\n`;
+  const { code, out, err } = await cli.run(["mcp", "--json"], { input });
+  expect({ code, err }).toEqual({ code: 0, err: "" });
+  expect(JSON.parse(out)).toMatchObject({ id: 1, error: { data: { code: "authentication_failed" } } });
+});
+
+test("doctor still gives what it found", async () => {
+  const { code, out } = await cli.run(["doctor", "--json"]);
+  expect(code).toBe(1);
+  expect(JSON.parse(out)).toContainEqual(expect.objectContaining({ mark: "wrong", what: "key" }));
+});
+
+test.each<[string[], Record<string, string>, object]>([
+  [["nonsense"], {}, { exit: 2, code: "usage_error", message: '"nonsense" is not a command.' }],
+  [["help", "me"], {}, { exit: 2, code: "usage_error", message: '"me" is not a command.' }],
+  [["recall"], {}, { exit: 2, code: "usage_error", details: { usage: "afferent recall QUERY" } }],
+  [["publish", "a.b", "@nowhere"], {}, { exit: 1, code: "unreadable_file" }],
+  [["doctor", "--profile", "work"], {}, { exit: 1, code: "unknown_profile" }],
+  [["recall", "x"], { AFFERENT_API_KEY: "" }, { exit: 1, code: "authentication_failed" }],
+  [["recall", "x"], { AFFERENT_API_KEY: "x" }, { code: "validation_failed", details: { field: "api_key" } }],
+])("%j tells", async (args, env, told) => {
+  expect(await errorOf(args, env)).toMatchObject(told);
+});
+
+test("profiles that cannot be read are told", async () => {
+  const home = newCli({ XDG_CONFIG_HOME: "/dev/null", AFFERENT_URL: server.root });
+  try {
+    const { code, err } = await home.run(["recall", "x", "--json"]);
+    expect({ code, ...JSON.parse(err) }).toMatchObject({ code: 1, error: { code: "unreadable_file" } });
+  } finally {
+    await home.remove();
+  }
+});
+
+test("a fault of the command line itself is told with its stack", async () => {
+  const home = newCli();
+  try {
+    mkdirSync(join(home.folder, "data"));
+    writeFileSync(join(home.folder, "data/credentials.json"), '{"base_url": "http://127.0.0.1:3000"}');
+    const { code, err } = await home.run(["recall", "x", "--json"]);
+    const error = { code: "unexpected_error", details: { stack: expect.stringContaining("settings.ts") } };
+    expect({ code, ...JSON.parse(err) }).toMatchObject({ code: 1, error });
+  } finally {
+    await home.remove();
+  }
+});
+
+test("what follows -- is no option", async () => {
+  const { code, err } = await cli.run(["recall", "--", "--json"]);
+  expect({ code, err }).toEqual({ code: 1, err: expect.stringMatching(/^The key from AFFERENT_API_KEY/) });
+});
