@@ -1,20 +1,13 @@
 /** @needs chromium */
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import type { Page } from "playwright-core";
-import { openSite, type Site } from "../support/browser.ts";
+import { afterAll, describe, expect, test } from "@jest/globals";
+import { openSite } from "../support/browser.ts";
 import { type Api, agentToken, api } from "../support/http.ts";
 import { settle } from "../support/settle.ts";
 import { ok } from "../support/tenancy.ts";
 
-let site: Site;
-let page: Page;
-let admin: Api;
-
-beforeAll(async () => {
-  site = await openSite();
-  ({ page, admin } = site);
-});
-afterAll(() => site?.close());
+const site = await openSite();
+const { page, admin } = site;
+afterAll(site.close);
 
 /** An agent whose deliveries die at the first nack. */
 async function newAgent(name: string): Promise<{ id: string; api: Api }> {

@@ -1,20 +1,13 @@
 /** @needs chromium */
 import { readFileSync } from "node:fs";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import type { Page } from "playwright-core";
-import { openSite, type Site } from "../support/browser.ts";
-import { type Api, api } from "../support/http.ts";
+import { afterAll, describe, expect, test } from "@jest/globals";
+import { openSite } from "../support/browser.ts";
+import { api } from "../support/http.ts";
 import { ok } from "../support/tenancy.ts";
 
-let site: Site;
-let page: Page;
-let admin: Api;
-
-beforeAll(async () => {
-  site = await openSite();
-  ({ page, admin } = site);
-});
-afterAll(() => site?.close());
+const site = await openSite();
+const { page, admin } = site;
+afterAll(site.close);
 
 /** Chooses in a combobox by a part of the name. */
 async function choose(label: string, part: string, option: RegExp): Promise<void> {
@@ -102,6 +95,7 @@ test("a webhook is registered, its mapping tried and mended, and its secret rene
   await page.getByText(/It would be a dead letter/).waitFor();
   await page.getByLabel("Entity").fill("push");
   await page.getByRole("button", { name: "Save", exact: true }).click();
+  await page.getByText("Saved. It holds").waitFor();
   await site.button("Test the saved mapping").click();
   await page.getByText('"type": "com.github.push.opened"').waitFor();
   await site.button("New secret").click();

@@ -1,19 +1,14 @@
 /** @needs chromium */
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { checkPage, openSite, type Site } from "../support/browser.ts";
-import type { Api } from "../support/http.ts";
+import { checkPage, openSite } from "../support/browser.ts";
 import { ok } from "../support/tenancy.ts";
 
-let site: Site;
-let admin: Api;
+const site = await openSite();
+const { page, admin } = site;
 const ids: Record<string, string> = {};
 
-beforeAll(async () => {
-  site = await openSite();
-  ({ admin } = site);
-  await furnish();
-});
-afterAll(() => site?.close());
+beforeAll(furnish);
+afterAll(site.close);
 
 const STEPS = [
   { step_key: "collect", title: "Collect the changes", role: "researcher", completion_mode: "attestation" },
@@ -65,21 +60,27 @@ const PAGES: [name: string, path: () => string][] = [
   ["memories-search", () => "/memories?q=When+does+ACME+pay%3F"],
   ["memory", () => `/memories/${ids.a}`],
   ["memory-graph", () => `/memories/${ids.a}?tab=relationships`],
+  ["memory-origin", () => `/memories/${ids.a}?tab=origin`],
   ["memory-health", () => "/memories/health"],
   ["memory-erase", () => "/memories/erase"],
   ["merges", () => "/memories/merges"],
   ["merge", () => `/memories/merges/${ids.merge}`],
   ["documents", () => "/documents"],
+  ["documents-search", () => "/documents?q=whom+to+call"],
   ["document", () => `/documents/${ids.document}`],
   ["runs", () => "/runs"],
   ["run", () => `/runs/${ids.run}`],
   ["run-document", () => `/runs/${ids.run}?tab=document`],
+  ["run-history", () => `/runs/${ids.run}?tab=history`],
+  ["run-evidence", () => `/runs/${ids.run}?tab=evidence`],
+  ["run-about", () => `/runs/${ids.run}?tab=about`],
   ["templates", () => "/templates"],
   ["template", () => "/templates/release-notes"],
   ["template-new", () => "/templates/new"],
   ["template-edit", () => "/templates/release-notes/edit"],
   ["outputs", () => "/outputs"],
   ["output", () => `/outputs/${ids.output}`],
+  ["output-source", () => `/outputs/${ids.output}?tab=source`],
   ["output-versions", () => `/outputs/${ids.output}?tab=versions`],
   ["ingest", () => "/ingest"],
   ["webhook", () => `/ingest/webhooks/${ids.webhook}`],
@@ -93,7 +94,6 @@ const PAGES: [name: string, path: () => string][] = [
 ];
 
 test.each(PAGES)("%s can be used by everybody, in light and dark, wide and narrow", async (name, path) => {
-  const { page } = site;
   await site.go(path());
   await page.getByRole("heading", { level: 1 }).first().waitFor();
   await page.locator(".skeleton").first().waitFor({ state: "detached" });

@@ -1,20 +1,11 @@
 /** @needs chromium */
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import type { Page } from "playwright-core";
-import { openSite, type Site } from "../support/browser.ts";
-import type { Api } from "../support/http.ts";
+import { afterAll, describe, expect, test } from "@jest/globals";
+import { openSite } from "../support/browser.ts";
 import { ok } from "../support/tenancy.ts";
 
-let site: Site;
-let page: Page;
-let admin: Api;
-let agent: Api;
-
-beforeAll(async () => {
-  site = await openSite();
-  ({ page, admin, agent } = site);
-});
-afterAll(() => site?.close());
+const site = await openSite();
+const { page, admin, agent } = site;
+afterAll(site.close);
 
 async function remember(title: string, content: string): Promise<string> {
   return ok(await agent.post("/memories", { title, content, type: "semantic", scope: "institutional" })).id;

@@ -1,22 +1,17 @@
 /** @needs chromium */
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import type { Page } from "playwright-core";
-import { checkPage, openSite, type Site } from "../support/browser.ts";
+import { afterAll, expect, test } from "@jest/globals";
+import { checkPage, openSite } from "../support/browser.ts";
 import { ok } from "../support/tenancy.ts";
 
-let site: Site;
-let page: Page;
 let run: string;
 
-beforeAll(async () => {
-  site = await openSite(async (admin) => {
-    const steps = [{ step_key: "a", title: "Do it", completion_mode: "attestation" }];
-    run = ok(await admin.post("/runs", { goal: "Something", steps })).id;
-    return ok(await admin.post("/users", { email: "member@example.com", display_name: "Mel" }));
-  });
-  page = site.page;
+const site = await openSite(async (admin) => {
+  const steps = [{ step_key: "a", title: "Do it", completion_mode: "attestation" }];
+  run = ok(await admin.post("/runs", { goal: "Something", steps })).id;
+  return ok(await admin.post("/users", { email: "member@example.com", display_name: "Mel" }));
 });
-afterAll(() => site?.close());
+const { page } = site;
+afterAll(site.close);
 
 /** What a member sees of what is for admins: words, never an error. */
 const PAGES: [path: string, says: RegExp][] = [

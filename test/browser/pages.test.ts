@@ -1,21 +1,17 @@
 /** @needs chromium */
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { checkPage, openSite, type Site } from "../support/browser.ts";
-import { type Api, agentToken, api } from "../support/http.ts";
+import { checkPage, openSite } from "../support/browser.ts";
+import { agentToken, api } from "../support/http.ts";
 import { ok } from "../support/tenancy.ts";
 
-let site: Site;
-let admin: Api;
+const site = await openSite();
+const { page, admin } = site;
 let agent: string;
 let event: string;
 let channel: string;
 
-beforeAll(async () => {
-  site = await openSite();
-  ({ admin } = site);
-  await furnish();
-});
-afterAll(() => site?.close());
+beforeAll(furnish);
+afterAll(site.close);
 
 /** Names come as people and programs write them. */
 const LONG = `watcher-of-${"invoices-and-orders-".repeat(7)}`;
@@ -73,7 +69,7 @@ async function aDeadLetter(agent_id: string): Promise<void> {
       specversion: "1.0",
       id: "3",
       source: "urn:shop",
-      type: "com.die.now",
+      type: `com.die.${LONG.slice(0, 90)}`,
       data: {},
     }),
   );
@@ -105,7 +101,6 @@ const PAGES: [name: string, path: () => string][] = [
 ];
 
 test.each(PAGES)("%s can be read by all: light and dark, wide and narrow", async (name, path) => {
-  const { page } = site;
   await site.go(path());
   await page.locator(".page h1").waitFor();
   await page.locator(".skeleton").first().waitFor({ state: "detached" });

@@ -1,20 +1,11 @@
 /** @needs chromium */
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import type { Page } from "playwright-core";
-import { openSite, type Site } from "../support/browser.ts";
-import type { Api } from "../support/http.ts";
+import { afterAll, describe, expect, test } from "@jest/globals";
+import { openSite } from "../support/browser.ts";
 import { ok } from "../support/tenancy.ts";
 
-let site: Site;
-let page: Page;
-let admin: Api;
-let agent: Api;
-
-beforeAll(async () => {
-  site = await openSite();
-  ({ page, admin, agent } = site);
-});
-afterAll(() => site?.close());
+const site = await openSite();
+const { page, admin, agent } = site;
+afterAll(site.close);
 
 async function remember(title: string, more: object = {}): Promise<string> {
   const memory = { title, content: title, type: "semantic", scope: "institutional", ...more };
@@ -143,7 +134,7 @@ describe("by keyboard alone", () => {
     }
     await page.keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "detached" });
-    expect(await focused()).toContain("New channel");
+    expect(String(await focused()).trim()).toBe("New channel");
   });
 
   test("the first Tab leads past the navigation, and a choice is made with arrows", async () => {

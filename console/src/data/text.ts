@@ -10,3 +10,12 @@ function parts(text: string, by: string): string[] {
     .map((part) => part.trim())
     .filter(Boolean);
 }
+
+/** What keeps a text from being JSON; nothing for an empty one. */
+export function mistakeInJson(text: string): string | undefined {
+  try {
+    if (text.trim()) JSON.parse(text);
+  } catch (error) {
+    return `Not JSON: ${(error as Error).message}`;
+  }
+}

@@ -1,5 +1,5 @@
 import type { LucideIcon } from "lucide-react";
-import type { ButtonHTMLAttributes, ReactNode } from "react";
+import type { ButtonHTMLAttributes, MouseEvent, ReactNode } from "react";
 import { Link } from "react-router";
 
 interface Look {
@@ -12,7 +12,7 @@ interface Look {
 
 type ButtonProps = Look & ButtonHTMLAttributes<HTMLButtonElement> & { busy?: boolean };
 
-/** While busy it keeps its width and cannot be pressed again. */
+/** While busy it keeps its width and the focus, and pressing it does nothing. */
 export function Button({
   kind = "plain",
   small,
@@ -20,7 +20,7 @@ export function Button({
   busy,
   children,
   className = "",
-  disabled,
+  onClick,
   ...rest
 }: ButtonProps) {
   return (
@@ -28,8 +28,9 @@ export function Button({
       type="button"
       {...rest}
       className={`${classOf(kind, small)} ${className}`}
-      disabled={disabled || busy}
+      aria-disabled={busy || undefined}
       aria-busy={busy || undefined}
+      onClick={busy ? ignore : onClick}
     >
       <Inside icon={icon} small={small}>
         {children}
@@ -38,6 +39,9 @@ export function Button({
     </button>
   );
 }
+
+/** A form is not sent again, either. */
+const ignore = (event: MouseEvent) => event.preventDefault();
 
 /** A link that looks like a button: it goes somewhere. */
 export function ButtonLink({ to, kind = "plain", small, icon, children }: Look & { to: string }) {

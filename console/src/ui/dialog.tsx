@@ -1,5 +1,5 @@
 import { X } from "lucide-react";
-import { type FormEvent, type ReactNode, useEffect, useId, useRef } from "react";
+import { type FormEvent, type ReactNode, useId, useLayoutEffect, useRef } from "react";
 import type { Task } from "../data/use-task.ts";
 import { Button, IconButton } from "./button.tsx";
 import { Failure } from "./failure.tsx";
@@ -20,7 +20,8 @@ const FIRST = ".dialog-body :is(input, select, textarea, button), .dialog-foot b
 export function Dialog({ title, onClose, children, footer, wide }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   const heading = useId();
-  useEffect(() => {
+  // Closed while it still stands in the page: only then does the browser give the focus back.
+  useLayoutEffect(() => {
     const dialog = element.current;
     dialog?.showModal();
     // The browser would take the button that closes it.

@@ -1,4 +1,5 @@
 import {
+  type ComponentProps,
   type InputHTMLAttributes,
   type ReactNode,
   type SelectHTMLAttributes,
@@ -83,6 +84,11 @@ export function TextArea({
       )}
     </Field>
   );
+}
+
+/** Several lines that a program reads: of one width, and not to be spelled. */
+export function CodeArea(props: ComponentProps<typeof TextArea>) {
+  return <TextArea {...props} className="code" spellCheck={false} />;
 }
 
 export interface Option {

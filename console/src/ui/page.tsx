@@ -77,9 +77,9 @@ export function Facts({ children }: { children: ReactNode }) {
   return <dl className="facts">{children}</dl>;
 }
 
-export function Fact({ name, children }: { name: string; children: ReactNode }) {
+export function Fact({ name, children, wide }: { name: string; children: ReactNode; wide?: boolean }) {
   return (
-    <div>
+    <div className={wide ? "wide" : undefined}>
       <dt>{name}</dt>
       <dd>{children}</dd>
     </div>

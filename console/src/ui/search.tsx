@@ -19,29 +19,52 @@ export function useAddress(): [URLSearchParams, (changes: Record<string, string 
   return [search, change];
 }
 
-/** A search whose words stand in the address (`?q=`), so that it can be linked and gone back to. */
-export function SearchLine({ label, placeholder }: { label: string; placeholder: string }) {
+/** What the list at hand is searched for (`?q=`), and what is typed on the way there. */
+function useQuery() {
   const [search, change] = useAddress();
   const q = search.get("q") ?? "";
   const [text, setText] = useState(q);
   useEffect(() => setText(q), [q]);
+  return { q, text, setText, ask: (words: string) => change({ q: words.trim() }) };
+}
+
+interface BoxProps {
+  label: string;
+  placeholder: string;
+  className: string;
+  iconSize: number;
+  text: string;
+  onChange(text: string): void;
+}
+
+function Box({ label, placeholder, className, iconSize, text, onChange }: BoxProps) {
+  return (
+    <>
+      <Search aria-hidden size={iconSize} className="search-icon" />
+      <input
+        className={className}
+        type="search"
+        aria-label={label}
+        placeholder={placeholder}
+        value={text}
+        onChange={(event) => onChange(event.target.value)}
+      />
+    </>
+  );
+}
+
+/** A search whose words stand in the address (`?q=`), so that it can be linked and gone back to. */
+export function SearchLine({ label, placeholder }: { label: string; placeholder: string }) {
+  const { q, text, setText, ask } = useQuery();
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    change({ q: text.trim() });
+    ask(text);
   };
   return (
     <search>
       <form onSubmit={submit} className="search-line">
-        <Search aria-hidden size={18} className="search-icon" />
-        <input
-          className="search-input"
-          type="search"
-          aria-label={label}
-          placeholder={placeholder}
-          value={text}
-          onChange={(event) => setText(event.target.value)}
-        />
-        {q && <IconButton icon={X} label="Clear the search" onClick={() => change({ q: null })} />}
+        <Box {...{ label, placeholder, text }} className="search-input" iconSize={18} onChange={setText} />
+        {q && <IconButton icon={X} label="Clear the search" onClick={() => ask("")} />}
         <Button type="submit" small kind="primary">
           Search
         </Button>
@@ -55,27 +78,16 @@ const PAUSE_MS = 250;
 
 /** Narrows a list as one types; what is typed stands in the address (`?q=`). */
 export function ListSearch({ label }: { label: string }) {
-  const [search, change] = useAddress();
-  const q = search.get("q") ?? "";
-  const [text, setText] = useState(q);
-  useEffect(() => setText(q), [q]);
+  const { q, text, setText, ask } = useQuery();
   // biome-ignore lint/correctness/useExhaustiveDependencies: what is typed is what it waits for
   useEffect(() => {
     if (text.trim() === q) return;
-    const timer = setTimeout(() => change({ q: text.trim() }), PAUSE_MS);
+    const timer = setTimeout(() => ask(text), PAUSE_MS);
     return () => clearTimeout(timer);
   }, [text]);
   return (
     <search className="list-search">
-      <Search aria-hidden size={15} className="search-icon" />
-      <input
-        type="search"
-        className="input"
-        aria-label={label}
-        placeholder={label}
-        value={text}
-        onChange={(event) => setText(event.target.value)}
-      />
+      <Box {...{ label, text }} placeholder={label} className="input" iconSize={15} onChange={setText} />
     </search>
   );
 }

@@ -60,7 +60,7 @@ export function Connect() {
                 hint="The device shows it, or you were given it with the agent."
               />
               {unknown && (
-                <p className="note warn" role="alert">
+                <p className="notice warn" role="alert">
                   No open request has this code. It is good for 10 minutes; ask for a new one.
                 </p>
               )}

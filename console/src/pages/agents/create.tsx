@@ -1,19 +1,12 @@
 import { useState } from "react";
-import type { AgentsCreateParams, AgentsCreateResult, KeysCreateResult } from "../../../../client/index.ts";
+import type { Agent, AgentsCreateResult, KeysCreateResult } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { useTask } from "../../data/use-task.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog, FormDialog } from "../../ui/dialog.tsx";
-import { CheckField, SelectField, TextArea, TextField } from "../../ui/field.tsx";
+import { CheckField, TextArea, TextField } from "../../ui/field.tsx";
 import { Secret } from "../../ui/text.tsx";
-
-type Mode = AgentsCreateParams["delivery_mode"];
-
-export const MODES: { value: Mode; label: string }[] = [
-  { value: "poll", label: "Poll: it asks for its events" },
-  { value: "sse", label: "SSE: it holds a stream open" },
-  { value: "push", label: "Push: events are posted to its endpoint" },
-];
+import { ModeField } from "./mode.tsx";
 
 /** The scopes of a first key: all an agent usually needs. */
 const USUAL: KeysCreateResult["scopes"] = [
@@ -28,7 +21,7 @@ const USUAL: KeysCreateResult["scopes"] = [
 /** Makes an agent and, if wanted, its first key, which is shown once. */
 export function CreateAgent({ onClose, onCreated }: { onClose(): void; onCreated(id: string): void }) {
   const [name, setName] = useState("");
-  const [mode, setMode] = useState<Mode>("poll");
+  const [mode, setMode] = useState<Agent["delivery_mode"]>("poll");
   const [endpoint, setEndpoint] = useState("");
   const [description, setDescription] = useState("");
   const [wantsKey, setWantsKey] = useState(true);
@@ -51,12 +44,7 @@ export function CreateAgent({ onClose, onCreated }: { onClose(): void; onCreated
     <FormDialog title="New agent" submit="Make agent" onClose={onClose} task={create}>
       <TextField label="Name" required autoFocus value={name} onChange={setName} placeholder="billing-bot" />
       <TextArea label="Description" rows={2} value={description} onChange={setDescription} />
-      <SelectField
-        label="How it receives events"
-        options={MODES}
-        value={mode}
-        onChange={(value) => setMode(value as Mode)}
-      />
+      <ModeField value={mode} onChange={setMode} />
       {mode === "push" && (
         <TextField
           label="Endpoint"
@@ -98,7 +86,7 @@ function Secrets({
       }
     >
       <div className="stack">
-        <p className="note warn">These are shown only now. Keep them in your secret store.</p>
+        <p className="notice warn">These are shown only now. Keep them in your secret store.</p>
         {apiKey && (
           <Secret label="API key" value={apiKey} note="The agent exchanges it for an access token." />
         )}

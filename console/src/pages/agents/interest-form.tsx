@@ -8,7 +8,7 @@ import { useTask } from "../../data/use-task.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { FormDialog } from "../../ui/dialog.tsx";
-import { SelectField, TextArea, TextField } from "../../ui/field.tsx";
+import { CodeArea, SelectField, TextField } from "../../ui/field.tsx";
 import { Time } from "../../ui/text.tsx";
 import { toast } from "../../ui/toast.tsx";
 
@@ -76,11 +76,9 @@ export function InterestForm({ agent, interest, onClose, onSaved }: Props) {
         onChange={change(setType)}
         hint="A glob: * is any run of characters, ? one."
       />
-      <TextArea
+      <CodeArea
         label="Filter (CEL)"
         rows={2}
-        spellCheck={false}
-        className="code"
         placeholder='data.total > 100 && event.subject.startsWith("acme/")'
         value={filter}
         onChange={change(setFilter)}

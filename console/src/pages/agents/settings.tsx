@@ -8,12 +8,12 @@ import { useSession } from "../../shell/session.tsx";
 import { Button } from "../../ui/button.tsx";
 import { type Choice, Combo } from "../../ui/combo.tsx";
 import { confirm } from "../../ui/confirm.tsx";
-import { SelectField, TextArea, TextField } from "../../ui/field.tsx";
+import { TextArea, TextField } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
 import { Card, Fact, Facts } from "../../ui/page.tsx";
 import { Id, Secret, Time } from "../../ui/text.tsx";
 import { toast } from "../../ui/toast.tsx";
-import { MODES } from "./create.tsx";
+import { ModeField } from "./mode.tsx";
 
 const orNull = (text: string) => (text === "" ? null : Number(text));
 
@@ -66,12 +66,7 @@ function Delivery({ agent, onSaved }: Props) {
       <Form task={save} submit="Save">
         <div className="grid-2">
           <TextField label="Name" required value={name} onChange={setName} />
-          <SelectField
-            label="How it receives events"
-            options={MODES}
-            value={mode}
-            onChange={(value) => setMode(value as Agent["delivery_mode"])}
-          />
+          <ModeField value={mode} onChange={setMode} />
         </div>
         <TextArea label="Description" rows={2} value={description} onChange={setDescription} />
         {(mode === "push" || endpoint) && (
@@ -88,30 +83,37 @@ function Delivery({ agent, onSaved }: Props) {
           />
         )}
         <div className="grid-2">
-          <TextField
+          <OwnNumber
             label="Lease in seconds"
-            type="number"
-            min={1}
             max={43_200}
             value={timeout}
             onChange={setLease}
-            placeholder="the installation's default"
             hint="How long it has to acknowledge a delivery."
           />
-          <TextField
+          <OwnNumber
             label="Hand-outs at most"
-            type="number"
-            min={1}
             max={100}
             value={budget}
             onChange={setBudget}
-            placeholder="the installation's default"
             hint="Then the delivery becomes a dead letter."
           />
         </div>
       </Form>
     </Card>
   );
+}
+
+interface OwnNumberProps {
+  label: string;
+  max: number;
+  value: string;
+  onChange(value: string): void;
+  hint: string;
+}
+
+/** A number from 1 that an agent may have of its own. */
+function OwnNumber(props: OwnNumberProps) {
+  return <TextField {...props} type="number" min={1} placeholder="the installation's default" />;
 }
 
 /** Who reads its memories with it, and who approves its devices. */

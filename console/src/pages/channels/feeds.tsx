@@ -7,7 +7,7 @@ import { useTask } from "../../data/use-task.ts";
 import { Button, IconButton } from "../../ui/button.tsx";
 import { confirm } from "../../ui/confirm.tsx";
 import { FormDialog } from "../../ui/dialog.tsx";
-import { TextArea, TextField } from "../../ui/field.tsx";
+import { CodeArea, TextField } from "../../ui/field.tsx";
 import { Card, Empty } from "../../ui/page.tsx";
 import { List } from "../../ui/table.tsx";
 
@@ -71,16 +71,7 @@ export function Feeds({ channel_id }: { channel_id: string }) {
           </Empty>
         }
       />
-      {adding && (
-        <AddFeed
-          channel_id={channel_id}
-          onClose={() => setAdding(false)}
-          onAdded={async () => {
-            setAdding(false);
-            await list.reload();
-          }}
-        />
-      )}
+      {adding && <AddFeed channel_id={channel_id} onClose={() => setAdding(false)} onAdded={list.reload} />}
     </Card>
   );
 }
@@ -99,6 +90,7 @@ function AddFeed({
   const add = useTask(
     async () => {
       await api.channels.createFeed({ channel_id, event_type_glob: type, filter_expression: filter || null });
+      onClose();
       await onAdded();
     },
     { quiet: true },
@@ -115,11 +107,9 @@ function AddFeed({
         onChange={setType}
         hint="A glob: * is any run of characters."
       />
-      <TextArea
+      <CodeArea
         label="Filter (CEL)"
         rows={2}
-        className="code"
-        spellCheck={false}
         value={filter}
         onChange={setFilter}
         hint="Empty takes every event of the type."

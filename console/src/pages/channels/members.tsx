@@ -71,16 +71,7 @@ export function Members({ channel_id }: { channel_id: string }) {
           </Empty>
         }
       />
-      {adding && (
-        <AddMember
-          channel_id={channel_id}
-          onClose={() => setAdding(false)}
-          onAdded={async () => {
-            setAdding(false);
-            await list.reload();
-          }}
-        />
-      )}
+      {adding && <AddMember channel_id={channel_id} onClose={() => setAdding(false)} onAdded={list.reload} />}
     </Card>
   );
 }
@@ -96,6 +87,7 @@ function AddMember({ channel_id, onClose, onAdded }: AddProps) {
   const add = useTask(
     async () => {
       if (agent) await api.channels.addMember({ channel_id, agent_id: agent.id });
+      onClose();
       await onAdded();
     },
     { quiet: true },

@@ -83,7 +83,7 @@ export function DeadLetters() {
                   checked={selected.has(letter.id)}
                   onChange={() => toggle(letter.id)}
                 />
-                <button type="button" className="link truncate" onClick={() => set("letter", letter.id)}>
+                <button type="button" className="link break" onClick={() => set("letter", letter.id)}>
                   {typeOf(letter)}
                 </button>
               </span>

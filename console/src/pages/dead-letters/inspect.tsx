@@ -50,7 +50,7 @@ export function Inspect({ letter, agent, onClose, onReplay, onDone }: Props) {
       }
     >
       <div className="stack">
-        <p className="note warn">{letter.dlq_reason}</p>
+        <p className="notice warn">{letter.dlq_reason}</p>
         <Facts>
           <Fact name="For">
             {letter.agent_id ? (

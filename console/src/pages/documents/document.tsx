@@ -15,7 +15,6 @@ import { Load } from "../../ui/table.tsx";
 import { Id, Time } from "../../ui/text.tsx";
 import { toast } from "../../ui/toast.tsx";
 import { DocumentStatus, isUnderway, kindInWords } from "./words.tsx";
-import "../../styles/search.css";
 import "./documents.css";
 
 /** One document: how far it is, and the chunks it was cut into. */

@@ -64,7 +64,7 @@ function Story({ event }: { event: EventsGetResult }) {
           <Fact name="Published by">
             <Publisher id={event.publisher_id} />
           </Fact>
-          <Fact name="Deliveries">
+          <Fact name="Deliveries" wide>
             {number(deliveries.acknowledged)} acknowledged, {number(deliveries.pending)} pending,{" "}
             {number(deliveries.dlq)} dead
           </Fact>

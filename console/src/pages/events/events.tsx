@@ -66,7 +66,7 @@ export function Events() {
           {
             name: "Type",
             cell: (event) => (
-              <Link to={`/events/${event.event_id}`} className="truncate">
+              <Link to={`/events/${event.event_id}`} className="break">
                 {event.payload.type}
               </Link>
             ),
@@ -74,7 +74,7 @@ export function Events() {
           {
             name: "Subject",
             wideOnly: true,
-            cell: (event) => <span className="muted">{event.payload.subject ?? "—"}</span>,
+            cell: (event) => <span className="muted break">{event.payload.subject ?? "—"}</span>,
           },
           {
             name: "Source",

@@ -1,8 +1,9 @@
 import { useState } from "react";
 import { api } from "../../data/api.ts";
+import { mistakeInJson } from "../../data/text.ts";
 import { useTask } from "../../data/use-task.ts";
 import { FormDialog } from "../../ui/dialog.tsx";
-import { TextArea, TextField } from "../../ui/field.tsx";
+import { CodeArea, TextField } from "../../ui/field.tsx";
 
 /** Publishes an event by hand, to try what it does. */
 export function Publish({
@@ -16,7 +17,7 @@ export function Publish({
   const [source, setSource] = useState(`${location.origin}/console`);
   const [subject, setSubject] = useState("");
   const [data, setData] = useState('{\n  "total": 42\n}');
-  const problem = problemOf(data);
+  const problem = mistakeInJson(data);
   const publish = useTask(
     async () => {
       const event = {
@@ -50,24 +51,7 @@ export function Publish({
       />
       <TextField label="Source" required value={source} onChange={setSource} />
       <TextField label="Subject" value={subject} onChange={setSubject} placeholder="acme/shop#12" />
-      <TextArea
-        label="Data (JSON)"
-        className="code"
-        rows={7}
-        spellCheck={false}
-        value={data}
-        onChange={setData}
-        error={problem}
-      />
+      <CodeArea label="Data (JSON)" rows={7} value={data} onChange={setData} error={problem} />
     </FormDialog>
   );
-}
-
-function problemOf(text: string): string | undefined {
-  try {
-    if (text.trim()) JSON.parse(text);
-    return undefined;
-  } catch (error) {
-    return `Not JSON: ${(error as Error).message}`;
-  }
 }

@@ -34,7 +34,7 @@ function Registered() {
       name: "Connector",
       cell: (connector) => (
         <div className="connector-name">
-          <button type="button" className="link-plain" onClick={() => setOpen(connector)}>
+          <button type="button" className="link" onClick={() => setOpen(connector)}>
             {connector.name}
           </button>
           <code className="muted small truncate">

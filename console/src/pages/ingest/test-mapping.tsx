@@ -2,8 +2,9 @@ import { CircleAlert } from "lucide-react";
 import { useState } from "react";
 import type { IngestTestWebhookResult, Webhook } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
+import { mistakeInJson } from "../../data/text.ts";
 import { useTask } from "../../data/use-task.ts";
-import { TextArea } from "../../ui/field.tsx";
+import { CodeArea } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
 import { Card } from "../../ui/page.tsx";
 import { Json } from "../../ui/text.tsx";
@@ -20,7 +21,7 @@ export function TestMapping({ webhook }: { webhook: Webhook }) {
   const [payload, setPayload] = useState(PAYLOAD);
   const [headers, setHeaders] = useState(HEADERS);
   const [result, setResult] = useState<IngestTestWebhookResult>();
-  const wrong = mistakeIn(payload);
+  const wrong = mistakeInJson(payload);
   const test = useTask(
     async () => {
       setResult(
@@ -41,24 +42,8 @@ export function TestMapping({ webhook }: { webhook: Webhook }) {
         note="Nothing is published."
         disabled={wrong !== undefined}
       >
-        <TextArea
-          label="Payload"
-          className="mono"
-          rows={9}
-          spellCheck={false}
-          value={payload}
-          onChange={setPayload}
-          error={wrong}
-        />
-        <TextArea
-          label="Headers"
-          className="mono"
-          rows={2}
-          spellCheck={false}
-          value={headers}
-          onChange={setHeaders}
-          hint="One a line."
-        />
+        <CodeArea label="Payload" required rows={9} value={payload} onChange={setPayload} error={wrong} />
+        <CodeArea label="Headers" rows={2} value={headers} onChange={setHeaders} hint="One a line." />
       </Form>
       <div role="status" className="test-result">
         {result?.error && (
@@ -70,14 +55,6 @@ export function TestMapping({ webhook }: { webhook: Webhook }) {
       </div>
     </Card>
   );
-}
-
-function mistakeIn(text: string): string | undefined {
-  try {
-    JSON.parse(text);
-  } catch (error) {
-    return `No JSON: ${(error as Error).message}`;
-  }
 }
 
 function headersOf(text: string): Record<string, string> {

@@ -36,7 +36,7 @@ export function WebhookPage() {
           <div className="stack">
             <Card>
               <Facts>
-                <Fact name="Address">
+                <Fact name="Address" wide>
                   <span className="row nowrap">
                     <code className="truncate">{data.url}</code>
                     <Copy text={data.url} label="Copy the address" />

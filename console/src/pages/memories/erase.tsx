@@ -9,7 +9,7 @@ import { useSession } from "../../shell/session.tsx";
 import { Button } from "../../ui/button.tsx";
 import { type Choice, Combo } from "../../ui/combo.tsx";
 import { FormDialog } from "../../ui/dialog.tsx";
-import { Segments, TextArea, TextField } from "../../ui/field.tsx";
+import { CodeArea, Segments, TextField } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
 import { Card, Page } from "../../ui/page.tsx";
 import { toast } from "../../ui/toast.tsx";
@@ -156,9 +156,8 @@ function What({ onChange, onPlanned }: WhatProps) {
         />
       )}
       {by === "ids" && (
-        <TextArea
+        <CodeArea
           label="Ids of memories"
-          className="mono"
           value={ids}
           onChange={change(setIds)}
           hint="One a line, at most 1,000."
@@ -197,8 +196,8 @@ function Confirm({ planned, count, onClose, onDone }: ConfirmProps) {
       onClose={onClose}
     >
       <p className="muted">
-        They go at once, with their relationships, citations and everything derived from them. They cannot be
-        restored, by nobody. You get a signed receipt.
+        They go at once, with their relationships, citations and everything derived from them. Nobody can
+        restore them. You get a signed receipt.
       </p>
       <TextField label={`Type “${WORD}” to go on`} value={word} onChange={setWord} />
     </FormDialog>

@@ -109,9 +109,11 @@ function Explained({ answer, plan, expect, onExpect }: ExplainedProps) {
       <Card title="How it was found">
         <Funnel plan={plan} />
       </Card>
-      <Card title="What made up the scores">
-        <Scores plan={plan} titles={titles} />
-      </Card>
+      {plan.results.length > 0 && (
+        <Card title="What made up the scores">
+          <Scores plan={plan} titles={titles} />
+        </Card>
+      )}
       <Card title="Why is one missing?">
         <Missing plan={plan} expect={expect} onExpect={onExpect} />
       </Card>

@@ -82,7 +82,12 @@ const AGES: Record<string, string> = {
 function Ages({ counts: { decay_distribution } }: { counts: MemoryHealth }) {
   const rows = Object.entries(decay_distribution);
   const total = rows.reduce((sum, [, count]) => sum + count, 0);
-  if (total === 0) return <p className="muted">There is no memory in force that you may read.</p>;
+  if (total === 0)
+    return (
+      <p className="muted">
+        There is no memory in force that you may read. <Link to="/memories">Remember something</Link> first.
+      </p>
+    );
   return (
     <dl className="ages" aria-label={plural(total, "memory in force", "memories in force")}>
       {rows.map(([bucket, count]) => (

@@ -119,7 +119,7 @@ function Walk({
             </>
           }
         >
-          <p className="walk-text">{memory.content}</p>
+          <p className="as-written">{memory.content}</p>
           <p className="row muted small">
             <ScopeBadge scope={memory.scope} /> {memory.type}
           </p>

@@ -12,7 +12,6 @@ import { Id, Json, Time } from "../../ui/text.tsx";
 import { Actions } from "./memory-actions.tsx";
 import { MemoryGraph } from "./memory-graph.tsx";
 import { percent, ScopeBadge, StatusBadge, Tags } from "./words.tsx";
-import "../../styles/search.css";
 import "./memories.css";
 
 const ABOVE = [{ to: "/memories", label: "Memories" }];

@@ -123,7 +123,7 @@ function Side({ memory, stays, chosen, choose }: SideProps) {
         <h2>
           <Link to={`/memories/${memory.id}`}>{memory.title}</Link>
         </h2>
-        <p className="walk-text">{memory.content}</p>
+        <p className="as-written">{memory.content}</p>
         <div className="result-facts">
           {stays && <Badge tone="good">stays</Badge>}
           <ScopeBadge scope={memory.scope} />

@@ -10,7 +10,6 @@ import { Empty, Page } from "../../ui/page.tsx";
 import { type Column, List } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";
 import { percent } from "./words.tsx";
-import "../../styles/search.css";
 import "./memories.css";
 
 type Row = MergeProposal & { a: Memory | null; b: Memory | null };

@@ -17,7 +17,6 @@ import { ScopeBadge, Tags } from "../memories/words.tsx";
 import { More } from "./output-actions.tsx";
 import { SaveDialog } from "./save.tsx";
 import { Versions } from "./versions.tsx";
-import "../../styles/search.css";
 import "./outputs.css";
 
 /** Beyond it a browser takes seconds to draw the text. */

@@ -57,7 +57,7 @@ function CloseDialog({
     <FormDialog title="Close the run?" submit="Close the run" onClose={onClose} task={close}>
       <p className="muted">
         Nothing can be done in a closed run, and it cannot be opened again.
-        {open > 0 && ` ${open} of its ${run.steps.length} steps are not done.`}
+        {open > 0 && ` Steps not done: ${open} of ${run.steps.length}.`}
       </p>
       <SelectField
         label="Outcome"

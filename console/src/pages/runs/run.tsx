@@ -16,7 +16,6 @@ import { CloseRun } from "./close.tsx";
 import { History, Retrospective, StatusDocument } from "./records.tsx";
 import { StepPanel } from "./step-panel.tsx";
 import { RunStatus, Steps } from "./words.tsx";
-import "../../styles/search.css";
 import "./runs.css";
 
 /** One run: where it stands, what can be done next, and what was done. */

@@ -106,7 +106,7 @@ function Attempts({ step }: { step: Step }) {
               )}
               {attempt.inbound_handoff_id && ", from a hand-off"}
             </span>
-            {attempt.notes && <p className="walk-text">{attempt.notes}</p>}
+            {attempt.notes && <p className="as-written">{attempt.notes}</p>}
           </li>
         ))}
       </ul>

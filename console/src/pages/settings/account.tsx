@@ -15,6 +15,7 @@ export function Account() {
       <Card>
         <Facts>
           <Fact name="Name">{user.display_name}</Fact>
+          <Fact name="E-mail">{user.email}</Fact>
           <Fact name="Role">{user.role}</Fact>
           <Fact name="Organisation">{tenant.name}</Fact>
           <Fact name="Id">

@@ -72,7 +72,7 @@ export function Audit() {
 
 function EntryButton({ entry, open }: { entry: AuditEntry; open(entry: AuditEntry): void }) {
   return (
-    <button type="button" className="link-plain" onClick={() => open(entry)}>
+    <button type="button" className="link" onClick={() => open(entry)}>
       <code>{entry.action}</code>
     </button>
   );

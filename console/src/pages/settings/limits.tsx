@@ -34,11 +34,13 @@ export function Limits() {
             </Facts>
           </Card>
           <Card title="Delivery">
-            <Facts>
-              <Fact name="Lease of a delivery">{duration(rules.delivery.visibility_timeout_seconds)}</Fact>
-              <Fact name="Hand-outs at most">{rules.delivery.retry_budget}</Fact>
-            </Facts>
-            <p className="field-hint">An agent can have its own, under its settings.</p>
+            <div className="stack tight">
+              <Facts>
+                <Fact name="Lease of a delivery">{duration(rules.delivery.visibility_timeout_seconds)}</Fact>
+                <Fact name="Hand-outs at most">{rules.delivery.retry_budget}</Fact>
+              </Facts>
+              <p className="field-hint">An agent can have its own, under its settings.</p>
+            </div>
           </Card>
           <Card title="How long things are kept">
             <Kept rules={rules} />

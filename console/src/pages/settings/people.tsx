@@ -18,7 +18,7 @@ import { Secret, Time } from "../../ui/text.tsx";
 import { toast } from "../../ui/toast.tsx";
 
 const ROLES = [
-  { value: "member", label: "Member: everything but what admins do" },
+  { value: "member", label: "Member: all but what admins do" },
   { value: "admin", label: "Admin: agents, keys, people, and what only people may decide" },
 ];
 

@@ -87,7 +87,7 @@ function Author({ start, fixedSlug }: { start: Draft; fixedSlug?: boolean }) {
       others={<Button onClick={() => navigate(-1)}>Cancel</Button>}
     >
       <Card>
-        <div className="template-head">
+        <div className="grid-2">
           <TextField
             label="Name"
             value={draft.name}

@@ -1,0 +1,22 @@
+import type { Agent } from "../../../../client/index.ts";
+import { SelectField } from "../../ui/field.tsx";
+
+type Mode = Agent["delivery_mode"];
+
+const MODES: { value: Mode; label: string }[] = [
+  { value: "poll", label: "Poll: it asks for its events" },
+  { value: "sse", label: "SSE: it holds a stream open" },
+  { value: "push", label: "Push: events are posted to its endpoint" },
+];
+
+/** How events reach an agent. */
+export function ModeField({ value, onChange }: { value: Mode; onChange(mode: Mode): void }) {
+  return (
+    <SelectField
+      label="How it receives events"
+      options={MODES}
+      value={value}
+      onChange={(chosen) => onChange(chosen as Mode)}
+    />
+  );
+}

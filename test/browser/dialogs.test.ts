@@ -1,0 +1,67 @@
+/** @needs chromium */
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { checkPage, openSite } from "../support/browser.ts";
+import { ok } from "../support/tenancy.ts";
+
+const site = await openSite();
+const { page, admin } = site;
+const ids: Record<string, string> = {};
+
+beforeAll(furnish);
+afterAll(site.close);
+
+/** One of each that has dialogs on its page. */
+async function furnish(): Promise<void> {
+  ids.agent = ok(await admin.post("/agents", { name: "billing-bot", delivery_mode: "poll" })).id;
+  ids.channel = ok(await admin.post("/channels", { name: "deployments" })).id;
+  const memory = { title: "ACME's terms", content: "30 days", type: "semantic", scope: "institutional" };
+  ids.memory = ok(await admin.post("/memories", memory)).id;
+  const steps = [{ step_key: "dig", title: "Dig", completion_mode: "attestation" }];
+  ids.run = ok(await admin.post("/runs", { goal: "A hole", steps })).id;
+  ids.output = ok(await admin.post("/outputs", { body: "# Notes\n", scope: "institutional" })).id;
+  ok(await admin.post("/projects", { key: "apollo" }));
+}
+
+const DIALOGS: [name: string, path: () => string, button: string][] = [
+  ["key-new", () => `/agents/${ids.agent}?tab=keys`, "New key"],
+  ["interest-new", () => `/agents/${ids.agent}`, "Add interest"],
+  ["device-connect", () => `/agents/${ids.agent}?tab=devices`, "Connect a device"],
+  ["agent-deactivate", () => `/agents/${ids.agent}`, "Deactivate"],
+  ["channel-new", () => "/channels", "New channel"],
+  ["channel-edit", () => `/channels/${ids.channel}`, "Edit"],
+  ["feed-new", () => `/channels/${ids.channel}`, "Add feed"],
+  ["member-new", () => `/channels/${ids.channel}`, "Add member"],
+  ["webhook-new", () => "/ingest", "Add a webhook"],
+  ["connector-new", () => "/ingest?tab=connectors", "Add a connector"],
+  ["remember", () => "/memories", "Remember"],
+  ["memory-edit", () => `/memories/${ids.memory}`, "Edit"],
+  ["run-begin", () => "/runs", "Begin a run"],
+  ["step-assign", () => `/runs/${ids.run}`, "Assign"],
+  ["step-skip", () => `/runs/${ids.run}`, "Skip"],
+  ["step-complete", () => `/runs/${ids.run}`, "Complete"],
+  ["run-close", () => `/runs/${ids.run}`, "Close the run"],
+  ["output-save", () => "/outputs", "Save an output"],
+  ["output-version", () => `/outputs/${ids.output}`, "New version"],
+  ["person-invite", () => "/settings", "Invite a person"],
+  ["team-new", () => "/settings?tab=teams", "Make a team"],
+  ["project-new", () => "/settings?tab=projects", "Make a project"],
+];
+
+test.each(DIALOGS)(
+  "%s can be read by all; Escape closes it and gives the focus back",
+  async (name, path, button) => {
+    await site.go(path());
+    const opener = page.getByRole("button", { name: button, exact: true }).first();
+    await opener.focus();
+    await page.keyboard.press("Enter");
+    await page.getByRole("dialog").waitFor();
+    expect(await checkPage(page, `dialog-${name}`)).toEqual([]);
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await opener.and(page.locator(":focus")).waitFor();
+  },
+);
+
+test("nothing was wrong in any dialog, and no other host was asked", () => {
+  expect(site.problems).toEqual([]);
+});
