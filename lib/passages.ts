@@ -46,8 +46,8 @@ function nextFirst(atoms: Atom[], first: number, last: number): number {
   return next;
 }
 
-/** Ends of paragraphs, lines and sentences. */
-const ENDS = /\n\n+|\n|[.!?…。！？]["'”’»)\]]?\s+/g;
+/** Ends of paragraphs, lines and sentences: no space has to follow the full stops of scripts that have none. */
+const ENDS = /\n\n+|\n|[.!?…؟۔।]["'”’»)\]]?\s+|[。！？]+["'”’»)\]」』）】]?\s*/g;
 
 function atomsOf(text: string): Atom[] {
   const atoms: Atom[] = [];

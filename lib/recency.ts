@@ -1,4 +1,6 @@
-const HALF_LIFE_MS = 30 * 86_400_000;
+import { DAY_MS } from "./time.ts";
+
+const HALF_LIFE_MS = 30 * DAY_MS;
 
 /** How much what is old still counts: 1 when new, half as much every 30 days. Times in milliseconds. */
 export function recentShare(at: number, now: number): number {

@@ -39,7 +39,8 @@ export interface SearchEntry {
   cites: number;
   /**
    * Entries of one thread, owner, scope and team are each other's context, in order of `created_at`, then `id`: the
-   * turns of a conversation, the chunks of a document. Source type and id, for one.
+   * turns of a conversation. Source type and id, for one. Null: it stands alone, as the chunks of a document do, which
+   * overlap.
    */
   thread: string | null;
   /** Labels such as `regions:emea`, for `where.audience`. */

@@ -1,8 +1,9 @@
 import type { ActionSchema } from "moleculer";
 import type { Call } from "../../lib/caller.ts";
-import type { SearchEntriesAnswer, SearchEntriesPage } from "../../lib/search-entry.ts";
+import type { SearchEntriesPage } from "../../lib/search-entry.ts";
 import { mayRead } from "../../lib/visibility.ts";
 import { ownerAccess } from "../../mixins/access.ts";
+import { changedAfter, entriesOf } from "../../mixins/search-feed.ts";
 import { idempotent } from "../runtime.ts";
 import type { ChunkDoc, DocumentDoc } from "./documents.model.ts";
 import { type EraseSubject, eraseSubject } from "./erase.ts";
@@ -10,8 +11,6 @@ import { isReadable, type Parts } from "./parts.ts";
 import { toEntry } from "./rows.ts";
 
 const SNIPPET = 300;
-/** So many chunks fit into one message between nodes, however long they are. */
-const MOST_ENTRIES = 200;
 
 /** What other domains ask of documents. */
 export function internalActions(parts: Parts): Record<string, ActionSchema> {
@@ -56,26 +55,10 @@ export function internalActions(parts: Parts): Record<string, ActionSchema> {
     }),
 
     /** For search to follow: chunks in order of their last change, of one tenant or of all. */
-    search_entries: idempotent<SearchEntriesPage>(async ({ params }): Promise<SearchEntriesAnswer> => {
-      const rows = await changedAfter(parts, params);
-      const last = rows.at(-1);
-      return {
-        entries: rows.map((chunk) => ({ ...toEntry(chunk), tenant_id: chunk.tenant_id })),
-        last: last ? { changed_at: last.changed_at.getTime(), id: last._id } : null,
-      };
-    }),
+    search_entries: idempotent<SearchEntriesPage>(async ({ params }) =>
+      entriesOf(await changedAfter(chunks, params), toEntry),
+    ),
   };
-}
-
-function changedAfter(
-  { chunks }: Parts,
-  { tenant_id, after, limit }: SearchEntriesPage,
-): Promise<ChunkDoc[]> {
-  const at = new Date(after?.changed_at ?? 0);
-  const later = [{ changed_at: { $gt: at } }, { changed_at: at, _id: { $gt: after?.id ?? "" } }];
-  const filter = { $or: later, ...(tenant_id !== undefined && { tenant_id }) };
-  const options = { sort: { changed_at: 1, _id: 1 }, limit: Math.min(limit, MOST_ENTRIES) } as const;
-  return chunks.system.find(filter, options).toArray() as Promise<ChunkDoc[]>;
 }
 
 function citation(doc: DocumentDoc, chunk: ChunkDoc) {

@@ -4,7 +4,7 @@ import type { SearchFind, SearchFound } from "../../lib/search-entry.ts";
 import { agentAccess } from "../../lib/visibility.ts";
 import type { HandoffDoc } from "./handoffs.model.ts";
 import { agentOf, type Parts } from "./parts.ts";
-import { standing, upToSize } from "./rows.ts";
+import { inOneMessage, standing } from "./rows.ts";
 
 export interface Hit {
   doc: HandoffDoc;
@@ -59,7 +59,7 @@ export async function list(
   ctx: Call<{ q?: string; limit?: number; offset?: number }>,
 ): Promise<HandoffDoc[]> {
   const { q = "", limit = 50, offset = 0 } = ctx.params;
-  if (!/\S/.test(q)) return upToSize(await latestOwn(parts, ctx, { limit, offset }));
+  if (!/\S/.test(q)) return inOneMessage(await latestOwn(parts, ctx, { limit, offset }));
   const [{ hits }, literal] = await Promise.all([
     findOwn(parts, ctx, { query: q, limit }),
     latestOwn(parts, ctx, { limit, bounds: { $and: [withText(q.trim())] } }),
@@ -67,7 +67,7 @@ export async function list(
   const found = new Map(
     [...literal, ...hits.map(({ doc }) => doc)].slice(0, limit).map((doc) => [doc._id, doc]),
   );
-  return upToSize([...found.values()].sort(bySaving));
+  return inOneMessage([...found.values()].sort(bySaving));
 }
 
 function withText(text: string) {

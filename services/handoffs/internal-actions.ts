@@ -2,16 +2,17 @@ import type { ActionSchema } from "moleculer";
 import type { BundleLeg, BundleLegAnswer } from "../../lib/bundle-leg.ts";
 import { sourceOf } from "../../lib/bundle-leg.ts";
 import { recentShare } from "../../lib/recency.ts";
-import type { SearchEntriesAnswer, SearchEntriesPage } from "../../lib/search-entry.ts";
+import type { SearchEntriesPage } from "../../lib/search-entry.ts";
+import { changedAfter, entriesOf } from "../../mixins/search-feed.ts";
 import type { EraseMemories } from "../memories/erase-rows.ts";
 import { idempotent } from "../runtime.ts";
 import { renderBrief } from "./brief.ts";
 import { findOwn, latestOwn } from "./find.ts";
 import type { HandoffDoc } from "./handoffs.model.ts";
 import type { Parts } from "./parts.ts";
-import { toEntry, upToSize } from "./rows.ts";
+import { inOneMessage, toEntry } from "./rows.ts";
 
-const MOST_ENTRIES = 200;
+const ERASED_AT_ONCE = 200;
 
 /** What other domains ask of handoffs. */
 export function internalActions(parts: Parts): Record<string, ActionSchema> {
@@ -49,7 +50,7 @@ export function internalActions(parts: Parts): Record<string, ActionSchema> {
       let count = 0;
       // Until none is left: one that was being saved meanwhile is met again.
       for (;;) {
-        const docs = await handoffs.find(tenant_id, filter, { limit: MOST_ENTRIES });
+        const docs = await handoffs.find(tenant_id, filter, { limit: ERASED_AT_ONCE });
         if (docs.length === 0) return { handoffs: count };
         for (const { _id, version, citations } of docs) {
           const left = citations.map((each) => (gone.has(each.memory_id) ? { ...each, title: "" } : each));
@@ -60,26 +61,10 @@ export function internalActions(parts: Parts): Record<string, ActionSchema> {
     }),
 
     /** For search to follow: handoffs in order of their last change, of one tenant or of all. */
-    search_entries: idempotent<SearchEntriesPage>(async ({ params }): Promise<SearchEntriesAnswer> => {
-      const docs = upToSize(await changedAfter(params));
-      const last = docs.at(-1);
-      return {
-        entries: docs.map((doc) => ({ ...toEntry(doc), tenant_id: doc.tenant_id })),
-        last: last ? { changed_at: last.changed_at.getTime(), id: last._id } : null,
-      };
-    }),
+    search_entries: idempotent<SearchEntriesPage>(async ({ params }) =>
+      entriesOf(inOneMessage(await changedAfter(handoffs, params)), toEntry),
+    ),
   };
-
-  function changedAfter({ tenant_id, after, limit }: SearchEntriesPage): Promise<HandoffDoc[]> {
-    const at = new Date(after?.changed_at ?? 0);
-    const later = [{ changed_at: { $gt: at } }, { _id: { $gt: after?.id ?? "" } }];
-    const filter = {
-      ...(after && { changed_at: { $gte: at }, $or: later }),
-      ...(tenant_id !== undefined && { tenant_id }),
-    };
-    const options = { sort: { changed_at: 1, _id: 1 }, limit: Math.min(limit, MOST_ENTRIES) } as const;
-    return handoffs.system.find(filter, options).toArray() as Promise<HandoffDoc[]>;
-  }
 }
 
 function toItem(doc: HandoffDoc, score: number, source: string) {

@@ -1,3 +1,4 @@
+import { upToSize } from "../../lib/message-size.ts";
 import type { SearchEntry } from "../../lib/search-entry.ts";
 import { DAY_MS } from "../../lib/time.ts";
 import type { HandoffDoc } from "./handoffs.model.ts";
@@ -6,8 +7,6 @@ import type { HandoffDoc } from "./handoffs.model.ts";
 const TTL_MS = 30 * DAY_MS;
 /** More text than this does not make a handoff easier to find. */
 const SEARCHED_CHARACTERS = 32_768;
-/** Characters that one message between nodes takes of handoffs; each may be some bytes. */
-const MESSAGE_CHARACTERS = 2_500_000;
 
 /** A new lease of life: pinned ones do not end by it. */
 export function fullTerm(now: Date, { pinned_at }: Pick<HandoffDoc, "pinned_at">) {
@@ -79,13 +78,10 @@ function textsIn(value: unknown): string[] {
   return Object.values(value).flatMap(textsIn);
 }
 
-/** The first of the rows, as many as one message takes; the very first always. */
-export function upToSize(docs: HandoffDoc[]): HandoffDoc[] {
-  let characters = 0;
-  const over = docs.findIndex(({ summary, payload, citations, artifacts }) => {
+/** The first of the rows, as many as one message between nodes takes. */
+export function inOneMessage(docs: HandoffDoc[]): HandoffDoc[] {
+  return upToSize(docs, ({ summary, payload, citations, artifacts }) => {
     const listed = citations.length * 300 + artifacts.reduce((sum, { length }) => sum + length, 0);
-    characters += summary.length + payload.length + listed;
-    return characters > MESSAGE_CHARACTERS;
+    return summary.length + payload.length + listed;
   });
-  return over < 0 ? docs : docs.slice(0, Math.max(over, 1));
 }

@@ -19,15 +19,15 @@ interface CitedChunk {
 class References {
   readonly #ctx: Call;
   readonly #asked = new Map<string, Promise<unknown>>();
-  access: Promise<Access> | undefined;
+  #access: Promise<Access> | undefined;
 
   constructor(ctx: Call) {
     this.#ctx = ctx;
   }
 
   callerAccess(): Promise<Access> {
-    this.access ??= callerAccess(this.#ctx);
-    return this.access;
+    this.#access ??= callerAccess(this.#ctx);
+    return this.#access;
   }
 
   /** @throws Fault validation_error when the tenant has no such project. */

@@ -1,13 +1,11 @@
 import type { ActionSchema } from "moleculer";
-import type { SearchEntriesAnswer, SearchEntriesPage } from "../../lib/search-entry.ts";
+import type { SearchEntriesPage } from "../../lib/search-entry.ts";
 import { callerAccess } from "../../mixins/access.ts";
+import { changedAfter, entriesOf } from "../../mixins/search-feed.ts";
 import { idempotent } from "../runtime.ts";
 import type { MemoryDoc } from "./memories.model.ts";
 import type { Parts } from "./parts.ts";
-import { mayReadById, present, toEntry, upToSize } from "./rows.ts";
-
-/** A page of what has changed, if they are not long ones. */
-const MOST_ENTRIES = 200;
+import { inOneMessage, mayReadById, present, toEntry } from "./rows.ts";
 
 interface Asked {
   ids: string[];
@@ -36,14 +34,9 @@ export function internalActions({ memories, now }: Parts): Record<string, Action
     }),
 
     /** For search to follow: memories in order of their last change, of one tenant or of all. */
-    search_entries: idempotent<SearchEntriesPage>(async ({ params }): Promise<SearchEntriesAnswer> => {
-      const docs = upToSize(await changedAfter(params));
-      const last = docs.at(-1);
-      return {
-        entries: docs.map((doc) => ({ ...toEntry(doc), tenant_id: doc.tenant_id })),
-        last: last ? { changed_at: last.changed_at.getTime(), id: last._id } : null,
-      };
-    }),
+    search_entries: idempotent<SearchEntriesPage>(async ({ params }) =>
+      entriesOf(inOneMessage(await changedAfter(memories, params)), toEntry),
+    ),
   };
 
   async function load(tenant_id: string, { ids, brief }: Asked): Promise<MemoryDoc[]> {
@@ -51,17 +44,6 @@ export function internalActions({ memories, now }: Parts): Record<string, Action
     if (!brief) return memories.find(tenant_id, filter);
     const docs = await memories.find(tenant_id, filter, { projection: { content: 0, metadata: 0 } });
     return docs.map((doc) => ({ ...doc, content: "", metadata: "{}" }));
-  }
-
-  function changedAfter({ tenant_id, after, limit }: SearchEntriesPage): Promise<MemoryDoc[]> {
-    const at = after && new Date(after.changed_at);
-    const filter = at
-      ? { changed_at: { $gte: at }, $or: [{ changed_at: { $gt: at } }, { _id: { $gt: after.id } }] }
-      : {};
-    const sort = { changed_at: 1, _id: 1 } as const;
-    const options = { sort, limit: Math.min(limit, MOST_ENTRIES) };
-    if (tenant_id !== undefined) return memories.find(tenant_id, filter, options);
-    return memories.system.find(filter, options).toArray() as Promise<MemoryDoc[]>;
   }
 }
 

@@ -53,14 +53,14 @@ export async function update(parts: Parts, ctx: Call<ParamsOf<typeof updateMemor
 
 type Given = Omit<ParamsOf<typeof updateMemory>, "id">;
 
+/** Kept as they are given. */
+const PLAIN = ["title", "content", "confidence", "importance"] as const;
+
 function settingsOf(given: Given, doc: MemoryDoc): Partial<MemoryDoc> {
-  const { title, content, confidence, importance, project_id, tags, metadata, expires_at, freshness_date } =
-    given;
-  const plain = { title, content, confidence, importance };
+  const { project_id, tags, metadata, expires_at, freshness_date } = given;
+  const plain = PLAIN.filter((field) => given[field] !== undefined);
   return {
-    ...(Object.fromEntries(
-      Object.entries(plain).filter(([, value]) => value !== undefined),
-    ) as typeof plain as object),
+    ...Object.fromEntries(plain.map((field) => [field, given[field]])),
     ...(project_id !== undefined && { project_id: project_id || null }),
     ...(tags !== undefined && { tags: canonicalTags(tags ?? []) }),
     ...(metadata !== undefined && { metadata: metadataText(metadata), subjects: subjectsOf(doc, metadata) }),

@@ -1,12 +1,12 @@
 import type { ParamsOf } from "../../lib/contract.ts";
-import { invalidCursor } from "../../lib/faults.ts";
+import { fromCursor, toCursor } from "../../lib/cursor.ts";
 import { tagsOfQuery } from "../../lib/tags.ts";
 import type { Access, MemoryScope } from "../../lib/visibility.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
 import { type Clause, joined, lanesOf } from "./lanes.ts";
 import type { listMemories, MemorySort } from "./memories.contract.ts";
 import type { MemoryDoc } from "./memories.model.ts";
-import { present, upToSize } from "./rows.ts";
+import { inOneMessage, present } from "./rows.ts";
 import { withText } from "./with-text.ts";
 
 type Params = ParamsOf<typeof listMemories>;
@@ -32,7 +32,7 @@ export async function listPage(
 ) {
   const { offset = 0, limit = 50, sort: by = "created_at", order: direction = "desc", cursor } = params;
   const order: Order = { by, sign: direction === "asc" ? 1 : -1 };
-  const after = cursor === undefined ? undefined : fromCursor(cursor, by);
+  const after = cursor === undefined ? undefined : placeOf(cursor, by);
   const asked = { memories, tenant_id, access, params, now, order, after, most: offset + limit + 1 };
   const { places, count } = await (params.search ? placesWithText(asked) : placesInOrder(asked));
   const rows = await load(memories, tenant_id, places.slice(offset, offset + limit));
@@ -40,7 +40,7 @@ export async function listPage(
   return {
     memories: rows.map(present),
     total: count,
-    next_cursor: last ? toCursor(last, by) : null,
+    next_cursor: last ? toCursor(by, { value: last[by], id: last._id }) : null,
   };
 }
 
@@ -123,7 +123,7 @@ export async function latest(
 /** The rows at these places, in their order, as far as one answer holds them. */
 async function load(memories: TenantCollection<MemoryDoc>, tenant_id: string, places: Place[]) {
   const rows = new Map((await memories.find(tenant_id, idsOf(places))).map((row) => [row._id, row]));
-  return upToSize(places.flatMap(({ _id }) => rows.get(_id) ?? []));
+  return inOneMessage(places.flatMap(({ _id }) => rows.get(_id) ?? []));
 }
 
 function idsOf(rows: Pick<MemoryDoc, "_id">[]) {
@@ -169,20 +169,8 @@ function beyondPlace(place: Place, { by, sign }: Order): Clause[] {
   ];
 }
 
-function toCursor(place: Place, by: MemorySort): string {
-  return Buffer.from(JSON.stringify([by, place[by], place._id])).toString("base64url");
-}
-
 /** @throws Fault validation_failed when no list in this order gave it */
-function fromCursor(cursor: string, by: MemorySort): Place {
-  try {
-    const [sort, value, _id] = JSON.parse(Buffer.from(cursor, "base64url").toString());
-    if (sort === by && typeof _id === "string" && value !== null && typeof value !== "object") {
-      const place = { _id, [by]: by === "created_at" ? new Date(value) : value };
-      if (String(place[by]) !== "Invalid Date") return place as unknown as Place;
-    }
-  } catch {
-    // Not one of ours, as below.
-  }
-  throw invalidCursor(cursor);
+function placeOf(cursor: string, by: MemorySort): Place {
+  const { value, id } = fromCursor(cursor, by);
+  return { _id: id, [by]: value } as unknown as Place;
 }

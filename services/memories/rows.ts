@@ -1,6 +1,7 @@
 import type { Static, TObject } from "typebox";
 import type { Caller } from "../../lib/caller.ts";
 import { invalidValue } from "../../lib/faults.ts";
+import { upToSize } from "../../lib/message-size.ts";
 import type { SearchEntry } from "../../lib/search-entry.ts";
 import { canonicalTags } from "../../lib/tags.ts";
 import { type Access, isOrgAdmin, mayRead } from "../../lib/visibility.ts";
@@ -163,17 +164,9 @@ export function toEntry(doc: MemoryDoc): SearchEntry {
   };
 }
 
-/** Characters that one message between nodes takes of memories; each may be some bytes. */
-const MESSAGE_CHARACTERS = 2_500_000;
-
-/** The first of the rows, as many as one message takes; the very first always. */
-export function upToSize(docs: MemoryDoc[]): MemoryDoc[] {
-  let characters = 0;
-  const over = docs.findIndex(({ title, content, metadata }) => {
-    characters += title.length + content.length + metadata.length;
-    return characters > MESSAGE_CHARACTERS;
-  });
-  return over < 0 ? docs : docs.slice(0, Math.max(over, 1));
+/** The first of the rows, as many as one message between nodes takes. */
+export function inOneMessage(docs: MemoryDoc[]): MemoryDoc[] {
+  return upToSize(docs, ({ title, content, metadata }) => title.length + content.length + metadata.length);
 }
 
 /** Whether a memory has expired by a time in milliseconds. */

@@ -36,8 +36,8 @@ export function fileActions(parts: Parts, { config, store }: Runtime): Record<st
   }
 
   async function fileOf(doc: OutputDoc, format: ExportFormat): Promise<Buffer> {
-    const { tenant_id, hash, byte_size, title, saved_at: at } = doc;
-    if (byte_size > MOST_BYTES) throw tooLong(format, byte_size);
+    const { tenant_id, hash, title, saved_at: at } = doc;
+    requireLength(doc, format);
     const bytes = await parts.blobs.get(tenant_id, hash);
     if (format === "md") return bytes;
     return Buffer.from(await render({ markdown: bytes.toString("utf8"), title, at, format, fonts }));
@@ -59,6 +59,7 @@ export function fileActions(parts: Parts, { config, store }: Runtime): Record<st
       const message = "Mail is not configured here: the operator sets SMTP_URL and SMTP_FROM.";
       throw new Fault("service_unavailable", message, { retry_after_seconds: 3600 });
     }
+    requireLength(doc, "an e-mail");
     const mail = {
       ...{ to, subject: ctx.params.subject ?? doc.title.replace(/\s+/g, " ") },
       text: (await fileOf(doc, "md")).toString("utf8"),
@@ -92,9 +93,11 @@ function filenameOf({ title }: OutputDoc, format: ExportFormat): string {
   return `${safeFilename(title.slice(0, 100).toWellFormed())}.${format}`;
 }
 
-function tooLong(format: ExportFormat, size: number): Fault {
-  const message = `A text of ${size} bytes is too long for ${format}: at most ${MOST_BYTES}.`;
-  return ruleBroken("export_too_long", message);
+/** @param what the text is to become */
+function requireLength({ byte_size }: OutputDoc, what: string): void {
+  if (byte_size <= MOST_BYTES) return;
+  const message = `A text of ${byte_size} bytes is too long for ${what}: at most ${MOST_BYTES}.`;
+  throw ruleBroken("export_too_long", message);
 }
 
 /** Of the domain that the mail is from. */

@@ -66,6 +66,7 @@ export class Indexing {
     for (const id of doc.supersedes_ids) {
       await this.#change(tenant_id, { _id: id, superseded_by: null }, { superseded_by: _id });
     }
+    await this.#release(doc, doc.supersedes_ids);
     if (!(await this.#put(doc))) return;
     const done = await outputs.update(
       tenant_id,
@@ -127,10 +128,17 @@ export class Indexing {
     const { outputs, versions } = this.#parts;
     await this.#drop(tenant_id, { output_id: _id });
     await versions.deleteMany(tenant_id, { output_id: _id });
-    for (const { _id: id } of await outputs.find(tenant_id, { superseded_by: _id })) {
+    await this.#release({ tenant_id, _id });
+    await outputs.delete(tenant_id, { _id });
+  }
+
+  /** Those whose place it took have it again, except those whose place it still takes. */
+  async #release({ tenant_id, _id }: Pick<OutputDoc, "tenant_id" | "_id">, still: readonly string[] = []) {
+    const options = { projection: { _id: 1 } } as const;
+    for (const { _id: id } of await this.#parts.outputs.find(tenant_id, { superseded_by: _id }, options)) {
+      if (still.includes(id)) continue;
       await this.#change(tenant_id, { _id: id, superseded_by: _id }, { superseded_by: null });
     }
-    await outputs.delete(tenant_id, { _id });
   }
 
   /** A change of another output, which search is to know of. */
@@ -153,10 +161,9 @@ async function* windows(bytes: AsyncIterable<Buffer>): AsyncGenerator<string> {
   for await (const part of bytes) {
     held += decoder.decode(part, { stream: true });
     if (held.length < WINDOW) continue;
-    const end = [held.lastIndexOf("\n\n"), held.lastIndexOf("\n"), held.lastIndexOf(" ")].find(
-      (at) => at > 0,
-    );
-    const cut = end ?? held.length;
+    // An end too near its beginning would leave nearly all of it for the next one.
+    const ends = [held.lastIndexOf("\n\n"), held.lastIndexOf("\n"), held.lastIndexOf(" ")];
+    const cut = ends.find((at) => at > WINDOW / 2) ?? held.length;
     yield held.slice(0, cut);
     passed += cut;
     held = held.slice(cut);

@@ -7,17 +7,15 @@ import {
 } from "../../lib/bundle-leg.ts";
 import type { Call } from "../../lib/caller.ts";
 import { recentShare } from "../../lib/recency.ts";
-import type { SearchEntriesAnswer, SearchEntriesPage, SearchHit } from "../../lib/search-entry.ts";
+import type { SearchEntriesPage, SearchHit } from "../../lib/search-entry.ts";
 import { visibleTo } from "../../lib/visibility.ts";
 import { ownerAccess } from "../../mixins/access.ts";
+import { changedAfter, entriesOf } from "../../mixins/search-feed.ts";
 import { idempotent } from "../runtime.ts";
-import type { ChunkDoc, OutputDoc } from "./outputs.model.ts";
+import type { OutputDoc } from "./outputs.model.ts";
 import type { Parts } from "./parts.ts";
 import { toEntry } from "./rows.ts";
 import { findOutputs, passagesOf } from "./search.ts";
-
-/** So many chunks fit into one message between nodes, however long they are. */
-const MOST_ENTRIES = 200;
 
 /** What other domains ask of outputs. */
 export function internalActions(parts: Parts): Record<string, ActionSchema> {
@@ -45,19 +43,9 @@ export function internalActions(parts: Parts): Record<string, ActionSchema> {
     }),
 
     /** For search to follow: chunks in order of their last change, of one tenant or of all. */
-    search_entries: idempotent<SearchEntriesPage>(async ({ params }): Promise<SearchEntriesAnswer> => {
-      const { tenant_id, after, limit } = params;
-      const at = new Date(after?.changed_at ?? 0);
-      const later = [{ changed_at: { $gt: at } }, { changed_at: at, _id: { $gt: after?.id ?? "" } }];
-      const filter = { $or: later, ...(tenant_id !== undefined && { tenant_id }) };
-      const options = { sort: { changed_at: 1, _id: 1 }, limit: Math.min(limit, MOST_ENTRIES) } as const;
-      const rows = (await chunks.system.find(filter, options).toArray()) as ChunkDoc[];
-      const last = rows.at(-1);
-      return {
-        entries: rows.map((chunk) => ({ ...toEntry(chunk), tenant_id: chunk.tenant_id })),
-        last: last ? { changed_at: last.changed_at.getTime(), id: last._id } : null,
-      };
-    }),
+    search_entries: idempotent<SearchEntriesPage>(async ({ params }) =>
+      entriesOf(await changedAfter(chunks, params), toEntry),
+    ),
   };
 }
 

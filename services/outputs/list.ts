@@ -1,6 +1,6 @@
 import type { Call } from "../../lib/caller.ts";
 import type { ParamsOf } from "../../lib/contract.ts";
-import { invalidCursor } from "../../lib/faults.ts";
+import { fromCursor, toCursor } from "../../lib/cursor.ts";
 import { tagsOfQuery } from "../../lib/tags.ts";
 import { visibleTo } from "../../lib/visibility.ts";
 import { ownerAccess } from "../../mixins/access.ts";
@@ -51,24 +51,12 @@ function orderOf({ sort, order }: Asked): Order {
 }
 
 function cursorOf(row: OutputDoc, { by }: Order): string {
-  return Buffer.from(JSON.stringify([by, row[by], row._id])).toString("base64url");
+  return toCursor(by, { value: row[by], id: row._id });
 }
 
 /** @throws Fault validation_failed when no list in this order gave it */
 function beyond(cursor: string, { by, sign }: Order) {
-  const [named, value, id] = partsOf(cursor);
-  const place = by === "created_at" ? new Date(String(value)) : value;
-  const isPlace = place instanceof Date ? !Number.isNaN(place.getTime()) : typeof place === "string";
-  if (named !== by || typeof id !== "string" || !isPlace) throw invalidCursor(cursor);
+  const { value, id } = fromCursor(cursor, by);
   const after = sign === 1 ? "$gt" : "$lt";
-  return { $or: [{ [by]: { [after]: place } }, { [by]: place, _id: { [after]: id } }] };
-}
-
-function partsOf(cursor: string): unknown[] {
-  try {
-    const parts: unknown = JSON.parse(Buffer.from(cursor, "base64url").toString());
-    return Array.isArray(parts) ? parts : [];
-  } catch {
-    return [];
-  }
+  return { $or: [{ [by]: { [after]: value } }, { [by]: value, _id: { [after]: id } }] };
 }

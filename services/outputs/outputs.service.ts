@@ -1,6 +1,6 @@
 import type { ServiceBroker } from "moleculer";
 import { type Call, isAdmin } from "../../lib/caller.ts";
-import { Fault } from "../../lib/faults.ts";
+import { Fault, notFound } from "../../lib/faults.ts";
 import { canonicalTags } from "../../lib/tags.ts";
 import { ownerAccess } from "../../mixins/access.ts";
 import { Loop } from "../../mixins/loop.ts";
@@ -86,7 +86,8 @@ export const outputsService: ServiceFactory = (runtime) => {
           ...(project_id !== undefined && { project_id: project_id || null }),
           ...(tags !== undefined && { tags: canonicalTags(tags) }),
         };
-        const changed = Object.keys(given).length ? ((await change(doc, given)) ?? doc) : doc;
+        const changed = Object.keys(given).length ? await change(doc, given) : doc;
+        if (!changed) throw notFound("output", output_id);
         return { id: changed._id, project_id: changed.project_id, tags: changed.tags };
       }),
 

@@ -168,7 +168,7 @@ async function filed(
   const { project_id, process_run_id, source_type, metadata } = ctx.params;
   const was = { ...UNFILED, ...before };
   const linked = async (field: "derived_from_ids" | "references_ids" | "supersedes_ids") => {
-    const given = ctx.params[field]?.flatMap((each) => each.split(","));
+    const given = ctx.params[field]?.flatMap((each) => each.split(",")).map((each) => each.trim());
     if (!given) return was[field];
     const ids = await readableIds(parts, tenant_id, access, given);
     return ids.filter((id) => id !== before._id);

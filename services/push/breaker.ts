@@ -1,3 +1,5 @@
+import { DAY_MS } from "../../lib/time.ts";
+
 /** An endpoint that could not be reached: since when, and when it is tried again. Times in ms. */
 export interface OpenBreaker {
   opened_at: number;
@@ -10,7 +12,7 @@ const FIRST_PROBE_MS = 5_000;
 const LONGEST_INTERVAL_MS = 3_600_000;
 
 /** How long deliveries are parked for an endpoint that cannot be reached. */
-export const PARKED_MS = 86_400_000;
+export const PARKED_MS = DAY_MS;
 
 /** The breaker after another failure to reach the endpoint: probes at 5 s, 10 s, 20 s … up to every hour. */
 export function opened(before: OpenBreaker | null, now: number, last_error: string): OpenBreaker {

@@ -1,6 +1,7 @@
 import type { ServiceBroker } from "moleculer";
 import type { Embedder } from "../../connectors/embedders/embedder.ts";
 import { makeEmbedder } from "../../connectors/embedders/make.ts";
+import { newUuid } from "../../lib/ids.ts";
 import type { SearchDrop, SearchFind, SearchPut } from "../../lib/search-entry.ts";
 import { keyedBy, ownerOf } from "../../mixins/affinity.ts";
 import { Loop } from "../../mixins/loop.ts";
@@ -82,8 +83,7 @@ export const searchService: ServiceFactory = ({ store, config, log, health }) =>
       drop: idempotent<SearchDrop>(async (ctx) => {
         const { tenant_id, kind, ids } = ctx.params;
         // Noted first: a node that is away now learns of it by the note.
-        const _id = `${kind} ${ids[0]} ${ids.length} ${store.now()}`;
-        await erasures.insert({ _id, tenant_id, kind, ids, at: new Date(store.now()) });
+        await erasures.insert({ _id: newUuid(), tenant_id, kind, ids, at: new Date(store.now()) });
         const dropped = await index.drop(tenant_id, kind, ids);
         const vectors = await embeddings.erase(tenant_id, kind, ids);
         await ctx.broadcast("search.dropped", { tenant_id, kind, ids });

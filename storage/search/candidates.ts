@@ -1,8 +1,6 @@
 import type { Candidate, Neighbour } from "../../lib/search-features.ts";
 import { MEMORY_SCOPES } from "../../lib/visibility.ts";
-
-/** How many neighbours a candidate shows, to each side. */
-export const CONTEXT = 4;
+import { CONTEXT } from "./limits.ts";
 
 const OWN = 14;
 const EACH = 3;

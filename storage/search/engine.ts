@@ -1,12 +1,11 @@
-import { hash } from "node:crypto";
 import { compact } from "../../lib/compact.ts";
 import type { SearchEntry, SearchKind } from "../../lib/search-entry.ts";
-import { signsOf, terms } from "../../lib/terms.ts";
 import { type PackedCandidates, packCandidates } from "./candidates.ts";
 import type { EntryRow } from "./entry-table.ts";
 import { type Model, SearchFile, type StoredEntry } from "./file.ts";
 import { packTerms } from "./postings.ts";
 import type { LegsAnswer, LegsQuery, NearDuplicate, SearchRequest, VectorRow } from "./protocol.ts";
+import { readEntry } from "./reading.ts";
 import { TenantIndex } from "./tenant-index.ts";
 import { quantise, VectorMemory } from "./vector-memory.ts";
 
@@ -239,24 +238,12 @@ function keyOf(tenant_id: string, kind: SearchKind): string {
 }
 
 function toStored(tenant_id: string, given: SearchEntry): StoredEntry {
-  const { kind, id, version, removed, title, text } = given;
+  const { kind, id, version, removed } = given;
   if (removed) return { tenant_id, kind, id, version, content: null };
-  const inTitle = terms(title);
-  const inText = terms(text);
-  const whole = title ? `${title}\n${text}` : text;
-  const length = inTitle.length + inText.length;
-  return {
-    tenant_id,
-    kind,
-    id,
-    version,
-    content: {
-      entry: toRow(given, signsOf(text), length),
-      terms: packTerms(inTitle, inText),
-      hash: hash("sha1", whole, "base64url"),
-      text: whole,
-    },
-  };
+  const { title_terms, text_terms, length, signs, text, hash } = readEntry(given);
+  const entry = toRow(given, signs, length);
+  const content = { entry, terms: packTerms(title_terms, text_terms), hash, text };
+  return { tenant_id, kind, id, version, content };
 }
 
 function toRow(given: SearchEntry, signs: number, length: number): EntryRow {

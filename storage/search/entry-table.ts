@@ -3,6 +3,9 @@ import { type Access, MEMORY_SCOPES } from "../../lib/visibility.ts";
 import { grown, Names } from "./columns.ts";
 import { Threads } from "./threads.ts";
 
+const TEAM = MEMORY_SCOPES.indexOf("team");
+const INSTITUTIONAL = MEMORY_SCOPES.indexOf("institutional");
+
 /** What the index keeps of an entry besides its words. */
 export interface EntryRow extends Required<Omit<SearchEntry, "kind" | "removed" | "title" | "text">> {
   /** What `signsOf` tells of its text (lib/terms.ts). */
@@ -92,9 +95,9 @@ export class EntryTable {
       if (this.#superseded[row] && !include_superseded) continue;
       const scope = this.#scopes[row];
       const readable =
-        scope === 2 ||
+        scope === INSTITUTIONAL ||
         agents[this.#agents[row] as number] === 1 ||
-        (scope === 1 && teams[this.#teams[row] as number] === 1);
+        (scope === TEAM && teams[this.#teams[row] as number] === 1);
       if (readable) result[row] = 1;
     }
     this.#narrow(result, where);

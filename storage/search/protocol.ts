@@ -1,5 +1,6 @@
 import type { SearchEntry, SearchKind, SearchWhere } from "../../lib/search-entry.ts";
 import type { Candidate, Corpus } from "../../lib/search-features.ts";
+import { DAY_MS } from "../../lib/time.ts";
 import type { Access } from "../../lib/visibility.ts";
 
 /** What the index is asked by both legs at once. */
@@ -103,4 +104,4 @@ export type SearchRequest =
 /** The cursor that says until when erasures have been heard of, in milliseconds since 1970. */
 export const ERASURES_CURSOR = "erasures";
 /** An index that has not heard of erasures for so long is made anew: their notes are not kept for ever. */
-export const MOST_AWAY_MS = 30 * 86_400_000;
+export const MOST_AWAY_MS = 30 * DAY_MS;

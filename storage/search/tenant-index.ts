@@ -1,19 +1,12 @@
 import type { Candidate, Neighbour } from "../../lib/search-features.ts";
-import { CONTEXT } from "./candidates.ts";
 import { type EntryRow, EntryTable } from "./entry-table.ts";
+import { CONTEXT, LEG_SIZE, MOST_DUPLICATES, WITH_NEIGHBOURS } from "./limits.ts";
 import { type PackedTerms, Postings } from "./postings.ts";
 import type { Expected, LegsAnswer, LegsQuery } from "./protocol.ts";
 import { TextLeg, type TextMatches } from "./text-leg.ts";
 import type { Quantised, VectorMemory } from "./vector-memory.ts";
 import { type Comparison, VectorTable } from "./vectors.ts";
 import { Views } from "./views.ts";
-
-/** More near-duplicates of one entry than these are not told: of many that are alike each has its nearest. */
-const MOST_DUPLICATES = 3;
-/** How many candidates each leg brings. */
-const LEG_SIZE = 60;
-/** So many of the best of each leg bring the entries beside them too. */
-const WITH_NEIGHBOURS = 40;
 
 interface VectorMatches {
   comparison: Comparison | null;

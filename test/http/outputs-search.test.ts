@@ -125,6 +125,19 @@ describe("search", () => {
     await settle(async () => titles(await find(cyd, "heron guide")).includes("Heron guide"));
   });
 
+  test("one is found again when what took its place does so no more", async () => {
+    const old = await save(cyd, "Egret list", "egret list egret list");
+    const kept = await save(cyd, "Egret note", "egret note egret note");
+    const both = { supersedes_ids: [old.id, kept.id] };
+    const { id } = await save(cyd, "Egrets, new", "About egrets", both);
+    expect(titles(await find(cyd, "egret"))).toEqual(["Egrets, new"]);
+    const version = { output_id: id, body: "About egrets again", supersedes_ids: [kept.id] };
+    ok(await cyd.post("/outputs", version));
+    await settle(async () => titles(await find(cyd, "egret")).includes("Egret list"));
+    expect(ok(await cyd.get(`/outputs/${old.id}`)).superseded_by).toBeNull();
+    expect(ok(await cyd.get(`/outputs/${kept.id}`)).superseded_by).toBe(id);
+  });
+
   test("of a project, and not of archived ones", async () => {
     for (const key of ["open", "shut"]) {
       ok(await world.admin.post("/projects", { key }));

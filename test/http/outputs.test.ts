@@ -109,7 +109,10 @@ describe("versions", () => {
     const byId = await world.agent.get(`/outputs/${id}/versions/${versions[2].id}`);
     expect(byId.body).toMatchObject({ version_num: 1, body: "# One\n" });
     expect(await world.agent.get(`/outputs/${id}?version=4`)).toMatchObject(refusal(404, "not_found"));
-    expect(await world.agent.get(`/outputs/${id}/versions/4`)).toMatchObject(refusal(404, "not_found"));
+    for (const absent of ["4", "-".repeat(36), "9".repeat(36)])
+      expect(await world.agent.get(`/outputs/${id}/versions/${absent}`)).toMatchObject(
+        refusal(404, "not_found"),
+      );
     expect(await world.agent.get(`/outputs/${id}?version=0`)).toMatchObject(
       refusal(400, "validation_failed"),
     );
@@ -174,7 +177,10 @@ test("a text that is no UTF-8 is refused, and an operator may set a limit", asyn
 
 test("links name outputs by id or slug; what cannot be resolved is left out", async () => {
   const old = ok(await save({ body: "# Old thing" }));
-  const links = { derived_from_ids: [old.slug, ABSENT, "nothing"], references_ids: [old.id, old.id] };
+  const links = {
+    derived_from_ids: [old.slug, ABSENT, "nothing"],
+    references_ids: [`${old.id}, ${old.slug}`],
+  };
   const made = ok(await save({ body: "# New thing", ...links, supersedes_ids: [old.id] }));
   expect(made).toMatchObject({
     derived_from_ids: [old.id],

@@ -65,6 +65,15 @@ describe("pieces end", () => {
     ]);
   });
 
+  test("with a sentence of a script without spaces too", () => {
+    const text = Array.from({ length: 150 }, (_, n) => `他说「第${n}句话说明文件怎样保存。」`).join("");
+    const pieces = chunkPages([{ page: null, text }]);
+    expect(pieces.length).toBeGreaterThan(1);
+    for (const piece of pieces) expect(piece.text).toMatch(/^他说.*。」$/);
+    const [first, second] = pieces;
+    expect(second?.char_offset).toBeLessThan(first?.char_length as number);
+  });
+
   test("with a sentence, and the next begins with the last of it again", () => {
     const [first, second] = chunkPages([{ page: null, text: paragraph(0, 40) }]);
     expect(first?.text).toMatch(/paragraph\.$/);

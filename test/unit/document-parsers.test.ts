@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
-import { strToU8, unzipSync, type Zippable, zipSync } from "fflate";
+import { strFromU8, strToU8, unzipSync, type Zippable, zipSync } from "fflate";
 import { parseDocument } from "../../services/documents/parsers/parse.ts";
 import { isoDate } from "../../services/documents/parsers/xlsx-dates.ts";
 
@@ -71,6 +71,14 @@ describe("files of LibreOffice", () => {
       { page: 2, text: "Suppliers\n\nName\tCity\nMüller & Söhne\tBregenz\nAcme\tLindau" },
     ]);
   });
+
+  test("dates of a workbook that counts from 1904", async () => {
+    const parts = unzipSync(fixture("inventory.xlsx"));
+    const workbook = strFromU8(parts["xl/workbook.xml"] as Uint8Array);
+    const later = strToU8(workbook.replace("<workbookPr ", '<workbookPr date1904="1" '));
+    const [page] = await parseDocument(zipSync({ ...parts, "xl/workbook.xml": later }), XLSX);
+    expect(page?.text).toContain("Counted on\t2029-03-02");
+  });
 });
 
 describe("text", () => {
@@ -99,7 +107,7 @@ describe("text", () => {
       <script>alert("no")</script><h1>Start &amp; stop</h1><p>Open  the
       valve.<br>Wait.</p><ul><li>one<li>two</ul><pre>a  b\n c</pre><table><tr><td>1<td>2</table></body>`;
     expect(await text(strToU8(html), "text/html")).toBe(
-      "Pumps\n\nStart & stop\n\nOpen the valve.\nWait.\n\none\ntwo\n\na  b\nc\n\n1\t2",
+      "Pumps\n\nStart & stop\n\nOpen the valve.\nWait.\n\none\ntwo\n\na  b\n c\n\n1\t2",
     );
   });
 

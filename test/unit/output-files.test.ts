@@ -1,7 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import { blocksOf } from "../../services/outputs/render/blocks.ts";
 import { inDirections } from "../../services/outputs/render/direction.ts";
-import { renderHtml } from "../../services/outputs/render/html.ts";
 import { linesOf, type Piece, type Placed } from "../../services/outputs/render/pdf-lines.ts";
 import { read } from "../../services/outputs/render/read.ts";
 
@@ -74,11 +73,6 @@ describe("what runs from right to left", () => {
       [" b", false],
     ]);
   });
-
-  test("runs so in a page of HTML", () => {
-    expect(renderHtml(`${HEBREW}\n\nplain`, HEBREW)).toContain(`<p dir="auto">${HEBREW}</p>`);
-    expect(renderHtml("plain", "plain")).not.toContain("dir=");
-  });
 });
 
 describe("the title of a file stands in it once", () => {
@@ -98,6 +92,7 @@ describe("the title of a file stands in it once", () => {
       ],
     ],
     ["the text's first words", "We go.\n", "We go.", []],
+    ["the heading behind a byte order mark", "\ufeff# Plan\n", "Plan", [[1, "Plan"]]],
     [
       "another than the text's",
       "# One\n\n## Two\n",
@@ -111,9 +106,5 @@ describe("the title of a file stands in it once", () => {
     ["the title of a text without headings", "We go.\n", "Plan", [[1, "Plan"]]],
   ])("%s", (_, markdown, title, expected) => {
     expect(headings(markdown, title)).toEqual(expected);
-  });
-
-  test("and no tag of it is one", () => {
-    expect(renderHtml("We go.", "A & <b>")).toContain("<body>\n<h1>A &amp; &lt;b&gt;</h1>\n<p>We go.</p>");
   });
 });

@@ -89,3 +89,11 @@ test("blocks hold what a reader sees, without tags, entities and addresses that 
   expect(runs.map(({ text }) => text).join("")).toBe("A <b> tag and a b");
   expect(runs.filter(({ href }) => href)).toEqual([{ text: "b", href: "https://b.example" }]);
 });
+
+test("entities are read by all their names and numbers; what is none stays", () => {
+  const [block] = blocksOf(
+    marked.lexer("&mdash; &Auml;&auml; &frac12; &#x2192; &#8364; &unheard; AT&T; &amp;lt;"),
+  );
+  const runs = block?.kind === "paragraph" ? block.runs : [];
+  expect(runs.map(({ text }) => text).join("")).toBe("— Ää ½ → € &unheard; AT&T; &lt;");
+});

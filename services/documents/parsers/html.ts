@@ -2,51 +2,13 @@ import { Parser } from "htmlparser2";
 import { decodeText } from "./encoding.ts";
 import type { Page } from "./page.ts";
 
-const UNSEEN = new Set([
-  "script",
-  "style",
-  "noscript",
-  "template",
-  "svg",
-  "math",
-  "object",
-  "iframe",
-  "select",
-]);
-const LINES = new Set(["br", "li", "tr", "dt", "dd", "option", "figcaption", "caption"]);
-const BLOCKS = new Set([
-  ...[
-    "address",
-    "article",
-    "aside",
-    "blockquote",
-    "div",
-    "dl",
-    "fieldset",
-    "figure",
-    "footer",
-    "form",
-    "h1",
-    "h2",
-  ],
-  ...[
-    "h3",
-    "h4",
-    "h5",
-    "h6",
-    "header",
-    "hr",
-    "main",
-    "nav",
-    "ol",
-    "p",
-    "pre",
-    "section",
-    "table",
-    "title",
-    "ul",
-  ],
-]);
+const tags = (names: string) => new Set(names.split(" "));
+const UNSEEN = tags("script style noscript template svg math object iframe select");
+const LINES = tags("br li tr dt dd figcaption caption");
+const BLOCKS = tags(
+  "address article aside blockquote div dl fieldset figure footer form h1 h2 h3 h4 h5 h6 header hr main nav ol p pre " +
+    "section table title ul",
+);
 const SLICE = 65_536;
 
 /** What a reader of the page would see, its title first. */
@@ -55,24 +17,32 @@ export function readHtml(bytes: Uint8Array): Page[] {
   const text: string[] = [];
   let unseen = 0;
   let preformatted = 0;
+  let beginsLine = true;
+  const push = (part: string) => {
+    if (part) beginsLine = part.endsWith("\n");
+    text.push(part);
+  };
   const parser = new Parser({
     onopentag(name) {
       if (UNSEEN.has(name)) unseen++;
       if (name === "pre") preformatted++;
-      text.push(breakBefore(name));
+      push(breakBefore(name));
     },
     onclosetag(name) {
       if (UNSEEN.has(name)) unseen--;
       if (name === "pre") preformatted--;
-      text.push(breakAfter(name));
+      push(breakAfter(name));
     },
     ontext(given) {
-      if (!unseen) text.push(preformatted ? given : given.replace(/\s+/g, " "));
+      if (unseen) return;
+      const shown = preformatted ? given : given.replace(/\s+/g, " ");
+      // A line of a program keeps its indentation, one of prose was indented only with its tags.
+      push(beginsLine && !preformatted ? shown.trimStart() : shown);
     },
   });
   for (let at = 0; at < html.length; at += SLICE) parser.write(html.slice(at, at + SLICE));
   parser.end();
-  return [{ page: null, text: withoutLeadingSpace(text.join("")) }];
+  return [{ page: null, text: text.join("") }];
 }
 
 function breakBefore(name: string): string {
@@ -83,11 +53,6 @@ function breakBefore(name: string): string {
 function breakAfter(name: string): string {
   if (name === "td" || name === "th") return "\t";
   return BLOCKS.has(name) ? "\n\n" : "";
-}
-
-/** Where tags were indented. */
-function withoutLeadingSpace(text: string): string {
-  return text.replace(/\n +/g, "\n");
 }
 
 /** `<meta charset="…">` or its older form, within the first bytes as browsers have it. */

@@ -5,6 +5,21 @@ import { readXml } from "./xml.ts";
 const EPOCH = Date.UTC(1899, 11, 30);
 const LAST_DAY = 2_958_465; // 31 December 9999
 
+/** Of workbooks that count from 1 January 1904 on, as those of old Macs do. */
+const LATER_EPOCH_DAYS = 1462;
+
+/** Whether a workbook counts its days from 1904 on. */
+export function countsFrom1904(workbook: Uint8Array | undefined): boolean {
+  let isLater = false;
+  if (!workbook) return isLater;
+  readXml(workbook, {
+    open(name, { date1904 = "" }) {
+      if (name === "workbookPr") isLater = date1904 === "1" || date1904 === "true";
+    },
+  });
+  return isLater;
+}
+
 /** Formats that every workbook has without declaring them. */
 const isDateFormat = (id: number) => (id >= 14 && id <= 22) || (id >= 45 && id <= 47);
 
@@ -38,9 +53,10 @@ function looksLikeDate(code: string): boolean {
 }
 
 /** `2025-03-01`, with the time of day where there is one; the number itself when it is no date. */
-export function isoDate(day: number): string {
+export function isoDate(day: number, from1904 = false): string {
   if (!(day >= 0 && day <= LAST_DAY)) return String(day);
-  const [date, time] = new Date(EPOCH + Math.round(day * DAY_MS)).toISOString().split("T") as [
+  const counted = from1904 ? day + LATER_EPOCH_DAYS : day;
+  const [date, time] = new Date(EPOCH + Math.round(counted * DAY_MS)).toISOString().split("T") as [
     string,
     string,
   ];

@@ -1,18 +1,25 @@
 import type { Archive } from "./archive.ts";
 import { listedParts } from "./office.ts";
 import type { Page } from "./page.ts";
-import { dateStyles, isoDate } from "./xlsx-dates.ts";
+import { countsFrom1904, dateStyles, isoDate } from "./xlsx-dates.ts";
 import { readXml } from "./xml.ts";
 
+const WORKBOOK = "xl/workbook.xml";
 const STRINGS = "xl/sharedStrings.xml";
 const STYLES = "xl/styles.xml";
 
+/** How a workbook tells dates from other numbers, and what they count from. */
+interface Dates {
+  styles: ReadonlySet<number>;
+  from1904: boolean;
+}
+
 /** The sheets of a workbook, a line for each row, with the values that its formulas had when it was saved. */
 export function readXlsx(archive: Archive): Page[] {
-  const sheets = listedParts(archive, "xl/workbook.xml", "sheet");
-  const parts = archive.open([STRINGS, STYLES, ...sheets.map(({ part }) => part)]);
+  const sheets = listedParts(archive, WORKBOOK, "sheet");
+  const parts = archive.open([WORKBOOK, STRINGS, STYLES, ...sheets.map(({ part }) => part)]);
   const strings = sharedStrings(parts.get(STRINGS));
-  const dates = dateStyles(parts.get(STYLES));
+  const dates = { styles: dateStyles(parts.get(STYLES)), from1904: countsFrom1904(parts.get(WORKBOOK)) };
   return sheets.map(({ name, part }, at) => {
     const bytes = parts.get(part);
     const rows = bytes ? rowsOf(bytes, strings, dates) : "";
@@ -52,7 +59,7 @@ interface Cell {
   value: string;
 }
 
-function rowsOf(bytes: Uint8Array, strings: string[], dates: ReadonlySet<number>): string {
+function rowsOf(bytes: Uint8Array, strings: string[], dates: Dates): string {
   const rows: string[] = [];
   let row: string[] = [];
   let cell: Cell = { type: "n", style: 0, value: "" };
@@ -75,9 +82,9 @@ function rowsOf(bytes: Uint8Array, strings: string[], dates: ReadonlySet<number>
   return rows.join("\n");
 }
 
-function shown({ type, style, value }: Cell, strings: string[], dates: ReadonlySet<number>): string {
+function shown({ type, style, value }: Cell, strings: string[], dates: Dates): string {
   if (type === "s") return strings[Number(value)] ?? "";
   if (type === "b") return value === "1" ? "TRUE" : "FALSE";
-  if (type === "n" && dates.has(style)) return isoDate(Number(value));
+  if (type === "n" && dates.styles.has(style)) return isoDate(Number(value), dates.from1904);
   return value;
 }

@@ -1,3 +1,4 @@
+import { DomUtils, parseDocument } from "htmlparser2";
 import type { Token, Tokens, TokensList } from "marked";
 
 /** A piece of a line in one style. */
@@ -126,11 +127,9 @@ function printable(text: string): string {
   return text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, "");
 }
 
-const NAMED: Record<string, string> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", nbsp: "\u00a0" };
-
 function readEntities(text: string): string {
-  return text.replace(/&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|([a-z]+));/gi, (whole, decimal, hex, name) => {
-    if (name) return NAMED[name.toLowerCase()] ?? whole;
+  return text.replace(/&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|[a-z]\w{1,31});/gi, (whole, decimal, hex) => {
+    if (!decimal && !hex) return DomUtils.textContent(parseDocument(whole));
     const code = Number.parseInt(decimal ?? hex, decimal ? 10 : 16);
     return code > 31 && code <= 0x10ffff ? String.fromCodePoint(code) : "";
   });

@@ -1,7 +1,7 @@
 import type { SearchEntry, SearchKind } from "../../../lib/search-entry.ts";
 import type { TenantCollection } from "../../collection.ts";
-import { CONTEXT } from "../candidates.ts";
 import type { Model } from "../file.ts";
+import { CONTEXT, LEG_SIZE, MOST_DUPLICATES } from "../limits.ts";
 import type { SearchIndex } from "../local-index.ts";
 import type { Expected, LegsAnswer, LegsQuery, NearDuplicate, Unembedded, VectorRow } from "../protocol.ts";
 import { candidatesOf, cosineOf, type FoundRow, integersOf, packVector } from "./candidates.ts";
@@ -12,10 +12,6 @@ import { AtlasIndexes } from "./indexes.ts";
 import { nearPipeline, textPipeline, vectorPipeline } from "./pipelines.ts";
 import { putEntries } from "./writes.ts";
 
-/** How many candidates each leg brings. */
-const LEG_SIZE = 60;
-/** More near-duplicates of one entry than these are not told. */
-const MOST_DUPLICATES = 3;
 /** Whom rows of no tenant belong to. */
 const NO_TENANT = "none";
 

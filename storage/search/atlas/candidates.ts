@@ -1,7 +1,7 @@
 import { Binary } from "mongodb";
 import { BM25, rarity } from "../../../lib/rarity.ts";
 import type { Candidate, Corpus, Neighbour, TermMask } from "../../../lib/search-features.ts";
-import { CONTEXT } from "../candidates.ts";
+import { CONTEXT, WITH_NEIGHBOURS } from "../limits.ts";
 import { quantise } from "../vector-memory.ts";
 import { type Condition, fits } from "./conditions.ts";
 import type { EntryDoc } from "./entries.ts";
@@ -20,9 +20,6 @@ interface Asked {
   conditions: readonly Condition[];
   corpus: Corpus;
 }
-
-/** So many of the rows, best first, bring those beside them as candidates too. */
-const WITH_NEIGHBOURS = 40;
 
 /** What ranking has to know of rows, counted from their own words and vectors: the same as the local index gives. */
 export function candidatesOf(rows: readonly FoundRow[], asked: Asked): Candidate[] {

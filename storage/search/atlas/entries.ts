@@ -1,9 +1,8 @@
-import { hash } from "node:crypto";
 import type { Binary } from "mongodb";
 import type { SearchEntry, SearchKind } from "../../../lib/search-entry.ts";
-import { signsOf, terms } from "../../../lib/terms.ts";
 import type { MemoryScope } from "../../../lib/visibility.ts";
 import type { TenantDocument } from "../../collection.ts";
+import { readEntry } from "../reading.ts";
 
 /** In place of null: what filters compare is always of one type. */
 export const NONE = "";
@@ -68,11 +67,9 @@ export function entryId(kind: SearchKind, id: string): string {
 type EntryFields = Omit<EntryDoc, "_id" | "tenant_id" | "vector" | "embedded">;
 
 export function fieldsOf(entry: SearchEntry): EntryFields {
-  const { kind, id, version, title, text, scope, tags, audience = [], superseded, created_at, date } = entry;
+  const { kind, id, version, scope, tags, audience = [], superseded, created_at, date } = entry;
   const { confidence, importance, cites } = entry;
-  const inTitle = terms(title);
-  const inText = terms(text);
-  const whole = title ? `${title}\n${text}` : text;
+  const { title_terms, text_terms, ...reading } = readEntry(entry);
   return {
     ...{ kind, id, version, scope, tags, audience, superseded, created_at, date },
     ...{ confidence, importance, cites },
@@ -84,12 +81,9 @@ export function fieldsOf(entry: SearchEntry): EntryFields {
     expires_at: entry.expires_at ?? NEVER,
     thread: threadOf(entry),
     position: `${String(created_at).padStart(15, "0")} ${id}`,
-    title_terms: inTitle.join(" "),
-    text_terms: inText.join(" "),
-    signs: signsOf(text),
-    length: inTitle.length + inText.length,
-    hash: hash("sha1", whole, "base64url"),
-    text: whole,
+    title_terms: title_terms.join(" "),
+    text_terms: text_terms.join(" "),
+    ...reading,
   };
 }
 

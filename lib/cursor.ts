@@ -1,0 +1,31 @@
+import { invalidCursor } from "./faults.ts";
+
+/** Where a page of a sorted list ended: what its last row has in the field that the list is sorted by, and its id. */
+interface Place {
+  value: Date | string | number;
+  id: string;
+}
+
+export function toCursor(by: string, { value, id }: Place): string {
+  return Buffer.from(JSON.stringify([by, value, id])).toString("base64url");
+}
+
+/** @throws Fault validation_failed when no list sorted by this field gave it */
+export function fromCursor(cursor: string, by: string): Place {
+  const [field, value, id] = partsOf(cursor);
+  const isValue = typeof value === "string" || typeof value === "number";
+  if (field !== by || typeof id !== "string" || !isValue) throw invalidCursor(cursor);
+  if (by !== "created_at") return { value, id };
+  const at = new Date(value);
+  if (Number.isNaN(at.getTime())) throw invalidCursor(cursor);
+  return { value: at, id };
+}
+
+function partsOf(cursor: string): unknown[] {
+  try {
+    const parts: unknown = JSON.parse(Buffer.from(cursor, "base64url").toString());
+    return Array.isArray(parts) ? parts : [];
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,30 @@
+import { expect, test } from "@jest/globals";
+import { fromCursor, toCursor } from "../../lib/cursor.ts";
+
+const encoded = (parts: unknown) => Buffer.from(JSON.stringify(parts)).toString("base64url");
+
+test.each([
+  ["created_at", new Date("2026-05-01T10:00:00.123Z")],
+  ["title", 'Café "𝄞"'],
+  ["confidence", 0],
+])("a place in a list by %s comes back", (by, value) => {
+  expect(fromCursor(toCursor(by, { value, id: "a" }), by)).toEqual({ value, id: "a" });
+});
+
+test.each([
+  ["no base64", "%%%"],
+  ["no JSON", Buffer.from("[").toString("base64url")],
+  ["no list", encoded({ by: "title" })],
+  ["of another order", toCursor("created_at", { value: new Date(0), id: "a" })],
+  ["without an id", encoded(["title", "x"])],
+  ["an operator for a value", encoded(["title", { $gt: "" }, "a"])],
+  ["an operator for an id", encoded(["title", "x", { $ne: "" }])],
+  ["nothing", ""],
+])("what no list gave is refused: %s", (_, cursor) => {
+  expect(() => fromCursor(cursor, "title")).toThrow(expect.objectContaining({ type: "validation_failed" }));
+});
+
+test("a time that is none is refused", () => {
+  for (const value of ["soon", 1e99, null])
+    expect(() => fromCursor(encoded(["created_at", value, "a"]), "created_at")).toThrow("cursor");
+});
