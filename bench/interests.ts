@@ -140,7 +140,7 @@ function making(perSecond: number): Row {
 function memory(none: Subject, many: Subject): Row {
   const [a, b] = [none, many].map(({ world }) => residentMegabytes(world.server.pid())) as [number, number];
   return {
-    what: "resident memory after all this, without / with",
+    what: "resident memory after all this, uncollected garbage included, without / with",
     figure: `${a.toFixed(0)} / ${b.toFixed(0)} MB`,
   };
 }
