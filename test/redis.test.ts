@@ -72,7 +72,7 @@ const PATIENT = { windowMs: 60_000, patienceMs: 20_000 };
   test("a Redis that hangs is not waited for, and is used again once it answers", async () => {
     const hasty = new SharedWindows(redis.url, { windowMs: 60_000, report: () => {} });
     await settle(() => hasty.lost === null);
-    redis.pause();
+    await redis.pause();
     const limits = [{ key: "hung", max: 5 }];
     expect(await hasty.take(limits)).toBeNull();
     expect(hasty.lost).toMatch(/no answer within/);

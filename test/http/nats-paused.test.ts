@@ -48,7 +48,7 @@ const mongo = await startMongo();
     }
     await receive(agent, 3);
 
-    nodes.nats.pause();
+    await nodes.nats.pause();
     try {
       const interest = () => at(one, agent).post(`/agents/${agent.id}/interests`, { event_type: "com.new" });
       const made = await accepted(interest);

@@ -202,11 +202,11 @@ export function connectorSuite(
         over = true;
         await consumer.stop();
       }
-      // Stopped, it has acknowledged all that it took.
+      // Stopped, it has acknowledged all that it took; what nobody was told of as sent may have come since.
       const { connector, messages } = await opened(sourceOf(queue));
       await sendTo(rabbit, queue, [{ body: { n: -1 } }]);
-      await settle(() => messages.length > 0);
-      expect(read(messages)).toEqual([-1]);
+      await settle(() => read(messages).includes(-1));
+      expect(read(messages).filter((n) => taken.has(n))).toEqual([]);
       await connector.close();
     });
   });

@@ -1,4 +1,6 @@
 import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { settle } from "./settle.ts";
 
 export interface ExitStatus {
   code: number | null;
@@ -12,6 +14,9 @@ export interface Child {
   output(): string;
   /** The first match of `pattern` in the output. Fails when the process ends or `within` ms (60,000) pass first. */
   find(pattern: RegExp, within?: number): Promise<RegExpMatchArray>;
+  /** Stops it where it stands, with its connections; returns when none of its threads runs any more. */
+  pause(): Promise<void>;
+  resume(): void;
   /** Sends a signal (or closes its input), waits for the end; after `within` ms (30,000) SIGKILL and an error. */
   end(how: NodeJS.Signals | "eof", within?: number): Promise<ExitStatus>;
   exited: Promise<ExitStatus>;
@@ -42,9 +47,21 @@ export async function startChild(
     pid: process.pid as number,
     output: () => output,
     find: (pattern, within = 60_000) => findInOutput(process, () => output, exited, pattern, within),
+    pause: async () => {
+      process.kill("SIGSTOP");
+      await settle(() => isStopped(process.pid as number), { what: `${command} to stop` });
+    },
+    resume: () => void process.kill("SIGCONT"),
     end: (how, within = 30_000) => end(process, exited, how, within),
     exited,
   };
+}
+
+/** Where there is no /proc to look in, a stop counts as done: the threads that still run are done in a moment. */
+function isStopped(pid: number): boolean {
+  const threads = `/proc/${pid}/task`;
+  if (!existsSync(threads)) return true;
+  return globSync(`${threads}/*/stat`).every((file) => /^.*\) T/.test(readFileSync(file, "utf8")));
 }
 
 async function findInOutput(

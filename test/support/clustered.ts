@@ -31,8 +31,11 @@ export async function startClustered({ env = {}, dataDir: given }: ServerOptions
   const endBehind = async () => {
     const ending = worker;
     worker = undefined;
-    if (ending) await endWell(ending);
-    await nats.kill();
+    try {
+      if (ending) await endWell(ending);
+    } finally {
+      await nats.kill();
+    }
   };
   const removeOwn = async () => {
     if (given) return;

@@ -15,8 +15,8 @@ export interface NatsServer {
   pid(): number;
   counts(): Promise<NatsCounts>;
   kill(): Promise<void>;
-  /** SIGSTOP: connections stand, and nothing comes through them until `resume`. */
-  pause(): void;
+  /** Connections stand, and nothing comes through them until `resume`. */
+  pause(): Promise<void>;
   resume(): void;
   /** Again, on the same port. */
   start(): Promise<void>;
@@ -46,8 +46,8 @@ export async function startNats(maxPayload = "12MB"): Promise<NatsServer> {
       const counts = (await (await fetch(`http://${monitor}/varz`)).json()) as Record<string, number>;
       return { messages: counts.in_msgs as number, bytes: counts.in_bytes as number };
     },
-    pause: () => void process.kill(child.pid, "SIGSTOP"),
-    resume: () => void process.kill(child.pid, "SIGCONT"),
+    pause: () => child.pause(),
+    resume: () => child.resume(),
     kill: async () => void (await child.end("SIGKILL")),
     start: async () => {
       child = await start();

@@ -4,18 +4,23 @@ export interface TcpProxy {
   port: number;
   /** Breaks all connections and refuses new ones, as a network that is down does. */
   cut(): void;
+  /** Connections stand and are taken, and nothing more comes through them, as with a server that hangs. */
+  mute(): void;
   mend(): void;
   stop(): Promise<void>;
 }
 
 /**
- * Passes connections on to a port of 127.0.0.1, as long as it is not cut.
+ * Passes connections on to a port of 127.0.0.1, as long as it is neither cut nor mute.
  *
  * @param newReader called for each connection, gives who is shown what comes in on it
  */
 export async function startProxy(to: number, newReader?: () => (bytes: Buffer) => void): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
+  const pairs = new Map<Socket, Socket>();
   let open = true;
+  let mute = false;
+  const join = (incoming: Socket, outgoing: Socket) => incoming.pipe(outgoing).pipe(incoming);
   const keep = (socket: Socket) => {
     sockets.add(socket.setNoDelay());
     socket.on("error", () => socket.destroy());
@@ -27,8 +32,12 @@ export async function startProxy(to: number, newReader?: () => (bytes: Buffer) =
     const outgoing = connect(to, "127.0.0.1");
     keep(outgoing);
     if (newReader) incoming.on("data", newReader());
-    incoming.pipe(outgoing).pipe(incoming);
-    incoming.on("close", () => outgoing.destroy());
+    pairs.set(incoming, outgoing);
+    if (!mute) join(incoming, outgoing);
+    incoming.on("close", () => {
+      pairs.delete(incoming);
+      outgoing.destroy();
+    });
     outgoing.on("close", () => incoming.destroy());
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -39,8 +48,17 @@ export async function startProxy(to: number, newReader?: () => (bytes: Buffer) =
   return {
     port: (server.address() as { port: number }).port,
     cut,
+    mute: () => {
+      mute = true;
+      for (const [incoming, outgoing] of pairs) {
+        incoming.unpipe(outgoing).pause();
+        outgoing.unpipe(incoming).pause();
+      }
+    },
     mend: () => {
       open = true;
+      if (mute) for (const [incoming, outgoing] of pairs) join(incoming, outgoing);
+      mute = false;
     },
     stop: async () => {
       cut();

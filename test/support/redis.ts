@@ -12,7 +12,7 @@ export interface RedisServer {
   /** Again, on the same port. */
   start(): Promise<void>;
   /** Lets it neither answer nor go away until `resume`. */
-  pause(): void;
+  pause(): Promise<void>;
   resume(): void;
   stop(): Promise<void>;
 }
@@ -35,8 +35,8 @@ export async function startRedis(): Promise<RedisServer> {
     start: async () => {
       child = await start();
     },
-    pause: () => process.kill(child.pid, "SIGSTOP"),
-    resume: () => process.kill(child.pid, "SIGCONT"),
+    pause: () => child.pause(),
+    resume: () => child.resume(),
     stop: async () => {
       await child.end("SIGKILL");
       await rm(folder, { recursive: true });
