@@ -8,7 +8,7 @@ import { basename, join, sep } from "node:path";
 import { startMongo } from "./support/mongo.ts";
 import { watchMongo } from "./support/mongo-watch.ts";
 import { declaredNeeds, getNeed } from "./support/needs.ts";
-import { runSuite, type SuiteResult, stopSuites } from "./support/suite.ts";
+import { runSuiteTwice, type SuiteResult, stopSuites } from "./support/suite.ts";
 import { CLUSTER } from "./support/world.ts";
 
 interface Suite {
@@ -58,7 +58,7 @@ process.exitCode = report(results) ? 0 : 1;
 async function run(suite: Omit<Suite, "files"> & { files: string[] }, env = {}): Promise<SuiteResult> {
   const { name, files, budgetSeconds } = suite;
   say(`\n== ${name}: ${files.length} files, budget ${budgetSeconds} s`);
-  const result = await runSuite(ROOT, files, budgetSeconds, { env });
+  const result = await runSuiteTwice(ROOT, files, budgetSeconds, { env });
   say(`== ${name}: ${result.seconds.toFixed(1)} s`);
   return result;
 }
@@ -83,15 +83,20 @@ async function runAgain(): Promise<SuiteResult> {
   if ("skipped" in mongo) {
     const files = again.map((file) => ({ file, passed: [], failed: [], skipped: [`(on a ${name})`] }));
     for (const file of again) needs.set(file, [...CLUSTER.needs]);
-    return { files, problems: [], seconds: 0 };
+    return { files, problems: [], unsteady: [], seconds: 0 };
   }
   // One that was given may be several servers, which are not to be stood before.
-  const watch = mongo.pid === null ? null : await watchMongo(mongo.url);
+  const watch = mongo.kind === "MONGO_URL" ? null : await watchMongo(mongo.url);
   try {
     const env = { AFFERENT_TEST_WORLD: "cluster", MONGO_URL: watch?.url ?? mongo.url };
-    const { files, problems, seconds } = await run({ name, files: again, budgetSeconds }, env);
+    const { files, problems, unsteady, seconds } = await run({ name, files: again, budgetSeconds }, env);
     const named = files.map((each) => ({ ...each, file: `${each.file} (on a ${name})` }));
-    return { files: named, problems: [...problems, ...(watch?.faults() ?? [])], seconds };
+    return {
+      files: named,
+      problems: [...problems, ...(watch?.faults() ?? [])],
+      unsteady: unsteady.map((test) => `${test} (on a ${name})`),
+      seconds,
+    };
   } finally {
     await watch?.stop();
     await mongo.stop();
@@ -135,6 +140,9 @@ function report(results: SuiteResult[]): boolean {
   const passed = ran.reduce((sum, file) => sum + file.passed.length, 0);
 
   say("");
+  for (const test of results.flatMap(({ unsteady }) => unsteady)) {
+    say(`unsteady: ${test} — failed, and passed when its file was run once more, by itself`);
+  }
   for (const line of failed) say(`failed: ${line}`);
   for (const { test, why } of skipped)
     say(`skipped: ${test} — ${why ?? "for no known reason, which is an error"}`);

@@ -7,6 +7,8 @@ export interface SuiteResult {
   files: FileResult[];
   /** What went wrong besides failed tests: over budget, a file that never ran, jest itself. */
   problems: string[];
+  /** Tests that failed and passed when their file was run once more, which ones of `files` have as passed. */
+  unsteady: string[];
   seconds: number;
 }
 
@@ -15,19 +17,47 @@ interface SuiteOptions {
   output?: "inherit" | "ignore";
   /** Settings for the tests, besides those of this process. */
   env?: Record<string, string>;
+  /** How many files jest runs at a time; its configuration says unless this does. */
+  atOnce?: number;
 }
 
+/** Where more files than this fail, the code is broken rather than a test unsteady. */
+const MOST_TRIED_AGAIN = 3;
+
 const running = new Set<ChildProcess>();
+
+/**
+ * As `runSuite`, and runs a few files that failed once more, one after the other: what passes then did so for want of
+ * neighbours, and is named `unsteady` for somebody to mend. What fails twice has failed.
+ */
+export async function runSuiteTwice(...given: Parameters<typeof runSuite>): Promise<SuiteResult> {
+  const first = await runSuite(...given);
+  const failed = first.files.filter((file) => file.failed.length > 0);
+  if (first.problems.length > 0 || failed.length === 0 || failed.length > MOST_TRIED_AGAIN) return first;
+  const [root, , budgetSeconds, options] = given;
+  const again = failed.map(({ file }) => file);
+  const second = await runSuite(root, again, budgetSeconds, { ...options, atOnce: 1 });
+  const outcomes = new Map(second.files.map((result) => [result.file, result]));
+  return {
+    files: first.files.map((result) => outcomes.get(result.file) ?? result),
+    problems: second.problems,
+    unsteady: failed.flatMap(({ file, failed }) => {
+      const stillFailing = outcomes.get(file)?.failed ?? failed;
+      return failed.filter((test) => !stillFailing.includes(test)).map((test) => `${file} › ${test}`);
+    }),
+    seconds: first.seconds + second.seconds,
+  };
+}
 
 /** Runs the test files in one jest, and stops it with all it started when the budget is used up. */
 export async function runSuite(
   root: string,
   files: string[],
   budgetSeconds: number,
-  { output = "inherit", env = {} }: SuiteOptions = {},
+  { output = "inherit", env = {}, atOnce }: SuiteOptions = {},
 ): Promise<SuiteResult> {
   const started = performance.now();
-  const jest = startJest(root, files, { output, env });
+  const jest = startJest(root, files, { output, env, atOnce });
   let lines = "";
   (jest.stdio[3] as Readable).setEncoding("utf8").on("data", (text: string) => {
     lines += text;
@@ -50,7 +80,7 @@ export async function runSuite(
   else if (ended !== "exit code 0" && results.every(({ failed }) => failed.length === 0)) {
     problems.push(`jest ended with ${ended}`);
   }
-  return { files: results, problems, seconds: (performance.now() - started) / 1000 };
+  return { files: results, problems, unsteady: [], seconds: (performance.now() - started) / 1000 };
 }
 
 /** Stops whatever `runSuite` has running, for when the test command itself is stopped. */
@@ -58,10 +88,11 @@ export function stopSuites(): void {
   for (const jest of running) stop(jest);
 }
 
-function startJest(root: string, files: string[], { output, env }: Required<SuiteOptions>): ChildProcess {
+function startJest(root: string, files: string[], { output, env, atOnce }: SuiteOptions): ChildProcess {
   const flags = ["--experimental-vm-modules", "--disable-warning=ExperimentalWarning"];
   // The caller has chosen the files: jest's own pattern must not leave any of them out.
-  const choice = ["--testMatch", "<rootDir>/test/**/*.ts", "--runTestsByPath", ...files];
+  const workers = atOnce === undefined ? [] : ["--maxWorkers", String(atOnce)];
+  const choice = [...workers, "--testMatch", "<rootDir>/test/**/*.ts", "--runTestsByPath", ...files];
   const reporters = ["--reporters", "default", "--reporters", join(root, "test/support/reporter.ts")];
   const jest = spawn(
     process.execPath,
