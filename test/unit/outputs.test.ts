@@ -81,7 +81,7 @@ test("blocks hold what a reader sees, without tags, entities and addresses that 
     'A &lt;b&gt; <i title="x">tag</i> and\n[a](javascript:x) [b](https://b.example)\n\n3. three\n   > quoted\n\n<!-- no -->\n';
   expect(blocksOf(marked.lexer(markdown))).toMatchObject([
     { kind: "paragraph", indent: 0 },
-    { kind: "paragraph", indent: 1, marker: "3.", runs: [{ text: "three" }] },
+    { kind: "paragraph", indent: 1, item: { marker: "3." }, runs: [{ text: "three" }] },
     { kind: "paragraph", indent: 2, runs: [{ text: "quoted" }] },
   ]);
   const [first] = blocksOf(marked.lexer(markdown));

@@ -11,9 +11,21 @@ export interface Run {
   href?: string;
 }
 
-/** Where a block stands: how deep in lists and quotations, and how deep the innermost quotation is; 0: there is none. */
+/** A list, the same object for all of its items. */
+export interface List {
+  /** In how many others it stands. */
+  depth: number;
+  /** The numbers of its first and its last item; null where items have none. */
+  numbers: { from: number; to: number } | null;
+}
+
+/**
+ * Where a block stands: how deep in lists and quotations, in how many lists, and how deep the innermost quotation is; 0:
+ * there is none.
+ */
 interface Place {
   indent: number;
+  lists: number;
   quoted: number;
 }
 
@@ -22,12 +34,18 @@ type Align = "left" | "center" | "right" | null;
 /** What a document is made of, one below the other. */
 export type Block =
   | { kind: "heading"; depth: number; runs: Run[] }
-  | ({ kind: "paragraph"; runs: Run[]; marker?: string } & Place)
+  | ({ kind: "paragraph"; runs: Run[]; item?: Item } & Place)
   | ({ kind: "code"; text: string } & Place)
   | { kind: "table"; rows: Run[][][]; align: Align[] }
   | { kind: "rule" };
 
-const TOP: Place = { indent: 0, quoted: 0 };
+/** That a paragraph is the first of a list's item, and what stands before it. */
+interface Item {
+  list: List;
+  marker: string;
+}
+
+const TOP: Place = { indent: 0, lists: 0, quoted: 0 };
 
 /** The blocks of Markdown that was read by `marked`. Raw HTML is left out but for its words. */
 export function blocksOf(tokens: TokensList | Token[], place = TOP): Block[] {
@@ -44,9 +62,13 @@ function blockOf(token: Tokens.Generic, place: Place): Block[] {
     case "code":
       return [{ kind: "code", text: printable(token.text), ...place }];
     case "blockquote":
-      return blocksOf(token.tokens ?? [], { indent: place.indent + 1, quoted: place.indent + 1 });
+      return blocksOf(token.tokens ?? [], {
+        ...place,
+        indent: place.indent + 1,
+        quoted: place.indent + 1,
+      });
     case "list":
-      return (token as Tokens.List).items.flatMap((item, at) => itemOf(item, markerOf(token, at), place));
+      return listOf(token as Tokens.List, place);
     case "table":
       return [{ kind: "table", rows: tableOf(token as Tokens.Table), align: token.align }];
     case "hr":
@@ -63,17 +85,28 @@ function paragraphOf(html: string, place: Place): Block[] {
   return text ? [{ kind: "paragraph", runs: [{ text }], ...place }] : [];
 }
 
-function markerOf(list: Tokens.Generic, at: number): string {
-  return list.ordered ? `${(list.start || 1) + at}.` : "•";
+function listOf({ ordered, start, items }: Tokens.List, place: Place): Block[] {
+  const from = Number(start);
+  const numbers = ordered ? { from, to: from + items.length - 1 } : null;
+  const list: List = { depth: place.lists, numbers };
+  const own = { ...place, indent: place.indent + 1, lists: place.lists + 1 };
+  return items.flatMap((item, at) => itemOf(item, { list, marker: markerOf(list, item, at) }, own));
 }
 
-/** The first paragraph of an item stands beside its marker. */
-function itemOf({ tokens, task, checked }: Tokens.ListItem, bullet: string, place: Place): Block[] {
-  const marker = task ? (checked ? "☑" : "☐") : bullet;
-  const own = { ...place, indent: place.indent + 1 };
+function markerOf({ numbers }: List, { task, checked }: Tokens.ListItem, at: number): string {
+  if (numbers) return `${numbers.from + at}.`;
+  return task ? boxOf(checked) : "•";
+}
+
+const boxOf = (checked: boolean | undefined) => (checked ? "☑" : "☐");
+
+/** The first paragraph of an item stands beside its marker; a task that has a number has its box behind it. */
+function itemOf({ tokens, task, checked }: Tokens.ListItem, item: Item, own: Place): Block[] {
   const [first, ...rest] = blocksOf(tokens, own);
-  if (first?.kind === "paragraph" && !first.marker) return [{ ...first, marker }, ...rest];
-  const empty: Block = { kind: "paragraph", runs: [], ...own, marker };
+  const box = task && item.list.numbers ? [{ text: `${boxOf(checked)} ` }] : [];
+  if (first?.kind === "paragraph" && !first.item)
+    return [{ ...first, runs: [...box, ...first.runs], item }, ...rest];
+  const empty: Block = { kind: "paragraph", runs: box, ...own, item };
   return first ? [empty, first, ...rest] : [empty];
 }
 

@@ -20,10 +20,10 @@ import {
 import { type Block, blocksOf, type Run } from "./blocks.ts";
 import { sharedWidths } from "./columns.ts";
 import { directionOf, inDirections } from "./direction.ts";
+import { DocxLists, INDENT } from "./docx-lists.ts";
 import { read } from "./read.ts";
 
 /** In twentieths of a point, as all lengths here. */
-const INDENT = 360;
 const GAP = 120;
 /** Between the margins of a page, and what a letter takes of that. */
 const WIDTH = 9026;
@@ -63,17 +63,18 @@ const STYLES: IStylesOptions = {
 
 /** Markdown as a document of Word. */
 export function renderDocx(markdown: string, title: string): Promise<Buffer> {
-  const children = blocksOf(read(markdown, title)).flatMap(toChildren);
+  const lists = new DocxLists();
+  const children = blocksOf(read(markdown, title)).flatMap((block) => toChildren(block, lists));
   const document = new Document({ title, creator: "Afferent", styles: STYLES, sections: [{ children }] });
   return Packer.toBuffer(document);
 }
 
-function toChildren(block: Block): FileChild[] {
+function toChildren(block: Block, lists: DocxLists): FileChild[] {
   switch (block.kind) {
     case "heading":
       return [directed(block.runs, { heading: HEADINGS[block.depth - 1] })];
     case "paragraph":
-      return [paragraph(block)];
+      return [paragraph(block, lists)];
     case "code":
       return [code(block)];
     case "table":
@@ -97,20 +98,22 @@ function directed(runs: Run[], options: Omit<IParagraphOptions, "children">, mar
   });
 }
 
-function paragraph({ runs, indent, quoted, marker }: Block & { kind: "paragraph" }): Paragraph {
+function paragraph(block: Block & { kind: "paragraph" }, lists: DocxLists): Paragraph {
+  const { runs, indent, quoted, item } = block;
   const start = indent * INDENT;
-  const side = directionOf(textOf(runs)).isRightToLeft ? "right" : "left";
-  const bar = { border: { [side]: { ...RULE, size: 18, space: 8 } } };
-  if (marker === undefined) return directed(runs, { indent: { start }, ...(quoted > 0 && bar) });
-  return directed(
-    runs,
-    {
-      indent: { start, hanging: INDENT },
-      tabStops: [{ type: "left", position: start }],
-      spacing: { after: GAP / 2 },
-    },
-    marker,
-  );
+  if (!item) {
+    const side = directionOf(textOf(runs)).isRightToLeft ? "right" : "left";
+    const bar = { border: { [side]: { ...RULE, size: 18, space: 8 } } };
+    return directed(runs, { indent: { start }, ...(quoted > 0 && bar) });
+  }
+  const numbering = lists.numberingOf(item);
+  const isAtItsLevel = numbering?.level === indent - 1;
+  const options = {
+    spacing: { after: GAP / 2 },
+    ...(!isAtItsLevel && { indent: { start, hanging: INDENT } }),
+  };
+  if (numbering) return directed(runs, { ...options, numbering });
+  return directed(runs, { ...options, tabStops: [{ type: "left", position: start }] }, item.marker);
 }
 
 function code({ text, indent }: Block & { kind: "code" }): Paragraph {

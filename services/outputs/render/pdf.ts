@@ -85,7 +85,7 @@ function drawHeading(sheet: Sheet, { depth, runs }: Block & { kind: "heading" })
   sheet.y += GAP;
 }
 
-function drawParagraph(sheet: Sheet, { runs, marker, indent, quoted }: Block & { kind: "paragraph" }): void {
+function drawParagraph(sheet: Sheet, { runs, item, indent, quoted }: Block & { kind: "paragraph" }): void {
   const width = sheet.width - indent * INDENT;
   const lines = sheet.lines(runs, SIZE, width);
   const isRightToLeft = lines[0]?.isRightToLeft ?? false;
@@ -94,13 +94,13 @@ function drawParagraph(sheet: Sheet, { runs, marker, indent, quoted }: Block & {
   sheet.need(sheet.heightOf(lines.length <= 3 ? lines.length : 2, SIZE));
   for (const [n, line] of lines.entries()) {
     sheet.need(sheet.heightOf(1, SIZE));
-    if (n === 0 && marker)
-      drawMarker(sheet, marker, isRightToLeft ? MARGIN + width : left - INDENT, isRightToLeft);
+    if (n === 0 && item)
+      drawMarker(sheet, item.marker, isRightToLeft ? MARGIN + width : left - INDENT, isRightToLeft);
     const bar = (quoted - 0.5) * INDENT;
     if (quoted) drawBar(sheet, isRightToLeft ? MARGIN + sheet.width - bar : MARGIN + bar);
     writeLine(sheet, line, { left, width, size: SIZE, ...(quoted > 0 && { color: QUOTED }) });
   }
-  sheet.y += marker ? GAP / 2 : GAP;
+  sheet.y += item ? GAP / 2 : GAP;
 }
 
 interface Column {
