@@ -54,13 +54,20 @@ const DEFAULTS = { retries: 3, timeoutMs: 60_000 };
 
 function connectionOf({ url, retries, timeoutMs, fetch: own, ...proof }: ClientOptions): Connection {
   return {
-    origin: url.replace(/\/+$/, "").replace(/\/v1$/, ""),
+    origin: originOf(url),
     authorization: authorizationOf(proof),
     // Browsers refuse a fetch that is called as somebody's method.
     fetch: own ?? ((input, init) => fetch(input, init)),
     retries: retries ?? DEFAULTS.retries,
     timeoutMs: timeoutMs ?? DEFAULTS.timeoutMs,
   };
+}
+
+/** What stands before the paths of operations. @throws TypeError */
+export function originOf(url: string): string {
+  if (!/^https?:\/\//.test(url) || !URL.canParse(url))
+    throw new TypeError(`${url} is no address: expected one like https://afferent.example.com.`);
+  return url.replace(/\/+$/, "").replace(/\/v1$/, "");
 }
 
 function authorizationOf(
@@ -90,7 +97,7 @@ function apiOn(connection: Connection): Api {
 function callOf(connection: Connection, operation: Operation): unknown {
   if (operation.stream) return streamOf(connection, operation);
   const call = async (params: Params = {}, options?: CallOptions) =>
-    bodyOfAnswer(await request(connection, operation, params, options));
+    bodyOfAnswer(await request(connection, operation, params, options), operation);
   const { pages } = operation;
   if (!pages) return call;
   const all = (params: Params = {}, options?: CallOptions) => allPages(pages, call, params, options);

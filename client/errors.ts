@@ -28,7 +28,7 @@ export class ApiError<
   }
 }
 
-/** No answer came: the address is wrong, the network is down, or it took longer than `timeoutMs`. */
+/** No whole answer came: the address is wrong, the network is down, or it took longer than `timeoutMs`. */
 export class ConnectionError extends Error {
   constructor(message: string, cause: unknown) {
     super(message, { cause });
@@ -36,17 +36,24 @@ export class ConnectionError extends Error {
   }
 }
 
+/** Why a `fetch`, or reading what it gave, failed. */
+export function reasonOf(thrown: unknown): string {
+  const { message = String(thrown), cause } = thrown as Error & { cause?: Error & { code?: string } };
+  const why = cause?.message || cause?.code;
+  return why ? `${message} (${why})` : message;
+}
+
 /** Whether something thrown is an answer of the service; with a code, whether it is that one. */
 export function isApiError<Code extends FaultCode>(thrown: unknown, code?: Code): thrown is ApiError<Code> {
   return thrown instanceof ApiError && (code === undefined || thrown.code === code);
 }
 
-/** The error that an answer of status 400 or more stands for. */
-export async function errorOf(response: Response): Promise<ApiError> {
-  const text = await response.text().catch(() => "");
+/** The error that an answer stands for: a refusal of the service, or what is none of its answers. */
+export function errorOf(response: Response, text: string): ApiError {
   const { error } = (parse(text) ?? {}) as { error?: Envelope };
   const seconds = Number(response.headers.get("retry-after") ?? Number.NaN);
-  return new ApiError(error?.message ?? `${response.status} ${response.statusText}: ${text.slice(0, 200)}`, {
+  const shown = text.replace(/\s+/g, " ").trim().slice(0, 200);
+  return new ApiError(error?.message ?? `${response.status} ${response.statusText}: ${shown}`, {
     code: error?.code ?? "unexpected_answer",
     status: response.status,
     details: error?.details ?? {},

@@ -1,6 +1,6 @@
 import { OPERATIONS } from "./generated/operations.ts";
 import type { Api, DeliveryEvent } from "./generated/types.ts";
-import { type Connection, request } from "./request.ts";
+import { bodyOfAnswer, type Connection, request } from "./request.ts";
 import { messagesOf } from "./sse.ts";
 
 /** A delivery, and how many milliseconds its lease has left on arrival. */
@@ -52,9 +52,10 @@ export async function fromPoll(
   signal: AbortSignal,
 ): Promise<Arrival[]> {
   const params = { limit, wait: POLL_SECONDS };
-  const response = await request(connection, OPERATIONS.deliveries.poll, params, { signal, retries: 0 });
+  const operation = OPERATIONS.deliveries.poll;
+  const response = await request(connection, operation, params, { signal, retries: 0 });
   const ahead = clockAhead(response);
-  const { deliveries } = (await response.json()) as { deliveries: DeliveryEvent[] };
+  const { deliveries } = (await bodyOfAnswer(response, operation)) as { deliveries: DeliveryEvent[] };
   return deliveries.map((delivery) => arrival(delivery, ahead));
 }
 

@@ -17,6 +17,8 @@ export interface Operation {
   repeatable?: true;
   /** Server-sent events. */
   stream?: true;
+  /** Answers with a document, in text or bytes; or with JSON in its place. */
+  document?: true;
   /** Comes in pages: the field of the answer with the items (empty: the answer itself), and how to ask for the next. */
   pages?: { items: string; by: "cursor" | "offset" };
 }

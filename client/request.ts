@@ -1,5 +1,5 @@
 import type { Authorization, Exchange } from "./authorize.ts";
-import { ApiError, ConnectionError, errorOf } from "./errors.ts";
+import { ApiError, ConnectionError, errorOf, reasonOf } from "./errors.ts";
 import type { CallOptions, Operation } from "./operation.ts";
 import { pause, randomKey } from "./support.ts";
 
@@ -24,7 +24,7 @@ const RETRYABLE = new Set([429, 500, 502, 503, 504]);
 const NOT_DONE = new Set([429, 503]);
 
 /**
- * Sends a request, again where that is safe, and gives the answer, whose body is not read yet.
+ * Sends a request, again where that is safe, and gives the answer, which has arrived in full unless it is a stream.
  *
  * @throws ApiError when the service refuses; ConnectionError when it does not answer; the signal's reason
  */
@@ -52,12 +52,23 @@ export async function request(
   }
 }
 
-/** What an answer holds: JSON, text, or bytes; undefined when it is empty. */
-export async function bodyOfAnswer(response: Response): Promise<unknown> {
+/** What an answer holds: JSON, text, or bytes; undefined when it is empty. @throws ApiError when it is no answer */
+export async function bodyOfAnswer(response: Response, operation: Operation): Promise<unknown> {
   if (response.status === 204) return undefined;
   const type = response.headers.get("content-type") ?? "";
-  if (/[/+]json\b/.test(type)) return response.json();
-  return type.startsWith("text/") ? response.text() : response.blob();
+  if (operation.document && !isJson(type))
+    return type.startsWith("text/") ? response.text() : response.blob();
+  const text = await response.text();
+  try {
+    if (isJson(type)) return JSON.parse(text);
+  } catch {
+    // Somebody's on the way, like the page of a proxy that wants one to sign in.
+  }
+  throw errorOf(response, text);
+}
+
+function isJson(type: string): boolean {
+  return /[/+]json\b/.test(type);
 }
 
 /** One try: the answer, or what went wrong with it. @throws the signal's reason */
@@ -81,7 +92,11 @@ async function attempt(
       credentials: authorization?.credentials ?? "omit",
       signal: limited(signal, operation.stream ? undefined : timeoutMs),
     });
-    return response.ok ? response : await errorOf(response);
+    if (!response.ok) return errorOf(response, await response.text().catch(() => ""));
+    // An answer that is cut off, or takes too long, is none: what there is of it is not given out.
+    return operation.stream || !response.body
+      ? response
+      : new Response(await response.arrayBuffer(), response);
   } catch (cause) {
     signal?.throwIfAborted();
     if (cause instanceof ApiError || cause instanceof ConnectionError) return cause;
@@ -93,7 +108,8 @@ function exchangeOn(connection: Connection, signal: AbortSignal | undefined): Ex
   return async (operation, params) => {
     const response = await request(connection, operation, params as Params, { ...(signal && { signal }) });
     const date = Date.parse(response.headers.get("date") ?? "");
-    return { body: await response.json(), now: Number.isNaN(date) ? Date.now() : date };
+    const body = await bodyOfAnswer(response, operation);
+    return { body, now: Number.isNaN(date) ? Date.now() : date };
   };
 }
 
@@ -167,10 +183,4 @@ export function pauseBefore(failures: number, outcome: unknown): number {
   const jitter = 0.5 + Math.random();
   const wanted = told === null ? FIRST_PAUSE_MS * 2 ** (failures - 1) * jitter : told * 1000 + 100 * jitter;
   return Math.min(wanted, LONGEST_PAUSE_MS);
-}
-
-function reasonOf(thrown: unknown): string {
-  const { message = String(thrown), cause } = thrown as Error & { cause?: Error & { code?: string } };
-  const why = cause?.message || cause?.code;
-  return why ? `${message} (${why})` : message;
 }

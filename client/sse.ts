@@ -1,8 +1,10 @@
+import { ConnectionError, reasonOf } from "./errors.ts";
 import type { StreamMessage } from "./operation.ts";
 
 /**
  * The messages of a stream of server-sent events whose data is JSON, until it ends.
  *
+ * @throws ConnectionError when it breaks off; the reason of the signal that it is read by
  * @param heard called for each piece that arrives, comments too: how one knows that the connection lives
  */
 export async function* messagesOf(
@@ -24,6 +26,11 @@ export async function* messagesOf(
         if (message) yield message;
       }
     }
+  } catch (cause) {
+    // What `fetch` says of a connection that is lost.
+    throw cause instanceof TypeError
+      ? new ConnectionError(`The stream broke off: ${reasonOf(cause)}`, cause)
+      : cause;
   } finally {
     await reader.cancel().catch(() => {});
   }

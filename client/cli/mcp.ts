@@ -1,5 +1,6 @@
 import { createInterface } from "node:readline";
 import { byKey } from "../authorize.ts";
+import { originOf } from "../client.ts";
 import { ApiError } from "../errors.ts";
 import type { Operation } from "../operation.ts";
 import { type Connection, request } from "../request.ts";
@@ -51,7 +52,7 @@ class Bridge {
     this.#context = context;
     this.#tools = text(context, "tools");
     this.#connection = {
-      origin: url.replace(/\/+$/, "").replace(/\/v1$/, ""),
+      origin: originOf(url),
       authorization: api_key ? byKey(api_key) : undefined,
       fetch: fetchAnswer,
       retries: 3,

@@ -46,6 +46,7 @@ export function describe(op: Contract): Operation {
     ...(op.access.by === "public" && { open: true }),
     ...(REPEATABLE.has(op.action) && { repeatable: true }),
     ...(op.stream && { stream: true }),
+    ...(!op.stream && (op.produces || op.alsoProduces) && { document: true }),
     ...(pages && { pages }),
   };
 }

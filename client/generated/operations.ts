@@ -28,7 +28,7 @@ export const OPERATIONS = {
   bundles: {
     assemble: {"method":"POST","path":"/bundles"},
     get: {"method":"GET","path":"/bundles/{id}"},
-    brief: {"method":"GET","path":"/bundles/{id}/brief"},
+    brief: {"method":"GET","path":"/bundles/{id}/brief","document":true},
   },
   channels: {
     create: {"method":"POST","path":"/channels"},
@@ -90,7 +90,7 @@ export const OPERATIONS = {
     get: {"method":"GET","path":"/exemplars/{exemplar_id}"},
     rename: {"method":"PATCH","path":"/exemplars/{exemplar_id}"},
     delete: {"method":"DELETE","path":"/exemplars/{exemplar_id}"},
-    download: {"method":"GET","path":"/exemplars/{exemplar_id}/download"},
+    download: {"method":"GET","path":"/exemplars/{exemplar_id}/download","document":true},
   },
   findings: {
     list: {"method":"GET","path":"/memories/findings"},
@@ -98,17 +98,17 @@ export const OPERATIONS = {
   gateway: {
     healthz: {"method":"GET","path":"/healthz","open":true},
     readyz: {"method":"GET","path":"/readyz","root":true,"open":true},
-    metrics: {"method":"GET","path":"/metrics","root":true},
+    metrics: {"method":"GET","path":"/metrics","root":true,"document":true},
     openapi: {"method":"GET","path":"/openapi.json","open":true},
-    docs: {"method":"GET","path":"/docs","root":true,"open":true},
+    docs: {"method":"GET","path":"/docs","root":true,"open":true,"document":true},
   },
   handoffs: {
     save: {"method":"POST","path":"/handoffs"},
     list: {"method":"GET","path":"/handoffs","pages":{"items":"","by":"offset"}},
-    resume: {"method":"POST","path":"/handoffs/resume","repeatable":true},
+    resume: {"method":"POST","path":"/handoffs/resume","repeatable":true,"document":true},
     get: {"method":"GET","path":"/handoffs/{id}"},
     delete: {"method":"DELETE","path":"/handoffs/{id}"},
-    export: {"method":"GET","path":"/handoffs/{id}/export"},
+    export: {"method":"GET","path":"/handoffs/{id}/export","document":true},
     pin: {"method":"POST","path":"/handoffs/{id}/pin"},
     unpin: {"method":"POST","path":"/handoffs/{id}/unpin"},
   },
@@ -169,7 +169,7 @@ export const OPERATIONS = {
     dismiss: {"method":"POST","path":"/onboarding/dismiss"},
   },
   outputs: {
-    export: {"method":"GET","path":"/outputs/{output_id}/export"},
+    export: {"method":"GET","path":"/outputs/{output_id}/export","document":true},
     email: {"method":"POST","path":"/outputs/{output_id}/email"},
     save: {"method":"POST","path":"/outputs"},
     list: {"method":"GET","path":"/outputs","pages":{"items":"outputs","by":"cursor"}},
@@ -207,7 +207,7 @@ export const OPERATIONS = {
     close: {"method":"POST","path":"/runs/{run_id}/close"},
     retrospective: {"method":"GET","path":"/runs/{run_id}/retrospective"},
     history: {"method":"GET","path":"/runs/{run_id}/history"},
-    statusDocument: {"method":"GET","path":"/runs/{run_id}/status-document"},
+    statusDocument: {"method":"GET","path":"/runs/{run_id}/status-document","document":true},
     startStep: {"method":"POST","path":"/runs/{run_id}/steps/start"},
     completeStep: {"method":"POST","path":"/runs/{run_id}/steps/complete"},
     skipStep: {"method":"POST","path":"/runs/{run_id}/steps/skip"},

@@ -131,6 +131,39 @@ describe("errors", () => {
     );
   });
 
+  test.each([
+    ["text/html", "<h1>Sign in to the network</h1>"],
+    ["application/json", '{"agent": '],
+  ])("so does what is no answer and looks well: %s", async (type, text) => {
+    const { requests, fetch } = spy(() => new Response(text, { headers: { "content-type": type } }));
+    await expect(client.auth.me({}, { fetch })).rejects.toMatchObject({
+      code: "unexpected_answer",
+      status: 200,
+      message: expect.stringContaining(text.trim()),
+    });
+    expect(requests).toHaveLength(1);
+  });
+
+  test.each([undefined, "", "localhost:3000", "ftp://afferent.example.com"])("%s is no address", (url) => {
+    expect(() => createClient({ url: url as string })).toThrow(
+      `${url} is no address: expected one like https://afferent.example.com.`,
+    );
+  });
+
+  test("a stream that breaks off is told from one that ends", async () => {
+    const body = new ReadableStream({
+      start: (controller) => controller.enqueue(new TextEncoder().encode('data: {"n": 1}\n\n')),
+      pull: (controller) => controller.error(new TypeError("terminated")),
+    });
+    const { fetch } = spy(() => new Response(body));
+    const seen: unknown[] = [];
+    const reading = (async () => {
+      for await (const { data } of client.deliveries.stream({}, { fetch })) seen.push(data);
+    })();
+    await expect(reading).rejects.toBeInstanceOf(ConnectionError);
+    expect(seen).toEqual([{ n: 1 }]);
+  });
+
   test("an aborted call throws the reason of its signal", async () => {
     const controller = new AbortController();
     const waiting = client.deliveries.poll({ wait: 30 }, { signal: controller.signal });
@@ -151,6 +184,34 @@ describe("trying again", () => {
     expect(requests.map(keyOf)).toEqual([expect.any(String), keyOf(requests[0] as Request)]);
     const { memories } = await client.memories.list({ search: title });
     expect(memories.map(({ id }) => id)).toEqual([made.id]);
+  });
+
+  test("a create whose answer is cut off is made once, by one key", async () => {
+    const title = "Made once, told in part";
+    const { requests, fetch: cutting } = spy(async (request, count) => {
+      if (count > 1) return undefined;
+      const { status, headers } = await fetch(request);
+      const broken = (controller: ReadableStreamDefaultController) =>
+        controller.error(new TypeError("terminated"));
+      return new Response(new ReadableStream({ pull: broken }), { status, headers });
+    });
+    const made = await client.memories.create({ ...MEMORY, title }, { fetch: cutting });
+    expect(made.title).toBe(title);
+    expect(requests.map(keyOf)).toEqual([expect.any(String), keyOf(requests[0] as Request)]);
+    const { memories } = await client.memories.list({ search: title });
+    expect(memories.map(({ id }) => id)).toEqual([made.id]);
+  });
+
+  test("an answer that does not end is waited for no longer than a whole one", async () => {
+    const { requests, fetch } = spy(({ signal }) => {
+      const open = new ReadableStream({
+        start: (controller) => signal.addEventListener("abort", () => controller.error(signal.reason)),
+      });
+      return new Response(open, { headers: { "content-type": "application/json" } });
+    });
+    const call = client.auth.me({}, { fetch, retries: 1, timeoutMs: 50 });
+    await expect(call).rejects.toBeInstanceOf(ConnectionError);
+    expect(requests).toHaveLength(2);
   });
 
   test("waits as Retry-After says, and gives up after as many tries as asked for", async () => {
