@@ -93,6 +93,10 @@ describe("Tokens", () => {
     ["one signed with the public key as a secret", hs256(claims, publicPem)],
     ["altered claims", [head, altered, signature].join(".")],
     ["a missing signature", `${head}.${body}.`],
+    ["a signature cut short", good.slice(0, -3)],
+    ["a signature with more behind it", `${good}AAAA`],
+    ["a header that is no JSON", `${Buffer.from("{").toString("base64url")}.${body}.${signature}`],
+    ["claims that are no JSON", `${head}.${Buffer.from("{").toString("base64url")}.${signature}`],
   ])("%s is refused", (_, token) => {
     expect(tokens.read(token, NOW)).toBeNull();
   });
