@@ -122,7 +122,8 @@ async function hashInTurns(hash: Hash, raw: Buffer): Promise<void> {
 }
 
 function attributesOf(headers: NodeJS.Dict<string | string[]>): [string, unknown][] {
-  return Object.entries(headers)
-    .filter(([name]) => name.startsWith("ce-"))
-    .sort(([a], [b]) => (a < b ? -1 : 1));
+  const names = Object.keys(headers).filter((name) => name.startsWith("ce-"));
+  // There the type of the content is an attribute too: that of the data.
+  if (names.length > 0 && headers["content-type"] !== undefined) names.push("content-type");
+  return names.sort().map((name) => [name, headers[name]]);
 }

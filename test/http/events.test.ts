@@ -188,6 +188,17 @@ describe("the same id again", () => {
     expect([first.status, again.status]).toEqual([202, 202]);
     expect(again.body).toEqual(first.body);
   });
+
+  test("with another content type under the same Idempotency-Key is another request", async () => {
+    const sendAs = async (type: string, key: string) => {
+      const headers = { ...BINARY, "ce-id": key, "content-type": type, "idempotency-key": key };
+      return (await admin.post("/events", "1", headers)).status;
+    };
+    // In binary mode it says what the bytes are.
+    expect([await sendAs("text/plain", "retyped"), await sendAs("application/json", "retyped")]).toEqual([
+      202, 409,
+    ]);
+  });
 });
 
 describe("reading events", () => {
