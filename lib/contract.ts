@@ -82,8 +82,8 @@ interface OperationSpec<Path extends TProperties, Query extends TProperties, Bod
   maxBodySetting?: "OUTPUT_BODY_MAX";
   /** Status → schema of the answer; the highest below 300 is the usual one. `null`: no body. */
   results: Record<number, TSchema | null>;
-  /** Media type of the answer when it is not JSON. */
-  produces?: string;
+  /** Media types of the answer when it is not JSON: the first, or by `$responseType` another. */
+  produces?: readonly [string, ...string[]];
   /** Media type of the text that it answers in some cases, with `$responseType`, in place of JSON. */
   alsoProduces?: string;
   /** Faults beyond those every operation can give (validation_failed, authentication_failed, rate_limited, …). */

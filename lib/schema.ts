@@ -27,9 +27,17 @@ export function Uuid(kind: string, description?: string) {
   });
 }
 
+/** A whole number from 0 that is exact in JavaScript and in every store; SQLite and MongoDB refuse larger ones. */
+export function Whole(options: Parameters<typeof Type.Integer>[0] = {}) {
+  return Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, ...options });
+}
+
+/** Where in a list to begin. */
+export const Offset = Type.Optional(Whole({ default: 0, description: "How many to pass over." }));
+
 /** The paging of plain lists: `limit` 1..200, default 50; `offset` from 0 (spec: Limits). */
 export const page = {
-  offset: Type.Optional(Type.Integer({ minimum: 0, default: 0, description: "How many to pass over." })),
+  offset: Offset,
   limit: Type.Optional(
     Type.Integer({ minimum: 1, maximum: 200, default: 50, description: "How many to return at the most." }),
   ),

@@ -73,9 +73,9 @@ function paramsOf(op: Contract, types: SchemaTypes): string {
 }
 
 function resultOf(op: Contract, types: SchemaTypes): string {
-  // The media type is that of the format that was asked for.
+  // In the format that was asked for.
   if (op.fromBlob === "answer") return "string | Blob";
-  if (op.produces && !/json/.test(op.produces)) return op.produces.startsWith("text/") ? "string" : "Blob";
+  if (op.produces) return "string";
   const good = Object.entries(op.results).filter(([status]) => Number(status) < 300);
   const written = good.map(([, schema]) => (schema === null ? "undefined" : types.of(schema as JsonSchema)));
   if (op.alsoProduces) written.push("string");

@@ -1501,6 +1501,7 @@ export type DeliveriesDiscardResult = undefined;
 export interface DeliveriesStatsParams {
   /** Agents a page. */
   limit?: number;
+  /** How many to pass over. */
   offset?: number;
 }
 
@@ -2707,6 +2708,7 @@ export type RelationshipsCreateResult = Relationship;
 
 export interface RelationshipsListParams {
   id: string;
+  /** How many to pass over. */
   offset?: number;
   limit?: number;
 }
@@ -2847,6 +2849,7 @@ export interface RunsListParams {
   status?: "active" | "completed" | "closed";
   /** Empty: only unfiled ones. */
   project_id?: string;
+  /** How many to pass over. */
   offset?: number;
   /** All, where it is not given. */
   limit?: number;

@@ -92,7 +92,7 @@ function answers(op: Operation, components: Components): string[] {
 
 function answer(op: Operation, schema: unknown, components: Components): string {
   if (schema === null) return ", without a body.";
-  if (op.produces && !op.produces.includes("json")) return ` as \`${op.produces}\`.`;
+  if (op.produces) return ` as ${op.produces.map((type) => `\`${type}\``).join(" or ")}.`;
   const shape = components.use(schema as JsonSchema);
   const rows = shape.$ref ? [] : [shape, ...(shape.anyOf ?? [])].flatMap((each) => rowsOf(each));
   const media = op.alsoProduces ? ` as JSON, or \`${op.alsoProduces}\`` : "";

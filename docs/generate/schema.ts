@@ -28,7 +28,7 @@ export function typeOf(schema: JsonSchema): string {
     case undefined:
       return "any";
     default:
-      return `${type}${between(schema.minimum, schema.maximum)}`;
+      return `${type}${between(schema.minimum, bound(schema.maximum))}`;
   }
 }
 
@@ -96,11 +96,17 @@ function between(min: unknown, max: unknown): string {
   return min === undefined ? `, at most ${number(max)}` : `, ${number(min)} to ${number(max)}`;
 }
 
+/** A number that is only there because larger ones are not exact says nothing to a reader. */
+function bound(maximum: unknown): unknown {
+  return maximum === Number.MAX_SAFE_INTEGER ? undefined : maximum;
+}
+
 function number(value: unknown): string {
   return Number(value).toLocaleString("en");
 }
 
 function link($ref: string): string {
   const name = $ref.slice($ref.lastIndexOf("/") + 1);
-  return `[${name}](#${name.toLowerCase()})`;
+  // The form of errors stands with all their codes.
+  return name === "Error" ? "[error](errors.md)" : `[${name}](#${name.toLowerCase()})`;
 }

@@ -98,7 +98,7 @@ export const getBundleBrief = operation({
   access: reader,
   path,
   results: { 200: Type.String() },
-  produces: "text/markdown; charset=utf-8",
+  produces: ["text/markdown; charset=utf-8"],
   errors: ["not_found"],
   mcp: true,
 });

@@ -1,5 +1,5 @@
 import { nullable, operation } from "../../lib/contract.ts";
-import { Id, Timestamp } from "../../lib/schema.ts";
+import { Id, Offset, Timestamp } from "../../lib/schema.ts";
 import { Type } from "../../lib/type.ts";
 
 /** At most so many deliveries are handed out, or settled, by one request (spec: Limits). */
@@ -125,7 +125,7 @@ export const stream = operation({
     ),
   },
   results: { 200: Type.String() },
-  produces: "text/event-stream",
+  produces: ["text/event-stream"],
   stream: true,
 });
 
@@ -246,7 +246,7 @@ export const stats = operation({
     limit: Type.Optional(
       Type.Integer({ minimum: 1, maximum: 200, default: 50, description: "Agents a page." }),
     ),
-    offset: Type.Optional(Type.Integer({ minimum: 0, default: 0 })),
+    offset: Offset,
   },
   results: {
     200: Type.Object({

@@ -1,5 +1,5 @@
 import { byReference, nullable, oneOf, operation } from "../../lib/contract.ts";
-import { Id, Timestamp, Uuid } from "../../lib/schema.ts";
+import { Id, Offset, Timestamp, Uuid } from "../../lib/schema.ts";
 import { Type } from "../../lib/type.ts";
 
 const OFFICE = "application/vnd.openxmlformats-officedocument.";
@@ -34,7 +34,7 @@ const path = { document_id: Uuid("document") };
 const source = { source_id: Uuid("source", "The document's `ingestion_source_id`.") };
 
 const paging = {
-  offset: Type.Optional(Type.Integer({ minimum: 0, default: 0, description: "How many to pass over." })),
+  offset: Offset,
   limit: Type.Optional(
     Type.Integer({ minimum: 1, maximum: 100, default: 20, description: "How many to return at the most." }),
   ),

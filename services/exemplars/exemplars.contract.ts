@@ -108,7 +108,7 @@ export const downloadExemplar = operation({
   audit: true,
   path,
   results: { 200: Type.String() },
-  produces: "text/plain",
+  produces: ["text/markdown; charset=utf-8", "text/plain; charset=utf-8"],
   errors: ["not_found"],
 });
 

@@ -1,11 +1,11 @@
 import { nullable, oneOf, operation } from "../../lib/contract.ts";
-import { Id, Timestamp, Uuid } from "../../lib/schema.ts";
+import { Id, Timestamp, Uuid, Whole } from "../../lib/schema.ts";
 import { Type } from "../../lib/type.ts";
 import { MEMORY_SCOPES } from "../../lib/visibility.ts";
 import { TypeOfMemory } from "../memories/memories.contract.ts";
 
 const Share = Type.Number({ minimum: 0, maximum: 1 });
-const Seq = (description: string) => Type.Integer({ minimum: 0, description });
+const Seq = (description: string) => Whole({ description });
 
 const Finding = Type.Object(
   {

@@ -156,7 +156,8 @@ function results(op: Operation, components: Components): Json {
 }
 
 function content(op: Operation, schema: JsonSchema, components: Components): Json {
-  if (op.produces) return { [op.produces]: { schema: components.use(schema) } };
+  if (op.produces)
+    return Object.fromEntries(op.produces.map((type) => [type, { schema: components.use(schema) }]));
   const text = op.alsoProduces && { [op.alsoProduces]: { schema: { type: "string" } } };
   return { "application/json": media(schema, components), ...text };
 }
@@ -170,5 +171,7 @@ const MEANINGS: Record<string, string> = {
   201: "Made.",
   202: "Accepted, and durable.",
   204: "Done; there is nothing to say.",
+  400: "The request is not one.",
+  406: "The caller does not accept what is answered.",
   503: "Not ready.",
 };

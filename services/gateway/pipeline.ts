@@ -69,7 +69,7 @@ async function readDelivery({ op, req }: Exchange): Promise<Record<string, unkno
 export function toAnswer({ op, ctx }: Exchange, result: unknown): Answer {
   const status = ctx.meta.$statusCode ?? usualStatus(op);
   const headers = ctx.meta.$responseHeaders;
-  const type = ctx.meta.$responseType ?? op.produces ?? JSON_TYPE;
+  const type = ctx.meta.$responseType ?? op.produces?.[0] ?? JSON_TYPE;
   const answer: Answer = op.fromBlob
     ? { status, type, ...blobPlace(op.fromBlob, result) }
     : { status, type, body: status === 204 ? null : encode(result, type) };

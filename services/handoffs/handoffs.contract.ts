@@ -1,5 +1,5 @@
 import { nullable, oneOf, operation } from "../../lib/contract.ts";
-import { Id, Timestamp, Uuid } from "../../lib/schema.ts";
+import { Id, Timestamp, Uuid, Whole } from "../../lib/schema.ts";
 import { Type } from "../../lib/type.ts";
 
 /** Agent-scoped: whoever is no agent is not known here (spec: Handoffs). */
@@ -104,8 +104,7 @@ export const saveHandoff = operation({
     scope: Type.Optional(oneOf(["agent"])),
     bundle_id: Type.Optional(nullable(Uuid("bundle"))),
     if_version: Type.Optional(
-      Type.Integer({
-        minimum: 0,
+      Whole({
         description:
           "Saves only over this `version_num`, 0: only if there is none of the name; otherwise 409 `conflict`.",
       }),
@@ -128,9 +127,7 @@ export const listHandoffs = operation({
   query: {
     q: Type.Optional(Type.String({ maxLength: 1000, examples: ["billing"] })),
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50 })),
-    offset: Type.Optional(
-      Type.Integer({ minimum: 0, default: 0, description: "How many to pass over; not with `q`." }),
-    ),
+    offset: Type.Optional(Whole({ default: 0, description: "How many to pass over; not with `q`." })),
   },
   results: { 200: Type.Array(Handoff) },
   mcp: true,
@@ -204,7 +201,7 @@ export const exportHandoff = operation({
   access: reader,
   path,
   results: { 200: Type.String() },
-  produces: "text/markdown; charset=utf-8",
+  produces: ["text/markdown; charset=utf-8"],
   errors: ["not_found"],
   mcp: true,
 });

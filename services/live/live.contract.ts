@@ -65,7 +65,7 @@ export const watch = operation({
     "none where there are many. Some change may go untold when a node dies.",
   access: { by: "user" },
   results: { 200: Type.String() },
-  produces: "text/event-stream",
+  produces: ["text/event-stream"],
   stream: true,
 });
 

@@ -1,6 +1,14 @@
 import { oneOf, operation } from "../../lib/contract.ts";
 import { Type } from "../../lib/type.ts";
-import { EXPORT_FORMATS, OutputId } from "./outputs.contract.ts";
+import { EXPORT_FORMATS, type ExportFormat, OutputId } from "./outputs.contract.ts";
+
+/** Media type of each format. */
+export const EXPORT_TYPES = {
+  md: "text/markdown; charset=utf-8",
+  html: "text/html; charset=utf-8",
+  pdf: "application/pdf",
+  docx: "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+} as const satisfies Record<ExportFormat, string>;
 
 const Format = oneOf(EXPORT_FORMATS, { examples: ["html"] });
 
@@ -17,7 +25,7 @@ export const exportOutput = operation({
   query: { format: Type.Optional(oneOf(EXPORT_FORMATS, { default: "md" })) },
   fromBlob: "answer",
   results: { 200: Type.String() },
-  produces: "text/markdown",
+  produces: [EXPORT_TYPES.md, EXPORT_TYPES.html, EXPORT_TYPES.pdf, EXPORT_TYPES.docx],
   errors: ["not_found", "business_rule_violation"],
 });
 

@@ -6,7 +6,7 @@ import { Fault, notFound, ruleBroken } from "../../lib/faults.ts";
 import { derivedId, newId } from "../../lib/ids.ts";
 import { account } from "../../mixins/audited.ts";
 import { action, type Runtime } from "../runtime.ts";
-import { emailOutput, exportOutput } from "./files.contract.ts";
+import { EXPORT_TYPES, emailOutput, exportOutput } from "./files.contract.ts";
 import { MailBudget } from "./mail-budget.ts";
 import { sendMail } from "./mailer.ts";
 import { MailBudgetModel } from "./mails.model.ts";
@@ -14,13 +14,6 @@ import type { ExportFormat } from "./outputs.contract.ts";
 import type { OutputDoc } from "./outputs.model.ts";
 import { findReadable, type Parts } from "./parts.ts";
 import { render } from "./render/render.ts";
-
-const TYPES: Record<ExportFormat, string> = {
-  md: "text/markdown; charset=utf-8",
-  html: "text/html; charset=utf-8",
-  pdf: "application/pdf",
-  docx: "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
-};
 
 /** What is rendered or mailed has to be held whole. */
 const MOST_BYTES = 4_194_304;
@@ -46,7 +39,7 @@ export function fileActions(parts: Parts, { config, store }: Runtime): Record<st
   async function attached(doc: OutputDoc, format: ExportFormat | undefined) {
     if (!format) return [];
     const content = await fileOf(doc, format);
-    return [{ filename: filenameOf(doc, format), content, contentType: TYPES[format] }];
+    return [{ filename: filenameOf(doc, format), content, contentType: EXPORT_TYPES[format] }];
   }
 
   async function email(ctx: Call<ParamsOf<typeof emailOutput>>) {
@@ -78,7 +71,7 @@ export function fileActions(parts: Parts, { config, store }: Runtime): Record<st
       const { output_id, format = "md" } = ctx.params;
       const doc = await findReadable(parts, ctx as Call, output_id);
       requireFormat(doc, format);
-      ctx.meta.$responseType = TYPES[format];
+      ctx.meta.$responseType = EXPORT_TYPES[format];
       ctx.meta.$responseHeaders = attachment(filenameOf(doc, format));
       if (format === "md") return { hash: doc.hash, size: doc.byte_size };
       // Kept for a day like anything that was put: it need not fit into a message between nodes.

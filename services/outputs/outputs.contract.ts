@@ -1,5 +1,6 @@
 import { byReference, nullable, oneOf, operation } from "../../lib/contract.ts";
-import { Id, page, Timestamp, Uuid } from "../../lib/schema.ts";
+import { Cursor } from "../../lib/cursor.ts";
+import { Id, page, Timestamp, Uuid, Whole } from "../../lib/schema.ts";
 import { TagsInput } from "../../lib/tags.ts";
 import { Type } from "../../lib/type.ts";
 import { MEMORY_SCOPES } from "../../lib/visibility.ts";
@@ -142,9 +143,7 @@ export const listOutputs = operation({
   access: reader,
   query: {
     ...page,
-    cursor: Type.Optional(
-      Type.String({ maxLength: 1000, description: "`next_cursor` of an earlier answer." }),
-    ),
+    cursor: Cursor,
     scope: Type.Optional(Scope),
     project_id: Type.Optional(Type.String({ maxLength: 100, description: "Empty: only unfiled ones." })),
     process_run_id: Type.Optional(
@@ -178,7 +177,7 @@ export const getOutput = operation({
   description: "With `version` the text and title of that version.",
   access: reader,
   path,
-  query: { version: Type.Optional(Type.Integer({ minimum: 1 })) },
+  query: { version: Type.Optional(Whole({ minimum: 1 })) },
   fromBlob: { field: "body" },
   results: { 200: Output },
   errors: ["not_found"],

@@ -1,5 +1,5 @@
 import { nullable, operation } from "../../lib/contract.ts";
-import { Id, Timestamp, Uuid } from "../../lib/schema.ts";
+import { Id, Offset, Timestamp, Uuid } from "../../lib/schema.ts";
 import { Type } from "../../lib/type.ts";
 import { Memory, path, reader, writer } from "../memories/memories.contract.ts";
 
@@ -56,7 +56,7 @@ export const listRelationships = operation({
   access: reader,
   path,
   query: {
-    offset: Type.Optional(Type.Integer({ minimum: 0, default: 0 })),
+    offset: Offset,
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 200 })),
   },
   results: {

@@ -1,5 +1,5 @@
 import { nullable, oneOf, operation } from "../../lib/contract.ts";
-import { Id, Timestamp, Uuid } from "../../lib/schema.ts";
+import { Id, Offset, Timestamp, Uuid } from "../../lib/schema.ts";
 import { Type } from "../../lib/type.ts";
 import { COMPLETION_MODES, StepKey, stepFields } from "../templates/templates.contract.ts";
 import {
@@ -76,7 +76,7 @@ export const listRuns = operation({
   query: {
     status: Type.Optional(oneOf(RUN_STATUSES)),
     project_id: Type.Optional(Type.String({ maxLength: 200, description: "Empty: only unfiled ones." })),
-    offset: Type.Optional(Type.Integer({ minimum: 0, default: 0 })),
+    offset: Offset,
     limit: Type.Optional(
       Type.Integer({ minimum: 1, maximum: MOST_LISTED, description: "All, where it is not given." }),
     ),
@@ -196,7 +196,7 @@ export const statusDocument = operation({
   access: reader,
   path,
   results: { 200: Type.String() },
-  produces: "text/markdown; charset=utf-8",
+  produces: ["text/markdown; charset=utf-8"],
   errors: ["not_found"],
   mcp: true,
 });

@@ -1,4 +1,4 @@
-import { operation } from "../../lib/contract.ts";
+import { nullable, operation } from "../../lib/contract.ts";
 import { Type } from "../../lib/type.ts";
 
 export const EXPOSITION_TYPE = "text/plain; version=0.0.4; charset=utf-8";
@@ -37,7 +37,7 @@ export const readMetrics = operation({
   summary: "What this node counts, in the text format of Prometheus",
   access: { by: "monitor" },
   results: { 200: Type.String() },
-  produces: EXPOSITION_TYPE,
+  produces: [EXPOSITION_TYPE],
 });
 
 /** Both under the version segment and at the origin (api.md "Others"). */
@@ -50,6 +50,15 @@ const document = {
 
 export const openapi = operation({ route: "GET /openapi.json", root: true, ...document });
 export const openapiVersioned = operation({ route: "GET /openapi.json", ...document });
+
+const JsonRpcError = Type.Object(
+  {
+    jsonrpc: Type.Literal("2.0"),
+    error: Type.Object({ code: Type.Integer(), message: Type.String() }),
+    id: nullable(Type.Union([Type.String(), Type.Number()])),
+  },
+  { title: "JsonRpcError", description: "What is wrong with a message, as the protocol says it." },
+);
 
 /** Both under the version segment and at the origin (api.md "Others"). */
 const protocol = {
@@ -73,6 +82,8 @@ const protocol = {
   maxBody: 4_194_304,
   results: {
     200: Type.Unknown({ description: "A JSON-RPC response, or server-sent events that end with one." }),
+    400: Type.Union([JsonRpcError, Type.Unsafe({ $ref: "#/components/schemas/Error" })]),
+    406: JsonRpcError,
   },
   stream: true,
 } as const;
@@ -87,7 +98,7 @@ export const docs = operation({
   summary: "This document as a page",
   access: { by: "public" },
   results: { 200: Type.String() },
-  produces: "text/html; charset=utf-8",
+  produces: ["text/html; charset=utf-8"],
 });
 
 export const systemOperations = [

@@ -1,6 +1,6 @@
 import type { Static } from "typebox";
 import { nullable, oneOf, operation } from "../../lib/contract.ts";
-import { Description, Name, Timestamp, Uuid } from "../../lib/schema.ts";
+import { Description, Name, Timestamp, Uuid, Whole } from "../../lib/schema.ts";
 import { Type } from "../../lib/type.ts";
 
 export const COMPLETION_MODES = ["attestation", "handoff_accepted"] as const;
@@ -156,7 +156,7 @@ export const getTemplate = operation({
   description: "The latest version, or the one named. Its `id` is what a run is created from.",
   access: { by: "any", scope: "memory:read" },
   path: { slug: { ...Slug, "x-identifier": "template_slug" } },
-  query: { version_num: Type.Optional(Type.Integer({ minimum: 1 })) },
+  query: { version_num: Type.Optional(Whole({ minimum: 1 })) },
   results: { 200: Template },
   errors: ["not_found"],
   mcp: true,

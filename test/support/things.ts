@@ -145,7 +145,7 @@ const stream = operation({
   summary: "Watch things",
   access: any,
   results: { 200: Type.String() },
-  produces: "text/event-stream",
+  produces: ["text/event-stream"],
   stream: true,
 });
 

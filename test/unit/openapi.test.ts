@@ -56,6 +56,17 @@ describe("the document", () => {
     }
   });
 
+  test("bounds every whole number that callers give", () => {
+    // A poll corrects its limit (spec: Limits).
+    const exempt = ["get /v1/delivery/poll limit"];
+    const unbounded = described.flatMap(([method, path, op]) =>
+      (op.parameters ?? [])
+        .filter(({ schema }: Json) => schema?.type === "integer" && schema.maximum === undefined)
+        .map(({ name }: Json) => `${method} ${path} ${name}`),
+    );
+    expect(unbounded).toEqual(exempt);
+  });
+
   test("offers Idempotency-Key where the edge honours it", () => {
     for (const [method, path, op] of described) {
       const offered = (op.parameters ?? []).some(
