@@ -1,4 +1,13 @@
 import { invalidCursor } from "./faults.ts";
+import { Type } from "./type.ts";
+
+/** The longest that `toCursor` makes: of a title of 500 characters, each of them six in JSON. */
+const MAX_CURSOR = 5000;
+
+/** What a sorted list takes to go on. */
+export const Cursor = Type.Optional(
+  Type.String({ maxLength: MAX_CURSOR, description: "`next_cursor` of an earlier answer." }),
+);
 
 /** Where a page of a sorted list ended: what its last row has in the field that the list is sorted by, and its id. */
 interface Place {

@@ -1,3 +1,4 @@
+import { compareTexts } from "../../lib/code-points.ts";
 import type { ParamsOf } from "../../lib/contract.ts";
 import { fromCursor, toCursor } from "../../lib/cursor.ts";
 import { tagsOfQuery } from "../../lib/tags.ts";
@@ -152,11 +153,12 @@ function clausesOf(params: Params, now: Date): Clause[] {
   ];
 }
 
+/** As a store has them in order: what several queries brought is merged. */
 function compare(a: Place, b: Place, { by, sign }: Order): number {
+  if (by === "title" && a.title !== b.title) return compareTexts(a.title, b.title) * sign;
   if (a[by] < b[by]) return -sign;
   if (a[by] > b[by]) return sign;
-  if (a._id === b._id) return 0;
-  return a._id < b._id ? -sign : sign;
+  return compareTexts(a._id, b._id) * sign;
 }
 
 /** What comes after a place in the order; the range lets an index begin there. */

@@ -1,4 +1,5 @@
 import { nullable, oneOf, operation } from "../../lib/contract.ts";
+import { Cursor } from "../../lib/cursor.ts";
 import { Id, page, Timestamp, Uuid } from "../../lib/schema.ts";
 import { TagsInput } from "../../lib/tags.ts";
 import { Type } from "../../lib/type.ts";
@@ -209,9 +210,7 @@ export const listMemories = operation({
   access: reader,
   query: {
     ...page,
-    cursor: Type.Optional(
-      Type.String({ maxLength: 1000, description: "`next_cursor` of an earlier answer." }),
-    ),
+    cursor: Cursor,
     type: Type.Optional(TypeOfMemory),
     scope: Type.Optional(OnlyScope),
     search: Type.Optional(

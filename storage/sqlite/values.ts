@@ -1,3 +1,5 @@
+import { compareTexts } from "../../lib/code-points.ts";
+
 /**
  * The stored form of a document is JSON. What JSON cannot say is written as an object with the single key "$":
  * {"$": 1763600000000} is a Date, {"$": "o<hex>"} an ObjectId, {"$": "b<subtype hex><base64>"} binary data,
@@ -58,21 +60,6 @@ export function regexOf(value: RawObject): RegExp {
   return new RegExp(text.slice(slash + 1), text.slice(0, slash));
 }
 
-// MongoDB orders strings by their UTF-8 bytes, which is code point order; JS orders by UTF-16 units.
-function compareStrings(a: string, b: string): number {
-  if (a === b) return 0;
-  const length = Math.min(a.length, b.length);
-  let i = 0;
-  while (i < length && a.charCodeAt(i) === b.charCodeAt(i)) i++;
-  if (i === length) return a.length - b.length;
-  return codePointRank(a.charCodeAt(i)) - codePointRank(b.charCodeAt(i));
-}
-
-function codePointRank(unit: number): number {
-  if (unit < 0xd800) return unit;
-  return unit < 0xe000 ? unit + 0x2000 : unit - 0x800;
-}
-
 function compareNumbers(a: number, b: number): number {
   if (a < b) return -1;
   if (a > b) return 1;
@@ -96,8 +83,7 @@ function compareDocuments(a: RawObject, b: RawObject): number {
   for (let i = 0; i < length; i++) {
     const keyA = keysA[i] as string;
     const keyB = keysB[i] as string;
-    const order =
-      rankOf(a[keyA]) - rankOf(b[keyB]) || compareStrings(keyA, keyB) || compare(a[keyA], b[keyB]);
+    const order = rankOf(a[keyA]) - rankOf(b[keyB]) || compareTexts(keyA, keyB) || compare(a[keyA], b[keyB]);
     if (order !== 0) return order;
   }
   return keysA.length - keysB.length;
@@ -111,7 +97,7 @@ function binaryOrder(value: RawObject): string {
 
 /** MongoDB's total order over all values; a missing value equals null. Negative, zero or positive. */
 export function compare(a: Maybe, b: Maybe): number {
-  if (typeof a === "string" && typeof b === "string") return compareStrings(a, b);
+  if (typeof a === "string" && typeof b === "string") return compareTexts(a, b);
   const rank = rankOf(a);
   const order = rank - rankOf(b);
   if (order !== 0) return order;
@@ -129,9 +115,9 @@ export function compare(a: Maybe, b: Maybe): number {
     case Rank.date:
       return ((a as RawObject).$ as number) - ((b as RawObject).$ as number);
     case Rank.binary:
-      return compareStrings(binaryOrder(a as RawObject), binaryOrder(b as RawObject));
+      return compareTexts(binaryOrder(a as RawObject), binaryOrder(b as RawObject));
     default:
-      return compareStrings((a as RawObject).$ as string, (b as RawObject).$ as string);
+      return compareTexts((a as RawObject).$ as string, (b as RawObject).$ as string);
   }
 }
 

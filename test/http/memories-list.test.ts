@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import type { TestAgent } from "../support/agents.ts";
 import type { Api } from "../support/http.ts";
 import { agentIn, type Cast, makeCast, memory, remember } from "../support/memories.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import { inCluster, startServer, type TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { ok, refusal } from "../support/tenancy.ts";
 
@@ -114,6 +114,25 @@ test.each<[string, (each: Record<string, unknown>) => boolean]>([
   const { memories, total } = await list(query);
   expect(idsOf(memories)).toEqual(idsOf(expected as never).reverse());
   expect(total).toBe(expected.length);
+});
+
+describe("titles of any script and length", () => {
+  /** In the order of their code points. By UTF-16 units, as the stand-in for MongoDB has it, emoji come before "Ａ". */
+  const emoji = inCluster() ? [] : ["\u{1f600}", "\u{1f601}"];
+  const titles = ["\u0001".repeat(499).concat("Z"), "記".repeat(500), "\uff21", ...emoji];
+
+  test.each(["", "&search=any%20script"])("are paged by the cursor in one order%s", async (more) => {
+    const writer = await agentIn(server, cast.admin, {});
+    for (const title of titles) await remember(writer, { title, scope: "agent", content: "Of any script." });
+    const found: string[] = [];
+    for (let cursor: string | null = ""; cursor !== null; ) {
+      const query = `scope=agent&sort=title&order=asc&limit=1${more}${cursor && `&cursor=${cursor}`}`;
+      const page = ok(await writer.get(`/memories?${query}`));
+      found.push(...page.memories.map(({ title }: { title: string }) => title));
+      cursor = page.next_cursor;
+    }
+    expect(found).toEqual(titles);
+  });
 });
 
 test("a text is looked for in thousands of memories, piece by piece, and each that holds it is given once", async () => {
