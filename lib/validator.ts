@@ -20,6 +20,9 @@ function newAjv(coerceTypes: false | "array"): Ajv2020 {
   ajv.addKeyword({ keyword: "x-identifier", modifying: true, errors: false, validate: lowerUuid });
   ajv.addKeyword("x-value");
   addFormats(ajv, FORMATS);
+  const { validate: isWritten } = ajv.formats["date-time"] as { validate(text: string): boolean };
+  // A leap second or an offset in hours alone may be written, but no Date is made of it.
+  ajv.addFormat("date-time", (text) => isWritten(text) && !Number.isNaN(Date.parse(text)));
   return ajv;
 }
 
@@ -127,10 +130,38 @@ function expectationOf({ keyword, params, parentSchema, message }: ErrorObject):
   if (keyword === "additionalProperties") return "no such key";
   if (keyword === "enum") return `one of ${(params.allowedValues as unknown[]).join(", ")}`;
   if (keyword === "pattern") return `text that matches ${params.pattern}`;
-  if (keyword === "format") return `a ${params.format}`;
+  if (keyword === "format") return FORMAT_NAMES[params.format] ?? `a ${params.format}`;
   if (keyword === "type") return `${[params.type].flat().join(" or ")}`;
   if (keyword === "anyOf") return anyOf((parentSchema as { anyOf: Option[] }).anyOf);
+  if (keyword === "uniqueItems") return "no item twice";
+  const bounds = BOUNDS.find(({ least, most }) => keyword === least || keyword === most);
+  if (bounds) return within(bounds, parentSchema as Record<string, number>);
   return (message ?? keyword).replace(/^must (NOT )?(be )?/, (_, not) => (not ? "not to " : ""));
+}
+
+const FORMAT_NAMES: Record<string, string> = { "date-time": "a date and time (RFC 3339)" };
+
+interface Bounds {
+  least: string;
+  most: string;
+  /** Of what they count; numbers themselves have none. */
+  unit?: string;
+}
+
+const BOUNDS: Bounds[] = [
+  { least: "minimum", most: "maximum" },
+  { least: "minLength", most: "maxLength", unit: "character" },
+  { least: "minItems", most: "maxItems", unit: "item" },
+];
+
+/** Both bounds, whichever of them was missed. */
+function within(
+  { least, most, unit }: Bounds,
+  { [least]: min, [most]: max }: Record<string, number>,
+): string {
+  const units = unit ? ` ${unit}${(max ?? min) === 1 ? "" : "s"}` : "";
+  if (min === undefined) return `at most ${max}${units}`;
+  return max === undefined ? `at least ${min}${units}` : `${min} to ${max}${units}`;
 }
 
 interface Option {

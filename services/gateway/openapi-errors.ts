@@ -5,7 +5,7 @@ type Json = Record<string, unknown>;
 
 /** What `details` holds, per code (spec: Errors): an example of each. */
 const DETAILS: Partial<Record<FaultCode, Json>> = {
-  validation_failed: { field: "limit", value: 500, expected: "<= 200", example: 50 },
+  validation_failed: { field: "limit", value: 500, expected: "1 to 200", example: 50 },
   validation_error: { field: "agent_id" },
   invalid_event: { field: "source", value: null, expected: "a non-empty URI-reference" },
   insufficient_scope: { required_scope: "admin" },
