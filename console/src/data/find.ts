@@ -15,11 +15,6 @@ export async function findPeople(text: string, signal: AbortSignal): Promise<Cho
   return users.map(({ id, display_name, email }) => ({ id, label: display_name, detail: email }));
 }
 
-export async function findMemories(text: string, signal: AbortSignal): Promise<Choice[]> {
-  const { memories } = await api.memories.list({ ...part(text), limit }, { signal });
-  return memories.map(({ id, title, content }) => ({ id, label: title, detail: content.slice(0, 120) }));
-}
-
 /** Teams are few: they are found among all. */
 export async function findTeams(text: string, signal: AbortSignal): Promise<Choice[]> {
   const found: Choice[] = [];

@@ -96,7 +96,7 @@ export interface Hit {
   key: string;
   to: string;
   title: string;
-  text: string;
+  text: ReactNode;
   score: number;
   /** How the score came about, on hover. */
   why?: string;

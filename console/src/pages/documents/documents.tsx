@@ -7,6 +7,7 @@ import { useOnChange } from "../../data/live.ts";
 import { useLookAgain } from "../../data/use-fresh.ts";
 import { useLoad, usePages } from "../../data/use-load.ts";
 import { Empty, Page } from "../../ui/page.tsx";
+import { Plain } from "../../ui/plain.ts";
 import { Hits, SearchLine } from "../../ui/search.tsx";
 import { type Column, List, Load } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";
@@ -89,7 +90,7 @@ function Passages({ q }: { q: string }) {
               key: chunk.chunk_id,
               to: `/documents/${document.document_id}`,
               title: document.filename,
-              text: chunk.text,
+              text: document.mime_type === "text/markdown" ? <Plain>{chunk.text}</Plain> : chunk.text,
               score,
               facts: (
                 <>

@@ -6,6 +6,7 @@ import { useLoad } from "../../data/use-load.ts";
 import { Button } from "../../ui/button.tsx";
 import { TextField } from "../../ui/field.tsx";
 import { Card, Empty } from "../../ui/page.tsx";
+import { Plain } from "../../ui/plain.ts";
 import { Hits } from "../../ui/search.tsx";
 import { Load } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";
@@ -67,7 +68,7 @@ function Results({ results }: { results: Result[] }) {
         key: memory.id,
         to: `/memories/${memory.id}`,
         title: memory.title,
-        text: memory.content,
+        text: <Plain>{memory.content}</Plain>,
         score,
         why: Object.entries(sources)
           .map(([leg, value]) => `${leg} ${value}`)

@@ -5,6 +5,7 @@ import { api } from "../../data/api.ts";
 import { usePages } from "../../data/use-load.ts";
 import { Button } from "../../ui/button.tsx";
 import { Empty } from "../../ui/page.tsx";
+import { Plain } from "../../ui/plain.ts";
 import { type Column, List } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";
 import type { MemoryFilters } from "./filters.tsx";
@@ -18,7 +19,9 @@ const COLUMNS: Column<Memory>[] = [
         <Link to={`/memories/${memory.id}`} className="memory-title">
           {memory.title}
         </Link>
-        <span className="memory-excerpt">{memory.content}</span>
+        <span className="memory-excerpt">
+          <Plain>{memory.content}</Plain>
+        </span>
       </div>
     ),
   },

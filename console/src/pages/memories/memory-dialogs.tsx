@@ -1,13 +1,14 @@
 import { useState } from "react";
 import type { MemoryWithUsage } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { findMemories, findTeams } from "../../data/find.ts";
+import { findTeams } from "../../data/find.ts";
 import { listed } from "../../data/text.ts";
 import { useLoad } from "../../data/use-load.ts";
 import { useTask } from "../../data/use-task.ts";
 import { type Choice, Combo } from "../../ui/combo.tsx";
 import { FormDialog } from "../../ui/dialog.tsx";
 import { SelectField, TextArea, TextField } from "../../ui/field.tsx";
+import { plain } from "../../ui/plain.ts";
 import { toast } from "../../ui/toast.tsx";
 
 interface Props {
@@ -178,6 +179,11 @@ export function SupersedeDialog({ memory, onClose, onDone }: Props) {
 
 /** Finds memories, but for the one at hand. */
 const others =
-  ({ id }: MemoryWithUsage): typeof findMemories =>
-  async (text, signal) =>
-    (await findMemories(text, signal)).filter((each) => each.id !== id);
+  (memory: MemoryWithUsage) =>
+  async (text: string, signal: AbortSignal): Promise<Choice[]> => {
+    const search = text.trim();
+    const { memories } = await api.memories.list({ ...(search && { search }), limit: 20 }, { signal });
+    return memories
+      .filter(({ id }) => id !== memory.id)
+      .map(({ id, title, content }) => ({ id, label: title, detail: plain(content) }));
+  };

@@ -9,6 +9,7 @@ import { Canvas } from "../../graph/canvas.tsx";
 import { Button, ButtonLink, IconButton } from "../../ui/button.tsx";
 import { confirm } from "../../ui/confirm.tsx";
 import { Segments } from "../../ui/field.tsx";
+import { Markdown } from "../../ui/markdown.tsx";
 import { Card, Empty } from "../../ui/page.tsx";
 import { Load } from "../../ui/table.tsx";
 import { toast } from "../../ui/toast.tsx";
@@ -119,7 +120,7 @@ function Walk({
             </>
           }
         >
-          <p className="as-written">{memory.content}</p>
+          <Markdown>{memory.content}</Markdown>
           <p className="row muted small">
             <ScopeBadge scope={memory.scope} /> {memory.type}
           </p>

@@ -9,6 +9,7 @@ import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Diff } from "../../ui/diff.tsx";
 import { TextArea, TextField } from "../../ui/field.tsx";
+import { Markdown } from "../../ui/markdown.tsx";
 import { Card, Page } from "../../ui/page.tsx";
 import { Load } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";
@@ -123,7 +124,7 @@ function Side({ memory, stays, chosen, choose }: SideProps) {
         <h2>
           <Link to={`/memories/${memory.id}`}>{memory.title}</Link>
         </h2>
-        <p className="as-written">{memory.content}</p>
+        <Markdown>{memory.content}</Markdown>
         <div className="result-facts">
           {stays && <Badge tone="good">stays</Badge>}
           <ScopeBadge scope={memory.scope} />

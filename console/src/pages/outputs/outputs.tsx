@@ -7,6 +7,7 @@ import { bytes } from "../../data/format.ts";
 import { useLoad, usePages } from "../../data/use-load.ts";
 import { Button } from "../../ui/button.tsx";
 import { Empty, Page } from "../../ui/page.tsx";
+import { Plain } from "../../ui/plain.ts";
 import { Hits, SearchLine } from "../../ui/search.tsx";
 import { type Column, List, Load } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";
@@ -95,7 +96,7 @@ function Found({ q }: { q: string }) {
               key: output.id,
               to: `/outputs/${output.id}`,
               title: output.title,
-              text: passage,
+              text: <Plain>{passage}</Plain>,
               score,
               facts: (
                 <>
