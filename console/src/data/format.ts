@@ -1,20 +1,22 @@
 const NUMBER = new Intl.NumberFormat("en");
 const COMPACT = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
+// Not `hour12: false`, by which midnight is 24:00.
+const hourCycle = "h23";
 const DATE = new Intl.DateTimeFormat("en", {
   month: "short",
   day: "numeric",
   hour: "2-digit",
   minute: "2-digit",
-  hour12: false,
+  hourCycle,
 });
 const TIME = new Intl.DateTimeFormat("en", {
   hour: "2-digit",
   minute: "2-digit",
   second: "2-digit",
   fractionalSecondDigits: 3,
-  hour12: false,
+  hourCycle,
 });
-const FULL = new Intl.DateTimeFormat("en", { dateStyle: "full", timeStyle: "long" });
+const FULL = new Intl.DateTimeFormat("en", { dateStyle: "full", timeStyle: "long", hourCycle });
 
 export const number = (value: number) => NUMBER.format(value);
 /** 12.3K, for tiles and charts. */

@@ -82,7 +82,7 @@ export function Agents() {
           {
             name: "Description",
             wideOnly: true,
-            cell: (agent) => <span className="muted">{agent.description ?? "—"}</span>,
+            cell: (agent) => <span className="muted">{agent.description ?? "–"}</span>,
           },
           { name: "Made", end: true, wideOnly: true, cell: (agent) => <Time at={agent.created_at} /> },
         ]}

@@ -43,7 +43,7 @@ export function Channels() {
           { name: "Name", cell: (channel) => <Link to={`/channels/${channel.id}`}>{channel.name}</Link> },
           {
             name: "Description",
-            cell: (channel) => <span className="muted">{channel.description ?? "—"}</span>,
+            cell: (channel) => <span className="muted">{channel.description ?? "–"}</span>,
           },
           { name: "Made", end: true, wideOnly: true, cell: (channel) => <Time at={channel.created_at} /> },
         ]}

@@ -61,7 +61,7 @@ export function Inspect({ letter, agent, onClose, onReplay, onDone }: Props) {
           </Fact>
           <Fact name="Hand-outs">{letter.attempt_count}</Fact>
           <Fact name="Died">{fullTime(letter.dead_lettered_at)}</Fact>
-          <Fact name="Source">{letter.source ?? "—"}</Fact>
+          <Fact name="Source">{letter.source ?? "–"}</Fact>
           {letter.event_id && (
             <Fact name="Event">
               <Link to={`/events/${letter.event_id}`}>Its whole story</Link>

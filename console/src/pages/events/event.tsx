@@ -52,7 +52,7 @@ function Story({ event }: { event: EventsGetResult }) {
     <div className="stack loose">
       <Card>
         <Facts>
-          <Fact name="Subject">{payload.subject ?? "—"}</Fact>
+          <Fact name="Subject">{payload.subject ?? "–"}</Fact>
           <Fact name="Source">{payload.source}</Fact>
           <Fact name="Accepted">{fullTime(event.accepted_at)}</Fact>
           <Fact name="Event id">

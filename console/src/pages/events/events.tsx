@@ -74,7 +74,7 @@ export function Events() {
           {
             name: "Subject",
             wideOnly: true,
-            cell: (event) => <span className="muted break">{event.payload.subject ?? "—"}</span>,
+            cell: (event) => <span className="muted break">{event.payload.subject ?? "–"}</span>,
           },
           {
             name: "Source",
