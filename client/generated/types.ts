@@ -770,7 +770,7 @@ export interface Api {
     listOffers: Call<RunsListOffersParams, RunsListOffersResult>;
     /** Accept an offer.
      *
-     * The offering step is completed, and an attempt opened on the successor that is the caller's: assigned to them (for an agent: to its owner), else the first unassigned one. Where every successor is another person's it is 403; while a successor waits for other steps too, `attempt` is null.
+     * The offering step is completed, and an attempt opened on the successor that is the caller's: assigned to them (for an agent: to its owner), else the first unassigned one. Where every successor is another person's it is 403 `forbidden`; while a successor waits for other steps too, `attempt` is null.
      *
      * Needs the scope `memory:write`. */
     acceptOffer: Call<RunsAcceptOfferParams, RunsAcceptOfferResult>;
@@ -824,7 +824,7 @@ export interface Api {
     statusDocument: Call<RunsStatusDocumentParams, RunsStatusDocumentResult>;
     /** Start a step.
      *
-     * Not exclusive: several attempts may be open at once, of which the later are told so (`warning`).
+     * Not exclusive: several attempts may be open at once, of which the later are told so (`warning`). While something it depends on is not done, or open again, it is 409 `step_not_ready`.
      *
      * Needs the scope `memory:write`. */
     startStep: Call<RunsStartStepParams, RunsStartStepResult>;

@@ -9,7 +9,7 @@ import { idempotent } from "../runtime.ts";
 import { renderBrief } from "./brief.ts";
 import { findOwn, latestOwn } from "./find.ts";
 import type { HandoffDoc } from "./handoffs.model.ts";
-import type { Parts } from "./parts.ts";
+import { findHandoff, type Parts } from "./parts.ts";
 import { inOneMessage, toEntry } from "./rows.ts";
 
 const ERASED_AT_ONCE = 200;
@@ -20,6 +20,9 @@ export function internalActions(parts: Parts): Record<string, ActionSchema> {
   return {
     /** Whether the tenant has any. */
     any: idempotent<{ tenant_id: string }>(({ params }) => handoffs.exists(params.tenant_id, {})),
+
+    /** Whether the calling agent has this handoff. */
+    is_own: idempotent<{ id: string }>(async (ctx) => (await findHandoff(parts, ctx)) !== null),
 
     /** The calling agent's handoffs that belong into a bundle. They are filed under no project. */
     for_bundle: idempotent<BundleLeg>(async (ctx): Promise<BundleLegAnswer> => {

@@ -20,10 +20,15 @@ export function agentOf({ meta }: Pick<Call, "meta">): AgentCaller {
   return meta.caller as AgentCaller;
 }
 
-/** A handoff of the calling agent. @throws Fault not_found */
-export async function requireOwn({ handoffs, now }: Parts, ctx: Call<{ id: string }>): Promise<HandoffDoc> {
+/** A handoff of the calling agent, or null. */
+export function findHandoff({ handoffs, now }: Parts, ctx: Call<{ id: string }>): Promise<HandoffDoc | null> {
   const { tenant_id, agent_id } = agentOf(ctx);
-  const doc = await handoffs.findOne(tenant_id, { _id: ctx.params.id, agent_id, ...standing(now()) });
+  return handoffs.findOne(tenant_id, { _id: ctx.params.id, agent_id, ...standing(now()) });
+}
+
+/** A handoff of the calling agent. @throws Fault not_found */
+export async function requireOwn(parts: Parts, ctx: Call<{ id: string }>): Promise<HandoffDoc> {
+  const doc = await findHandoff(parts, ctx);
   if (!doc) throw notFound("handoff", ctx.params.id);
   return doc;
 }

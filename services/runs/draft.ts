@@ -1,4 +1,4 @@
-import { Fault, notFound } from "../../lib/faults.ts";
+import { Fault } from "../../lib/faults.ts";
 import type { Actor, Fact, Offer, Snapshot, StepDef, StepProgress } from "./runs.model.ts";
 import type { RunStatus } from "./shapes.contract.ts";
 
@@ -110,10 +110,21 @@ type Finish = Actor & {
 /** A copy of a run to carry out something at one of its steps. @throws Fault not_found, conflict (closed) */
 export function open(run: RunState, step_key: string, doing: Doing) {
   const index = run.steps.findIndex((each) => each.step_key === step_key);
-  if (index < 0) throw notFound("step", step_key);
+  if (index < 0) throw noStep(run, step_key);
   assertOpen(run);
   const [step, progress] = [run.steps[index] as StepDef, run.progress[index] as StepProgress];
   return { draft: new Draft(run, doing), index, step, progress };
+}
+
+const NAMED = 20;
+
+function noStep({ steps }: RunState, step_key: string): Fault {
+  const keys = steps.slice(0, NAMED).map((step) => `"${step.step_key}"`);
+  const has = steps.length > 0 ? [...keys, ...(steps.length > NAMED ? ["…"] : [])].join(", ") : "none";
+  return new Fault("not_found", `There is no step "${step_key}": the run has ${has}.`, {
+    resource_type: "step",
+    resource_id: step_key,
+  });
 }
 
 export function assertOpen({ _id, status }: RunState): void {

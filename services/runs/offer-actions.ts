@@ -1,8 +1,10 @@
+import type { Call } from "../../lib/caller.ts";
 import { newUuid } from "../../lib/ids.ts";
 import { action } from "../runtime.ts";
 import { presentAttempt } from "./facts.ts";
 import { accept, decline, offer } from "./offer-transitions.ts";
 import { acceptOffer, declineOffer, listOffers, offerHandoff } from "./offers.contract.ts";
+import { requireOwnWork } from "./own-work.ts";
 import { actorOf, personOf } from "./people.ts";
 import { presentOffer, stepNamed } from "./present.ts";
 import type { RunStore } from "./run-store.ts";
@@ -20,6 +22,10 @@ export function offerActions({ store, now }: Parts) {
     offer_handoff: action(offerHandoff, async (ctx) => {
       const { run_id, step_key, handoff_id = null, note = null } = ctx.params;
       const { tenant_id } = ctx.meta.caller;
+      if (handoff_id !== null) {
+        await store.get(tenant_id, run_id);
+        await requireOwnWork(ctx as Call, { handoff_id });
+      }
       const id = newUuid(ctx.meta.idempotency_seed);
       const given = { actor: actorOf(ctx.meta.caller), at: new Date(now()), id, handoff_id, note };
       const { run } = await store.change(tenant_id, run_id, (state) =>

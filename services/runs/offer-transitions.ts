@@ -4,11 +4,14 @@ import {
   type Change,
   type Doing,
   type Draft,
+  doneKeys,
+  isDone,
   open,
   type RunState,
   successors,
+  waitingOn,
 } from "./draft.ts";
-import type { Offer, StepDef } from "./runs.model.ts";
+import type { Offer, StepDef, StepProgress } from "./runs.model.ts";
 
 /** A step's result is offered to whoever does a next one. */
 export function offer(
@@ -47,8 +50,7 @@ export function accept(run: RunState, given: Accept): Change {
   draft.set(index, { attested: step.completion_criteria.map(({ key }) => key) });
   const evidence = { record_id, notes: found.note, handoff_offer_id: found.id, snapshots: [] };
   draft.finish(index, { ...found.offered_by, ...evidence });
-  const status = next === null ? null : draft.progress[next]?.status;
-  if (next === null || (status !== "ready" && status !== "in_progress")) return draft;
+  if (next === null || !canBegin(draft, next)) return draft;
   draft.beginWork(next);
   draft.tell("step_started", (run.steps[next] as StepDef).step_key, {
     record_id: attempt_id,
@@ -57,6 +59,12 @@ export function accept(run: RunState, given: Accept): Change {
     bundle_id: null,
   });
   return draft;
+}
+
+/** Whether an attempt on a step can begin now. */
+function canBegin({ run: { steps }, progress }: Draft, index: number): boolean {
+  const waits = waitingOn(steps[index] as StepDef, doneKeys(steps, progress)).length > 0;
+  return !waits && !isDone(progress[index] as StepProgress);
 }
 
 export function decline(run: RunState, given: Doing & { offer_id: string; note: string | null }): Change {

@@ -33,11 +33,15 @@ export const offerHandoff = operation({
   path,
   body: {
     step_key: StepKey,
-    handoff_id: Type.Optional(nullable(Uuid("handoff"))),
+    handoff_id: Type.Optional(
+      nullable(
+        Uuid("handoff", "The caller's own. It stays so: what others are to read of it stands in `note`."),
+      ),
+    ),
     note: Type.Optional(nullable(Text)),
   },
   results: { 201: Offer },
-  errors: ["not_found", "conflict", "step_not_ready", "step_not_completable"],
+  errors: ["not_found", "validation_error", "conflict", "step_not_ready", "step_not_completable"],
   mcp: true,
 });
 
@@ -58,7 +62,7 @@ export const acceptOffer = operation({
   summary: "Accept an offer",
   description:
     "The offering step is completed, and an attempt opened on the successor that is the caller's: assigned to them " +
-    "(for an agent: to its owner), else the first unassigned one. Where every successor is another person's it is 403; " +
+    "(for an agent: to its owner), else the first unassigned one. Where every successor is another person's it is 403 `forbidden`; " +
     "while a successor waits for other steps too, `attempt` is null.",
   access: writer,
   path: one,

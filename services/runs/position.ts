@@ -1,4 +1,4 @@
-import { doneKeys, waitingOn } from "./draft.ts";
+import { doneKeys, isDone, waitingOn } from "./draft.ts";
 import type { Actor, PlacedFact, Run, StepDef, StepProgress } from "./runs.model.ts";
 import { stalenessAt } from "./staleness.ts";
 
@@ -25,6 +25,8 @@ export function positionStep(at: At, index: number) {
   const progress = at.run.progress[index] as StepProgress;
   const stale = at.run.status === "closed" ? null : stalenessAt(step, progress, at.now);
   const open = at.openAttempts.get(step.step_key) ?? [];
+  // A step in progress waits again when one it depends on is reopened.
+  const waiting_on = isDone(progress) ? [] : waitingOn(step, at.done);
   return {
     step_key: step.step_key,
     title: step.title,
@@ -32,9 +34,9 @@ export function positionStep(at: At, index: number) {
     assigned_user_id: step.assigned_user_id,
     status: progress.status,
     completion_mode: step.completion_mode,
-    why_ready: progress.status === "ready" || progress.status === "in_progress" ? whyReady(step) : null,
+    why_ready: isDone(progress) || waiting_on.length > 0 ? null : whyReady(step),
     completion_criteria: step.completion_criteria,
-    waiting_on: progress.status === "blocked" ? waitingOn(step, at.done) : [],
+    waiting_on,
     ordinal: step.ordinal,
     ready_at: iso(progress.ready_at),
     in_progress_since: iso(progress.in_progress_since),

@@ -1,4 +1,4 @@
-import { doneKeys, waitingOn } from "./draft.ts";
+import { doneKeys, isDone, waitingOn } from "./draft.ts";
 import type { Run, StepDef, StepProgress } from "./runs.model.ts";
 
 const MARKS = { completed: "x", skipped: "-", in_progress: "~", ready: " ", blocked: " " } as const;
@@ -30,7 +30,7 @@ export function statusDocumentOf(run: Run): string {
 
 function stepLines(step: StepDef, progress: StepProgress, done: ReadonlySet<string>): string[] {
   const { status, completion, skipped_at, attested } = progress;
-  const waiting = status === "blocked" ? waitingOn(step, done) : [];
+  const waiting = isDone(progress) ? [] : waitingOn(step, done);
   const more = [
     status.replace("_", " "),
     ...(step.role ? [line(step.role)] : []),

@@ -5,6 +5,7 @@ import type { TenantCollection } from "../../storage/collection.ts";
 import { action } from "../runtime.ts";
 import { keepContents, snapshotWrites } from "./evidence.ts";
 import { openAttempts, presentAttempt } from "./facts.ts";
+import { requireOwnWork } from "./own-work.ts";
 import { actorOf, requirePeople } from "./people.ts";
 import { positionStep, standing } from "./position.ts";
 import { stepNamed } from "./present.ts";
@@ -36,6 +37,10 @@ export function stepActions({ store, artifacts, blobs, now }: Parts) {
     start_step: action(startStep, async (ctx) => {
       const { run_id, step_key, handoff_id = null, bundle_id = null, notes = null } = ctx.params;
       const { tenant_id } = ctx.meta.caller;
+      if (handoff_id !== null || bundle_id !== null) {
+        const { offers } = await store.get(tenant_id, run_id);
+        await requireOwnWork(ctx as Call, { handoff_id, bundle_id }, offers);
+      }
       const { given, once } = doing(ctx);
       const attempted = { ...given, handoff_id, bundle_id, notes };
       const { before, run, facts } = await store.change(

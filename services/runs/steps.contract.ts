@@ -15,17 +15,20 @@ export const startStep = operation({
   route: "POST /runs/{run_id}/steps/start",
   summary: "Start a step",
   description:
-    "Not exclusive: several attempts may be open at once, of which the later are told so (`warning`).",
+    "Not exclusive: several attempts may be open at once, of which the later are told so (`warning`). While something " +
+    "it depends on is not done, or open again, it is 409 `step_not_ready`.",
   access: writer,
   path,
   body: {
     step_key: StepKey,
-    handoff_id: Type.Optional(nullable(Uuid("handoff"))),
-    bundle_id: Type.Optional(nullable(Uuid("bundle"))),
+    handoff_id: Type.Optional(
+      nullable(Uuid("handoff", "What the work goes on from: the caller's own, or one offered in the run.")),
+    ),
+    bundle_id: Type.Optional(nullable(Uuid("bundle", "What the work begins with: the caller's own."))),
     notes: Type.Optional(nullable(Text)),
   },
   results: { 201: Attempt },
-  errors: ["not_found", "conflict", "step_not_ready"],
+  errors: ["not_found", "validation_error", "conflict", "step_not_ready"],
   mcp: true,
 });
 
@@ -40,8 +43,14 @@ export const completeStep = operation({
   path,
   body: {
     step_key: StepKey,
-    criterion_key: Type.Optional(nullable(Type.String({ maxLength: 100 }))),
-    what_makes_this_done: Type.Optional(nullable(Text)),
+    criterion_key: Type.Optional(
+      nullable(
+        Type.String({ maxLength: 100, description: "One of the step's criteria. Default: all of them." }),
+      ),
+    ),
+    what_makes_this_done: Type.Optional(
+      nullable({ ...Text, description: "The evidence: by what one sees that it is done." }),
+    ),
     artifact_contents: Type.Optional(
       Type.Array(
         Type.Object({

@@ -26,14 +26,17 @@ export interface Start extends Doing {
   notes: string | null;
 }
 
-/** ready or in_progress → in_progress (spec: start step; several attempts may be open). */
+/**
+ * ready or in_progress → in_progress (spec: start step; several attempts may be open). Attempts that are open go on when
+ * something that the step depends on is reopened, but none begins before that is done again.
+ */
 export function start(run: RunState, step_key: string, given: Start): Change {
   const { draft, index, step, progress } = open(run, step_key, given);
-  if (progress.status === "blocked") throw notReady(run, step);
   if (isDone(progress)) {
     const message = `The step "${step_key}" is ${progress.status}: reopen it first.`;
     throw new Fault("step_not_ready", message, { step_key, waiting_on: [] });
   }
+  if (waitingOn(step, doneKeys(run.steps, run.progress)).length > 0) throw notReady(run, step);
   draft.beginWork(index);
   draft.tell("step_started", step_key, {
     record_id: given.record_id,
@@ -63,7 +66,7 @@ export function complete(run: RunState, step_key: string, given: Complete): Chan
   }
   assertCompletable(draft, step, progress);
   if (step.completion_mode === "handoff_accepted" && keys.length === 0) {
-    const message = `The step "${step_key}" completes when its hand-off is accepted.`;
+    const message = `The step "${step_key}" completes when its hand-off is accepted: offer it.`;
     throw new Fault("step_not_completable", message, { step_key, completion_mode: step.completion_mode });
   }
   const attested = [...new Set([...progress.attested, ...(criterion_key === null ? keys : [criterion_key])])];
@@ -84,7 +87,8 @@ type Decide = Doing & { record_id: string; reason: string };
 export function skip(run: RunState, step_key: string, given: Decide): Change {
   const { draft, index, progress } = open(run, step_key, given);
   if (isDone(progress)) {
-    throw new Fault("step_not_skippable", `The step "${step_key}" is ${progress.status}.`, { step_key });
+    const message = `The step "${step_key}" is ${progress.status}: only one that is ready, in progress or blocked can be skipped.`;
+    throw new Fault("step_not_skippable", message, { step_key });
   }
   draft.endWork(index);
   draft.set(index, { status: "skipped", skipped_at: given.at, attested: [] });
@@ -97,7 +101,8 @@ export function skip(run: RunState, step_key: string, given: Decide): Change {
 export function reopen(run: RunState, step_key: string, given: Decide): Change {
   const { draft, index, step, progress } = open(run, step_key, given);
   if (!isDone(progress)) {
-    throw new Fault("step_not_reopenable", `The step "${step_key}" is ${progress.status}.`, { step_key });
+    const message = `The step "${step_key}" is ${progress.status}: only a completed or skipped one can be reopened.`;
+    throw new Fault("step_not_reopenable", message, { step_key });
   }
   const ready = waitingOn(step, doneKeys(run.steps, run.progress)).length === 0;
   draft.set(index, {

@@ -46,6 +46,23 @@ test("says what is ready and why, what waits for what, and what is the caller's"
   expect(ok(await world.agent.get(at(run, "position"))).my_next).toBeNull();
 });
 
+test("says of a step in progress that it waits again, when what it depends on is opened again", async () => {
+  const run = await newRun(world.agent);
+  ok(await act(world.agent, run, "complete", { step_key: "a" }));
+  ok(await act(world.agent, run, "start", { step_key: "b" }));
+  ok(await act(world.agent, run, "reopen", { step_key: "a", reason: "wrong" }));
+  const { ready_steps } = ok(await world.agent.get(at(run, "position")));
+  expect(ready_steps).toMatchObject([
+    { step_key: "a", waiting_on: [], why_ready: "It depends on nothing." },
+    { step_key: "b", status: "in_progress", waiting_on: ["a"], why_ready: null },
+  ]);
+  expect((await world.agent.get(at(run, "status-document"))).body).toContain("in progress; waits for a");
+  expect(await act(world.member, run, "start", { step_key: "b" })).toMatchObject(
+    refusal(409, "step_not_ready", { waiting_on: ["a"] }),
+  );
+  expect(ok(await act(world.agent, run, "complete", { step_key: "b" })).completed_step_key).toBe("b");
+});
+
 test("for an agent begins with its owner's step", async () => {
   ok(await world.admin.patch(`/agents/${world.agentId}`, { owner_user_id: member }));
   const run = await newRun(world.agent, {

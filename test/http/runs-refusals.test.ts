@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { newAgent } from "../support/agents.ts";
+import type { Api } from "../support/http.ts";
 import { act, at, DIAMOND, newRun } from "../support/runs.ts";
 import { startServer, type TestServer } from "../support/server.ts";
 import { ABSENT, makeWorld, OPERATOR_TOKEN, ok, refusal, type World } from "../support/tenancy.ts";
@@ -120,6 +122,53 @@ describe("refused, and nothing is changed", () => {
     const before = ok(await world.agent.get(`/runs/${run.id}`));
     expect(await act(world.agent, run, what, body)).toMatchObject(refusal(status, code));
     expect(ok(await world.agent.get(`/runs/${run.id}`))).toEqual(before);
+  });
+
+  test("a handoff or a bundle that is not the caller's, unless it was offered in the run", async () => {
+    const run = await newRun(world.agent);
+    const other = await newAgent(server, world.admin, ["memory:read", "memory:write"]);
+    const handoff_id = ok(await world.agent.post("/handoffs", { name: "begun" })).id;
+    const bundle_id = ok(await world.agent.post("/bundles", {})).id;
+    const start = (by: Api, body: object) => act(by, run, "start", { step_key: "a", ...body });
+    const offer = (by: Api, body: object) => by.post(at(run, "handoff-offers"), { step_key: "a", ...body });
+    for (const by of [other, world.member]) {
+      for (const [field, value] of Object.entries({ handoff_id, bundle_id })) {
+        const refused = refusal(400, "validation_error", { field, value });
+        expect(await start(by, { [field]: value })).toMatchObject(refused);
+        expect(await start(world.agent, { [field]: ABSENT })).toMatchObject(
+          refusal(400, "validation_error", { field, value: ABSENT }),
+        );
+      }
+      expect(await offer(by, { handoff_id })).toMatchObject(
+        refusal(400, "validation_error", { field: "handoff_id" }),
+      );
+    }
+    expect(ok(await world.agent.get(`/runs/${run.id}`))).toMatchObject({
+      steps: [{ attempts: [] }, {}, {}, {}],
+    });
+    expect(ok(await world.agent.get(at(run, "handoff-offers"))).total).toBe(0);
+    expect(ok(await start(world.agent, { handoff_id, bundle_id }))).toMatchObject({
+      inbound_handoff_id: handoff_id,
+      bundle_id,
+    });
+    ok(await offer(world.agent, { handoff_id }));
+    expect(ok(await start(other, { handoff_id }))).toMatchObject({ inbound_handoff_id: handoff_id });
+  });
+
+  test("what does not fit is said with what would", async () => {
+    const run = await newRun(world.agent);
+    const said = async (what: string, body: object) =>
+      (await act(world.agent, run, what, { reason: "r", ...body })).body.error.message;
+    expect(await said("start", { step_key: "z" })).toBe(
+      'There is no step "z": the run has "a", "b", "c", "d".',
+    );
+    ok(await act(world.agent, run, "complete", { step_key: "a" }));
+    expect(await said("skip", { step_key: "a" })).toBe(
+      'The step "a" is completed: only one that is ready, in progress or blocked can be skipped.',
+    );
+    expect(await said("reopen", { step_key: "b" })).toBe(
+      'The step "b" is ready: only a completed or skipped one can be reopened.',
+    );
   });
 
   test("an artifact whose pointer has other keys, or that belongs to no record", async () => {

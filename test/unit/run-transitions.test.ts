@@ -84,6 +84,9 @@ describe("a diamond", () => {
       c: "blocked",
       d: "blocked",
     });
+    const open = apply(run, change);
+    expect(faultOf(() => start(open, "b", startIt))).toBe("step_not_ready");
+    expect(statuses(apply(open, complete(open, "b", doneNow)))).toMatchObject({ a: "ready", b: "completed" });
     for (const key of ["b"]) run = apply(run, complete(run, key, doneNow));
     run = apply(run, complete(run, "c", doneNow));
     run = apply(run, complete(run, "d", doneNow));
@@ -186,11 +189,15 @@ describe("a hand-off", () => {
   });
 
   test("of a successor that waits for others too opens no attempt", () => {
-    const run = offered(runOf([step("a"), step("other"), step("next", ["a", "other"])]));
-    expect(kinds(accept(run, { ...taker, person: null }))).toEqual([
-      "handoff_accepted a",
-      "step_completed a",
-    ]);
+    const withoutAttempt = ["handoff_accepted a", "step_completed a"];
+    const waiting = runOf([step("a"), step("other"), step("next", ["a", "other"])]);
+    expect(kinds(accept(offered(waiting), { ...taker, person: null }))).toEqual(withoutAttempt);
+    // Nor of one that is in progress, when both it depends on were opened again.
+    let run = waiting;
+    for (const key of ["a", "other"]) run = apply(run, complete(run, key, doneNow));
+    run = apply(run, start(run, "next", startIt));
+    for (const key of ["a", "other"]) run = apply(run, reopen(run, key, because));
+    expect(kinds(accept(offered(run), { ...taker, person: null }))).toEqual(withoutAttempt);
   });
 });
 

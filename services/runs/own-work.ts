@@ -1,0 +1,33 @@
+import type { Call } from "../../lib/caller.ts";
+import { invalidValue } from "../../lib/faults.ts";
+import type { Offer } from "./runs.model.ts";
+
+/** What a caller says that it goes on with, or hands over. */
+interface Named {
+  handoff_id: string | null;
+  bundle_id?: string | null;
+}
+
+/**
+ * Refuses a handoff or a bundle that is not the calling agent's: people have none. A handoff that was offered in the run
+ * may be named by whoever takes it over.
+ *
+ * @throws Fault validation_error
+ */
+export async function requireOwnWork(
+  ctx: Call,
+  { handoff_id, bundle_id = null }: Named,
+  offers: readonly Offer[] = [],
+): Promise<void> {
+  const isOwn = async (kind: string, id: string) =>
+    ctx.meta.caller.kind === "agent" && (await ctx.call<boolean, object>(`${kind}s.is_own`, { id }));
+  const isOffered = offers.some((offer) => offer.handoff_id === handoff_id);
+  if (handoff_id !== null && !isOffered && !(await isOwn("handoff", handoff_id)))
+    throw noSuch("handoff", handoff_id);
+  if (bundle_id !== null && !(await isOwn("bundle", bundle_id))) throw noSuch("bundle", bundle_id);
+}
+
+function noSuch(kind: string, value: string) {
+  const field = `${kind}_id`;
+  return invalidValue(field, `${field}: the caller has no ${kind} ${value}.`, { value });
+}
