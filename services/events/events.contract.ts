@@ -27,7 +27,12 @@ export const CloudEvent = Type.Object(
     time: Type.Optional(Type.String({ format: "date-time" })),
     datacontenttype: Type.Optional(Type.String({ description: "Media type of `data`." })),
     dataschema: Type.Optional(Type.String({ format: "uri" })),
-    data: Type.Optional(Type.Unknown()),
+    data: Type.Optional(
+      Type.Unknown({
+        description:
+          "Any JSON. Its numbers are kept as doubles: an integer beyond 2^53 is exact as text only.",
+      }),
+    ),
     data_base64: Type.Optional(Type.String({ description: "Binary data, in place of `data`." })),
   },
   {
