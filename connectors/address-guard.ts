@@ -86,7 +86,8 @@ interface GuardOptions {
  * @throws Error whose message says what was given and what is allowed.
  */
 export async function assertPublicUrl(url: string, options: GuardOptions): Promise<void> {
-  if (!URL.canParse(url)) throw new Error(`${url} is not a URL: expected http:// or https://`);
+  if (!URL.canParse(url))
+    throw new Error(`${url} is not a URL: expected http[s]://HOST or http[s]://HOST:PORT`);
   const { protocol, username, password } = new URL(url);
   if (protocol !== "http:" && protocol !== "https:") {
     throw new Error(`${protocol}// is not delivered to: expected http:// or https://`);

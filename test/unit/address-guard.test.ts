@@ -71,6 +71,7 @@ describe("assertPublicUrl", () => {
   test.each([
     ["", "not a URL"],
     ["example.com/hook", "not a URL"],
+    ["http://127.0.0.1:99999/", "expected http[s]://HOST or http[s]://HOST:PORT"],
     ["ftp://example.com/", "expected http:// or https://"],
     ["file:///etc/passwd", "expected http:// or https://"],
     ["https://user:secret@example.com/", "user name or password"],
