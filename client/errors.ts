@@ -48,6 +48,11 @@ export function isApiError<Code extends FaultCode>(thrown: unknown, code?: Code)
   return thrown instanceof ApiError && (code === undefined || thrown.code === code);
 }
 
+/** Whether trying again is of no use: the request itself is refused. */
+export function isFinal(error: unknown): boolean {
+  return error instanceof ApiError && error.status >= 400 && error.status < 500 && error.status !== 429;
+}
+
 /** The error that an answer stands for: a refusal of the service, or what is none of its answers. */
 export function errorOf(response: Response, text: string): ApiError {
   const { error } = (parse(text) ?? {}) as { error?: Envelope };

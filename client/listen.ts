@@ -1,7 +1,7 @@
 // For programs that are compiled without it: `Symbol.asyncDispose` stands in what they import.
 /// <reference lib="esnext.disposable" preserve="true" />
 
-import { ApiError } from "./errors.ts";
+import { isFinal } from "./errors.ts";
 import type { CloudEvent, DeliveryEvent } from "./generated/types.ts";
 import { type Handler, type ListenOptions, RetryLater } from "./handler.ts";
 import { type Arrival, fromPoll, fromStream, type Source } from "./intake.ts";
@@ -194,9 +194,4 @@ export class Listener {
       this.#roomMade = resolve;
     });
   }
-}
-
-/** Whether trying again is of no use: the request itself is refused. */
-function isFinal(error: unknown): boolean {
-  return error instanceof ApiError && error.status >= 400 && error.status < 500 && error.status !== 429;
 }

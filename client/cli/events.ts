@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
-import type { EventSummary } from "../generated/types.ts";
+import { isFinal } from "../errors.ts";
+import type { EventSummary, EventsListParams } from "../generated/types.ts";
 import type { Handler } from "../handler.ts";
 import { pause } from "../support.ts";
 import { type Command, type Context, choice, count, text, word } from "./command.ts";
@@ -64,6 +65,8 @@ export const listen: Command = {
     sayOnce(context, "Listening. Ctrl-C ends it.");
     const stopBeating = beating(context);
     await listener.done.finally(stopBeating);
+    // Who asked for so many has not got them.
+    if (text(context, "count") !== undefined && handled < most) context.signal.throwIfAborted();
   },
 };
 
@@ -95,6 +98,9 @@ function execute(command: string, input: string, signal: AbortSignal): Promise<v
 
 /** There is no stream of events for agents but that of their deliveries, and `GET /live` is for people. */
 const LOOK_EVERY_MS = 2000;
+/** An event may be seen later than one that was accepted after it: when it is matched, or by another node's clock. */
+const LOOK_BACK_MS = 10_000;
+const PAGE = 200;
 
 export const tail: Command = {
   takes: "[TYPE]",
@@ -117,25 +123,36 @@ export const tail: Command = {
 };
 
 /** The tenant's events from now on, oldest first, as far as the caller may see them. */
-async function* newEvents(
-  { client, signal }: Context,
-  type: string | undefined,
-): AsyncGenerator<EventSummary, void> {
-  const ofType = type ? { type } : {};
-  const { events } = await client.events.list({ ...ofType, limit: 1 }, { signal });
+async function* newEvents(context: Context, type: string | undefined): AsyncGenerator<EventSummary, void> {
+  const { client, signal, telling } = context;
+  const wanted = { ...(type && { type }), limit: PAGE };
+  const { events } = await client.events.list(wanted, { signal });
+  const seen = new Map(events.map(({ event_id, accepted_at }) => [event_id, accepted_at]));
   // By the service's clock: this machine's may be wrong.
-  let since = events[0]?.accepted_at;
-  let seen = new Set(events.map(({ event_id }) => event_id));
+  let latest = events[0]?.accepted_at ?? "";
   for (;;) {
-    const found: EventSummary[] = [];
-    const wanted = { ...ofType, limit: 200, ...(since && { since }) };
-    for await (const event of client.events.list.all(wanted, { signal })) found.push(event);
-    for (const event of found.toReversed()) if (!seen.has(event.event_id)) yield event;
-    const [latest] = found;
-    if (latest) since = latest.accepted_at;
-    seen = new Set(found.map(({ event_id }) => event_id));
     await pause(LOOK_EVERY_MS, signal);
+    const since = latest && new Date(Date.parse(latest) - LOOK_BACK_MS).toISOString();
+    const found = await lookAgain(context, { ...wanted, ...(since && { since }) }, latest).catch((error) => {
+      if (signal.aborted || isFinal(error)) throw error;
+      telling.problem(error);
+      return [];
+    });
+    for (const event of found.toReversed()) if (!seen.has(event.event_id)) yield event;
+    for (const { event_id, accepted_at } of found) seen.set(event_id, accepted_at);
+    for (const [id, at] of seen) if (at < since) seen.delete(id);
+    latest = found[0]?.accepted_at ?? latest;
   }
+}
+
+/** Latest first: all that came since, and of what was there before one page. */
+async function lookAgain({ client, signal }: Context, wanted: EventsListParams, latest: string) {
+  const found: EventSummary[] = [];
+  for await (const event of client.events.list.all(wanted, { signal })) {
+    if (found.length >= PAGE && event.accepted_at < latest) break;
+    found.push(event);
+  }
+  return found;
 }
 
 function lineOf(type: string, subject: string | undefined, data: unknown): string {

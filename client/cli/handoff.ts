@@ -1,6 +1,6 @@
 import type { HandoffsSaveParams } from "../generated/types.ts";
 import { type Command, type Context, text, word } from "./command.ts";
-import { contentOf, jsonOf } from "./input.ts";
+import { contentOf, objectOf } from "./input.ts";
 import { UsageError } from "./usage.ts";
 
 type Action = (context: Context) => Promise<void>;
@@ -26,13 +26,13 @@ export const handoff: Command = {
 async function save(context: Context): Promise<void> {
   const name = word(context, 0, "NAME");
   const summary = text(context, "summary");
-  const next_action = text(context, "next");
+  const next = text(context, "next");
   const payload = text(context, "payload");
-  const given = payload === undefined ? {} : ((await jsonOf(payload, "--payload")) as object);
+  const given = payload === undefined ? {} : await objectOf(payload, "--payload");
   const params: HandoffsSaveParams = {
     name,
     origin_client: "afferent",
-    payload: { ...given, ...(next_action && { next_action }) },
+    payload: { ...given, ...(next && { next_action: await contentOf(next) }) },
     ...(summary && { summary: await contentOf(summary) }),
   };
   const saved = await context.client.handoffs.save(params, { signal: context.signal });

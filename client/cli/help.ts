@@ -17,9 +17,10 @@ export function overview(): string {
   return `afferent COMMAND
 
 ${lines.join("")}
-afferent COMMAND --help tells what one takes. Everywhere: --json for programs, --url, --profile NAME; a value may be
-@FILE, or - for standard input. The address and the key come from --url, AFFERENT_URL and AFFERENT_API_KEY, from the
-profile that \`connect\` kept, or from data/credentials.json of a server that was started in this folder.
+afferent COMMAND --help tells what one takes. Everywhere: --json for programs, --url, --profile NAME. DATA, CONTENT,
+--summary, --next, --payload and --note may be @FILE, or - for standard input. The address and the key come from --url,
+AFFERENT_URL and AFFERENT_API_KEY, from the profile that \`connect\` kept, or from data/credentials.json of a server
+that was started in this folder.
 With --json an error is {"error": {"code", "message"}} on standard error, with "details" and "request_id" where known.
 Exit codes: 0 done, 1 failed, 2 typed wrong, 130 ended by Ctrl-C.
 `;
@@ -48,7 +49,9 @@ export function usageOf(name: string, { takes }: Command): string {
   return `${name} ${takes}`.trim();
 }
 
-/** How many words a command takes at the most. */
-export function wordsOf(takes: string): number {
-  return Math.max(...takes.split("|").map((one) => one.split(/\s+/).filter(Boolean).length));
+/** Of the forms of a command that may follow its name, those that what was typed may be. */
+export function formsOf({ takes }: Command, [first]: string[]): string[][] {
+  const forms = takes.split("|").map((form) => form.split(/\s+/).filter(Boolean));
+  const meant = forms.filter(([action]) => action === first);
+  return meant.length ? meant : forms;
 }

@@ -11,6 +11,14 @@ export async function contentOf(given: string): Promise<string> {
   });
 }
 
+/** The same as a JSON object. @throws UsageError */
+export async function objectOf(given: string, name: string): Promise<Record<string, unknown>> {
+  const value = await jsonOf(given, name);
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    throw new UsageError(`${name} is no JSON object: expected one like {"remaining": ["the third"]}.`);
+  return value as Record<string, unknown>;
+}
+
 /** The same as JSON. @throws UsageError */
 export async function jsonOf(given: string, name: string): Promise<unknown> {
   const content = await contentOf(given);

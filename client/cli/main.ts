@@ -3,7 +3,7 @@ import { parseArgs } from "node:util";
 import { createClient } from "../client.ts";
 import type { Command, Context } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
-import { COMMON, helpFor, overview, usageOf, wordsOf } from "./help.ts";
+import { COMMON, formsOf, helpFor, overview, usageOf } from "./help.ts";
 import { readSettings, type Settings } from "./settings.ts";
 import { Telling } from "./telling.ts";
 import { UsageError } from "./usage.ts";
@@ -19,21 +19,22 @@ export async function main(args: string[]): Promise<number> {
   if (!command) return help(telling, name, rest[0]);
   const ended = new AbortController();
   const end = () => ended.abort();
-  process.once("SIGINT", end).once("SIGTERM", end);
-  let settings: Settings | undefined;
+  // A second Ctrl-C ends it at once. A supervisor's signal may come twice: to it, and by way of bin.js.
+  process.once("SIGINT", end).on("SIGTERM", end);
   try {
     const { values, words } = parsed(name, command, rest);
     if (values.help) {
       process.stdout.write(helpFor(name, command));
       return 0;
     }
-    settings = await settingsOf(name, values);
+    const settings = await settingsOf(name, values);
+    telling.heed(settings);
     await command.run(contextOf(values, words, settings, telling, ended.signal));
     return Number(process.exitCode ?? 0);
   } catch (error) {
     if (ended.signal.aborted) return 130;
     if (error instanceof UsageError) return misused(telling, error, name, command);
-    telling.failure(error as Error, settings);
+    telling.failure(error as Error);
     return 1;
   } finally {
     process.off("SIGINT", end).off("SIGTERM", end);
@@ -88,10 +89,12 @@ function parsed(name: string, command: Command, args: string[]): { values: Value
 }
 
 /** A text that was typed without quotes would be cut after its first word. @throws UsageError */
-function refuseMore(name: string, { takes }: Command, words: string[]): void {
-  const extra = words[wordsOf(takes)];
+function refuseMore(name: string, command: Command, words: string[]): void {
+  const forms = formsOf(command, words);
+  const extra = words[Math.max(...forms.map(({ length }) => length))];
   if (extra === undefined) return;
-  throw new UsageError(`"${extra}" is more than ${name} takes: a text with spaces goes in quotes.`);
+  const meant = forms.length > 1 || command.takes.includes("|") ? `${name} ${words[0]}` : name;
+  throw new UsageError(`"${extra}" is more than ${meant} takes: a text with spaces goes in quotes.`);
 }
 
 function misused(telling: Telling, { message }: UsageError, name: string, command: Command): number {

@@ -18,17 +18,18 @@ export const remember: Command = {
   },
   async run(context) {
     const title = word(context, 0, "TITLE");
+    const [, content] = context.words;
     const tags = text(context, "tags");
     const team_id = text(context, "team");
     const project_id = text(context, "project");
     const supersedes_id = text(context, "supersedes");
     const params: MemoriesCreateParams = {
       title,
-      content: await contentOf(context.words[1] ?? title),
+      content: content === undefined ? title : await contentOf(content),
       type: choice(context, "type", TYPES, "semantic"),
       scope: choice(context, "scope", SCOPES, team_id ? "team" : "agent"),
       ...(team_id && { team_id }),
-      ...(tags && { tags: tags.split(",") }),
+      ...(tags && { tags: tags.split(",").filter((tag) => tag.trim()) }),
       ...(project_id && { project_id }),
       ...(supersedes_id && { supersedes_id }),
     };

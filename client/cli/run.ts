@@ -1,4 +1,5 @@
 import { type Command, type Context, text, word } from "./command.ts";
+import { contentOf } from "./input.ts";
 import { UsageError } from "./usage.ts";
 
 type Action = (context: Context) => Promise<void>;
@@ -50,7 +51,7 @@ async function show(context: Context): Promise<void> {
 async function start(context: Context): Promise<void> {
   const step = stepOf(context);
   const notes = text(context, "note");
-  const params = { ...step, ...(notes && { notes }) };
+  const params = { ...step, ...(notes && { notes: await contentOf(notes) }) };
   const attempt = await context.client.runs.startStep(params, { signal: context.signal });
   context.print(attempt, [`${step.step_key} is started.`, attempt.warning].filter(Boolean).join(" "));
 }
@@ -58,11 +59,11 @@ async function start(context: Context): Promise<void> {
 async function complete(context: Context): Promise<void> {
   const step = stepOf(context);
   const criterion_key = text(context, "criterion");
-  const what_makes_this_done = text(context, "note");
+  const note = text(context, "note");
   const params = {
     ...step,
     ...(criterion_key && { criterion_key }),
-    ...(what_makes_this_done && { what_makes_this_done }),
+    ...(note && { what_makes_this_done: await contentOf(note) }),
   };
   const result = await context.client.runs.completeStep(params, { signal: context.signal });
   const { completed_step_key, newly_ready_steps, run_completed } = result;

@@ -2,6 +2,7 @@ import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { env } from "node:process";
+import { originOf as serviceAt } from "../client.ts";
 import { Failure, UsageError } from "./usage.ts";
 
 /** An installation, and who one is there. */
@@ -47,7 +48,8 @@ export async function readSettings(typed: Typed): Promise<Settings> {
       "unknown_profile",
     );
   }
-  const server = kept ? undefined : await serverHere();
+  // A folder says where its own key is for. It must not say where another goes: whose folder it is, nobody knows.
+  const server = kept || env.AFFERENT_API_KEY ? undefined : await serverHere();
   const [url, urlFrom] = first(
     [typed.url, "--url"],
     [env.AFFERENT_URL, "AFFERENT_URL"],
@@ -83,9 +85,11 @@ export async function saveProfile(name: string, profile: Profile): Promise<void>
 
 /** @throws UsageError */
 function originOf(url: string): string {
-  if (!URL.canParse(url))
-    throw new UsageError(`${url} is no address: expected one like https://afferent.example.com.`);
-  return new URL(url).origin;
+  try {
+    return new URL(serviceAt(url)).origin;
+  } catch (error) {
+    throw new UsageError((error as Error).message);
+  }
 }
 
 type Candidate = [string | undefined, string];

@@ -12,6 +12,8 @@ interface Usage {
 /** Says on standard error what is no result: in words, or with `--json` as one JSON object a line. */
 export class Telling {
   readonly #json: boolean;
+  /** Missing until they are read. */
+  #settings: Settings | undefined;
   /** Problems that were told: one that ends the command after all is not told twice. */
   readonly #told = new WeakSet<object>();
 
@@ -19,6 +21,11 @@ export class Telling {
   constructor(args: string[]) {
     const end = args.indexOf("--");
     this.#json = args.slice(0, end < 0 ? args.length : end).includes("--json");
+  }
+
+  /** What is said of an answer depends on where the address and the key come from. */
+  heed(settings: Settings): void {
+    this.#settings = settings;
   }
 
   /** What the user should know and is no error. */
@@ -31,7 +38,7 @@ export class Telling {
   problem(error: Error): void {
     this.#told.add(error);
     if (this.#json) writeJson(envelopeOf(error));
-    else write(error.message);
+    else write(this.#textOf(error) ?? error.message);
   }
 
   /** What was typed wrong. */
@@ -40,17 +47,20 @@ export class Telling {
     else write(`${message}\n\n${hint}`);
   }
 
-  /** What ended the command; settings are missing where it ended before they were read. */
-  failure(error: Error, settings: Settings | undefined): void {
-    if (!this.#json) write(textOf(error, settings));
-    else if (!this.#told.has(error)) writeJson(envelopeOf(error));
+  /** What ended the command. */
+  failure(error: Error): void {
+    if (this.#told.has(error)) return;
+    if (this.#json) writeJson(envelopeOf(error));
+    else if (error instanceof ConnectionError) write(`${error.message}\nafferent doctor tells more.`);
+    else write(this.#textOf(error) ?? error.stack);
   }
-}
 
-function textOf(error: Error, settings: Settings | undefined): string | undefined {
-  if (settings && error instanceof ApiError) return adviceOn(error, settings);
-  if (error instanceof ConnectionError) return `${error.message}\nafferent doctor tells more.`;
-  return error instanceof ApiError || error instanceof Failure ? error.message : error.stack;
+  /** Nothing of a fault of the command line itself. */
+  #textOf(error: Error): string | undefined {
+    if (error instanceof ApiError && this.#settings) return adviceOn(error, this.#settings);
+    const isExpected = error instanceof ApiError || error instanceof Failure;
+    return isExpected ? error.message : undefined;
+  }
 }
 
 /** An error in the form that the service gives errors; of its own answers all that they said. */

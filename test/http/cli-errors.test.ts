@@ -123,6 +123,26 @@ test.each<[string[], Record<string, string>, object]>([
   [["nonsense"], {}, { exit: 2, code: "usage_error", message: '"nonsense" is not a command.' }],
   [["help", "me"], {}, { exit: 2, code: "usage_error", message: '"me" is not a command.' }],
   [["recall"], {}, { exit: 2, code: "usage_error", details: { usage: "afferent recall QUERY" } }],
+  [
+    ["run", "begin", "Write", "notes"],
+    {},
+    { exit: 2, message: expect.stringMatching(/^"notes" is more than run begin/) },
+  ],
+  [
+    ["interest", "list", "mine"],
+    {},
+    { exit: 2, message: expect.stringMatching(/^"mine" is more than interest list/) },
+  ],
+  [
+    ["handoff", "save", "p", "--payload", "[1]"],
+    {},
+    { exit: 2, message: expect.stringMatching(/^--payload is no JSON obj/) },
+  ],
+  [
+    ["doctor", "--url", "ftp://x"],
+    {},
+    { exit: 2, message: expect.stringMatching(/^ftp:\/\/x is no address/) },
+  ],
   [["publish", "a.b", "@nowhere"], {}, { exit: 1, code: "unreadable_file" }],
   [["doctor", "--profile", "work"], {}, { exit: 1, code: "unknown_profile" }],
   [["recall", "x"], { AFFERENT_API_KEY: "" }, { exit: 1, code: "authentication_failed" }],
@@ -152,6 +172,17 @@ test("a fault of the command line itself is told with its stack", async () => {
   } finally {
     await home.remove();
   }
+});
+
+test("what ends listen is told once", async () => {
+  const { code, err } = await cli.run(["listen"]);
+  expect({ code, lines: linesOf(err) }).toEqual({
+    code: 1,
+    lines: [
+      expect.stringMatching(/^The key from AFFERENT_API_KEY is refused/),
+      "afferent doctor tells more.",
+    ],
+  });
 });
 
 test("what follows -- is no option", async () => {

@@ -1,9 +1,13 @@
-import { readFileSync, statSync } from "node:fs";
-import { createServer } from "node:http";
+import { execFileSync } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { buffer } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { byLogin, type Client, createClient } from "../../client/index.ts";
+import { byLogin, type Client, createClient, type EventSummary } from "../../client/index.ts";
 import { type Cli, newCli } from "../support/cli.ts";
 import { startServer, type TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
@@ -30,6 +34,14 @@ afterAll(async () => {
   await cli.remove();
   await server.stop();
 });
+
+/** A server of this test's own. */
+async function serving(handler: RequestListener): Promise<{ url: string; close(): Promise<void> }> {
+  const own = createServer(handler).listen(0, "127.0.0.1");
+  await once(own, "listening");
+  const url = `http://127.0.0.1:${(own.address() as AddressInfo).port}`;
+  return { url, close: () => new Promise((resolve) => void own.close(() => resolve())) };
+}
 
 /** What a command gives a program. */
 async function json(...args: string[]) {
@@ -79,15 +91,32 @@ describe("connect", () => {
 
   test("its key is told to no other address", async () => {
     const heard: string[] = [];
-    const other = createServer((request, response) => {
+    const other = await serving((request, response) => {
       heard.push(`${request.url} ${request.headers.authorization}`);
       response.end("{}");
-    }).listen(0, "127.0.0.1");
-    await settle(() => other.listening);
-    const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
-    await device.run(["publish", "com.example.elsewhere", "--url", url]);
-    await new Promise((resolve) => other.close(resolve));
+    });
+    await device.run(["publish", "com.example.elsewhere", "--url", other.url]);
+    await other.close();
     expect(heard).toEqual(["/v1/events undefined"]);
+  });
+
+  test("nor is that of the environment told to the address that some folder names", async () => {
+    const heard: string[] = [];
+    const other = await serving(({ url }, response) => {
+      heard.push(url as string);
+      response.end("{}");
+    });
+    const env = { AFFERENT_API_KEY: server.credentials.agent.api_key };
+    const stranger = newCli(env);
+    mkdirSync(join(stranger.folder, "data"));
+    const written = { base_url: `${other.url}/v1`, agent: { api_key: `ak_live_${"0".repeat(32)}` } };
+    writeFileSync(join(stranger.folder, "data/credentials.json"), JSON.stringify(written));
+    await stranger.run(["publish", "com.example.elsewhere"]);
+    expect(heard).toEqual([]);
+    // A folder's own key goes where it says.
+    await stranger.run(["publish", "com.example.elsewhere"], { env: { AFFERENT_API_KEY: "" } });
+    expect(new Set(heard)).toEqual(new Set(["/v1/auth/token"]));
+    await Promise.all([stranger.remove(), other.close()]);
   });
 
   test("a code that is none, or was denied, is said", async () => {
@@ -131,6 +160,73 @@ describe("events", () => {
     await settle(async () => (await admin.deliveries.stats()).in_flight === 0);
     await cli.run(["publish", "com.example.order.last"]);
     expect(await tailing.ended).toMatchObject({ code: 0, out: expect.stringContaining("com.example.order") });
+  });
+
+  test("tail shows each event once, also what is seen late and what came while the service was away", async () => {
+    let looks = 0;
+    let isAway = false;
+    let isLate = true;
+    const between = await serving(async (request, response) => {
+      if (isAway) return void response.destroy();
+      const { url = "", method = "", headers } = request;
+      const sent = method === "POST" && { body: await buffer(request) };
+      const { authorization = "" } = headers;
+      const init = { method, headers: { authorization, "content-type": "application/json" }, ...sent };
+      const answer = (await (await fetch(server.root + url, init)).json()) as { events?: EventSummary[] };
+      const isSeen = ({ payload }: EventSummary) => !(isLate && payload.subject === "late");
+      if (answer.events) answer.events = answer.events.filter(isSeen);
+      response.setHeader("content-type", "application/json").end(JSON.stringify(answer));
+      if (answer.events) looks++;
+    });
+    const publish = (subject: string) =>
+      admin.publish({ type: "com.example.tailed", source: "urn:t", subject });
+    await publish("before");
+    const env = { AFFERENT_URL: between.url, AFFERENT_API_KEY: server.credentials.agent.api_key };
+    const tailing = cli.start(["tail", "com.example.tailed", "--json"], { env });
+    const shown = () =>
+      Array.from(tailing.out().matchAll(/^\{.*\}$/gm), ([line]) => JSON.parse(line).payload.subject);
+    await settle(() => looks === 1);
+    await publish("late");
+    await publish("first");
+    await settle(() => shown().includes("first"));
+    isLate = false;
+    await settle(() => shown().includes("late"));
+    isAway = true;
+    await settle(() => tailing.err().includes("unreachable"));
+    await publish("meanwhile");
+    isAway = false;
+    await settle(() => shown().includes("meanwhile"));
+    tailing.kill("SIGINT");
+    expect((await tailing.ended).code).toBe(130);
+    expect(shown()).toEqual(["first", "late", "meanwhile"]);
+    await between.close();
+  });
+
+  test("listen that is ended before it has got so many as were asked for was not done", async () => {
+    await admin.interests.create({ agent_id: agentId, event_type: "com.example.one" });
+    await admin.publish({ type: "com.example.one", source: "urn:t" });
+    const hearing = cli.start(["listen", "--count", "100"]);
+    await settle(() => hearing.out().includes("com.example.one"));
+    hearing.kill("SIGINT");
+    expect((await hearing.ended).code).toBe(130);
+  });
+
+  test("a supervisor may ask listen to end more than once: what runs ends first", async () => {
+    const { id: agent_id } = await admin.agents.create({ name: "supervised", delivery_mode: "sse" });
+    const { key } = await admin.keys.create({ agent_id, scopes: ["receive"] });
+    await admin.interests.create({ agent_id, event_type: "com.example.long" });
+    const fifo = join(cli.folder, "fifo");
+    execFileSync("mkfifo", [fifo]);
+    const hearing = cli.start(["listen", "--exec", "echo begun; cat fifo"], {
+      env: { AFFERENT_API_KEY: key },
+    });
+    const { event_id } = await admin.publish({ type: "com.example.long", source: "urn:t" });
+    await settle(() => hearing.out().includes("begun"));
+    hearing.kill("SIGTERM");
+    hearing.kill("SIGTERM");
+    await writeFile(fifo, "done\n");
+    expect(await hearing.ended).toMatchObject({ code: 0, out: "begun\ndone\n" });
+    expect((await admin.events.get({ event_id })).deliveries).toMatchObject({ acknowledged: 1, pending: 0 });
   });
 
   test("a command is run with each event, and its last words are the reason of a failure", async () => {
@@ -193,7 +289,7 @@ test("a run is begun from a template and done step by step", async () => {
     "first is completed. Now ready: second.\n",
   );
   expect((await cli.run(["run", "show", id])).out).toContain("Get it done");
-  expect((await cli.run(["run", "start", id, "none"])).err).toMatch(/step none.*\(not_found, request req_/);
+  expect((await cli.run(["run", "start", id, "none"])).err).toMatch(/step "?none.*\(not_found, request req_/);
   await cli.run(["run", "start", id, "second"]);
   expect((await cli.run(["run", "complete", id, "second"])).out).toBe(
     "second is completed. The run is completed.\n",
