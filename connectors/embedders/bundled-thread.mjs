@@ -15,9 +15,14 @@ const encoder = new Encoder(readTensors(new URL("model.json", model)));
 // The model is there twice over, as files and as it is multiplied, until what read it has come to an end.
 setImmediate(compact);
 
+/** Of a text that it knows less of, the model tells nothing: to it, all texts of such a script are the same. */
+const ENOUGH_KNOWN = 0.5;
+
 parentPort.on("message", (texts) => {
   try {
-    const vectors = encoder.encode(texts.map((text) => tokenizer.encode(text)));
+    const encoded = texts.map((text) => tokenizer.encode(text));
+    const vectors = encoder.encode(encoded.map(({ ids }) => ids));
+    for (const [i, { known }] of encoded.entries()) if (known < ENOUGH_KNOWN) vectors[i].fill(0);
     parentPort.postMessage(
       { vectors },
       vectors.map(({ buffer }) => buffer),

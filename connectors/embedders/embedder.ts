@@ -1,4 +1,7 @@
-/** What makes vectors of texts. All vectors of a model have the same number of components. */
+/**
+ * What makes vectors of texts. All vectors of a model have the same number of components; they are all 0 of a text that
+ * it makes nothing of.
+ */
 export interface Embedder {
   /** Tells vectors of different makers apart; two with the same name are comparable. */
   readonly model: string;

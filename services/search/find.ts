@@ -108,7 +108,7 @@ const FATES: Record<Exclude<Expected, "candidate">, { stage: string; reason: str
   expired: { stage: "visible", reason: "It has expired." },
   superseded: { stage: "visible", reason: "It is superseded, and superseded ones were not asked for." },
   filtered: { stage: "filter", reason: "It does not fit the scope, types, project or tags asked for." },
-  unmatched: { stage: "match", reason: "It has none of the query's words, and no vector yet." },
+  unmatched: { stage: "match", reason: "It has none of the query's words, and no vector to compare." },
   outranked: { stage: "candidates", reason: "Others are nearer to the query, in words and in meaning." },
 };
 

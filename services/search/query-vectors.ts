@@ -11,7 +11,7 @@ export class QueryVectors {
     this.#embedder = embedder;
   }
 
-  /** The query's vector, or why there is none in time. Neither when there is no embedder. */
+  /** The query's vector, or why there is none in time. Neither when no embedder is there, or it makes nothing of it. */
   async get(query: string): Promise<{ vector: Float32Array | null; reason: string | null }> {
     if (!this.#embedder) return { vector: null, reason: null };
     const { patience } = this.#embedder;
@@ -21,7 +21,8 @@ export class QueryVectors {
     });
     try {
       const vector = await Promise.race([this.#vector(this.#embedder, query), late]);
-      return { vector, reason: vector ? null : `vector: the embedder did not answer within ${patience} ms` };
+      if (!vector) return { vector, reason: `vector: the embedder did not answer within ${patience} ms` };
+      return { vector: vector.some((x) => x !== 0) ? vector : null, reason: null };
     } catch {
       return { vector: null, reason: "vector: the embedder failed" };
     } finally {

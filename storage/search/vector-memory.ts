@@ -16,7 +16,7 @@ const HISTOGRAM_AT = RESULTS_AT + AT_ONCE * 4;
 const QUERY_STEPS = 2047;
 const ROW_STEPS = 127;
 
-/** A vector of length one in 8 bits a component; the component is the integer times `scale`. */
+/** A vector of length one in 8 bits a component; the component is the integer times `scale`, which is 0 of one of zeros. */
 export interface Quantised {
   integers: Int8Array;
   scale: number;
@@ -25,8 +25,9 @@ export interface Quantised {
 /** @param dims how many integers there are to be; those that the vector lacks are 0 */
 export function quantise(vector: Float32Array, dims: number): Quantised {
   const { unit, largest } = normalise(vector);
-  const scale = largest / ROW_STEPS || 1;
+  const scale = largest / ROW_STEPS;
   const integers = new Int8Array(dims);
+  if (scale === 0) return { integers, scale };
   for (let i = 0; i < unit.length; i++) integers[i] = Math.round((unit[i] as number) / scale);
   return { integers, scale };
 }

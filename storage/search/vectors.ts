@@ -25,7 +25,12 @@ export class VectorTable {
     this.#memory = memory;
   }
 
+  /** One of zeros, which says nothing, is as none. */
   set(row: number, { integers, scale }: Quantised): void {
+    if (scale === 0) {
+      this.remove(row);
+      return;
+    }
     const block = Math.floor(row / BLOCK_ROWS);
     while (this.#blocks.length <= block) this.#blocks.push(this.#memory.take());
     this.#scales = grown(this.#scales, this.#blocks.length * BLOCK_ROWS);

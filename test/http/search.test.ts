@@ -20,7 +20,7 @@ afterAll(async () => {
   await server.stop();
   await embedder.stop();
 });
-afterEach(() => embedder.behave({ status: 200, dims: 64, holds: false }));
+afterEach(() => embedder.behave({ status: 200, dims: 64, holds: false, by: null }));
 
 const search = async (who: Api, query: string, more: object = {}, expect_ = "") =>
   ok(await who.post(`/memories/search${expect_ && `?expect=${expect_}`}`, { query, ...more }));
@@ -115,9 +115,10 @@ describe("a search", () => {
     const [a, b] = [await remember(cast.alice, { content }), await remember(cast.alice, { content })];
     const far = await remember(cast.alice, { content: "unlike anything" });
     await embedded();
-    const fate = async (id: string, more: object = {}) =>
-      (await search(cast.alice, "barometer rain", { limit: 1, explain: true, ...more }, id)).plan.expect;
-    const { plan, results } = await search(cast.alice, "barometer rain", { limit: 1, explain: true });
+    const explained = (more: object = {}, id = "") =>
+      whole(() => search(cast.alice, "barometer rain", { limit: 1, explain: true, ...more }, id));
+    const fate = async (id: string, more: object = {}) => (await explained(more, id)).plan.expect;
+    const { plan, results } = await explained();
     expect(plan.legs.map(({ name }: { name: string }) => name)).toEqual(["bm25", "vector"]);
     expect(plan.funnel.at(-1)).toEqual({ stage: "limit", in: 2, out: 1 });
     expect(Object.keys(plan.results[0]).toSorted()).toEqual([
@@ -174,6 +175,16 @@ describe("an embedder", () => {
     await embedded();
     const again = await whole(() => search(cast.alice, "brass quadrant made"));
     expect(again.results[0].sources.vector).toBeGreaterThan(0);
+  });
+
+  test("that makes nothing of a text leaves it to be found by its words, and is not missed", async () => {
+    await embedded();
+    embedder.behave({ by: async (texts) => texts.map(() => new Array(64).fill(0)) });
+    const { id } = await remember(cast.alice, { content: "会議は金曜日です" });
+    await embedded();
+    const found = await whole(() => search(cast.alice, "会議"));
+    expect(found).toMatchObject({ results: [{ memory: { id } }], sources_contributed: ["bm25"] });
+    expect(await search(cast.alice, "🔴")).toMatchObject({ no_match: true, degraded: false });
   });
 
   test("that gives vectors of another length is not used", async () => {

@@ -3,6 +3,7 @@ import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, afterEach, describe, expect, test } from "@jest/globals";
 import { BundledEmbedder } from "../../connectors/embedders/bundled.ts";
+import { Tokenizer } from "../../connectors/embedders/encoder/tokenizer.ts";
 import { makeEmbedder } from "../../connectors/embedders/make.ts";
 import { OpenAiEmbedder } from "../../connectors/embedders/openai.ts";
 import { averageOf, pieces } from "../../connectors/embedders/pieces.ts";
@@ -33,6 +34,13 @@ describe("a long text", () => {
   });
 });
 
+test("what a model does not know of a text is one piece as long as it lasts", () => {
+  const vocabulary = ["?", "1", "2", "3", "4", "5", "\u2581", "\u2581and", "\u2581emoji"];
+  const tokenizer = new Tokenizer(vocabulary.map((piece) => [piece, -1 / piece.length]));
+  expect(tokenizer.encode("日本語 and 😀😀 emoji")).toEqual({ ids: [6, 0, 7, 6, 0, 8], known: 8 / 15 });
+  expect(tokenizer.encode(" ")).toEqual({ ids: [6, 6], known: 1 });
+});
+
 describe("the bundled model", () => {
   const embedder = new BundledEmbedder();
   afterAll(() => embedder.close());
@@ -59,6 +67,21 @@ describe("the bundled model", () => {
         expect(alone[at]).toBeCloseTo(number, 4);
       }
     }
+  });
+
+  test.each([
+    ["次の会議は金曜日の午後三時です", true],
+    ["การประชุมครั้งต่อไปคือวันศุกร์", true],
+    ["Следующая встреча в пятницу", true],
+    ["🔴", true],
+    ["Status 🔴: the build is broken", false],
+    ["Die Größe der Straße beträgt fünf Meter", false],
+    ["127.0.0.1:5432", false],
+    ["", false],
+  ])("makes nothing of text that it mostly does not know: %s", async (text, isUnread) => {
+    const [vector] = await embedder.embedTexts([text]);
+    const query = await embedder.embedQuery(text);
+    for (const each of [vector as Float32Array, query]) expect(each.every((x) => x === 0)).toBe(isUnread);
   });
 
   test("lets a query pass texts that nobody waits for", async () => {

@@ -10,31 +10,44 @@ interface Piece {
   score: number;
 }
 
+interface Encoded {
+  /** The numbers of the text's pieces; what is not known of it is one piece as long as it lasts. */
+  ids: number[];
+  /** How much of the text is in pieces that are known, spaces apart: 0..1. */
+  known: number;
+}
+
 /** Cuts a text into the pieces that are likeliest together (SentencePiece, unigram language model). */
 export class Tokenizer {
   readonly #pieces = new Map<string, Piece>();
   readonly #lengths: number[];
+  /** The same without the spaces. */
+  readonly #letters: number[];
   readonly #longest: number;
 
   /** @param vocabulary the pieces with their scores; a piece's number is its place */
   constructor(vocabulary: readonly [string, number][]) {
     this.#lengths = vocabulary.map(([piece]) => piece.length);
+    this.#letters = vocabulary.map(([piece]) => piece.replaceAll(SPACE, "").length);
     for (const [id, [piece, score]] of vocabulary.entries())
       if (id >= RESERVED) this.#pieces.set(piece, { id, score });
     this.#longest = Math.max(...this.#lengths);
   }
 
-  /** The numbers of a text's pieces; what is not known of it is one piece as long as it lasts. */
-  encode(text: string): number[] {
+  encode(text: string): Encoded {
     const spaced = (SPACE + text.normalize("NFKC")).replaceAll(" ", SPACE);
     const last = this.#lastPieces(spaced);
     const ids: number[] = [];
+    let letters = 0;
+    let known = 0;
     for (let end = spaced.length; end > 0; ) {
       const id = last[end] as number;
       if (id !== UNKNOWN || ids.at(-1) !== UNKNOWN) ids.push(id);
+      letters += this.#letters[id] as number;
+      if (id !== UNKNOWN) known += this.#letters[id] as number;
       end -= this.#lengths[id] as number;
     }
-    return ids.reverse();
+    return { ids: ids.reverse(), known: letters ? known / letters : 1 };
   }
 
   /** For each end of a beginning of the text the last piece of its best cut. */

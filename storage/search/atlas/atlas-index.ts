@@ -133,7 +133,10 @@ export class AtlasIndex implements SearchIndex {
       fitting.map(({ tenant_id, kind, id, hash, vector }) => ({
         updateOne: {
           filter: { _id: entryId(kind, id), tenant_id, hash },
-          update: { $set: { vector: packVector(vector), embedded: model } },
+          // Atlas has no place for one of zeros.
+          update: vector.some((x) => x !== 0)
+            ? { $set: { vector: packVector(vector), embedded: model } }
+            : { $set: { embedded: model }, $unset: { vector: "" } },
         },
       })) as never,
     );

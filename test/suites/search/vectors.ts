@@ -52,6 +52,16 @@ export function vectorCases(index: () => SearchIndex): void {
       expect(await index().gap(VECTORS, "memory")).toBe(0);
     });
 
+    test("a vector of zeros is as none, and is not missed", async () => {
+      await put(entry({ id: "unread", text: "potoroo" }), entry({ id: "unread too", text: "potoroos" }));
+      expect(await embed("one", { unread: vector(), "unread too": vector() })).toBe(2);
+      expect(await index().gap(VECTORS, "memory")).toBe(0);
+      const { candidates } = await index().legs(query("potoroo", { tenant_id: VECTORS, vector: vector(1) }));
+      expect(candidates.find(({ id }) => id === "unread")?.cosine).toBeNull();
+      expect([...(await cosines(vector(1))).keys()]).not.toContain("unread");
+      expect(await index().nearDuplicates(VECTORS, "memory", ["unread"], 0.9)).toEqual([]);
+    });
+
     test("a vector stays when the text does, and goes with it", async () => {
       const kept = entry({ id: "kept", text: "numbat" });
       await put(kept);
