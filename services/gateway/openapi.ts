@@ -173,5 +173,6 @@ const MEANINGS: Record<string, string> = {
   204: "Done; there is nothing to say.",
   400: "The request is not one.",
   406: "The caller does not accept what is answered.",
+  415: "The body is not of a media type that is taken.",
   503: "Not ready.",
 };

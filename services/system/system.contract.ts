@@ -60,6 +60,9 @@ const JsonRpcError = Type.Object(
   { title: "JsonRpcError", description: "What is wrong with a message, as the protocol says it." },
 );
 
+/** Of a request the gateway says what is wrong with it, of a message the protocol. */
+const Refusal = Type.Union([JsonRpcError, Type.Unsafe({ $ref: "#/components/schemas/Error" })]);
+
 /** Both under the version segment and at the origin (api.md "Others"). */
 const protocol = {
   action: "gateway.mcp",
@@ -82,8 +85,9 @@ const protocol = {
   maxBody: 4_194_304,
   results: {
     200: Type.Unknown({ description: "A JSON-RPC response, or server-sent events that end with one." }),
-    400: Type.Union([JsonRpcError, Type.Unsafe({ $ref: "#/components/schemas/Error" })]),
+    400: Refusal,
     406: JsonRpcError,
+    415: Refusal,
   },
   stream: true,
 } as const;
