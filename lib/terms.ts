@@ -2,7 +2,7 @@ import { stemmer } from "stemmer";
 import { IRREGULAR_FORMS, STOP_WORDS } from "./english.ts";
 
 /** Raised when the same text gives other terms or signs than before: an index made by older rules is made anew. */
-export const TERMS_VERSION = 1;
+export const TERMS_VERSION = 2;
 
 /** Longer words are cut: nobody asks for more, and an index should not keep it. */
 const MAX_WORD = 40;
@@ -13,14 +13,18 @@ const WORD = /[\p{L}\p{N}\p{M}]+/gu;
 const LATIN_ACCENTS = /[\u0300-\u036f]+/g;
 /** What is left when they are gone says something; of those with "not", nothing does. */
 const ENGLISH_CONTRACTIONS = /\b[a-z]+n['’]t\b|['’](?:s|re|ve|ll|d|m)\b/g;
-/** Scripts that put no spaces between words. */
-const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
+/** Letters that are none of English with an accent, as those write them who have no key for them. */
+const LATIN_LETTERS: Record<string, string> = { ß: "ss", æ: "ae", œ: "oe", ø: "o", ł: "l", đ: "d", ı: "i" };
+const OTHER_LATIN = /[ßæœøłđı]/g;
+/** Scripts that put no spaces between words; and that of Korean, which puts none before particles. */
+const UNSPACED =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 
 const stems = new Map<string, string>();
 
 /**
  * What search compares of a text: its words without case, accents and endings, without words that say nothing, in
- * their order. Words of scripts without spaces become pairs of characters.
+ * their order. Words of scripts without spaces, and of Korean, become pairs of characters.
  */
 export function terms(text: string): string[] {
   const found: string[] = [];
@@ -53,7 +57,8 @@ export function signsOf(text: string): number {
 
 function fold(text: string): string {
   const plain = text.toLowerCase().normalize("NFKD").replace(LATIN_ACCENTS, "").normalize("NFC");
-  return plain.replace(ENGLISH_CONTRACTIONS, "");
+  const latin = plain.replace(OTHER_LATIN, (letter) => LATIN_LETTERS[letter] as string);
+  return latin.replace(ENGLISH_CONTRACTIONS, "");
 }
 
 function pairs(word: string): string[] {

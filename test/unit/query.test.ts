@@ -16,7 +16,12 @@ test.each([
   ["postgres_max v2.0 a-b", "postgr max v2 0 b"],
   ["C and vitamin D", "c vitamin d"],
   ["東京 タワー 駅", "東京 タワ ワー 駅"],
-  ["한국어", "한국어"],
+  ["회의는 금요일 물", "회의 의는 금요 요일 물"],
+  ["ວັນ ថ្ងៃ", "ວັ ັນ ថ្ ្ង ងៃ"],
+  [
+    "Größe GRÖSSE Łódź smørrebrød Œuvre TOPLANTI toplantı",
+    "gross gross lodz smorrebrod oeuvr toplanti toplanti",
+  ],
   ["x".repeat(100), "x".repeat(40)],
 ])("the terms of %j", (text, expected) => {
   expect(terms(text).join(" ")).toBe(expected);
