@@ -130,12 +130,12 @@ function answered({ statusCode = 0, headers }: IncomingMessage): PushResult {
   return { kind: "answered", status: statusCode, retry_after_seconds: retryAfter(headers["retry-after"]) };
 }
 
-/** Seconds that a `Retry-After` asks for, given as a number or as a date; null when it makes no sense. */
+/** Seconds that a `Retry-After` asks for, given as a number or as a date; null when it asks for none or makes no sense. */
 export function retryAfter(value: string | undefined, now = Date.now()): number | null {
   if (value === undefined) return null;
-  if (/^\s*\d+\s*$/.test(value)) return Number(value);
-  const at = Date.parse(value);
-  return Number.isNaN(at) ? null : Math.max(Math.ceil((at - now) / 1000), 0);
+  const seconds = /^\s*\d+\s*$/.test(value) ? Number(value) : Math.ceil((Date.parse(value) - now) / 1000);
+  // Taken at its word, an endpoint that always says 0 would spend the budget of a delivery within the second.
+  return seconds > 0 ? seconds : null;
 }
 
 function failure(err: NodeJS.ErrnoException): PushResult {

@@ -42,12 +42,12 @@ describe("what follows from an attempt", () => {
   });
 });
 
-test("Retry-After is read as seconds and as a date", () => {
+test("Retry-After is read as seconds and as a date; one that asks for no wait is none", () => {
   const now = Date.parse("2026-01-31T09:30:00Z");
   expect(retryAfter("120", now)).toBe(120);
   expect(retryAfter("Sat, 31 Jan 2026 09:30:30 GMT", now)).toBe(30);
-  expect(retryAfter("Sat, 31 Jan 2026 09:00:00 GMT", now)).toBe(0);
-  expect([undefined, "soon", ""].map((value) => retryAfter(value, now))).toEqual([null, null, null]);
+  const none = [undefined, "soon", "", "0", "-5", "Sat, 31 Jan 2026 09:00:00 GMT"];
+  expect(none.map((value) => retryAfter(value, now))).toEqual(none.map(() => null));
 });
 
 describe("breaker", () => {
