@@ -3613,6 +3613,7 @@ export interface GivenRunStep {
   instructions?: string | null;
   /** Steps that must be completed or skipped first. */
   depends_on?: Array<string>;
+  /** Attested one by one: the last completes the step. */
   completion_criteria?: Array<{
     key: string;
     description: string;
@@ -3634,6 +3635,7 @@ export interface GivenTemplateStep {
   instructions?: string | null;
   /** Steps that must be completed or skipped first. */
   depends_on?: Array<string>;
+  /** Attested one by one: the last completes the step. */
   completion_criteria?: Array<{
     key: string;
     description: string;

@@ -100,7 +100,7 @@ export const addMember = operation({
   body: { agent_id: Type.Optional(Id("ag", "Default: the calling agent.")) },
   results: { 201: Member, 200: Member },
   errors: ["not_found", "validation_error"],
-  mcp: true,
+  mcp: { idempotent: true },
 });
 
 export const listMembers = operation({

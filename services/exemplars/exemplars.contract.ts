@@ -50,7 +50,11 @@ export const createExemplar = operation({
   maxBody: MAX_BODY,
   results: { 201: Exemplar, 200: Exemplar },
   errors: ["validation_failed", "payload_too_large"],
-  mcp: true,
+  mcp: {
+    idempotent: true,
+    description:
+      "Verbatim, at most 1 MB. A text that the tenant keeps already is the exemplar that is there.",
+  },
 });
 
 export const listExemplars = operation({
@@ -71,7 +75,10 @@ export const getExemplar = operation({
   path,
   results: { 200: Exemplar, 202: Exemplar },
   errors: ["not_found"],
-  mcp: true,
+  mcp: {
+    description:
+      "`extraction_status` says whether it is there; it is null while it is being extracted, or where that failed.",
+  },
 });
 
 export const renameExemplar = operation({

@@ -21,7 +21,7 @@ export const citeMemory = operation({
   body: { originating_query_id: Type.Optional(nullable(QueryId)) },
   results: { 204: null },
   errors: ["not_found"],
-  mcp: true,
+  mcp: { idempotent: true },
 });
 
 const Citation = Type.Object(

@@ -68,7 +68,7 @@ export const attachExemplar = operation({
   body: { exemplar_id: Uuid("exemplar") },
   results: { 200: Type.Object({ run_id: Uuid("run"), exemplar_ids: Type.Array(Uuid("exemplar")) }) },
   errors: ["not_found"],
-  mcp: true,
+  mcp: { idempotent: true },
 });
 
 export const artifactOperations = [registerArtifact, listArtifacts, attachExemplar] as const;

@@ -55,7 +55,9 @@ export const createRun = operation({
     ambiguity_score: Type.Optional(nullable(Type.Number())),
     ambiguity_notes: Type.Optional(Type.Array(AmbiguityNote, { maxItems: 100 })),
     steps: Type.Optional(Type.Array(GivenStep, { maxItems: MOST_STEPS })),
-    template_id: Type.Optional(nullable(Uuid("process_template"))),
+    template_id: Type.Optional(
+      nullable(Uuid("process_template", "The `id` of a version; not with `steps`.")),
+    ),
     step_assignments: Type.Optional(
       Type.Array(Type.Object({ step_key: StepKey, assigned_user_id: Id("usr") }), { maxItems: MOST_STEPS }),
     ),

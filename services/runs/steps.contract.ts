@@ -133,7 +133,7 @@ export const assignStep = operation({
   body: { step_key: StepKey, assigned_user_id: nullable(Id("usr")) },
   results: { 200: Type.Object({ run_id: Uuid("run"), run_goal: Type.String(), assigned_step: ShownStep }) },
   errors: ["not_found", "validation_error", "conflict"],
-  mcp: true,
+  mcp: { idempotent: true },
 });
 
 export const stepOperations = [startStep, completeStep, skipStep, reopenStep, assignStep] as const;

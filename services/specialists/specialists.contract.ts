@@ -82,7 +82,7 @@ export const loadSpecialist = operation({
   path: asked,
   results: { 200: Type.Union([Specialist, NotLoaded]) },
   refusesInBand: true,
-  mcp: true,
+  mcp: { idempotent: true },
 });
 
 export const unloadSpecialist = operation({
@@ -95,7 +95,7 @@ export const unloadSpecialist = operation({
   path: asked,
   results: { 200: Type.Object({ unloaded: Type.Boolean(), name: AskedName }) },
   refusesInBand: true,
-  mcp: true,
+  mcp: { idempotent: true },
 });
 
 export const listSpecialistVersions = operation({

@@ -38,7 +38,15 @@ export const stepFields = {
   step_key: StepKey,
   title: Type.Optional(Type.String({ minLength: 1, maxLength: 500, examples: ["Write the draft"] })),
   role: Type.Optional(nullable(Type.String({ maxLength: 200, examples: ["writer"] }))),
-  specialist_name: Type.Optional(nullable(Type.String({ maxLength: 200, examples: ["editor"] }))),
+  specialist_name: Type.Optional(
+    nullable(
+      Type.String({
+        maxLength: 200,
+        examples: ["editor"],
+        description: "Whoever starts the step is given its preamble.",
+      }),
+    ),
+  ),
   instructions: Type.Optional(nullable(Text)),
   depends_on: Type.Optional(
     Type.Array(StepKey, {
@@ -46,7 +54,12 @@ export const stepFields = {
       description: "Steps that must be completed or skipped first.",
     }),
   ),
-  completion_criteria: Type.Optional(Type.Array(Criterion, { maxItems: 100 })),
+  completion_criteria: Type.Optional(
+    Type.Array(Criterion, {
+      maxItems: 100,
+      description: "Attested one by one: the last completes the step.",
+    }),
+  ),
   expected_artifact_kinds: Type.Optional(
     Type.Array(Type.String({ minLength: 1, maxLength: 100 }), { maxItems: 100 }),
   ),

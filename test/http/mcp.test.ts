@@ -3,7 +3,7 @@ import { newAgent, type TestAgent } from "../support/agents.ts";
 import { connectMcp, type McpClient, REVISIONS } from "../support/mcp.ts";
 import { startServer, type TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
-import { makeWorld, OPERATOR_TOKEN, refusal, type World } from "../support/tenancy.ts";
+import { makeWorld, OPERATOR_TOKEN, ok, refusal, type World } from "../support/tenancy.ts";
 
 let server: TestServer;
 let mine: World;
@@ -78,6 +78,7 @@ describe("tools", () => {
     });
     const hints = (name: string) => tools.find((tool) => tool.name === name)?.annotations;
     expect(hints("deliveries_poll")).toMatchObject({ readOnlyHint: false, destructiveHint: false });
+    expect(hints("runs_assign_step")).toMatchObject({ readOnlyHint: false, idempotentHint: true });
     expect(hints("outputs_delete")).toMatchObject({ destructiveHint: true, idempotentHint: true });
     expect(hints("memories_create")).toMatchObject({ readOnlyHint: false, destructiveHint: false });
     expect(JSON.stringify(tools)).not.toMatch(/"x-\w/);
@@ -113,7 +114,54 @@ describe("tools", () => {
       request_id: expect.any(String),
       details: { field: "type", value: "dream" },
     });
-    await expect(mcp.call("memories_dream")).rejects.toMatchObject({ code: -32602 });
+    await expect(mcp.call("memories_dream")).rejects.toMatchObject({
+      code: -32602,
+      message: expect.stringMatching(/no tool memories_dream\. There are: .*memories_create, /),
+    });
+    // A number stands for its text in a path, and nothing else does.
+    expect(
+      await mcp.refused("outputs_get_version", { output_id: "nothing-like-it", version_num: 1 }),
+    ).toMatchObject({
+      code: "not_found",
+    });
+    expect(await mcp.refused("specialists_unload", { name: { of: "an object" } })).toMatchObject({
+      code: "validation_error",
+      details: { field: "name", value: { of: "an object" } },
+    });
+  });
+
+  test("tell of arguments that they do not have, or refuse them where the API does", async () => {
+    const run = await mcp.call("runs_create", { goal: "g", steps: [{ step_key: "a" }] });
+    const result = await mcp.client.callTool({
+      name: "runs_complete_step",
+      arguments: { run_id: run.id, step_key: "a", evidence: "Seen." },
+    });
+    expect(result).toMatchObject({
+      structuredContent: { completed_step_key: "a" },
+      content: [
+        { text: JSON.stringify(result.structuredContent) },
+        {
+          text: expect.stringMatching(/no such argument: evidence\. It takes run_id, .*what_makes_this_done/),
+        },
+      ],
+    });
+    expect(await mcp.refused("handoffs_save", { name: "misplaced", next_action: "Ship it" })).toMatchObject({
+      code: "validation_failed",
+      details: { field: "next_action" },
+    });
+    expect(await mcp.call("handoffs_list", { q: "misplaced" })).toEqual([]);
+  });
+
+  test("take null where it is the only way to say none", async () => {
+    const person = ok(await mine.member.get("/auth/me")).user.id;
+    const steps = [{ step_key: "a", assigned_user_id: person }];
+    const { id: run_id } = await mcp.call("runs_create", { goal: "g", steps });
+    const { assigned_step } = await mcp.call("runs_assign_step", {
+      run_id,
+      step_key: "a",
+      assigned_user_id: null,
+    });
+    expect(assigned_step).toMatchObject({ assigned_user_id: null });
   });
 
   test("carry a call with a key out once", async () => {
@@ -192,7 +240,9 @@ describe("the endpoint", () => {
   });
 
   test("answers below /v1 too, and counts a message as a request", async () => {
-    const left = async () => Number((await agent.post("/mcp", PING)).headers.get("x-ratelimit-remaining"));
+    // One who has not asked before: of the others' requests the oldest may be a minute old just now.
+    const fresh = await newAgent(server, mine.admin, SCOPES);
+    const left = async () => Number((await fresh.post("/mcp", PING)).headers.get("x-ratelimit-remaining"));
     expect((await left()) - (await left())).toBe(1);
   });
 

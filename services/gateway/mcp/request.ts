@@ -6,21 +6,24 @@ export type Arguments = Record<string, unknown>;
 
 const TYPES: Record<string, string> = { cloudevents: "application/cloudevents+json" };
 
-/** Arguments as the request over HTTP that they stand for. Names the operation does not have go nowhere. */
+/**
+ * Arguments as the request over HTTP that they stand for. Names the operation does not have go nowhere, but where it
+ * refuses them.
+ */
 export function requestOf(op: Operation, given: Arguments, idempotency_key?: string): Asked {
   const { path = {}, query = {}, body } = op;
   // Where a field may stand in the query or the body, it stands in the body.
   const inQuery = Object.keys(query).filter((name) => !body || !(name in body));
   const asked: Asked = {
     op,
-    path: texts(pick(given, Object.keys(path))),
+    path: inPath(pick(given, Object.keys(path))),
     query: pick(given, inQuery),
     headers: idempotency_key === undefined ? {} : { "idempotency-key": idempotency_key },
     url: urlOf(op, given, inQuery),
   };
   if (!body) return asked;
   asked.headers["content-type"] = TYPES[op.consumes ?? "json"] ?? "application/json";
-  asked.body = JSON.stringify(op.wholeBody ? given : pick(given, Object.keys(body)));
+  asked.body = JSON.stringify(op.wholeBody || op.strictBody ? given : pick(given, Object.keys(body)));
   return asked;
 }
 
@@ -29,8 +32,13 @@ function pick(given: Arguments, names: string[]): Arguments {
   return Object.fromEntries(there.map((name) => [name, given[name]]));
 }
 
-function texts(values: Arguments): Record<string, string> {
-  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, String(value)]));
+/** A number is the text that it would be in a path; anything else that is no text is left for the contract to refuse. */
+function inPath(values: Arguments): Record<string, string> {
+  const texts = Object.entries(values).map(([name, value]) => [
+    name,
+    typeof value === "number" ? String(value) : value,
+  ]);
+  return Object.fromEntries(texts);
 }
 
 /** What an Idempotency-Key is bound to besides the body. */

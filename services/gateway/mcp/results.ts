@@ -36,10 +36,15 @@ export function isJson({ type }: Text): boolean {
   return /^application\/([\w.-]+\+)?json\b/.test(type);
 }
 
-/** An answer as a tool gives it: its text, and the value itself where it is JSON. An error is the service's envelope. */
-export function toToolResult(answer: Text): CallToolResult {
+/**
+ * An answer as a tool gives it: its text, and the value itself where it is JSON. An error is the service's envelope.
+ *
+ * @param remark what the caller is told besides
+ */
+export function toToolResult(answer: Text, remark?: string): CallToolResult {
   const { status, text } = answer;
-  const result: CallToolResult = { content: [{ type: "text", text: text || "Done." }] };
+  const texts = [text || "Done.", ...(remark ? [remark] : [])];
+  const result: CallToolResult = { content: texts.map((each) => ({ type: "text", text: each })) };
   if (text && isJson(answer)) result.structuredContent = JSON.parse(text);
   return status < 400 ? result : { ...result, isError: true };
 }

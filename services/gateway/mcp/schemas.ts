@@ -5,7 +5,8 @@ import { defaultsOf } from "./defaults.ts";
 
 /**
  * What a tool takes: the fields of path, query and body side by side; a body that is one object without a name is its
- * own fields. Null stands in it only where it says something: in a change, it clears.
+ * own fields. Null stands in it only where it says something: in a change, it clears, and what is required has no other
+ * way to say none.
  */
 export function inputSchema(op: Operation): Tool["inputSchema"] {
   const whole = op.wholeBody ? (Object.values(op.body ?? {})[0] as JsonSchema) : undefined;
@@ -15,11 +16,14 @@ export function inputSchema(op: Operation): Tool["inputSchema"] {
   };
   const defaults = defaultsOf(op);
   const needed = (required as string[] | undefined)?.filter((name) => !(name in defaults));
-  const schema = plain({ type: "object", properties, ...(needed?.length && { required: needed }) });
+  const schema = plain({
+    ...{ type: "object", properties, ...(needed?.length && { required: needed }) },
+    ...(op.strictBody && { additionalProperties: false }),
+  });
   for (const [name, { description }] of Object.entries(defaults)) {
     Object.assign(schema.properties?.[name] as JsonSchema, { description });
   }
-  return (op.method === "PATCH" ? schema : withoutNull(schema)) as Tool["inputSchema"];
+  return (op.method === "PATCH" ? schema : withoutNulledOptions(schema)) as Tool["inputSchema"];
 }
 
 /**
@@ -71,13 +75,25 @@ function plain(schema: object): JsonSchema {
   });
 }
 
-function withoutNull(schema: JsonSchema): JsonSchema {
+/** Without null for fields that may be left out. */
+function withoutNulledOptions(schema: JsonSchema): JsonSchema {
   return walk(schema, (each) => {
-    const others = each.anyOf?.filter(({ type }) => type !== "null");
-    if (!others || others.length === each.anyOf?.length) return each;
-    const { anyOf: _, ...rest } = each;
-    return others.length === 1 ? { ...others[0], ...rest } : { ...rest, anyOf: others };
+    const { properties } = each;
+    if (!properties) return each;
+    const required = (each.required ?? []) as string[];
+    const fields = Object.entries(properties).map(([name, part]) => [
+      name,
+      required.includes(name) ? part : withoutNull(part),
+    ]);
+    return { ...each, properties: Object.fromEntries(fields) };
   });
+}
+
+function withoutNull(schema: JsonSchema): JsonSchema {
+  const { anyOf, ...rest } = schema;
+  const others = anyOf?.filter(({ type }) => type !== "null");
+  if (!others || others.length === anyOf?.length) return schema;
+  return others.length === 1 ? { ...others[0], ...rest } : { ...rest, anyOf: others };
 }
 
 const SHAPE = ["type", "properties", "required", "items", "anyOf", "enum", "const", "patternProperties"];

@@ -18,7 +18,7 @@ import { find, LISTED, toContents } from "./resources.ts";
 import { toToolResult } from "./results.ts";
 import { withoutNulls } from "./schemas.ts";
 import { ask, askFor, invalid, mayAsk, type Offer, refused, type Session } from "./session.ts";
-import { isOffered, type OperationTool } from "./tools.ts";
+import { ignoredOf, isOffered, noTool, type OperationTool } from "./tools.ts";
 
 /** In `_meta` of a call: makes its repetition safe, like the header Idempotency-Key. */
 const KEY_META = "afferent/idempotency_key";
@@ -85,11 +85,11 @@ interface ToolCall {
 
 async function callTool(offer: Offer, session: Session, call: ToolCall): Promise<CallToolResult> {
   const known = session.tools.get(call.name);
-  if (!known) throw invalid(`There is no tool ${call.name}.`);
+  if (!known) throw invalid(noTool(call.name, toolsFor(session)));
   const givenKey = call._meta?.[KEY_META] ?? session.idempotency_key;
   const key = givenKey === undefined ? undefined : String(givenKey);
   const given = argumentsFor(known, session.caller, call.arguments ?? {}, key);
-  return toToolResult(await ask(offer, session, known.op, given, key));
+  return toToolResult(await ask(offer, session, known.op, given, key), ignoredOf(known, given));
 }
 
 /** What a call says, and what it leaves to its default. */

@@ -38,6 +38,23 @@ function domainOf({ action }: Operation): string {
   return action.split(".")[0] as string;
 }
 
+/** What a caller is told that names a tool that is not there: those of the same domain, for names are easily mistaken. */
+export function noTool(name: string, tools: readonly Tool[]): string {
+  const [domain = ""] = name.split(/[_.]/);
+  const near = tools.filter((tool) => tool.name.startsWith(`${domain}_`)).map((tool) => tool.name);
+  return `There is no tool ${name}.${near.length ? ` There are: ${near.join(", ")}.` : ""}`;
+}
+
+/** Says which arguments a tool does not have: they are ignored, as over HTTP, but a model meant something by them. */
+export function ignoredOf({ op, tool }: OperationTool, given: object): string | undefined {
+  if (op.wholeBody || op.strictBody) return undefined;
+  const known = Object.keys(tool.inputSchema.properties ?? {});
+  const ignored = Object.keys(given).filter((name) => !known.includes(name));
+  if (ignored.length === 0) return undefined;
+  const takes = known.length ? `takes ${known.join(", ")}` : "takes none";
+  return `Ignored, as ${tool.name} has no such argument: ${ignored.join(", ")}. It ${takes}.`;
+}
+
 function noSuchTool(value: string, tools: ReadonlyMap<string, OperationTool>): Fault {
   const domains = [...new Set([...tools.values()].map(({ op }) => domainOf(op)))].sort();
   const expected = `${domains.join(", ")}, or names of tools`;
