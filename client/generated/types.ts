@@ -2181,7 +2181,7 @@ export interface MemoriesEraseParams {
   /** All that this agent owns. */
   agent_id?: string;
   ids?: Array<string>;
-  /** All whose `metadata.subject` it is, or whose source event's or document's. */
+  /** All whose `metadata.subject` it is, or is among, or whose source event's or document's. A number is meant by its text. */
   subject?: string;
   dry_run?: boolean;
 }

@@ -1,5 +1,6 @@
 import type { Call } from "../../lib/caller.ts";
 import type { SearchDrop } from "../../lib/search-entry.ts";
+import { writings } from "../../lib/subject.ts";
 import { place } from "../../mixins/queue.ts";
 import type { DocumentDoc } from "./documents.model.ts";
 import type { Parts } from "./parts.ts";
@@ -38,7 +39,11 @@ export async function eraseSubject(
 ): Promise<Erased> {
   const { documents, chunks, now } = parts;
   const { tenant_id, subject, dry_run = false } = ctx.params;
-  const rows = await documents.find(tenant_id, { subject }, { projection: { status: 1 } });
+  const rows = await documents.find(
+    tenant_id,
+    { subject: { $in: writings(subject) } },
+    { projection: { status: 1 } },
+  );
   const ids = rows.map(({ _id }) => _id);
   if (dry_run) {
     return { documents: ids.length, chunks: await chunks.count(tenant_id, { document_id: { $in: ids } }) };

@@ -41,7 +41,7 @@ export function collapseActions(parts: Parts): Record<string, ActionSchema> {
     const pushes = { ...$push, merges: merge_id, citations: { $each: citations } };
     const once = { _id: winner_id, status: "active", merges: { $ne: merge_id } };
     // What it says of them now goes too when they are erased.
-    const $addToSet = { subjects: { $each: subjects } };
+    const $addToSet = { subjects: { $each: subjects }, source_subjects: { $each: subjects } };
     return memories.update(tenant_id, once as never, { ...change, $push: pushes, $addToSet } as never);
   }
 

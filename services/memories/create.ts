@@ -6,7 +6,7 @@ import { callerAccess } from "../../mixins/access.ts";
 import { refusedRows } from "../../storage/collection.ts";
 import type { MemoryDoc, StoredCitation } from "./memories.model.ts";
 import { notActive, type Parts } from "./parts.ts";
-import { type Beginning, mayReadById, type NewMemory, newMemory, subjectOf } from "./rows.ts";
+import { type Beginning, mayReadById, type NewMemory, newMemory, subjectsIn } from "./rows.ts";
 import { activate, replace } from "./supersede.ts";
 
 /** Where in a document a memory comes from, and whom that is about. */
@@ -132,15 +132,15 @@ async function prepare(
     given.project_id ? references.project(given.project_id) : null,
     given.supersedes_id ? checkReplaced(parts, ctx, given.supersedes_id, references) : null,
   ]);
+  const source_subjects = [...subject, ...(chunk?.subject ? [chunk.subject] : [])];
   const beginning: Beginning = {
     ...key,
     tenant_id: caller.tenant_id,
     agent_id: caller.kind === "agent" ? caller.agent_id : null,
     user_id: caller.kind === "user" ? caller.user_id : null,
     team_id,
-    subjects: [
-      ...new Set([...subjectOf(given.metadata), ...subject, ...(chunk?.subject ? [chunk.subject] : [])]),
-    ],
+    subjects: [...new Set([...subjectsIn(given.metadata), ...source_subjects])],
+    source_subjects,
     citations: chunk ? [chunk.citation] : [],
   };
   return newMemory(given, beginning, parts.windowMs);

@@ -43,7 +43,8 @@ export const eraseMemories = operation({
       Type.String({
         minLength: 1,
         maxLength: 1000,
-        description: "All whose `metadata.subject` it is, or whose source event's or document's.",
+        description:
+          "All whose `metadata.subject` it is, or is among, or whose source event's or document's. A number is meant by its text.",
       }),
     ),
     dry_run: Type.Optional(Type.Boolean({ default: false })),

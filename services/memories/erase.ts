@@ -3,6 +3,7 @@ import type { ActionSchema } from "moleculer";
 import type { Call } from "../../lib/caller.ts";
 import type { ParamsOf } from "../../lib/contract.ts";
 import { invalidValue, notFound } from "../../lib/faults.ts";
+import { writings } from "../../lib/subject.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
 import { action } from "../runtime.ts";
 import type { Caller } from "./changes.ts";
@@ -161,7 +162,7 @@ async function chosen(ctx: Call<ParamsOf<typeof eraseMemories>>): Promise<{ filt
   if (ids) return { filter: { _id: { $in: ids } }, by: { ids: ids.length } };
   if (subject !== undefined) {
     const subject_sha256 = createHash("sha256").update(subject).digest("hex");
-    return { filter: { subjects: subject }, by: { subject_sha256 } };
+    return { filter: { subjects: { $in: writings(subject) } }, by: { subject_sha256 } };
   }
   const { tenant_id } = ctx.meta.caller;
   const known = await ctx.call<unknown[], unknown>("agents.get_many", { tenant_id, agent_ids: [agent_id] });

@@ -8,7 +8,7 @@ import { changeOf } from "./changes.ts";
 import type { promoteMemory, updateMemory } from "./memories.contract.ts";
 import type { MemoryDoc } from "./memories.model.ts";
 import { findManaged, notActive, type Parts } from "./parts.ts";
-import { dateOf, metadataText, purgeAt, subjectOf } from "./rows.ts";
+import { dateOf, metadataText, purgeAt, subjectsIn } from "./rows.ts";
 
 /** So many may change one memory at once: each time one of them gets through, the others try again on what it left. */
 const ATTEMPTS = 50;
@@ -69,10 +69,11 @@ function settingsOf(given: Given, doc: MemoryDoc): Partial<MemoryDoc> {
   };
 }
 
-/** The subject of other metadata, in the place of that of the old one. */
-function subjectsOf({ metadata, subjects }: MemoryDoc, given: Given["metadata"]): string[] {
-  const old = subjectOf(JSON.parse(metadata));
-  return [...new Set([...subjectOf(given), ...subjects.filter((each) => !old.includes(each))])];
+/** The subjects of other metadata, in the place of those of the old; what its source is about, it stays about. */
+function subjectsOf({ metadata, subjects, source_subjects = [] }: MemoryDoc, given: Given["metadata"]) {
+  const old = subjectsIn(JSON.parse(metadata));
+  const kept = subjects.filter((each) => !old.includes(each));
+  return [...new Set([...subjectsIn(given), ...source_subjects, ...kept])];
 }
 
 /** @throws Fault validation_error, business_rule_violation, not_found, forbidden, conflict */

@@ -76,8 +76,10 @@ export interface MemoryDoc extends TenantDocument {
   version: number;
   /** When the row last changed for search and other followers; never older than `updated_at`. */
   changed_at: Date;
-  /** Whom it is about, for erasure: `metadata.subject` and the subject of its event. */
+  /** Whom it is about, for erasure: what `metadata.subject` says, and those of its source. */
   subjects: string[];
+  /** Whom what it came from is about: its event, its document, what was merged into it. Older rows have none. */
+  source_subjects?: string[];
   citations: StoredCitation[];
   /** Null: never. Agents other than the owner count too. */
   last_cited_at: Date | null;
@@ -132,6 +134,7 @@ const schema = new Schema<MemoryDoc>(
     version: Number,
     changed_at: Date,
     subjects: [String],
+    source_subjects: [String],
     citations: [Schema.Types.Mixed],
     last_cited_at: Date,
     rank_cites: Number,

@@ -26,17 +26,17 @@ export function metadataText(metadata: object | null | undefined): string {
   });
 }
 
-/** Whom a memory is about, where its metadata says so (api: Memories, erase). */
-export function subjectOf(metadata: object | null | undefined): string[] {
-  const subject = metadata && "subject" in metadata ? metadata.subject : null;
-  return typeof subject === "string" && subject !== "" ? [subject] : [];
+/** Whom a memory is about, where its metadata says so: a text or a number, or several (api: Memories, erase). */
+export function subjectsIn(metadata: object | null | undefined): string[] {
+  const given: unknown[] = metadata && "subject" in metadata ? [metadata.subject].flat() : [];
+  return given.filter((each) => typeof each === "string" || typeof each === "number").map(String);
 }
 
 /** What a new row gets besides what its caller gave. */
 export interface Beginning
   extends Pick<
     MemoryDoc,
-    "_id" | "tenant_id" | "agent_id" | "user_id" | "team_id" | "subjects" | "citations"
+    "_id" | "tenant_id" | "agent_id" | "user_id" | "team_id" | "subjects" | "source_subjects" | "citations"
   > {
   at: Date;
 }

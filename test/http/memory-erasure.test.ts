@@ -115,6 +115,30 @@ test("a subject is erased by what memories say it is and by their events, and is
   expect(JSON.stringify(await audit())).not.toContain(subject);
 });
 
+test.each<[string, string, unknown]>([
+  ["a number", "4714", 4714],
+  ["one of several", "anna", ["bert", "anna"]],
+  ["written with accents apart", "Jose\u0301", "José"],
+  ["written with accents in one", "Zoë", "Zoe\u0308"],
+])("a subject is erased that metadata has as %s", async (_, subject, given) => {
+  const { alice } = cast;
+  const made = await remember(alice, { metadata: { subject: given } });
+  const document =
+    typeof given === "string" && (await ingest(alice, textFile(undefined, { subject: given })));
+  const { erased } = ok(await erase({ subject }));
+  expect(erased).toMatchObject({ memories: 1, documents: document ? 1 : 0 });
+  expect(await statusOf(alice, made)).toBe(404);
+});
+
+test("what came from an event about a subject stays about it, whatever its metadata says later", async () => {
+  const { alice, admin } = cast;
+  const subject = "person-4715";
+  ok(await admin.post("/events", cloudEvent("about 4715", { subject })));
+  const made = await remember(alice, { source_event_id: "about 4715", metadata: { subject } });
+  ok(await alice.patch(`/memories/${made}`, { metadata: { note: "The subject is left out." } }));
+  expect(ok(await erase({ subject })).erased.memories).toBe(1);
+});
+
 test("a subject's documents go with their chunks and with what was remembered from them", async () => {
   const { alice, bob } = cast;
   const subject = "person-4713";
