@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
 import { create } from "tar";
 import { download } from "../support/mongod.ts";
-import { freePort } from "../support/nats.ts";
+import { freePort } from "../support/ports.ts";
 
 /** The library takes a small file for a download that broke off. */
 const PADDING = "# as large as a program\n".repeat(100_000);

@@ -5,7 +5,7 @@ import { basename, join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { blocksOf, page, prelude, readersFolder, unseen } from "../support/guides.ts";
-import { freePort } from "../support/nats.ts";
+import { freePort } from "../support/ports.ts";
 import { startServer, type TestServer } from "../support/server.ts";
 import { shell } from "../support/shell.ts";
 

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { START } from "../support/alone.ts";
 import { startChild } from "../support/child.ts";
 import { agentToken, api } from "../support/http.ts";
-import { freePort } from "../support/nats.ts";
+import { freePort } from "../support/ports.ts";
 import { startServer, type TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 
@@ -29,7 +29,7 @@ interface Ended {
 }
 
 /** Runs the server, for starts that are expected to end by themselves; `after` ms it is killed. */
-function run(env: Record<string, string>, killAfter = 20_000): Promise<Ended> {
+function run(env: Record<string, string>, killAfter = 60_000): Promise<Ended> {
   const { PATH = "", HOME = "" } = process.env;
   const child = spawn(process.execPath, START, {
     cwd: ROOT,

@@ -3,6 +3,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Child, startChild } from "./child.ts";
+import { freePort } from "./ports.ts";
 import type { ServerOptions, TestServer } from "./server.ts";
 import { settle } from "./settle.ts";
 
@@ -30,7 +31,7 @@ export async function startAlone({
     startReady(checkout, { ...env, HOST: "127.0.0.1", PORT: port, DATA_DIR: dataDir }, under);
   let running: Awaited<ReturnType<typeof start>> | undefined;
   try {
-    running = await start("0");
+    running = await start(String(await freePort()));
   } catch (error) {
     await removeOwn();
     throw error;

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { freePort } from "./ports.ts";
 
 export interface Pushed {
   headers: Record<string, string>;
@@ -26,7 +26,7 @@ export async function startEndpoint(): Promise<Endpoint> {
   let how: Parameters<Endpoint["answer"]>[0] = 204;
   let underWay = 0;
   let most = 0;
-  let port = 0;
+  const port = await freePort();
   const open = async () => {
     const server = createServer(async (req, res) => {
       most = Math.max(most, ++underWay);
@@ -37,7 +37,6 @@ export async function startEndpoint(): Promise<Endpoint> {
       else how(push, res);
     });
     await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
-    port = (server.address() as AddressInfo).port;
     return server;
   };
   let server = await open();

@@ -1,6 +1,5 @@
 import { randomBytes } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { MongoClient } from "mongodb";
@@ -8,6 +7,7 @@ import { startChild } from "./child.ts";
 import { JarsUnavailable, mongoClassPath } from "./jars.ts";
 import { fetchMongod } from "./mongod.ts";
 import { hasJavaCompiler, onPath } from "./needs.ts";
+import { freePort } from "./ports.ts";
 import { settle } from "./settle.ts";
 
 export interface TestMongo {
@@ -100,12 +100,4 @@ async function startStandIn(classPath: string): Promise<TestMongo> {
     pid: java.pid,
     stop,
   };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

@@ -1,8 +1,8 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startChild } from "./child.ts";
+import { freePort } from "./ports.ts";
 
 /** What a server has passed on since it started, from node to node. */
 export interface NatsCounts {
@@ -58,15 +58,4 @@ export async function startNats(maxPayload = "12MB"): Promise<NatsServer> {
       await rm(folder, { recursive: true });
     },
   };
-}
-
-/** A port of 127.0.0.1 that nobody listens on now. */
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer().once("error", reject);
-    probe.listen(0, "127.0.0.1", () => {
-      const { port } = probe.address() as { port: number };
-      probe.close(() => resolve(port));
-    });
-  });
 }

@@ -1,12 +1,12 @@
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type ChannelModel, connect, type Options } from "amqplib";
 import { type Child, startChild } from "./child.ts";
 import { onPath } from "./needs.ts";
+import { freePort } from "./ports.ts";
 import { settle } from "./settle.ts";
 
 const READY_MS = 60_000;
@@ -202,12 +202,4 @@ async function startBroker(env: Record<string, string>, port: number): Promise<C
     throw new Error(`RabbitMQ did not start on port ${port}: ${(error as Error).message}`);
   }
   return broker;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

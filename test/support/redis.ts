@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startChild } from "./child.ts";
-import { freePort } from "./nats.ts";
+import { freePort } from "./ports.ts";
 
 export interface RedisServer {
   url: string;
