@@ -13,11 +13,19 @@ export function parseJsonText(text: string): unknown {
   return value;
 }
 
-/** As `parseJsonText`, of bytes. @throws Error that says why they are no JSON, and never quotes them */
+/** What some editors and shells put before a text in UTF-8. */
+const BYTE_ORDER_MARK = "\ufeff";
+
+/**
+ * As `parseJsonText`, of bytes, behind a byte order mark or not (RFC 8259, 8.1).
+ *
+ * @throws Error that says why they are no JSON, and never quotes them
+ */
 export function parseJsonBytes(bytes: Buffer): unknown {
   if (!isUtf8(bytes)) throw new SyntaxError("it is not UTF-8");
+  const text = bytes.toString("utf8");
   try {
-    return parseJsonText(bytes.toString("utf8"));
+    return parseJsonText(text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text);
   } catch (err) {
     // Without the piece of the text that V8 quotes: it may be of a secret.
     throw new SyntaxError((err as Error).message.replace(/, (?:\.{3})?".*$/s, ""));

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { MAX_JSON_DEPTH, parseJsonText } from "../../lib/json.ts";
+import { MAX_JSON_DEPTH, parseJsonBytes, parseJsonText } from "../../lib/json.ts";
 
 const arrays = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
 const objects = (depth: number) => '{"a":'.repeat(depth) + 1 + "}".repeat(depth);
@@ -16,6 +16,11 @@ describe.each([
   test.each([MAX_JSON_DEPTH + 1, 100 * MAX_JSON_DEPTH])("%s deep are refused", (depth) => {
     expect(() => parseJsonText(nested(depth))).toThrow("nested deeper than 1000 levels");
   });
+});
+
+test("a byte order mark before it is passed over, once", () => {
+  expect(parseJsonBytes(Buffer.from("\ufeff[1]"))).toEqual([1]);
+  expect(() => parseJsonBytes(Buffer.from("\ufeff\ufeff[1]"))).toThrow(SyntaxError);
 });
 
 test("what is no JSON is a syntax error", () => {
