@@ -3,22 +3,19 @@ import { parseArgs } from "node:util";
 import { COMMANDS } from "./admin/commands.ts";
 import { openTarget } from "./admin/open.ts";
 import { AdminError } from "./admin/target.ts";
-import { OPTIONS, type Typed } from "./admin/typed.ts";
+import { OPTIONS, refuseMore, type Typed } from "./admin/typed.ts";
 import { ConfigError, readConfig } from "./config.ts";
 
 /** The operator's command line: works through the server when it runs, and on its store when it does not. */
 async function main(args: string[]): Promise<void> {
-  const { name, typed } = readCommand(args);
-  const command = COMMANDS[name];
-  if (!command) {
-    process.stdout.write(help());
-    if (name !== "" && name !== "help") throw new AdminError(`"${name}" is not a command.`);
-    return;
-  }
-  const { tenant, email } = typed.options;
-  const file = typed.options["password-file"];
-  const password = file && (await readFile(file, "utf8")).trimEnd();
-  const target = await openTarget(readConfig(), { tenant, email, password });
+  const { name, typed, wantsHelp } = readCommand(args);
+  if (wantsHelp) return void process.stdout.write(help());
+  const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+  if (!command) throw new AdminError(`"${name}" is not a command: npm run admin lists them.`);
+  refuseMore(name, command, typed);
+  const { tenant, url, email } = typed.options;
+  const password = await passwordIn(typed.options["password-file"]);
+  const target = await openTarget(readConfig(), { tenant, url, email, password });
   try {
     const result = await command.run(target, typed);
     process.stdout.write(`${JSON.stringify(result, null, 2)}\n`);
@@ -27,12 +24,23 @@ async function main(args: string[]): Promise<void> {
   }
 }
 
-function readCommand(args: string[]): { name: string; typed: Typed } {
-  const options = Object.fromEntries(OPTIONS.map((name) => [name, { type: "string" as const }]));
+async function passwordIn(file: string | undefined): Promise<string | undefined> {
+  if (file === undefined) return undefined;
+  const text = await readFile(file, "utf8").catch((err: Error) => {
+    throw new AdminError(`--password-file: ${err.message}`);
+  });
+  return text.trimEnd();
+}
+
+function readCommand(args: string[]): { name: string; typed: Typed; wantsHelp: boolean } {
+  const valued = OPTIONS.map((name) => [name, { type: "string" as const }] as const);
+  const options = { ...Object.fromEntries(valued), help: { type: "boolean", short: "h" } as const };
   try {
     const { values, positionals } = parseArgs({ args, options, allowPositionals: true });
+    const { help: isAsked = false, ...given } = values;
     const name = positionals.slice(0, 2).join(" ");
-    return { name, typed: { options: values as Typed["options"], words: positionals.slice(2) } };
+    const typed = { options: given as Typed["options"], words: positionals.slice(2) };
+    return { name, typed, wantsHelp: Boolean(isAsked) || name === "" || name === "help" };
   } catch (err) {
     throw new AdminError((err as Error).message);
   }
@@ -47,7 +55,8 @@ function help(): string {
 ${lines.join("")}
 Of users, agents, keys and connectors those of the tenant --tenant SLUG ("default"). With DATA_DIR (or MONGO_URL and
 SECRET_KEY) as the server has them. While the server runs, OPERATOR_TOKEN is needed for tenants, and for the others an
-admin's --email and --password-file; without these two the first admin's of credentials.json are used.
+admin's --email and --password-file. Without these two the first admin's of credentials.json are used, and without --url
+the address in it.
 `;
 }
 

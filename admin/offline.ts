@@ -19,6 +19,7 @@ import { tenantsService } from "../services/tenants/tenants.service.ts";
 import { usersService } from "../services/users/users.service.ts";
 import { openBlobs } from "../storage/blobs/blobs.ts";
 import { openStore, StoreError } from "../storage/connection.ts";
+import { DirectoryInUse } from "../storage/sqlite/lock.ts";
 import { AdminError, type Target } from "./target.ts";
 
 /** Keeps what it is told, and takes no messages: the process ends in a moment. */
@@ -73,7 +74,11 @@ async function openRecord(config: Config) {
     const store = await openStore(config);
     return { store, secrets: await openSecretBox(config.SECRET_KEY, config.DATA_DIR) };
   } catch (err) {
-    throw err instanceof StoreError || err instanceof SecretError ? new AdminError(err.message) : err;
+    if (!(err instanceof StoreError || err instanceof SecretError)) throw err;
+    const inUse = err.cause instanceof DirectoryInUse;
+    throw new AdminError(
+      `${err.message}${inUse ? ". If that is the server, name its address with --url." : ""}`,
+    );
   }
 }
 

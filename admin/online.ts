@@ -9,7 +9,7 @@ export function openOnline(
   base_url: string,
   config: Config,
   identity: Identity,
-  credentials: Credentials,
+  credentials: Credentials | null,
 ): Target {
   let signedIn: Promise<string> | undefined;
   return {
@@ -35,18 +35,21 @@ async function asOperator(base_url: string, config: Config, op: Operation, param
   }
 }
 
-async function signIn(base_url: string, identity: Identity, credentials: Credentials): Promise<string> {
-  const { email = credentials.admin.email, password = credentials.admin.password } = identity;
-  const { tenant: tenant_slug = credentials.tenant_slug } = identity;
+async function signIn(
+  base_url: string,
+  identity: Identity,
+  credentials: Credentials | null,
+): Promise<string> {
+  const { email = credentials?.admin.email, password = credentials?.admin.password } = identity;
+  const { tenant: tenant_slug = credentials?.tenant_slug ?? "default" } = identity;
+  const who = `an admin of the tenant ${tenant_slug} with --email and --password-file`;
+  if (!email || !password) throw new AdminError(`Name ${who}.`);
   try {
     const { access_token } = await send(base_url, login, { email, password, tenant_slug });
     return access_token as string;
   } catch (err) {
     if ((err as Refusal).code !== "authentication_failed") throw err;
-    throw new AdminError(
-      `${email} could not sign in to the tenant ${tenant_slug}: name an admin of it with --email and ` +
-        "--password-file, or stop the server.",
-    );
+    throw new AdminError(`${email} could not sign in: name ${who}, or stop the server.`);
   }
 }
 

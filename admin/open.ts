@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { originOf } from "../client/client.ts";
 import type { Config } from "../config.ts";
 import type { Credentials } from "../services/tenants/first-start.ts";
 import { openOnline } from "./online.ts";
@@ -13,8 +14,9 @@ const HEALTH_TIMEOUT_MS = 2000;
  */
 export async function openTarget(config: Config, identity: Identity): Promise<Target> {
   const credentials = await readCredentials(config.DATA_DIR);
-  const url = credentials && (await findServer(credentials.base_url));
-  if (url) return openOnline(url, config, identity, credentials);
+  const address = identity.url === undefined ? credentials?.base_url : baseUrlOf(identity.url);
+  if (address && (await answers(address))) return openOnline(address, config, identity, credentials);
+  if (identity.url !== undefined) throw new AdminError(`No server answers at ${address}.`);
   // Only now: the store's drivers take longer to load than a command to a server takes in all.
   const { openOffline } = await import("./offline.ts");
   return openOffline(config, identity.tenant ?? credentials?.tenant_slug ?? "default");
@@ -29,13 +31,22 @@ async function readCredentials(dataDir: string): Promise<Credentials | null> {
   }
 }
 
-/** The base URL, when a server answers there. */
-async function findServer(base_url: string): Promise<string | null> {
+/** @throws AdminError */
+function baseUrlOf(url: string): string {
+  try {
+    return `${originOf(url)}/v1`;
+  } catch (err) {
+    throw new AdminError(`--url: ${(err as Error).message}`);
+  }
+}
+
+/** Whether a server does. */
+async function answers(base_url: string): Promise<boolean> {
   try {
     const answer = await fetch(`${base_url}/healthz`, { signal: AbortSignal.timeout(HEALTH_TIMEOUT_MS) });
     const { status } = (await answer.json()) as { status?: string };
-    return status === "ok" ? base_url : null;
+    return status === "ok";
   } catch {
-    return null;
+    return false;
   }
 }

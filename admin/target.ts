@@ -9,6 +9,8 @@ export interface Target {
 
 /** Whom to act for, as the command line says. */
 export interface Identity {
+  /** Where the server is; else as `credentials.json` has it. */
+  url?: string | undefined;
   /** The slug of the tenant. */
   tenant?: string | undefined;
   email?: string | undefined;

@@ -1,11 +1,11 @@
 import type { Operation } from "../lib/contract.ts";
 import { AdminError, type Target } from "./target.ts";
 
+/** Options of every command. */
+const COMMON = ["tenant", "url", "email", "password-file"] as const;
 /** Options of the commands, which all take a value. */
 export const OPTIONS = [
-  "tenant",
-  "email",
-  "password-file",
+  ...COMMON,
   "slug",
   "name",
   "admin-email",
@@ -29,6 +29,19 @@ export interface Command {
   takes: string;
   does: string;
   run(target: Target, typed: Typed): Promise<unknown>;
+}
+
+/** A word or an option that is passed over may be the one that mattered. @throws AdminError */
+export function refuseMore(name: string, { takes }: Command, { options, words }: Typed): void {
+  const own = Array.from(takes.matchAll(/--([\w-]+) /g), ([, option]) => option);
+  const other = Object.keys(options).find((option) => ![...COMMON, ...own].includes(option));
+  if (other !== undefined) throw new AdminError(`${name} takes no --${other}.`);
+  const taken = takes
+    .replace(/\[?--[\w-]+ \S+/g, "")
+    .split(" ")
+    .filter(Boolean);
+  const extra = words[taken.length];
+  if (extra !== undefined) throw new AdminError(`"${extra}" is more than ${name} takes.`);
 }
 
 /** @throws AdminError when it was not given */

@@ -112,7 +112,7 @@ async function connect(
   try {
     await connection.openUri(address, { ...options, autoIndex: false, autoCreate: false });
   } catch (err) {
-    throw new StoreError(`${prefix}${(err as Error).message}`);
+    throw new StoreError(`${prefix}${(err as Error).message}`, { cause: err });
   }
   return connection;
 }

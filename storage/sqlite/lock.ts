@@ -5,10 +5,15 @@ import { DatabaseSync } from "node:sqlite";
 /** Releases the data directory. */
 export type Release = () => void;
 
+/** The data directory is another process's. */
+export class DirectoryInUse extends Error {}
+
 /**
  * Takes the data directory for this process, by SQLite's exclusive lock on a file of its own: it is gone when the
- * process is, however that ended. Throws an error that names the other process when it is taken.
+ * process is, however that ended.
  * Nobody else in this process may open the lock file: closing any descriptor of it would drop the lock.
+ *
+ * @throws DirectoryInUse that names the other process
  */
 export function lockDirectory(dataDir: string): Release {
   const holder = join(dataDir, "lock.pid");
@@ -20,7 +25,7 @@ export function lockDirectory(dataDir: string): Release {
   } catch (error) {
     db.close();
     if ((error as { errcode?: number }).errcode !== 5) throw error;
-    throw new Error(`DATA_DIR ${dataDir} is in use by another process (pid ${readPid(holder)})`);
+    throw new DirectoryInUse(`DATA_DIR ${dataDir} is in use by another process (pid ${readPid(holder)})`);
   }
   writeFileSync(holder, `${process.pid}\n`);
   return () => db.close();

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
@@ -192,6 +192,31 @@ describe("while the server runs", () => {
     },
   );
 
+  test("without credentials.json it is told where the server is, and who its admin", async () => {
+    const kept = join(server.dataDir, "credentials.json");
+    const away = join(scratch, "credentials.json");
+    const file = join(scratch, "first-password");
+    await writeFile(file, `${server.credentials.admin.password}\n`);
+    await rename(kept, away);
+    try {
+      expect((await run(server.dataDir, "users list")).output).toMatch(
+        /is in use by another process \(pid \d+\)\. If that is the server, name its address with --url\.$/m,
+      );
+      const named = `users list --url ${server.root}`;
+      expect((await run(server.dataDir, named)).output).toBe(
+        "Name an admin of the tenant default with --email and --password-file.\n",
+      );
+      const { email } = server.credentials.admin;
+      const { result } = await run(server.dataDir, `${named} --email ${email} --password-file ${file}`);
+      expect(result).toContainEqual(expect.objectContaining({ email }));
+    } finally {
+      await rename(away, kept);
+    }
+    expect((await run(server.dataDir, "users list --url http://127.0.0.1:9")).output).toBe(
+      "No server answers at http://127.0.0.1:9/v1.\n",
+    );
+  });
+
   test("another tenant's people need one of its admins", async () => {
     const made = ok(
       await api(server, OPERATOR_TOKEN).post("/tenants", {
@@ -210,7 +235,11 @@ describe("while the server runs", () => {
 });
 
 test.each([
-  ["frobnicate", /"frobnicate" is not a command\.$/],
+  ["frobnicate", /^"frobnicate" is not a command: npm run admin lists them\.$/],
+  ["users list everybody", /^"everybody" is more than users list takes\.$/],
+  ["tenants erase one two --confirm two", /^"two" is more than tenants erase takes\.$/],
+  ["agents list --role admin", /^agents list takes no --role\.$/],
+  ["users list --email a@b.example --password-file /none", /^--password-file: ENOENT/],
   ["users list --color", /^Unknown option '--color'/],
 ])("what is no command is refused: %s", async (command, line) => {
   const { code, output } = await run(scratch, command);
@@ -218,16 +247,19 @@ test.each([
   expect(output.trimEnd().split("\n").at(-1)).toMatch(line);
 });
 
-test("without a command it says what there is", async () => {
-  const { code, output } = await run(scratch, "");
-  expect(code).toBe(0);
-  for (const command of [
-    "tenants create",
-    "users reset-password",
-    "agents list",
-    "keys revoke",
-    "connectors create",
-  ]) {
-    expect(output).toContain(command);
-  }
-});
+test.each(["", "help", "--help", "agents list -h"])(
+  "asked so, it says what there is: %s",
+  async (command) => {
+    const { code, output } = await run(scratch, command);
+    expect(code).toBe(0);
+    for (const command of [
+      "tenants create",
+      "users reset-password",
+      "agents list",
+      "keys revoke",
+      "connectors create",
+    ]) {
+      expect(output).toContain(command);
+    }
+  },
+);
