@@ -123,6 +123,14 @@ describe("refused", () => {
     expect(await readFile(file, "utf8")).toBe("precious");
   });
 
+  test.each([
+    ["--help", /^Usage: npm run backup -- FILE, or npm run restore -- FILE\n$/],
+    ["/no/such/folder/backup", /^\/no\/such\/folder\/backup cannot be made: ENOENT: .*\n$/],
+  ])("a backup into %s", async (file, line) => {
+    const { code, output } = await npmRun("create", file, server.dataDir);
+    expect({ code, output }).toEqual({ code: 1, output: expect.stringMatching(line) });
+  });
+
   test("a backup of a folder without a store", async () => {
     const dataDir = await newFolder();
     const { code, output } = await npmRun("create", join(scratch, "none"), dataDir);
