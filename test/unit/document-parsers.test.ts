@@ -81,6 +81,51 @@ describe("files of LibreOffice", () => {
   });
 });
 
+describe("files of other programs", () => {
+  const relations = (...given: [type: string, target: string][]) => {
+    const each = given.map(
+      ([type, target], i) => `<Relationship Id="r${i}" Type="o/${type}" Target="${target}"/>`,
+    );
+    return strToU8(`<Relationships>${each.join("")}</Relationships>`);
+  };
+  const office = (main: string, xml: string, more: Zippable = {}) =>
+    zipSync({ "_rels/.rels": relations(["officeDocument", main]), [main]: strToU8(xml), ...more });
+  const word = (xml: string) => `<w:document><w:body>${xml}</w:body></w:document>`;
+
+  test("a Word document is where the file says that it is, with its notes", async () => {
+    const bytes = office("word/document2.xml", word("<w:p><w:t>Written online</w:t></w:p>"), {
+      "word/_rels/document2.xml.rels": relations(["footnotes", "footnotes2.xml"]),
+      "word/footnotes2.xml": strToU8("<w:footnotes><w:p><w:t>A note</w:t></w:p></w:footnotes>"),
+    });
+    expect(await text(bytes, DOCX)).toBe("Written online\n\nA note");
+    await expect(parseDocument(bytes, PPTX)).rejects.toThrow("it has no ppt/presentation.xml");
+  });
+
+  test("tab stops are no tabs, and hyphens that do not break are hyphens", async () => {
+    const stops =
+      '<w:pPr><w:tabs><w:tab w:val="left" w:pos="1"/><w:tab w:val="right" w:pos="2"/></w:tabs></w:pPr>';
+    const line = `<w:p>${stops}<w:r><w:t>co</w:t><w:noBreakHyphen/><w:t>op</w:t><w:tab/><w:t>12</w:t></w:r></w:p>`;
+    const bytes = office("word/document.xml", word(line + line));
+    expect(await text(bytes, DOCX)).toBe("co-op\t12\n\nco-op\t12");
+  });
+
+  test("a workbook names its parts and prefixes as it likes", async () => {
+    const bytes = office(
+      "xl/Book.xml",
+      '<x:workbook><x:sheets><x:sheet name="One" d3:id="r0"/></x:sheets></x:workbook>',
+      {
+        "xl/_rels/Book.xml.rels": relations(
+          ["worksheet", "/xl/First.xml"],
+          ["sharedStrings", "SharedStrings.xml"],
+        ),
+        "xl/First.xml": strToU8('<worksheet><row><c t="s"><v>0</v></c></row></worksheet>'),
+        "xl/SharedStrings.xml": strToU8("<sst><si><t>Shared</t></si></sst>"),
+      },
+    );
+    expect(await text(bytes, XLSX)).toBe("One\n\nShared");
+  });
+});
+
 describe("text", () => {
   const latin1 = (given: string) => new Uint8Array(Buffer.from(given, "latin1"));
   test.each<[string, Uint8Array, string]>([
@@ -94,6 +139,9 @@ describe("text", () => {
       ),
       "Die Größe der Straße überrascht natürlich jeden, der dort früher wohnte. Schöne Grüße aus Köln.",
     ],
+    ["ISO 2022-JP", latin1("Re: \u001b$B2q5D\u001b(B"), "Re: 会議"],
+    ["ASCII that tells of pictures", strToU8("GIF89a is a format."), "GIF89a is a format."],
+    ["ASCII that tells of PDFs", strToU8("Files begin with\n%PDF-1.4"), "Files begin with\n%PDF-1.4"],
   ])("in %s", async (_name, bytes, expected) => {
     expect(await text(bytes, "text/plain")).toBe(expected);
   });
@@ -146,6 +194,7 @@ describe("what cannot be read says why", () => {
       "text/plain",
       /a picture/,
     ],
+    ["another as text", () => strToU8("GIF89a\u0001\0\u0001\0"), "text/plain", /a picture/],
     ["bytes as text", () => new Uint8Array([1, 0, 2, 0, 3]), "text/plain", /binary data/],
     [
       "an encrypted Office file",

@@ -1,4 +1,4 @@
-import { isUtf8 } from "node:buffer";
+import { isAscii, isUtf8 } from "node:buffer";
 import { detect } from "chardet";
 import { UnreadableError } from "./page.ts";
 
@@ -10,6 +10,7 @@ export function decodeText(bytes: Uint8Array, declared?: string): string {
   const marked = byMark(bytes);
   if (marked) return new TextDecoder(marked).decode(bytes);
   if (bytes.subarray(0, SAMPLE).includes(0)) throw new UnreadableError("is not text: it holds zero bytes");
+  if (isJapaneseInAscii(bytes)) return new TextDecoder("iso-2022-jp").decode(bytes);
   if (isUtf8(bytes)) return new TextDecoder().decode(bytes);
   return decodeAs(declared ?? detect(bytes.subarray(0, SAMPLE)) ?? "", bytes);
 }
@@ -27,4 +28,11 @@ function decodeAs(label: string, bytes: Uint8Array): string {
     // What browsers fall back to: every byte is a character.
     return new TextDecoder("windows-1252").decode(bytes);
   }
+}
+
+/** ISO 2022-JP: each character is two letters, between escape sequences. */
+function isJapaneseInAscii(bytes: Uint8Array): boolean {
+  if (!isAscii(bytes)) return false;
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return text.includes("\u001b$B") || text.includes("\u001b$@");
 }

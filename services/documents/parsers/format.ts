@@ -8,19 +8,20 @@ const MARKS: [Format, string][] = [
   ["ole", "\u00d0\u00cf\u0011\u00e0\u00a1\u00b1\u001a\u00e1"],
   ["image", "\u0089PNG\r\n"],
   ["image", "\u00ff\u00d8\u00ff"],
-  ["image", "GIF8"],
 ];
 /** A PDF may begin with something else. */
 const PDF_WITHIN = 1024;
 
-export function formatOf(bytes: Uint8Array): Format {
+/** @param claimed what it is said to be: text may well tell of another format */
+export function formatOf(bytes: Uint8Array, claimed: Format): Format {
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, PDF_WITHIN)).toString(
     "latin1",
   );
   const marked = MARKS.find(([, mark]) => head.startsWith(mark));
   if (marked) return marked[0];
-  if (/^%PDF-|[\r\n]%PDF-/.test(head)) return "pdf";
-  return isWide(head) || !head.includes("\0") ? "text" : "binary";
+  if (head.startsWith("%PDF-") || (claimed === "pdf" && /[\r\n]%PDF-/.test(head))) return "pdf";
+  if (isWide(head) || !head.includes("\0")) return "text";
+  return head.startsWith("GIF8") ? "image" : "binary";
 }
 
 /** UTF-16, by its byte order mark. */

@@ -11,10 +11,16 @@ interface Relation {
   part: string;
 }
 
-/** What a part of an Office file refers to, in the order it says so; nothing when it has no relations. */
+/** The part that an Office file begins with: the one it names in the folder of the usual one, or that one. */
+export function mainPart(archive: Archive, usual: string): string {
+  const named = relationsOf(archive, "").find(({ type }) => type === "officeDocument")?.part ?? usual;
+  return posix.dirname(named) === posix.dirname(usual) && archive.names.has(named) ? named : usual;
+}
+
+/** What a part of an Office file (or "", all of it) refers to, in the order it says so; nothing when it has no relations. */
 export function relationsOf(archive: Archive, part: string): Relation[] {
   const { dir, base } = posix.parse(part);
-  const name = `${dir}/_rels/${base}.rels`;
+  const name = posix.join(dir, "_rels", `${base}.rels`);
   const bytes = archive.open([name]).get(name);
   const relations: Relation[] = [];
   if (!bytes) return relations;
@@ -28,7 +34,7 @@ export function relationsOf(archive: Archive, part: string): Relation[] {
   return relations;
 }
 
-/** The parts that a list in `part` names by `r:id`, in its order: the slides of a show, the sheets of a book. */
+/** The parts that a list in `part` names by their relations, in its order: the slides of a show, the sheets of a book. */
 export function listedParts(archive: Archive, part: string, tag: string): { name: string; part: string }[] {
   const parts = new Map(relationsOf(archive, part).map((relation) => [relation.id, relation.part]));
   const listed: { name: string; part: string }[] = [];
@@ -36,10 +42,15 @@ export function listedParts(archive: Archive, part: string, tag: string): { name
   if (bytes) {
     readXml(bytes, {
       open(name, attributes) {
-        const target = name === tag && parts.get(attributes["r:id"] ?? "");
+        const target = name === tag && parts.get(relationIn(attributes));
         if (target) listed.push({ name: attributes.name ?? "", part: target });
       },
     });
   }
   return listed;
+}
+
+/** `r:id`, whatever the prefix is: each file may choose another. */
+function relationIn(attributes: Record<string, string>): string {
+  return Object.entries(attributes).find(([name]) => name.endsWith(":id"))?.[1] ?? "";
 }

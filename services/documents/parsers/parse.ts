@@ -3,6 +3,7 @@ import { readDocx } from "./docx.ts";
 import { decodeText } from "./encoding.ts";
 import { type Format, formatOf } from "./format.ts";
 import { readHtml } from "./html.ts";
+import { mainPart } from "./office.ts";
 import { type Page, tidied, UnreadableError } from "./page.ts";
 import { readPdf } from "./pdf.ts";
 import { readPptx } from "./pptx.ts";
@@ -42,17 +43,18 @@ export async function parseDocument(bytes: Uint8Array, mime_type: string): Promi
   const type = TYPES[mime_type];
   if (!type) throw new UnreadableError(`has the type ${mime_type}, which is not read`);
   if (bytes.length === 0) throw new UnreadableError("is empty");
-  const format = formatOf(bytes);
+  const format = formatOf(bytes, type.format);
   if (format !== type.format)
     throw new UnreadableError(`is not ${type.name}: it seems to be ${SEEMS[format]}`);
   return tidied(await type.read(bytes));
 }
 
-function office(name: string, main: string, read: (archive: Archive) => Page[]) {
+function office(name: string, usual: string, read: (archive: Archive, main: string) => Page[]) {
   const readBytes = (bytes: Uint8Array) => {
     const archive = new Archive(bytes);
+    const main = mainPart(archive, usual);
     if (!archive.names.has(main)) throw new UnreadableError(`is not ${name}: it has no ${main}`);
-    return read(archive);
+    return read(archive, main);
   };
   return { name, format: "zip" as const, read: readBytes };
 }

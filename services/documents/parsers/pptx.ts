@@ -4,8 +4,8 @@ import type { Page } from "./page.ts";
 import { readXml } from "./xml.ts";
 
 /** The slides of a presentation in the order they are shown, each with what its speaker notes say. */
-export function readPptx(archive: Archive): Page[] {
-  const slides = listedParts(archive, "ppt/presentation.xml", "sldId");
+export function readPptx(archive: Archive, main: string): Page[] {
+  const slides = listedParts(archive, main, "sldId");
   const notes = slides.map(
     ({ part }) => relationsOf(archive, part).find(({ type }) => type === "notesSlide")?.part,
   );

@@ -1,12 +1,8 @@
 import type { Archive } from "./archive.ts";
-import { listedParts } from "./office.ts";
+import { listedParts, relationsOf } from "./office.ts";
 import type { Page } from "./page.ts";
 import { countsFrom1904, dateStyles, isoDate } from "./xlsx-dates.ts";
 import { readXml } from "./xml.ts";
-
-const WORKBOOK = "xl/workbook.xml";
-const STRINGS = "xl/sharedStrings.xml";
-const STYLES = "xl/styles.xml";
 
 /** How a workbook tells dates from other numbers, and what they count from. */
 interface Dates {
@@ -15,11 +11,13 @@ interface Dates {
 }
 
 /** The sheets of a workbook, a line for each row, with the values that its formulas had when it was saved. */
-export function readXlsx(archive: Archive): Page[] {
-  const sheets = listedParts(archive, WORKBOOK, "sheet");
-  const parts = archive.open([WORKBOOK, STRINGS, STYLES, ...sheets.map(({ part }) => part)]);
-  const strings = sharedStrings(parts.get(STRINGS));
-  const dates = { styles: dateStyles(parts.get(STYLES)), from1904: countsFrom1904(parts.get(WORKBOOK)) };
+export function readXlsx(archive: Archive, main: string): Page[] {
+  const sheets = listedParts(archive, main, "sheet");
+  const related = new Map(relationsOf(archive, main).map(({ type, part }) => [type, part]));
+  const [stringsPart = "", stylesPart = ""] = [related.get("sharedStrings"), related.get("styles")];
+  const parts = archive.open([main, stringsPart, stylesPart, ...sheets.map(({ part }) => part)]);
+  const strings = sharedStrings(parts.get(stringsPart));
+  const dates = { styles: dateStyles(parts.get(stylesPart)), from1904: countsFrom1904(parts.get(main)) };
   return sheets.map(({ name, part }, at) => {
     const bytes = parts.get(part);
     const rows = bytes ? rowsOf(bytes, strings, dates) : "";
