@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import { type CloudEvent, invalidEvent, isUri, isUriReference } from "../../lib/cloudevents.ts";
 import { Fault } from "../../lib/faults.ts";
@@ -74,19 +75,21 @@ function unquoted(value: string): string {
 }
 
 function decode(value: string): string {
-  if (!value.includes("%")) return fromLatin1(value);
+  const text = asSent(value);
+  if (!text.includes("%")) return text;
   try {
-    return decodeURIComponent(value);
+    return decodeURIComponent(text);
   } catch {
-    return value;
+    return text;
   }
 }
 
-/** Node reads header bytes as Latin-1; a producer that did not encode has sent UTF-8. */
-function fromLatin1(value: string): string {
+/** Node reads header bytes as Latin-1, which some producers that did not encode have sent; the others sent UTF-8. */
+function asSent(value: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: all of ASCII is meant
   if (/^[\x00-\x7f]*$/.test(value)) return value;
-  return Buffer.from(value, "latin1").toString("utf8");
+  const bytes = Buffer.from(value, "latin1");
+  return isUtf8(bytes) ? bytes.toString("utf8") : value;
 }
 
 const JSON_TYPE = /^[^/]+\/(?:[^/]+\+)?json$/;
@@ -96,7 +99,7 @@ const UTF8 = new TextDecoder("utf-8", { fatal: true });
 /** The body as data: JSON parsed, text as a string, anything else as base64. */
 function dataOf(req: IncomingMessage, type: string, body: Buffer): Pick<CloudEvent, "data" | "data_base64"> {
   if (JSON_TYPE.test(type)) return { data: jsonData(body) };
-  if (TEXT_TYPE.test(type) && isUtf8(req)) {
+  if (TEXT_TYPE.test(type) && saysUtf8(req)) {
     try {
       return { data: UTF8.decode(body) };
     } catch {
@@ -114,7 +117,7 @@ function jsonData(body: Buffer): unknown {
   }
 }
 
-function isUtf8(req: IncomingMessage): boolean {
+function saysUtf8(req: IncomingMessage): boolean {
   const charset = /charset="?([^\s";]+)/i.exec(req.headers["content-type"] ?? "")?.[1] ?? "utf-8";
   return ["utf-8", "utf8", "us-ascii"].includes(charset.toLowerCase());
 }

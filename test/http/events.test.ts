@@ -111,6 +111,20 @@ describe("binary mode", () => {
     expect(ok(await admin.get(`/events/${event_id}`)).payload.subject).toBe("Euro €");
   });
 
+  // A header is given to fetch as the characters of Latin-1 that stand for its bytes.
+  const inUtf8 = (text: string) => Buffer.from(text).toString("latin1");
+  test.each([
+    ["UTF-8", inUtf8("Straße €😀"), "Straße €😀"],
+    ["UTF-8, with percent-encoding", inUtf8("Straße%20€"), "Straße €"],
+    ["UTF-8, with a percent sign", inUtf8("Größe 50%"), "Größe 50%"],
+    ["Latin-1, as Python's http.client and Node send it", "Straße", "Straße"],
+    ["Latin-1, with percent-encoding", "Straße%20x", "Straße x"],
+  ])("takes a header that is not encoded: %s", async (name, given, subject) => {
+    const headers = { ...BINARY, "ce-id": name.replaceAll(/\W/g, ""), "ce-subject": given };
+    const { event_id } = ok(await admin.post("/events", undefined, headers));
+    expect(ok(await admin.get(`/events/${event_id}`)).payload.subject).toBe(subject);
+  });
+
   test("JSON data that is no JSON is an invalid event", async () => {
     const headers = { ...BINARY, "ce-id": "bin-bad", "content-type": "application/json" };
     const { status, body } = await admin.post("/events", "{oops", headers);
