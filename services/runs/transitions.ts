@@ -110,6 +110,7 @@ export function reopen(run: RunState, step_key: string, given: Decide): Change {
     ...{ attested: [], completion: null, skipped_at: null },
   });
   draft.tell("step_reopened", step_key, { record_id: given.record_id, notes: given.reason });
+  if (ready) draft.tell("step_ready", step_key, { actor: null });
   for (const [at, successor] of successors(run, step_key)) {
     if (draft.progress[at]?.status !== "ready") continue;
     draft.set(at, { status: "blocked", ready_at: null });

@@ -77,7 +77,7 @@ describe("a diamond", () => {
     run = apply(run, complete(run, "a", doneNow));
     run = apply(run, start(run, "b", startIt));
     const change = reopen(run, "a", because);
-    expect(kinds(change)).toEqual(["step_reopened a", "step_blocked c"]);
+    expect(kinds(change)).toEqual(["step_reopened a", "step_ready a", "step_blocked c"]);
     expect(statuses(apply(run, change))).toEqual({
       a: "ready",
       b: "in_progress",
@@ -92,7 +92,7 @@ describe("a diamond", () => {
     run = apply(run, complete(run, "d", doneNow));
     const again = reopen(run, "d", because);
     expect(again.status).toBe("active");
-    expect(kinds(again)).toEqual(["step_reopened d", "reactivated"]);
+    expect(kinds(again)).toEqual(["step_reopened d", "step_ready d", "reactivated"]);
   });
 });
 
@@ -301,6 +301,7 @@ test("no sequence of operations reaches a run that contradicts itself", () => {
         if (!change) continue;
         carriedOut++;
         expect(change.facts.length).toBeGreaterThan(0);
+        expectReadyTold(run, change);
         run = apply(run, change);
         expectConsistent(run);
       }
@@ -309,6 +310,14 @@ test("no sequence of operations reaches a run that contradicts itself", () => {
   );
   expect(carriedOut).toBeGreaterThan(1000);
 });
+
+/** Who takes steps as they become ready hears of each. */
+function expectReadyTold({ steps, progress }: RunState, change: Change): void {
+  const ready = steps.filter(
+    (_, i) => progress[i]?.status !== "ready" && change.progress[i]?.status === "ready",
+  );
+  for (const { step_key } of ready) expect(kinds(change)).toContain(`step_ready ${step_key}`);
+}
 
 function expectConsistent(run: RunState): void {
   const done = new Set(
