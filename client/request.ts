@@ -93,10 +93,10 @@ async function attempt(
       signal: limited(signal, operation.stream ? undefined : timeoutMs),
     });
     if (!response.ok) return errorOf(response, await response.text().catch(() => ""));
+    // Chromium gives a 204 a body too, and makes no Response of that status with one.
+    if (operation.stream || !response.body || response.status === 204) return response;
     // An answer that is cut off, or takes too long, is none: what there is of it is not given out.
-    return operation.stream || !response.body
-      ? response
-      : new Response(await response.arrayBuffer(), response);
+    return new Response(await response.arrayBuffer(), response);
   } catch (cause) {
     signal?.throwIfAborted();
     if (cause instanceof ApiError || cause instanceof ConnectionError) return cause;
