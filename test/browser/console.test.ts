@@ -176,10 +176,9 @@ test("dead letters are grouped by reason; a replay is told before it is done, an
   await page.getByRole("dialog").getByText("2 dead letters").waitFor();
   await page.getByRole("dialog").getByRole("button", { name: "Replay" }).click();
   await page.getByText("2 dead letters replayed.").waitFor();
-  const delivered = await settle(async () => ok(await agent.api.get("/delivery/poll?wait=5")).deliveries, {
+  await settle(async () => ok(await agent.api.get("/delivery/poll?wait=5")).count > 0, {
     what: "the replayed come again",
   });
-  expect(delivered.length).toBeGreaterThan(0);
 });
 
 test("nothing was wrong on any page, and no other host was asked", () => {

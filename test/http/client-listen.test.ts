@@ -90,7 +90,7 @@ describe.each(["stream", "poll"] as const)("by %s", (by) => {
   });
 
   test("a handler may take longer than the lease", async () => {
-    const { client } = await receiver(`com.slow.${by}`, { visibility_timeout_seconds: 3 });
+    const { client } = await receiver(`com.slow.${by}`, { visibility_timeout_seconds: 6 });
     const attempts: DeliveryEvent[] = [];
     let release = () => {};
     const slow = new Promise<void>((resolve) => {

@@ -27,18 +27,15 @@ test("what was accepted before a SIGKILL is read after it, once", async () => {
   const accepted: string[] = await Promise.all(
     files.map(async (file) => ok(await agent.post("/documents", file)).document_id),
   );
-  // In the middle of one of them.
+  // In the middle of one of them, or after the first: the states between may pass between two looks.
   await settle(async () => {
     const { documents } = ok(await agent.get("/documents"));
-    return documents.some(
-      ({ status }: { status: string }) => status === "chunking" || status === "embedding",
-    );
+    return documents.some(({ status }: { status: string }) => status !== "queued");
   });
   await server.kill();
   await server.restart();
   for (const document_id of accepted) {
-    // Where there are other nodes, not before the dead one's lease is over.
-    const document = await finished(agent, document_id, 40_000);
+    const document = await finished(agent, document_id);
     expect(document).toMatchObject({ status: "stored", error: null });
     const { chunks, total } = ok(await agent.get(chunksOf(document, "&limit=100&offset=300")));
     expect(total).toBe(document.chunk_count);

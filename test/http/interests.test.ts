@@ -111,9 +111,12 @@ test("several interests that match give one delivery, of the highest priority", 
   ] as const) {
     ids.push(ok(await one.post(interestsOf(one), { event_type, priority })).id);
   }
-  await publish("many-low", { type: "com.many.y" });
-  await publish("many", { type: "com.many.x" });
-  await fannedOut(admin, await publish("many-late", { type: "com.many.y" }));
+  const published = [
+    await publish("many-low", { type: "com.many.y" }),
+    await publish("many", { type: "com.many.x" }),
+    await publish("many-late", { type: "com.many.y" }),
+  ];
+  for (const event_id of published) await fannedOut(admin, event_id);
   const deliveries = await receive(one, 3);
   expect(deliveries.map(({ payload }) => payload.id)).toEqual(["many", "many-low", "many-late"]);
   expect(deliveries[0].matched).toEqual({ interest_ids: expect.any(Array), feed_ids: [] });

@@ -27,7 +27,7 @@ beforeAll(async () => {
   const hook = new URL("../support/loaded.mjs", import.meta.url);
   server = await startServer({ env: { EMBEDDER: "none", NODE_OPTIONS: `--import ${hook}` } });
   process.kill(server.pid(), "SIGUSR2");
-  loaded = JSON.parse(await settle(() => /^loaded: (.*)$/m.exec(server.logs())?.[1]));
+  loaded = JSON.parse(await settle(() => /^loaded: (.*)\n/m.exec(server.logs())?.[1]));
 });
 
 afterAll(() => server.stop());

@@ -37,7 +37,8 @@ const here = "url" in mongo && mongo.kind !== "MONGO_URL";
     const accepted: string[] = [];
     const publish = async (id: string) => {
       const answer = await agent.post("/events", cloudEvent(id));
-      if (answer.status === 202) accepted.push(id);
+      // 200: it was taken by a try whose answer was 503.
+      if (answer.status < 300) accepted.push(id);
       return answer;
     };
     ok(await publish("before"));
@@ -55,7 +56,7 @@ const here = "url" in mongo && mongo.kind !== "MONGO_URL";
     expect((await agent.get(`${server.root}/healthz`)).status).toBe(200);
 
     proxy.mend();
-    await settle(async () => (await publish("after")).status === 202);
+    await settle(async () => (await publish("after")).status < 300);
     await settle(async () => (await agent.get(`${server.root}/readyz`)).status === 200);
     const payloads = (await receive(agent, accepted.length)).map(({ payload }) => payload.id);
     expect(payloads).toEqual(expect.arrayContaining(accepted));

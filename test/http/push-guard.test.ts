@@ -30,6 +30,9 @@ test("a private endpoint is refused when it is named, and again when it is conne
   );
   await ground.publish("com.example.guard");
   await settle(() => endpoint.pushed.length === 3);
+  // What the server has not heard of as taken when it is killed would be pushed again.
+  for (const { api } of receivers)
+    await settle(async () => ok(await api.get("/delivery/stats")).pending === 0);
 
   const { dataDir } = ground.server;
   await ground.server.kill();

@@ -111,7 +111,8 @@ const versions = await versionsBefore();
 
     await before.end();
     const publish = () => at(now, admin).post("/events", cloudEvent("alone 0", { type: "com.rolling.x" }));
-    await settle(async () => (await publish()).status === 202);
+    // 200: it was taken by a try whose answer did not come.
+    await settle(async () => [200, 202].includes((await publish()).status));
     for (const agent of agents) expect(await receive(at(now, agent), 1)).toHaveLength(1);
   });
 });

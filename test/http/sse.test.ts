@@ -83,6 +83,7 @@ describe("what is in flight", () => {
   test("is at most max_in_flight, and goes on as it is acknowledged", async () => {
     const receiver = await receiverOf();
     await publish(receiver, 10);
+    await settle(async () => (await statsOf(receiver)).pending === 10);
     const stream = await listen(receiver, "?max_in_flight=4");
     await settle(() => stream.deliveries().length === 4);
     expect(await statsOf(receiver)).toMatchObject({ pending: 10, in_flight: 4 });
@@ -120,8 +121,10 @@ describe("what is in flight", () => {
     const receiver = await receiverOf({ agent: { visibility_timeout_seconds: 1 } });
     await publish(receiver, 1);
     const stream = await listen(receiver, "?max_in_flight=1");
-    await settle(() => stream.deliveries().length === 2);
-    expect(stream.deliveries().map(({ data }) => data.attempt_count)).toEqual([1, 2]);
+    // It comes again each second, on a busy machine more often than is looked.
+    await settle(() => stream.deliveries().length >= 2);
+    const attempts = stream.deliveries().map(({ data }) => data.attempt_count);
+    expect(attempts.slice(0, 2)).toEqual([1, 2]);
     stream.close();
   });
 

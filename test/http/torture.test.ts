@@ -155,7 +155,7 @@ describe("races", () => {
   });
 
   test("a poll that waits ends when its agent is deactivated, and what comes then stays", async () => {
-    const agent = await fresh({ visibility_timeout_seconds: 5 });
+    const agent = await fresh({ visibility_timeout_seconds: 10 });
     await publish(agent, 1);
     const [{ id }] = (await pollSome(agent.api)) as [Delivery];
     const waiting = agent.api.get("/delivery/poll?wait=30");
@@ -186,6 +186,7 @@ describe("sizes", () => {
     const agent = await fresh();
     const fits = sized(agent.type, "fits", MEGABYTE);
     expect((await ground.admin.post("/events", fits, STRUCTURED)).status).toBe(202);
+    await settle(async () => ok(await agent.api.get("/delivery/stats")).pending === 1);
     const over = await ground.admin.post("/events", sized(agent.type, "over", MEGABYTE + 1), STRUCTURED);
     expect(over.status).toBe(413);
     expect(over.body.error.details).toEqual({ actual_size: MEGABYTE + 1, max_size: MEGABYTE });

@@ -34,6 +34,7 @@ export function deliverySuite(open: () => Promise<Ground>): void {
       );
       const before = Date.now();
       const answer = await receiver.api.get("/delivery/poll?wait=10");
+      const took = Date.now() - before;
       expect(answer.headers.get("content-type")).toMatch(/^application\/json/);
       expect(answer.body).toEqual({
         count: 1,
@@ -59,7 +60,7 @@ export function deliverySuite(open: () => Promise<Ground>): void {
       });
       const lease = Date.parse(answer.body.deliveries[0].lease_expires_at) - before;
       expect(lease).toBeGreaterThan(29_000);
-      expect(lease).toBeLessThan(41_000);
+      expect(lease).toBeLessThan(31_000 + took);
     });
 
     test("answers at once with nothing when there is nothing", async () => {
@@ -197,34 +198,29 @@ export function deliverySuite(open: () => Promise<Ground>): void {
 
     test("extend keeps a delivery longer than its timeout", async () => {
       const receiver = await receiverOf(quick);
+      const extend = async (id: string, seconds: number) =>
+        ok(await receiver.api.post("/delivery/extend", { delivery_ids: [id], seconds })).extended;
       await ground.publish(receiver.type);
       await ground.publish(receiver.type);
-      const [kept, lapsed] = await settle(async () => {
-        const some = await pollSome(receiver.api, "wait=5");
-        await receiver.api.post("/delivery/extend", { delivery_ids: ids(some), seconds: 60 });
-        const all = [...held.splice(0), ...some];
-        held.push(...all);
-        return all.length === 2 && all;
+      const held = new Map<string, number>();
+      await settle(async () => {
+        for (const { id, attempt_count } of await pollSome(receiver.api, "wait=5")) {
+          // One whose lease of a second ended before that comes again.
+          if ((await extend(id, 60)) === 1) held.set(id, attempt_count);
+        }
+        return held.size === 2;
       });
+      const [kept, lapsed] = [...held.keys()] as [string, string];
       // The second is given back by a lease that ends at once.
-      expect(
-        ok(await receiver.api.post("/delivery/extend", { delivery_ids: [lapsed.id], seconds: 1 })),
-      ).toEqual({
-        extended: 1,
-      });
-      expect(await pollSome(receiver.api, "wait=10")).toMatchObject([{ id: lapsed.id, attempt_count: 2 }]);
-      expect(ids(await pollSome(receiver.api, ""))).not.toContain(kept.id);
-      expect(ok(await receiver.api.post("/delivery/ack", { delivery_ids: [kept.id] }))).toEqual({
+      expect(await extend(lapsed, 1)).toBe(1);
+      const attempt_count = (held.get(lapsed) as number) + 1;
+      expect(await pollSome(receiver.api, "wait=10")).toMatchObject([{ id: lapsed, attempt_count }]);
+      expect(ids(await pollSome(receiver.api, ""))).not.toContain(kept);
+      expect(ok(await receiver.api.post("/delivery/ack", { delivery_ids: [kept] }))).toEqual({
         acknowledged: 1,
       });
-      expect(
-        ok(await receiver.api.post("/delivery/extend", { delivery_ids: [kept.id], seconds: 60 })),
-      ).toEqual({
-        extended: 0,
-      });
+      expect(await extend(kept, 60)).toBe(0);
     });
-    // biome-ignore lint/suspicious/noExplicitAny: deliveries
-    const held: any[] = [];
   });
 
   describe("ack", () => {

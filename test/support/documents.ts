@@ -25,13 +25,16 @@ export async function ingest(by: Api, file: object): Promise<any> {
   return finished(by, document_id);
 }
 
+/** Long ones take their time; and that of a node that died is not taken up before its lease is over. */
+const PATIENCE_MS = 60_000;
+
 // biome-ignore lint/suspicious/noExplicitAny: as above
-export function finished(by: Api, document_id: string, within = 10_000): Promise<any> {
+export function finished(by: Api, document_id: string): Promise<any> {
   const look = async () => {
     const document = ok(await by.get(`/documents/${document_id}`));
     return ["stored", "failed", "superseded"].includes(document.status) && document;
   };
-  return settle(look, { within });
+  return settle(look, { within: PATIENCE_MS, what: `the document ${document_id} to come to its end` });
 }
 
 /** The path of a document's chunks. */
