@@ -63,6 +63,7 @@ export class Indexing {
     const { outputs } = this.#parts;
     const { tenant_id, _id } = doc;
     if (doc.deleted_at) return this.#remove(doc);
+    await this.#leaveCircle(doc);
     for (const id of doc.supersedes_ids) {
       await this.#change(tenant_id, { _id: id, superseded_by: null }, { superseded_by: _id });
     }
@@ -138,6 +139,25 @@ export class Indexing {
     for (const { _id: id } of await this.#parts.outputs.find(tenant_id, { superseded_by: _id }, options)) {
       if (still.includes(id)) continue;
       await this.#change(tenant_id, { _id: id, superseded_by: _id }, { superseded_by: null });
+    }
+  }
+
+  /**
+   * An output that takes the place of what took its own, directly or by others, has it again: of outputs that stand in
+   * a circle none would be found. The one that was saved later decides.
+   */
+  async #leaveCircle({ tenant_id, _id, superseded_by, supersedes_ids, saved_at }: OutputDoc): Promise<void> {
+    const { outputs } = this.#parts;
+    const met = new Set<string>();
+    for (let above = superseded_by; above !== null && !met.has(above); ) {
+      met.add(above);
+      if (supersedes_ids.includes(above)) {
+        const earlier = { _id: superseded_by as string, saved_at: { $lte: saved_at } };
+        const left = await outputs.update(tenant_id, earlier, { $pull: { supersedes_ids: _id as never } });
+        if (left) await this.#change(tenant_id, { _id, superseded_by }, { superseded_by: null });
+        return;
+      }
+      above = (await outputs.findOne(tenant_id, { _id: above }))?.superseded_by ?? null;
     }
   }
 

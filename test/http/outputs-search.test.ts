@@ -138,6 +138,29 @@ describe("search", () => {
     expect(ok(await cyd.get(`/outputs/${kept.id}`)).superseded_by).toBe(id);
   });
 
+  test("one that takes the place of what took its own is found, directly or over another", async () => {
+    const first = await save(cyd, "Stork one", "stork stork");
+    const second = await save(cyd, "Stork two", "stork stork", { supersedes_ids: [first.id] });
+    const third = await save(cyd, "Stork three", "stork stork", { supersedes_ids: [second.id] });
+    await settle(async () => ok(await cyd.get(`/outputs/${second.id}`)).superseded_by === third.id);
+    const back = { title: "Stork one again", body: "stork stork", output_id: first.id };
+    ok(await cyd.post("/outputs", { ...back, supersedes_ids: [third.id] }));
+    await settle(async () => titles(await find(cyd, "stork")).join() === "Stork one again");
+    ok(
+      await cyd.post("/outputs", {
+        title: "Stork three again",
+        body: "stork",
+        output_id: third.id,
+        supersedes_ids: [first.id],
+      }),
+    );
+    await settle(async () => titles(await find(cyd, "stork")).join() === "Stork three again");
+    expect(ok(await cyd.get(`/outputs/${first.id}`))).toMatchObject({
+      supersedes_ids: [],
+      superseded_by: third.id,
+    });
+  });
+
   test("of a project, and not of archived ones", async () => {
     for (const key of ["open", "shut"]) {
       ok(await world.admin.post("/projects", { key }));
