@@ -136,7 +136,7 @@ export const uploadDocument = operation({
   byReference: { file_content: "base64" },
   maxBody: MAX_BODY,
   results: { 202: Accepted, 200: Accepted },
-  errors: ["validation_error"],
+  errors: ["validation_error", "conflict"],
   mcp: true,
 });
 

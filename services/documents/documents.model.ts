@@ -44,6 +44,8 @@ export interface DocumentDoc extends TenantDocument, Seen {
   ingested_at: Date | null;
   /** Source and bytes: once there while the document stands. */
   live_key?: string;
+  /** Source, name and version: of two uploads at once each has a version of its own. Older rows have none. */
+  version_key?: string;
   /** Its place in the queue of work and the lease of whoever works on it (queue.ts); absent when nothing is to do. */
   queue?: string;
   /** How often the work failed since it last went on. */
@@ -99,6 +101,7 @@ const documents = new Schema<DocumentDoc>(
     created_at: Date,
     ingested_at: Date,
     live_key: String,
+    version_key: String,
     queue: String,
     attempts: Number,
   },
@@ -109,6 +112,7 @@ documents.index({ tenant_id: 1, source_id: 1, filename: 1, version_num: 1 });
 documents.index({ tenant_id: 1, hash: 1 });
 documents.index({ tenant_id: 1, subject: 1 });
 documents.index({ live_key: 1 }, { unique: true, sparse: true });
+documents.index({ version_key: 1 }, { unique: true, sparse: true });
 documents.index({ queue: 1 }, { sparse: true });
 
 const chunks = new Schema<ChunkDoc>(

@@ -7,7 +7,7 @@ import { Queue } from "../../mixins/queue.ts";
 import { action, type ServiceFactory } from "../runtime.ts";
 import * as contract from "./documents.contract.ts";
 import { ChunkModel, DocumentModel, SourceModel } from "./documents.model.ts";
-import { emptied } from "./erase.ts";
+import { emptied, GONE } from "./erase.ts";
 import { Ingest } from "./ingest.ts";
 import { internalActions } from "./internal-actions.ts";
 import { listPage } from "./list.ts";
@@ -51,7 +51,7 @@ export const documentsService: ServiceFactory = ({ store, blobs, config }) => {
     const $set = emptied(caller.tenant_id, store.now());
     const removed = await documents.update(caller.tenant_id, filter, {
       $set,
-      $unset: { live_key: 1, subject: 1 },
+      $unset: { ...GONE, subject: 1 },
     });
     parts.nudge();
     return removed !== null;

@@ -21,6 +21,9 @@ interface Erased {
   vectors?: number;
 }
 
+/** What of a document nobody is to meet any more, nor its name. */
+export const GONE = { live_key: 1, version_key: 1 } as const;
+
 /** What a document is whose row stays, emptied, when nobody is to see it any more; the rest is done from the queue. */
 export function emptied(tenant_id: string, now: number): Partial<DocumentDoc> {
   return {
@@ -51,7 +54,7 @@ export async function eraseSubject(
   const erased = { documents: ids.length, chunks: 0, vectors: 0 };
   for (const _id of ids) {
     const standing = { _id, status: { $ne: "deleted" as const } };
-    await documents.update(tenant_id, standing, { $set: emptied(tenant_id, now()), $unset: { live_key: 1 } });
+    await documents.update(tenant_id, standing, { $set: emptied(tenant_id, now()), $unset: GONE });
     erased.chunks += await chunks.count(tenant_id, { document_id: _id });
     erased.vectors += await dropChunks(parts, ctx, tenant_id, _id);
     await documents.update(tenant_id, { _id }, { $unset: { subject: 1 } });

@@ -190,6 +190,7 @@ export class Ingest {
 }
 
 function isNewer(a: DocumentDoc, b: DocumentDoc): boolean {
+  if (a.version_num !== b.version_num) return a.version_num > b.version_num;
   const [left, right] = [a.created_at.getTime(), b.created_at.getTime()];
   return left === right ? a._id > b._id : left > right;
 }

@@ -13,32 +13,51 @@ import { audienceOf, scopeOf, teamOf } from "./rows.ts";
 
 type Upload = ParamsOf<typeof uploadDocument>;
 
+/** What takes the place of older ones of its name, or is about to. */
+const REPLACING = ["queued", "chunking", "embedding", "stored"] as const;
+/** So many may upload at once what bears one name. */
+const MOST_RACES = 50;
+
 /** The document of an upload: a new one, or the one of the same bytes that stands in the source already. */
 export async function upload(
   parts: Parts,
   ctx: Call<Upload>,
   maxSize: number,
 ): Promise<{ doc: DocumentDoc; isNew: boolean }> {
-  const { tenant_id } = ctx.meta.caller;
   const { size: actual_size } = ctx.params.file_content;
   if (actual_size > maxSize) {
     const message = `The file has ${actual_size} bytes; at most ${maxSize} are taken.`;
     throw new Fault("payload_too_large", message, { actual_size, max_size: maxSize });
   }
   const source = await sourceFor(parts, ctx);
-  const row = await newDocument(parts, ctx, source);
-  const known = await parts.documents.findOne(tenant_id, { live_key: row.live_key });
-  if (known) return { doc: known, isNew: known._id === row._id };
-  try {
-    const doc = await parts.documents.insertOnce(row);
-    parts.nudge();
-    return { doc, isNew: true };
-  } catch (err) {
-    const other =
-      isDuplicateKey(err) && (await parts.documents.findOne(tenant_id, { live_key: row.live_key }));
-    if (other) return { doc: other, isNew: false };
-    throw err;
+  for (let races = 0; races < MOST_RACES; races++) {
+    const row = await newDocument(parts, ctx, source);
+    const known = await standing(parts, row);
+    if (known) return { doc: known, isNew: known._id === row._id };
+    try {
+      const doc = await parts.documents.insertOnce(row);
+      parts.nudge();
+      return { doc, isNew: true };
+    } catch (err) {
+      // Another upload has brought these bytes, or taken this version.
+      if (!isDuplicateKey(err)) throw err;
+    }
   }
+  throw new Fault("conflict", `"${ctx.params.filename}" is being uploaded by others: send it again.`);
+}
+
+/** The document of the same bytes; one that a newer of its name is about to replace does not stand for them any more. */
+async function standing({ documents }: Parts, row: DocumentDoc): Promise<DocumentDoc | null> {
+  const { tenant_id, live_key } = row;
+  const known = await documents.findOne(tenant_id, { live_key });
+  if (!known || known._id === row._id) return known;
+  const { source_id, filename, version_num } = known;
+  const newer = await documents.findOne(tenant_id, {
+    ...{ source_id, filename, version_num: { $gt: version_num }, status: { $in: [...REPLACING] } },
+  });
+  if (!newer) return known;
+  await documents.update(tenant_id, { _id: known._id, live_key }, { $unset: { live_key: 1 } });
+  return null;
 }
 
 /** The source that was named, if it is the caller's; else the caller's own, made when it is first needed. */
@@ -89,6 +108,7 @@ async function newDocument(
   const { tenant_id } = meta.caller;
   const team_id = teamOf(meta.caller);
   const created_at = new Date(now());
+  const version_num = 1 + (await lastVersion(documents, tenant_id, source_id, filename));
   return {
     _id: newUuid(meta.idempotency_seed),
     tenant_id,
@@ -106,13 +126,14 @@ async function newDocument(
     byte_size: file_content.size,
     status: "queued",
     error: null,
-    version_num: 1 + (await lastVersion(documents, tenant_id, source_id, filename)),
+    version_num,
     chunk_count: 0,
     superseded_by: null,
     stale_since: null,
     created_at,
     ingested_at: null,
     live_key: `${tenant_id} ${source_id} ${file_content.hash}`,
+    version_key: `${tenant_id} ${source_id} ${version_num} ${filename}`,
     queue: place(tenant_id, now()),
     attempts: 0,
   };

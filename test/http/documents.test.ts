@@ -233,4 +233,28 @@ describe("the same", () => {
     const third = await ingest(ann, textFile("Gaskets cost twelve zorkmids.", more));
     expect(third).toMatchObject({ version_num: 4, status: "stored" });
   });
+
+  test("name with other bytes at once makes versions, of which the newest stands", async () => {
+    const more = { filename: "at-once.txt" };
+    const files = Array.from({ length: 5 }, (_, n) => textFile(`A sprocket costs ${n} florins.`, more));
+    const answers = await Promise.all(files.map((file) => ann.post("/documents", file)));
+    const all = await settle(async () => {
+      const made = await Promise.all(answers.map(({ body }) => finished(ann, body.document_id)));
+      return made.filter(({ status }) => status === "superseded").length === 4 && made;
+    });
+    expect(all.map(({ version_num }) => version_num).toSorted()).toEqual([1, 2, 3, 4, 5]);
+    expect(all.find(({ status }) => status === "stored").version_num).toBe(5);
+  });
+
+  test("bytes stand again when they come after others of their name, however soon", async () => {
+    const more = { filename: "back.txt" };
+    const [one, other] = [textFile("Washers cost a guilder.", more), textFile("Washers cost two.", more)];
+    const first = await ingest(ann, one);
+    const second = ok(await ann.post("/documents", other));
+    const third = await ingest(ann, one);
+    expect(third.document_id).not.toBe(first.document_id);
+    for (const { document_id } of [first, second])
+      await settle(async () => (await finished(ann, document_id)).status === "superseded");
+    expect(await finished(ann, third.document_id)).toMatchObject({ version_num: 3, status: "stored" });
+  });
 });
