@@ -2,13 +2,14 @@
 FROM node:24-bookworm-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json ./
-# The image has Node 24 itself; the optional dependencies are Node for hosts that have not.
+# The image has Node 24 itself; the optional dependencies of what runs are Node for hosts that have not.
 RUN npm ci --omit=dev --omit=optional --ignore-scripts
 
 FROM node:24-bookworm-slim AS console
 WORKDIR /app
 COPY package.json package-lock.json ./
-RUN npm ci --omit=optional --ignore-scripts
+# With the optional ones: what bundles the console is a binary for the platform.
+RUN npm ci --ignore-scripts
 COPY client client
 COPY console console
 COPY tsconfig.json ./
@@ -26,6 +27,6 @@ USER node
 VOLUME /data
 EXPOSE 3000
 HEALTHCHECK --interval=10s --timeout=3s --start-period=10s \
-  CMD ["node", "-e", "fetch('http://127.0.0.1:3000/readyz').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+  CMD ["node", "-e", "fetch('http://127.0.0.1:' + process.env.PORT + '/readyz').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
 # What `npm start` runs, without npm: its shell would not pass on the signal that asks it to stop.
 CMD ["node", "--max-semi-space-size=8", "--expose-gc", "start.js"]

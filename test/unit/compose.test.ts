@@ -84,6 +84,24 @@ describe("the Dockerfile", () => {
     expect(inLast("RUN").join()).not.toMatch(/npm (ci|i|install)|apt/);
   });
 
+  test("has what bundles the console where it is bundled: a binary that npm takes for optional", () => {
+    const { packages } = JSON.parse(read("package-lock.json")) as {
+      packages: Record<string, { dev?: boolean; devOptional?: boolean; optional?: boolean }>;
+    };
+    const binary = Object.entries(packages).find(([name]) =>
+      name.startsWith("node_modules/@rolldown/binding-"),
+    );
+    expect(binary?.[1].optional).toBe(true);
+    const from = instructions.findIndex(({ rest }) => rest.endsWith(" AS console"));
+    const stage = instructions.slice(
+      from,
+      instructions.findIndex(({ rest }) => rest === "npm run console:build"),
+    );
+    expect(stage.map(({ rest }) => rest).filter((each) => each.startsWith("npm ci"))).toEqual([
+      "npm ci --ignore-scripts",
+    ]);
+  });
+
   test("copies what there is", () => {
     for (const copy of all("COPY")) {
       const [, stage, from = ""] = /^(?:--from=(\w+) )?(.+) \S+$/.exec(copy) ?? [];
@@ -92,7 +110,7 @@ describe("the Dockerfile", () => {
     }
     // What is in the image besides comes from this checkout alone.
     expect(read(".dockerignore").split("\n")).toEqual(
-      expect.arrayContaining([".git", "node_modules", "data"]),
+      expect.arrayContaining([".git", "node_modules", "data", ".env", "*.afferent"]),
     );
   });
 
