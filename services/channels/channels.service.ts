@@ -22,6 +22,18 @@ export function channelsService({ store }: Runtime): ServiceSchema {
     return channel;
   }
 
+  /** Undoes what was put into a channel that is not there any more. @throws Fault not_found */
+  async function keep(tenant_id: string, channel_id: string, undo: () => Promise<unknown>): Promise<void> {
+    if (await channels.exists(tenant_id, { _id: channel_id })) return;
+    await undo();
+    throw notFound("channel", channel_id);
+  }
+
+  async function empty(tenant_id: string, channel_id: string): Promise<void> {
+    await feeds.deleteMany(tenant_id, { channel_id });
+    await members.deleteMany(tenant_id, { channel_id });
+  }
+
   /** A write whose unique field is the name. */
   async function unlessTaken<T>(tenant_id: string, name: string | undefined, write: Promise<T>): Promise<T> {
     try {
@@ -89,15 +101,15 @@ export function channelsService({ store }: Runtime): ServiceSchema {
         const { tenant_id } = ctx.meta.caller;
         const { channel_id } = ctx.params;
         await find(tenant_id, channel_id);
-        // The channel last, so that a deletion that was cut off can be asked for again.
-        await feeds.deleteMany(tenant_id, { channel_id });
-        await members.deleteMany(tenant_id, { channel_id });
+        // Before the channel, so that a deletion that was cut off can be asked for again; after it, for what came meanwhile.
+        await empty(tenant_id, channel_id);
         await channels.delete(tenant_id, { _id: channel_id });
+        await empty(tenant_id, channel_id);
         await raiseRouting(ctx, tenant_id);
       }),
 
-      ...memberActions({ members, find, now }),
-      ...feedActions({ feeds, find, now }),
+      ...memberActions({ members, find, keep, now }),
+      ...feedActions({ feeds, find, keep, now }),
     },
   };
 }

@@ -12,11 +12,13 @@ interface Parts {
   feeds: TenantCollection<FeedDoc>;
   /** Throws not_found. */
   find(tenant_id: string, channel_id: string): Promise<unknown>;
+  /** Throws not_found, with what was put into the channel undone. */
+  keep(tenant_id: string, channel_id: string, undo: () => Promise<unknown>): Promise<void>;
   now(): Date;
 }
 
 /** The part of the channels service that knows what goes into a channel. */
-export function feedActions({ feeds, find, now }: Parts): Record<string, ActionSchema> {
+export function feedActions({ feeds, find, keep, now }: Parts): Record<string, ActionSchema> {
   return {
     create_feed: action(contract.createFeed, async (ctx) => {
       const { tenant_id } = ctx.meta.caller;
@@ -32,6 +34,7 @@ export function feedActions({ feeds, find, now }: Parts): Record<string, ActionS
         filter_expression,
         created_at: now(),
       });
+      await keep(tenant_id, channel_id, () => feeds.delete(tenant_id, { _id: row._id }));
       await raiseRouting(ctx, tenant_id, { kind: "subscribe", subscription: toSubscription(row) });
       return present(row);
     }),

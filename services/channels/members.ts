@@ -11,11 +11,13 @@ interface Parts {
   members: TenantCollection<MemberDoc>;
   /** Throws not_found. */
   find(tenant_id: string, channel_id: string): Promise<unknown>;
+  /** Throws not_found, with what was put into the channel undone. */
+  keep(tenant_id: string, channel_id: string, undo: () => Promise<unknown>): Promise<void>;
   now(): Date;
 }
 
 /** The part of the channels service that knows who is in a channel. */
-export function memberActions({ members, find, now }: Parts): Record<string, ActionSchema> {
+export function memberActions({ members, find, keep, now }: Parts): Record<string, ActionSchema> {
   /** Whether the row is new: adding a member again changes nothing. */
   async function insert(row: MemberDoc): Promise<boolean> {
     try {
@@ -38,6 +40,7 @@ export function memberActions({ members, find, now }: Parts): Record<string, Act
       if (!agent) throw notFound("agent", agent_id);
       const row = { _id: memberId(channel_id, agent_id), tenant_id, channel_id, agent_id, joined_at: now() };
       if (!(await insert(row))) ctx.meta.$statusCode = 200;
+      await keep(tenant_id, channel_id, () => members.delete(tenant_id, { _id: row._id }));
       const agent_active = agent.status === "active";
       await raiseRouting(ctx, tenant_id, { kind: "join", channel_id, agent_id, agent_active });
       return present((await members.findOne(tenant_id, { _id: row._id })) ?? row);
