@@ -34,7 +34,8 @@ interface Running {
 export class Runner {
   readonly #parts: RunnerParts;
   readonly #running = new Map<string, Running>();
-  readonly #leaving = new Set<Promise<void>>();
+  /** What is being stopped, by its connector. */
+  readonly #leaving = new Map<string, Promise<void>>();
   #stopped = false;
 
   constructor(parts: RunnerParts) {
@@ -58,22 +59,22 @@ export class Runner {
     }
   }
 
-  /** Resolves when what it has taken is finished, or is back at the broker. */
+  /** Resolves when what it has taken is finished, or is back at the broker; whoever began to stop it. */
   async stop(id: string): Promise<void> {
     const running = this.#running.get(id);
-    if (!running) return;
+    if (!running) return this.#leaving.get(id);
     this.#running.delete(id);
     const left = running.consumer
       .stop()
       .then(() => running.reporter.end())
-      .finally(() => this.#leaving.delete(left));
-    this.#leaving.add(left);
+      .finally(() => this.#leaving.delete(id));
+    this.#leaving.set(id, left);
     await left;
   }
 
   async stopAll(): Promise<void> {
     this.#stopped = true;
-    await Promise.all([...[...this.#running.keys()].map((id) => this.stop(id)), ...this.#leaving]);
+    await Promise.all([...[...this.#running.keys()].map((id) => this.stop(id)), ...this.#leaving.values()]);
   }
 
   /** How many of this node's connectors are in each state. */
@@ -93,6 +94,8 @@ export class Runner {
 
   async #start(doc: ConnectorDoc): Promise<void> {
     const { nodes, broker, now, maxBytes } = this.#parts;
+    // One that is still ending takes this node's row away.
+    await this.#leaving.get(doc._id);
     // Rows of nodes that are gone and could not say so.
     const before = new Date(now() - FRESH_MS);
     await nodes.deleteMany(doc.tenant_id, { connector_id: doc._id, seen_at: { $lt: before } } as never);

@@ -1,11 +1,20 @@
+import { type AddressInfo, createServer, type Socket } from "node:net";
 import { describe, expect, test } from "@jest/globals";
+import type { ServiceBroker } from "moleculer";
 import type { BrokerMessage, Connector } from "../../connectors/connector.ts";
 import { mediaType, plainHeaders } from "../../connectors/connector.ts";
 import { shownUrl } from "../../services/connectors/address.ts";
 import type { ConnectorState } from "../../services/connectors/connectors.contract.ts";
-import type { ConnectorDoc, ConnectorNodeDoc } from "../../services/connectors/connectors.model.ts";
+import {
+  type ConnectorDoc,
+  ConnectorModel,
+  type ConnectorNodeDoc,
+  ConnectorNodeModel,
+} from "../../services/connectors/connectors.model.ts";
 import { Consumer } from "../../services/connectors/consumer.ts";
+import { Runner } from "../../services/connectors/runner.ts";
 import { FRESH_MS, present } from "../../services/connectors/status.ts";
+import { temporaryStore } from "../support/gateway.ts";
 import { settle } from "../support/settle.ts";
 
 test.each([
@@ -63,6 +72,42 @@ describe("what several nodes say of a connector", () => {
       lag: 7,
     });
   });
+});
+
+test("whoever stops a connector that is being stopped waits for its end too", async () => {
+  const { store, remove } = await temporaryStore();
+  const taken: Socket[] = [];
+  const silent = createServer((socket) => taken.push(socket));
+  try {
+    const connectors = store.collection(ConnectorModel);
+    const nodes = store.collection(ConnectorNodeModel);
+    await store.ready();
+    await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
+    const { port } = silent.address() as AddressInfo;
+    const at = new Date();
+    await connectors.insert({
+      ...{ _id: "con_1", tenant_id: "tn_1", name: "n", kind: "amqp091", sealed_url: "", shown_url: "" },
+      ...{ from: "q", source: "s", mapping: { entity: "e", action: "a" }, prefetch: 1, paused: false },
+      ...{ counts: { received: 0, accepted: 0, mapping_errors: 0 }, created_at: at, updated_at: at },
+    } as ConnectorDoc);
+    const broker = { call: async () => [{ id: "tn_1", status: "active" }] } as unknown as ServiceBroker;
+    const parts = { connectors, nodes, broker, instance: "one", allowPrivate: true, maxBytes: 1e6 };
+    const report = (err: unknown) => {
+      throw err;
+    };
+    const urlOf = () => `amqp://127.0.0.1:${port}`;
+    const runner = new Runner({ ...parts, urlOf, report, now: Date.now, tell: () => {} });
+    await runner.look();
+    await settle(async () => (await nodes.count("tn_1", {})) === 1);
+    const ended: string[] = [];
+    await Promise.all(["first", "second"].map((who) => runner.stop("con_1").then(() => ended.push(who))));
+    expect(ended).toEqual(["first", "second"]);
+    expect(await nodes.count("tn_1", {})).toBe(0);
+  } finally {
+    for (const socket of taken) socket.destroy();
+    await new Promise((resolve) => silent.close(resolve));
+    await remove();
+  }
 });
 
 describe("a consumer", () => {
