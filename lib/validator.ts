@@ -21,10 +21,14 @@ function newAjv(coerceTypes: false | "array"): Ajv2020 {
   ajv.addKeyword("x-value");
   addFormats(ajv, FORMATS);
   const { validate: isWritten } = ajv.formats["date-time"] as { validate(text: string): boolean };
-  // A leap second or an offset in hours alone may be written, but no Date is made of it.
-  ajv.addFormat("date-time", (text) => isWritten(text) && !Number.isNaN(Date.parse(text)));
+  ajv.addFormat("date-time", (text) => isWritten(text) && isHeld(Date.parse(text)));
   return ajv;
 }
+
+/** What has a year of four digits in UTC too, and of what a Date is made: none is of leap seconds or offsets in hours alone. */
+const isHeld = (time: number) => time >= FIRST_TIME && time <= LAST_TIME;
+const FIRST_TIME = Date.parse("0000-01-01T00:00:00Z");
+const LAST_TIME = Date.parse("9999-12-31T23:59:59.999Z");
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
@@ -110,13 +114,19 @@ function toFault(error: ErrorObject): Fault {
   const expected = expectationOf(error);
   const details = {
     field,
-    value: error.keyword === "required" || schema?.writeOnly ? null : shown(error.data),
+    value: error.keyword === "required" || schema?.writeOnly ? null : shown(givenIn(error)),
     expected,
     example: schema?.examples?.[0] ?? null,
   };
   const named = schema?.["x-identifier"] || schema?.["x-value"];
   const code = named ? "validation_error" : "validation_failed";
   return new Fault(code, `${field || "The request"}: expected ${expected}.`, details);
+}
+
+function givenIn({ keyword, data, params }: ErrorObject): unknown {
+  return keyword === "additionalProperties"
+    ? (data as Record<string, unknown>)[params.additionalProperty]
+    : data;
 }
 
 function fieldOf(error: ErrorObject): string {
@@ -127,7 +137,8 @@ function fieldOf(error: ErrorObject): string {
 
 function expectationOf({ keyword, params, parentSchema, message }: ErrorObject): string {
   if (keyword === "required") return "a value (it is required)";
-  if (keyword === "additionalProperties") return "no such key";
+  if (keyword === "additionalProperties")
+    return `no key but ${Object.keys((parentSchema as { properties?: object }).properties ?? {}).join(", ")}`;
   if (keyword === "enum") return `one of ${(params.allowedValues as unknown[]).join(", ")}`;
   if (keyword === "pattern") return `text that matches ${params.pattern}`;
   if (keyword === "format") return FORMAT_NAMES[params.format] ?? `a ${params.format}`;
@@ -168,11 +179,13 @@ interface Option {
   const?: unknown;
   format?: string;
   type?: string;
+  anyOf?: Option[];
 }
 
 function anyOf(options: Option[]): string {
   return options
-    .map((option) => String(option.const ?? option.format ?? option.type ?? "another form"))
+    .map((option) => (option.anyOf ? anyOf(option.anyOf) : (option.const ?? option.format ?? option.type)))
+    .map((name) => name ?? "another form")
     .join(" or ");
 }
 

@@ -85,6 +85,9 @@ describe("a value that does not fit is a fault with its field and what was expec
     // They may be written so, but no Date can hold them.
     [{ name: "a", at: "2016-12-31T23:59:60Z" }, "validation_failed", { field: "at" }],
     [{ name: "a", at: "2026-01-31T09:30:00+01" }, "validation_failed", { field: "at" }],
+    // In UTC they are of no year that a timestamp can have.
+    [{ name: "a", at: "9999-12-31T23:59:59-01:00" }, "validation_failed", { field: "at" }],
+    [{ name: "a", at: "0000-01-01T00:00:00+01:00" }, "validation_failed", { field: "at" }],
     [{ name: "a", owner: {} }, "validation_failed", { field: "owner.agent_id", value: null }],
     [{ name: "a", owner: 3 }, "validation_failed", { field: "owner", value: 3, expected: "object or null" }],
     [{ name: "a", owner: { agent_id: "x" } }, "validation_error", { field: "owner.agent_id", value: "x" }],
@@ -99,9 +102,18 @@ describe("a value that does not fit is a fault with its field and what was expec
 
   test("an unknown key, where the contract is strict", () => {
     const strict = compileCheck(
-      Type.Object({ a: Type.Optional(Type.String()) }, { additionalProperties: false }),
+      Type.Object(
+        { a: Type.Optional(Type.String()), c: Type.Optional(Type.String()) },
+        { additionalProperties: false },
+      ),
     );
-    expect(strict({ b: 1 })?.data).toMatchObject({ field: "b", expected: "no such key" });
+    const strictly = { field: "b", value: 1, expected: "no key but a, c" };
+    expect(strict({ b: 1, c: "c" })?.data).toMatchObject(strictly);
+  });
+
+  test("one of forms within forms", () => {
+    const lines = compileCheck(nullable(Type.Union([Type.String(), Type.Array(Type.String())])));
+    expect(lines(5)?.data).toMatchObject({ value: 5, expected: "string or array or null" });
   });
 
   test("a key with a slash or a tilde is named as it is", () => {
