@@ -1,3 +1,4 @@
+import type { Operation } from "../../lib/contract.ts";
 import { Fault } from "../../lib/faults.ts";
 import type { BlobRef, Blobs } from "../../storage/blobs/blobs.ts";
 import {
@@ -41,7 +42,7 @@ async function readText({ req, op }: Exchange, tenant_id: string, blobs: Blobs) 
   if (charset && !/^utf-?8$/i.test(charset)) throw unsupported(`charset=${charset}`, ["charset=utf-8"]);
   const text = onlyUtf8(readParts(req, op.maxBody ?? DEFAULT_MAX_BODY));
   const field = op.textBody as string;
-  const fault = misfit(field, "text in UTF-8");
+  const fault = misfit(op, field, "text in UTF-8");
   return { [field]: await blobs.put(tenant_id, text).catch((err) => refuse(err, fault)) };
 }
 
@@ -52,7 +53,7 @@ async function readFields({ req, op }: Exchange, tenant_id: string, blobs: Blobs
     const characters = unescaped(text);
     const isBase64 = encodings[field] === "base64";
     const bytes = isBase64 ? fromBase64(characters) : toUtf8(characters);
-    const fault = isBase64 ? misfit(field, BASE64) : halfCharacter(field);
+    const fault = isBase64 ? misfit(op, field, BASE64) : halfCharacter(field);
     kept.set(field, await blobs.put(tenant_id, bytes).catch((err) => refuse(err, fault)));
   };
   const parts = readParts(req, op.maxBody ?? DEFAULT_MAX_BODY);
@@ -63,7 +64,7 @@ async function readFields({ req, op }: Exchange, tenant_id: string, blobs: Blobs
   for (const field of Object.keys(encodings)) {
     if (body[field] === undefined) continue;
     // An action must be able to trust every reference it gets. A field that stands there twice is none.
-    if (body[field] !== "" || !kept.has(field)) throw misfit(field, "a string, once");
+    if (body[field] !== "" || !kept.has(field)) throw misfit(op, field, "a string, once");
     body[field] = kept.get(field);
   }
   return body;
@@ -82,7 +83,8 @@ function refuseBody(err: unknown): never {
   throw err;
 }
 
-function misfit(field: string, expected: string): Fault {
-  const details = { field, value: null, expected, example: "SGVsbG8=" };
+function misfit({ body }: Operation, field: string, expected: string): Fault {
+  const [example = null] = (body?.[field] as { examples?: unknown[] } | undefined)?.examples ?? [];
+  const details = { field, value: null, expected, example };
   return new Fault("validation_failed", `${field}: expected ${expected}.`, details);
 }

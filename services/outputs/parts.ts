@@ -1,5 +1,5 @@
 import type { Call } from "../../lib/caller.ts";
-import { notFound } from "../../lib/faults.ts";
+import { Fault, notFound } from "../../lib/faults.ts";
 import { type Access, mayRead, visibleTo } from "../../lib/visibility.ts";
 import { ownerAccess } from "../../mixins/access.ts";
 import type { Blobs } from "../../storage/blobs/blobs.ts";
@@ -52,7 +52,10 @@ export async function findVersion({ versions }: Parts, doc: OutputDoc, named: st
   const wanted = isUuid(named) ? { _id: named.toLowerCase() } : { version_num: Number(named) };
   if (wanted._id === doc.version_id || wanted.version_num === doc.version_num) return doc;
   const found = await versions.findOne(doc.tenant_id, { output_id: doc._id, ...wanted });
-  if (!found) throw notFound("output_version", named);
+  if (!found) {
+    const message = `There is no version ${named} of the output: the latest is ${doc.version_num}.`;
+    throw new Fault("not_found", message, { resource_type: "output_version", resource_id: named });
+  }
   return found;
 }
 

@@ -1,5 +1,5 @@
 import type { ParamsOf } from "../../lib/contract.ts";
-import { notFound } from "../../lib/faults.ts";
+import { Fault, notFound } from "../../lib/faults.ts";
 import { newUuid } from "../../lib/ids.ts";
 import { pointedIds } from "../../lib/pointer.ts";
 import { checkSteps } from "../../lib/step-graph.ts";
@@ -36,10 +36,11 @@ export const templatesService: ServiceFactory = ({ store }) => {
 
       get: action(getTemplate, async ({ params: { slug, version_num }, meta: { caller } }) => {
         const { tenant_id } = caller;
-        const doc = version_num
-          ? await templates.findOne(tenant_id, { slug, version_num })
-          : await newestVersion(templates, tenant_id, { slug });
-        if (!doc) throw notFound("process_template", version_num ? `${slug} version ${version_num}` : slug);
+        const newest = await newestVersion(templates, tenant_id, { slug });
+        if (!newest) throw notFound("process_template", slug);
+        if (version_num === undefined || version_num === newest.version_num) return present(newest);
+        const doc = await templates.findOne(tenant_id, { slug, version_num });
+        if (!doc) throw noVersion(newest, version_num);
         return present(doc);
       }),
 
@@ -71,6 +72,14 @@ function newTemplate(
     ...{ steps, step_count: steps.length, created_at: at },
     pointer_ids: pointedIds(steps),
   };
+}
+
+function noVersion({ slug, version_num: latest }: TemplateDoc, version_num: number): Fault {
+  const message = `There is no version ${version_num} of the process_template ${slug}: the latest is ${latest}.`;
+  return new Fault("not_found", message, {
+    resource_type: "process_template",
+    resource_id: `${slug} version ${version_num}`,
+  });
 }
 
 function summaryOf({ _id, name, slug, description, goal_template, version_num, step_count }: TemplateDoc) {

@@ -108,7 +108,9 @@ describe("versions", () => {
     }
     const byId = await world.agent.get(`/outputs/${id}/versions/${versions[2].id}`);
     expect(byId.body).toMatchObject({ version_num: 1, body: "# One\n" });
-    expect(await world.agent.get(`/outputs/${id}?version=4`)).toMatchObject(refusal(404, "not_found"));
+    const fourth = await world.agent.get(`/outputs/${id}?version=4`);
+    expect(fourth).toMatchObject(refusal(404, "not_found"));
+    expect(fourth.body.error.message).toContain("no version 4 of the output: the latest is 3");
     for (const absent of ["4", "-".repeat(36), "9".repeat(36)])
       expect(await world.agent.get(`/outputs/${id}/versions/${absent}`)).toMatchObject(
         refusal(404, "not_found"),
@@ -157,7 +159,10 @@ test.each<[string, object, number, string, object?]>([
 test("a text that is no UTF-8 is refused, and an operator may set a limit", async () => {
   const bytes = new Uint8Array([0x23, 0x20, 0xff]);
   const type = { "content-type": "text/markdown" };
-  expect(await world.agent.post("/outputs", bytes, type)).toMatchObject(refusal(400, "validation_failed"));
+  const example = "# Release notes\n";
+  expect(await world.agent.post("/outputs", bytes, type)).toMatchObject(
+    refusal(400, "validation_failed", { field: "body", example }),
+  );
   const latin = { "content-type": "text/markdown; charset=iso-8859-1" };
   expect(await world.agent.post("/outputs", "x", latin)).toMatchObject(
     refusal(415, "unsupported_media_type"),

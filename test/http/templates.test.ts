@@ -44,8 +44,10 @@ test("a slug gets the next version, and earlier ones stay as they are", async ()
   expect(second).toMatchObject({ version_num: 2, name: "Better notes" });
   expect(ok(await world.agent.get("/process-templates/release-notes"))).toEqual(second);
   expect(ok(await world.agent.get("/process-templates/release-notes?version_num=1"))).toEqual(first.body);
-  expect(await world.agent.get("/process-templates/release-notes?version_num=3")).toMatchObject(
-    refusal(404, "not_found"),
+  const third = await world.agent.get("/process-templates/release-notes?version_num=3");
+  expect(third).toMatchObject(refusal(404, "not_found"));
+  expect(third.body.error.message).toContain(
+    "no version 3 of the process_template release-notes: the latest is 2",
   );
   expect(await world.agent.get("/process-templates/nowhere")).toMatchObject(refusal(404, "not_found"));
   const list = ok(await world.agent.get("/process-templates"));
