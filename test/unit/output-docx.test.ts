@@ -104,6 +104,11 @@ Between
     ]);
   });
 
+  test("are not to be confused with what a text says in braces", async () => {
+    const [, item, text] = await shown("# A title\n\n- one\n\n{bullets-0} `{bullets-0}` {numbers-0}\n");
+    expect([item, text]).toEqual(["• one", "{bullets-0} {bullets-0} {numbers-0}"]);
+  });
+
   test("tasks have their boxes, behind the number where there is one", async () => {
     const markdown = "# A title\n\n- [ ] open\n- [x] done\n\n1. [x] first\n2. second\n";
     expect((await shown(markdown)).slice(1)).toEqual(["☐ open", "☑ done", "1. ☑ first", "2. second"]);

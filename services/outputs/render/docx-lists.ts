@@ -63,5 +63,6 @@ function definition(
     ...{ level, format, alignment: AlignmentType.LEFT, ...more(level) },
     style: { paragraph: { indent: { start: (level + 1) * INDENT, hanging: INDENT } } },
   }));
-  return { reference: `list of ${name}`, levels };
+  // The library puts numbers in place of `{reference}`, wherever it stands: a line of text cannot say this one.
+  return { reference: `\n${name}`, levels };
 }
