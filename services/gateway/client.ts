@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import proxyaddr from "proxy-addr";
 
@@ -26,4 +27,12 @@ const SANE_REQUEST_ID = /^[\w.:@/+=-]{1,128}$/;
 export function givenRequestId(req: IncomingMessage): string | null {
   const given = req.headers["x-request-id"];
   return typeof given === "string" && SANE_REQUEST_ID.test(given) ? given : null;
+}
+
+/** What a header says: Node reads its bytes as Latin-1, which some callers have sent; the others sent UTF-8. */
+export function headerText(value: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: all of ASCII is meant
+  if (/^[\x00-\x7f]*$/.test(value)) return value;
+  const bytes = Buffer.from(value, "latin1");
+  return isUtf8(bytes) ? bytes.toString("utf8") : value;
 }

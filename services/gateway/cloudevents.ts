@@ -1,10 +1,10 @@
-import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import { type CloudEvent, invalidEvent, isUri, isUriReference } from "../../lib/cloudevents.ts";
 import { Fault } from "../../lib/faults.ts";
 import { parseJsonText } from "../../lib/json.ts";
 import { BATCH_MAX_BYTES, BATCH_MAX_EVENTS } from "../events/events.contract.ts";
 import { mediaType, parseJson, readRaw, unsupported } from "./body.ts";
+import { headerText } from "./client.ts";
 import { readListInPieces } from "./pieces.ts";
 import type { BodyReader } from "./pipeline.ts";
 
@@ -75,21 +75,13 @@ function unquoted(value: string): string {
 }
 
 function decode(value: string): string {
-  const text = asSent(value);
+  const text = headerText(value);
   if (!text.includes("%")) return text;
   try {
     return decodeURIComponent(text);
   } catch {
     return text;
   }
-}
-
-/** Node reads header bytes as Latin-1, which some producers that did not encode have sent; the others sent UTF-8. */
-function asSent(value: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: all of ASCII is meant
-  if (/^[\x00-\x7f]*$/.test(value)) return value;
-  const bytes = Buffer.from(value, "latin1");
-  return isUtf8(bytes) ? bytes.toString("utf8") : value;
 }
 
 const JSON_TYPE = /^[^/]+\/(?:[^/]+\+)?json$/;

@@ -4,6 +4,7 @@ import { type Check, compileQueryCheck } from "../../lib/validator.ts";
 import type { Blobs } from "../../storage/blobs/blobs.ts";
 import { DEFAULT_MAX_BODY, readJson, readRaw } from "./body.ts";
 import { readByReference } from "./by-reference.ts";
+import { headerText } from "./client.ts";
 import type { Exchange } from "./exchange.ts";
 import { blobPlace } from "./from-blob.ts";
 import { readInPieces } from "./pieces.ts";
@@ -61,7 +62,7 @@ function readBody(
 /** The body as it came with the headers, both as text: nodes talk in JSON, where bytes would be lists of numbers. */
 async function readDelivery({ op, req }: Exchange): Promise<Record<string, unknown>> {
   const raw = await readRaw(req, op.maxBody ?? DEFAULT_MAX_BODY);
-  const headers = Object.entries(req.headers).map(([name, value]) => [name, String(value)]);
+  const headers = Object.entries(req.headers).map(([name, value]) => [name, headerText(String(value))]);
   return { raw: raw.toString("base64"), headers: Object.fromEntries(headers) };
 }
 

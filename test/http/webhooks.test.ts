@@ -124,6 +124,16 @@ describe("a registration", () => {
     expect(await latestEvent(world)).toBe(before);
   });
 
+  test("may name a header in UTF-8 or in Latin-1", async () => {
+    const mapping = { ...SHOP.mapping, subject: "header:X-About" };
+    const hook = await register(world.admin, { ...SHOP, mapping });
+    // A header is given to fetch as the characters of Latin-1 that stand for its bytes.
+    for (const [n, about] of [Buffer.from("Straße").toString("latin1"), "Straße"].entries()) {
+      const event = await eventOf(await send(hook, order({ n }), { "X-About": about }));
+      expect(event.payload.subject).toBe("Straße");
+    }
+  });
+
   test("ends when it is deleted; what came by it stays", async () => {
     const hook = await register(world.admin, SHOP);
     const { event_id } = await eventOf(await send(hook, order({ n: "before the end" })));
