@@ -141,7 +141,7 @@ test.each<[string[], Record<string, string>, object]>([
   [
     ["doctor", "--url", "ftp://x"],
     {},
-    { exit: 2, message: expect.stringMatching(/^ftp:\/\/x is no address/) },
+    { exit: 2, message: expect.stringMatching(/^"ftp:\/\/x" is no address/) },
   ],
   [["publish", "a.b", "@nowhere"], {}, { exit: 1, code: "unreadable_file" }],
   [["doctor", "--profile", "work"], {}, { exit: 1, code: "unknown_profile" }],

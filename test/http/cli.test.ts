@@ -343,7 +343,7 @@ test.each([
     '"are" is more than recall takes: a text with spaces goes in quotes.',
   ],
   [["run", "begin", "It"], "--template is missing: a run is begun from a template"],
-  [["recall", "x", "--url", "nowhere"], "nowhere is no address"],
+  [["recall", "x", "--url", "nowhere"], '"nowhere" is no address'],
   [["publish", "a.b", "hello"], `in double quotes: '"hello"'`],
   [["remember"], "Usage: afferent remember TITLE"],
 ])("%j is refused", async (args, told) => {
