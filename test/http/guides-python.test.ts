@@ -17,7 +17,7 @@ const GUIDE = join(import.meta.dirname, "../../docs/guides/receive.md");
   });
   afterAll(() => server.stop());
 
-  test("publishes, handles and acknowledges", async () => {
+  test.each(["once", "and again"])("publishes, handles and acknowledges %s", async () => {
     const [, program] = /^```python\n(.*?)^```$/ms.exec(await readFile(GUIDE, "utf8")) ?? [];
     const { url, credentials, dataDir } = server;
     const env = { ...process.env, AFFERENT_URL: url, AFFERENT_API_KEY: credentials.agent.api_key };
