@@ -23,7 +23,7 @@ const SUITES: Suite[] = [
   { name: "command", files: /^test\/command\//, budgetSeconds: 120 },
   { name: "store", files: /^test\/(store|search)\.[^/]+$/, budgetSeconds: 300 },
   { name: "nodes", files: /^test\/(redis|round-trips|two-owners)\./, budgetSeconds: 120 },
-  { name: "http", files: /^test\/http\//, budgetSeconds: 900 },
+  { name: "http", files: /^test\/http\//, budgetSeconds: 1500 },
   { name: "browser", files: /^test\/browser\//, budgetSeconds: 300 },
   { name: "brokers", files: /^test\/brokers\//, budgetSeconds: 180 },
   { name: "examples", files: /^test\/examples\./, budgetSeconds: 120 },

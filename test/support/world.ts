@@ -5,7 +5,7 @@
 export const CLUSTER = {
   name: "cluster",
   files: /^test\/http\//,
-  budgetSeconds: 1200,
+  budgetSeconds: 1800,
   needs: ["mongodb", "nats"],
   /** The files that are not run a second time, and why. */
   alone: {

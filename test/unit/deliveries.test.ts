@@ -158,7 +158,7 @@ describe("a lease", () => {
 
   test("that a stream holds and that was extended goes on counting as held", async () => {
     const agent_id = await agentWith("evt_1", "evt_2");
-    const stream = { max_in_flight: 1, lease: "S", lease_seconds: 1 };
+    const stream = { max_in_flight: 1, lease: "S", lease_seconds: 2 };
     const { deliveries: held } = await claim(agent_id, stream);
     const [{ id, lease_expires_at }] = held as [Received["deliveries"][0]];
     const extension = { delivery_ids: [id], seconds: 60 };
