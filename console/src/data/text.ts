@@ -1,3 +1,7 @@
+/** As it begins a line: "not_ready" is "Not ready". */
+export const capitalised = (word: string) =>
+  word.charAt(0).toUpperCase() + word.slice(1).replaceAll("_", " ");
+
 /** What stands between commas, without what is empty. */
 export const listed = (text: string) => parts(text, ",");
 

@@ -1,6 +1,8 @@
 import { type DependencyList, useCallback, useEffect, useRef, useState } from "react";
+import { useLocation } from "react-router";
 import { isApiError } from "../../../client/index.ts";
 import { useSession } from "../shell/session.tsx";
+import { keep, keptAt } from "./kept.ts";
 
 export interface Loaded<T> {
   /** What came last; stays while it is loaded anew. */
@@ -12,15 +14,34 @@ export interface Loaded<T> {
   set(data: T): void;
 }
 
-/** Loads when the dependencies change; an answer that comes after a newer question is dropped. */
+interface State<T> {
+  data?: T | undefined;
+  error?: unknown;
+  loading: boolean;
+}
+
+/**
+ * Loads when the dependencies change; an answer that comes after a newer question is dropped. With a name, which no
+ * other on the page has, what was loaded stands there at once for whoever goes back to the page.
+ */
 export function useLoad<T>(
   load: (signal: AbortSignal) => Promise<T>,
   dependencies: DependencyList,
+  name?: string,
 ): Loaded<T> {
-  const [state, setState] = useState<{ data?: T; error?: unknown; loading: boolean }>({ loading: true });
+  const place = usePlace(name);
+  const [state, setState] = useState<State<T>>(() => ({ data: shownAt(place), loading: true }));
   const running = useRef<AbortController>(undefined);
-  const { expired } = useSession();
+  const { expired, returns } = useSession();
+  const returned = useRef(returns);
 
+  const set = useCallback(
+    (data: T) => {
+      if (place) keep(place, data);
+      setState({ data, loading: false });
+    },
+    [place],
+  );
   const reload = useCallback(async () => {
     running.current?.abort();
     const abort = new AbortController();
@@ -29,7 +50,7 @@ export function useLoad<T>(
     setState((old) => ({ ...old, loading: true }));
     try {
       const data = await load(signal);
-      if (!signal.aborted) setState({ data, loading: false });
+      if (!signal.aborted) set(data);
     } catch (error) {
       if (signal.aborted) return;
       if (isApiError(error, "authentication_failed")) expired();
@@ -39,15 +60,30 @@ export function useLoad<T>(
   }, dependencies);
 
   // What belongs to another question must not be shown as the answer to this one.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another place is another question only with others
   useEffect(() => {
-    setState({ loading: true });
+    setState({ data: shownAt(place), loading: true });
     reload();
     return () => running.current?.abort();
   }, [reload]);
 
-  const set = useCallback((data: T) => setState({ data, loading: false }), []);
+  useEffect(() => {
+    if (returned.current === returns) return;
+    returned.current = returns;
+    void reload();
+  }, [returns, reload]);
+
   return { data: state.data, error: state.error, loading: state.loading, reload, set };
 }
+
+/** Where something of this name stands: in the page at hand, at this point of the browser's history. */
+function usePlace(name: string | undefined): string | undefined {
+  const { key, pathname, search } = useLocation();
+  return name && `${key} ${pathname}${search} ${name}`;
+}
+
+const shownAt = <T>(place: string | undefined) =>
+  place === undefined ? undefined : (keptAt(place) as T | undefined);
 
 export interface Pages<T> {
   items: T[] | undefined;
@@ -64,29 +100,39 @@ interface Page<T> {
   next: string | null;
 }
 
+/** Some pages, from the first. */
+interface Shown<T> extends Page<T> {
+  pages: number;
+}
+
 type LoadPage<T> = (cursor: string | undefined, signal: AbortSignal) => Promise<Page<T>>;
 
-/** A list by cursor, page after page. */
-export function usePages<T>(load: LoadPage<T>, dependencies: DependencyList): Pages<T> {
-  const shown = useRef(1);
+/** A list by cursor, page after page. The name is that of `useLoad`. */
+export function usePages<T>(load: LoadPage<T>, dependencies: DependencyList, name?: string): Pages<T> {
+  const place = usePlace(name);
+  const wanted = useRef(1);
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>();
-  // Another question begins with its first page.
+  // Another question begins with its first page, unless one comes back to more.
   useEffect(() => {
-    shown.current = 1;
+    wanted.current = shownAt<Shown<T>>(place)?.pages ?? 1;
     setError(undefined);
     // biome-ignore lint/correctness/useExhaustiveDependencies: the caller knows what the question depends on
   }, dependencies);
-  const { data, set, ...loaded } = useLoad((signal) => firstPages(load, shown.current, signal), dependencies);
+  const { data, set, ...loaded } = useLoad(
+    (signal) => firstPages(load, wanted.current, signal),
+    dependencies,
+    name,
+  );
 
   const more = async () => {
     if (busy || !data?.next) return;
     setBusy(true);
     setError(undefined);
     try {
-      const page = await load(data.next, new AbortController().signal);
-      shown.current += 1;
-      set({ items: [...data.items, ...page.items], next: page.next });
+      const { items, next } = await load(data.next, new AbortController().signal);
+      wanted.current += 1;
+      set({ items: [...data.items, ...items], next, pages: wanted.current });
     } catch (thrown) {
       setError(thrown);
     } finally {
@@ -102,11 +148,11 @@ export function usePages<T>(load: LoadPage<T>, dependencies: DependencyList): Pa
   };
 }
 
-async function firstPages<T>(load: LoadPage<T>, count: number, signal: AbortSignal): Promise<Page<T>> {
-  let all = await load(undefined, signal);
-  for (let page = 1; page < count && all.next; page++) {
+async function firstPages<T>(load: LoadPage<T>, count: number, signal: AbortSignal): Promise<Shown<T>> {
+  let all = { ...(await load(undefined, signal)), pages: 1 };
+  while (all.pages < count && all.next) {
     const { items, next } = await load(all.next, signal);
-    all = { items: [...all.items, ...items], next };
+    all = { items: [...all.items, ...items], next, pages: all.pages + 1 };
   }
   return all;
 }
@@ -120,11 +166,16 @@ export function useOffsetPages<T>(
     signal: AbortSignal,
   ) => Promise<{ items: T[]; total: number }>,
   dependencies: DependencyList,
+  name?: string,
 ): Pages<T> {
-  return usePages(async (cursor, signal) => {
-    const offset = Number(cursor ?? 0);
-    const { items, total } = await load({ offset, limit: SIZE }, signal);
-    const end = offset + items.length;
-    return { items, next: items.length > 0 && end < total ? String(end) : null };
-  }, dependencies);
+  return usePages(
+    async (cursor, signal) => {
+      const offset = Number(cursor ?? 0);
+      const { items, total } = await load({ offset, limit: SIZE }, signal);
+      const end = offset + items.length;
+      return { items, next: items.length > 0 && end < total ? String(end) : null };
+    },
+    dependencies,
+    name,
+  );
 }

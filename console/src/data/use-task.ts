@@ -32,7 +32,11 @@ export function useTask<A extends unknown[]>(
         await task(...args);
         return true;
       } catch (thrown) {
-        if (isApiError(thrown, "authentication_failed")) expired();
+        // Signing in again is what there is to say of it.
+        if (isApiError(thrown, "authentication_failed")) {
+          expired();
+          return false;
+        }
         setError(thrown);
         if (!quiet) toast({ tone: "bad", title: messageOf(thrown) });
         return false;

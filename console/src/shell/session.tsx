@@ -1,7 +1,18 @@
-import { createContext, type ReactNode, useCallback, useContext, useEffect, useMemo, useState } from "react";
+import {
+  createContext,
+  type ReactNode,
+  useCallback,
+  useContext,
+  useEffect,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+} from "react";
 import type { AuthSessionResult } from "../../../client/index.ts";
 import { isApiError } from "../../../client/index.ts";
 import { api, setCsrfToken } from "../data/api.ts";
+import { forgetKept } from "../data/kept.ts";
 import { forgetNames, nameIs } from "../data/names.ts";
 import { Failure } from "../ui/failure.tsx";
 import { SignIn } from "./sign-in.tsx";
@@ -10,6 +21,8 @@ interface SessionValue extends AuthSessionResult {
   isAdmin: boolean;
   /** The server said that the session is over. */
   expired(): void;
+  /** How often it was over since, and was begun again: what could not be loaded meanwhile can be then. */
+  returns: number;
   signOut(): Promise<void>;
 }
 
@@ -23,19 +36,25 @@ export function useSession(): SessionValue {
 }
 
 type State =
-  | { session: AuthSessionResult }
-  | { signedOut: "first" | "expired" | "left" }
+  | { session: AuthSessionResult; isOver: boolean; returns: number }
+  | { signedOut: "first" | "left" }
   | { error: unknown }
   | null;
 
-/** Shows what is inside to who is signed in, else the page to sign in on. */
+/**
+ * Shows what is inside to who is signed in, else the page to sign in on. Where a session is over that page stands
+ * before all else, and whoever signs in again goes on where they were, with what they had typed.
+ */
 export function Session({ children }: { children: ReactNode }) {
   const [state, setState] = useState<State>(null);
 
   const begin = useCallback((session: AuthSessionResult) => {
     setCsrfToken(session.csrf_token);
     nameIs(session.user.id, session.user.display_name);
-    setState({ session });
+    setState((old) => {
+      const before = old && "session" in old ? old : { isOver: false, returns: 0 };
+      return { session, isOver: false, returns: before.returns + (before.isOver ? 1 : 0) };
+    });
   }, []);
   const load = useCallback(async () => {
     try {
@@ -53,11 +72,12 @@ export function Session({ children }: { children: ReactNode }) {
     return {
       ...state.session,
       isAdmin: state.session.user.role === "admin",
-      expired: () => setState({ signedOut: "expired" }),
+      returns: state.returns,
+      expired: () => setState((old) => (old && "session" in old ? { ...old, isOver: true } : old)),
       async signOut() {
         await api.auth.endSession();
         setCsrfToken(undefined);
-        forgetNames();
+        forget();
         setState({ signedOut: "left" });
       },
     };
@@ -73,8 +93,52 @@ export function Session({ children }: { children: ReactNode }) {
       </main>
     );
   }
-  if (!value) return <SignIn why={"signedOut" in state ? state.signedOut : "first"} onSignedIn={begin} />;
-  return <SessionContext value={value}>{children}</SessionContext>;
+  if ("signedOut" in state) {
+    return (
+      <main className="sign-in">
+        <SignIn why={state.signedOut} onSignedIn={begin} />
+      </main>
+    );
+  }
+  const { user } = state.session;
+  const beginAgain = (session: AuthSessionResult) => {
+    if (session.user.id !== user.id) forget();
+    begin(session);
+  };
+  return (
+    <SessionContext key={user.id} value={value}>
+      {children}
+      {state.isOver && <SignInAgain email={user.email} onSignedIn={beginAgain} />}
+    </SessionContext>
+  );
+}
+
+/** What one person was shown is not the next one's. */
+function forget(): void {
+  forgetNames();
+  forgetKept();
+}
+
+/** Before all that is open, dialogs too. */
+function SignInAgain(props: { email: string; onSignedIn(session: AuthSessionResult): void }) {
+  const element = useRef<HTMLDialogElement>(null);
+  useLayoutEffect(() => {
+    const dialog = element.current;
+    dialog?.showModal();
+    // Who it was is known.
+    dialog?.querySelector<HTMLElement>("[type=password]")?.focus();
+    return () => dialog?.close();
+  }, []);
+  return (
+    <dialog
+      ref={element}
+      className="sign-in"
+      aria-label="Sign in"
+      onKeyDown={(event) => event.key === "Escape" && event.preventDefault()}
+    >
+      <SignIn why="expired" {...props} />
+    </dialog>
+  );
 }
 
 /** The part of a session's life after which it is renewed. */

@@ -1,10 +1,13 @@
-import { type FormEvent, useState } from "react";
-import type { AuthSessionResult } from "../../../client/index.ts";
+import { type FormEvent, useEffect, useState } from "react";
+import { type AuthSessionResult, isApiError } from "../../../client/index.ts";
 import { api } from "../data/api.ts";
 import { Button } from "../ui/button.tsx";
 import { Failure } from "../ui/failure.tsx";
 import { TextField } from "../ui/field.tsx";
 import { Mark } from "./mark.tsx";
+
+const REFUSED =
+  "The e-mail or the password is wrong. If your e-mail stands in several organisations, name one of them.";
 
 const WHY = {
   first: "Sign in to your organisation's console.",
@@ -14,17 +17,25 @@ const WHY = {
 
 export function SignIn({
   why,
+  email: known = "",
   onSignedIn,
 }: {
   why: keyof typeof WHY;
+  email?: string;
   onSignedIn(session: AuthSessionResult): void;
 }) {
-  const [email, setEmail] = useState("");
+  const [email, setEmail] = useState(known);
   const [password, setPassword] = useState("");
   const [slug, setSlug] = useState("");
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>();
-  document.title = "Sign in · Afferent";
+  useEffect(() => {
+    const before = document.title;
+    document.title = "Sign in · Afferent";
+    return () => {
+      document.title = before;
+    };
+  }, []);
 
   async function send(event: FormEvent) {
     event.preventDefault();
@@ -33,53 +44,51 @@ export function SignIn({
     try {
       onSignedIn(await api.auth.startSession({ email, password, ...(slug && { tenant_slug: slug }) }));
     } catch (thrown) {
-      setError(thrown);
+      setError(isApiError(thrown, "authentication_failed") ? new Error(REFUSED) : thrown);
       setBusy(false);
     }
   }
 
   return (
-    <main className="sign-in">
-      <form className="sign-in-box stack" onSubmit={send}>
-        <div className="sign-in-head">
-          <Mark size={40} />
-          <h1>Afferent</h1>
-          <p className="muted">{WHY[why]}</p>
-        </div>
+    <form className="sign-in-box stack" onSubmit={send}>
+      <div className="sign-in-head">
+        <Mark size={40} />
+        <h1>Afferent</h1>
+        <p className="muted">{WHY[why]}</p>
+      </div>
+      <TextField
+        label="E-mail"
+        type="email"
+        autoComplete="username"
+        required
+        autoFocus
+        value={email}
+        onChange={setEmail}
+      />
+      <TextField
+        label="Password"
+        type="password"
+        autoComplete="current-password"
+        required
+        value={password}
+        onChange={setPassword}
+      />
+      <details className="more-fields" open={slug !== ""}>
+        <summary>Several organisations?</summary>
         <TextField
-          label="E-mail"
-          type="email"
-          autoComplete="username"
-          required
-          autoFocus
-          value={email}
-          onChange={setEmail}
+          label="Organisation"
+          value={slug}
+          onChange={setSlug}
+          hint="Its short name. Needed when your e-mail stands in several."
         />
-        <TextField
-          label="Password"
-          type="password"
-          autoComplete="current-password"
-          required
-          value={password}
-          onChange={setPassword}
-        />
-        <details className="more-fields" open={slug !== ""}>
-          <summary>Several organisations?</summary>
-          <TextField
-            label="Organisation"
-            value={slug}
-            onChange={setSlug}
-            hint="Its short name. Needed when your e-mail stands in several."
-          />
-        </details>
-        {error !== undefined && <Failure error={error} />}
-        <Button kind="primary" type="submit" busy={busy}>
-          Sign in
-        </Button>
-        <p className="faint small sign-in-note">
-          The first start wrote the admin's password to <code>credentials.json</code> in the data directory.
-        </p>
-      </form>
-    </main>
+      </details>
+      {error !== undefined && <Failure error={error} />}
+      <Button kind="primary" type="submit" busy={busy}>
+        Sign in
+      </Button>
+      <p className="faint small sign-in-note">
+        The first start wrote the admin's password to <code>credentials.json</code> in the data directory.
+      </p>
+    </form>
   );
 }

@@ -1,9 +1,12 @@
-import { CircleAlert, Lock, RotateCw } from "lucide-react";
+import { CircleAlert, Lock, type LucideIcon, RotateCw, SearchX } from "lucide-react";
 import { ApiError } from "../../../client/index.ts";
 import { Button } from "./button.tsx";
 
 /** What to tell a person of something that was thrown. */
 export function messageOf(error: unknown): string {
+  // What a proxy answered in the server's place is a page of its own.
+  if (error instanceof ApiError && error.code === "unexpected_answer")
+    return `The server cannot be reached: what stands before it answered ${error.status}. Try again in a moment.`;
   if (error instanceof ApiError) return error.message;
   if (error instanceof Error && error.name === "ConnectionError")
     return "The server does not answer. Check the connection and try again.";
@@ -14,19 +17,29 @@ export function messageOf(error: unknown): string {
 export function Failure(props: { error: unknown; retry?: (() => unknown) | undefined }) {
   const { error } = props;
   if (error instanceof ApiError && error.code === "insufficient_scope")
-    return <Withheld>{FOR_ADMINS}</Withheld>;
-  if (error instanceof ApiError && error.code === "forbidden") return <Withheld>{error.message}</Withheld>;
+    return <Calm icon={Lock}>{FOR_ADMINS}</Calm>;
+  if (error instanceof ApiError && error.code === "forbidden")
+    return <Calm icon={Lock}>{error.message}</Calm>;
+  if (props.retry && isNowhere(error)) return <Calm icon={SearchX}>{`${messageOf(error)} ${NOWHERE}`}</Calm>;
   return <Failed {...props} />;
 }
+
+/** Nothing can be loaded from there: it is gone, never was, or the address is no whole one. */
+function isNowhere(error: unknown): boolean {
+  if (!(error instanceof ApiError)) return false;
+  return error.status === 404 || (error.status === 400 && /(^|_)id$/.test(String(error.details.field)));
+}
+
+const NOWHERE = "It may have been deleted, or the address is mistyped.";
 
 const FOR_ADMINS =
   "This is for the admins of your organisation. Ask one of them, or have them make you one under Settings.";
 
 /** Nothing went wrong, and trying again would not help. */
-function Withheld({ children }: { children: string }) {
+function Calm({ icon: Icon, children }: { icon: LucideIcon; children: string }) {
   return (
     <div className="failure calm" role="note">
-      <Lock aria-hidden size={18} />
+      <Icon aria-hidden size={18} />
       <p>{children}</p>
     </div>
   );

@@ -1,23 +1,9 @@
 import { Search, X } from "lucide-react";
 import { type FormEvent, type ReactNode, useEffect, useState } from "react";
-import { Link, useSearchParams } from "react-router";
+import { Link } from "react-router";
+import { useAddress } from "../data/use-address.ts";
 import { Button, IconButton } from "./button.tsx";
 import "../styles/search.css";
-
-/** Changes what stands in the address; what is empty goes. */
-export function useAddress(): [URLSearchParams, (changes: Record<string, string | null>) => void] {
-  const [search, setSearch] = useSearchParams();
-  const change = (changes: Record<string, string | null>) =>
-    setSearch((old) => {
-      const next = new URLSearchParams(old);
-      for (const [name, value] of Object.entries(changes)) {
-        if (value) next.set(name, value);
-        else next.delete(name);
-      }
-      return next;
-    });
-  return [search, change];
-}
 
 /** What the list at hand is searched for (`?q=`), and what is typed on the way there. */
 function useQuery() {
@@ -25,7 +11,8 @@ function useQuery() {
   const q = search.get("q") ?? "";
   const [text, setText] = useState(q);
   useEffect(() => setText(q), [q]);
-  return { q, text, setText, ask: (words: string) => change({ q: words.trim() }) };
+  const ask = (words: string, how?: { replace: boolean }) => change({ q: words.trim() }, how);
+  return { q, text, setText, ask };
 }
 
 interface BoxProps {
@@ -76,13 +63,13 @@ export function SearchLine({ label, placeholder }: { label: string; placeholder:
 /** While one types, nothing is asked for. */
 const PAUSE_MS = 250;
 
-/** Narrows a list as one types; what is typed stands in the address (`?q=`). */
+/** Narrows a list as one types; what is typed stands in the address (`?q=`), and is one step of its history. */
 export function ListSearch({ label }: { label: string }) {
   const { q, text, setText, ask } = useQuery();
   // biome-ignore lint/correctness/useExhaustiveDependencies: what is typed is what it waits for
   useEffect(() => {
     if (text.trim() === q) return;
-    const timer = setTimeout(() => ask(text), PAUSE_MS);
+    const timer = setTimeout(() => ask(text, { replace: true }), PAUSE_MS);
     return () => clearTimeout(timer);
   }, [text]);
   return (

@@ -1,4 +1,4 @@
-import type { ReactNode } from "react";
+import type { MouseEvent, ReactNode } from "react";
 import { useNavigate } from "react-router";
 import type { Loaded, Pages } from "../data/use-load.ts";
 import { Button } from "./button.tsx";
@@ -29,9 +29,10 @@ export function Table<T>({ label, columns, rows, keyOf, linkOf }: TableProps<T>)
   const navigate = useNavigate();
   const classOf = ({ name, end, wideOnly }: Column<T>) =>
     [name === "" && "act", end && "end", wideOnly && "wide-only"].filter(Boolean).join(" ") || undefined;
-  const open = (row: T, target: EventTarget) => {
-    // Links and buttons in a row do what they say.
-    if (linkOf && !(target as HTMLElement).closest("a,button,input,label") && !getSelection()?.toString())
+  const open = (row: T, { target, ctrlKey, metaKey, shiftKey }: MouseEvent) => {
+    // Links and buttons in a row do what they say, and a tab of its own is the link's matter.
+    if (!linkOf || ctrlKey || metaKey || shiftKey) return;
+    if (!(target as HTMLElement).closest("a,button,input,label") && !getSelection()?.toString())
       navigate(linkOf(row));
   };
   return (
@@ -50,7 +51,7 @@ export function Table<T>({ label, columns, rows, keyOf, linkOf }: TableProps<T>)
         </thead>
         <tbody>
           {rows.map((row) => (
-            <tr key={keyOf(row)} onClick={(event) => open(row, event.target)}>
+            <tr key={keyOf(row)} onClick={(event) => open(row, event)}>
               {columns.map((column) => (
                 <td key={column.name} className={classOf(column)} data-name={column.name}>
                   {column.cell(row)}

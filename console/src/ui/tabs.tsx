@@ -1,6 +1,6 @@
 import { Content, List, Root, Trigger } from "@radix-ui/react-tabs";
 import { type ReactNode, useEffect, useRef } from "react";
-import { useSearchParams } from "react-router";
+import { useAddress } from "../data/use-address.ts";
 
 interface Tab {
   key: string;
@@ -10,22 +10,21 @@ interface Tab {
 
 /** Tabs whose choice stands in the address (`?tab=`), so that it can be linked and gone back from. */
 export function Tabs({ label, tabs }: { label: string; tabs: readonly Tab[] }) {
-  const [search, setSearch] = useSearchParams();
+  const [search, change] = useAddress();
   const first = tabs[0]?.key ?? "";
   const asked = search.get("tab");
   const value = tabs.some(({ key }) => key === asked) ? (asked as string) : first;
-  const choose = (key: string) =>
-    setSearch((old) => {
-      const next = new URLSearchParams(old);
-      if (key === first) next.delete("tab");
-      else next.set("tab", key);
-      return next;
-    });
+  const choose = (key: string) => change({ tab: key === first ? null : key });
   const list = useRef<HTMLDivElement>(null);
   // Where there is little room the chosen one may stand beyond the edge.
   useEffect(() => {
-    const chosen = list.current?.querySelector<HTMLElement>(`[id$="-trigger-${value}"]`);
-    if (chosen && list.current) list.current.scrollLeft = chosen.offsetLeft - list.current.offsetLeft - 60;
+    const all = list.current as HTMLDivElement;
+    const chosen = all.querySelector<HTMLElement>(`[id$="-trigger-${value}"]`);
+    const watch = new ResizeObserver(() => {
+      if (chosen) all.scrollLeft = chosen.offsetLeft - all.offsetLeft - 60;
+    });
+    watch.observe(all);
+    return () => watch.disconnect();
   }, [value]);
   return (
     <Root value={value} onValueChange={choose}>

@@ -2,13 +2,14 @@ import { Bot, Plus } from "lucide-react";
 import { Link, useNavigate } from "react-router";
 import type { Agent } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
+import { useAddress } from "../../data/use-address.ts";
 import { useOffsetPages } from "../../data/use-load.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Badge } from "../../ui/badge.tsx";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Segments } from "../../ui/field.tsx";
 import { Empty, Page } from "../../ui/page.tsx";
-import { ListSearch, useAddress } from "../../ui/search.tsx";
+import { ListSearch } from "../../ui/search.tsx";
 import { List } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";
 import { CreateAgent } from "./create.tsx";
@@ -44,6 +45,7 @@ export function Agents() {
       return { items: agents, total };
     },
     [shown, q],
+    "agents",
   );
   const create = () => change({ create: "1" });
   return (

@@ -1,10 +1,11 @@
 import { Hash, Plus } from "lucide-react";
 import { Link, useNavigate } from "react-router";
 import { api } from "../../data/api.ts";
+import { useAddress } from "../../data/use-address.ts";
 import { useOffsetPages } from "../../data/use-load.ts";
 import { Button } from "../../ui/button.tsx";
 import { Empty, Page } from "../../ui/page.tsx";
-import { ListSearch, useAddress } from "../../ui/search.tsx";
+import { ListSearch } from "../../ui/search.tsx";
 import { List } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";
 import { ChannelForm } from "./channel-form.tsx";
@@ -19,6 +20,7 @@ export function Channels() {
       return { items: channels, total };
     },
     [q],
+    "channels",
   );
   const create = (
     <Button kind="primary" icon={Plus} onClick={() => change({ create: "1" })}>

@@ -1,13 +1,13 @@
 import { CircleCheck, RotateCw } from "lucide-react";
 import { useState } from "react";
 import { api } from "../../data/api.ts";
-import { plural } from "../../data/format.ts";
+import { number, plural } from "../../data/format.ts";
 import { useLive } from "../../data/live.ts";
 import { useNames } from "../../data/names.ts";
+import { useAddress } from "../../data/use-address.ts";
 import { type Pages, usePages } from "../../data/use-load.ts";
 import { Button } from "../../ui/button.tsx";
 import { Empty, Page } from "../../ui/page.tsx";
-import { useAddress } from "../../ui/search.tsx";
 import { List } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";
 import { Groups } from "./groups.tsx";
@@ -43,7 +43,8 @@ export function DeadLetters() {
   const done = async () => {
     setReplaying(undefined);
     setSelected(new Set());
-    set("letter", null);
+    // Of the reason that was looked at there may be none left.
+    change({ letter: null, reason: null });
     await list.reload();
   };
   return (
@@ -53,7 +54,7 @@ export function DeadLetters() {
       actions={
         selected.size > 0 && (
           <Button kind="primary" icon={RotateCw} onClick={() => setReplaying({ ids: [...selected] })}>
-            Replay {selected.size} selected
+            Replay {number(selected.size)} selected
           </Button>
         )
       }
@@ -94,7 +95,7 @@ export function DeadLetters() {
             cell: ({ agent_id }) => (agent_id ? nameOf(agent_id) : <span className="faint">nobody yet</span>),
           },
           { name: "Reason", cell: (letter) => <span className="muted">{letter.dlq_reason}</span> },
-          { name: "Hand-outs", end: true, wideOnly: true, cell: (letter) => letter.attempt_count },
+          { name: "Hand-outs", end: true, wideOnly: true, cell: (letter) => number(letter.attempt_count) },
           { name: "Died", end: true, cell: (letter) => <Time at={letter.dead_lettered_at} /> },
         ]}
         empty={

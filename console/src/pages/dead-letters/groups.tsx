@@ -31,7 +31,7 @@ export function Groups({ letters, more, chosen, choose, replay }: Props) {
               {number(count)}
               {more && "+"}
             </strong>
-            <span className="truncate">{reason}</span>
+            <span className="group-reason">{reason}</span>
           </button>
           <Button small icon={RotateCw} onClick={() => replay(reason)} aria-label={`Replay all: ${reason}`}>
             Replay all

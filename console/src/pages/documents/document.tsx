@@ -2,7 +2,7 @@ import { Check, Layers, Trash2 } from "lucide-react";
 import { Link, useNavigate, useParams } from "react-router";
 import type { Document } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { bytes } from "../../data/format.ts";
+import { bytes, number } from "../../data/format.ts";
 import { useOnChange } from "../../data/live.ts";
 import { useLookAgain } from "../../data/use-fresh.ts";
 import { useLoad, useOffsetPages } from "../../data/use-load.ts";
@@ -136,10 +136,10 @@ function Chunks({ document }: { document: Document }) {
         {items.map((chunk) => (
           <li key={chunk.chunk_id} className="chunk">
             <p className="chunk-head">
-              <span className="num">{chunk.chunk_index + 1}</span>
-              {chunk.page_number && <span>page {chunk.page_number}</span>}
+              <span className="num">{number(chunk.chunk_index + 1)}</span>
+              {chunk.page_number && <span>page {number(chunk.page_number)}</span>}
               <span className="num">
-                characters {chunk.char_offset}–{chunk.char_offset + chunk.char_length}
+                characters {number(chunk.char_offset)}–{number(chunk.char_offset + chunk.char_length)}
               </span>
             </p>
             <p className="chunk-text">{chunk.text}</p>

@@ -29,7 +29,7 @@ const COLUMNS: Column<Document>[] = [
     ),
   },
   { name: "Status", cell: (document) => <DocumentStatus document={document} /> },
-  { name: "For", cell: (document) => document.sensitivity, wideOnly: true },
+  { name: "Who may read", cell: (document) => document.sensitivity, wideOnly: true },
   { name: "Chunks", cell: (document) => number(document.chunk_count), end: true, wideOnly: true },
   { name: "Size", cell: (document) => bytes(document.byte_size), end: true, wideOnly: true },
   { name: "Uploaded", cell: (document) => <Time at={document.created_at} />, end: true },
@@ -39,10 +39,14 @@ const COLUMNS: Column<Document>[] = [
 export function Documents() {
   const [search] = useSearchParams();
   const q = search.get("q") ?? "";
-  const pages = usePages(async (cursor, signal) => {
-    const answer = await api.documents.list({ limit: 50, ...(cursor && { cursor }) }, { signal });
-    return { items: answer.documents, next: answer.next_cursor };
-  }, []);
+  const pages = usePages(
+    async (cursor, signal) => {
+      const answer = await api.documents.list({ limit: 50, ...(cursor && { cursor }) }, { signal });
+      return { items: answer.documents, next: answer.next_cursor };
+    },
+    [],
+    "documents",
+  );
   useOnChange("document", null, true, useLookAgain(pages));
   return (
     <Page
@@ -75,7 +79,7 @@ export function Documents() {
 }
 
 function Passages({ q }: { q: string }) {
-  const found = useLoad((signal) => api.documents.search({ query: q, limit: 20 }, { signal }), [q]);
+  const found = useLoad((signal) => api.documents.search({ query: q, limit: 20 }, { signal }), [q], "found");
   return (
     <Load of={found} lines={6}>
       {({ results }) =>
@@ -94,8 +98,8 @@ function Passages({ q }: { q: string }) {
               score,
               facts: (
                 <>
-                  {chunk.page_number && <span>page {chunk.page_number}</span>}
-                  <span>chunk {chunk.chunk_index + 1}</span>
+                  {chunk.page_number && <span>page {number(chunk.page_number)}</span>}
+                  <span>chunk {number(chunk.chunk_index + 1)}</span>
                 </>
               ),
             }))}

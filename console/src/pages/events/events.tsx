@@ -1,14 +1,14 @@
 import { Radio, Search, Send } from "lucide-react";
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import { Link, useNavigate } from "react-router";
 import { api } from "../../data/api.ts";
 import { useLive } from "../../data/live.ts";
+import { useAddress } from "../../data/use-address.ts";
 import { usePages } from "../../data/use-load.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Button } from "../../ui/button.tsx";
 import { CheckField, SelectField, TextField } from "../../ui/field.tsx";
 import { Empty, Page } from "../../ui/page.tsx";
-import { useAddress } from "../../ui/search.tsx";
 import { List } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";
 import { toast } from "../../ui/toast.tsx";
@@ -33,7 +33,8 @@ export function Events() {
       );
       return { items: events, next: next_cursor };
     },
-    [search.toString()],
+    [JSON.stringify(filters)],
+    "events",
   );
   const searching = NAMES.some((name) => filters[name]) || filters.unmatched || filters.within !== "";
 
@@ -52,7 +53,6 @@ export function Events() {
       }
     >
       <SearchForm
-        key={search.toString()}
         filters={filters}
         search={(wanted) => set({ ...wanted, unmatched: wanted.unmatched ? "1" : null })}
       />
@@ -149,6 +149,8 @@ function paramsOf({ unmatched, within, ...texts }: Filters) {
 
 function SearchForm({ filters, search }: { filters: Filters; search(filters: Filters): void }) {
   const [draft, setDraft] = useState(filters);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what is typed stays until something else is searched for
+  useEffect(() => setDraft(filters), [JSON.stringify(filters)]);
   const text = (name: (typeof NAMES)[number], label: string, placeholder: string) => (
     <TextField
       label={label}

@@ -2,6 +2,7 @@ import { Download } from "lucide-react";
 import type { MemoriesEraseResult } from "../../../../client/index.ts";
 import { fullTime, number } from "../../data/format.ts";
 import { saveFile } from "../../data/save-file.ts";
+import { capitalised } from "../../data/text.ts";
 import { Button } from "../../ui/button.tsx";
 import { Card, Fact, Facts } from "../../ui/page.tsx";
 import { Secret } from "../../ui/text.tsx";
@@ -12,7 +13,7 @@ export function Counts({ erased }: { erased: MemoriesEraseResult["erased"] }) {
   return (
     <Facts>
       {counts.map(([kind, count]) => (
-        <Fact key={kind} name={nameOf(kind)}>
+        <Fact key={kind} name={capitalised(kind)}>
           <strong className="num">{number(count ?? 0)}</strong>
         </Fact>
       ))}
@@ -20,8 +21,6 @@ export function Counts({ erased }: { erased: MemoriesEraseResult["erased"] }) {
     </Facts>
   );
 }
-
-const nameOf = (kind: string) => kind.charAt(0).toUpperCase() + kind.slice(1).replaceAll("_", " ");
 
 /** What was erased, and the proof of it. */
 export function Receipt({ result, again }: { result: MemoriesEraseResult; again(): void }) {

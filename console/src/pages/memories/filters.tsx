@@ -1,7 +1,8 @@
 import { useEffect, useState } from "react";
 import { listed } from "../../data/text.ts";
+import { useAddress } from "../../data/use-address.ts";
 import { CheckField, SelectField, TextField } from "../../ui/field.tsx";
-import { SearchLine, useAddress } from "../../ui/search.tsx";
+import { SearchLine } from "../../ui/search.tsx";
 import { anyOf, SCOPES, TYPES } from "./words.tsx";
 
 export interface MemoryFilters {

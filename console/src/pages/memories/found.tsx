@@ -23,6 +23,7 @@ export function Found({ filters }: { filters: MemoryFilters }) {
   const found = useLoad(
     (signal) => api.memories.search(paramsOf(filters, expect), { signal }),
     [JSON.stringify(filters), expect],
+    "found",
   );
   return (
     <Load of={found} lines={8}>

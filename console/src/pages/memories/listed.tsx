@@ -58,6 +58,7 @@ export function Listed({ filters, remember }: { filters: MemoryFilters; remember
       return { items: answer.memories, next: answer.next_cursor };
     },
     [JSON.stringify(params)],
+    "memories",
   );
   return (
     <List

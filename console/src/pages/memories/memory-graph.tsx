@@ -120,10 +120,12 @@ function Walk({
             </>
           }
         >
-          <Markdown>{memory.content}</Markdown>
-          <p className="row muted small">
-            <ScopeBadge scope={memory.scope} /> {memory.type}
-          </p>
+          <div className="stack tight">
+            <Markdown>{memory.content}</Markdown>
+            <p className="row muted small">
+              <ScopeBadge scope={memory.scope} /> {memory.type}
+            </p>
+          </div>
           <Ties graph={graph} memory={memory} choose={setChosen} reload={reload} />
         </Card>
       )}

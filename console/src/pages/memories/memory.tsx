@@ -2,6 +2,7 @@ import { Quote } from "lucide-react";
 import { Link, useParams } from "react-router";
 import type { MemoryWithUsage } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
+import { number } from "../../data/format.ts";
 import { useNames } from "../../data/names.ts";
 import { useLoad } from "../../data/use-load.ts";
 import { Markdown } from "../../ui/markdown.tsx";
@@ -64,7 +65,7 @@ function Content({ memory }: { memory: MemoryWithUsage }) {
           <Fact name="Confidence">{percent(memory.confidence)}</Fact>
           <Fact name="Importance">{percent(memory.importance)}</Fact>
           <Fact name="Trust">{percent(memory.usage.trust)}</Fact>
-          <Fact name="Cited in 30 days">{memory.usage.cite_count_30d}</Fact>
+          <Fact name="Cited in 30 days">{number(memory.usage.cite_count_30d)}</Fact>
           {memory.usage.last_cited_at && (
             <Fact name="Last cited">
               <Time at={memory.usage.last_cited_at} />

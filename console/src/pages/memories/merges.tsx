@@ -1,8 +1,10 @@
 import { GitMerge } from "lucide-react";
-import { Link, useSearchParams } from "react-router";
-import type { Memory, MergeProposal } from "../../../../client/index.ts";
+import { Link } from "react-router";
+import { isApiError, type Memory, type MergeProposal } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { useNames } from "../../data/names.ts";
+import { capitalised } from "../../data/text.ts";
+import { useAddress } from "../../data/use-address.ts";
 import { useOffsetPages } from "../../data/use-load.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Segments } from "../../ui/field.tsx";
@@ -13,6 +15,8 @@ import { percent } from "./words.tsx";
 import "./memories.css";
 
 type Row = MergeProposal & { a: Memory | null; b: Memory | null };
+/** Of each proposal two memories are read, and so many requests a minute are allowed. */
+const PAGE = 15;
 const STATUSES = ["open", "resolved", "rejected"] as const;
 export const MERGE_TONE = { open: "warn", resolved: "good", rejected: "neutral" } as const;
 
@@ -45,32 +49,30 @@ export function Proposer({ proposal }: { proposal: MergeProposal }) {
 
 /** Pairs of memories that may say the same. */
 export function Merges() {
-  const [search, setSearch] = useSearchParams();
+  const [search, change] = useAddress();
   const status = STATUSES.find((each) => each === search.get("status")) ?? "open";
   const pages = useOffsetPages(
     async (page, signal) => {
-      const answer = await api.merges.list({ status, ...page }, { signal });
-      return {
-        items: await Promise.all(answer.merge_proposals.map((each) => withMemories(each, signal))),
-        total: answer.total,
-      };
+      const answer = await api.merges.list({ status, ...page, limit: PAGE }, { signal });
+      return { items: await withMemories(answer.merge_proposals, signal), total: answer.total };
     },
     [status],
+    "merges",
   );
   return (
     <Page
       title="Merge proposals"
       above={[{ to: "/memories", label: "Memories" }]}
       lead="Memories that may say the same. The service proposes those that are nearly alike; agents and people propose others."
-      actions={
+    >
+      <div className="list-bar">
         <Segments
           label="Status"
           value={status}
-          onChange={(value) => setSearch(value === "open" ? {} : { status: value })}
-          options={STATUSES.map((value) => ({ value, label: value }))}
+          onChange={(value) => change({ status: value === "open" ? null : value })}
+          options={STATUSES.map((value) => ({ value, label: capitalised(value) }))}
         />
-      }
-    >
+      </div>
       <List
         pages={pages}
         label="Merge proposals"
@@ -88,14 +90,22 @@ export function Merges() {
   );
 }
 
-async function withMemories(proposal: MergeProposal, signal: AbortSignal): Promise<Row> {
-  const [a, b] = await Promise.all(
-    [proposal.memory_a_id, proposal.memory_b_id].map((id) => readable(id, signal)),
-  );
-  return { ...proposal, a: a ?? null, b: b ?? null };
+/** Each memory is read once: what is alike is proposed with many others. */
+async function withMemories(proposals: MergeProposal[], signal: AbortSignal): Promise<Row[]> {
+  const ids = new Set(proposals.flatMap(({ memory_a_id, memory_b_id }) => [memory_a_id, memory_b_id]));
+  const read = [...ids].map(async (id) => [id, await readable(id, signal)] as const);
+  const memories = new Map(await Promise.all(read));
+  return proposals.map((proposal) => ({
+    ...proposal,
+    a: memories.get(proposal.memory_a_id) ?? null,
+    b: memories.get(proposal.memory_b_id) ?? null,
+  }));
 }
 
 /** One that was purged or may not be read any more is no reason to show nothing. */
 export function readable(id: string, signal: AbortSignal): Promise<Memory | null> {
-  return api.memories.get({ id }, { signal }).catch(() => null);
+  return api.memories.get({ id }, { signal }).catch((error) => {
+    if (isApiError(error) && [403, 404].includes(error.status)) return null;
+    throw error;
+  });
 }

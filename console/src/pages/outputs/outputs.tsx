@@ -40,10 +40,14 @@ export function Outputs() {
   const [search] = useSearchParams();
   const [saving, setSaving] = useState(false);
   const q = search.get("q") ?? "";
-  const pages = usePages(async (cursor, signal) => {
-    const answer = await api.outputs.list({ limit: 50, ...(cursor && { cursor }) }, { signal });
-    return { items: answer.outputs, next: answer.next_cursor };
-  }, []);
+  const pages = usePages(
+    async (cursor, signal) => {
+      const answer = await api.outputs.list({ limit: 50, ...(cursor && { cursor }) }, { signal });
+      return { items: answer.outputs, next: answer.next_cursor };
+    },
+    [],
+    "outputs",
+  );
   const save = (
     <Button kind="primary" icon={Plus} onClick={() => setSaving(true)}>
       Save an output
@@ -81,7 +85,7 @@ export function Outputs() {
 }
 
 function Found({ q }: { q: string }) {
-  const found = useLoad((signal) => api.outputs.search({ query: q, limit: 20 }, { signal }), [q]);
+  const found = useLoad((signal) => api.outputs.search({ query: q, limit: 20 }, { signal }), [q], "found");
   return (
     <Load of={found} lines={6}>
       {({ results }) =>

@@ -16,7 +16,7 @@ const STEPS: Record<Step, { text: string; to: string }> = {
   acknowledge_delivery: { text: "Let an agent acknowledge it", to: "/events" },
   create_memory: { text: "Remember something", to: "/memories" },
   search_memory: { text: "Search what is remembered", to: "/memories" },
-  save_handoff: { text: "Save a hand-off", to: "/docs" },
+  save_handoff: { text: "Save a hand-off", to: "/docs#/handoffs/handoffs.save" },
   complete_run: { text: "Complete a run", to: "/runs" },
 };
 
@@ -56,7 +56,7 @@ export function FirstSteps() {
   );
 }
 
-/** Documents are no page of the console. */
+/** The reference is no page of the console. */
 function Way({ to, children }: { to: string; children: string }) {
-  return to === "/docs" ? <a href={to}>{children}</a> : <Link to={to}>{children}</Link>;
+  return to.startsWith("/docs") ? <a href={to}>{children}</a> : <Link to={to}>{children}</Link>;
 }

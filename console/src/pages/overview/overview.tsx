@@ -25,8 +25,17 @@ export function Overview() {
       state={<Connection live={live} />}
     >
       <FirstSteps />
-      {live.stats ? <Flow stats={live.stats} /> : <Skeleton lines={8} />}
+      {live.stats ? <Flow stats={live.stats} /> : <NoFlow live={live} />}
     </Page>
+  );
+}
+
+function NoFlow({ live }: { live: Live }) {
+  if (live.connected) return <Skeleton lines={8} />;
+  return (
+    <p className="notice warn" role="status">
+      The server does not answer. This page goes on by itself as soon as it does.
+    </p>
   );
 }
 

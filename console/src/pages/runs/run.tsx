@@ -1,9 +1,9 @@
 import { ArrowRight, Clock } from "lucide-react";
-import { useState } from "react";
 import { useParams } from "react-router";
 import type { Position, RunWithAttempts } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { useOnChange } from "../../data/live.ts";
+import { useAddress } from "../../data/use-address.ts";
 import { useLookAgain } from "../../data/use-fresh.ts";
 import { useLoad } from "../../data/use-load.ts";
 import { StepGraph } from "../../graph/step-graph.tsx";
@@ -77,9 +77,10 @@ function Parts({ run, position, reload }: Props) {
 function Work({ run, position, reload }: Props) {
   const first =
     position.my_next?.step_key ?? position.ready_steps[0]?.step_key ?? run.steps[0]?.step_key ?? null;
-  const [chosen, setChosen] = useState<string | null>(null);
-  const key = chosen ?? first;
-  const step = run.steps.find(({ step_key }) => step_key === key);
+  const [search, change] = useAddress();
+  const choose = (key: string) => change({ step: key }, { replace: true });
+  const named = (key: string | null) => run.steps.find(({ step_key }) => step_key === key);
+  const step = named(search.get("step")) ?? named(first);
   if (run.steps.length === 0) {
     return (
       <Empty icon={ArrowRight} title="It has no steps">
@@ -93,8 +94,8 @@ function Work({ run, position, reload }: Props) {
   }));
   return (
     <div className="stack">
-      <Next run={run} position={position} choose={setChosen} />
-      <StepGraph steps={pictured} selected={key} onSelect={setChosen} />
+      <Next run={run} position={position} choose={choose} />
+      <StepGraph steps={pictured} selected={step?.step_key ?? null} onSelect={choose} />
       {step && (
         <StepPanel
           key={step.step_key}
@@ -102,7 +103,7 @@ function Work({ run, position, reload }: Props) {
           step={step}
           position={position}
           reload={reload}
-          choose={setChosen}
+          choose={choose}
         />
       )}
     </div>

@@ -1,9 +1,11 @@
 import { Plus, Workflow } from "lucide-react";
 import { useState } from "react";
-import { Link, useSearchParams } from "react-router";
+import { Link } from "react-router";
 import type { Run } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { useOnChange } from "../../data/live.ts";
+import { capitalised } from "../../data/text.ts";
+import { useAddress } from "../../data/use-address.ts";
 import { useLookAgain } from "../../data/use-fresh.ts";
 import { usePages } from "../../data/use-load.ts";
 import { Button } from "../../ui/button.tsx";
@@ -39,7 +41,7 @@ const COLUMNS: Column<Run>[] = [
 
 /** Work towards goals, step by step. */
 export function Runs() {
-  const [search, setSearch] = useSearchParams();
+  const [search, change] = useAddress();
   const [beginning, setBeginning] = useState(false);
   const status = STATUSES.find((each) => each === search.get("status")) ?? "all";
   const pages = usePages(
@@ -52,6 +54,7 @@ export function Runs() {
       return { items, next: items.length === PAGE ? String(offset + PAGE) : null };
     },
     [status],
+    "runs",
   );
   useOnChange("run", null, true, useLookAgain(pages));
   return (
@@ -68,8 +71,8 @@ export function Runs() {
         <Segments
           label="Status"
           value={status}
-          onChange={(value) => setSearch(value === "all" ? {} : { status: value })}
-          options={STATUSES.map((value) => ({ value, label: value }))}
+          onChange={(value) => change({ status: value === "all" ? null : value })}
+          options={STATUSES.map((value) => ({ value, label: capitalised(value) }))}
         />
       </div>
       <List

@@ -41,6 +41,7 @@ function PasswordForm() {
   const change = useTask(
     async () => {
       await api.auth.password({ current_password: current, new_password: next });
+      for (const empty of [setCurrent, setNext, setAgain]) empty("");
       // All sessions of the person have ended, this one too.
       expired();
     },

@@ -1,10 +1,10 @@
 import { ScrollText } from "lucide-react";
 import { useState } from "react";
-import { useSearchParams } from "react-router";
 import type { AuditEntry } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { fullTime } from "../../data/format.ts";
 import { useNames } from "../../data/names.ts";
+import { useAddress } from "../../data/use-address.ts";
 import { usePages } from "../../data/use-load.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
@@ -15,7 +15,7 @@ import { Id, Json, Time } from "../../ui/text.tsx";
 
 /** What was done that has to be accounted for, latest first. */
 export function Audit() {
-  const [search, setSearch] = useSearchParams();
+  const [search, change] = useAddress();
   const [shown, setShown] = useState<AuditEntry>();
   const nameOf = useNames();
   const action = search.get("action") ?? "";
@@ -48,7 +48,7 @@ export function Audit() {
         className="row end-fields"
         onSubmit={(event) => {
           event.preventDefault();
-          setSearch({ tab: "audit", ...(text.trim() && { action: text.trim() }) });
+          change({ action: text.trim() });
         }}
       >
         <TextField label="Action" value={text} onChange={setText} placeholder="memories.erase" />

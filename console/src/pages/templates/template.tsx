@@ -1,8 +1,9 @@
 import { Pencil, Play } from "lucide-react";
 import { useState } from "react";
-import { useParams, useSearchParams } from "react-router";
+import { useParams } from "react-router";
 import type { ProcessTemplate } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
+import { useAddress } from "../../data/use-address.ts";
 import { useLoad } from "../../data/use-load.ts";
 import { StepGraph } from "../../graph/step-graph.tsx";
 import { Badge } from "../../ui/badge.tsx";
@@ -17,7 +18,7 @@ import "./templates.css";
 /** A template as a graph, in any of its versions. */
 export function Template() {
   const { slug = "" } = useParams();
-  const [search, setSearch] = useSearchParams();
+  const [search, change] = useAddress();
   const [beginning, setBeginning] = useState(false);
   const version = Number(search.get("version")) || undefined;
   const loaded = useLoad(
@@ -65,7 +66,7 @@ export function Template() {
                 <SelectField
                   label="Version"
                   value={String(shown.version_num)}
-                  onChange={(value) => setSearch(value === String(latest) ? {} : { version: value })}
+                  onChange={(value) => change({ version: value === String(latest) ? null : value })}
                   options={Array.from({ length: latest }, (_, at) => ({
                     value: String(latest - at),
                     label: at === 0 ? `${latest} (latest)` : String(latest - at),
@@ -83,11 +84,16 @@ export function Template() {
 }
 
 function Picture({ template }: { template: ProcessTemplate }) {
-  const [chosen, setChosen] = useState(template.steps[0]?.step_key ?? null);
-  const step = template.steps.find(({ step_key }) => step_key === chosen);
+  const [search, change] = useAddress();
+  const asked = search.get("step");
+  const step = template.steps.find(({ step_key }) => step_key === asked) ?? template.steps[0];
   return (
     <>
-      <StepGraph steps={template.steps} selected={chosen} onSelect={setChosen} />
+      <StepGraph
+        steps={template.steps}
+        selected={step?.step_key ?? null}
+        onSelect={(key) => change({ step: key }, { replace: true })}
+      />
       {step && (
         <Card title={step.title}>
           <div className="stack">

@@ -29,7 +29,7 @@ const COLUMNS: Column<TemplateSummary>[] = [
 
 /** Processes that runs are begun from. */
 export function Templates() {
-  const loaded = useLoad((signal) => api.templates.list({}, { signal }), []);
+  const loaded = useLoad((signal) => api.templates.list({}, { signal }), [], "templates");
   const author = (
     <ButtonLink to="/templates/new" kind="primary" icon={Plus}>
       Author a template
