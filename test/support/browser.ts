@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { Browser, Locator, Page } from "playwright-core";
 import { chromium } from "playwright-core";
 import { type Api, agentToken, api } from "./http.ts";
+import { DRAWN, walkByTab } from "./keyboard.ts";
 import { startServer, type TestServer } from "./server.ts";
 import { ok } from "./tenancy.ts";
 
@@ -97,9 +98,6 @@ async function signIn(page: Page, root: string, { email, password }: Person): Pr
   await page.getByRole("heading", { name: "Overview", level: 1 }).waitFor();
 }
 
-/** Resolves when the page is drawn as it is styled now. */
-const DRAWN = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))";
-
 /** What runs out of its place: over its neighbour, or out of sight. */
 const WIDER = `[...document.querySelectorAll("td, dd, label, h1, h2, h3, li, button")]
   .filter((element) => element.scrollWidth > element.clientWidth + 1 && element.clientWidth > 0)
@@ -111,10 +109,10 @@ const WIDE = { width: 1280, height: 800 };
 const NARROW = { width: 390, height: 844 };
 
 /**
- * Looks at the page as it stands: light and dark, wide and narrow. Leaves four pictures.
+ * Looks at the page as it stands, light and dark, wide and narrow, and walks it by Tab. Leaves four pictures.
  *
- * @returns what axe finds of serious or critical impact, whether the page is wider than its window, and what is wider
- * than its place
+ * @returns what axe finds of serious or critical impact, whether the page is wider than its window, what is wider than
+ * its place, and what keys do not reach as they should
  */
 export async function checkPage(page: Page, name: string): Promise<string[]> {
   const found: string[] = [];
@@ -133,6 +131,7 @@ export async function checkPage(page: Page, name: string): Promise<string[]> {
       found.push(...cut.map((each) => `${where}: wider than its place: ${each}`));
       await page.screenshot({ fullPage: true, path: join(PICTURES, `${name}-${size}-${colorScheme}.png`) });
     }
+    found.push(...(await walkByTab(page)).map((each) => `${name} ${size}: ${each}`));
   }
   await page.setViewportSize(WIDE);
   await page.emulateMedia({ colorScheme: "light" });

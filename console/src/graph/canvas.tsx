@@ -101,7 +101,11 @@ function Flow({
   down,
   placed,
 }: Props & { down: boolean; placed: Placed }) {
-  const shown = nodes.map(
+  const select = (id: string) => id !== selected && onSelect?.(id);
+  // Keys walk them in the order of the page, which is that of the picture then.
+  const turns = [...placed.keys()];
+  const inTurn = nodes.toSorted((a, b) => turns.indexOf(a.id) - turns.indexOf(b.id));
+  const shown = inTurn.map(
     ({ id, label, content }): Node<Data> => ({
       id,
       type: "box",
@@ -124,10 +128,10 @@ function Flow({
       nodesFocusable={onSelect !== undefined}
       edgesFocusable={false}
       elementsSelectable={onSelect !== undefined}
-      onNodeClick={(_, { id }) => onSelect?.(id)}
+      onNodeClick={(_, { id }) => select(id)}
       onNodesChange={(changes) => {
         const chosen = changes.find((change) => change.type === "select" && change.selected);
-        if (chosen && "id" in chosen) onSelect?.(chosen.id);
+        if (chosen && "id" in chosen) select(chosen.id);
       }}
       zoomOnScroll={false}
       preventScrolling={false}

@@ -16,7 +16,10 @@ interface Placed {
   y: number;
 }
 
-/** Where each box's upper left corner stands, so that lines lead from left to right (or down) and cross little. */
+/**
+ * Where each box's upper left corner stands, so that lines lead from left to right (or down) and cross little. They
+ * come in the order in which one reads them.
+ */
 export function layOut(
   boxes: Box[],
   lines: Line[],
@@ -37,10 +40,10 @@ export function layOut(
   for (const { from, to } of lines)
     if (known.has(from) && known.has(to) && from !== to) graph.setEdge(from, to);
   place(graph);
-  return new Map(
-    boxes.map(({ id, width, height }) => {
-      const { x, y } = graph.node(id) as Placed;
-      return [id, { x: x - width / 2, y: y - height / 2 }];
-    }),
-  );
+  const places = boxes.map(({ id, width, height }): [string, Placed] => {
+    const { x, y } = graph.node(id) as Placed;
+    return [id, { x: x - width / 2, y: y - height / 2 }];
+  });
+  const [along, across] = direction === "right" ? (["x", "y"] as const) : (["y", "x"] as const);
+  return new Map(places.sort(([, a], [, b]) => a[along] - b[along] || a[across] - b[across]));
 }

@@ -1,6 +1,6 @@
 import { LogOut, Menu, Monitor, Moon, Sun, X } from "lucide-react";
-import { Suspense, useEffect, useState } from "react";
-import { NavLink, Outlet, useLocation } from "react-router";
+import { Suspense, useEffect, useRef, useState } from "react";
+import { NavLink, Outlet, ScrollRestoration, useLocation } from "react-router";
 import { useTask } from "../data/use-task.ts";
 import { IconButton } from "../ui/button.tsx";
 import { Skeleton } from "../ui/page.tsx";
@@ -15,16 +15,32 @@ import { setTheme, type Theme, useTheme } from "./theme.ts";
 export function Layout() {
   const [open, setOpen] = useState(false);
   const { pathname } = useLocation();
-  // Whoever went somewhere wants to see it.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: on every change of the path
-  useEffect(() => setOpen(false), [pathname]);
+  const main = useRef<HTMLElement>(null);
+  const toggle = useRef<HTMLButtonElement>(null);
+  const shown = useRef(pathname);
+  // Whoever went somewhere wants to see it, and to go on there by keys.
+  useEffect(() => {
+    if (shown.current === pathname) return;
+    shown.current = pathname;
+    setOpen(false);
+    if (!main.current?.contains(document.activeElement)) main.current?.focus({ preventScroll: true });
+  }, [pathname]);
   return (
-    <div className={open ? "shell nav-open" : "shell"}>
+    // biome-ignore lint/a11y/noStaticElementInteractions: Escape closes the navigation from wherever one is
+    <div
+      className={open ? "shell nav-open" : "shell"}
+      onKeyDown={({ key }) => {
+        if (!open || key !== "Escape") return;
+        setOpen(false);
+        toggle.current?.focus();
+      }}
+    >
       <a className="skip" href="#main">
         Skip to content
       </a>
       <header className="topbar">
         <IconButton
+          ref={toggle}
           icon={open ? X : Menu}
           label={open ? "Close navigation" : "Open navigation"}
           aria-expanded={open}
@@ -36,13 +52,15 @@ export function Layout() {
       <Sidebar />
       {/* biome-ignore lint/a11y/noStaticElementInteractions lint/a11y/useKeyWithClickEvents: the button in the top bar does the same */}
       {open && <div className="nav-scrim" onClick={() => setOpen(false)} />}
-      <main id="main" className="main" tabIndex={-1}>
+      {/* What has the focus is not to stand behind the navigation. */}
+      <main ref={main} id="main" className="main" tabIndex={-1} onFocus={() => setOpen(false)}>
         <ErrorBoundary key={pathname}>
           <Suspense fallback={<Skeleton lines={6} />}>
             <Outlet />
           </Suspense>
         </ErrorBoundary>
       </main>
+      <ScrollRestoration />
       <Toasts />
     </div>
   );

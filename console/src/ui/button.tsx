@@ -1,5 +1,5 @@
 import type { LucideIcon } from "lucide-react";
-import type { ButtonHTMLAttributes, MouseEvent, ReactNode } from "react";
+import type { ButtonHTMLAttributes, ComponentProps, MouseEvent, ReactNode } from "react";
 import { Link } from "react-router";
 
 interface Look {
@@ -59,7 +59,7 @@ export function IconButton({
   icon: Icon,
   label,
   ...rest
-}: { icon: LucideIcon; label: string } & ButtonHTMLAttributes<HTMLButtonElement>) {
+}: { icon: LucideIcon; label: string } & ComponentProps<"button">) {
   return (
     <button type="button" title={label} {...rest} className="icon-button" aria-label={label}>
       <Icon aria-hidden size={16} />
