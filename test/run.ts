@@ -24,7 +24,7 @@ const SUITES: Suite[] = [
   { name: "store", files: /^test\/(store|search)\.[^/]+$/, budgetSeconds: 300 },
   { name: "nodes", files: /^test\/(redis|round-trips|two-owners)\./, budgetSeconds: 120 },
   { name: "http", files: /^test\/http\//, budgetSeconds: 1500 },
-  { name: "browser", files: /^test\/browser\//, budgetSeconds: 300 },
+  { name: "browser", files: /^test\/browser\//, budgetSeconds: 600 },
   { name: "brokers", files: /^test\/brokers\//, budgetSeconds: 180 },
   { name: "examples", files: /^test\/examples\./, budgetSeconds: 120 },
   { name: "rounds", files: /^test\/rounds\//, budgetSeconds: 180 },
