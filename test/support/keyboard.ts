@@ -19,12 +19,14 @@ interface Stop {
   covered: boolean;
 }
 
-/** Puts the focus where it is on a page that was just opened. */
+/** Puts the focus where it is on a page that was just opened, and notes what there is to be led to. */
 const BEGIN = `{
   window.walked = new Map();
+  const within = document.querySelector("dialog[open]") ?? document.body;
+  window.offered = [...within.querySelectorAll("a[href], button, input, select, textarea, summary, [tabindex]")];
   const start = document.createElement("span");
   start.tabIndex = -1;
-  (document.querySelector("dialog[open]") ?? document.body).prepend(start);
+  within.prepend(start);
   start.focus();
   start.remove();
 }`;
@@ -57,10 +59,12 @@ const LOOK = `(() => {
   };
 })()`;
 
-/** What one can act on and was not led to. Of radio buttons, and of tabs, one stands for all. */
-const MISSED = `[...(document.querySelector("dialog[open]") ?? document).querySelectorAll(
-  "a[href], button, input, select, textarea, summary, [tabindex]")]
-  .filter((each) => each.tabIndex >= 0 && !each.disabled && !(each.type === "radio" && !each.checked))
+/**
+ * What one can act on and was not led to; what came up on the way, where numbers are live, may stand behind. Of radio
+ * buttons, and of tabs, one stands for all.
+ */
+const MISSED = `offered
+  .filter((each) => each.isConnected && each.tabIndex >= 0 && !each.disabled && !(each.type === "radio" && !each.checked))
   .filter((each) => each.checkVisibility({ visibilityProperty: true }) && !walked.has(each))
   .map((each) => each.outerHTML.slice(0, 160))`;
 
