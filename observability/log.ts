@@ -52,11 +52,13 @@ export function createLog(config: Config, stream: { write(line: string): void } 
       },
       hooks: {
         streamWrite: (line) => line.replace(secrets, CENSORED),
-        // Moleculer and many others log ("what happened", error), of which pino would drop the error.
+        // Moleculer and many others log ("what happened", error or why), of which pino would drop the second.
         logMethod(args, method) {
-          const [message, err, ...rest] = args as unknown[];
-          if (typeof message === "string" && err instanceof Error) {
-            method.apply(this, [{ err }, message, ...rest] as never);
+          const [message, why, ...rest] = args as unknown[];
+          if (typeof message === "string" && why instanceof Error) {
+            method.apply(this, [{ err: why }, message, ...rest] as never);
+          } else if (typeof message === "string" && typeof why === "string" && !message.includes("%")) {
+            method.apply(this, [`${message} ${why}`, ...rest] as never);
           } else method.apply(this, args);
         },
       },

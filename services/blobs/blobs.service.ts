@@ -14,7 +14,7 @@ export const blobsService: ServiceFactory = ({ store, blobs }) => {
   let loop: Loop;
   return {
     name: "blobs",
-    started() {
+    created() {
       const unneeded = new Unneeded(async (tenant_id, hashes) => {
         const ask = (owner: string) => this.broker.call(`${owner}.blob_references`, { tenant_id, hashes });
         return ((await Promise.all(OWNERS.map(ask))) as string[][]).flat();
@@ -26,8 +26,12 @@ export const blobsService: ServiceFactory = ({ store, blobs }) => {
         return false;
       };
       loop = new Loop(sweep, HOUR_MS, (err) => this.logger.warn({ err }, "the sweep of blobs failed"));
+    },
+
+    async started() {
       loop.start();
     },
+
     stopped: () => loop.stop(),
   };
 };

@@ -149,7 +149,7 @@ export const devicesService: ServiceFactory = (runtime) => {
       }),
     },
 
-    async started() {
+    created() {
       const task = async () => {
         const now = store.now();
         await rows.system.deleteMany({ expires_at: { $lt: new Date(now - KEPT_MS) } });
@@ -157,6 +157,9 @@ export const devicesService: ServiceFactory = (runtime) => {
         return false;
       };
       sweep = new Loop(task, SWEEP_MS, (err) => this.logger.warn({ err }, "sweep of device codes failed"));
+    },
+
+    async started() {
       sweep.start();
     },
 

@@ -56,13 +56,16 @@ export const sessionsService: ServiceFactory = ({ store }) => {
       }),
     },
 
-    async started() {
+    created() {
       const task = async () => {
         // Null is no date, so sessions with a key do not fit.
         await sessions.system.deleteMany({ fetch_by: { $lt: new Date(store.now()) } });
         return false;
       };
       sweep = new Loop(task, SWEEP_MS, (err) => this.logger.warn({ err }, "sweep of sessions failed"));
+    },
+
+    async started() {
       sweep.start();
     },
 

@@ -48,6 +48,16 @@ function run(env: Record<string, string>, killAfter = 60_000): Promise<Ended> {
   return new Promise((resolve) => child.once("close", (code) => resolve({ ...ended, code })));
 }
 
+test("a node that still waits for NATS stops when it is told to, without an error of its own", async () => {
+  const [dataDir, nowhere] = [await newDataDir(), await freePort()];
+  const { PATH = "", HOME = "" } = process.env;
+  const at = { HOST: "127.0.0.1", PORT: "0", DATA_DIR: dataDir, NATS_URL: `nats://127.0.0.1:${nowhere}` };
+  const child = await startChild(process.execPath, START, { cwd: ROOT, env: { PATH, HOME, ...at } });
+  await child.find(/Connection is failed\. CONNECTION_REFUSED/);
+  expect(await child.end("SIGTERM")).toMatchObject({ code: 0 });
+  expect(child.output()).not.toMatch(/"err"/);
+});
+
 test("a node is not ready before the first tenant's credentials are there", async () => {
   const [dataDir, port] = [await newDataDir(), await freePort()];
   const { PATH = "", HOME = "" } = process.env;

@@ -7,7 +7,7 @@ const JWT = "eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJhZ18xIn0.c2lnbmF0dXJl-_x";
 const OPERATOR = 'operator"s\\token';
 
 /** As Moleculer calls a logger. */
-type Told = (message: string, err: Error) => void;
+type Told = (message: string, why: Error | string) => void;
 
 function recorded(env: Record<string, string> = {}) {
   const lines: string[] = [];
@@ -58,6 +58,14 @@ test("an error given after its message is logged with its stack, as Moleculer gi
   (log.error as Told)("it failed", new TypeError("no such thing"));
   expect(last()).toMatchObject({ msg: "it failed", err: { type: "TypeError", message: "no such thing" } });
   expect(last().err.stack).toContain("log.test");
+});
+
+test("a reason given after its message is logged behind it; one that the message has a place for, there", () => {
+  const { log, last } = recorded();
+  (log.warn as Told)("Connection is failed.", "refused");
+  expect(last().msg).toBe("Connection is failed. refused");
+  (log.warn as Told)("no %s there", "server");
+  expect(last().msg).toBe("no server there");
 });
 
 describe("Moleculer's loggers", () => {
