@@ -171,8 +171,8 @@ const MEANINGS: Record<string, string> = {
   201: "Made.",
   202: "Accepted, and durable.",
   204: "Done; there is nothing to say.",
-  400: "The request is not one.",
-  406: "The caller does not accept what is answered.",
+  400: "The request, or the message in it, is malformed.",
+  406: "The caller accepts none of the media types that are answered.",
   415: "The body is not of a media type that is taken.",
   503: "Not ready.",
 };
