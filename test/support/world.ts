@@ -15,6 +15,7 @@ export const CLUSTER = {
     "client-package": "how the package is built",
     cli: "a client: the same operations are tried by others",
     "cli-agent": "a client: the same operations are tried by others",
+    "cli-events": "a client: the same operations are tried by others",
     "device-times": "changes the store of one process",
     "first-start": "what is in one process's data directory",
     guides: "the commands of somebody who starts one process",

@@ -1,0 +1,137 @@
+import { execFileSync } from "node:child_process";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { buffer } from "node:stream/consumers";
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { type Client, createClient, type EventSummary } from "../../client/index.ts";
+import { type Cli, newCli } from "../support/cli.ts";
+import { startServer, type TestServer } from "../support/server.ts";
+import { serving } from "../support/serving.ts";
+import { settle } from "../support/settle.ts";
+
+let server: TestServer;
+let admin: Client;
+let agentId: string;
+let cli: Cli;
+
+beforeAll(async () => {
+  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
+  admin = createClient({ url: server.url, apiKey: server.credentials.agent.api_key });
+  agentId = (await admin.agents.create({ name: "at the terminal", delivery_mode: "sse" })).id;
+  const { key } = await admin.keys.create({ agent_id: agentId, scopes: ["send", "receive"] });
+  cli = newCli({ AFFERENT_URL: server.root, AFFERENT_API_KEY: key });
+});
+
+afterAll(async () => {
+  await cli?.remove();
+  await server?.stop();
+});
+
+test("what is published is heard, and seen as it comes", async () => {
+  await admin.interests.create({ agent_id: agentId, event_type: "com.example.order.*" });
+  const tailing = cli.start(["tail", "com.example.seen.*", "--count", "2", "--json"]);
+  const listening = cli.start(["listen", "--count", "2", "--json"]);
+  await settle(async () => (await cli.run(["publish", "com.example.order.warm"])).code === 0);
+  await settle(() => listening.out().includes("com.example.order.warm"));
+  const published = await cli.run(["publish", "com.example.order.placed", "-", "--subject", "order-1"], {
+    input: '{"total": 120}',
+  });
+  expect(published.code).toBe(0);
+  const { code, out } = await listening.ended;
+  expect(code).toBe(0);
+  const event = { type: "com.example.order.placed", subject: "order-1", data: { total: 120 } };
+  expect(JSON.parse(out.trim().split("\n").at(-1) as string)).toMatchObject(event);
+  await settle(async () => (await admin.deliveries.stats()).in_flight === 0);
+  // It shows what comes once it has looked.
+  await settle(async () => {
+    await cli.run(["publish", "com.example.seen.now"]);
+    return tailing.out().split("\n").length > 2;
+  });
+  expect(await tailing.ended).toMatchObject({ code: 0, out: expect.stringContaining("com.example.seen") });
+});
+
+test("tail shows each event once, also what is seen late and what came while the service was away", async () => {
+  let looks = 0;
+  let isAway = false;
+  let isLate = true;
+  const between = await serving(async (request, response) => {
+    if (isAway) return void response.destroy();
+    const { url = "", method = "", headers } = request;
+    const sent = method === "POST" && { body: await buffer(request) };
+    const { authorization = "" } = headers;
+    const init = { method, headers: { authorization, "content-type": "application/json" }, ...sent };
+    const answer = (await (await fetch(server.root + url, init)).json()) as { events?: EventSummary[] };
+    const isSeen = ({ payload }: EventSummary) => !(isLate && payload.subject === "late");
+    if (answer.events) answer.events = answer.events.filter(isSeen);
+    response.setHeader("content-type", "application/json").end(JSON.stringify(answer));
+    if (answer.events) looks++;
+  });
+  const publish = (subject: string) =>
+    admin.publish({ type: "com.example.tailed", source: "urn:t", subject });
+  await publish("before");
+  const env = { AFFERENT_URL: between.url, AFFERENT_API_KEY: server.credentials.agent.api_key };
+  const tailing = cli.start(["tail", "com.example.tailed", "--json"], { env });
+  const shown = () =>
+    Array.from(tailing.out().matchAll(/^\{.*\}$/gm), ([line]) => JSON.parse(line).payload.subject);
+  await settle(() => looks > 0);
+  await publish("late");
+  await publish("first");
+  await settle(() => shown().includes("first"));
+  isLate = false;
+  await settle(() => shown().includes("late"));
+  isAway = true;
+  await settle(() => tailing.err().includes("unreachable"));
+  await publish("meanwhile");
+  isAway = false;
+  await settle(() => shown().includes("meanwhile"));
+  tailing.kill("SIGINT");
+  expect((await tailing.ended).code).toBe(130);
+  expect(shown()).toEqual(["first", "late", "meanwhile"]);
+  await between.close();
+});
+
+test("listen that is ended before it has got so many as were asked for was not done", async () => {
+  await admin.interests.create({ agent_id: agentId, event_type: "com.example.one" });
+  await admin.publish({ type: "com.example.one", source: "urn:t" });
+  const hearing = cli.start(["listen", "--count", "100"]);
+  await settle(() => hearing.out().includes("com.example.one"));
+  hearing.kill("SIGINT");
+  expect((await hearing.ended).code).toBe(130);
+});
+
+test("a supervisor may ask listen to end more than once: what runs ends first", async () => {
+  const { id: agent_id } = await admin.agents.create({ name: "supervised", delivery_mode: "sse" });
+  const { key } = await admin.keys.create({ agent_id, scopes: ["receive"] });
+  await admin.interests.create({ agent_id, event_type: "com.example.long" });
+  const fifo = join(cli.folder, "fifo");
+  execFileSync("mkfifo", [fifo]);
+  const hearing = cli.start(["listen", "--exec", "echo begun; cat fifo"], {
+    env: { AFFERENT_API_KEY: key },
+  });
+  const { event_id } = await admin.publish({ type: "com.example.long", source: "urn:t" });
+  await settle(() => hearing.out().includes("begun"));
+  hearing.kill("SIGTERM");
+  hearing.kill("SIGTERM");
+  await writeFile(fifo, "done\n");
+  expect(await hearing.ended).toMatchObject({ code: 0, out: "begun\ndone\n" });
+  expect((await admin.events.get({ event_id })).deliveries).toMatchObject({ acknowledged: 1, pending: 0 });
+});
+
+test("a command is run with each event, and its last words are the reason of a failure", async () => {
+  await admin.interests.create({ agent_id: agentId, event_type: "com.example.job" });
+  const shell =
+    'read event; case "$event" in *good*) echo "did it";; *) echo "the printer is on fire" >&2; exit 3;; esac';
+  const listening = cli.start(["listen", "--exec", shell]);
+  const { event_id } = await admin.publish({ type: "com.example.job", source: "urn:t", data: "bad" });
+  await settle(async () => {
+    const { receivers } = await admin.events.get({ event_id });
+    const mine = receivers?.find(({ agent_id }) => agent_id === agentId);
+    return mine?.timeline.some(({ reason }) => reason === "the printer is on fire");
+  });
+  const good = await admin.publish({ type: "com.example.job", source: "urn:t", data: "good" });
+  await settle(
+    async () => (await admin.events.get({ event_id: good.event_id })).deliveries.acknowledged === 1,
+  );
+  listening.kill("SIGINT");
+  expect(await listening.ended).toMatchObject({ code: 0, out: expect.stringContaining("did it") });
+});
