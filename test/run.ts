@@ -19,15 +19,15 @@ interface Suite {
 
 /** In running order; each test file belongs to the first suite whose pattern its path matches. */
 const SUITES: Suite[] = [
-  { name: "unit", files: /^test\/unit\//, budgetSeconds: 180 },
-  { name: "command", files: /^test\/command\//, budgetSeconds: 120 },
-  { name: "store", files: /^test\/(store|search)\.[^/]+$/, budgetSeconds: 300 },
-  { name: "nodes", files: /^test\/(redis|round-trips|two-owners)\./, budgetSeconds: 120 },
+  { name: "unit", files: /^test\/unit\//, budgetSeconds: 480 },
+  { name: "command", files: /^test\/command\//, budgetSeconds: 240 },
+  { name: "store", files: /^test\/(store|search)\.[^/]+$/, budgetSeconds: 480 },
+  { name: "nodes", files: /^test\/(redis|round-trips|two-owners)\./, budgetSeconds: 240 },
   { name: "http", files: /^test\/http\//, budgetSeconds: 1500 },
   { name: "browser", files: /^test\/browser\//, budgetSeconds: 600 },
-  { name: "brokers", files: /^test\/brokers\//, budgetSeconds: 180 },
-  { name: "examples", files: /^test\/examples\./, budgetSeconds: 120 },
-  { name: "rounds", files: /^test\/rounds\//, budgetSeconds: 180 },
+  { name: "brokers", files: /^test\/brokers\//, budgetSeconds: 360 },
+  { name: "examples", files: /^test\/examples\./, budgetSeconds: 240 },
+  { name: "rounds", files: /^test\/rounds\//, budgetSeconds: 360 },
 ];
 
 const ROOT = join(import.meta.dirname, "..");
