@@ -10,6 +10,8 @@ interface Setting<T> {
   /** Inclusive bounds of an integer. */
   min?: number;
   max?: number;
+  /** How a `url` may begin. */
+  schemes?: readonly string[];
   /** Of `servers`, which may be several with commas between: the form of it all, and how that is told. */
   form?: { pattern: RegExp; told: string };
   /** The only values allowed. */
@@ -20,7 +22,9 @@ interface Setting<T> {
 
 const text = (fallback: string | null, means: string, more: Partial<Setting<string | null>> = {}) =>
   ({ kind: "text", default: fallback, means, ...more }) as Setting<string | null>;
-const url = (means: string) => ({ kind: "url", default: null, means }) as Setting<string | null>;
+const url = (schemes: readonly string[], means: string) =>
+  ({ kind: "url", default: null, schemes, means }) as Setting<string | null>;
+const WEB = ["http://", "https://"];
 const servers = (pattern: RegExp, told: string, means: string) =>
   ({ kind: "servers", default: null, form: { pattern, told }, means, secret: true }) as Setting<
     string | null
@@ -46,7 +50,10 @@ export const SETTINGS = {
     "./data",
     "Folder of the embedded store, its blobs, keys and `credentials.json`.",
   ) as Setting<string>,
-  PUBLIC_URL: url("Origin that callers use, when it is not the address the server binds (behind a proxy)."),
+  PUBLIC_URL: url(
+    WEB,
+    "Origin that callers use, when it is not the address the server binds (behind a proxy).",
+  ),
   SERVICES: list(
     [],
     "Run only these services on this node, comma-separated, or, with `-` before each (`-gateway`), all but these; empty runs all.",
@@ -72,6 +79,7 @@ export const SETTINGS = {
   ),
   REDIS_URL: {
     ...url(
+      ["redis://", "rediss://"],
       "Redis that limits are counted in for all nodes together; without it, or while it is lost, each node counts alone.",
     ),
     secret: true,
@@ -138,6 +146,7 @@ export const SETTINGS = {
   OUTBOUND_EMAILS_PER_HOUR: integer(60, "E-mails per hour per tenant.", 1, 1e6),
   SMTP_URL: {
     ...url(
+      ["smtp://", "smtps://"],
       "Server that takes outgoing mail, `smtp://` or `smtps://`, with user and password where it asks for them.",
     ),
     secret: true,
@@ -184,6 +193,7 @@ export const SETTINGS = {
     { oneOf: ["bundled", "url", "none"] },
   ),
   EMBEDDER_URL: url(
+    WEB,
     "OpenAI-compatible service of vectors: its `/v1`, or the whole address of its `embeddings`.",
   ),
   EMBEDDER_MODEL: text(
@@ -192,7 +202,10 @@ export const SETTINGS = {
   ) as Setting<string>,
   EMBEDDER_API_KEY: text(null, "Bearer token for `EMBEDDER_URL`.", { secret: true }),
 
-  OTEL_EXPORTER_OTLP_ENDPOINT: url("OTLP endpoint (HTTP) that traces are sent to; without it none are made."),
+  OTEL_EXPORTER_OTLP_ENDPOINT: url(
+    WEB,
+    "OTLP endpoint (HTTP) that traces are sent to; without it none are made.",
+  ),
 } satisfies Record<string, Setting<unknown>>;
 
 type SettingName = keyof typeof SETTINGS;
@@ -205,11 +218,13 @@ export class ConfigError extends Error {}
 
 // Names of ours begin like these: a near miss is a mistake that should be told, not silently ignored.
 const OURS =
-  /^(MONGO|SEARCH|NATS|REDIS|SECRET_KEY|OPERATOR|METRICS_|TRUST_PROXY|RATE_LIMIT|TENANT_RATE|LOGIN_ATTEMPTS|DEVICE_|WEBHOOK|REQUEST_TIMEOUT|MAX_WRITES|EVENT_|DOCUMENT_|VISIBILITY_|RETRY_|MIN_FREE_|MEMORY_|DEDUPE_|ACKNOWLEDGED_|PUSH_|CONNECTOR_|EMBEDDER|OUTPUT_|OUTBOUND_)/;
+  /^(MONGO|SEARCH|NATS|REDIS|SECRET_KEY|OPERATOR|METRICS_|TRUST_PROXY|RATE_LIMIT|TENANT_RATE|LOGIN_ATTEMPTS|DEVICE_|WEBHOOK|REQUEST_TIMEOUT|MAX_WRITES|EVENT_|DOCUMENT_|VISIBILITY_|RETRY_|MIN_FREE_|MEMORY_|DEDUPE_|ACKNOWLEDGED_|PUSH_|CONNECTOR_|EMBEDDER|OUTPUT_|OUTBOUND_|AUDIT_|DATA_DIR|EXPORT_FONT|LOG_LEVEL|PUBLIC_UR|SMTP_)/;
 
 /** Reads and checks the environment. Throws ConfigError that names the variable, what it was and what it may be. */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
-  const unknown = Object.keys(env).filter((name) => OURS.test(name) && !Object.hasOwn(SETTINGS, name));
+  const unknown = Object.keys(env).filter(
+    (name) => OURS.test(name) && !Object.hasOwn(SETTINGS, name) && !isServiceLink(name, env),
+  );
   if (unknown.length) {
     throw new ConfigError(
       `${unknown[0]} is not a setting; docs/reference/settings.md lists those there are.`,
@@ -234,6 +249,12 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   return config;
 }
 
+/** What Kubernetes tells a pod of a service beside it, `nats` for one: `NATS_SERVICE_HOST`, `NATS_PORT_4222_TCP` … */
+function isServiceLink(name: string, env: NodeJS.ProcessEnv): boolean {
+  const [, service] = /^(.+?)_(?:SERVICE_HOST|SERVICE_PORT|PORT)(?:_|$)/.exec(name) ?? [];
+  return service !== undefined && env[`${service}_SERVICE_HOST`] !== undefined;
+}
+
 const KEY_BYTES = 32;
 
 function readSetting(name: string, setting: Setting<unknown>, given: string | undefined): unknown {
@@ -249,7 +270,10 @@ function readSetting(name: string, setting: Setting<unknown>, given: string | un
     case "boolean":
       return { true: true, "1": true, false: false, "0": false }[given] ?? fail("true or false");
     case "url":
-      return URL.canParse(given) ? given : fail("a URL");
+      // The parser alone would take the host of "example.com:443" for a scheme.
+      return setting.schemes?.some((scheme) => given.startsWith(scheme)) && URL.canParse(given)
+        ? given
+        : fail(`a URL that begins with ${setting.schemes?.join(" or ")}`);
     case "servers":
       return setting.form?.pattern.test(given) ? given : fail(setting.form?.told as string);
     case "list":

@@ -35,7 +35,22 @@ describe("refuses, with the name, what it was and what it may be", () => {
     [{ PORT: "65536" }, 'PORT is "65536": expected a whole number from 0 to 65535.'],
     [{ RETRY_BUDGET: "0" }, 'RETRY_BUDGET is "0": expected a whole number from 1 to 100.'],
     [{ PUSH_ALLOW_PRIVATE: "yes" }, 'PUSH_ALLOW_PRIVATE is "yes": expected true or false.'],
-    [{ PUBLIC_URL: "somewhere" }, 'PUBLIC_URL is "somewhere": expected a URL.'],
+    [
+      { PUBLIC_URL: "example.com:443" },
+      'PUBLIC_URL is "example.com:443": expected a URL that begins with http:// or https://.',
+    ],
+    [
+      { PUBLIC_URL: "https://" },
+      'PUBLIC_URL is "https://": expected a URL that begins with http:// or https://.',
+    ],
+    [
+      { REDIS_URL: "redis:6379" },
+      "REDIS_URL is malformed: expected a URL that begins with redis:// or rediss://.",
+    ],
+    [
+      { SMTP_URL: "http://mail.example.com" },
+      "SMTP_URL is malformed: expected a URL that begins with smtp:// or smtps://.",
+    ],
     [
       { NATS_URL: "somewhere" },
       "NATS_URL is malformed: expected nats://HOST:PORT, several with commas between.",
@@ -56,6 +71,11 @@ describe("refuses, with the name, what it was and what it may be", () => {
       { OPERATOR_TOKENS: "abc" },
       "OPERATOR_TOKENS is not a setting; docs/reference/settings.md lists those there are.",
     ],
+    [
+      { SMTP_HOST: "mail.example.com" },
+      "SMTP_HOST is not a setting; docs/reference/settings.md lists those there are.",
+    ],
+    [{ NATS_PORT: "4222" }, "NATS_PORT is not a setting; docs/reference/settings.md lists those there are."],
   ])("%j", (env, message) => {
     expect(() => readConfig(env)).toThrow(new ConfigError(message));
   });
@@ -68,4 +88,18 @@ describe("refuses, with the name, what it was and what it may be", () => {
 
 test("leaves other programs' variables alone", () => {
   expect(() => readConfig({ PATH: "/bin", EDITOR: "vi", OTEL_SERVICE_NAME: "x" })).not.toThrow();
+});
+
+test("takes no service that Kubernetes tells a pod of for a misspelt setting", () => {
+  const link = {
+    REDIS_MASTER_SERVICE_HOST: "10.0.0.7",
+    REDIS_MASTER_SERVICE_PORT: "6379",
+    REDIS_MASTER_SERVICE_PORT_CLIENT: "6379",
+    REDIS_MASTER_PORT: "tcp://10.0.0.7:6379",
+    REDIS_MASTER_PORT_6379_TCP_ADDR: "10.0.0.7",
+  };
+  expect(() => readConfig(link)).not.toThrow();
+  expect(() => readConfig({ ...link, REDIS_MASTER_URL: "redis://10.0.0.7" })).toThrow(
+    /^REDIS_MASTER_URL is not/,
+  );
 });
