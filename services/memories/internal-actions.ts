@@ -24,13 +24,13 @@ export function internalActions({ memories, now }: Parts): Record<string, Action
       const { caller } = ctx.meta;
       const [access, docs] = await Promise.all([callerAccess(ctx), load(caller.tenant_id, ctx.params)]);
       const at = now().getTime();
-      return docs.filter((doc) => mayReadById(caller, access, doc, at)).map(withVersion);
+      return docs.filter((doc) => mayReadById(caller, access, doc, at)).map(present);
     }),
 
     /** These memories, whoever may read them and whatever became of them. */
     get_many: idempotent<Asked & { tenant_id: string }>(async ({ params }) => {
       const docs = await load(params.tenant_id, params);
-      return docs.filter(({ status }) => status !== "pending").map(withVersion);
+      return docs.filter(({ status }) => status !== "pending").map(present);
     }),
 
     /** For search to follow: memories in order of their last change, of one tenant or of all. */
@@ -45,9 +45,4 @@ export function internalActions({ memories, now }: Parts): Record<string, Action
     const docs = await memories.find(tenant_id, filter, { projection: { content: 0, metadata: 0 } });
     return docs.map((doc) => ({ ...doc, content: "", metadata: "{}" }));
   }
-}
-
-/** The version says which of two states of a memory is the later one. */
-function withVersion(doc: MemoryDoc) {
-  return { ...present(doc), version: doc.version };
 }

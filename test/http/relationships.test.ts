@@ -166,6 +166,11 @@ describe("who sees and removes what", () => {
 });
 
 describe("the graph", () => {
+  test("shows memories as they are shown elsewhere", async () => {
+    const memory = await make(mine);
+    expect(Object.keys((await graphOf(mine, memory.id)).nodes[0])).toEqual(Object.keys(memory));
+  });
+
   test("goes as far as it is asked to, over all directions, each memory once", async () => {
     const [a, b, c, d] = await Promise.all([1, 2, 3, 4].map(() => remember(mine)));
     const chain = [
