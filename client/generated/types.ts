@@ -1709,14 +1709,7 @@ export interface EventsPublishParams {
   event: CloudEvent;
 }
 
-export type EventsPublishResult = PublishResult | PublishResult | Array<PublishResult | {
-  status: "rejected";
-  error: {
-    code: string;
-    message: string;
-    details: Record<string, unknown>;
-  };
-}>;
+export type EventsPublishResult = PublishResult | PublishResult | Array<PublishResult | RejectedEvent>;
 
 export interface EventsListParams {
   /** Glob over types. */
@@ -2007,6 +2000,7 @@ export interface IngestRotateWebhookResult {
 
 export interface IngestTestWebhookParams {
   webhook_id: string;
+  /** What the sender would send. */
   payload: unknown;
   headers?: Record<string, string>;
 }
@@ -4044,6 +4038,16 @@ export interface RecentEvent {
   state: string;
   matched_count: number | null;
   accepted_at: string;
+}
+
+/** What is wrong with one event of a batch. */
+export interface RejectedEvent {
+  status: "rejected";
+  error: {
+    code: string;
+    message: string;
+    details: Record<string, unknown>;
+  };
 }
 
 export interface Relationship {

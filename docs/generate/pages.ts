@@ -6,7 +6,7 @@ import { PLATFORM_EVENTS } from "../../lib/platform-types.ts";
 import { operations } from "../../services/contracts.ts";
 import { toolsOf } from "../../services/gateway/mcp/tools.ts";
 import { openApiDocument } from "../../services/gateway/openapi.ts";
-import { TAGS } from "../../services/gateway/openapi-parts.ts";
+import { COMPONENTS, TAGS } from "../../services/gateway/openapi-parts.ts";
 import { Components, type JsonSchema } from "../../services/gateway/openapi-schemas.ts";
 import { operationSection, routeOf, table } from "./operation.ts";
 import { cell, code, meaningOf, row, rowsOf, typeOf } from "./schema.ts";
@@ -52,10 +52,23 @@ function indexPage(names: string[], domains: Map<string, Operation[]>): string {
   ];
   return page(
     "Reference",
-    "Every operation of the API, by domain; the same stands in [`openapi.json`](../openapi.json) for programs, and at\n`/docs` of a server, where it can be tried. A name with `?` may be left out. Times are ISO 8601 in UTC with\nmilliseconds. Every POST, PATCH and PUT by a known caller takes an `Idempotency-Key`.",
+    "Every operation of the API, by domain; the same stands in [`openapi.json`](../openapi.json) for programs, and at\n`/docs` of a server, where it can be tried. A name with `?` may be left out. A name that an operation\ndoes not know is ignored, in queries and in bodies, unless it says otherwise: what is misspelt is as if it were left out.\nTimes are ISO 8601 in UTC with milliseconds. Every POST, PATCH and PUT by a known caller takes an `Idempotency-Key`.",
     table(["Domain", "About", "Paths"], rows),
     table(["Besides", ""], others),
+    table(["Header", "of", ""], headerRows()),
   );
+}
+
+function headerRows(): string[] {
+  const { parameters, headers, securitySchemes } = COMPONENTS;
+  const answered = Object.entries(headers).map(([name, { description }]) =>
+    row([code(name), "answers", description]),
+  );
+  return [
+    row([code("Authorization: Bearer …"), "requests", securitySchemes.bearer.description]),
+    row([code("Idempotency-Key"), "requests", parameters["Idempotency-Key"].description]),
+    ...answered,
+  ];
 }
 
 function domainPage(name: string, declared: Operation[]): string {

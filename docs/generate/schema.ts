@@ -51,9 +51,10 @@ export function rowsOf(schema: JsonSchema, prefix = ""): string[] {
   });
 }
 
-/** What a field means, with its default where it has one. */
-export function meaningOf({ description, default: fallback, anyOf = [] }: JsonSchema): string {
-  const meaning = description ?? anyOf.find((each) => each.description)?.description ?? "";
+/** What a field means, or each item of a list, with its default where it has one. */
+export function meaningOf({ description, default: fallback, anyOf = [], items }: JsonSchema): string {
+  const meaning =
+    [description, ...anyOf.map((each) => each.description), items?.description].find(Boolean) ?? "";
   const told = fallback === undefined ? "" : `Default ${code(JSON.stringify(fallback))}.`;
   return [cell(String(meaning)), told].filter(Boolean).join(" ");
 }

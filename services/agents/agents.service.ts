@@ -1,4 +1,4 @@
-import { assertPublicUrl } from "../../connectors/address-guard.ts";
+import { AddressRefused, assertPublicUrl } from "../../connectors/address-guard.ts";
 import { type Call, isAdmin } from "../../lib/caller.ts";
 import { containing } from "../../lib/containing.ts";
 import { Fault, invalidValue, notFound } from "../../lib/faults.ts";
@@ -38,7 +38,8 @@ export const agentsService: ServiceFactory = ({ store, secrets, config }) => {
     if (!delivery_endpoint) return;
     await assertPublicUrl(delivery_endpoint, { allowPrivate: config.PUSH_ALLOW_PRIVATE }).catch(
       (err: Error) => {
-        throw invalidValue("delivery_endpoint", `delivery_endpoint: ${err.message}.`);
+        const unless = err instanceof AddressRefused ? " without PUSH_ALLOW_PRIVATE" : "";
+        throw invalidValue("delivery_endpoint", `delivery_endpoint: ${err.message}${unless}.`);
       },
     );
   }

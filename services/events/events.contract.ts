@@ -58,14 +58,17 @@ const PublishResult = Type.Object(
 const BatchResult = Type.Array(
   Type.Union([
     PublishResult,
-    Type.Object({
-      status: Type.Literal("rejected"),
-      error: Type.Object({
-        code: Type.String(),
-        message: Type.String(),
-        details: Type.Record(Type.String(), Type.Unknown()),
-      }),
-    }),
+    Type.Object(
+      {
+        status: Type.Literal("rejected"),
+        error: Type.Object({
+          code: Type.String(),
+          message: Type.String(),
+          details: Type.Record(Type.String(), Type.Unknown()),
+        }),
+      },
+      { title: "RejectedEvent", description: "What is wrong with one event of a batch." },
+    ),
   ]),
   { description: "Batch mode: one result for each event, in order." },
 );

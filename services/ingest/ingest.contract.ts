@@ -133,7 +133,10 @@ export const testWebhook = operation({
   access: admin,
   path,
   body: {
-    payload: Type.Unknown({ examples: [{ action: "opened", issue: { number: 12 } }] }),
+    payload: Type.Unknown({
+      description: "What the sender would send.",
+      examples: [{ action: "opened", issue: { number: 12 } }],
+    }),
     headers: Type.Optional(
       Type.Record(Type.String(), Type.String(), { examples: [{ "X-GitHub-Event": "issues" }] }),
     ),

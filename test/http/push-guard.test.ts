@@ -43,7 +43,12 @@ test("a private endpoint is refused when it is named, and again when it is conne
     });
     expect(refused).toMatchObject({
       status: 400,
-      body: { error: { details: { field: "delivery_endpoint" } } },
+      body: {
+        error: {
+          message: expect.stringMatching(/is not a public address; .* without PUSH_ALLOW_PRIVATE\.$/),
+          details: { field: "delivery_endpoint" },
+        },
+      },
     });
     await strict.publish("com.example.guard");
     const { items } = await settle(async () => {
