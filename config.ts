@@ -161,7 +161,12 @@ export const SETTINGS = {
   ),
   RETRY_BUDGET: integer(5, "Hand-outs before a delivery is dead-lettered; agents may set their own.", 1, 100),
   DEDUPE_DAYS: integer(30, "How long the id of an event is remembered at least.", 1, DAY),
-  EVENT_RETENTION_DAYS: integer(30, "How long events are kept; never less than `DEDUPE_DAYS`.", 1, DAY),
+  EVENT_RETENTION_DAYS: integer(
+    30,
+    "How long events are kept, and what came and could not be made one; never less than `DEDUPE_DAYS`.",
+    1,
+    DAY,
+  ),
   ACKNOWLEDGED_RETENTION_DAYS: integer(7, "How long acknowledged deliveries are kept.", 1, DAY),
   MEMORY_REVERSIBILITY_DAYS: integer(
     30,

@@ -1,6 +1,7 @@
 import type { ServiceBroker } from "moleculer";
 import { isPlatformType, type PlatformEventType } from "../../lib/platform-types.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
+import { inParts } from "./by-bytes.ts";
 import { loadEnvelopes } from "./dead-letters.ts";
 import type { DeliveryDoc } from "./deliveries.model.ts";
 
@@ -17,19 +18,28 @@ export async function announceDead(
   const rows = (await deliveries.system
     .find(
       { announce_at: { $gt: new Date(0) } },
-      { sort: { announce_at: 1 }, limit: BATCH, projection: { timeline: 0 } },
+      { sort: { announce_at: 1 }, limit: BATCH, projection: { timeline: 0, payload_json: 0 } },
     )
     .toArray()) as DeliveryDoc[];
   for (const [tenant_id, those] of Map.groupBy(rows, (row) => row.tenant_id)) {
-    const envelopes = await loadEnvelopes(broker, tenant_id, those);
-    await Promise.all(those.map((row) => announce(broker, row, envelopes.get(row.event_id ?? ""))));
-    for (const [announce_at, same] of Map.groupBy(those, (row) => row.announce_at?.getTime() as number)) {
-      // Only what was announced: a row that was replayed and died again meanwhile has another time.
-      const guard = { _id: { $in: same.map(({ _id }) => _id) }, announce_at: new Date(announce_at) };
-      await deliveries.updateMany(tenant_id, guard, { $unset: { announce_at: 1 } });
-    }
+    for (const part of inParts(those)) await announceSome(broker, deliveries, tenant_id, part);
   }
   return rows.length === BATCH;
+}
+
+async function announceSome(
+  broker: ServiceBroker,
+  deliveries: TenantCollection<DeliveryDoc>,
+  tenant_id: string,
+  rows: DeliveryDoc[],
+): Promise<void> {
+  const envelopes = await loadEnvelopes(broker, tenant_id, rows);
+  await Promise.all(rows.map((row) => announce(broker, row, envelopes.get(row.event_id ?? ""))));
+  for (const [announce_at, same] of Map.groupBy(rows, (row) => row.announce_at?.getTime() as number)) {
+    // Only what was announced: a row that was replayed and died again meanwhile has another time.
+    const guard = { _id: { $in: same.map(({ _id }) => _id) }, announce_at: new Date(announce_at) };
+    await deliveries.updateMany(tenant_id, guard, { $unset: { announce_at: 1 } });
+  }
 }
 
 async function announce(

@@ -6,12 +6,10 @@ import type { Tracing } from "../../observability/tracing.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
 import type { Store } from "../../storage/connection.ts";
 import type { AgentSettingsCache } from "./agent-settings.ts";
+import { upToBytes } from "./by-bytes.ts";
 import { type DeliveryDoc, type Matched, TIMELINE_ENTRIES } from "./deliveries.model.ts";
 import { enrich } from "./enrich.ts";
 import { release } from "./settle.ts";
-
-/** What one claim hands out at most, in bytes of events; the first delivery always goes. */
-const MAX_BYTES = 4 * 1024 * 1024;
 
 /** Who wants deliveries, how many, and under what lease. */
 export interface ClaimRequest {
@@ -177,16 +175,6 @@ export function newClaims({ broker, store, deliveries, agents, tracing }: Parts)
   }
 
   return { claim, leaseFor, handOut };
-}
-
-/** As many of them as one answer may hold. */
-export function upToBytes(docs: DeliveryDoc[]): DeliveryDoc[] {
-  let bytes = 0;
-  const over = docs.findIndex((doc) => {
-    bytes += doc.size;
-    return bytes > MAX_BYTES;
-  });
-  return over < 0 ? docs : docs.slice(0, Math.max(over, 1));
 }
 
 function traceHandOut(tracing: Tracing, docs: DeliveryDoc[], events: Map<string, LoadedEvent>): void {

@@ -3,7 +3,8 @@ import { type Caller, isAdmin } from "../../lib/caller.ts";
 import { Fault, notFound } from "../../lib/faults.ts";
 import { derivedId, newId } from "../../lib/ids.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
-import { deadFields, NOT_DEAD } from "./dead.ts";
+import { upToBytes } from "./by-bytes.ts";
+import { deadFields, keptReason, NOT_DEAD } from "./dead.ts";
 import type { DeliveryDoc, Origin } from "./deliveries.model.ts";
 import { fromCursor, type Position, toCursor } from "./dlq-cursor.ts";
 import { noted } from "./settle.ts";
@@ -25,11 +26,7 @@ export async function findDead(deliveries: Deliveries, caller: Caller, id: strin
   return doc;
 }
 
-/** An answer stops at so many bytes of payloads. */
-const MAX_BYTES = 4 * 1024 * 1024;
-const PIECE = 20;
-
-/** One page of dead letters, latest first. */
+/** One page of dead letters, latest first. It ends early where it has as much as one answer may hold. */
 export async function listDead(
   broker: ServiceBroker,
   deliveries: Deliveries,
@@ -42,20 +39,14 @@ export async function listDead(
   const field = agent_id ? "dlq_agent_key" : "dlq_key";
   const rows = pageOf(field, agent_id ?? tenant_id, after);
   const found = await latest(deliveries, tenant_id, { field, rows, limit: limit + 1 });
-  const items: object[] = [];
-  let bytes = 0;
-  const page = found.slice(0, limit);
-  while (items.length < page.length && bytes < MAX_BYTES) {
-    const piece = page.slice(items.length, items.length + PIECE);
-    const envelopes = await loadEnvelopes(broker, tenant_id, piece);
-    for (const doc of piece) {
-      const envelope = envelopes.get(doc.event_id ?? "");
-      items.push(present(doc, envelope));
-      bytes += envelope?.length ?? 0;
-    }
-  }
-  const last = page[items.length - 1];
-  const next_cursor = last && items.length < found.length ? toCursor(positionOf(last)) : null;
+  const page = upToBytes(found.slice(0, limit));
+  const [envelopes, payloads] = await Promise.all([
+    loadEnvelopes(broker, tenant_id, page),
+    loadPayloads(deliveries, tenant_id, page),
+  ]);
+  const items = page.map((doc) => present(doc, envelopes.get(doc.event_id ?? "") ?? payloads.get(doc._id)));
+  const last = page.at(-1);
+  const next_cursor = last && page.length < found.length ? toCursor(positionOf(last)) : null;
   return { items, count: items.length, next_cursor };
 }
 
@@ -74,7 +65,9 @@ async function latest(deliveries: Deliveries, tenant_id: string, { field, rows, 
   const last = (await deliveries.find(tenant_id, rows as never, ends)).at(-1);
   if (!last) return [];
   const page = { $and: [rows, { [field]: { $gte: last[field] } }] };
-  const order = { sort: { [field]: -1, _id: -1 }, limit, projection: { timeline: 0 } } as const;
+  // Not yet what came: it is read of those that the answer holds.
+  const projection = { timeline: 0, payload_json: 0 } as const;
+  const order = { sort: { [field]: -1, _id: -1 }, limit, projection } as const;
   return deliveries.find(tenant_id, page as never, order);
 }
 
@@ -107,23 +100,36 @@ export async function loadEnvelopes(
   return new Map(events.map(({ event_id, envelope }) => [event_id, envelope]));
 }
 
+/** What came, as JSON text, of those rows that never were an event, by their ids. */
+async function loadPayloads(
+  deliveries: Deliveries,
+  tenant_id: string,
+  docs: DeliveryDoc[],
+): Promise<Map<string, string | undefined>> {
+  const ids = docs.filter(({ event_id }) => event_id === null).map(({ _id }) => _id);
+  if (ids.length === 0) return new Map();
+  const rows = await deliveries.find(tenant_id, { _id: { $in: ids } }, { projection: { payload_json: 1 } });
+  return new Map(rows.map(({ _id, payload_json }) => [_id, payload_json]));
+}
+
 /** What came and could not be mapped. */
 export function payloadOf({ payload_json }: Pick<DeliveryDoc, "payload_json">): unknown {
   return payload_json === undefined ? undefined : JSON.parse(payload_json);
 }
 
-function present(doc: DeliveryDoc, envelope: string | undefined) {
-  const event = envelope === undefined ? undefined : JSON.parse(envelope);
+/** @param json the event, or what came in its place; undefined where that is no longer kept */
+function present(doc: DeliveryDoc, json: string | undefined) {
+  const payload = json === undefined ? null : JSON.parse(json);
   return {
     id: doc._id,
     event_id: doc.event_id,
     agent_id: doc.agent_id,
-    payload: event ?? payloadOf(doc) ?? null,
+    payload,
     attempt_count: doc.attempt_count,
     dlq_reason: doc.dlq_reason as string,
     created_at: doc.created_at.toISOString(),
     dead_lettered_at: (doc.dead_lettered_at as Date).toISOString(),
-    source: event?.source ?? doc.source ?? null,
+    source: (doc.event_id === null ? doc.source : payload?.source) ?? null,
   };
 }
 
@@ -160,9 +166,16 @@ export interface Unmappable {
   origin?: Origin;
 }
 
-/** Keeps what could not be made an event, for admins to see. */
-export async function insertUnmappable(deliveries: Deliveries, what: Unmappable, at: Date): Promise<string> {
-  const { tenant_id, source, payload, reason, dedupe, origin } = what;
+/** Keeps what could not be made an event until a time, for admins to see. */
+export async function insertUnmappable(
+  deliveries: Deliveries,
+  what: Unmappable,
+  at: Date,
+  retire_at: Date,
+): Promise<string> {
+  const { tenant_id, source, payload, dedupe, origin } = what;
+  const reason = keptReason(what.reason);
+  const payload_json = JSON.stringify(payload);
   const doc = await deliveries.insertOnce({
     _id: dedupe === undefined ? newId("dlv") : derivedId("dlv", tenant_id, source, dedupe),
     tenant_id,
@@ -171,13 +184,14 @@ export async function insertUnmappable(deliveries: Deliveries, what: Unmappable,
     priority: 0,
     created_at: at,
     attempt_count: 0,
-    size: 0,
+    size: Buffer.byteLength(payload_json),
     matched: { interest_ids: [], feed_ids: [] },
     enrichment_depth: "none",
     timeline: [{ at, what: "dead", reason }],
     ...deadFields({ tenant_id, agent_id: null, at, reason }),
-    payload_json: JSON.stringify(payload),
+    payload_json,
     source,
+    retire_at,
     ...(origin && { origin }),
   });
   return doc._id;

@@ -8,6 +8,15 @@ interface Death {
   reason: string;
 }
 
+/** Reasons are listed, chosen by and told in events: one that quotes what came is cut. In characters. */
+const MOST_REASON = 1000;
+
+/** As much of a reason as is kept. */
+export function keptReason(reason: string): string {
+  if (reason.length <= MOST_REASON) return reason;
+  return `${reason.slice(0, MOST_REASON - 1).replace(/[\ud800-\udbff]$/, "")}…`;
+}
+
 /** What only a dead row has. Its keys are text so that lists and choices are ranges of one small index each. */
 export function deadFields({ tenant_id, agent_id, at, reason }: Death) {
   return {

@@ -60,7 +60,7 @@ export interface DeliveryDoc extends TenantDocument {
   created_at: Date;
   /** Hand-outs so far. */
   attempt_count: number;
-  /** Bytes of the event as JSON; 0 where unknown. */
+  /** Bytes of the event, or of what came in its place, as JSON; 0 where unknown. */
   size: number;
   matched: Matched;
   enrichment_depth: EnrichmentDepth;
@@ -86,7 +86,7 @@ export interface DeliveryDoc extends TenantDocument {
   source?: string;
   origin?: Origin;
 
-  /** When an acknowledged row is reduced to a tombstone. */
+  /** When an acknowledged row is reduced to a tombstone, or one that never was an event is deleted. */
   retire_at?: Date;
 }
 

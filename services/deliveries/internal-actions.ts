@@ -121,8 +121,9 @@ export function internalActions(parts: () => Parts): Record<string, ActionSchema
 
     /** Keeps what a connector could not make an event of, as a dead letter without an agent. */
     dead_letter: internal<Unmappable>(async ({ params }) => {
-      const { deliveries, loops, now } = parts();
-      const id = await insertUnmappable(deliveries, params, now());
+      const { deliveries, loops, now, unmappedUntil } = parts();
+      const at = now();
+      const id = await insertUnmappable(deliveries, params, at, unmappedUntil(at));
       loops.announcements.nudge();
       return { id };
     }),

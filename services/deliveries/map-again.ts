@@ -2,7 +2,7 @@ import type { ServiceBroker } from "moleculer";
 import type { CloudEvent } from "../../lib/cloudevents.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
 import type { BatchAnswer } from "../events/publish-answers.ts";
-import { reasonKey } from "./dead.ts";
+import { keptReason, reasonKey } from "./dead.ts";
 import { payloadOf } from "./dead-letters.ts";
 import type { DeliveryDoc } from "./deliveries.model.ts";
 
@@ -44,8 +44,9 @@ export async function publishAgain(
     await deliveries.delete(tenant_id, guard);
     return;
   }
+  const dlq_reason = keptReason(error);
   await deliveries.update(tenant_id, guard, {
-    $set: { dlq_reason: error, dlq_reason_key: reasonKey(tenant_id, error) },
+    $set: { dlq_reason, dlq_reason_key: reasonKey(tenant_id, dlq_reason) },
     $unset: { replay_at: 1 },
   });
 }

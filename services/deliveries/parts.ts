@@ -33,6 +33,7 @@ export function newParts(
   const shared = { broker, store, deliveries, agents, announceReady, tracing };
   const sweeps = newSweeps(shared);
   const replays = newReplays(shared);
+  const keptDays = Math.max(config.EVENT_RETENTION_DAYS, config.DEDUPE_DAYS);
   const report = (err: unknown) => broker.logger.warn("deliveries: a sweep failed and is tried again", err);
   return {
     ...shared,
@@ -47,5 +48,7 @@ export function newParts(
     now: () => new Date(store.now()),
     /** When what is acknowledged at a time is reduced to a tombstone. */
     retireAt: (at: Date) => new Date(at.getTime() + config.ACKNOWLEDGED_RETENTION_DAYS * DAY_MS),
+    /** How long what never was an event is kept: as long as if it were one. */
+    unmappedUntil: (at: Date) => new Date(at.getTime() + keptDays * DAY_MS),
   };
 }

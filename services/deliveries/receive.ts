@@ -1,5 +1,6 @@
 import { Actor, Actors, type Waiter } from "../../mixins/actor.ts";
-import { type Claimed, type ClaimRequest, type Claims, type Lease, upToBytes } from "./claim.ts";
+import { upToBytes } from "./by-bytes.ts";
+import type { Claimed, ClaimRequest, Claims, Lease } from "./claim.ts";
 import type { DeliveryDoc } from "./deliveries.model.ts";
 
 /** What a stream has been given and has not settled. */

@@ -5,6 +5,7 @@ import { type Fault, invalidValue, ruleBroken } from "../../lib/faults.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
 import type { Store } from "../../storage/connection.ts";
 import { deliveryTo, type Receiver } from "../interests/receiver.ts";
+import { inParts } from "./by-bytes.ts";
 import { reasonKey } from "./dead.ts";
 import { findDead, loadEnvelopes, visibleAgent } from "./dead-letters.ts";
 import type { DeliveryDoc } from "./deliveries.model.ts";
@@ -124,8 +125,11 @@ export function newReplays({ broker, store, deliveries, announceReady }: Parts) 
 
   async function relayFor(tenant_id: string, asked: DeliveryDoc[]): Promise<void> {
     await Promise.all(asked.filter(isUnmapped).map((doc) => publishAgain(broker, deliveries, doc)));
-    const docs = asked.filter(({ event_id }) => event_id !== null);
-    if (docs.length === 0) return;
+    const others = asked.filter(({ event_id }) => event_id !== null);
+    for (const part of inParts(others)) await relayPart(tenant_id, part);
+  }
+
+  async function relayPart(tenant_id: string, docs: DeliveryDoc[]): Promise<void> {
     const envelopes = await loadEnvelopes(broker, tenant_id, docs);
     const wanted = await match(tenant_id, envelopes);
     const { ready } = await enqueue(deliveries, wanted, now());

@@ -65,23 +65,30 @@ export function newSweeps({ store, deliveries, agents, announceReady }: Parts) {
     );
   }
 
-  /** Acknowledged rows past their retention: what is left says only that the agent had the event. */
+  /**
+   * Rows past their retention: what is left of an acknowledged one says only that the agent had the event; one that never
+   * was an event goes, as no event takes it with it.
+   */
   async function retire(): Promise<boolean> {
     const rows = (await deliveries.system
-      .find({ retire_at: { $lte: new Date(store.now()) } }, { limit: BATCH, projection: { tenant_id: 1 } })
+      .find(
+        { retire_at: { $lte: new Date(store.now()) } },
+        { limit: BATCH, projection: { tenant_id: 1, event_id: 1 } },
+      )
       .toArray()) as DeliveryDoc[];
-    const byTenant = Map.groupBy(rows, ({ tenant_id }) => tenant_id);
-    for (const [tenant_id, those] of byTenant) {
-      const gone = { retire_at: 1, timeline: 1, matched: 1, enrichment_depth: 1, size: 1 } as const;
-      await deliveries.updateMany(tenant_id, { _id: { $in: those.map(({ _id }) => _id) } }, {
-        $unset: gone,
-      } as never);
+    const gone = { retire_at: 1, timeline: 1, matched: 1, enrichment_depth: 1, size: 1 } as const;
+    for (const [tenant_id, those] of Map.groupBy(rows, (row) => row.tenant_id)) {
+      const unmapped = those.filter(({ event_id }) => event_id === null);
+      if (unmapped.length) await deliveries.deleteMany(tenant_id, byId(unmapped));
+      await deliveries.updateMany(tenant_id, byId(those), { $unset: gone } as never);
     }
     return rows.length === BATCH;
   }
 
   return { due, retire };
 }
+
+const byId = (rows: DeliveryDoc[]) => ({ _id: { $in: rows.map(({ _id }) => _id) } });
 
 /** The writes for one agent's due rows. A lease that was extended or settled meanwhile is no longer due. */
 function moves(rows: DeliveryDoc[], budget: number, at: Date): Operation[] {
@@ -109,6 +116,6 @@ function move(rows: DeliveryDoc[], at: Date, update: object): Operation[] {
   const [first] = rows;
   if (!first) return [];
   const { tenant_id, state } = first;
-  const filter = { _id: { $in: rows.map(({ _id }) => _id) }, tenant_id, state, due_at: { $lte: at } };
+  const filter = { ...byId(rows), tenant_id, state, due_at: { $lte: at } };
   return [{ updateMany: { filter, update } }];
 }

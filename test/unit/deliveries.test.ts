@@ -24,6 +24,8 @@ let broker: ServiceBroker;
 /** Events of other types than the usual one. */
 const TYPES: Record<string, string> = { evt_cited: "memory.cited", evt_service: "service.run.started" };
 const emitted: { subject: string; data: unknown }[] = [];
+/** The events that were asked for, call by call. */
+const loads: string[][] = [];
 
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), "afferent-deliveries-"));
@@ -40,13 +42,15 @@ beforeAll(async () => {
   broker.createService({
     name: "events",
     actions: {
-      load: ({ params }: { params: { event_ids: string[] } }) =>
-        params.event_ids
+      load: ({ params: { event_ids } }: { params: { event_ids: string[] } }) => {
+        loads.push(event_ids);
+        return event_ids
           .filter((id) => id !== "evt_gone")
           .map((event_id) => ({
             event_id,
             envelope: JSON.stringify({ type: TYPES[event_id] ?? "com.example" }),
-          })),
+          }));
+      },
       emit: ({ params }: { params: { subject: string; data: unknown } }) => {
         emitted.push(params);
       },
@@ -226,6 +230,35 @@ test("the death of what the service itself published is not announced", async ()
   expect(announced).toMatchObject([{ data: { event_id: "evt_other", dlq_reason: "a test" } }]);
 });
 
+/** All pages of what a caller is shown, by a field of the items. */
+async function pagesOf(field: string, meta: object): Promise<unknown[][]> {
+  const pages: unknown[][] = [];
+  for (let cursor: string | null | undefined; cursor !== null; ) {
+    const page: { items: Record<string, unknown>[]; next_cursor: string | null } = await call(
+      "dead_letters",
+      { cursor },
+      meta,
+    );
+    pages.push(page.items.map((item) => item[field]));
+    cursor = page.next_cursor;
+  }
+  return pages;
+}
+
+test("dead letters are announced and listed a few megabytes at a time", async () => {
+  const agent_id = await agentWith("evt_large1", "evt_large2", "evt_large3");
+  await deliveries.updateMany(tenant_id, { agent_id }, { $set: { size: 3_145_728 } });
+  await call("give_up", { tenant_id, agent_id, before: Date.now() + 60_000, reason: "a test" });
+  await settle(
+    async () => (await deliveries.count(tenant_id, { agent_id, announce_at: { $exists: true } })) === 0,
+  );
+  const events = await pagesOf("event_id", caller(agent_id, ["receive"]));
+  const each = [["evt_large1"], ["evt_large2"], ["evt_large3"]];
+  expect(events.toSorted()).toEqual(each);
+  const asked = loads.filter((ids) => ids.some((id) => id.startsWith("evt_large")));
+  expect(asked.toSorted()).toEqual([...each, ...each].toSorted());
+});
+
 describe("what could not be mapped to an event", () => {
   const broken = {
     tenant_id,
@@ -260,6 +293,40 @@ describe("what could not be mapped to an event", () => {
     await settle(() => emitted.some(({ subject }) => subject === id));
     await call("discard", { id }, admin);
     expect(await deliveries.findOne(tenant_id, { _id: id })).toBeNull();
+  });
+
+  test("has a reason of some length, however much that quotes", async () => {
+    const reason = `mapping error: action: /what is "${"\u{1f525}".repeat(600_000)}"`;
+    const { id } = await call<{ id: string }>("dead_letter", { ...broken, reason });
+    const { data } = await settle(() => emitted.find(({ subject }) => subject === id));
+    const { dlq_reason } = data as { dlq_reason: string };
+    expect(dlq_reason).toMatch(/^mapping error: action: \/what is "(?:\u{1f525})+…$/u);
+    expect(dlq_reason.length).toBeLessThanOrEqual(1000);
+    const row = await deliveries.findOne(tenant_id, { _id: id });
+    expect(row).toMatchObject({ dlq_reason, timeline: [{ reason: dlq_reason }] });
+  });
+
+  test("is listed a few megabytes at a time", async () => {
+    const large = { ...broken, tenant_id: "tn_large" };
+    const payloads = ["a", "b", "c"].map((letter) => letter.repeat(3_000_000));
+    for (const payload of payloads) await call("dead_letter", { ...large, payload });
+    const { tenant_id: its } = large;
+    const admin = { caller: { kind: "agent", tenant_id: its, agent_id: "ag_admin", scopes: ["admin"] } };
+    const pages = await pagesOf("payload", admin);
+    expect(pages.map((page) => page.length)).toEqual([1, 1, 1]);
+    expect(pages.flat().toSorted()).toEqual(payloads);
+  });
+
+  test("goes when an event that came then would", async () => {
+    const { id } = await call<{ id: string }>("dead_letter", broken);
+    const retireAfter = (days: number) => {
+      const now = () => Date.now() + days * 86_400_000;
+      return newSweeps({ store: { ...store, now }, deliveries } as never).retire();
+    };
+    await retireAfter(29);
+    expect(await deliveries.exists(tenant_id, { _id: id })).toBe(true);
+    await retireAfter(31);
+    expect(await deliveries.exists(tenant_id, { _id: id })).toBe(false);
   });
 
   test("is kept once, however often it is received", async () => {
