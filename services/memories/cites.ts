@@ -98,20 +98,22 @@ export class Cites {
   /** Makes the counts of the cited memory what its citations are. Null when it is there no more. */
   async #count({ tenant_id, memory_id, at }: CiteDoc): Promise<MemoryDoc | null> {
     const { cites, memories, changes, now } = this.#parts;
-    const since = new Date(now().getTime() - CITE_MS);
-    const rank_cites = await cites.count(tenant_id, { memory_id, own: false, at: { $gt: since } });
-    const doc = await memories.findOne(tenant_id, { _id: memory_id });
-    if (!doc) return null;
-    const last_cited_at = doc.last_cited_at && doc.last_cited_at > at ? doc.last_cited_at : at;
-    if (doc.rank_cites === rank_cites && doc.last_cited_at?.getTime() === last_cited_at.getTime()) return doc;
-    const counts = { rank_cites, last_cited_at, changed_at: now() };
-    const counted = await memories.update(
-      tenant_id,
-      { _id: memory_id },
-      { $set: counts, $inc: { version: 1 } },
-    );
-    if (counted && doc.rank_cites !== rank_cites) await changes.after(this.#broker(), [counted]);
-    return counted;
+    for (;;) {
+      // Read before it is counted, and written over at this version only: another node may have counted more meanwhile.
+      const doc = await memories.findOne(tenant_id, { _id: memory_id });
+      if (!doc) return null;
+      const since = new Date(now().getTime() - CITE_MS);
+      const rank_cites = await cites.count(tenant_id, { memory_id, own: false, at: { $gt: since } });
+      const last_cited_at = doc.last_cited_at && doc.last_cited_at > at ? doc.last_cited_at : at;
+      if (doc.rank_cites === rank_cites && doc.last_cited_at?.getTime() === last_cited_at.getTime())
+        return doc;
+      const counts = { rank_cites, last_cited_at, changed_at: now() };
+      const known = { _id: memory_id, version: doc.version };
+      const counted = await memories.update(tenant_id, known, { $set: counts, $inc: { version: 1 } });
+      if (!counted) continue;
+      if (doc.rank_cites !== rank_cites) await changes.after(this.#broker(), [counted]);
+      return counted;
+    }
   }
 
   async #announce(row: CiteDoc, { scope, agent_id, team_id }: MemoryDoc): Promise<void> {

@@ -4,12 +4,15 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { canonicalTags, tagsOfQuery } from "../../lib/tags.ts";
+import { type CiteDoc, CiteModel } from "../../services/memories/cites.model.ts";
+import { Cites } from "../../services/memories/cites.ts";
 import { type MemoryDoc, MemoryModel } from "../../services/memories/memories.model.ts";
 import type { Parts } from "../../services/memories/parts.ts";
 import { finishPending, purge } from "../../services/memories/purge.ts";
 import { type NewMemory, newMemory } from "../../services/memories/rows.ts";
 import { supersede } from "../../services/memories/supersede.ts";
 import { openStore, type Store } from "../../storage/connection.ts";
+import { settle } from "../support/settle.ts";
 
 describe("tags", () => {
   test.each([
@@ -101,6 +104,44 @@ describe("sweeps", () => {
       ["kept"],
     ]);
     expect(erased).toEqual(["forgotten", "made expired", "expired"]);
+  });
+
+  test("of two nodes that count citations at once none writes fewer than the other has counted", async () => {
+    const cites = store.collection(CiteModel);
+    await store.ready();
+    await row("cited", {});
+    clock = onDay(1);
+    const cite = (cited_by: string): Promise<CiteDoc> =>
+      cites.insert({
+        ...{ _id: `cited ${cited_by}`, tenant_id: "tn_1", memory_id: "cited", cited_by, owner_id: "ag_1" },
+        ...{ own: false, originating_query_id: null, at: clock, announced: false, due_at: clock },
+      });
+    const nodeWith = (collection: typeof cites) =>
+      new Cites({ ...parts, cites: collection }, () => ({ call: async () => {} }) as never, fail);
+    const fail = (err: unknown) => {
+      throw err;
+    };
+    const counted = Promise.withResolvers<void>();
+    const goOn = Promise.withResolvers<void>();
+    const slow = Object.assign(Object.create(cites), {
+      async count(...given: Parameters<typeof cites.count>) {
+        const count = await cites.count(...given);
+        counted.resolve();
+        await goOn.promise;
+        return count;
+      },
+    });
+    await cite("ag_2");
+    const [first, second] = [nodeWith(slow), nodeWith(cites)];
+    first.start();
+    await counted.promise;
+    await cite("ag_3");
+    second.start();
+    await settle(async () => !(await cites.exists("tn_1", { announced: false })));
+    goOn.resolve();
+    await Promise.all([first.stop(), second.stop()]);
+    expect(await parts.memories.findOne("tn_1", { _id: "cited" })).toMatchObject({ rank_cites: 2 });
+    await parts.memories.delete("tn_1", { _id: "cited" });
   });
 
   test("what was cut off while it replaced another is finished, or withdrawn when another came first", async () => {
