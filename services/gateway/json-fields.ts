@@ -85,6 +85,10 @@ class Parts {
   leave(bytes: Buffer): void {
     this.#left = bytes.length ? bytes : null;
   }
+
+  async close(): Promise<void> {
+    await this.#source.return?.();
+  }
 }
 
 /** Is given the text of a field, as it stands in JSON: without its quotation marks, escapes and all. */
@@ -105,6 +109,20 @@ export async function takeFields(
   take: Take,
 ): Promise<Buffer> {
   const parts = new Parts(source);
+  try {
+    return await takeFrom(parts, fields, most, take);
+  } finally {
+    // A connection whose reader just stays away is not read any more, and the next request on it is never seen.
+    await parts.close();
+  }
+}
+
+async function takeFrom(
+  parts: Parts,
+  fields: ReadonlySet<string>,
+  most: number,
+  take: Take,
+): Promise<Buffer> {
   const scan = new Scan(fields);
   const rest: Buffer[] = [];
   let size = 0;

@@ -1,3 +1,5 @@
+import { Agent, type IncomingMessage, request } from "node:http";
+import { json } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { newAgent, type TestAgent } from "../support/agents.ts";
 import { chunksOf, finished, fixtureFile, ingest, textFile } from "../support/documents.ts";
@@ -167,6 +169,27 @@ describe("an upload is refused", () => {
     const before = ok(await ann.get("/documents")).total;
     expect(await ann.post("/documents", file)).toMatchObject(expected);
     expect(ok(await ann.get("/documents")).total).toBe(before);
+  });
+
+  test.each([
+    ["no base64", { file_content: `***${"A".repeat(1_000_000)}` }, 400],
+    ["too much besides the file", { more: "x".repeat(2_000_000) }, 413],
+  ])("early, for %s, and its connection serves what comes next", async (_what, more, refused) => {
+    const connection = new Agent({ keepAlive: true, maxSockets: 1 });
+    const send = (method: string, path: string, body = "") => {
+      const headers = { authorization: `Bearer ${ann.token}`, "content-type": "application/json" };
+      return new Promise<IncomingMessage>((resolve, reject) => {
+        const sent = request(server.url + path, { method, agent: connection, headers }, resolve);
+        sent.once("error", reject).end(body);
+      });
+    };
+    try {
+      const answer = await send("POST", "/documents", JSON.stringify(textFile("", more)));
+      expect([answer.statusCode, await json(answer)]).toEqual([refused, { error: expect.anything() }]);
+      expect((await send("GET", "/auth/me")).statusCode).toBe(200);
+    } finally {
+      connection.destroy();
+    }
   });
 
   test("without the permission, in a result", async () => {

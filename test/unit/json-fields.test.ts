@@ -94,6 +94,20 @@ describe("refused is", () => {
   });
 });
 
+test("what is not read to its end is told so", async () => {
+  let left = false;
+  async function* source() {
+    try {
+      yield Buffer.from('{"body":"abc');
+    } finally {
+      left = true;
+    }
+  }
+  const take = () => Promise.reject(new Error("no room"));
+  await expect(takeFields(source(), new Set(["body"]), 100, take)).rejects.toThrow("no room");
+  expect(left).toBe(true);
+});
+
 describe("base64", () => {
   const decode = async (text: string, length: number) => {
     const parts: Buffer[] = [];
