@@ -480,7 +480,7 @@ export interface Api {
     delete: Call<InterestsDeleteParams, InterestsDeleteResult>;
     /** Try an interest on the last events.
      *
-     * Runs a candidate against the tenant's last 100 events, and saves nothing.
+     * Runs a candidate against the tenant's last 100 events (of large ones fewer), and saves nothing.
      *
      * Needs the scope `receive`. */
     test: Call<InterestsTestParams, InterestsTestResult>;

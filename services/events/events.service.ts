@@ -3,6 +3,7 @@ import type { ServiceBroker, ServiceSchema } from "moleculer";
 import { audienceIn } from "../../lib/audience.ts";
 import { type Call, callerId, isAdmin } from "../../lib/caller.ts";
 import { Fault, notFound } from "../../lib/faults.ts";
+import { upToSize } from "../../lib/message-size.ts";
 import { Loop } from "../../mixins/loop.ts";
 import { tallyOf } from "../../observability/tally.ts";
 import { action, idempotent, internal, type Runtime } from "../runtime.ts";
@@ -155,10 +156,16 @@ export function eventsService(runtime: Runtime): ServiceSchema {
         },
       ),
 
-      /** The last events of a tenant that are for everybody, latest first: what an interest is tried on. */
+      /**
+       * The last events of a tenant that are for everybody, latest first: what an interest is tried on. Of large ones
+       * fewer, as many as one message takes.
+       */
       latest: internal<{ tenant_id: string; limit: number }>(async ({ params: { tenant_id, limit } }) => {
+        const sort = { position: -1 } as const;
+        const sizes = await events.find(tenant_id, {}, { sort, limit, projection: { size: 1 } });
+        const _id = { $in: upToSize(sizes, ({ size }) => size).map((row) => row._id) };
         const projection = { envelope: 1, accepted_at: 1 };
-        const rows = await events.find(tenant_id, {}, { sort: { position: -1 }, limit, projection });
+        const rows = await events.find(tenant_id, { _id }, { sort, projection });
         return rows.filter(({ envelope }) => audienceIn(JSON.parse(envelope)) === null).map(toLoaded);
       }),
     },

@@ -124,7 +124,8 @@ export const testInterest = operation({
   action: "interests.test",
   route: "POST /agents/{agent_id}/interests:test",
   summary: "Try an interest on the last events",
-  description: "Runs a candidate against the tenant's last 100 events, and saves nothing.",
+  description:
+    "Runs a candidate against the tenant's last 100 events (of large ones fewer), and saves nothing.",
   access,
   path: agentPath,
   body: { event_type: TypeGlob, filter_expression: Type.Optional(nullable(FilterExpression)) },

@@ -259,6 +259,16 @@ test("a candidate is tried on the last events, and nothing is saved", async () =
   expect(ok(await agent.get(interestsOf(agent))).total).toBe(0);
 });
 
+test("of large events a candidate is tried on fewer: they come in one message between nodes", async () => {
+  for (const n of [1, 2, 3, 4])
+    await publish(`large-${n}`, { type: "com.large.x", data: "x".repeat(1_000_000) });
+  const candidate = { event_type: "com.large.*" };
+  expect(ok(await agent.post(`${interestsOf(agent)}:test`, candidate))).toMatchObject({
+    tested: 2,
+    matched: 2,
+  });
+});
+
 test("what the service publishes is matched only by a glob that names it", async () => {
   const [all, named] = [await newAgent(server, admin), await newAgent(server, admin)];
   ok(await all.post(interestsOf(all), { event_type: "*" }));
