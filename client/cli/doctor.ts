@@ -138,11 +138,16 @@ async function checkDelivery({ client, signal }: Context, agent_id: string, scop
   if (!scopes.includes("receive") && !scopes.includes("admin")) return [];
   const { total } = await client.interests.list({ agent_id, limit: 1 }, { signal });
   const { pending, in_flight, waiting, dead } = await client.deliveries.stats({}, { signal });
+  const toCome = counted(pending + in_flight + waiting, "delivery", "deliveries");
   const interests = total
-    ? finding("ok", "events", `${total} interests; ${pending + in_flight + waiting} deliveries to come`)
+    ? finding("ok", "events", `${counted(total, "interest", "interests")}; ${toCome} to come`)
     : finding("note", "events", "the agent has no interest: nothing comes but by channels");
-  const letters = dead ? [finding("note", "events", `${dead} dead letters wait to be looked at`)] : [];
-  return [interests, ...letters];
+  const letters = counted(dead, "dead letter waits", "dead letters wait");
+  return dead ? [interests, finding("note", "events", `${letters} to be looked at`)] : [interests];
+}
+
+function counted(count: number, one: string, many: string): string {
+  return `${count} ${count === 1 ? one : many}`;
 }
 
 function finding(mark: Mark, what: string, text: string): Finding {

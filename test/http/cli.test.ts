@@ -183,6 +183,7 @@ describe("doctor", () => {
     expect(code).toBe(0);
     expect(out.match(/^\S/gm)).toEqual(["✓", "✓", "✓", "✓", "✓"]);
     expect(out).toContain("of the agent at the terminal in ");
+    expect(out).toContain("✓ events   1 interest; 0 deliveries to come");
   });
 
   test.each([
