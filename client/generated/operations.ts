@@ -224,7 +224,7 @@ export const OPERATIONS = {
     list: {"method":"GET","path":"/specialists"},
     load: {"method":"POST","path":"/specialists/{name}/load"},
     unload: {"method":"POST","path":"/specialists/{name}/unload"},
-    versions: {"method":"GET","path":"/specialists/{name}/versions"},
+    versions: {"method":"GET","path":"/specialists/{name}/versions","pages":{"items":"versions","by":"offset"}},
   },
   teams: {
     create: {"method":"POST","path":"/teams"},

@@ -894,8 +894,10 @@ export interface Api {
     unload: Call<SpecialistsUnloadParams, SpecialistsUnloadResult>;
     /** List a specialist's versions, newest first.
      *
+     * Of long ones a page has fewer than `limit`: `offset` goes on as long as there are more of `total`.
+     *
      * Needs the scope `memory:read`. */
-    versions: Call<SpecialistsVersionsParams, SpecialistsVersionsResult>;
+    versions: PagedCall<SpecialistsVersionsParams, SpecialistsVersionsResult, SpecialistsVersionsResult["versions"][number]>;
   };
   teams: {
     /** Make a team.
@@ -3055,6 +3057,10 @@ export interface SpecialistsUnloadResult {
 
 export interface SpecialistsVersionsParams {
   name: string;
+  /** How many to pass over. */
+  offset?: number;
+  /** How many to return at the most. */
+  limit?: number;
 }
 
 export interface SpecialistsVersionsResult {
@@ -3067,6 +3073,7 @@ export interface SpecialistsVersionsResult {
     description: string | null;
     created_at: string;
   }>;
+  total: number;
 }
 
 export interface TeamsCreateParams {

@@ -1,5 +1,5 @@
 import { nullable, operation } from "../../lib/contract.ts";
-import { Description, Timestamp } from "../../lib/schema.ts";
+import { Description, page, Timestamp } from "../../lib/schema.ts";
 import { Type } from "../../lib/type.ts";
 
 const reader = { by: "any", scope: "memory:read" } as const;
@@ -102,11 +102,15 @@ export const listSpecialistVersions = operation({
   action: "specialists.versions",
   route: "GET /specialists/{name}/versions",
   summary: "List a specialist's versions, newest first",
+  description:
+    "Of long ones a page has fewer than `limit`: `offset` goes on as long as there are more of `total`.",
   access: reader,
   path,
+  query: page,
   results: {
     200: Type.Object({
       versions: Type.Array(Type.Object({ ...Specialist.properties, created_at: Timestamp })),
+      total: Type.Integer(),
     }),
   },
   errors: ["not_found"],

@@ -1,6 +1,7 @@
 import { callerId } from "../../lib/caller.ts";
 import { notFound } from "../../lib/faults.ts";
 import { newUuid } from "../../lib/ids.ts";
+import { upToSize } from "../../lib/message-size.ts";
 import { insertNextVersion, newestVersion } from "../../mixins/versions.ts";
 import { action, type ServiceFactory } from "../runtime.ts";
 import {
@@ -93,12 +94,16 @@ export const specialistsService: ServiceFactory = ({ store, log }) => {
         return { unloaded: true, name };
       }),
 
-      versions: action(listSpecialistVersions, async ({ params: { name }, meta: { caller } }) => {
-        const docs = await specialists.find(caller.tenant_id, { name }, { sort: { version_num: -1 } });
-        if (docs.length === 0) throw notFound("specialist", name);
-        return {
-          versions: docs.map((doc) => ({ ...preambleOf(doc), created_at: doc.created_at.toISOString() })),
-        };
+      versions: action(listSpecialistVersions, async ({ params, meta: { caller } }) => {
+        const { name, offset = 0, limit = 50 } = params;
+        const { tenant_id } = caller;
+        const [docs, total] = await Promise.all([
+          specialists.find(tenant_id, { name }, { sort: { version_num: -1 }, skip: offset, limit }),
+          specialists.count(tenant_id, { name }),
+        ]);
+        if (total === 0) throw notFound("specialist", name);
+        const versions = upToSize(docs.map(versionOf), (version) => JSON.stringify(version).length);
+        return { versions, total };
       }),
     },
   };
@@ -106,6 +111,10 @@ export const specialistsService: ServiceFactory = ({ store, log }) => {
 
 function loadId(caller_id: string, name: string): string {
   return `${caller_id}:${name}`;
+}
+
+function versionOf(doc: SpecialistDoc) {
+  return { ...preambleOf(doc), created_at: doc.created_at.toISOString() };
 }
 
 function preambleOf(doc: SpecialistDoc) {

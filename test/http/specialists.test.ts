@@ -31,8 +31,13 @@ test("each writing is a version, the latest is loaded and all are kept", async (
   const second = ok(await write("reviewer", body));
   expect(second).toEqual({ name: "reviewer", version_num: 2, ...body });
   expect(await reader.post("/specialists/reviewer/load")).toMatchObject({ status: 200, body: second });
-  const { versions } = ok(await reader.get("/specialists/reviewer/versions"));
+  const { versions, total } = ok(await reader.get("/specialists/reviewer/versions"));
   expect(versions).toEqual([second, first].map((each) => ({ ...each, created_at: expect.any(String) })));
+  expect(total).toBe(2);
+  expect(ok(await reader.get("/specialists/reviewer/versions?offset=1&limit=1"))).toEqual({
+    versions: versions.slice(1),
+    total,
+  });
 });
 
 test("they are listed by name, with what the caller has loaded", async () => {
@@ -70,6 +75,21 @@ test.each(["nobody", "Nobody", "no body", "\u00e4\u00f6"])(
 
 test("one that is not there has no versions", async () => {
   expect(await reader.get("/specialists/nobody/versions")).toMatchObject(refusal(404, "not_found"));
+});
+
+test("of long versions a page has as many as one message between nodes takes", async () => {
+  const long = "x".repeat(100_000);
+  const body = { system_prompt: long, memory_search_directives: long, output_format_rules: long };
+  for (let n = 0; n < 9; n++) ok(await write("wordy", body));
+  const numbers: number[] = [];
+  for (let total = Number.POSITIVE_INFINITY; numbers.length < total; ) {
+    const page = ok(await reader.get(`/specialists/wordy/versions?offset=${numbers.length}`));
+    expect(page.versions.length).toBeGreaterThan(0);
+    expect(JSON.stringify(page.versions).length).toBeLessThan(2_600_000);
+    numbers.push(...page.versions.map(({ version_num }: { version_num: number }) => version_num));
+    total = page.total;
+  }
+  expect(numbers).toEqual([9, 8, 7, 6, 5, 4, 3, 2, 1]);
 });
 
 test("authors at once get a version each", async () => {
