@@ -12,12 +12,18 @@ const CODES = new Set<unknown>([
   ...[8000, 14031],
 ]);
 
+/** Of the file system: its disk, or what the user may have of it, is full. */
+const NO_ROOM = new Set<unknown>(["ENOSPC", "EDQUOT"]);
+/** The same as SQLite says it. */
+const FULL = "database or disk is full";
+
 /**
  * Whether an error says that the record cannot be reached or written now, and nothing about what was asked of it. Errors
  * of other nodes count too: they keep their names and codes on the way.
  */
 export function isStoreLost(err: unknown): boolean {
-  const { name = "", code } = (err ?? {}) as { name?: string; code?: unknown };
+  const { name = "", code, message } = (err ?? {}) as { name?: string; code?: unknown; message?: string };
+  if (NO_ROOM.has(code) || message === FULL) return true;
   // A bulk write hides why it failed; without a code it was not the server that said no.
   if (name === "MongoBulkWriteError" && code === undefined) return true;
   return NAMES.test(name) || (name.startsWith("Mongo") && CODES.has(code));

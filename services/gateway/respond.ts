@@ -106,7 +106,7 @@ export function toFault(err: unknown): Fault {
   }
   if (NOT_THERE.has(name)) return unavailable("The service is not ready; try again.");
   if (BUSY.has(name)) return unavailable("The service is busy; try again.");
-  if (isStoreLost(err)) return unavailable("The record cannot be reached; try again.");
+  if (isStoreLost(err)) return unavailable("The record cannot be reached or written now; try again.");
   return new Fault("internal_error", "Something failed here; the request can be sent again.");
 }
 

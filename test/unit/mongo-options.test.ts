@@ -57,6 +57,8 @@ describe("the store is lost", () => {
     ["a majority did not answer", { name: "MongoWriteConcernError", code: 64 }],
     ["no disk left", { name: "MongoServerError", code: 14031 }],
     ["a bulk write that broke off", { name: "MongoBulkWriteError" }],
+    ["no disk left for a blob's file", { name: "Error", code: "ENOSPC" }],
+    ["no disk left for the embedded store", new Error("database or disk is full")],
   ])("%s", (_what, err) => {
     expect(isStoreLost(err)).toBe(true);
   });
