@@ -6,7 +6,7 @@ import { originOf as serviceAt } from "../client.ts";
 import { Failure, UsageError } from "./usage.ts";
 
 /** An installation, and who one is there. */
-export interface Profile {
+interface Profile {
   url: string;
   api_key?: string;
   /** The connected device, when the key came by `connect`. */

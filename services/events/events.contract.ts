@@ -96,7 +96,7 @@ export const publishEvent = operation({
   },
 });
 
-export const EVENT_STATES = ["accepted", "fanned_out", "parked"] as const;
+const EVENT_STATES = ["accepted", "fanned_out", "parked"] as const;
 
 const summary = {
   event_id: EventId,

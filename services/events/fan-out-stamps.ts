@@ -19,8 +19,8 @@ type Write = AnyBulkWriteOperation<EventDoc>;
 const CLEARED = { fanout_key: 1, fanout_owner: 1, fanout_attempts: 1 } as const;
 
 /**
- * Writes down which events are fanned out: a fact that holds whoever's lease it was done under. A stamp that is lost in a crash is made again: the event is fanned out
- * once more, which changes nothing.
+ * Writes down which events are fanned out: a fact that holds whoever's lease it was done under. A stamp that is lost in
+ * a crash is made again: the event is fanned out once more, which changes nothing.
  */
 export class FanOutStamps {
   readonly #events: TenantCollection<EventDoc>;

@@ -8,7 +8,7 @@ const graphemes = new Intl.Segmenter();
 const bidi = (makeBidi as unknown as () => Bidi)();
 
 /** How a text is to be seen: even levels run from left to right, odd ones from right to left. */
-export interface Direction {
+interface Direction {
   isRightToLeft: boolean;
   /** One a UTF-16 code unit; null where all of it runs from left to right. */
   levels: Uint8Array | null;

@@ -4,7 +4,7 @@ import type { PdfFonts } from "./pdf-fonts.ts";
 import { type Line, linesOf, type Placed } from "./pdf-lines.ts";
 
 export const MARGIN = 64;
-export const INK = "#1c1c1c";
+const INK = "#1c1c1c";
 const LINK = "#0b57d0";
 const FAINT = "#767676";
 /** Behind code. */
@@ -16,7 +16,7 @@ const BASE = 1.06;
 const NUMBER_SIZE = 8.5;
 
 /** How a line is written. */
-export interface Manner {
+interface Manner {
   size: number;
   color?: string;
   /** Where it stands in its width; by default as its letters run. */
