@@ -3,13 +3,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { ServiceBroker } from "moleculer";
-import { readConfig } from "../../config.ts";
+import { readConfig, SETTINGS } from "../../config.ts";
 import { ContractValidator } from "../../lib/validator.ts";
 import { type DeliveryDoc, DeliveryModel } from "../../services/deliveries/deliveries.model.ts";
 import { deliveriesService } from "../../services/deliveries/deliveries.service.ts";
 import { deliveryId } from "../../services/deliveries/delivery-id.ts";
 import type { Received } from "../../services/deliveries/receive.ts";
 import { newSweeps } from "../../services/deliveries/sweep.ts";
+import { type Emission, emitted } from "../../services/events/emission.ts";
 import type { Runtime } from "../../services/runtime.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
 import { openStore, type Store } from "../../storage/connection.ts";
@@ -23,7 +24,7 @@ let deliveries: TenantCollection<DeliveryDoc>;
 let broker: ServiceBroker;
 /** Events of other types than the usual one. */
 const TYPES: Record<string, string> = { evt_cited: "memory.cited", evt_service: "service.run.started" };
-const emitted: { subject: string; data: unknown }[] = [];
+const announcements: Emission[] = [];
 /** The events that were asked for, call by call. */
 const loads: string[][] = [];
 
@@ -51,8 +52,8 @@ beforeAll(async () => {
             envelope: JSON.stringify({ type: TYPES[event_id] ?? "com.example" }),
           }));
       },
-      emit: ({ params }: { params: { subject: string; data: unknown } }) => {
-        emitted.push(params);
+      emit: ({ params }: { params: Emission }) => {
+        announcements.push(params);
       },
     },
   });
@@ -226,7 +227,7 @@ test("the death of what the service itself published is not announced", async ()
   await settle(
     async () => (await deliveries.count(tenant_id, { agent_id, announce_at: { $exists: true } })) === 0,
   );
-  const announced = emitted.filter(({ data }) => (data as { agent_id: string }).agent_id === agent_id);
+  const announced = announcements.filter(({ data }) => (data as { agent_id: string }).agent_id === agent_id);
   expect(announced).toMatchObject([{ data: { event_id: "evt_other", dlq_reason: "a test" } }]);
 });
 
@@ -290,21 +291,26 @@ describe("what could not be mapped to an event", () => {
     await expect(call("discard", { id }, caller("ag_other", ["receive"]))).rejects.toMatchObject({
       type: "not_found",
     });
-    await settle(() => emitted.some(({ subject }) => subject === id));
+    await settle(() => announcements.some(({ subject }) => subject === id));
     await call("discard", { id }, admin);
     expect(await deliveries.findOne(tenant_id, { _id: id })).toBeNull();
   });
 
-  test("has a reason of some length, however much that quotes", async () => {
-    const reason = `mapping error: action: /what is "${"\u{1f525}".repeat(600_000)}"`;
-    const { id } = await call<{ id: string }>("dead_letter", { ...broken, reason });
-    const { data } = await settle(() => emitted.find(({ subject }) => subject === id));
-    const { dlq_reason } = data as { dlq_reason: string };
-    expect(dlq_reason).toMatch(/^mapping error: action: \/what is "(?:\u{1f525})+…$/u);
-    expect(dlq_reason.length).toBeLessThanOrEqual(1000);
-    const row = await deliveries.findOne(tenant_id, { _id: id });
-    expect(row).toMatchObject({ dlq_reason, timeline: [{ reason: dlq_reason }] });
-  });
+  test.each(["\u{1f525}", "\u0001"])(
+    "has a reason of some length, however many %j it quotes",
+    async (quoted) => {
+      const reason = `mapping error: action: /what is "${quoted.repeat(1_000_000)}"`;
+      const { id } = await call<{ id: string }>("dead_letter", { ...broken, reason });
+      const announced = await settle(() => announcements.find(({ subject }) => subject === id));
+      const { dlq_reason } = announced.data as { dlq_reason: string };
+      expect(dlq_reason).toMatch(new RegExp(`^mapping error: action: /what is "(?:${quoted})+…$`, "u"));
+      expect(dlq_reason.length).toBeLessThanOrEqual(1000);
+      const size = Buffer.byteLength(JSON.stringify(emitted(announced, new Date())));
+      expect(size).toBeLessThanOrEqual(SETTINGS.EVENT_MAX_BYTES.min as number);
+      const row = await deliveries.findOne(tenant_id, { _id: id });
+      expect(row).toMatchObject({ dlq_reason, timeline: [{ reason: dlq_reason }] });
+    },
+  );
 
   test("is listed a few megabytes at a time", async () => {
     const large = { ...broken, tenant_id: "tn_large" };
