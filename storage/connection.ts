@@ -4,6 +4,7 @@ import { TenantCollection, type TenantDocument } from "./collection.ts";
 import { mongoOptions } from "./mongo-options.ts";
 import type { EmbeddedClient } from "./sqlite/client.ts";
 import { embeddedDriver } from "./sqlite/driver.ts";
+import { DirectoryInUse } from "./sqlite/lock.ts";
 
 /** Where the record is: a MongoDB address, or without it the directory of the embedded store. */
 interface StoreOptions {
@@ -60,7 +61,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
 async function openEmbedded(dataDir: string): Promise<Store> {
   const instance = new mongoose.Mongoose();
   instance.setDriver(embeddedDriver);
-  const connection = await connect(instance, dataDir, {}, "");
+  const connection = await connect(instance, dataDir, {}, `DATA_DIR ${dataDir} cannot be used: `);
   const client = connection.getClient() as unknown as EmbeddedClient;
   return {
     ...modelsOf(connection, (name, apart) => client.db().setApart(name, apart)),
@@ -112,7 +113,8 @@ async function connect(
   try {
     await connection.openUri(address, { ...options, autoIndex: false, autoCreate: false });
   } catch (err) {
-    throw new StoreError(`${prefix}${(err as Error).message}`, { cause: err });
+    const { message } = err as Error;
+    throw new StoreError(err instanceof DirectoryInUse ? message : prefix + message, { cause: err });
   }
   return connection;
 }

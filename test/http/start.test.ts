@@ -148,6 +148,7 @@ describe("a start that cannot be", () => {
       { SERVICES: "gateway,-push" },
       /^SERVICES names some to run and some /,
     ],
+    ["a folder that is a file", { DATA_DIR: import.meta.filename }, /^DATA_DIR \S+ cannot be used: EEXIST/],
   ])("%s: one line and exit 1", async (_what, env, line) => {
     const dataDir = await newDataDir();
     const { code, stdout, stderr } = await run({ DATA_DIR: dataDir, ...env });
