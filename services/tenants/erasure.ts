@@ -42,21 +42,37 @@ export async function erase(holdings: Holdings, tenant_id: string): Promise<Eras
   return erased;
 }
 
-/** Erases what is due: interrupted erasures, and late writes of those that were done. */
-export async function eraseDue(holdings: Holdings): Promise<void> {
+/** Who hears of what comes of erasures that are due. */
+interface Listeners {
+  /** Nothing of the tenant is left in the store: what others hold of it goes too. */
+  erased(tenant_id: string): Promise<unknown>;
+  failed(err: unknown, tenant_id: string): void;
+}
+
+/** Erases what is due: interrupted erasures, and late writes of those that were done. One that fails stops no other. */
+export async function eraseDue(holdings: Holdings, { erased, failed }: Listeners): Promise<void> {
   const { store, tenants } = holdings;
   const now = new Date(store.now());
   const due = await tenants.system
     .find({ erase_due_at: { $lte: now } })
     .limit(BATCH)
     .toArray();
-  for (const { _id, status, erase_due_at } of due as TenantDoc[]) {
-    if (status !== "erased") await erase(holdings, _id);
-    else {
-      await eraseHoldings(holdings, _id);
-      await tenants.update(_id, { _id, erase_due_at }, { $unset: { erase_due_at: 1 } });
-    }
+  for (const tenant of due as TenantDoc[]) {
+    await eraseAgain(holdings, tenant, erased).catch((err) => failed(err, tenant._id));
   }
+}
+
+async function eraseAgain(
+  holdings: Holdings,
+  { _id, status, erase_due_at }: TenantDoc,
+  erased: Listeners["erased"],
+): Promise<void> {
+  if (status !== "erased") await erase(holdings, _id);
+  else await eraseHoldings(holdings, _id);
+  // Whoever began may have been cut off before it told, and what was written late came to the others too.
+  await erased(_id);
+  if (status === "erased")
+    await holdings.tenants.update(_id, { _id, erase_due_at }, { $unset: { erase_due_at: 1 } });
 }
 
 async function eraseHoldings({ store, blobs }: Holdings, tenant_id: string): Promise<Erased> {

@@ -131,12 +131,15 @@ export const tenantsService: ServiceFactory = (runtime) => {
     },
 
     started() {
+      const erased = (tenant_id: string) => this.broker.broadcast("tenants.erased", { tenant_id });
+      const failed = (err: unknown, tenant_id?: string) =>
+        this.logger.error({ err, tenant_id }, "an erasure failed; it is tried again");
       let running = false;
       const eraseWhatIsDue = async () => {
         if (running) return;
         running = true;
-        await eraseDue(holdings)
-          .catch((err) => this.logger.error({ err }, "an erasure failed; it is tried again"))
+        await eraseDue(holdings, { erased, failed })
+          .catch(failed)
           .finally(() => {
             running = false;
           });

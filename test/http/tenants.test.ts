@@ -122,6 +122,11 @@ describe("what a crash leaves", () => {
   });
 
   const ADMIN = { email: "a@b.example", password: "secret" };
+  const told: string[] = [];
+  const listeners = {
+    erased: async (tenant_id: string) => void told.push(tenant_id),
+    failed: (err: unknown, tenant_id: string) => void told.push(`${tenant_id}: ${(err as Error).message}`),
+  };
   const founding = (tenant_id: string, slug: string) => ({
     tenant_id,
     slug,
@@ -149,7 +154,7 @@ describe("what a crash leaves", () => {
     // What was written of the one that was left goes with the next sweep.
     const agents = runtime.store.collection(AgentModel);
     expect(await agents.count("tn_left", {})).toBe(1);
-    await eraseDue({ ...runtime, tenants });
+    await eraseDue({ ...runtime, tenants }, listeners);
     expect(await agents.count("tn_left", {})).toBe(0);
     expect(await agents.count("tn_next", {})).toBe(1);
     await expect(broker.call("tenants.found", founding("tn_left", "other"))).rejects.toMatchObject({
@@ -163,27 +168,54 @@ describe("what a crash leaves", () => {
     const agents = runtime.store.collection(AgentModel);
     await broker.call("tenants.found", founding("tn_half", "half"));
     const due = { erase_due_at: new Date(Date.now() - 1) };
+    told.length = 0;
     const { hash } = await runtime.blobs.put("tn_half", Buffer.from("a document"));
     await tenants.update("tn_half", { _id: "tn_half" }, { $set: { status: "erasing", ...due } });
-    await eraseDue({ ...runtime, tenants });
+    await eraseDue({ ...runtime, tenants }, listeners);
     expect(await tenants.findOne("tn_half", {})).toMatchObject({
       status: "erased",
       slug: "tn_half",
       name: "",
     });
     expect(await agents.count("tn_half", {})).toBe(0);
+    // Whoever began may not have come to tell those that hold something of it besides the store.
+    expect(told).toEqual(["tn_half"]);
     await expect(runtime.blobs.get("tn_half", hash)).rejects.toThrow("has no blob");
     await broker.call("agents.insert_first", {
       tenant_id: "tn_half",
       agent_id: "ag_late",
       owner_user_id: "usr_x",
     });
-    await eraseDue({ ...runtime, tenants });
+    await eraseDue({ ...runtime, tenants }, listeners);
     expect(await agents.count("tn_half", {})).toBe(1);
     await tenants.update("tn_half", { _id: "tn_half" }, { $set: due });
-    await eraseDue({ ...runtime, tenants });
+    await eraseDue({ ...runtime, tenants }, listeners);
     expect(await agents.count("tn_half", {})).toBe(0);
     expect(await tenants.findOne("tn_half", {})).not.toHaveProperty("erase_due_at");
+    expect(told).toEqual(["tn_half", "tn_half"]);
+  });
+
+  test("an erasure that fails stops no other, and is tried again", async () => {
+    const { broker, runtime } = node;
+    const tenants = runtime.store.collection(TenantModel);
+    for (const name of ["stuck", "other"]) {
+      const _id = `tn_${name}`;
+      await broker.call("tenants.found", founding(_id, name));
+      const $set = { status: "erasing", erase_due_at: new Date(Date.now() - 1) } as const;
+      await tenants.update(_id, { _id }, { $set });
+    }
+    const blobs = {
+      erase: async (tenant_id: string) => {
+        if (tenant_id === "tn_stuck") throw new Error("a disk");
+        return runtime.blobs.erase(tenant_id);
+      },
+    };
+    told.length = 0;
+    await eraseDue({ ...runtime, tenants, blobs: blobs as never }, listeners);
+    expect(told).toEqual(["tn_stuck: a disk", "tn_other"]);
+    await tenants.update("tn_stuck", {}, { $set: { erase_due_at: new Date(Date.now() - 1) } });
+    await eraseDue({ ...runtime, tenants }, listeners);
+    expect(await tenants.findOne("tn_stuck", {})).toMatchObject({ status: "erased" });
   });
 
   test("a creation that is tried again under its key makes the same, secrets included", async () => {
