@@ -1,5 +1,6 @@
 import { type ComponentType, lazy } from "react";
 import { createBrowserRouter } from "react-router";
+import { PageNotLoaded } from "./shell/error-boundary.tsx";
 import { Layout } from "./shell/layout.tsx";
 import { NotFound } from "./shell/not-found.tsx";
 
@@ -9,7 +10,11 @@ function page<M extends Record<string, unknown>>(
   module: () => Promise<M>,
   name: keyof M & string,
 ) {
-  const Page = lazy(async () => ({ default: (await module())[name] as ComponentType }));
+  const load = () =>
+    module().catch((cause) => {
+      throw new PageNotLoaded(path, { cause });
+    });
+  const Page = lazy(async () => ({ default: (await load())[name] as ComponentType }));
   return { path, element: <Page /> };
 }
 

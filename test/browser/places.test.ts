@@ -72,6 +72,51 @@ describe("one comes back to where one was", () => {
   });
 });
 
+describe("a session that several windows share", () => {
+  /** What another window may do to it. */
+  const elsewhere = (path: string, body: object) =>
+    page.evaluate(
+      `(async () => {
+        const { csrf_token } = await (await fetch("/v1/auth/session")).json();
+        const headers = { "X-CSRF-Token": csrf_token, "Content-Type": "application/json" };
+        await fetch("/v1/auth/session${path}", { method: "POST", headers, body: ${JSON.stringify(JSON.stringify(body))} });
+      })()`,
+    );
+
+  async function makeChannel(name: string): Promise<void> {
+    await page.getByLabel("Name").fill(name);
+    await site.inDialog("Make channel").click();
+  }
+
+  test("is gone on with when another one has renewed it", async () => {
+    await site.go("/channels?create=1");
+    await page.getByRole("dialog").waitFor();
+    await elsewhere("/renew", {});
+    await makeChannel("renewed elsewhere");
+    await site.heading("renewed elsewhere").waitFor();
+    await site.go("/documents");
+    await site.heading("Documents").waitFor();
+    await elsewhere("/renew", {});
+    const file = { name: "renewed.txt", mimeType: "text/plain", buffer: Buffer.from("Once more.") };
+    await page.getByLabel("Files to upload").setInputFiles(file);
+    await page.getByRole("cell", { name: "renewed.txt" }).waitFor();
+  });
+
+  test("is shown as that of whoever has signed in in another one, and nothing is done in their name", async () => {
+    const { email, password } = ok(
+      await admin.post("/users", { email: "m@example.com", display_name: "Mel" }),
+    );
+    await site.go("/channels?create=1");
+    await page.getByRole("dialog").waitFor();
+    await elsewhere("", { email, password });
+    await makeChannel("of somebody else");
+    await page.locator(".who").getByText("Mel").waitFor();
+    const { channels } = ok(await admin.get("/channels"));
+    expect(channels.map(({ name }: { name: string }) => name)).not.toContain("of somebody else");
+    await elsewhere("", site.server.credentials.admin);
+  });
+});
+
 test("a session that ends keeps what was typed: one signs in again, and sends it", async () => {
   await site.go("/memories");
   await site.button("Remember").click();
@@ -144,13 +189,13 @@ describe("what cannot be shown", () => {
 
   test("a proxy that answers in the server's place is told in words, and trying again helps", async () => {
     const bad = { status: 502, contentType: "text/html", body: "<html><h1>Bad gateway</h1></html>" };
-    await page.route("**/v1/channels*", (route) => route.fulfill(bad));
-    await site.go("/channels");
+    await page.route("**/v1/outputs*", (route) => route.fulfill(bad));
+    await site.go("/outputs");
     await page.getByRole("alert").getByText("The server cannot be reached").waitFor();
     expect(await page.getByRole("alert").textContent()).not.toContain("<");
-    await page.unroute("**/v1/channels*");
+    await page.unroute("**/v1/outputs*");
     await site.button("Try again").click();
-    await page.getByText("No channels yet").waitFor();
+    await page.getByText("Nothing is saved yet").waitFor();
   });
 
   test("the overview says that the server does not answer, and goes on by itself when it does", async () => {
@@ -159,6 +204,31 @@ describe("what cannot be shown", () => {
     await page.getByText("The server does not answer").waitFor();
     await page.unroute("**/v1/live");
     await page.getByText("Last 15 minutes").waitFor();
+    await page.getByText("The server does not answer").waitFor({ state: "detached" });
+  });
+
+  test("a page that only looks on asks one to sign in when the session is over", async () => {
+    await page.route("**/v1/live", (route) => route.abort());
+    await site.go("/");
+    await site.heading("Overview").waitFor();
+    await page.context().clearCookies();
+    const over = page.getByRole("dialog", { name: "Sign in" });
+    await over.getByLabel("Password").fill(site.server.credentials.admin.password);
+    await page.unroute("**/v1/live");
+    await over.getByRole("button", { name: "Sign in" }).click();
+    await page.getByText("Last 15 minutes").waitFor();
+  });
+
+  test("a page whose script does not come is no error of the console, and comes when it is asked for again", async () => {
+    const other = await page.context().newPage();
+    await other.goto(`${site.server.root}/settings`);
+    await other.route("**/assets/templates-*", (route) => route.abort());
+    await other.getByRole("link", { name: "Templates" }).click();
+    await other.getByText("This page could not be loaded").waitFor();
+    await other.unroute("**/assets/templates-*");
+    await other.getByRole("button", { name: "Reload" }).click();
+    await other.getByRole("heading", { name: "Templates", level: 1 }).waitFor();
+    await other.close();
   });
 });
 

@@ -86,14 +86,14 @@ describe("long lists", () => {
   });
 });
 
-describe("pages follow the server", () => {
-  /** Resolves when the site.server has told its statistics so often. */
-  const STATS_TOLD = `new Promise((done) => {
-    let told = 0;
-    const source = new EventSource("/v1/live");
-    source.addEventListener("stats", () => ++told === 3 && done(source.close()));
-  })`;
+/** Resolves when the server has told its statistics so often. */
+const STATS_TOLD = `new Promise((done) => {
+  let told = 0;
+  const source = new EventSource("/v1/live");
+  source.addEventListener("stats", () => ++told === 3 && done(source.close()));
+})`;
 
+describe("pages follow the server", () => {
   test("a run that an agent works on changes by itself, and nothing is asked while nothing happens", async () => {
     const steps = [
       { step_key: "dig", title: "Dig", completion_mode: "attestation" },
@@ -114,6 +114,45 @@ describe("pages follow the server", () => {
     page.off("request", listen);
     expect(asked.filter((url) => !url.endsWith("/v1/live"))).toEqual([]);
   });
+});
+
+test.each(["/", "/events", "/dead-letters"])("%s follows the server by one connection", async (path) => {
+  await site.go(path);
+  await page.evaluate(STATS_TOLD);
+  const asked: string[] = [];
+  const listen = (request: { url(): string }) => asked.push(request.url());
+  page.on("request", listen);
+  await page.evaluate(STATS_TOLD);
+  page.off("request", listen);
+  // The one that has told the statistics here.
+  expect(asked.filter((url) => url.endsWith("/v1/live"))).toHaveLength(1);
+});
+
+test("what one writes about a step stays there when somebody else is quicker", async () => {
+  const criteria = ["wide", "deep"].map((key) => ({ key, description: `It is ${key}` }));
+  const dig = {
+    step_key: "dig",
+    title: "Dig",
+    completion_mode: "attestation",
+    completion_criteria: criteria,
+  };
+  const fill = { step_key: "fill", title: "Fill", depends_on: ["dig"], completion_mode: "attestation" };
+  const { id } = ok(await admin.post("/runs", { goal: "Another hole", steps: [dig, fill] }));
+  await site.go(`/runs/${id}`);
+  await site.button("Complete").click();
+  await page.getByLabel("It is wide").check();
+  await page.getByLabel("What makes this done").fill("I measured it.");
+  ok(await agent.post(`/runs/${id}/steps/complete`, { step_key: "dig", criterion_key: "wide" }));
+  await page.getByLabel("It is wide").waitFor({ state: "detached" });
+  // What is left was not said to be met.
+  expect(await site.inDialog("Attest these").isDisabled()).toBe(true);
+  ok(await agent.post(`/runs/${id}/steps/complete`, { step_key: "dig", criterion_key: "deep" }));
+  await page.getByLabel("It is deep").waitFor({ state: "detached" });
+  expect(await page.getByLabel("What makes this done").inputValue()).toBe("I measured it.");
+  await site.inDialog("Complete the step").click();
+  await page.getByRole("alert").getByText("is completed already").waitFor();
+  await site.inDialog("Cancel").click();
+  await page.getByRole("heading", { name: "Fill", level: 2 }).waitFor();
 });
 
 describe("by keyboard alone", () => {

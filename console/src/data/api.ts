@@ -1,15 +1,41 @@
-import { bySession, createClient } from "../../../client/index.ts";
+import { type AuthSessionResult, bySession, createClient } from "../../../client/index.ts";
 
-let csrfToken: string | undefined;
+type Session = Pick<AuthSessionResult, "user" | "csrf_token">;
+
+const CSRF_HEADER = "X-CSRF-Token";
+let session: Session | undefined;
 
 /** The service, as the signed-in person: the session is an httpOnly cookie, changes carry its CSRF token. */
 export const api = createClient({
   url: location.origin,
   retries: 1,
-  authorize: bySession({ csrfToken: () => csrfToken }),
+  authorize: bySession({ csrfToken: () => session?.csrf_token, header: CSRF_HEADER }),
+  fetch: inSession((input, init) => fetch(input, init)),
 });
 
 /** What `GET /auth/session` and signing in tell. */
-export function setCsrfToken(token: string | undefined): void {
-  csrfToken = token;
+export function setSession(to: Session | undefined): void {
+  session = to;
+}
+
+/**
+ * A `fetch` for a session that all windows of the browser share: where another has renewed it, what is refused with the
+ * token from before is sent again with the one of now. Where somebody else has signed in, the page begins anew as theirs.
+ */
+export function inSession(send: typeof fetch): typeof fetch {
+  return async (input, init) => {
+    const answer = await send(input, init);
+    const headers = new Headers(init?.headers);
+    const sent = headers.get(CSRF_HEADER);
+    if (answer.status !== 403 || sent === null) return answer;
+    const now: Session | null = await api.auth.session().catch(() => null);
+    if (!now || now.csrf_token === sent) return answer;
+    if (now.user.id !== session?.user.id) {
+      location.reload();
+      return new Promise(() => {});
+    }
+    session = now;
+    headers.set(CSRF_HEADER, now.csrf_token);
+    return send(input, { ...init, headers });
+  };
 }

@@ -22,10 +22,13 @@ interface Listener {
 let live: Live = { stats: undefined, connected: true };
 let source: EventSource | undefined;
 const listeners = new Set<Listener>();
+/** They are told of the connection as long as it is there for others. */
+const watchers = new Set<() => void>();
 
 function show(to: Live): void {
   live = to;
   for (const { shown } of listeners) shown?.();
+  for (const look of watchers) look();
 }
 
 function tell(what: Changed | null): void {
@@ -41,6 +44,7 @@ function listen(listener: Listener): () => void {
     if (listeners.size > 0) return;
     source?.close();
     source = undefined;
+    show({ ...live, connected: true });
   };
 }
 
@@ -69,12 +73,18 @@ function reconnect(lost: EventSource): void {
 }
 
 /** How events flow now, as the server tells it every two seconds. */
-export function useLive(): Live {
-  return useSyncExternalStore(
-    (shown) => listen({ shown }),
-    () => live,
-  );
+export const useLive = () => useSyncExternalStore(follow, () => live);
+
+// Not made anew at each drawing: the connection would be, too.
+const follow = (shown: () => void) => listen({ shown });
+
+function watch(look: () => void): () => void {
+  watchers.add(look);
+  return () => watchers.delete(look);
 }
+
+/** Whether what is shown follows the server no more, as the connection is lost. Of itself it makes none. */
+export const useIsLost = () => useSyncExternalStore(watch, () => !live.connected);
 
 /** Acts when the server tells that something of a kind changed: the one with this id, or any. */
 export function useOnChange(

@@ -1,7 +1,10 @@
-import { Bug } from "lucide-react";
+import { Bug, Unplug } from "lucide-react";
 import { Component, type ReactNode } from "react";
 import { Button } from "../ui/button.tsx";
 import { Empty } from "../ui/page.tsx";
+
+/** The script of a page did not come: nobody answers, or not with that. */
+export class PageNotLoaded extends Error {}
 
 /** What cannot be drawn does not take the rest of the console with it. */
 export class ErrorBoundary extends Component<{ children: ReactNode }, { error: unknown }> {
@@ -14,12 +17,16 @@ export class ErrorBoundary extends Component<{ children: ReactNode }, { error: u
   override render() {
     const { error } = this.state;
     if (error === undefined) return this.props.children;
+    const reload = <Button onClick={() => location.reload()}>Reload</Button>;
+    if ((error as unknown) instanceof PageNotLoaded) {
+      return (
+        <Empty icon={Unplug} title="This page could not be loaded" action={reload}>
+          The server does not answer. Reload when it does.
+        </Empty>
+      );
+    }
     return (
-      <Empty
-        icon={Bug}
-        title="This page could not be shown"
-        action={<Button onClick={() => location.reload()}>Reload</Button>}
-      >
+      <Empty icon={Bug} title="This page could not be shown" action={reload}>
         <p>It is an error of the console; nothing of yours was changed by it.</p>
         <code>{String(error)}</code>
       </Empty>

@@ -6,6 +6,7 @@ import { IconButton } from "../ui/button.tsx";
 import { Skeleton } from "../ui/page.tsx";
 import { Toasts } from "../ui/toast.tsx";
 import { ErrorBoundary } from "./error-boundary.tsx";
+import { Lost } from "./lost.tsx";
 import { Mark } from "./mark.tsx";
 import { PLACES } from "./nav.ts";
 import { useSession } from "./session.tsx";
@@ -54,6 +55,7 @@ export function Layout() {
       {open && <div className="nav-scrim" onClick={() => setOpen(false)} />}
       {/* What has the focus is not to stand behind the navigation. */}
       <main ref={main} id="main" className="main" tabIndex={-1} onFocus={() => setOpen(false)}>
+        <Lost />
         <ErrorBoundary key={pathname}>
           <Suspense fallback={<Skeleton lines={6} />}>
             <Outlet />

@@ -11,7 +11,7 @@ import {
 } from "react";
 import type { AuthSessionResult } from "../../../client/index.ts";
 import { isApiError } from "../../../client/index.ts";
-import { api, setCsrfToken } from "../data/api.ts";
+import { api, setSession } from "../data/api.ts";
 import { forgetKept } from "../data/kept.ts";
 import { forgetNames, nameIs } from "../data/names.ts";
 import { Failure } from "../ui/failure.tsx";
@@ -49,7 +49,7 @@ export function Session({ children }: { children: ReactNode }) {
   const [state, setState] = useState<State>(null);
 
   const begin = useCallback((session: AuthSessionResult) => {
-    setCsrfToken(session.csrf_token);
+    setSession(session);
     nameIs(session.user.id, session.user.display_name);
     setState((old) => {
       const before = old && "session" in old ? old : { isOver: false, returns: 0 };
@@ -76,7 +76,7 @@ export function Session({ children }: { children: ReactNode }) {
       expired: () => setState((old) => (old && "session" in old ? { ...old, isOver: true } : old)),
       async signOut() {
         await api.auth.endSession();
-        setCsrfToken(undefined);
+        setSession(undefined);
         forget();
         setState({ signedOut: "left" });
       },

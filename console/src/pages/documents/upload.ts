@@ -1,5 +1,5 @@
 import type { DocumentsUploadParams, DocumentsUploadResult } from "../../../../client/index.ts";
-import { api } from "../../data/api.ts";
+import { api, inSession } from "../../data/api.ts";
 import { base64 } from "../../data/base64.ts";
 
 /** What a file's name says it is; the service takes no other kinds. */
@@ -36,7 +36,7 @@ export async function upload(
   const mime_type = kindOf(file.name);
   if (!mime_type) throw new Error(`${file.name} is none of ${Object.keys(KINDS).join(", ")}.`);
   const params = { file_content: await base64(file), filename: file.name, mime_type, ...readers };
-  return api.documents.upload(params, { fetch: watched(onProgress), timeoutMs: 10 * 60_000 });
+  return api.documents.upload(params, { fetch: inSession(watched(onProgress)), timeoutMs: 10 * 60_000 });
 }
 
 /** `fetch` tells nothing of how far a body has been sent; XMLHttpRequest does. */

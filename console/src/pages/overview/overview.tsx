@@ -25,17 +25,8 @@ export function Overview() {
       state={<Connection live={live} />}
     >
       <FirstSteps />
-      {live.stats ? <Flow stats={live.stats} /> : <NoFlow live={live} />}
+      {live.stats ? <Flow stats={live.stats} /> : <Skeleton lines={8} />}
     </Page>
-  );
-}
-
-function NoFlow({ live }: { live: Live }) {
-  if (live.connected) return <Skeleton lines={8} />;
-  return (
-    <p className="notice warn" role="status">
-      The server does not answer. This page goes on by itself as soon as it does.
-    </p>
   );
 }
 

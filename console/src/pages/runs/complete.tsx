@@ -23,7 +23,9 @@ const MOST_EVIDENCE = 4 * 1_048_576;
 /** Completes a step, or attests those of its criteria that are met. */
 export function CompleteDialog({ run, step, onClose, reload }: Props) {
   const open = step.completion_criteria.filter(({ key }) => !step.attested_criteria.includes(key));
-  const [met, setMet] = useState<string[]>([]);
+  const [checked, setChecked] = useState<string[]>([]);
+  // Others may attest one while this stands open.
+  const met = checked.filter((each) => open.some(({ key }) => key === each));
   const [what, setWhat] = useState("");
   const [file, setFile] = useState<File | null>(null);
   const whole = open.length === 0 || met.length === open.length;
@@ -70,7 +72,7 @@ export function CompleteDialog({ run, step, onClose, reload }: Props) {
               key={key}
               label={description || key}
               checked={met.includes(key)}
-              onChange={(on) => setMet(on ? [...met, key] : met.filter((each) => each !== key))}
+              onChange={(on) => setChecked(on ? [...met, key] : met.filter((each) => each !== key))}
             />
           ))}
         </fieldset>

@@ -1,4 +1,5 @@
 import { ArrowRight, Clock } from "lucide-react";
+import { useState } from "react";
 import { useParams } from "react-router";
 import type { Position, RunWithAttempts } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
@@ -80,7 +81,9 @@ function Work({ run, position, reload }: Props) {
   const [search, change] = useAddress();
   const choose = (key: string) => change({ step: key }, { replace: true });
   const named = (key: string | null) => run.steps.find(({ step_key }) => step_key === key);
-  const step = named(search.get("step")) ?? named(first);
+  // Which one comes first changes as others work; what one writes about the one at hand is not to go with it.
+  const [held, hold] = useState<string | null>(null);
+  const step = named(search.get("step")) ?? named(held) ?? named(first);
   if (run.steps.length === 0) {
     return (
       <Empty icon={ArrowRight} title="It has no steps">
@@ -104,6 +107,7 @@ function Work({ run, position, reload }: Props) {
           position={position}
           reload={reload}
           choose={choose}
+          hold={hold}
         />
       )}
     </div>

@@ -1,5 +1,5 @@
 import { Check, Play, RotateCcw, SkipForward, UserRound } from "lucide-react";
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import type { RunWithAttempts } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { useNames } from "../../data/names.ts";
@@ -19,9 +19,13 @@ interface Props {
   reload(): Promise<void>;
 }
 
-/** What the step's status allows. */
-export function StepActions({ run, step, reload }: Props) {
+/** What the step's status allows. `hold` is told while one acts on it: it stays the one that is looked at. */
+export function StepActions({ run, step, reload, hold }: Props & { hold(key: string | null): void }) {
   const [open, setOpen] = useState<"assign" | "complete" | "skip" | "reopen" | null>(null);
+  useEffect(() => {
+    hold(open && step.step_key);
+    return () => hold(null);
+  }, [open, step.step_key, hold]);
   const start = useTask(async () => {
     const attempt = await api.runs.startStep({ run_id: run.id, step_key: step.step_key });
     toast({ title: attempt.warning ?? `Started: ${step.title}` });

@@ -16,6 +16,7 @@ interface Props {
   position: Position;
   reload(): Promise<void>;
   choose(key: string): void;
+  hold(key: string | null): void;
 }
 
 const TONE: Record<Step["status"], Tone> = {
@@ -27,7 +28,7 @@ const TONE: Record<Step["status"], Tone> = {
 };
 
 /** The chosen step: what it asks for, who worked on it, and what can be done with it. */
-export function StepPanel({ run, step, position, reload, choose }: Props) {
+export function StepPanel({ run, step, position, reload, choose, hold }: Props) {
   const at = [...position.ready_steps, ...position.blocked_steps].find(
     ({ step_key }) => step_key === step.step_key,
   );
@@ -39,7 +40,7 @@ export function StepPanel({ run, step, position, reload, choose }: Props) {
           <Badge tone={TONE[step.status]}>{STEP_STATUS[step.status].says}</Badge>
         </span>
       }
-      actions={run.status !== "closed" && <StepActions run={run} step={step} reload={reload} />}
+      actions={run.status !== "closed" && <StepActions {...{ run, step, reload, hold }} />}
     >
       <div className="sides with-facts">
         <div className="stack">
@@ -106,7 +107,11 @@ function Attempts({ step }: { step: Step }) {
               )}
               {attempt.inbound_handoff_id && ", from a hand-off"}
             </span>
-            {attempt.notes && <p className="as-written">{attempt.notes}</p>}
+            {attempt.notes && (
+              <p className="as-written" dir="auto">
+                {attempt.notes}
+              </p>
+            )}
           </li>
         ))}
       </ul>
