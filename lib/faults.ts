@@ -72,6 +72,21 @@ export const FAULTS = {
 
 export type FaultCode = keyof typeof FAULTS;
 
+/** What `details.rule` of a `business_rule_violation` may be. */
+export const RULES = {
+  export_fails: "A file of that format cannot be made of this text.",
+  export_too_long: "The text is too long for a file of that format, or for a mail.",
+  interest_conflict: "The agent has this interest already.",
+  no_event_to_replay: "The dead letter holds no event that could be published.",
+  own_account: "Nobody can disable or demote themselves.",
+  recipient_refused: "The mail server refuses the recipient.",
+  scope_only_widens: "A memory's scope only widens.",
+  still_not_mapped: "The mapping does not fit the dead letter, or there is none any more.",
+  webhook_limit: "The organisation has as many webhooks as it may have.",
+} as const;
+
+export type Rule = keyof typeof RULES;
+
 /**
  * An error a caller is meant to see. `type` is the code of the catalogue, `code` its HTTP status and `data` the
  * `details` of the envelope: the three that survive Moleculer's transport between nodes, so test `err.type`.
@@ -104,7 +119,7 @@ export function invalidValue(field: string, message: string, details: Record<str
 }
 
 /** A request that is valid and breaks a rule of the domain. */
-export function ruleBroken(rule: string, message: string, details: Record<string, unknown> = {}): Fault {
+export function ruleBroken(rule: Rule, message: string, details: Record<string, unknown> = {}): Fault {
   return new Fault("business_rule_violation", message, { rule, message, ...details });
 }
 

@@ -1,7 +1,7 @@
 import { COMMANDS } from "../../client/cli/commands.ts";
 import { helpFor, overview } from "../../client/cli/help.ts";
 import type { Operation } from "../../lib/contract.ts";
-import { FAULTS } from "../../lib/faults.ts";
+import { FAULTS, RULES } from "../../lib/faults.ts";
 import { PLATFORM_EVENTS } from "../../lib/platform-types.ts";
 import { operations } from "../../services/contracts.ts";
 import { toolsOf } from "../../services/gateway/mcp/tools.ts";
@@ -140,6 +140,11 @@ function errorsPage(): string {
     told,
     table(["Code", "Status", "Retry", "Meaning", "`details`, for example"], rows),
     usual,
+    "`details.rule` of a `business_rule_violation` is one of these:",
+    table(
+      ["Rule", "Meaning"],
+      Object.entries(RULES).map(([name, means]) => row([code(name), means])),
+    ),
   );
 }
 

@@ -1,7 +1,7 @@
 import type { ServiceBroker } from "moleculer";
 import type { Filter } from "mongodb";
 import type { Caller } from "../../lib/caller.ts";
-import { type Fault, invalidValue, ruleBroken } from "../../lib/faults.ts";
+import { type Fault, invalidValue, type Rule, ruleBroken } from "../../lib/faults.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
 import type { Store } from "../../storage/connection.ts";
 import { deliveryTo, type Receiver } from "../interests/receiver.ts";
@@ -166,7 +166,7 @@ export function newReplays({ broker, store, deliveries, announceReady }: Parts) 
   return { requestOne, requestMany, relay };
 }
 
-function noEvent(rule: string, message: string): Fault {
+function noEvent(rule: Rule, message: string): Fault {
   return ruleBroken(rule, `It is no event that could be replayed: ${message}`, { message });
 }
 
