@@ -29,8 +29,13 @@ export async function sendFromBlob(
   if (res.headersSent || res.destroyed) return;
   const blob = await open();
   const { insert } = answer;
-  begin(res, answer, envelope, insert.escaped ? null : insert.size);
-  await pipeline(whole(answer, blob), res);
+  try {
+    begin(res, answer, envelope, insert.escaped ? null : insert.size);
+    await pipeline(whole(answer, blob), res);
+  } finally {
+    // Of a caller who left before its turn came nobody has read, nor closed it.
+    blob.destroy();
+  }
 }
 
 /** The text of an answer together with what a blob holds of it. */
