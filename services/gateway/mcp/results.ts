@@ -37,7 +37,8 @@ export function isJson({ type }: Text): boolean {
 }
 
 /**
- * An answer as a tool gives it: its text, and the value itself where it is JSON. An error is the service's envelope.
+ * An answer as a tool gives it: its text, and the value itself where it is JSON. An error is the service's envelope, as
+ * text alone: no output schema fits it, and clients (the official one of version 1) throw on what does not fit.
  *
  * @param remark what the caller is told besides
  */
@@ -45,6 +46,7 @@ export function toToolResult(answer: Text, remark?: string): CallToolResult {
   const { status, text } = answer;
   const texts = [text || "Done.", ...(remark ? [remark] : [])];
   const result: CallToolResult = { content: texts.map((each) => ({ type: "text", text: each })) };
+  if (status >= 400) return { ...result, isError: true };
   if (text && isJson(answer)) result.structuredContent = JSON.parse(text);
-  return status < 400 ? result : { ...result, isError: true };
+  return result;
 }
