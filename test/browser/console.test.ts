@@ -61,6 +61,27 @@ test("a new agent's key is shown once", async () => {
   expect(await page.getByText(key as string).count()).toBe(0);
 });
 
+test("a secret is copied where pages have no clipboard, too, and a click beside it does not lose it", async () => {
+  const context = await site.browser.newContext({ storageState: await page.context().storageState() });
+  // As the browser has it on pages over plain HTTP of another host.
+  await context.addInitScript("Object.defineProperty(navigator, 'clipboard', { value: undefined })");
+  const other = await context.newPage();
+  await other.goto(`${site.server.root}/agents?create=1`);
+  await other.getByLabel("Name").fill("copied");
+  await other.mouse.click(5, 400);
+  await other.getByRole("button", { name: "Make agent" }).click();
+  const key = await other.getByText(/^ak_live_/).textContent();
+  await other.mouse.click(5, 400);
+  await other.getByRole("button", { name: "Copy API key" }).click();
+  await other.getByRole("button", { name: "Copied" }).and(other.locator(":focus")).waitFor();
+  await other.getByRole("button", { name: "I have kept them" }).click();
+  await other.getByRole("tab", { name: "Settings" }).click();
+  await other.getByLabel("Description").fill("");
+  await other.keyboard.press("ControlOrMeta+V");
+  expect(await other.getByLabel("Description").inputValue()).toBe(key);
+  await context.close();
+});
+
 test("an interest is tried on the last events before it is saved", async () => {
   const agent = await newAgent("trier");
   for (const total of [1, 2, 300])

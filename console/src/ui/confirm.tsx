@@ -53,7 +53,7 @@ function Asking({
     </>
   );
   return (
-    <Dialog title={title} onClose={() => give(false)} footer={footer}>
+    <Dialog light title={title} onClose={() => give(false)} footer={footer}>
       <div className="muted">{text}</div>
     </Dialog>
   );

@@ -11,13 +11,15 @@ interface DialogProps {
   /** Below the content, to the right. */
   footer?: ReactNode;
   wide?: boolean;
+  /** A click beside it closes it, too: there is nothing in it that would be lost. */
+  light?: boolean;
 }
 
 /** What has the focus when a dialog opens: its first field, else the first and most harmless of its buttons. */
 const FIRST = ".dialog-body :is(input, select, textarea, button), .dialog-foot button";
 
 /** The browser's own modal dialog: it keeps the focus, and Escape closes it. Shown as long as it is rendered. */
-export function Dialog({ title, onClose, children, footer, wide }: DialogProps) {
+export function Dialog({ title, onClose, children, footer, wide, light }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   const heading = useId();
   // Closed while it still stands in the page: only then does the browser give the focus back.
@@ -37,7 +39,7 @@ export function Dialog({ title, onClose, children, footer, wide }: DialogProps) 
         event.preventDefault();
         onClose();
       }}
-      onMouseDown={(event) => event.target === element.current && onClose()}
+      onMouseDown={(event) => light && event.target === element.current && onClose()}
     >
       <div className="dialog-box">
         <header className="dialog-head">
@@ -51,7 +53,7 @@ export function Dialog({ title, onClose, children, footer, wide }: DialogProps) 
   );
 }
 
-interface FormDialogProps extends Omit<DialogProps, "footer"> {
+interface FormDialogProps extends Omit<DialogProps, "footer" | "light"> {
   submit: string;
   task: Task<[]>;
   /** In place of the task's own. */

@@ -1,5 +1,5 @@
-import { Check, Copy as CopyIcon } from "lucide-react";
-import { useEffect, useState } from "react";
+import { Check, CircleAlert, Copy as CopyIcon } from "lucide-react";
+import { type MouseEvent, useEffect, useState } from "react";
 import { fullTime, relative } from "../data/format.ts";
 import { IconButton } from "./button.tsx";
 
@@ -20,23 +20,36 @@ export function Time({ at }: { at: string }) {
 const SHOWN_MS = 1500;
 
 export function Copy({ text, label = "Copy" }: { text: string; label?: string }) {
-  const [copied, setCopied] = useState(false);
-  const copy = async () => {
-    await copyText(text);
-    setCopied(true);
-    setTimeout(() => setCopied(false), SHOWN_MS);
+  const [shown, setShown] = useState<keyof typeof OUTCOMES>();
+  const copy = async ({ currentTarget: button }: MouseEvent<HTMLElement>) => {
+    setShown((await copyText(text, button)) ? "copied" : "failed");
+    setTimeout(() => setShown(undefined), SHOWN_MS);
   };
-  return <IconButton icon={copied ? Check : CopyIcon} label={copied ? "Copied" : label} onClick={copy} />;
+  const outcome = shown && OUTCOMES[shown];
+  return <IconButton icon={outcome?.icon ?? CopyIcon} label={outcome?.label ?? label} onClick={copy} />;
 }
 
-async function copyText(text: string): Promise<void> {
-  if (navigator.clipboard) return navigator.clipboard.writeText(text);
-  // Pages over plain HTTP have no clipboard but this.
-  const area = document.body.appendChild(document.createElement("textarea"));
+const OUTCOMES = {
+  copied: { icon: Check, label: "Copied" },
+  failed: { icon: CircleAlert, label: "The browser does not copy it: select it, and copy it by hand" },
+};
+
+/** Whether the clipboard has it now. */
+async function copyText(text: string, button: HTMLElement): Promise<boolean> {
+  if (navigator.clipboard) {
+    return navigator.clipboard.writeText(text).then(
+      () => true,
+      () => false,
+    );
+  }
+  // Pages over plain HTTP have no clipboard but this. What stands outside of an open dialog cannot be selected.
+  const area = (button.closest("dialog") ?? document.body).appendChild(document.createElement("textarea"));
   area.value = text;
   area.select();
-  document.execCommand("copy");
+  const copied = document.execCommand("copy");
   area.remove();
+  button.focus();
+  return copied;
 }
 
 /** An identifier: one line, with a button that copies it. */

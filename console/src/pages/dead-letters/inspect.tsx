@@ -36,6 +36,7 @@ export function Inspect({ letter, agent, onClose, onReplay, onDone }: Props) {
   return (
     <Dialog
       wide
+      light
       title={typeOf(letter)}
       onClose={onClose}
       footer={

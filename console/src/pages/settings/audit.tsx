@@ -88,7 +88,7 @@ function EntryDialog({
   onClose(): void;
 }) {
   return (
-    <Dialog title={entry.action} onClose={onClose}>
+    <Dialog light title={entry.action} onClose={onClose}>
       <div className="stack">
         <Facts>
           <Fact name="Who">
