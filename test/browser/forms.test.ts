@@ -50,6 +50,31 @@ test("a template is authored with a live graph, and begun with somebody assigned
   expect(run.steps[1]).toMatchObject({ step_key: "write", assigned_user_id: expect.stringMatching(/^usr_/) });
 });
 
+test("a template that is not saved is not left by accident", async () => {
+  await site.go("/templates");
+  await page.getByRole("link", { name: "Author a template" }).first().click();
+  await page.getByLabel("Name").fill("Half done");
+  await page.getByRole("link", { name: "Agents" }).click();
+  await site.inDialog("Cancel").click();
+  expect(await page.getByLabel("Name").inputValue()).toBe("Half done");
+  await page.goBack();
+  await site.inDialog("Leave").click();
+  await site.heading("Templates").waitFor();
+});
+
+test("a run is begun from the version of a template that is shown", async () => {
+  const step = (title: string) => ({ step_key: "only", title, completion_mode: "attestation" });
+  for (const title of ["As it was", "As it is"])
+    ok(await admin.post("/process-templates", { name: "Audit", slug: "audit", steps: [step(title)] }));
+  await site.go("/templates/audit?version=1");
+  await site.button("Begin a run").click();
+  const chosen = page.getByRole("combobox", { name: "Steps" }).locator("option:checked");
+  await chosen.getByText("Audit (version 1)").waitFor({ state: "attached" });
+  await page.getByLabel("Goal").fill("Books of May");
+  await site.inDialog("Begin").click();
+  await page.getByRole("heading", { name: "As it was", level: 2 }).waitFor();
+});
+
 test("an output is saved, gets a second version, is compared and exported", async () => {
   await site.go("/outputs");
   await site.button("Save an output").first().click();

@@ -32,6 +32,20 @@ describe("memories are kept in order", () => {
     expect(ok(await admin.get(`/memories/${cause}/relationships`)).count).toBe(0);
   });
 
+  test("who changes one thing of a memory leaves what an agent has changed meanwhile", async () => {
+    const id = await remember("The shop opens at nine");
+    await site.go(`/memories/${id}`);
+    await site.button("Edit").click();
+    await page.getByLabel("Tags").fill("hours");
+    ok(await agent.patch(`/memories/${id}`, { content: "At ten on Sundays." }));
+    await site.inDialog("Save").click();
+    await page.getByText("Saved.").waitFor();
+    expect(ok(await admin.get(`/memories/${id}`))).toMatchObject({
+      content: "At ten on Sundays.",
+      tags: ["hours"],
+    });
+  });
+
   test("what a person asked to have erased is counted first, then gone for good, with a receipt", async () => {
     const metadata = { subject: "customer-4711" };
     const gone = [await remember("Likes tea", { metadata }), await remember("Moved to Rome", { metadata })];

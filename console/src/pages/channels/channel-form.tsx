@@ -1,6 +1,7 @@
 import { useState } from "react";
 import type { Channel } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
+import { changesOf } from "../../data/changes.ts";
 import { useTask } from "../../data/use-task.ts";
 import { FormDialog } from "../../ui/dialog.tsx";
 import { TextArea, TextField } from "../../ui/field.tsx";
@@ -14,13 +15,14 @@ interface Props {
 }
 
 export function ChannelForm({ channel, onClose, onSaved }: Props) {
+  const [before] = useState(channel);
   const [name, setName] = useState(channel?.name ?? "");
   const [description, setDescription] = useState(channel?.description ?? "");
   const save = useTask(
     async () => {
       const wanted = { name, description: description || null };
-      const saved = channel
-        ? await api.channels.update({ ...wanted, channel_id: channel.id })
+      const saved = before
+        ? await api.channels.update({ ...changesOf(before, wanted), channel_id: before.id })
         : await api.channels.create(wanted);
       toast({ title: channel ? "Saved." : `${saved.name} is there.` });
       await onSaved(saved);

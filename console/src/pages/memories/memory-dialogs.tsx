@@ -1,6 +1,7 @@
 import { useState } from "react";
 import type { MemoryWithUsage } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
+import { changesOf } from "../../data/changes.ts";
 import { findTeams } from "../../data/find.ts";
 import { listed } from "../../data/text.ts";
 import { useLoad } from "../../data/use-load.ts";
@@ -18,6 +19,7 @@ interface Props {
 }
 
 export function EditDialog({ memory, onClose, onDone }: Props) {
+  const [before] = useState(memory);
   const [title, setTitle] = useState(memory.title);
   const [content, setContent] = useState(memory.content);
   const [confidence, setConfidence] = useState(String(memory.confidence));
@@ -25,9 +27,9 @@ export function EditDialog({ memory, onClose, onDone }: Props) {
   const [tags, setTags] = useState(memory.tags.join(", "));
   const save = useTask(
     async () => {
-      const list = listed(tags);
       const shares = { confidence: Number(confidence), importance: Number(importance) };
-      await api.memories.update({ id: memory.id, title, content, ...shares, tags: list });
+      const wanted = { title, content, ...shares, tags: listed(tags) };
+      await api.memories.update({ id: memory.id, ...changesOf(before, wanted) });
       toast({ title: "Saved." });
       await onDone();
     },

@@ -1,5 +1,6 @@
 import { useState } from "react";
 import { useNavigate } from "react-router";
+import type { ProcessTemplate } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { findProjects } from "../../data/find.ts";
 import { linesOf } from "../../data/text.ts";
@@ -27,16 +28,22 @@ async function readTemplate(id: string, signal: AbortSignal) {
   return slug === undefined ? null : api.templates.get({ slug }, { signal });
 }
 
-export function BeginDialog({ onClose, templateId = "" }: { onClose(): void; templateId?: string }) {
+interface BeginProps {
+  onClose(): void;
+  /** What it is to follow at first: it need not be the latest version. */
+  given?: ProcessTemplate;
+}
+
+export function BeginDialog({ onClose, given }: BeginProps) {
   const [goal, setGoal] = useState("");
-  const [template, setTemplate] = useState(templateId);
+  const [template, setTemplate] = useState(given?.id ?? "");
   const [lines, setLines] = useState("");
   const [project, setProject] = useState<Choice | null>(null);
   const [criteria, setCriteria] = useState("");
   const [assigned, setAssigned] = useState<Assigned>({});
   const templates = useLoad((signal) => api.templates.list({}, { signal }), []);
   const chosen = useLoad(
-    (signal) => (template ? readTemplate(template, signal) : Promise.resolve(null)),
+    async (signal) => (template === given?.id ? given : template ? readTemplate(template, signal) : null),
     [template],
   );
   const navigate = useNavigate();
@@ -54,9 +61,11 @@ export function BeginDialog({ onClose, templateId = "" }: { onClose(): void; tem
     },
     { quiet: true },
   );
+  const listed = templates.data ?? [];
+  const isListed = listed.some(({ id }) => id === given?.id);
   const options = [
     { value: "", label: "No template: steps of its own" },
-    ...(templates.data ?? []).map(({ id, name, version_num }) => ({
+    ...(given && !isListed ? [given, ...listed] : listed).map(({ id, name, version_num }) => ({
       value: id,
       label: `${name} (version ${version_num})`,
     })),

@@ -1,9 +1,10 @@
 import { Plus } from "lucide-react";
-import { useState } from "react";
+import { useRef, useState } from "react";
 import { useNavigate, useParams } from "react-router";
 import { api } from "../../data/api.ts";
 import { useLoad } from "../../data/use-load.ts";
 import { useTask } from "../../data/use-task.ts";
+import { useUnsaved } from "../../data/use-unsaved.ts";
 import { StepGraph } from "../../graph/step-graph.tsx";
 import { Button } from "../../ui/button.tsx";
 import { TextField } from "../../ui/field.tsx";
@@ -59,12 +60,15 @@ function Author({ start, fixedSlug }: { start: Draft; fixedSlug?: boolean }) {
   const [draft, setDraft] = useState(start);
   const [chosen, setChosen] = useState(start.steps[0]?.id);
   const [ownSlug, setOwnSlug] = useState(fixedSlug ?? false);
+  const saved = useRef(start);
+  useUnsaved(() => draft !== saved.current);
   const navigate = useNavigate();
   const change = (to: Partial<Draft>) => setDraft((old) => ({ ...old, ...to }));
   const step = draft.steps.find(({ id }) => id === chosen);
   const save = useTask(
     async () => {
       const made = await api.templates.author(templateOf(draft));
+      saved.current = draft;
       toast({ title: `${made.name}, version ${made.version_num}, is there.` });
       navigate(`/templates/${made.slug}`);
     },

@@ -78,7 +78,7 @@ export function Template() {
           </div>
         )}
       </Load>
-      {beginning && data && <BeginDialog templateId={data.shown.id} onClose={() => setBeginning(false)} />}
+      {beginning && data && <BeginDialog given={data.shown} onClose={() => setBeginning(false)} />}
     </Page>
   );
 }

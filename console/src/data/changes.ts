@@ -1,0 +1,6 @@
+/** What one has changed: what one left as it was stays as others have it by now. */
+export function changesOf<T extends object>(before: { [name in keyof T]: unknown }, after: T): Partial<T> {
+  const names = Object.keys(after) as (keyof T)[];
+  const changed = names.filter((name) => JSON.stringify(after[name]) !== JSON.stringify(before[name]));
+  return Object.fromEntries(changed.map((name) => [name, after[name]])) as Partial<T>;
+}

@@ -1,0 +1,19 @@
+import { useCallback, useEffect } from "react";
+import { useBeforeUnload, useBlocker } from "react-router";
+import { confirm } from "../ui/confirm.tsx";
+
+/** Asks before one leaves a page, by whatever way, with something on it that is not saved. */
+export function useUnsaved(isUnsaved: () => boolean): void {
+  const blocker = useBlocker(
+    ({ currentLocation, nextLocation }) => currentLocation.pathname !== nextLocation.pathname && isUnsaved(),
+  );
+  useBeforeUnload(useCallback((event) => isUnsaved() && event.preventDefault(), [isUnsaved]));
+  useEffect(() => {
+    if (blocker.state !== "blocked") return;
+    void confirm({
+      title: "Leave without saving?",
+      text: "What you have changed here is lost then.",
+      action: "Leave",
+    }).then((wanted) => (wanted ? blocker.proceed() : blocker.reset()));
+  }, [blocker]);
+}
