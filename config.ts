@@ -75,7 +75,8 @@ export const SETTINGS = {
   NATS_URL: servers(
     /^(nats|tls):\/\/[^\s,]+(,(nats|tls):\/\/[^\s,]+)*$/,
     "nats://HOST:PORT, several with commas between",
-    "NATS that nodes meet over (its server with `max_payload: 12MB`); without it all services run in this process.",
+    "NATS that nodes meet over (its server with `max_payload: 12MB`), with one `MONGO_URL` for all; without it all " +
+      "services run in this process.",
   ),
   REDIS_URL: {
     ...url(

@@ -46,6 +46,10 @@ async function main(): Promise<void> {
   await monitor?.listen(config.PORT, config.HOST);
   await broker.start();
   requireMaxPayload(broker);
+  if (config.NATS_URL && !config.MONGO_URL)
+    observability.log.warn(
+      "NATS_URL without MONGO_URL: this node's record is its own, other nodes do not share it",
+    );
   await waitForAll(broker, runtime);
   if (!monitor) await announce(broker, runtime);
   else process.stdout.write(`Afferent's services are ready: ${monitor.origin}/readyz\n`);

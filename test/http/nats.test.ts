@@ -138,6 +138,19 @@ const BEHIND = AT_THE_EDGE.map((name) => `-${name}`);
   });
 });
 
+test("a node on NATS that keeps its record to itself says so", async () => {
+  const nats = await startNats();
+  const dataDir = await mkdtemp(join(tmpdir(), "afferent-own-"));
+  const { PATH = "" } = process.env;
+  const env = { PATH, DATA_DIR: dataDir, PORT: "0", NATS_URL: nats.url };
+  const node = await startChild(process.execPath, START, { env });
+  await node.find(/NATS_URL without MONGO_URL: /);
+  await node.find(/Afferent is ready/);
+  expect(await node.end("SIGTERM")).toMatchObject({ code: 0 });
+  await nats.stop();
+  await rm(dataDir, { recursive: true });
+});
+
 test("a server that takes too small messages is refused in one clear line", async () => {
   const small = await startNats("1MB");
   const dataDir = await mkdtemp(join(tmpdir(), "afferent-small-"));
