@@ -122,7 +122,11 @@ export const agentsService: ServiceFactory = ({ store, secrets, config }) => {
         const agent = changed ?? (await agents.findOne(tenant_id, { _id: agent_id }));
         if (!agent) throw notFound("agent", agent_id);
         // Also when nothing was changed: an earlier try may have ended between the two writes.
-        await raiseRouting(ctx, tenant_id, { kind: "agent", agent_id, active: agent.status === "active" });
+        const routed = (doc: AgentDoc) =>
+          ({ kind: "agent", agent_id, active: doc.status === "active" }) as const;
+        await raiseRouting(ctx, tenant_id, routed(agent), async () =>
+          routed((await agents.findOne(tenant_id, { _id: agent_id })) ?? agent),
+        );
         await announce(ctx, agent);
         account(ctx, { status });
         return present(agent);

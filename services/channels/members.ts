@@ -1,8 +1,8 @@
 import type { ActionSchema } from "moleculer";
-import type { Caller } from "../../lib/caller.ts";
+import type { Call, Caller } from "../../lib/caller.ts";
 import { invalidValue, notFound } from "../../lib/faults.ts";
 import { isDuplicateKey, type TenantCollection } from "../../storage/collection.ts";
-import { raiseRouting } from "../interests/routing-change.ts";
+import { type RoutingChange, raiseRouting } from "../interests/routing-change.ts";
 import { action, internal } from "../runtime.ts";
 import * as contract from "./channels.contract.ts";
 import { type MemberDoc, memberId } from "./channels.model.ts";
@@ -29,20 +29,31 @@ export function memberActions({ members, find, keep, now }: Parts): Record<strin
     }
   }
 
+  /** Whether the agent is in the channel, as matching is to know it. */
+  async function routed(ctx: Call, channel_id: string, agent_id: string): Promise<RoutingChange> {
+    const { tenant_id } = ctx.meta.caller;
+    const [isMember, agent] = await Promise.all([
+      members.exists(tenant_id, { _id: memberId(channel_id, agent_id) }),
+      agentOf(ctx, agent_id),
+    ]);
+    if (!isMember) return { kind: "leave", channel_id, agent_id };
+    return { kind: "join", channel_id, agent_id, agent_active: agent?.status === "active" };
+  }
+
   return {
     add_member: action(contract.addMember, async (ctx) => {
       const { tenant_id } = ctx.meta.caller;
       const { channel_id } = ctx.params;
       const agent_id = ctx.params.agent_id ?? selfOf(ctx.meta.caller);
       await find(tenant_id, channel_id);
-      const asked = { tenant_id, agent_ids: [agent_id] };
-      const [agent] = await ctx.call<{ status: string }[], unknown>("agents.get_many", asked);
+      const agent = await agentOf(ctx, agent_id);
       if (!agent) throw notFound("agent", agent_id);
       const row = { _id: memberId(channel_id, agent_id), tenant_id, channel_id, agent_id, joined_at: now() };
       if (!(await insert(row))) ctx.meta.$statusCode = 200;
       await keep(tenant_id, channel_id, () => members.delete(tenant_id, { _id: row._id }));
       const agent_active = agent.status === "active";
-      await raiseRouting(ctx, tenant_id, { kind: "join", channel_id, agent_id, agent_active });
+      const joined = { kind: "join", channel_id, agent_id, agent_active } as const;
+      await raiseRouting(ctx, tenant_id, joined, () => routed(ctx, channel_id, agent_id));
       return present((await members.findOne(tenant_id, { _id: row._id })) ?? row);
     }),
 
@@ -66,7 +77,8 @@ export function memberActions({ members, find, keep, now }: Parts): Record<strin
       await find(tenant_id, channel_id);
       const removed = await members.delete(tenant_id, { _id: memberId(channel_id, agent_id) });
       if (!removed) throw notFound("member", agent_id);
-      await raiseRouting(ctx, tenant_id, { kind: "leave", channel_id, agent_id });
+      const left = { kind: "leave", channel_id, agent_id } as const;
+      await raiseRouting(ctx, tenant_id, left, () => routed(ctx, channel_id, agent_id));
     }),
 
     /** Members of all the tenant's channels, for routing: the page after an id. */
@@ -76,6 +88,13 @@ export function memberActions({ members, find, keep, now }: Parts): Record<strin
       return rows.map(({ _id, channel_id, agent_id }) => ({ id: _id, channel_id, agent_id }));
     }),
   };
+}
+
+/** An agent of the caller's tenant. */
+async function agentOf(ctx: Call, agent_id: string): Promise<{ status: string } | undefined> {
+  const asked = { tenant_id: ctx.meta.caller.tenant_id, agent_ids: [agent_id] };
+  const [agent] = await ctx.call<{ status: string }[], unknown>("agents.get_many", asked);
+  return agent;
 }
 
 function selfOf(caller: Caller): string {

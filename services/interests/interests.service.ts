@@ -12,7 +12,7 @@ import * as contract from "./interests.contract.ts";
 import { conflictKey, type InterestDoc, InterestModel } from "./interests.model.ts";
 import { agentOf } from "./owner.ts";
 import { Routing } from "./routing.ts";
-import { type RoutingChanged, raiseRouting } from "./routing-change.ts";
+import { type RoutingChange, type RoutingChanged, raiseRouting } from "./routing-change.ts";
 import type { MatchedReceiver } from "./routing-table.ts";
 import {
   type CreateParams,
@@ -66,7 +66,7 @@ export function interestsService({ store }: Runtime): ServiceSchema {
       created_at: at,
       updated_at: at,
     });
-    await raiseRouting(ctx, row.tenant_id, subscribed(row, agent.status === "active"));
+    await tellRouting(ctx, row._id, subscribed(row, agent.status === "active"));
     return present(row);
   }
 
@@ -97,8 +97,20 @@ export function interestsService({ store }: Runtime): ServiceSchema {
       throw new Fault("conflict", "The interest was changed meanwhile; read it again.", {
         existing_resource_id: id,
       });
-    await raiseRouting(ctx, tenant_id, subscribed(row, agent.status === "active"));
+    await tellRouting(ctx, id, subscribed(row, agent.status === "active"));
     return present(row);
+  }
+
+  function tellRouting(ctx: Call<{ agent_id: string }>, id: string, change: RoutingChange): Promise<void> {
+    const { tenant_id } = ctx.meta.caller;
+    const { agent_id } = ctx.params;
+    return raiseRouting(ctx, tenant_id, change, async () => {
+      const [row, agent] = await Promise.all([
+        interests.findOne(tenant_id, { _id: id, agent_id }),
+        agentOf(ctx),
+      ]);
+      return row ? subscribed(row, agent.status === "active") : { kind: "unsubscribe", id };
+    });
   }
 
   async function find(tenant_id: string, agent_id: string, id: string): Promise<InterestDoc> {
@@ -179,7 +191,7 @@ export function interestsService({ store }: Runtime): ServiceSchema {
         const { id, agent_id } = ctx.params;
         const { tenant_id } = ctx.meta.caller;
         if (!(await interests.delete(tenant_id, { _id: id, agent_id }))) throw notFound("interest", id);
-        await raiseRouting(ctx, tenant_id, { kind: "unsubscribe", id });
+        await tellRouting(ctx, id, { kind: "unsubscribe", id });
       }),
 
       test: action(contract.testInterest, async (ctx) => {

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { Context } from "moleculer";
 
 /** A subscription as matching knows it: an agent's interest or a channel's feed. */
@@ -38,15 +39,29 @@ export interface RoutingChanged {
 /**
  * Raises the tenant's routing version: to be called after the change is written and before it is answered. Tells
  * every node the change, so that it need not read everything again; without one it must.
+ *
+ * @param look reads how what was changed stands: of two who change it at once the first to write may be the last to
+ * tell, which is mended by telling again
  */
-export async function raiseRouting(ctx: Context, tenant_id: string, change?: RoutingChange): Promise<void> {
-  let version: number;
+export async function raiseRouting(
+  ctx: Context,
+  tenant_id: string,
+  change?: RoutingChange,
+  look?: () => Promise<RoutingChange>,
+): Promise<void> {
+  const version = await bump(ctx, tenant_id);
+  if (!change) return;
+  await ctx.broadcast("routing.changed", { tenant_id, version, change });
+  const now = await look?.();
+  if (now && !isDeepStrictEqual(now, change)) await raiseRouting(ctx, tenant_id, now, look);
+}
+
+async function bump(ctx: Context, tenant_id: string): Promise<number> {
   try {
-    version = await ctx.call("tenants.bump_routing", { tenant_id });
+    return await ctx.call("tenants.bump_routing", { tenant_id });
   } catch (err) {
     // What was written is in the store under the old version: whoever has a table of it reads everything again.
     await ctx.broadcast("routing.lost", { tenant_id });
     throw err;
   }
-  if (change) await ctx.broadcast("routing.changed", { tenant_id, version, change });
 }

@@ -14,6 +14,8 @@ let store: Store;
 let broker: ServiceBroker;
 let version = 1;
 let failing = false;
+/** What happens before the version is raised the next time. */
+let beforeRaise = async () => {};
 
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), "afferent-routing-"));
@@ -24,8 +26,11 @@ beforeAll(async () => {
     name: "tenants",
     actions: {
       routing_version: () => version,
-      bump_routing: () => {
+      bump_routing: async () => {
         if (failing) throw new Error("the store did not answer");
+        const before = beforeRaise;
+        beforeRaise = async () => {};
+        await before();
         return ++version;
       },
     },
@@ -70,6 +75,23 @@ test("a change that was written and could not be counted holds for the next even
   expect([await matches("com.a"), await matches("com.b")]).toEqual([1, 1]);
   await expect(call("delete", { agent_id, id })).rejects.toThrow("did not answer");
   expect([await matches("com.a"), await matches("com.b")]).toEqual([0, 1]);
+});
+
+test("of two changes of one interest at once that one holds which was written last", async () => {
+  const agent_id = "ag_a";
+  const { id } = await call<{ id: string }>("create", { agent_id, event_type: "com.race.first" });
+  expect(await matches("com.race.first")).toBe(1);
+  const [reached, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  beforeRaise = () => {
+    reached.resolve();
+    return held.promise;
+  };
+  const first = call("update", { agent_id, id, event_type: "com.race.second" });
+  await reached.promise;
+  await call("update", { agent_id, id, event_type: "com.race.third" });
+  held.resolve();
+  await first;
+  expect([await matches("com.race.second"), await matches("com.race.third")]).toEqual([0, 1]);
 });
 
 test("looking up at once takes the table that is at hand, as new as the tenant's routing, and nothing that takes longer", async () => {
