@@ -23,7 +23,7 @@ const STEPS = [
 ];
 
 /** Names come as people and programs write them. */
-const LONG = `Settle all that is open with the suppliers ${"and-their-subsidiaries-".repeat(6)}`;
+const LONG = `Settle all that is open with the suppliers ${"and_their_subsidiaries_".repeat(6)}`;
 
 /** One of each, so that pages have something to show. */
 async function furnish(): Promise<void> {

@@ -13,8 +13,8 @@ let channel: string;
 beforeAll(furnish);
 afterAll(site.close);
 
-/** Names come as people and programs write them. */
-const LONG = `watcher-of-${"invoices-and-orders-".repeat(7)}`;
+/** Names come as people and programs write them: nowhere in this one may a line end. */
+const LONG = `watcher_of_${"invoices_and_orders_".repeat(7)}`;
 
 /** One of each, so that pages have something to show. */
 async function furnish(): Promise<void> {

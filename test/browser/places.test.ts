@@ -54,13 +54,20 @@ describe("one comes back to where one was", () => {
     await row.getByText("So it is.", { exact: true }).waitFor();
   });
 
-  test("what is typed to narrow a list is one step back, and the step looked at stays after a reload", async () => {
+  test("what is typed to narrow a list is one step back, as is a tab, and the step looked at stays after a reload", async () => {
     await site.go("/runs");
     await page.getByRole("link", { name: "Agents" }).click();
     for (const typed of ["d", "de", "def"]) {
       await page.getByLabel("Find an agent").fill(typed);
       await page.waitForURL(`**/agents?q=${typed}`);
     }
+    await page.goBack();
+    await site.heading("Runs").waitFor();
+
+    await page.getByRole("link", { name: "A hole" }).click();
+    await page.getByRole("tab", { name: "History" }).click();
+    await page.waitForURL("**?tab=history");
+    await page.goBack();
     await page.goBack();
     await site.heading("Runs").waitFor();
 

@@ -53,6 +53,7 @@ export function TextField({
       {(wired) => (
         <input
           autoComplete="off"
+          dir="auto"
           {...input}
           {...wired}
           className={`input ${className}`}
@@ -76,6 +77,7 @@ export function TextArea({
       {(wired) => (
         <textarea
           rows={4}
+          dir="auto"
           {...input}
           {...wired}
           className={`input ${className}`}

@@ -13,7 +13,7 @@ interface Props {
 /** Markdown of others: no HTML of theirs, no pictures of other hosts. */
 export function Markdown({ children, title = "" }: Props) {
   return (
-    <div className="markdown">
+    <div className="markdown" dir="auto">
       <ReactMarkdown
         remarkPlugins={[remarkGfm, [withoutTitle, title]]}
         components={{ ...LOWER, input: TaskBox, img: ({ alt }) => <em>{alt}</em> }}

@@ -14,14 +14,20 @@ export function Tabs({ label, tabs }: { label: string; tabs: readonly Tab[] }) {
   const first = tabs[0]?.key ?? "";
   const asked = search.get("tab");
   const value = tabs.some(({ key }) => key === asked) ? (asked as string) : first;
-  const choose = (key: string) => change({ tab: key === first ? null : key });
+  const chosen = useRef(value);
+  // A click chooses twice, by the press and by the focus: it is one step back.
+  const choose = (key: string) => {
+    if (key !== chosen.current) change({ tab: key === first ? null : key });
+    chosen.current = key;
+  };
   const list = useRef<HTMLDivElement>(null);
   // Where there is little room the chosen one may stand beyond the edge.
   useEffect(() => {
+    chosen.current = value;
     const all = list.current as HTMLDivElement;
-    const chosen = all.querySelector<HTMLElement>(`[id$="-trigger-${value}"]`);
+    const tab = all.querySelector<HTMLElement>(`[id$="-trigger-${value}"]`);
     const watch = new ResizeObserver(() => {
-      if (chosen) all.scrollLeft = chosen.offsetLeft - all.offsetLeft - 60;
+      if (tab) all.scrollLeft = tab.offsetLeft - all.offsetLeft - 60;
     });
     watch.observe(all);
     return () => watch.disconnect();

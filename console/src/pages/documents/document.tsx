@@ -142,7 +142,9 @@ function Chunks({ document }: { document: Document }) {
                 characters {number(chunk.char_offset)}–{number(chunk.char_offset + chunk.char_length)}
               </span>
             </p>
-            <p className="chunk-text">{chunk.text}</p>
+            <p className="chunk-text" dir="auto">
+              {chunk.text}
+            </p>
           </li>
         ))}
       </ol>
