@@ -22,6 +22,8 @@ const LOOK_MS = 200;
 
 /** Starts a node, prints where it is, and stops it on SIGTERM or SIGINT. */
 async function main(): Promise<void> {
+  // What is kept is read by nobody else on this machine, in whatever folder it stands. SQLite makes its files as this says.
+  process.umask(0o077);
   const config = readConfig();
   const store = await openStore(config);
   const secrets = await openSecretBox(config.SECRET_KEY, config.DATA_DIR);

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -94,7 +94,16 @@ describe("the first start", () => {
     expect(server.logs()).toContain(agent.api_key);
   });
 
-  test("writes credentials that only the owner may read", async () => {
+  test("keeps files that only the owner may read, wherever they stand", async () => {
+    const entries = await readdir(server.dataDir, { recursive: true });
+    expect(entries).toEqual(expect.arrayContaining(["afferent.db", "afferent.db-wal", "secret.key"]));
+    for (const entry of entries) {
+      const { mode } = await stat(join(server.dataDir, entry));
+      expect([entry, mode & 0o077]).toEqual([entry, 0]);
+    }
+  });
+
+  test("writes credentials", async () => {
     const { mode } = await stat(join(server.dataDir, "credentials.json"));
     expect(mode & 0o777).toBe(0o600);
     expect(server.credentials).toEqual({
