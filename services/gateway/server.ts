@@ -3,6 +3,7 @@ import type { AddressInfo, Socket } from "node:net";
 import { Fault } from "../../lib/faults.ts";
 import { newId } from "../../lib/ids.ts";
 import { createServer } from "../../lib/node-http.ts";
+import { originAt } from "../../lib/origin.ts";
 import { errorAnswer } from "./respond.ts";
 
 /** The port could not be had: the service says so in one line and does not start. */
@@ -45,10 +46,10 @@ export class HttpServer {
     });
   }
 
-  /** Where it listens: `http://127.0.0.1:3000`. */
+  /** Where it can be called from this machine: `http://127.0.0.1:3000`. */
   get origin(): string {
-    const { address, family, port } = this.#server.address() as AddressInfo;
-    return `http://${family === "IPv6" ? `[${address}]` : address}:${port}`;
+    const { address, port } = this.#server.address() as AddressInfo;
+    return originAt(address, port);
   }
 
   /** Takes no more connections and waits for the requests under way; what is still open after 3.5 s is cut off. */

@@ -3,6 +3,7 @@ import { describe, expect, test } from "@jest/globals";
 import { Errors } from "moleculer";
 import type { Operation } from "../../lib/contract.ts";
 import { Fault, invalidValue, notFound } from "../../lib/faults.ts";
+import { originAt } from "../../lib/origin.ts";
 import { clientAddress, givenRequestId } from "../../services/gateway/client.ts";
 import { CallerLimits, LocalRateCounters, rateLimited } from "../../services/gateway/limits.ts";
 import { Overload } from "../../services/gateway/overload.ts";
@@ -26,6 +27,24 @@ describe("the address of a caller", () => {
     ["the peer is IPv6", [], "2001:db8::1", {}, "2001:db8::1"],
   ])("when %s", (_when, trusted, peer, headers, address) => {
     expect(clientAddress(trusted)(request(peer, headers as Record<string, string>))).toBe(address);
+  });
+});
+
+describe("the origin of what listens", () => {
+  test.each([
+    ["127.0.0.1", "http://127.0.0.1:3000"],
+    ["10.1.2.3", "http://10.1.2.3:3000"],
+    ["::1", "http://[::1]:3000"],
+    ["localhost", "http://localhost:3000"],
+  ])("at %s is there", (host, origin) => {
+    expect(originAt(host, 3000)).toBe(origin);
+  });
+
+  test.each([
+    ["0.0.0.0", "http://127.0.0.1:3000"],
+    ["::", "http://[::1]:3000"],
+  ])("at %s, on all addresses, is the loopback one, which can be called", (host, origin) => {
+    expect(originAt(host, 3000)).toBe(origin);
   });
 });
 
