@@ -3,7 +3,19 @@ import type { BrokerOptions } from "moleculer";
 /** Calls that go wrong between nodes: what is tried again, given up or turned away. */
 type Between = Pick<BrokerOptions, "retryPolicy" | "circuitBreaker" | "bulkhead">;
 
-const nameOf = (err: unknown) => (err as { name?: unknown }).name;
+const nameOf = (err: unknown) => (err as { name?: unknown } | null)?.name;
+
+const UNREACHED: unknown[] = [
+  "RequestTimeoutError",
+  "RequestRejectedError",
+  "ServiceNotFoundError",
+  "ServiceNotAvailableError",
+];
+
+/** Whether a call got no answer, for want of a node that gives one: whether it was carried out is not known. */
+export function isUnreached(err: unknown): boolean {
+  return UNREACHED.includes(nameOf(err));
+}
 
 /**
  * How a node bears with the others. One process without other nodes needs none of it.

@@ -1,4 +1,5 @@
 import type { ServerResponse } from "node:http";
+import { isUnreached } from "../../lib/between-nodes.ts";
 import { FAULTS, Fault, isFault } from "../../lib/faults.ts";
 import { isStoreLost } from "../../storage/store-lost.ts";
 import type { Allowance } from "./limits.ts";
@@ -104,18 +105,12 @@ export function toFault(err: unknown): Fault {
     }[];
     if (first) return new Fault(first.type, first.message, first.details);
   }
-  if (NOT_THERE.has(name)) return unavailable("The service is not ready; try again.");
+  if (isUnreached(err)) return unavailable("The service is not ready; try again.");
   if (BUSY.has(name)) return unavailable("The service is busy; try again.");
   if (isStoreLost(err)) return unavailable("The record cannot be reached or written now; try again.");
   return new Fault("internal_error", "Something failed here; the request can be sent again.");
 }
 
-const NOT_THERE = new Set([
-  "RequestTimeoutError",
-  "RequestRejectedError",
-  "ServiceNotFoundError",
-  "ServiceNotAvailableError",
-]);
 const BUSY = new Set(["QueueIsFullError"]);
 
 function unavailable(message: string): Fault {

@@ -1,18 +1,24 @@
 import { mkdir, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { ServiceBroker } from "moleculer";
 import { newApiKey } from "../../lib/api-key.ts";
+import { isUnreached } from "../../lib/between-nodes.ts";
 import { isFault } from "../../lib/faults.ts";
 import { replaceFile, syncDirectory } from "../../lib/files.ts";
 import { newId } from "../../lib/ids.ts";
 import { newPassword } from "../../lib/password.ts";
 import type { SecretBox } from "../../lib/secrets.ts";
+import type { Log } from "../../observability/log.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
 import type { Runtime } from "../runtime.ts";
 import { firstIds } from "./founding.ts";
 import { type TenantDoc, TenantModel } from "./tenants.model.ts";
 
 const SLUG = "default";
+/** What founding a tenant asks, wherever it runs. */
+const FOUNDERS = ["tenants", "users", "agents", "keys"];
+const LOOK_MS = 200;
 
 /** What the first start gives its owner, and `DATA_DIR/credentials.json` keeps. */
 export interface Credentials {
@@ -59,7 +65,7 @@ export async function ensureFirstTenant({
   const credentials = { ...(pending ?? newCredentials(secrets)), ...addresses };
   await mkdir(config.DATA_DIR, { recursive: true });
   await replaceFile(pendingFile, format(credentials));
-  if (!(await makeTenant(broker, credentials))) {
+  if (!(await makeTenant(broker, runtime.log, credentials))) {
     await rm(pendingFile);
     return null;
   }
@@ -78,20 +84,24 @@ async function isToBeMade(
   return (await tenants.system.findOne({ status: { $in: ["active", "suspended"] } })) === null;
 }
 
-/** False when another node, which shares the record, has made the first tenant meanwhile. */
-async function makeTenant(broker: ServiceBroker, { tenant_id, admin, agent }: Credentials): Promise<boolean> {
-  try {
-    await broker.call("tenants.found", {
-      tenant_id,
-      slug: SLUG,
-      name: "Default",
-      admin,
-      api_key: agent.api_key,
-    });
-    return true;
-  } catch (err) {
-    if (isFault(err) && err.type === "conflict") return false;
-    throw err;
+/**
+ * False when another node, which shares the record, has made the first tenant meanwhile. A founding may be carried out
+ * any number of times: where a node goes away in it, it is tried again once its services are there.
+ */
+async function makeTenant(broker: ServiceBroker, log: Log, credentials: Credentials): Promise<boolean> {
+  const { tenant_id, admin, agent } = credentials;
+  const founding = { tenant_id, slug: SLUG, name: "Default", admin, api_key: agent.api_key };
+  for (;;) {
+    try {
+      await broker.call("tenants.found", founding);
+      return true;
+    } catch (err) {
+      if (isFault(err) && err.type === "conflict") return false;
+      if (!isUnreached(err)) throw err;
+      log.warn({ err }, "the first tenant is made later: a node that is needed for it does not answer");
+      await sleep(LOOK_MS);
+      await broker.waitForServices(FOUNDERS, 0, LOOK_MS);
+    }
   }
 }
 

@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promise
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
-import type { Context, Middleware } from "moleculer";
+import { type Context, Errors, type Middleware } from "moleculer";
 import { SigningKeyModel } from "../../services/auth/auth.model.ts";
 import { openTokens } from "../../services/auth/tokens.ts";
 import { type Credentials, ensureFirstTenant } from "../../services/tenants/first-start.ts";
@@ -34,16 +34,18 @@ async function onNode<T>(work: (node: Node) => Promise<T>, middlewares: Middlewa
   }
 }
 
+const powerWent = () => new Error("the power went");
+
 /** Fails an action when it is called for the nth time, before or after it did its work. */
-function breaking(at: number, moment: "before" | "after"): Middleware {
+function breaking(at: number, moment: "before" | "after", failure: () => Error = powerWent): Middleware {
   let calls = 0;
   return {
     name: "breaking",
     localAction: (next: (ctx: Context) => Promise<unknown>) => async (ctx: Context) => {
       const breaks = calls++ === at;
-      if (breaks && moment === "before") throw new Error("the power went");
+      if (breaks && moment === "before") throw failure();
       const result = await next(ctx);
-      if (breaks) throw new Error("the power went");
+      if (breaks) throw failure();
       return result;
     },
   } as unknown as Middleware;
@@ -85,6 +87,20 @@ describe("the first start", () => {
       expect(steps).toBeGreaterThan(4);
     },
   );
+
+  test("goes on when a node goes away in it, and its services are there again", async () => {
+    const gone = () => new Errors.RequestRejectedError({ action: "users.insert_first", nodeID: "worker" });
+    for (const at of [0, 1, 2, 3]) {
+      await rm(dataDir, { recursive: true });
+      await onNode(
+        async (node) => {
+          expect(await start(node)).toEqual(await kept());
+          await expectGood(node, await kept());
+        },
+        [breaking(at, "after", gone)],
+      );
+    }
+  });
 
   test("that ended before the file had its name shows the same credentials again", async () => {
     await onNode(async (node) => {
