@@ -87,6 +87,11 @@ export class PushSender {
       });
       request.once("error", reject);
       request.once("response", (response) => drain(response, resolve, reject));
+      // The answer 101: Node lets go of the connection then, and without a listener tells nobody.
+      request.once("upgrade", (response, socket) => {
+        resolve(response);
+        socket.destroy();
+      });
       request.end(body);
     });
   }

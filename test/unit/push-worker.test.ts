@@ -1,3 +1,4 @@
+import { type AddressInfo, createServer } from "node:net";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { ServiceBroker } from "moleculer";
 import { PushSender } from "../../connectors/push-sender.ts";
@@ -89,4 +90,17 @@ test("410 pauses for good, and no longer than until the agent is changed and sti
   worker.changed();
   await settle(() => endpoint.pushed.length === before + 1);
   await worker.stop();
+});
+
+test("an endpoint that would switch protocols has answered", async () => {
+  const switching = createServer((socket) => {
+    socket.once("data", () =>
+      socket.write("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n"),
+    );
+  });
+  await new Promise<void>((resolve) => switching.listen(0, "127.0.0.1", resolve));
+  const { port } = switching.address() as AddressInfo;
+  const push = { url: `http://127.0.0.1:${port}/`, id: "dlv_1", envelope: "{}", secrets: [NEW] };
+  expect(await sender.send(push)).toEqual({ kind: "answered", status: 101, retry_after_seconds: null });
+  await new Promise((resolve) => switching.close(resolve));
 });
