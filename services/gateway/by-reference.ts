@@ -50,6 +50,7 @@ async function readFields({ req, op }: Exchange, tenant_id: string, blobs: Blobs
   const encodings = op.byReference ?? {};
   const kept = new Map<string, BlobRef>();
   const keep = async (field: string, text: AsyncIterable<Buffer>) => {
+    if (kept.has(field)) throw misfit(op, field, ONCE);
     const characters = unescaped(text);
     const isBase64 = encodings[field] === "base64";
     const bytes = isBase64 ? fromBase64(characters) : toUtf8(characters);
@@ -64,12 +65,13 @@ async function readFields({ req, op }: Exchange, tenant_id: string, blobs: Blobs
   for (const field of Object.keys(encodings)) {
     if (body[field] === undefined) continue;
     // An action must be able to trust every reference it gets. A field that stands there twice is none.
-    if (body[field] !== "" || !kept.has(field)) throw misfit(op, field, "a string, once");
+    if (body[field] !== "" || !kept.has(field)) throw misfit(op, field, ONCE);
     body[field] = kept.get(field);
   }
   return body;
 }
 
+const ONCE = "a string, once";
 const BASE64 = "standard base64, padded and without line breaks";
 
 /** Says what is wrong with a field's text; errors of the store are not the caller's. */

@@ -1,4 +1,5 @@
 import { halfCharacterOf, parseJsonBytes } from "../../lib/json.ts";
+import { MOST_VALUES } from "./values.ts";
 
 /** What the splitting thread is given. */
 export interface SplitRequest {
@@ -33,7 +34,10 @@ export function split({ bytes, field, most }: SplitRequest): Splitting {
   const half = field === null ? null : halfCharacterOf(raw, body);
   if (half !== null) return { half };
   const list = field !== null && isObject(body) ? body[field] : body;
-  return { outline: outlineOf(body, field), texts: Array.isArray(list) ? cut(list, most) : [] };
+  return {
+    outline: outlineOf(body, field),
+    texts: Array.isArray(list) && !isHuge(list) ? cut(list, most) : [],
+  };
 }
 
 function outlineOf(body: unknown, field: string | null): unknown {
@@ -44,9 +48,18 @@ function outlineOf(body: unknown, field: string | null): unknown {
 const SHOWN_CHARACTERS = 200;
 
 function emptied(value: unknown): unknown {
+  if (isHuge(value)) return new Array(value.length);
   if (Array.isArray(value)) return Array.from(value, () => ({}));
   if (typeof value === "string") return value.slice(0, SHOWN_CHARACTERS);
   return isObject(value) ? {} : value;
+}
+
+/**
+ * A list of more items than any operation takes: only its length is shown. To receive an object for each of millions of
+ * items would hold the main thread up for seconds.
+ */
+function isHuge(value: unknown): value is unknown[] {
+  return Array.isArray(value) && value.length > MOST_VALUES;
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

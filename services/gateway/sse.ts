@@ -78,8 +78,11 @@ export function endOf({ res, caller }: Exchange, { ending, recheck }: Link): Abo
   const stop = () => end.abort();
   const { expires_at } = caller as AgentCaller;
   const expiry = setTimeout(stop, Math.min(expires_at - Date.now(), LONGEST_TIMER_MS));
-  // A reader who is behind has enough to read, and what nobody reads must not pile up.
-  const comment = setInterval(() => res.writableNeedDrain || res.write(":\n\n"), COMMENT_MS);
+  const comment = setInterval(() => {
+    // A reader who is behind has enough to read, and what nobody reads must not pile up. Nothing follows the end, which
+    // such a reader has not come to yet.
+    if (!res.writableNeedDrain && !res.writableEnded) res.write(":\n\n");
+  }, COMMENT_MS);
   const check = setInterval(async () => {
     await recheck().catch(stop);
   }, RECHECK_MS);

@@ -32,8 +32,8 @@ export async function whileWanted<T>(
   ending.addEventListener("abort", abandon, { once: true });
   try {
     const answer = call();
-    // It may have begun to stop while the request was on its way here.
-    if (ending.aborted) abandon();
+    // It may have begun to stop, or the caller have left, while the request was on its way here.
+    if (ending.aborted || res.destroyed) abandon();
     const result = await answer;
     if (refusal) throw refusal;
     return result;

@@ -192,6 +192,12 @@ describe("an upload is refused", () => {
     }
   });
 
+  test("with its bytes twice: which of them are meant is not guessed", async () => {
+    const twice = JSON.stringify(textFile()).replace("{", `{"file_content": "QQ==",`);
+    const refused = refusal(400, "validation_failed", { field: "file_content", expected: "a string, once" });
+    expect(await ann.post("/documents", twice)).toMatchObject(refused);
+  });
+
   test("without the permission, in a result", async () => {
     const reader = await newAgent(server, world.admin, ["memory:read"]);
     const { status, body } = await reader.post("/documents", textFile());

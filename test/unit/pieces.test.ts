@@ -32,6 +32,17 @@ describe("a body that is cut", () => {
     expect(cut('{"list": [1]}')).toEqual({ outline: {}, texts: [] });
   });
 
+  test("shows of a list that is longer than any may be its length alone", () => {
+    for (const [text, field] of [
+      [`[${"0,".repeat(20_000)}0]`, null],
+      [`{"list": [${"0,".repeat(20_000)}0]}`, "list"],
+    ] as const) {
+      const { outline, texts } = cut(text, { field }) as Split;
+      const list = (field ? (outline as Record<string, unknown>)[field] : outline) as unknown[];
+      expect([list.length, Object.keys(list), texts]).toEqual([20_001, [], []]);
+    }
+  });
+
   test.each([
     ["[1, 2", "JSON"],
     [`${"[".repeat(2000)}${"]".repeat(2000)}`, "deeper than 1000"],
@@ -115,6 +126,7 @@ describe("an operation whose list is done in pieces", () => {
   test.each([
     ["things", { things: some(MOST_ITEMS + 1, 50_000) }],
     ["things", { things: "x".repeat(MB) }],
+    ["things", `{"things": [${"1,".repeat(MB)}1]}`],
     ["things", { others: some(12, 100_000) }],
     ["", some(12, 100_000)],
     ["", `{"things": [${"1,".repeat(MB)}`],

@@ -14,9 +14,9 @@ afterEach(() => {
 });
 
 /** A stream that nothing is delivered to, and what it has written. */
-function open(life_ms: number, recheck: Link["recheck"] = async () => {}) {
+function open(life_ms: number, recheck: Link["recheck"] = async () => {}, stopping = false) {
   let closed = (_: unknown) => {};
-  const nothing = { deliveries: [], stopping: false };
+  const nothing = { deliveries: [], stopping };
   const claims = new Promise((resolve) => {
     closed = resolve;
   }).then(() => nothing);
@@ -30,7 +30,7 @@ function open(life_ms: number, recheck: Link["recheck"] = async () => {}) {
   const nobody = null as unknown as Perform;
   const ended = streamDeliveries(broker)(exchange as unknown as Exchange, {}, link, nobody);
   const comments = () => written.filter((text) => text === ":\n\n").length;
-  return { ended, comments, res };
+  return { ended, comments, res, closed };
 }
 
 /** Until what the stream wrote has passed through. */
@@ -64,4 +64,17 @@ test("a stream ends when its caller is refused", async () => {
   jest.advanceTimersByTime(2000);
   await stream.ended;
   expect(stream.res.writableEnded).toBe(true);
+});
+
+test("nothing is written behind the end of a stream whose reader has not come to it", async () => {
+  const stream = open(3_600_000, async () => {}, true);
+  const failed = jest.fn();
+  stream.res.on("error", failed).pause();
+  stream.closed(null);
+  await stream.ended;
+  expect([stream.res.writableEnded, stream.res.closed]).toEqual([true, false]);
+  jest.advanceTimersByTime(15_000);
+  await flushed();
+  expect(failed).not.toHaveBeenCalled();
+  stream.res.destroy();
 });

@@ -31,7 +31,11 @@ export function serveMcp(runtime: Runtime, operations: readonly Operation[]): St
     requireOwnOrigin(req, runtime.config.PUBLIC_URL);
     if (Array.isArray(message)) throw aBatch(message.length);
     loading ??= load(runtime, operations);
-    const { handler, tools } = await loading;
+    const { handler, tools } = await loading.catch((err) => {
+      // What could not be read now, as there were too many open files, is tried again with the next message.
+      loading = undefined;
+      throw err;
+    });
     const session: Session = {
       caller: caller as Caller,
       request_id,
