@@ -94,12 +94,13 @@ export class Schema {
       table.indexes.push(index);
       this.#catalog.save(name, table);
     } catch (error) {
-      this.#statements.run("ROLLBACK TO building");
+      // Disk full: SQLite has given up the transaction itself, and its savepoints with it.
+      if (this.#statements.db.isTransaction) this.#statements.run("ROLLBACK TO building");
       this.#catalog.invalidate();
       this.#catalog.refresh();
       throw isConstraint(error) ? fault.duplicateKeys(name, index.name) : error;
     } finally {
-      this.#statements.run("RELEASE building");
+      if (this.#statements.db.isTransaction) this.#statements.run("RELEASE building");
     }
   }
 

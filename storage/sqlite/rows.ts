@@ -79,13 +79,14 @@ export class Rows {
     const sql = `UPDATE ${table.sql} SET doc = ?${sets} WHERE rid = ?`;
     const { rest, text: apart } = takeApart(document, table.apart);
     const inRow = apart === null ? text : JSON.stringify(rest);
-    if (table.apart !== undefined) this.#setApart(table, rid, apart);
-    if (changed.length === 0 && moved.length === 0) {
-      this.#statements.run(sql, inRow, rid);
-      return;
-    }
-    this.#whole(table, document, rid, () => {
+    const write = () => {
       this.#statements.run(sql, inRow, ...changed.map((i) => keys[i] as Key), rid);
+      // Only now: without a savepoint, what a unique index refuses must have changed nothing.
+      if (table.apart !== undefined) this.#setApart(table, rid, apart);
+    };
+    if (changed.length === 0 && moved.length === 0) return void write();
+    this.#whole(table, document, rid, () => {
+      write();
       for (const index of moved) {
         const at = after.indexes.indexOf(index);
         this.#schema.removeEntries(table, index, rid, before.entries[at] as Key[][]);
@@ -116,14 +117,16 @@ export class Rows {
   #whole(table: Table, document: RawObject, rid: number | undefined, write: () => void): void {
     this.#refuseNullDuplicate(table, document, rid);
     const nested = layoutOf(table).multikey.length > 0;
+    // With a transaction that SQLite gives up itself, as when the disk is full, its savepoints are gone.
+    const stands = () => nested && this.#statements.db.isTransaction;
     if (nested) this.#statements.run("SAVEPOINT row");
     try {
       write();
     } catch (error) {
-      if (nested) this.#statements.run("ROLLBACK TO row");
+      if (stands()) this.#statements.run("ROLLBACK TO row");
       throw this.#explain(table, document, rid, error);
     } finally {
-      if (nested) this.#statements.run("RELEASE row");
+      if (stands()) this.#statements.run("RELEASE row");
     }
   }
 
