@@ -1,3 +1,5 @@
+import { isStoreLost } from "../storage/store-lost.ts";
+
 /** What a loop tells when its task fails. */
 type Report = (err: unknown) => void;
 
@@ -58,4 +60,22 @@ export class Loop {
     this.#running = undefined;
     if (!this.#stopped) this.#timer = setTimeout(() => this.nudge(), wait);
   }
+}
+
+/**
+ * Carries out a task for one row after the other. A row whose task fails stops no other, and its failure is thrown at the
+ * end; what the next row would fail of too, a store or a service that is not there, is thrown at once.
+ */
+export async function eachInTurn<Row>(
+  rows: readonly Row[],
+  task: (row: Row) => Promise<unknown>,
+): Promise<void> {
+  const failures: unknown[] = [];
+  for (const row of rows) {
+    await task(row).catch((err) => {
+      if ((err as { retryable?: boolean }).retryable || isStoreLost(err)) throw err;
+      failures.push(err);
+    });
+  }
+  if (failures.length > 0) throw failures[0];
 }

@@ -4,7 +4,7 @@ import { callerId } from "../../lib/caller.ts";
 import { notFound } from "../../lib/faults.ts";
 import type { PlatformEventType } from "../../lib/platform-types.ts";
 import { DAY_MS } from "../../lib/time.ts";
-import { Loop } from "../../mixins/loop.ts";
+import { eachInTurn, Loop } from "../../mixins/loop.ts";
 import { isDuplicateKey, type TenantCollection } from "../../storage/collection.ts";
 import type { CiteDoc } from "./cites.model.ts";
 import type { MemoryDoc } from "./memories.model.ts";
@@ -78,7 +78,7 @@ export class Cites {
     const rows = (await cites.system
       .find({ due_at: { $lte: now() } }, { sort: { due_at: 1 }, limit: BATCH })
       .toArray()) as CiteDoc[];
-    for (const row of rows) await this.#settle(row);
+    await eachInTurn(rows, (row) => this.#settle(row));
     return rows.length === BATCH;
   }
 

@@ -1,6 +1,7 @@
 import type { Context, ServiceBroker } from "moleculer";
 import type { Call, UserCaller } from "../../lib/caller.ts";
 import { Fault, invalidValue, notFound } from "../../lib/faults.ts";
+import { eachInTurn } from "../../mixins/loop.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
 import type { ReadableMemory } from "../memories/readable.ts";
 import type { MergeDoc } from "./merges.model.ts";
@@ -114,7 +115,7 @@ export async function collapseDue(parts: Parts, broker: ServiceBroker): Promise<
   const rows = await parts.proposals.system
     .find(due, { sort: { collapse_due_at: 1 }, limit: BATCH })
     .toArray();
-  for (const row of rows as MergeDoc[]) await collapse(parts, broker, row);
+  await eachInTurn(rows as MergeDoc[], (row) => collapse(parts, broker, row));
   return rows.length === BATCH;
 }
 

@@ -1,5 +1,6 @@
-import { expect, test } from "@jest/globals";
-import { Loop } from "../../mixins/loop.ts";
+import { describe, expect, test } from "@jest/globals";
+import { Errors } from "moleculer";
+import { eachInTurn, Loop } from "../../mixins/loop.ts";
 import { settle } from "../support/settle.ts";
 
 test("runs at start and again at once while there is more", async () => {
@@ -61,4 +62,29 @@ test("a failure is reported and tried again", async () => {
   await settle(() => runs > 1);
   await loop.stop();
   expect(failures).toEqual([new Error("not yet")]);
+});
+
+describe("of rows that are done in turn", () => {
+  const done = async (failure: (row: number) => Error | null) => {
+    const seen: number[] = [];
+    const doing = eachInTurn([1, 2, 3, 4], async (row) => {
+      const err = failure(row);
+      if (err) throw err;
+      seen.push(row);
+    });
+    return { seen, error: await doing.then(() => null).catch((err: Error) => err.message) };
+  };
+
+  test("one that fails stops no other, and is told of", async () => {
+    const odd = (row: number) => (row % 2 ? new Error(`row ${row}`) : null);
+    expect(await done(odd)).toEqual({ seen: [2, 4], error: "row 1" });
+    expect(await done(() => null)).toEqual({ seen: [1, 2, 3, 4], error: null });
+  });
+
+  test.each([
+    new Errors.ServiceNotFoundError({ action: "memories.collapse" }),
+    new Error("database or disk is full"),
+  ])("none is tried behind %s, of which all would fail", async (lost) => {
+    expect(await done((row) => (row === 2 ? lost : null))).toEqual({ seen: [1], error: lost.message });
+  });
 });
