@@ -5,7 +5,7 @@ import type { Handler, ListenOptions } from "./handler.ts";
 import { Listener } from "./listen.ts";
 import type { CallOptions, Operation } from "./operation.ts";
 import { allPages } from "./paging.ts";
-import { bodyOfAnswer, type Connection, request } from "./request.ts";
+import { bodyOfAnswer, type Connection, request, streamOfAnswer } from "./request.ts";
 import { messagesOf } from "./sse.ts";
 import { randomKey } from "./support.ts";
 
@@ -106,7 +106,6 @@ function callOf(connection: Connection, operation: Operation): unknown {
 
 function streamOf(connection: Connection, operation: Operation) {
   return async function* (params: Params = {}, options?: CallOptions) {
-    const { body } = await request(connection, operation, params, options);
-    if (body) yield* messagesOf(body);
+    yield* messagesOf(await streamOfAnswer(await request(connection, operation, params, options)));
   };
 }

@@ -1,6 +1,6 @@
 import { OPERATIONS } from "./generated/operations.ts";
 import type { Api, DeliveryEvent } from "./generated/types.ts";
-import { bodyOfAnswer, type Connection, request } from "./request.ts";
+import { bodyOfAnswer, type Connection, request, streamOfAnswer } from "./request.ts";
 import { messagesOf } from "./sse.ts";
 
 /** A delivery, and how many milliseconds its lease has left on arrival. */
@@ -35,7 +35,7 @@ export async function* fromStream(
     const params = { max_in_flight: maxInFlight };
     const response = await request(connection, OPERATIONS.deliveries.stream, params, options);
     const ahead = clockAhead(response);
-    for await (const { event, data } of messagesOf(response.body as ReadableStream<Uint8Array>, heard)) {
+    for await (const { event, data } of messagesOf(await streamOfAnswer(response), heard)) {
       if (event === "delivery") yield [arrival(data as DeliveryEvent, ahead)];
     }
   } finally {

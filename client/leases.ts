@@ -43,12 +43,15 @@ export class Leases {
     clearTimeout(this.#timer);
     if (this.#held.size === 0) return;
     const first = Math.min(...Array.from(this.#held.values(), ({ due }) => due));
-    this.#timer = setTimeout(() => void this.#extend(), Math.max(0, first - performance.now()));
+    // A timer cuts off what is less than a millisecond, and would come before any is due.
+    this.#timer = setTimeout(() => void this.#extend(), Math.max(0, Math.ceil(first - performance.now())));
   }
 
   async #extend(): Promise<void> {
     const now = performance.now();
     const due = [...this.#held].filter(([, lease]) => lease.due <= now).slice(0, BATCH);
+    // It may come early all the same: it counts from when the loop began its round.
+    if (due.length === 0) return this.#plan();
     const longest = Math.max(...due.map(([, { lengthMs }]) => lengthMs));
     // Not again while this is under way.
     for (const [, lease] of due) lease.due = now + longest;

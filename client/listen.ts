@@ -51,7 +51,8 @@ export class Listener {
     this.#leases = new Leases(source.api, onProblem);
     this.#settling = new Settling(source.api, this.#closed.signal);
     if (signal?.aborted) this.#stopping.abort();
-    signal?.addEventListener("abort", () => void this.stop(), { once: true });
+    // The caller's signal may live longer: what has ended is not held by it.
+    signal?.addEventListener("abort", () => void this.stop(), { once: true, signal: this.#closed.signal });
     this.done = this.#listen();
     // Who does not wait for the end is told by `onProblem`.
     this.done.catch(() => {});

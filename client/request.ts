@@ -52,6 +52,13 @@ export async function request(
   }
 }
 
+/** The body of a stream of server-sent events. @throws ApiError when it is another's answer, like the page of a proxy */
+export async function streamOfAnswer(response: Response): Promise<ReadableStream<Uint8Array>> {
+  const type = response.headers.get("content-type") ?? "";
+  if (response.body && type.startsWith("text/event-stream")) return response.body;
+  throw errorOf(response, await response.text());
+}
+
 /** What an answer holds: JSON, text, or bytes; undefined when it is empty. @throws ApiError when it is no answer */
 export async function bodyOfAnswer(response: Response, operation: Operation): Promise<unknown> {
   if (response.status === 204) return undefined;
@@ -117,7 +124,7 @@ function urlOf({ origin }: Connection, operation: Operation, params: Params): st
   const used = new Set<string>();
   const path = operation.path.replace(/\{(\w+)\}/g, (_, name) => {
     used.add(name);
-    return encodeURIComponent(String(params[name]));
+    return segmentOf(name, params[name]);
   });
   const query = new URLSearchParams();
   const inQuery = hasBody(operation) ? (operation.query ?? []) : Object.keys(params);
@@ -127,6 +134,16 @@ function urlOf({ origin }: Connection, operation: Operation, params: Params): st
   }
   const text = query.toString();
   return `${origin}${operation.root ? "" : "/v1"}${path}${text && `?${text}`}`;
+}
+
+/** One step of a path. @throws TypeError where it would be none: `..` names what stands above, even when it is encoded */
+function segmentOf(name: string, value: unknown): string {
+  const segment = encodeURIComponent(String(value ?? ""));
+  if (["", ".", ".."].includes(segment))
+    throw new TypeError(
+      `${name} is ${JSON.stringify(value)}: expected what names one, not empty, "." or "..".`,
+    );
+  return segment;
 }
 
 function hasBody({ method }: Operation): boolean {

@@ -1,7 +1,7 @@
 import { hostname } from "node:os";
 import { createInterface } from "node:readline/promises";
 import type { Client } from "../client.ts";
-import { isApiError } from "../errors.ts";
+import { isApiError, isFinal } from "../errors.ts";
 import { pause } from "../support.ts";
 import { type Command, type Context, text } from "./command.ts";
 import { PROFILES_FILE, saveProfile } from "./settings.ts";
@@ -55,7 +55,8 @@ async function approved(client: Client, claim_id: string, signal: AbortSignal) {
     } catch (error) {
       if (isApiError(error, "not_found"))
         throw new Failure(`The code was denied, or its time is over. ${NEW_CODE}`, error);
-      if (!isApiError(error, "conflict")) throw error;
+      // It waits still, or the service is away for a moment: the code is used up, and would be lost.
+      if (isFinal(error) && !isApiError(error, "conflict")) throw error;
     }
     await pause(ASK_EVERY_MS, signal);
   }

@@ -7,6 +7,7 @@ import { type Connection, request } from "../request.ts";
 import { messagesOf } from "../sse.ts";
 import { adviceOn } from "./advice.ts";
 import { type Command, type Context, text } from "./command.ts";
+import { beating } from "./connect.ts";
 
 export const mcp: Command = {
   takes: "",
@@ -14,7 +15,7 @@ export const mcp: Command = {
   options: {
     tools: { value: "NAMES", means: "only these domains or tools: memories,handoffs,events_publish" },
   },
-  run: (context) => new Bridge(context).run(),
+  run: (context) => new Bridge(context).run().finally(beating(context)),
 };
 
 const ENDPOINT: Operation = {
@@ -85,10 +86,14 @@ class Bridge {
       const headers = this.#headersOf(message);
       const params = { message: line, tools: this.#tools };
       const response = await request(this.#connection, ENDPOINT, params, { signal, headers });
+      let answered = false;
       for await (const answer of answersOf(response)) {
         if (message.method === "initialize") this.#version = answer.result?.protocolVersion;
+        answered ||= answer.method === undefined;
         write(answer);
       }
+      // The client would wait for ever.
+      if (!answered) throw new Error("The service ended the stream before it answered.");
     } catch (error) {
       if (left.aborted) return;
       const data = error instanceof ApiError ? { code: error.code, details: error.details } : undefined;
@@ -134,7 +139,7 @@ function headerText(value: string): string {
 function parse(json: string): Message | undefined {
   try {
     const value = JSON.parse(json);
-    return typeof value === "object" && value !== null ? value : undefined;
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? value : undefined;
   } catch {
     return undefined;
   }

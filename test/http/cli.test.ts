@@ -106,6 +106,24 @@ describe("connect", () => {
     await Promise.all([stranger.remove(), other.close()]);
   });
 
+  test("a service that is away for a moment while one waits does not lose the code", async () => {
+    const made = { session_id: "ses_1", agent_id: "ag_1", api_key: `ak_live_${"0".repeat(32)}` };
+    let asked = 0;
+    const away = await serving((request, response) => {
+      response.setHeader("content-type", "application/json");
+      if (request.url === "/v1/device-codes:claim") response.end(JSON.stringify({ claim_id: "cl_1" }));
+      else if (++asked === 1) request.socket.destroy();
+      else if (asked === 2) response.writeHead(502, { "content-type": "text/html" }).end("Bad Gateway");
+      else response.end(JSON.stringify(made));
+    });
+    const other = newCli();
+    expect(await other.run(["connect", "BCDF-2345", "--url", away.url])).toMatchObject({
+      code: 0,
+      out: expect.stringContaining("Connected to the agent ag_1."),
+    });
+    await Promise.all([other.remove(), away.close()]);
+  });
+
   test("a code that is none, or was denied, is said", async () => {
     expect(await device.run(["connect", "abc"])).toMatchObject({
       code: 2,

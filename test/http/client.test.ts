@@ -144,6 +144,38 @@ describe("errors", () => {
     expect(requests).toHaveLength(1);
   });
 
+  test("a page in the place of a stream is no stream without messages", async () => {
+    const page = "<h1>Sign in to the network</h1>";
+    const { fetch } = spy(() => new Response(page, { headers: { "content-type": "text/html" } }));
+    const answer = { code: "unexpected_answer", status: 200, message: expect.stringContaining(page) };
+    await expect(client.deliveries.stream({}, { fetch }).next()).rejects.toMatchObject(answer);
+    const lost = createClient({ url: server.url, token: "t", fetch });
+    const problem = await new Promise((onProblem) => {
+      const listener = lost.listen(() => {}, {
+        onProblem(told) {
+          void listener.stop();
+          onProblem(told);
+        },
+      });
+    });
+    expect(problem).toMatchObject(answer);
+  });
+
+  test.each(["", ".", "..", undefined])(
+    "%j in a path would name something else, and is not sent",
+    async (feed_id) => {
+      const { requests, fetch } = spy(() => undefined);
+      const deleting = client.channels.deleteFeed(
+        { channel_id: "ch_1", feed_id: feed_id as string },
+        { fetch },
+      );
+      await expect(deleting).rejects.toThrow(
+        /^feed_id is .*: expected what names one, not empty, "\." or "\.\."\.$/,
+      );
+      expect(requests).toEqual([]);
+    },
+  );
+
   test.each([undefined, "", "localhost:3000", "ftp://afferent.example.com"])("%s is no address", (url) => {
     expect(() => createClient({ url: url as string })).toThrow(
       `"${url}" is no address: expected one like https://afferent.example.com.`,
@@ -155,7 +187,7 @@ describe("errors", () => {
       start: (controller) => controller.enqueue(new TextEncoder().encode('data: {"n": 1}\n\n')),
       pull: (controller) => controller.error(new TypeError("terminated")),
     });
-    const { fetch } = spy(() => new Response(body));
+    const { fetch } = spy(() => new Response(body, { headers: { "content-type": "text/event-stream" } }));
     const seen: unknown[] = [];
     const reading = (async () => {
       for await (const { data } of client.deliveries.stream({}, { fetch })) seen.push(data);

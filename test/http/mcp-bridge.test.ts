@@ -4,6 +4,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { type Cli, newCli } from "../support/cli.ts";
 import { REVISIONS } from "../support/mcp.ts";
 import { startServer, type TestServer } from "../support/server.ts";
+import { serving } from "../support/serving.ts";
 
 let server: TestServer;
 let cli: Cli;
@@ -81,7 +82,20 @@ describe("afferent mcp", () => {
     expect((await exchange(ask, { AFFERENT_API_KEY: wrongKey })).get(1)).toMatchObject({
       error: { code: -32603, data: { code: "authentication_failed" } },
     });
-    const { out } = await cli.run(["mcp"], { input: "hello\n" });
-    expect(JSON.parse(out)).toMatchObject({ id: null, error: { code: -32700 } });
+    for (const input of ["hello\n", '[{"jsonrpc":"2.0","id":1,"method":"ping"}]\n']) {
+      const { out } = await cli.run(["mcp"], { input });
+      expect(JSON.parse(out)).toMatchObject({ id: null, error: { code: -32700 } });
+    }
+  });
+
+  test("a stream that ends without an answer is answered", async () => {
+    const other = await serving((_, response) => {
+      response.writeHead(200, { "content-type": "text/event-stream" }).end(": nothing\n\n");
+    });
+    const env = { AFFERENT_URL: other.url, AFFERENT_API_KEY: "" };
+    expect((await exchange([{ id: 1, method: "tools/list" }], env)).get(1)).toMatchObject({
+      error: { code: -32603, message: "The service ended the stream before it answered." },
+    });
+    await other.close();
   });
 });

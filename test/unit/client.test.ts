@@ -1,9 +1,11 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "@jest/globals";
+import { describe, expect, jest, test } from "@jest/globals";
 import { generated } from "../../client/generate/files.ts";
 import { describe as describeOperation } from "../../client/generate/operations.ts";
 import { type JsonSchema, SchemaTypes } from "../../client/generate/schema-types.ts";
+import type { Api } from "../../client/generated/types.ts";
+import { Leases } from "../../client/leases.ts";
 import { allPages } from "../../client/paging.ts";
 import { messagesOf } from "../../client/sse.ts";
 import { nullable, type Operation, oneOf, operation } from "../../lib/contract.ts";
@@ -114,5 +116,26 @@ test("server-sent events are read however they are cut", async () => {
       { event: "delivery", id: "dlv_1", data: { a: "ä" } },
       { event: "message", id: undefined, data: [1, 2] },
     ]);
+  }
+});
+
+test("a lease is extended when half of it is over, and nothing is asked before any is due", async () => {
+  jest.useFakeTimers();
+  try {
+    const asked: unknown[] = [];
+    const extend = async (params: unknown) => asked.push(params);
+    const problems: unknown[] = [];
+    const leases = new Leases({ deliveries: { extend } } as unknown as Api, (problem) =>
+      problems.push(problem),
+    );
+    leases.hold("dlv_1", 2001);
+    await jest.advanceTimersByTimeAsync(1000);
+    expect(asked).toEqual([]);
+    await jest.advanceTimersByTimeAsync(1);
+    expect(asked).toEqual([{ delivery_ids: ["dlv_1"], seconds: 3 }]);
+    leases.clear();
+    expect(problems).toEqual([]);
+  } finally {
+    jest.useRealTimers();
   }
 });
