@@ -1,7 +1,17 @@
+import { randomBytes } from "node:crypto";
+
 /** How often a term is in an entry, and whether in its title. Packed: the count up to 63, and 64 for the title. */
 const IN_TITLE = 64;
 const COUNT = 63;
 const END = 0;
+
+/**
+ * Where keys begin, in each process elsewhere: else somebody could think up thousands of words that all want one slot,
+ * and whoever shares the thread would wait while it looks for a free one.
+ */
+const SEED = randomBytes(8);
+const HIGH = SEED.readInt32LE(0);
+const LOW = SEED.readInt32LE(4);
 
 /** The distinct terms of an entry: of each its weight as one byte, the term in UTF-8, and a zero. */
 export type PackedTerms = Uint8Array;
@@ -46,8 +56,8 @@ export class Postings {
 
   /** Makes the key of the term that begins there; gives where it ends. */
   #read(bytes: Uint8Array, from: number): number {
-    let high = 0x811c9dc5;
-    let low = 0x2545f491;
+    let high = HIGH;
+    let low = LOW;
     let at = from;
     for (; at < bytes.length; at++) {
       const byte = bytes[at] as number;
