@@ -11,7 +11,8 @@ export type Access = { path: string; kind: "equal" | "null" | "among" | "between
 /** An SQL condition (empty: no restriction) with its parameters; not exact: it lets through more than asked. */
 export type Condition = { sql: string; params: Key[]; exact: boolean; access?: Access };
 
-const NOTHING: Condition = { sql: "0", params: [], exact: true };
+/** Bound, for SQLite makes all of a filter with a plain 0 in it 0, and refuses the sparse index that is named for the rest. */
+const NOTHING: Condition = { sql: "?", params: [0], exact: true };
 
 /** Conditions on a scalar column, one for each operator; `undefined` where SQL cannot help. */
 export function conditionsOf(column: Column, operators: RawObject): (Condition | undefined)[] {

@@ -104,6 +104,16 @@ export function indexTests(bench: Workbench): void {
         expect(await things.countDocuments({})).toBe(5);
       });
 
+      test("sparse serves a filter that nothing can fit", async () => {
+        const things = await bench.collection([{ _id: 1, due: 1 }]);
+        await things.createIndex({ due: 1 }, { sparse: true });
+        expect(await things.find({ _id: { $in: [] }, due: { $lte: 2 } }).toArray()).toEqual([]);
+        expect(await things.deleteMany({ _id: { $in: [] }, due: { $lte: 2 } })).toMatchObject({
+          deletedCount: 0,
+        });
+        expect(await things.countDocuments({ due: { $lte: 2 } })).toBe(1);
+      });
+
       test("holds for every element of an array", async () => {
         const things = await bench.collection();
         await things.createIndex({ tags: 1 }, { unique: true });
