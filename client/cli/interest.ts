@@ -1,4 +1,4 @@
-import type { InterestsCreateParams } from "../generated/types.ts";
+import type { Interest, InterestsCreateParams } from "../generated/types.ts";
 import { type Command, type Context, choice, text, word } from "./command.ts";
 import { UsageError } from "./usage.ts";
 
@@ -51,8 +51,13 @@ async function tryOut(context: Context): Promise<void> {
 async function list(context: Context): Promise<void> {
   const { signal } = context;
   const agent_id = await ownId(context);
-  const { interests, total } = await context.client.interests.list({ agent_id, limit: 200 }, { signal });
-  context.print({ interests, total }, interests.length ? interests.map(lineOf).join("\n") : "There is none.");
+  const interests: Interest[] = [];
+  for await (const each of context.client.interests.list.all({ agent_id, limit: 200 }, { signal }))
+    interests.push(each);
+  context.print(
+    { interests, total: interests.length },
+    interests.length ? interests.map(lineOf).join("\n") : "There is none.",
+  );
 }
 
 async function remove(context: Context): Promise<void> {

@@ -45,6 +45,15 @@ test("an interest is tried, made, listed and withdrawn", async () => {
   expect((await cli.run(["interest"])).out).not.toContain(made.id);
 });
 
+test("however many interests there are, all are listed", async () => {
+  const { id: agent_id } = await admin.agents.create({ name: "wants much", delivery_mode: "poll" });
+  const { key } = await admin.keys.create({ agent_id, scopes: ["receive"] });
+  const types = Array.from({ length: 201 }, (_, n) => `com.example.wanted.${n}`);
+  await Promise.all(types.map((event_type) => admin.interests.create({ agent_id, event_type })));
+  const { out } = await cli.run(["interest", "list"], { env: { AFFERENT_API_KEY: key } });
+  expect(out.trimEnd().split("\n")).toHaveLength(201);
+});
+
 test("what a team is to know is remembered for it, and what is wrong is replaced", async () => {
   const team = await admin.teams.create({ name: "Parcels" });
   const { id: agent_id } = await admin.agents.create({
