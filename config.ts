@@ -176,6 +176,18 @@ export const SETTINGS = {
     1,
     DAY,
   ),
+  BUNDLE_RETENTION_DAYS: integer(
+    90,
+    "How long bundles are kept; one that a handoff or an attempt on a step names stays as long as that.",
+    1,
+    DAY,
+  ),
+  SESSION_RETENTION_DAYS: integer(
+    90,
+    "How long a device whose key is revoked stays listed after it was heard of last.",
+    1,
+    DAY,
+  ),
   AUDIT_DAYS: integer(365, "How long the audit log is kept.", 1, DAY),
   MIN_FREE_DISK_MB: integer(
     100,
@@ -225,7 +237,7 @@ export class ConfigError extends Error {}
 
 // Names of ours begin like these: a near miss is a mistake that should be told, not silently ignored.
 const OURS =
-  /^(MONGO|SEARCH|NATS|REDIS|SECRET_KEY|OPERATOR|METRICS_|TRUST_PROXY|RATE_LIMIT|TENANT_RATE|LOGIN_ATTEMPTS|DEVICE_|WEBHOOK|REQUEST_TIMEOUT|MAX_WRITES|EVENT_|DOCUMENT_|VISIBILITY_|RETRY_|MIN_FREE_|MEMORY_|DEDUPE_|ACKNOWLEDGED_|PUSH_|CONNECTOR_|EMBEDDER|OUTPUT_|OUTBOUND_|AUDIT_|DATA_DIR|EXPORT_FONT|LOG_LEVEL|PUBLIC_UR|SMTP_)/;
+  /^(MONGO|SEARCH|NATS|REDIS|SECRET_KEY|OPERATOR|METRICS_|TRUST_PROXY|RATE_LIMIT|TENANT_RATE|LOGIN_ATTEMPTS|DEVICE_|WEBHOOK|REQUEST_TIMEOUT|MAX_WRITES|EVENT_|DOCUMENT_|VISIBILITY_|RETRY_|MIN_FREE_|MEMORY_|DEDUPE_|ACKNOWLEDGED_|BUNDLE_RETENTION|SESSION_RETENTION|PUSH_|CONNECTOR_|EMBEDDER|OUTPUT_|OUTBOUND_|AUDIT_|DATA_DIR|EXPORT_FONT|LOG_LEVEL|PUBLIC_UR|SMTP_)/;
 
 /** Reads and checks the environment. Throws ConfigError that names the variable, what it was and what it may be. */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {

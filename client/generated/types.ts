@@ -84,7 +84,7 @@ export interface Api {
   bundles: {
     /** Gather what an agent may need for a task.
      *
-     * Memories, outputs and the agent's own handoffs that fit the query, or the latest when there is none; kept as they are now. A kind that cannot be had makes the bundle `degraded`, and no more. Nothing to gather is a bundle too.
+     * Memories, outputs and the agent's own handoffs that fit the query, or the latest when there is none; kept as they are now, for `BUNDLE_RETENTION_DAYS`, and as long as a handoff or an attempt on a step names the bundle. A kind that cannot be had makes the bundle `degraded`, and no more. Nothing to gather is a bundle too.
      *
      * Needs the scope `memory:read`. */
     assemble: Call<BundlesAssembleParams, BundlesAssembleResult>;
@@ -762,6 +762,8 @@ export interface Api {
     attachExemplar: Call<RunsAttachExemplarParams, RunsAttachExemplarResult>;
     /** Offer a step's result to whoever does a next one.
      *
+     * A run has at most 1000 offers, with 4 MB of notes: one more is 422, rule `run_limit`.
+     *
      * Needs the scope `memory:write`. */
     offerHandoff: Call<RunsOfferHandoffParams, RunsOfferHandoffResult>;
     /** List a run's hand-off offers, oldest first.
@@ -780,7 +782,7 @@ export interface Api {
     declineOffer: Call<RunsDeclineOfferParams, RunsDeclineOfferResult>;
     /** Begin a run.
      *
-     * From a template, whose steps are copied as they are, or from steps of its own. `step_assignments` go with a template alone.
+     * From a template, whose steps are copied as they are, or from steps of its own. `step_assignments` go with a template alone. Once it was changed 10000 times a run can only be closed: else it is 422, rule `run_limit`.
      *
      * Needs the scope `memory:write`. */
     create: Call<RunsCreateParams, RunsCreateResult>;
@@ -808,7 +810,7 @@ export interface Api {
     close: Call<RunsCloseParams, RunsCloseResult>;
     /** What a closed run's steps took, and what made them done.
      *
-     * `elapsed_seconds` from ready to done, `active_seconds` while in progress; null where a step never came so far. For a run that is open: 409 `conflict`.
+     * `elapsed_seconds` from ready to done, `active_seconds` while in progress; null where a step is not so far. Of one that was reopened both count each time. For a run that is open: 409 `conflict`.
      *
      * Needs the scope `memory:read`. */
     retrospective: Call<RunsRetrospectiveParams, RunsRetrospectiveResult>;
@@ -856,7 +858,7 @@ export interface Api {
   sessions: {
     /** List an agent's connected devices, most recent first.
      *
-     * For the agent itself, or with the scope `admin`. */
+     * For the agent itself, or with the scope `admin`. One whose key is revoked is forgotten `SESSION_RETENTION_DAYS` after it was heard of last. */
     list: Call<SessionsListParams, SessionsListResult>;
     /** Disconnect a device.
      *

@@ -43,7 +43,8 @@ export const assembleBundle = operation({
   route: "POST /bundles",
   summary: "Gather what an agent may need for a task",
   description:
-    "Memories, outputs and the agent's own handoffs that fit the query, or the latest when there is none; kept as they are now. " +
+    "Memories, outputs and the agent's own handoffs that fit the query, or the latest when there is none; kept as they are now, " +
+    "for `BUNDLE_RETENTION_DAYS`, and as long as a handoff or an attempt on a step names the bundle. " +
     "A kind that cannot be had makes the bundle `degraded`, and no more. Nothing to gather is a bundle too.",
   access: reader,
   body: {

@@ -16,7 +16,7 @@ export interface BundleItem {
   rank: number;
 }
 
-/** What was gathered for an agent at one time (spec: Context bundle). Rows are never changed. */
+/** What was gathered for an agent at one time (spec: Context bundle). What was gathered is never changed. */
 export interface BundleDoc extends TenantDocument {
   agent_id: string;
   query: string | null;
@@ -27,6 +27,8 @@ export interface BundleDoc extends TenantDocument {
   /** Those among the items, for erasure. */
   memory_ids: string[];
   created_at: Date;
+  /** When it is removed, unless a handoff names it then; missing where an attempt on a step does. */
+  expires_at?: Date;
 }
 
 const schema = new Schema<BundleDoc>(
@@ -52,10 +54,12 @@ const schema = new Schema<BundleDoc>(
     weights_version: String,
     memory_ids: [String],
     created_at: Date,
+    expires_at: Date,
   },
   { versionKey: false },
 );
 // Whatever is kept of a tenant is found by it; this index serves the erasure of memories too.
 schema.index({ tenant_id: 1, memory_ids: 1 });
+schema.index({ expires_at: 1 }, { sparse: true });
 
 export const BundleModel: Model<BundleDoc> = { name: "bundles", schema };

@@ -1,26 +1,30 @@
+import type { ServiceBroker } from "moleculer";
 import type { AgentCaller, Call } from "../../lib/caller.ts";
 import { invalidValue, notFound } from "../../lib/faults.ts";
 import { newUuid } from "../../lib/ids.ts";
 import { WEIGHTS_VERSION } from "../../lib/search-features.ts";
+import { DAY_MS } from "../../lib/time.ts";
+import { Loop } from "../../mixins/loop.ts";
 import { type EraseMemories, eraseRows } from "../memories/erase-rows.ts";
 import { action, idempotent, type ServiceFactory } from "../runtime.ts";
 import { type Placed, renderBrief } from "./brief.ts";
 import { assembleBundle, getBundle, getBundleBrief } from "./bundles.contract.ts";
 import { type BundleDoc, type BundleItem, BundleModel } from "./bundles.model.ts";
 import { gather, isSaid } from "./gather.ts";
+import { hold, reap } from "./retention.ts";
+
+const SWEEP_MS = 10 * 60_000;
 
 /** What an agent may need for a task, gathered once and kept as it was (spec: Context bundle). */
-export const bundlesService: ServiceFactory = ({ store }) => {
+export const bundlesService: ServiceFactory = ({ store, config }) => {
   const bundles = store.collection(BundleModel);
+  const parts = { bundles, now: () => store.now() };
+  let reaper: Loop;
 
-  function findOwn({ params: { id }, meta }: Call<{ id: string }>): Promise<BundleDoc | null> {
+  async function requireOwn({ params: { id }, meta }: Call<{ id: string }>): Promise<BundleDoc> {
     const { tenant_id, agent_id } = meta.caller as AgentCaller;
-    return bundles.findOne(tenant_id, { _id: id.toLowerCase(), agent_id });
-  }
-
-  async function requireOwn(ctx: Call<{ id: string }>): Promise<BundleDoc> {
-    const doc = await findOwn(ctx);
-    if (!doc) throw notFound("bundle", ctx.params.id);
+    const doc = await bundles.findOne(tenant_id, { _id: id.toLowerCase(), agent_id });
+    if (!doc) throw notFound("bundle", id);
     return doc;
   }
 
@@ -36,13 +40,15 @@ export const bundlesService: ServiceFactory = ({ store }) => {
         if (project_id) await ctx.call("projects.require", { tenant_id, key: project_id });
         const asked = isSaid(query) ? query : null;
         const { items, degraded_reasons } = await gather(ctx);
+        const at = store.now();
         const kept = await bundles.insertOnce({
           ...{ _id: newUuid(ctx.meta.idempotency_seed), tenant_id, agent_id, query: asked },
           items: items.map(toItem),
           rendered_brief: renderBrief({ query: asked, items, degraded_reasons }),
           ...{ degraded_reasons, weights_version: WEIGHTS_VERSION },
           memory_ids: items.filter(({ kind }) => kind === "memory").map(({ item_id }) => item_id),
-          created_at: new Date(store.now()),
+          created_at: new Date(at),
+          expires_at: new Date(at + config.BUNDLE_RETENTION_DAYS * DAY_MS),
         });
         return present(kept);
       }),
@@ -50,13 +56,34 @@ export const bundlesService: ServiceFactory = ({ store }) => {
       get: action(getBundle, async (ctx) => present(await requireOwn(ctx))),
       brief: action(getBundleBrief, async (ctx) => (await requireOwn(ctx)).rendered_brief),
 
-      /** Whether the calling agent has this bundle. */
-      is_own: idempotent<{ id: string }>(async (ctx) => (await findOwn(ctx)) !== null),
+      /** Whether the calling agent has this bundle, which then stays for a handoff to name it, or an attempt on a step. */
+      hold: idempotent<{ id: string; by: "handoff" | "attempt" }>(({ params: { id, by }, meta }) => {
+        const { tenant_id, agent_id } = meta.caller as AgentCaller;
+        // Runs are never removed, and so their attempts are not.
+        return hold(parts, { tenant_id, agent_id, id: id.toLowerCase(), forGood: by === "attempt" });
+      }),
 
       /** Removes the bundles that hold memories that are erased: a brief is never written anew. Says how many. */
       erase_memories: idempotent<EraseMemories>(async ({ params }) => ({
         bundles: await eraseRows(bundles, params, { memory_ids: { $in: params.ids } }),
       })),
+    },
+
+    events: {
+      // Not before handoffs are there.
+      "$broker.started"() {
+        reaper.start();
+      },
+    },
+
+    created() {
+      const broker = this.broker as ServiceBroker;
+      const report = (err: unknown) => broker.logger.warn("bundles: some are removed later", err);
+      reaper = new Loop(() => reap(parts, broker), SWEEP_MS, report);
+    },
+
+    async stopped() {
+      await reaper.stop();
     },
   };
 };

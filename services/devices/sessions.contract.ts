@@ -20,7 +20,9 @@ export const listSessions = operation({
   action: "sessions.list",
   route: "GET /agents/{agent_id}/sessions",
   summary: "List an agent's connected devices, most recent first",
-  description: "For the agent itself, or with the scope `admin`.",
+  description:
+    "For the agent itself, or with the scope `admin`. One whose key is revoked is forgotten `SESSION_RETENTION_DAYS` " +
+    "after it was heard of last.",
   access: { by: "any" },
   path,
   query: { limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20 })) },

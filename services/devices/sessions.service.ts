@@ -1,18 +1,22 @@
 import { Fault, isFault, notFound } from "../../lib/faults.ts";
+import { DAY_MS } from "../../lib/time.ts";
 import { Loop } from "../../mixins/loop.ts";
 import { action, type ServiceFactory } from "../runtime.ts";
 import { maySeeDevices, ownAgent } from "./agent-access.ts";
 import { type SessionDoc, SessionModel } from "./devices.model.ts";
+import { forgetGone } from "./gone-sessions.ts";
 import { deleteSession, heartbeat, listSessions } from "./sessions.contract.ts";
 
 const IDLE_AFTER_MS = 24 * 60 * 60_000;
 const HEARTBEAT_MS = 60_000;
 const SWEEP_MS = 5 * 60_000;
+const FORGET_MS = 60 * 60_000;
 
 /** Devices that are connected to agents (spec: Session). */
-export const sessionsService: ServiceFactory = ({ store }) => {
+export const sessionsService: ServiceFactory = ({ store, config }) => {
   const sessions = store.collection(SessionModel);
   let sweep: Loop;
+  let forgetting: Loop;
 
   return {
     name: "sessions",
@@ -56,20 +60,33 @@ export const sessionsService: ServiceFactory = ({ store }) => {
       }),
     },
 
+    events: {
+      // Not before keys are there.
+      "$broker.started"() {
+        forgetting.start();
+      },
+    },
+
     created() {
+      const failed = (err: unknown) => this.logger.warn({ err }, "sweep of sessions failed");
       const task = async () => {
         // Null is no date, so sessions with a key do not fit.
         await sessions.system.deleteMany({ fetch_by: { $lt: new Date(store.now()) } });
         return false;
       };
-      sweep = new Loop(task, SWEEP_MS, (err) => this.logger.warn({ err }, "sweep of sessions failed"));
+      sweep = new Loop(task, SWEEP_MS, failed);
+      const keptMs = config.SESSION_RETENTION_DAYS * DAY_MS;
+      const forget = () => forgetGone(sessions, this.broker, new Date(store.now() - keptMs));
+      forgetting = new Loop(() => forget().then(() => false), FORGET_MS, failed);
     },
 
     async started() {
       sweep.start();
     },
 
-    stopped: () => sweep.stop(),
+    async stopped() {
+      await Promise.all([sweep.stop(), forgetting.stop()]);
+    },
   };
 };
 

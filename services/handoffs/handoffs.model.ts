@@ -59,6 +59,8 @@ schema.index({ tenant_id: 1, agent_id: 1, name: 1 }, { unique: true });
 schema.index({ tenant_id: 1, agent_id: 1, updated_at: -1, _id: -1 });
 // For erasure of memories.
 schema.index({ tenant_id: 1, "citations.memory_id": 1 });
+// For bundles that are due to be removed.
+schema.index({ tenant_id: 1, bundle_id: 1 });
 schema.index({ reap_at: 1 });
 // For search to follow.
 schema.index({ changed_at: 1, _id: 1 });

@@ -24,6 +24,13 @@ export function internalActions(parts: Parts): Record<string, ActionSchema> {
     /** Whether the calling agent has this handoff. */
     is_own: idempotent<{ id: string }>(async (ctx) => (await findHandoff(parts, ctx)) !== null),
 
+    /** Those of the bundles that handoffs name. */
+    bundle_references: idempotent<{ tenant_id: string; bundle_ids: string[] }>(async ({ params }) => {
+      const filter = { bundle_id: { $in: params.bundle_ids } };
+      const rows = await handoffs.find(params.tenant_id, filter, { projection: { bundle_id: 1 } });
+      return [...new Set(rows.map(({ bundle_id }) => bundle_id))];
+    }),
+
     /** The calling agent's handoffs that belong into a bundle. They are filed under no project. */
     for_bundle: idempotent<BundleLeg>(async (ctx): Promise<BundleLegAnswer> => {
       const { query, since, until, limit } = ctx.params;

@@ -89,7 +89,7 @@ async function insert({ handoffs, now }: Parts, ctx: Asked, content: Content): P
 async function contentOf(ctx: Asked): Promise<Content> {
   const { summary = "", payload = {}, citations = [], artifacts = [], origin_client = null } = ctx.params;
   const { bundle_id = null } = ctx.params;
-  if (bundle_id !== null && !(await ctx.call("bundles.is_own", { id: bundle_id }))) {
+  if (bundle_id !== null && !(await ctx.call("bundles.hold", { id: bundle_id, by: "handoff" }))) {
     throw invalidValue("bundle_id", `bundle_id: there is no bundle ${bundle_id}.`, { value: bundle_id });
   }
   const ids = citations.map(({ memory_id }) => memory_id.toLowerCase());

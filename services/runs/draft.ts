@@ -1,6 +1,6 @@
-import { Fault } from "../../lib/faults.ts";
+import { Fault, ruleBroken } from "../../lib/faults.ts";
 import type { Actor, Fact, Offer, Snapshot, StepDef, StepProgress } from "./runs.model.ts";
-import type { RunStatus } from "./shapes.contract.ts";
+import { MOST_CHANGES, type RunStatus } from "./shapes.contract.ts";
 
 /** What transitions see of a run. They change nothing they are given. */
 export interface RunState {
@@ -9,6 +9,8 @@ export interface RunState {
   steps: readonly StepDef[];
   progress: readonly StepProgress[];
   offers: readonly Offer[];
+  /** How often it was changed. */
+  version: number;
 }
 
 /** Who does something, and when. */
@@ -64,6 +66,14 @@ export class Draft implements Change {
     this.set(index, { in_progress_since: null, active_ms: active_ms + spent });
   }
 
+  /** The step is not done any more: what it took so far stays counted. */
+  undo(index: number): void {
+    const { completion, skipped_at, ready_at, elapsed_ms = 0 } = this.progress[index] as StepProgress;
+    const done_at = completion?.at ?? skipped_at;
+    const took = done_at && ready_at ? done_at.getTime() - ready_at.getTime() : 0;
+    this.set(index, { attested: [], completion: null, skipped_at: null, elapsed_ms: elapsed_ms + took });
+  }
+
   /** The step is completed, with what follows from that. */
   finish(index: number, { actor_kind, actor_id, ...evidence }: Finish): void {
     const { step_key } = this.run.steps[index] as StepDef;
@@ -107,11 +117,19 @@ type Finish = Actor & {
   handoff_offer_id: string | null;
 };
 
-/** A copy of a run to carry out something at one of its steps. @throws Fault not_found, conflict (closed) */
+/**
+ * A copy of a run to carry out something at one of its steps.
+ *
+ * @throws Fault not_found, conflict (closed), business_rule_violation (run_limit)
+ */
 export function open(run: RunState, step_key: string, doing: Doing) {
   const index = run.steps.findIndex((each) => each.step_key === step_key);
   if (index < 0) throw noStep(run, step_key);
   assertOpen(run);
+  if (run.version >= MOST_CHANGES) {
+    const message = `The run was changed ${MOST_CHANGES} times, the most that is allowed: close it, and go on in another.`;
+    throw ruleBroken("run_limit", message);
+  }
   const [step, progress] = [run.steps[index] as StepDef, run.progress[index] as StepProgress];
   return { draft: new Draft(run, doing), index, step, progress };
 }

@@ -26,9 +26,10 @@ export function historyOf(run: Run, facts: readonly PlacedFact[], artifacts: rea
 export function retrospectiveOf({ steps, progress }: Run, facts: readonly PlacedFact[]) {
   const notes = new Map(facts.map(({ record_id, notes }) => [record_id, notes ?? null]));
   return steps.map(({ step_key, title, role }, i) => {
-    const { status, completion, active_ms, ready_at, last_activity_at } = progress[i] as StepProgress;
+    const at = progress[i] as StepProgress;
+    const { status, completion, active_ms, elapsed_ms = 0, ready_at, last_activity_at } = at;
     const worked = last_activity_at !== null;
-    const elapsed = completion && ready_at ? completion.at.getTime() - ready_at.getTime() : null;
+    const elapsed = completion && ready_at ? elapsed_ms + completion.at.getTime() - ready_at.getTime() : null;
     return {
       ...{ step_key, title, role, status },
       what_makes_this_done: completion ? (notes.get(completion.record_id) ?? null) : null,

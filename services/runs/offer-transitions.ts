@@ -1,4 +1,4 @@
-import { Fault, notFound } from "../../lib/faults.ts";
+import { Fault, notFound, ruleBroken } from "../../lib/faults.ts";
 import {
   assertCompletable,
   type Change,
@@ -12,6 +12,7 @@ import {
   waitingOn,
 } from "./draft.ts";
 import type { Offer, StepDef, StepProgress } from "./runs.model.ts";
+import { MOST_NOTES, MOST_OFFERS } from "./shapes.contract.ts";
 
 /** A step's result is offered to whoever does a next one. */
 export function offer(
@@ -22,6 +23,7 @@ export function offer(
   const { draft, step, progress } = open(run, step_key, given);
   assertCompletable(draft, step, progress);
   const { id, handoff_id, note, actor, at } = given;
+  assertRoom(run.offers, note);
   const made: Offer = {
     ...{ id, step_key, handoff_id, note, status: "open", offered_by: actor, decided_by: null },
     ...{ created_at: at, decided_at: null },
@@ -29,6 +31,15 @@ export function offer(
   draft.offers = [...draft.offers, made];
   draft.tell("handoff_offered", step_key, { handoff_offer_id: id });
   return draft;
+}
+
+/** @throws Fault business_rule_violation */
+function assertRoom(offers: readonly Offer[], note: string | null): void {
+  const notes = [note, ...offers.map((each) => each.note)];
+  const bytes = notes.reduce((sum, each) => sum + Buffer.byteLength(each ?? ""), 0);
+  if (offers.length < MOST_OFFERS && bytes <= MOST_NOTES) return;
+  const most = `A run has at most ${MOST_OFFERS} offers, with ${MOST_NOTES} bytes of notes`;
+  throw ruleBroken("run_limit", `${most}: with this one it would have ${notes.length}, with ${bytes}.`);
 }
 
 export interface Accept extends Doing {

@@ -2,7 +2,17 @@ import { nullable, oneOf, operation } from "../../lib/contract.ts";
 import { Timestamp, Uuid } from "../../lib/schema.ts";
 import { Type } from "../../lib/type.ts";
 import { StepKey } from "../templates/templates.contract.ts";
-import { Attempt, actorFields, path, reader, ShownStep, Text, writer } from "./shapes.contract.ts";
+import {
+  Attempt,
+  actorFields,
+  MOST_NOTES,
+  MOST_OFFERS,
+  path,
+  reader,
+  ShownStep,
+  Text,
+  writer,
+} from "./shapes.contract.ts";
 
 const OFFER_STATUSES = ["open", "accepted", "declined"] as const;
 export type OfferStatus = (typeof OFFER_STATUSES)[number];
@@ -29,6 +39,7 @@ export const offerHandoff = operation({
   action: "runs.offer_handoff",
   route: "POST /runs/{run_id}/handoff-offers",
   summary: "Offer a step's result to whoever does a next one",
+  description: `A run has at most ${MOST_OFFERS} offers, with ${MOST_NOTES / 1_048_576} MB of notes: one more is 422, rule \`run_limit\`.`,
   access: writer,
   path,
   body: {
@@ -41,7 +52,14 @@ export const offerHandoff = operation({
     note: Type.Optional(nullable(Text)),
   },
   results: { 201: Offer },
-  errors: ["not_found", "validation_error", "conflict", "step_not_ready", "step_not_completable"],
+  errors: [
+    "not_found",
+    "validation_error",
+    "conflict",
+    "step_not_ready",
+    "step_not_completable",
+    "business_rule_violation",
+  ],
   mcp: true,
 });
 
@@ -75,7 +93,7 @@ export const acceptOffer = operation({
       run_completed: Type.Boolean(),
     }),
   },
-  errors: ["forbidden", "not_found", "conflict"],
+  errors: ["forbidden", "not_found", "conflict", "business_rule_violation"],
   mcp: true,
 });
 
@@ -87,7 +105,7 @@ export const declineOffer = operation({
   path: one,
   body: { note: Type.Optional(nullable(Text)) },
   results: { 200: Offer },
-  errors: ["not_found", "conflict"],
+  errors: ["not_found", "conflict", "business_rule_violation"],
   mcp: true,
 });
 

@@ -19,12 +19,13 @@ export async function requireOwnWork(
   { handoff_id, bundle_id = null }: Named,
   offers: readonly Offer[] = [],
 ): Promise<void> {
-  const isOwn = async (kind: string, id: string) =>
-    ctx.meta.caller.kind === "agent" && (await ctx.call<boolean, object>(`${kind}s.is_own`, { id }));
+  const asAgent = async (action: string, params: object) =>
+    ctx.meta.caller.kind === "agent" && (await ctx.call<boolean, object>(action, params));
   const isOffered = offers.some((offer) => offer.handoff_id === handoff_id);
-  if (handoff_id !== null && !isOffered && !(await isOwn("handoff", handoff_id)))
+  if (handoff_id !== null && !isOffered && !(await asAgent("handoffs.is_own", { id: handoff_id })))
     throw noSuch("handoff", handoff_id);
-  if (bundle_id !== null && !(await isOwn("bundle", bundle_id))) throw noSuch("bundle", bundle_id);
+  if (bundle_id !== null && !(await asAgent("bundles.hold", { id: bundle_id, by: "attempt" })))
+    throw noSuch("bundle", bundle_id);
 }
 
 function noSuch(kind: string, value: string) {

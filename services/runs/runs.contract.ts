@@ -8,6 +8,7 @@ import {
   actorFields,
   Criteria,
   Goal,
+  MOST_CHANGES,
   MOST_STEPS,
   OUTCOMES,
   Position,
@@ -46,7 +47,7 @@ export const createRun = operation({
   summary: "Begin a run",
   description:
     "From a template, whose steps are copied as they are, or from steps of its own. `step_assignments` go with a " +
-    "template alone.",
+    `template alone. Once it was changed ${MOST_CHANGES} times a run can only be closed: else it is 422, rule \`run_limit\`.`,
   access: writer,
   body: {
     goal: Goal,
@@ -141,8 +142,8 @@ export const retrospective = operation({
   route: "GET /runs/{run_id}/retrospective",
   summary: "What a closed run's steps took, and what made them done",
   description:
-    "`elapsed_seconds` from ready to done, `active_seconds` while in progress; null where a step never came so far. " +
-    "For a run that is open: 409 `conflict`.",
+    "`elapsed_seconds` from ready to done, `active_seconds` while in progress; null where a step is not so far. Of one " +
+    "that was reopened both count each time. For a run that is open: 409 `conflict`.",
   access: reader,
   path,
   results: {

@@ -34,6 +34,8 @@ export interface StepProgress {
   last_activity_at: Date | null;
   /** In progress so far, without what goes on now. */
   active_ms: number;
+  /** From ready to done in the times before it was reopened. */
+  elapsed_ms?: number;
   attested: string[];
   completion: Completion | null;
   skipped_at: Date | null;

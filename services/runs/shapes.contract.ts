@@ -19,6 +19,11 @@ export const path = { run_id: Uuid("run") };
 
 export const Text = Type.String({ maxLength: 32_768 });
 export const MOST_STEPS = 500;
+/** What happens in a run is read as a whole, to show it: so often it may change. */
+export const MOST_CHANGES = 10_000;
+/** Offers are a part of their run's row, of which MongoDB takes 16 MB: so many, with so many bytes of notes. */
+export const MOST_OFFERS = 1000;
+export const MOST_NOTES = 4_194_304;
 
 /** Who did something in a run. */
 export const actorFields = {

@@ -49,7 +49,11 @@ export function untoldStale({ steps, progress }: Pick<RunState, "steps" | "progr
 }
 
 /** When the next of the steps becomes stale that was not told of; null if none can. */
-export function nextStaleCheck({ status, steps, progress }: Omit<RunState, "_id" | "offers">): Date | null {
+export function nextStaleCheck({
+  status,
+  steps,
+  progress,
+}: Pick<RunState, "status" | "steps" | "progress">): Date | null {
   if (status === "closed") return null;
   const times = steps.flatMap((step, i) => {
     const at = progress[i] as StepProgress;

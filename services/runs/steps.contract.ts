@@ -28,7 +28,7 @@ export const startStep = operation({
     notes: Type.Optional(nullable(Text)),
   },
   results: { 201: Attempt },
-  errors: ["not_found", "validation_error", "conflict", "step_not_ready"],
+  errors: ["not_found", "validation_error", "conflict", "step_not_ready", "business_rule_violation"],
   mcp: true,
 });
 
@@ -72,7 +72,14 @@ export const completeStep = operation({
       run_completed: Type.Boolean(),
     }),
   },
-  errors: ["not_found", "validation_error", "conflict", "step_not_completable", "step_not_ready"],
+  errors: [
+    "not_found",
+    "validation_error",
+    "conflict",
+    "step_not_completable",
+    "step_not_ready",
+    "business_rule_violation",
+  ],
   mcp: true,
 });
 
@@ -94,7 +101,7 @@ export const skipStep = operation({
       run_completed: Type.Boolean(),
     }),
   },
-  errors: ["not_found", "conflict", "step_not_skippable"],
+  errors: ["not_found", "conflict", "step_not_skippable", "business_rule_violation"],
   mcp: true,
 });
 
@@ -117,7 +124,7 @@ export const reopenStep = operation({
       run_reactivated: Type.Boolean(),
     }),
   },
-  errors: ["not_found", "conflict", "step_not_reopenable"],
+  errors: ["not_found", "conflict", "step_not_reopenable", "business_rule_violation"],
   mcp: true,
 });
 
@@ -132,7 +139,7 @@ export const assignStep = operation({
   path,
   body: { step_key: StepKey, assigned_user_id: nullable(Id("usr")) },
   results: { 200: Type.Object({ run_id: Uuid("run"), run_goal: Type.String(), assigned_step: ShownStep }) },
-  errors: ["not_found", "validation_error", "conflict"],
+  errors: ["not_found", "validation_error", "conflict", "business_rule_violation"],
   mcp: { idempotent: true },
 });
 

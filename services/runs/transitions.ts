@@ -105,10 +105,8 @@ export function reopen(run: RunState, step_key: string, given: Decide): Change {
     throw new Fault("step_not_reopenable", message, { step_key });
   }
   const ready = waitingOn(step, doneKeys(run.steps, run.progress)).length === 0;
-  draft.set(index, {
-    ...{ status: ready ? "ready" : "blocked", ready_at: ready ? given.at : null },
-    ...{ attested: [], completion: null, skipped_at: null },
-  });
+  draft.undo(index);
+  draft.set(index, { status: ready ? "ready" : "blocked", ready_at: ready ? given.at : null });
   draft.tell("step_reopened", step_key, { record_id: given.record_id, notes: given.reason });
   if (ready) draft.tell("step_ready", step_key, { actor: null });
   for (const [at, successor] of successors(run, step_key)) {
@@ -165,7 +163,7 @@ const FRESH: StepProgress = {
 /** A new run: its steps' progress, and the facts of its beginning. */
 export function begin(_id: string, steps: readonly StepDef[], given: Doing): Change {
   const progress = steps.map(() => FRESH);
-  const draft = new Draft({ _id, status: "active", steps, progress, offers: [] }, given);
+  const draft = new Draft({ _id, status: "active", steps, progress, offers: [], version: 0 }, given);
   draft.tell("created", null);
   draft.follow(null);
   return draft;

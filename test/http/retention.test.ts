@@ -1,14 +1,17 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { BundleModel } from "../../services/bundles/bundles.model.ts";
 import { DeliveryModel } from "../../services/deliveries/deliveries.model.ts";
+import { SessionModel } from "../../services/devices/devices.model.ts";
 import { EventModel } from "../../services/events/events.model.ts";
 import { positionFrom } from "../../services/events/position.ts";
 import type { Store } from "../../storage/connection.ts";
 import { cloudEvent, fannedOut, firstAgent, newAgent, receive, type TestAgent } from "../support/agents.ts";
 import { startAlone } from "../support/alone.ts";
+import { api } from "../support/http.ts";
 import { meanwhile } from "../support/meanwhile.ts";
 import type { TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
-import { ok } from "../support/tenancy.ts";
+import { connectDevice, ok } from "../support/tenancy.ts";
 
 const TYPE = "com.example.kept";
 const DAY_MS = 86_400_000;
@@ -16,6 +19,8 @@ const ENV = {
   EVENT_RETENTION_DAYS: "2",
   DEDUPE_DAYS: "3",
   ACKNOWLEDGED_RETENTION_DAYS: "1",
+  BUNDLE_RETENTION_DAYS: "5",
+  SESSION_RETENTION_DAYS: "4",
   RATE_LIMIT_PER_MINUTE: "0",
 };
 
@@ -83,4 +88,53 @@ test("an acknowledged delivery keeps its story for ACKNOWLEDGED_RETENTION_DAYS",
   expect(Math.abs(kept - DAY_MS)).toBeLessThan(DAY_MS / 24);
   await settle(async () => (await story()).length === 2, { what: "the delivery to be reduced" });
   expect(await story()).toEqual(["acknowledged", "matched"]);
+});
+
+test("a bundle goes after BUNDLE_RETENTION_DAYS, unless a handoff or an attempt on a step names it then", async () => {
+  const assembled = async (): Promise<string> => ok(await admin.post("/bundles", {})).id;
+  const [lone, handed, begun] = [await assembled(), await assembled(), await assembled()];
+  const handoff = ok(await admin.post("/handoffs", { name: "with a bundle", bundle_id: handed }));
+  const run = ok(await admin.post("/runs", { goal: "g", steps: [{ step_key: "a" }] }));
+  ok(await admin.post(`/runs/${run.id}/steps/start`, { step_key: "a", bundle_id: begun }));
+  let kept = 0;
+  const timeIsOver = async (store: Store) => {
+    const bundles = store.collection(BundleModel);
+    await store.ready();
+    const all = await bundles.find(server.credentials.tenant_id, { expires_at: { $exists: true } });
+    kept = Math.max(...all.map(({ expires_at }) => (expires_at?.getTime() ?? 0) - store.now()));
+    const $set = { expires_at: new Date(store.now() - 1) };
+    await bundles.updateMany(server.credentials.tenant_id, { expires_at: { $exists: true } }, { $set });
+  };
+  const has = async (id: string) => (await admin.get(`/bundles/${id}`)).status === 200;
+  await meanwhile(server, timeIsOver);
+  expect(Math.abs(kept - 5 * DAY_MS)).toBeLessThan(DAY_MS / 24);
+  await settle(async () => !(await has(lone)), { what: "the bundle that nothing names to go" });
+  expect([await has(handed), await has(begun)]).toEqual([true, true]);
+  expect(await admin.del(`/handoffs/${handoff.id}`)).toMatchObject({ status: 204 });
+  await meanwhile(server, timeIsOver);
+  await settle(async () => !(await has(handed)), { what: "the bundle that nothing names any more to go" });
+  expect(await has(begun)).toBe(true);
+});
+
+test("a device that was not heard of for SESSION_RETENTION_DAYS is forgotten when its key is gone", async () => {
+  const { access_token } = ok(await api(server).post("/auth/login", server.credentials.admin));
+  const person = api(server, access_token);
+  const [first, second] = [await connectDevice(person, agent.id), await connectDevice(person, agent.id)];
+  const listed = async () =>
+    ok(await person.get(`/agents/${agent.id}/sessions`)).sessions.map(
+      ({ session_id }: { session_id: string }) => session_id,
+    );
+  const [newest] = ok(await person.get(`/agents/${agent.id}/keys`)).keys;
+  expect(await person.del(`/agents/${agent.id}/keys/${newest.id}`)).toMatchObject({ status: 204 });
+  expect(await listed()).toEqual([second.session_id, first.session_id]);
+  await meanwhile(server, async (store) => {
+    const sessions = store.collection(SessionModel);
+    await store.ready();
+    const $set = { last_seen_at: new Date(store.now() - 4.1 * DAY_MS) };
+    await sessions.updateMany(server.credentials.tenant_id, {}, { $set });
+  });
+  await settle(async () => (await listed()).length === 1, {
+    what: "the device without a key to be forgotten",
+  });
+  expect(await listed()).toEqual([first.session_id]);
 });

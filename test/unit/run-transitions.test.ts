@@ -3,8 +3,10 @@ import fc from "fast-check";
 import { isFault } from "../../lib/faults.ts";
 import { checkSteps } from "../../lib/step-graph.ts";
 import { type Change, isDone, type RunState, waitingOn } from "../../services/runs/draft.ts";
+import { retrospectiveOf } from "../../services/runs/history.ts";
 import { accept, decline, offer } from "../../services/runs/offer-transitions.ts";
-import type { StepDef, StepProgress } from "../../services/runs/runs.model.ts";
+import type { Run, StepDef, StepProgress } from "../../services/runs/runs.model.ts";
+import { MOST_CHANGES, MOST_NOTES, MOST_OFFERS } from "../../services/runs/shapes.contract.ts";
 import { begin, close, complete, reopen, skip, start, withModes } from "../../services/runs/transitions.ts";
 
 const actor = { actor_kind: "agent", actor_id: "ag_1" } as const;
@@ -22,7 +24,7 @@ function step(step_key: string, depends_on: string[] = [], more: Partial<StepDef
 }
 
 function runOf(steps: StepDef[]): RunState {
-  return { _id: "run", steps, ...begin("run", steps, doing()) };
+  return { _id: "run", steps, version: 1, ...begin("run", steps, doing()) };
 }
 
 const apply = (run: RunState, { status, progress, offers }: Change): RunState => ({
@@ -30,6 +32,7 @@ const apply = (run: RunState, { status, progress, offers }: Change): RunState =>
   status,
   progress,
   offers,
+  version: run.version + 1,
 });
 const statuses = (run: RunState) =>
   Object.fromEntries(run.steps.map(({ step_key }, i) => [step_key, run.progress[i]?.status]));
@@ -152,6 +155,40 @@ test("criteria are attested one by one, and the last completes the step", () => 
   expect(complete(run, "a", doneNow).progress[0]?.attested).toEqual(["x", "y"]);
 });
 
+test("what a step took is counted each time it is done, with attempts that overlap counted once", () => {
+  let run = runOf([step("a")]);
+  const at = (seconds: number) => ({ ...startIt, ...doneNow, ...because, ...doing(seconds) });
+  for (const [act, seconds] of [
+    ...([
+      [start, 10],
+      [start, 20],
+      [complete, 40],
+      [reopen, 100],
+      [start, 101],
+    ] as const),
+    ...([
+      [skip, 105],
+      [reopen, 200],
+      [start, 203],
+      [complete, 210],
+    ] as const),
+  ])
+    run = apply(run, act(run, "a", at(seconds)));
+  const [item] = retrospectiveOf(run as Run, []);
+  expect(item).toMatchObject({ elapsed_seconds: 40 + 5 + 10, active_seconds: 30 + 4 + 7 });
+});
+
+test("a run that was changed too often can only be closed", () => {
+  const run = { ...runOf([step("a")]), version: MOST_CHANGES };
+  for (const act of [
+    () => start(run, "a", startIt),
+    () => complete(run, "a", doneNow),
+    () => offer(run, "a", { ...doing(), id: "o", handoff_id: null, note: null }),
+  ])
+    expect(act).toThrow(expect.objectContaining({ data: expect.objectContaining({ rule: "run_limit" }) }));
+  expect(close(run, { ...doing(), outcome: "abandoned", note: null }).status).toBe("closed");
+});
+
 describe("a hand-off", () => {
   const handoff = () =>
     runOf([
@@ -176,6 +213,19 @@ describe("a hand-off", () => {
     expect(change.offers[0]).toMatchObject({ status: "accepted", decided_by: actor });
     expect(change.progress[0]?.completion).toMatchObject({ handoff_offer_id: "o", record_id: "done" });
     expect(kinds(accept(offered(handoff()), { ...taker, person: "usr_9" })).at(-1)).toBe("step_started free");
+  });
+
+  test.each([
+    ["offers", MOST_OFFERS, "short"],
+    ["notes", 2, "x".repeat(MOST_NOTES / 2)],
+  ])("is not offered when the run has as many %s as it may", (_, most, note) => {
+    const given = (id: number) => ({ ...doing(), id: `o${id}`, handoff_id: null, note });
+    let run = handoff();
+    for (let i = 0; i < most; i++) run = apply(run, offer(run, "a", given(i)));
+    expect(run.offers).toHaveLength(most);
+    expect(() => offer(run, "a", given(most))).toThrow(
+      expect.objectContaining({ data: expect.objectContaining({ rule: "run_limit" }) }),
+    );
   });
 
   test("is for nobody else, and accepted or declined once", () => {
@@ -328,6 +378,9 @@ function expectConsistent(run: RunState): void {
     const waits = waitingOn(each, done).length > 0;
     if (progress.status === "ready") expect(waits).toBe(false);
     if (progress.status === "blocked") expect(waits).toBe(true);
+    const { completion, ready_at, active_ms, elapsed_ms = 0 } = progress;
+    if (completion)
+      expect(active_ms).toBeLessThanOrEqual(elapsed_ms + Number(completion.at) - Number(ready_at));
     expect(progress.completion !== null).toBe(progress.status === "completed");
     expect(progress.in_progress_since !== null).toBe(
       progress.status === "in_progress" && run.status !== "closed",
