@@ -61,6 +61,36 @@ test("a new agent's key is shown once", async () => {
   expect(await page.getByText(key as string).count()).toBe(0);
 });
 
+test("an agent whose key could not be made shows its signing secret all the same", async () => {
+  const refused = { error: { code: "rate_limited", message: "Later.", request_id: "req_1", details: {} } };
+  await page.route("**/v1/agents/*/keys", (route) => route.fulfill({ status: 409, json: refused }));
+  await site.go("/agents?create=1");
+  await page.getByLabel("Name").fill("without a key");
+  await site.button("Make agent").click();
+  await page.getByText("It has no key yet: Later. Make one under API keys.").waitFor();
+  await page.getByText(/^whsec_/).waitFor();
+  await page.unroute("**/v1/agents/*/keys");
+  await site.button("I have kept them").click();
+  await site.heading("without a key").waitFor();
+});
+
+test("saving a part of an agent's settings keeps what stands in the others", async () => {
+  const { id } = ok(await site.admin.post("/agents", { name: "in parts", delivery_mode: "poll" }));
+  await site.go(`/agents/${id}?tab=settings`);
+  await site.button("New secret").click();
+  await site.inDialog("Make a new secret").click();
+  const secret = page.getByText(/^whsec_/);
+  const shown = await secret.textContent();
+  await page.getByLabel("Lease in seconds").fill("90");
+  await site.button("Deactivate").click();
+  await site.inDialog("Deactivate").click();
+  await page.getByText("in parts is inactive.").waitFor();
+  expect(await page.getByLabel("Lease in seconds").inputValue()).toBe("90");
+  await site.button("Save").first().click();
+  await page.getByText("Saved.", { exact: true }).waitFor();
+  expect(await secret.textContent()).toBe(shown);
+});
+
 test("a secret is copied where pages have no clipboard, too, and a click beside it does not lose it", async () => {
   const context = await site.browser.newContext({ storageState: await page.context().storageState() });
   // As the browser has it on pages over plain HTTP of another host.

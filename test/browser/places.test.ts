@@ -1,6 +1,7 @@
 /** @needs chromium */
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { openSite } from "../support/browser.ts";
+import { settle } from "../support/settle.ts";
 import { ok } from "../support/tenancy.ts";
 
 const site = await openSite();
@@ -107,6 +108,28 @@ describe("a session that several windows share", () => {
     const file = { name: "renewed.txt", mimeType: "text/plain", buffer: Buffer.from("Once more.") };
     await page.getByLabel("Files to upload").setInputFiles(file);
     await page.getByRole("cell", { name: "renewed.txt" }).waitFor();
+  });
+
+  test("is renewed by the server's clock, and asked for again where nobody answers", async () => {
+    const window = await page.context().newPage();
+    await window.clock.install({ time: Date.now() + 86_400_000 });
+    let renewals = 0;
+    // The client asks twice by itself.
+    await window.route("**/v1/auth/session/renew", (route) =>
+      ++renewals <= 2 ? route.abort() : route.continue(),
+    );
+    await window.goto(`${site.server.root}/channels`);
+    await window.getByRole("heading", { name: "Channels", level: 1 }).waitFor();
+    await window.clock.fastForward("30:00");
+    expect(renewals).toBe(0);
+    await window.clock.fastForward("15:00");
+    const renewed = window.waitForResponse("**/v1/auth/session/renew");
+    await settle(async () => {
+      await window.clock.runFor(1000);
+      return renewals === 3;
+    });
+    expect((await renewed).status()).toBe(200);
+    await window.close();
   });
 
   test("is shown as that of whoever has signed in in another one, and nothing is done in their name", async () => {

@@ -1,5 +1,6 @@
 /** @needs chromium */
 import { afterAll, describe, expect, test } from "@jest/globals";
+import type { Route } from "playwright-core";
 import { openSite } from "../support/browser.ts";
 import { ok } from "../support/tenancy.ts";
 
@@ -74,7 +75,45 @@ describe("memories are kept in order", () => {
     for (const id of gone) expect((await admin.get(`/memories/${id}`)).status).toBe(404);
     ok(await admin.get(`/memories/${kept}`));
   });
+
+  test("what was counted is not shown for what was asked since", async () => {
+    await remember("Likes coffee", { metadata: { subject: "customer-1" } });
+    await site.go("/memories/erase");
+    const subject = page.getByRole("textbox", { name: "Subject" });
+    const late = await held("**/v1/memories/erase");
+    await subject.fill("customer-1");
+    await site.button("See what would be erased").click();
+    await late.asked;
+    await subject.fill("customer-2");
+    await late.release();
+    // The same button is there to be pressed again: the late answer has come.
+    await page.locator("button[type=submit]:not([aria-busy])").waitFor();
+    expect(await site.button(/^Erase .* for good$/).count()).toBe(0);
+  });
 });
+
+/** Keeps back the answer to what the page asks for, until it is told to let it go. */
+async function held(url: string) {
+  const asked = Promise.withResolvers<void>();
+  const released = Promise.withResolvers<void>();
+  const answered = Promise.withResolvers<void>();
+  const handler = async (route: Route) => {
+    asked.resolve();
+    await released.promise;
+    // The page may not wait for it any more.
+    await route.continue().catch(() => {});
+    answered.resolve();
+  };
+  await page.route(url, handler);
+  return {
+    asked: asked.promise,
+    async release() {
+      released.resolve();
+      await answered.promise;
+      await page.unroute(url, handler);
+    },
+  };
+}
 
 describe("long lists", () => {
   test("go on past 200 by the page, and are narrowed by what one types", async () => {
@@ -97,6 +136,30 @@ describe("long lists", () => {
     await page.getByRole("link", { name: "worker 204" }).waitFor();
     expect(await rows.count()).toBe(6);
     expect(page.url()).toContain("q=ker+20");
+  });
+
+  test("a next page that comes late is not put under another list", async () => {
+    await site.go("/agents?status=all");
+    await page.getByRole("row").nth(50).waitFor();
+    const late = await held("**/v1/agents?*offset=50*");
+    await site.button("Load more").click();
+    await late.asked;
+    await page.getByText("Inactive", { exact: true }).click();
+    await page.getByText("No inactive agents").waitFor();
+    await late.release();
+    // What is asked for after it is answered after it.
+    await page.evaluate(`fetch("/v1/agents?limit=1&offset=50").then((answer) => answer.text())`);
+    await page.getByText("No inactive agents").waitFor();
+  });
+
+  test("a space that one types on the way to the next word is not lost", async () => {
+    await site.go("/agents");
+    const box = page.getByLabel("Find an agent");
+    await box.pressSequentially("my ");
+    await page.waitForURL("**/agents?q=my");
+    await box.pressSequentially("bot");
+    await page.waitForURL("**/agents?q=my+bot");
+    expect(await box.inputValue()).toBe("my bot");
   });
 });
 

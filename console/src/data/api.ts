@@ -10,8 +10,18 @@ export const api = createClient({
   url: location.origin,
   retries: 1,
   authorize: bySession({ csrfToken: () => session?.csrf_token, header: CSRF_HEADER }),
-  fetch: inSession((input, init) => fetch(input, init)),
+  fetch: inSession(async (input, init) => {
+    const answer = await fetch(input, init);
+    const date = Date.parse(answer.headers.get("date") ?? "");
+    if (!Number.isNaN(date)) ahead = date - Date.now();
+    return answer;
+  }),
 });
+
+/** How far the server's clock is ahead of this machine's, in milliseconds. */
+let ahead = 0;
+
+export const serverNow = () => Date.now() + ahead;
 
 /** What `GET /auth/session` and signing in tell. */
 export function setSession(to: Session | undefined): void {

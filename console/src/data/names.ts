@@ -1,8 +1,9 @@
 import { useSyncExternalStore } from "react";
+import { isApiError } from "../../../client/index.ts";
 import { api } from "./api.ts";
 
-/** What agents, people and teams are called, by their ids; null where it cannot be known. */
-const names = new Map<string, string | null>();
+/** What agents, people and teams are called, by their ids. */
+const names = new Map<string, string>();
 const listeners = new Set<() => void>();
 let version = 0;
 
@@ -12,7 +13,7 @@ function subscribe(listener: () => void): () => void {
 }
 
 /** Notes what somebody is called: what was read anyway need not be asked for. */
-export function nameIs(id: string, name: string | null): void {
+export function nameIs(id: string, name: string): void {
   if (names.get(id) === name) return;
   names.set(id, name);
   version += 1;
@@ -21,7 +22,7 @@ export function nameIs(id: string, name: string | null): void {
 
 export function forgetNames(): void {
   names.clear();
-  listed.clear();
+  asked.clear();
 }
 
 /** Names agents, people and teams by their ids, each asked for once; whoever may not know sees the ids. */
@@ -33,20 +34,26 @@ export function useNames(): (id: string) => string {
   };
 }
 
+/** Who is new is in none of the lists that were read before: they are read again, but not at each drawing. */
+const AGAIN_MS = 60_000;
+/** When what names somebody was asked for; never again where that was refused. */
+const asked = new Map<string, number>();
+
 function ask(id: string): void {
-  names.set(id, null);
   const [kind = ""] = id.split("_", 1);
-  if (kind === "ag") void nameAgent(id);
-  const list = LISTS[kind];
-  if (!list || listed.has(kind)) return;
-  listed.add(kind);
-  // Members may not list them.
-  list().catch(() => {});
+  const list = kind === "ag" ? () => nameAgent(id) : LISTS[kind];
+  const what = kind === "ag" ? id : kind;
+  if (!list || performance.now() - (asked.get(what) ?? -AGAIN_MS) < AGAIN_MS) return;
+  asked.set(what, performance.now());
+  // Members may not list people; an agent may be gone.
+  list().catch((error) => {
+    if (isApiError(error) && [403, 404].includes(error.status)) asked.set(what, Number.POSITIVE_INFINITY);
+  });
 }
 
 async function nameAgent(agent_id: string): Promise<void> {
-  const agent = await api.agents.get({ agent_id }).catch(() => null);
-  if (agent) nameIs(agent_id, agent.name);
+  const { name } = await api.agents.get({ agent_id });
+  nameIs(agent_id, name);
 }
 
 /** Those of which one alone cannot be read. */
@@ -58,4 +65,3 @@ const LISTS: Record<string, () => Promise<void>> = {
     for await (const { id, name } of api.teams.list.all({ limit: 200 })) nameIs(id, name);
   },
 };
-const listed = new Set<string>();

@@ -3,18 +3,33 @@ import type { Loaded } from "./use-load.ts";
 
 type Reloadable = Pick<Loaded<unknown>, "loading" | "reload">;
 
-/** Looks again; what comes while it looks makes it look once more. To be given to `useOnChange` and its like. */
+/** However often something changes, it is not looked at more often. */
+const REST_MS = 1000;
+
+/** Looks again; what comes while it looks, or rests, makes it look once more. To be given to `useOnChange` and its like. */
 export function useLookAgain(loaded: Reloadable): () => void {
   const latest = useRef(loaded);
   const missed = useRef(false);
+  const resting = useRef<ReturnType<typeof setTimeout>>(undefined);
   latest.current = loaded;
-  useEffect(() => {
-    if (loaded.loading || !missed.current) return;
-    missed.current = false;
+  const look = () => {
+    missed.current = latest.current.loading || resting.current !== undefined;
+    if (missed.current) return;
+    resting.current = setTimeout(() => {
+      resting.current = undefined;
+      if (missed.current) look();
+    }, REST_MS);
     void latest.current.reload();
-  }, [loaded.loading]);
-  return () => {
-    if (latest.current.loading) missed.current = true;
-    else void latest.current.reload();
   };
+  useEffect(() => {
+    if (!loaded.loading && missed.current) look();
+  });
+  useEffect(
+    () => () => {
+      clearTimeout(resting.current);
+      resting.current = undefined;
+    },
+    [],
+  );
+  return look;
 }

@@ -113,10 +113,15 @@ export function usePages<T>(load: LoadPage<T>, dependencies: DependencyList, nam
   const wanted = useRef(1);
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>();
+  const { expired } = useSession();
+  const asked = useRef(new AbortController());
   // Another question begins with its first page, unless one comes back to more.
   useEffect(() => {
     wanted.current = shownAt<Shown<T>>(place)?.pages ?? 1;
+    asked.current = new AbortController();
+    setBusy(false);
     setError(undefined);
+    return () => asked.current.abort();
     // biome-ignore lint/correctness/useExhaustiveDependencies: the caller knows what the question depends on
   }, dependencies);
   const { data, set, ...loaded } = useLoad(
@@ -124,19 +129,29 @@ export function usePages<T>(load: LoadPage<T>, dependencies: DependencyList, nam
     dependencies,
     name,
   );
+  const latest = useRef(loaded);
+  latest.current = loaded;
+  const shown = useRef(data);
+  shown.current = data;
 
   const more = async () => {
     if (busy || !data?.next) return;
+    const { signal } = asked.current;
     setBusy(true);
     setError(undefined);
     try {
-      const { items, next } = await load(data.next, new AbortController().signal);
+      const { items, next } = await load(data.next, signal);
+      if (signal.aborted) return;
       wanted.current += 1;
-      set({ items: [...data.items, ...items], next, pages: wanted.current });
+      // What was loaded anew meanwhile, or is just being, is not what this page comes after.
+      if (shown.current !== data || latest.current.loading) await latest.current.reload();
+      else set({ items: [...data.items, ...items], next, pages: wanted.current });
     } catch (thrown) {
+      if (signal.aborted) return;
+      if (isApiError(thrown, "authentication_failed")) expired();
       setError(thrown);
     } finally {
-      setBusy(false);
+      if (!signal.aborted) setBusy(false);
     }
   };
   return {

@@ -11,7 +11,7 @@ import {
 } from "react";
 import type { AuthSessionResult } from "../../../client/index.ts";
 import { isApiError } from "../../../client/index.ts";
-import { api, setSession } from "../data/api.ts";
+import { api, serverNow, setSession } from "../data/api.ts";
 import { forgetKept } from "../data/kept.ts";
 import { forgetNames, nameIs } from "../data/names.ts";
 import { Failure } from "../ui/failure.tsx";
@@ -143,19 +143,30 @@ function SignInAgain(props: { email: string; onSignedIn(session: AuthSessionResu
 
 /** The part of a session's life after which it is renewed. */
 const RENEW_AT = 0.7;
+const SOONEST_MS = 10_000;
 
 function useRenewal(session: AuthSessionResult | null, begin: (session: AuthSessionResult) => void): void {
   useEffect(() => {
     if (!session) return;
-    const life = Date.parse(session.expires_at) - Date.now();
-    const timer = setTimeout(
-      async () => {
-        // When it fails, the next request finds the session over, and says so.
-        const renewed = await api.auth.renewSession().catch(() => null);
-        if (renewed) begin(renewed);
-      },
-      Math.max(10_000, life * RENEW_AT),
-    );
-    return () => clearTimeout(timer);
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const renewIn = (ms: number) => {
+      timer = setTimeout(renew, ms);
+    };
+    const renew = async () => {
+      try {
+        begin(await api.auth.renewSession());
+      } catch (error) {
+        // Where it is over, the next request says so; where nobody answered, there is time to ask again.
+        const isRefused = isApiError(error) && error.status < 500;
+        if (timer !== undefined && !isRefused) renewIn(SOONEST_MS);
+      }
+    };
+    // By the server's clock: this machine's may be wrong, and would renew it again and again, or too late.
+    const life = Date.parse(session.expires_at) - serverNow();
+    renewIn(Math.max(SOONEST_MS, life * RENEW_AT));
+    return () => {
+      clearTimeout(timer);
+      timer = undefined;
+    };
   }, [session, begin]);
 }

@@ -1,5 +1,5 @@
 import { Search, X } from "lucide-react";
-import { type FormEvent, type ReactNode, useEffect, useState } from "react";
+import { type FormEvent, type ReactNode, useEffect, useRef, useState } from "react";
 import { Link } from "react-router";
 import { useAddress } from "../data/use-address.ts";
 import { Button, IconButton } from "./button.tsx";
@@ -10,8 +10,16 @@ function useQuery() {
   const [search, change] = useAddress();
   const q = search.get("q") ?? "";
   const [text, setText] = useState(q);
-  useEffect(() => setText(q), [q]);
-  const ask = (words: string, how?: { replace: boolean }) => change({ q: words.trim() }, how);
+  const asked = useRef(q);
+  // What one types goes on while it is asked for, also by a space: only another's question takes its place.
+  useEffect(() => {
+    if (q !== asked.current) setText(q);
+    asked.current = q;
+  }, [q]);
+  const ask = (words: string, how?: { replace: boolean }) => {
+    asked.current = words.trim();
+    change({ q: asked.current }, how);
+  };
   return { q, text, setText, ask };
 }
 
@@ -47,11 +55,15 @@ export function SearchLine({ label, placeholder }: { label: string; placeholder:
     event.preventDefault();
     ask(text);
   };
+  const clear = () => {
+    setText("");
+    ask("");
+  };
   return (
     <search>
       <form onSubmit={submit} className="search-line">
         <Box {...{ label, placeholder, text }} className="search-input" iconSize={18} onChange={setText} />
-        {q && <IconButton icon={X} label="Clear the search" onClick={() => ask("")} />}
+        {q && <IconButton icon={X} label="Clear the search" onClick={clear} />}
         <Button type="submit" small kind="primary">
           Search
         </Button>

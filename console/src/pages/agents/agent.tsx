@@ -51,7 +51,7 @@ export function Agent() {
               {
                 key: "settings",
                 label: "Settings",
-                content: <AgentSettings key={loaded.updated_at} agent={loaded} onSaved={agent.set} />,
+                content: <AgentSettings agent={loaded} onSaved={agent.set} />,
               },
             ]}
           />

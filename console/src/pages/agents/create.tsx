@@ -4,6 +4,7 @@ import { api } from "../../data/api.ts";
 import { useTask } from "../../data/use-task.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog, FormDialog } from "../../ui/dialog.tsx";
+import { messageOf } from "../../ui/failure.tsx";
 import { CheckField, TextArea, TextField } from "../../ui/field.tsx";
 import { Secret } from "../../ui/text.tsx";
 import { ModeField } from "./mode.tsx";
@@ -25,7 +26,7 @@ export function CreateAgent({ onClose, onCreated }: { onClose(): void; onCreated
   const [endpoint, setEndpoint] = useState("");
   const [description, setDescription] = useState("");
   const [wantsKey, setWantsKey] = useState(true);
-  const [made, setMade] = useState<{ agent: AgentsCreateResult; key: string | null }>();
+  const [made, setMade] = useState<Made>();
   const create = useTask(
     async () => {
       const agent = await api.agents.create({
@@ -34,12 +35,11 @@ export function CreateAgent({ onClose, onCreated }: { onClose(): void; onCreated
         ...(description && { description }),
         ...(mode === "push" && endpoint && { delivery_endpoint: endpoint }),
       });
-      const key = wantsKey ? (await api.keys.create({ agent_id: agent.id, scopes: USUAL })).key : null;
-      setMade({ agent, key });
+      setMade({ agent, ...(wantsKey && (await firstKey(agent.id))) });
     },
     { quiet: true },
   );
-  if (made) return <Secrets agent={made.agent} apiKey={made.key} onDone={() => onCreated(made.agent.id)} />;
+  if (made) return <Secrets {...made} onDone={() => onCreated(made.agent.id)} />;
   return (
     <FormDialog title="New agent" submit="Make agent" onClose={onClose} task={create}>
       <TextField label="Name" required autoFocus value={name} onChange={setName} placeholder="billing-bot" />
@@ -66,15 +66,23 @@ export function CreateAgent({ onClose, onCreated }: { onClose(): void; onCreated
   );
 }
 
-function Secrets({
-  agent,
-  apiKey,
-  onDone,
-}: {
+interface Made {
   agent: AgentsCreateResult;
-  apiKey: string | null;
-  onDone(): void;
-}) {
+  apiKey?: string;
+  /** Why it has no key, though one was wanted. */
+  problem?: string;
+}
+
+/** The agent is there without it, too, and its signing secret is told only now. */
+async function firstKey(agent_id: string): Promise<Pick<Made, "apiKey" | "problem">> {
+  try {
+    return { apiKey: (await api.keys.create({ agent_id, scopes: USUAL })).key };
+  } catch (error) {
+    return { problem: messageOf(error) };
+  }
+}
+
+function Secrets({ agent, apiKey, problem, onDone }: Made & { onDone(): void }) {
   return (
     <Dialog
       title={`${agent.name} is there`}
@@ -87,6 +95,7 @@ function Secrets({
     >
       <div className="stack">
         <p className="notice warn">These are shown only now. Keep them in your secret store.</p>
+        {problem && <p className="notice bad">It has no key yet: {problem} Make one under API keys.</p>}
         {apiKey && (
           <Secret label="API key" value={apiKey} note="The agent exchanges it for an access token." />
         )}

@@ -1,5 +1,5 @@
 import { FlaskConical } from "lucide-react";
-import { useState } from "react";
+import { useRef, useState } from "react";
 import type { Agent, Interest, InterestsTestResult } from "../../../../client/index.ts";
 import { ApiError } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
@@ -37,7 +37,15 @@ export function InterestForm({ agent, interest, onClose, onSaved }: Props) {
   const [depth, setDepth] = useState<Interest["enrichment_depth"]>(interest?.enrichment_depth ?? "none");
   const [result, setResult] = useState<InterestsTestResult>();
   const subject = { agent_id: agent.id, event_type: type, filter_expression: filter || null };
-  const test = useTask(async () => setResult(await api.interests.test(subject)), { quiet: true });
+  const changes = useRef(0);
+  const test = useTask(
+    async () => {
+      const before = changes.current;
+      const found = await api.interests.test(subject);
+      if (changes.current === before) setResult(found);
+    },
+    { quiet: true },
+  );
   const save = useTask(
     async () => {
       const wanted = { ...subject, priority: Number(priority), enrichment_depth: depth };
@@ -50,8 +58,9 @@ export function InterestForm({ agent, interest, onClose, onSaved }: Props) {
   );
   const error = save.error ?? test.error;
   const ofFilter = error instanceof ApiError && error.details.field === "filter_expression";
-  // What was found by trying holds for what was tried.
+  // What was found by trying holds for what was tried, also when it is found late.
   const change = (set: (value: string) => void) => (value: string) => {
+    changes.current += 1;
     set(value);
     setResult(undefined);
     test.clear();

@@ -25,10 +25,17 @@ interface Props {
 /** How events reach an agent, what it is called, and whose it is. */
 export function AgentSettings({ agent, onSaved }: Props) {
   const { isAdmin } = useSession();
+  // Each shows what was saved of it: what is typed in another, and a secret, stay.
+  const delivery = JSON.stringify([
+    ...[agent.name, agent.description, agent.delivery_mode, agent.delivery_endpoint],
+    ...[agent.visibility_timeout_seconds, agent.retry_budget],
+  ]);
   return (
     <div className="stack">
-      {isAdmin && <Delivery agent={agent} onSaved={onSaved} />}
-      {isAdmin && <Belonging agent={agent} onSaved={onSaved} />}
+      {isAdmin && <Delivery key={delivery} agent={agent} onSaved={onSaved} />}
+      {isAdmin && (
+        <Belonging key={`${agent.team_id} ${agent.owner_user_id}`} agent={agent} onSaved={onSaved} />
+      )}
       <Card title="Identity">
         <Identity agent={agent} />
       </Card>

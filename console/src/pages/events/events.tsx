@@ -56,7 +56,7 @@ export function Events() {
         filters={filters}
         search={(wanted) => set({ ...wanted, unmatched: wanted.unmatched ? "1" : null })}
       />
-      {!searching && <News first={list.items?.[0]?.event_id} reload={list.reload} />}
+      {!searching && <News first={list.items?.[0]?.accepted_at} reload={list.reload} />}
       <List
         pages={list}
         label="Events"
@@ -194,8 +194,9 @@ function SearchForm({ filters, search }: { filters: Filters; search(filters: Fil
 
 /** Tells of newer events than those that are listed, without moving the list under the pointer. */
 function News({ first, reload }: { first: string | undefined; reload(): Promise<void> }) {
-  const newest = useLive().stats?.recent[0]?.event_id;
-  if (!newest || !first || newest === first) return null;
+  const newest = useLive().stats?.recent[0]?.accepted_at;
+  // What the statistics say may be older than the list.
+  if (!newest || !first || newest <= first) return null;
   return (
     <div>
       <Button small onClick={() => reload()}>

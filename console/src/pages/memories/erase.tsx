@@ -1,4 +1,4 @@
-import { useState } from "react";
+import { useRef, useState } from "react";
 import type { MemoriesEraseParams, MemoriesEraseResult } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { findAgents } from "../../data/find.ts";
@@ -112,17 +112,22 @@ function What({ onChange, onPlanned }: WhatProps) {
     agent: agent && { agent_id: agent.id },
     ids: linesOf(ids).length > 0 ? { ids: linesOf(ids) } : null,
   };
+  const changes = useRef(0);
   const look = useTask(
     async () => {
       const given = wanted[by];
-      if (given) onPlanned(given, await api.memories.erase({ ...given, dry_run: true }));
+      if (!given) return;
+      const before = changes.current;
+      const counted = await api.memories.erase({ ...given, dry_run: true });
+      if (changes.current === before) onPlanned(given, counted);
     },
     { quiet: true },
   );
-  // What was counted holds for what was asked.
+  // What was counted holds for what was asked, also when the answer comes late.
   const change =
     <T,>(set: (value: T) => void) =>
     (value: T) => {
+      changes.current += 1;
       set(value);
       look.clear();
       onChange();

@@ -1,5 +1,5 @@
 import { ScrollText } from "lucide-react";
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import type { AuditEntry } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { fullTime } from "../../data/format.ts";
@@ -20,6 +20,7 @@ export function Audit() {
   const nameOf = useNames();
   const action = search.get("action") ?? "";
   const [text, setText] = useState(action);
+  useEffect(() => setText(action), [action]);
   const pages = usePages(
     async (cursor, signal) => {
       const answer = await api.audit.list(
