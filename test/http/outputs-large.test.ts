@@ -45,7 +45,7 @@ test("a node in use never holds 50 MB of Markdown, nor what of it is searched", 
       record.prepare(`SELECT count(*) AS n FROM d_outputs WHERE doc LIKE '%"queue":%'`).get()?.n;
     const save = async (megabytes: number) => {
       ok(await agent.post(`/outputs?title=${megabytes}`, textOf(megabytes), markdown));
-      await settle(() => unindexed() === 0, { within: 60_000 });
+      await settle(() => unindexed() === 0, { within: 150_000 });
     };
     // Heaps and the caches of both databases have their size after some that are searched as far as this one.
     for (let n = 0; n < 4; n++) await save(5);
@@ -57,4 +57,4 @@ test("a node in use never holds 50 MB of Markdown, nor what of it is searched", 
     record.close();
     await server.stop();
   }
-});
+}, 600_000);
