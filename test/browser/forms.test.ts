@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { afterAll, describe, expect, test } from "@jest/globals";
 import { openSite } from "../support/browser.ts";
 import { api } from "../support/http.ts";
+import { settle } from "../support/settle.ts";
 import { ok } from "../support/tenancy.ts";
 
 const site = await openSite();
@@ -202,6 +203,25 @@ test("a document is uploaded for some only, and says for whom it is", async () =
   expect(document).toMatchObject({ sensitivity: "confidential", audience: { regions: ["emea", "apac"] } });
   const asked = { subject: "customer-4711", dry_run: true };
   expect(ok(await admin.post("/memories/erase", asked)).erased.documents).toBe(1);
+});
+
+test("of many files few are sent at a time", async () => {
+  await site.go("/documents");
+  const released = Promise.withResolvers<void>();
+  let sent = 0;
+  await page.route("**/v1/documents", async (route) => {
+    sent++;
+    await released.promise;
+    await route.continue();
+  });
+  const file = (n: number) => ({ name: `${n}.txt`, mimeType: "text/plain", buffer: Buffer.from(`No. ${n}`) });
+  await page.getByLabel("Files to upload").setInputFiles([1, 2, 3, 4, 5].map(file));
+  await settle(() => sent === 3);
+  await page.evaluate(`fetch("/v1/auth/session").then((answer) => answer.text())`);
+  expect(sent).toBe(3);
+  released.resolve();
+  await page.getByRole("list", { name: "Uploads" }).getByText("Uploaded").nth(4).waitFor();
+  await page.unroute("**/v1/documents");
 });
 
 test("nothing went wrong on the way, and no other host was asked", () => {

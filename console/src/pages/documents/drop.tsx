@@ -17,6 +17,8 @@ interface Sending {
 }
 
 let next = 0;
+/** A browser has six connections to a host, and the page needs some, too. */
+const AT_ONCE = 3;
 
 /** Takes files by dropping or choosing them, and shows how far each has been sent. */
 export function Drop({ onAccepted }: { onAccepted(): void }) {
@@ -27,9 +29,12 @@ export function Drop({ onAccepted }: { onAccepted(): void }) {
 
   const change = (key: number, to: Partial<Sending>) =>
     setFiles((all) => all.map((file) => (file.key === key ? { ...file, ...to } : file)));
-  const send = async (file: File) => {
+  const show = (file: File) => {
     const key = next++;
     setFiles((all) => [{ key, name: file.name, size: file.size, part: 0, state: "sending" }, ...all]);
+    return { key, file };
+  };
+  const send = async ({ key, file }: ReturnType<typeof show>) => {
     try {
       const { accepted, error_code } = await upload(file, readers, (part) => change(key, { part }));
       change(
@@ -44,7 +49,11 @@ export function Drop({ onAccepted }: { onAccepted(): void }) {
     }
   };
   const take = (list: FileList | null) => {
-    for (const file of list ?? []) void send(file);
+    const waiting = [...(list ?? [])].map(show);
+    const work = async () => {
+      for (let each = waiting.shift(); each; each = waiting.shift()) await send(each);
+    };
+    for (let n = 0; n < AT_ONCE; n++) void work();
   };
   const drop = (event: DragEvent) => {
     event.preventDefault();
