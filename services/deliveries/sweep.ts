@@ -79,8 +79,9 @@ export function newSweeps({ store, deliveries, agents, announceReady }: Parts) {
     const gone = { retire_at: 1, timeline: 1, matched: 1, enrichment_depth: 1, size: 1 } as const;
     for (const [tenant_id, those] of Map.groupBy(rows, (row) => row.tenant_id)) {
       const unmapped = those.filter(({ event_id }) => event_id === null);
-      if (unmapped.length) await deliveries.deleteMany(tenant_id, byId(unmapped));
-      await deliveries.updateMany(tenant_id, byId(those), { $unset: gone } as never);
+      if (unmapped.length > 0) await deliveries.deleteMany(tenant_id, byId(unmapped));
+      if (unmapped.length < those.length)
+        await deliveries.updateMany(tenant_id, byId(those), { $unset: gone } as never);
     }
     return rows.length === BATCH;
   }

@@ -170,6 +170,16 @@ const STATS_TOLD = `new Promise((done) => {
   source.addEventListener("stats", () => ++told === 3 && done(source.close()));
 })`;
 
+/** What the page asks for until then. */
+async function askedUntilTold(): Promise<string[]> {
+  const asked: string[] = [];
+  const listen = (request: { url(): string }) => asked.push(request.url());
+  page.on("request", listen);
+  await page.evaluate(STATS_TOLD);
+  page.off("request", listen);
+  return asked;
+}
+
 describe("pages follow the server", () => {
   test("a run that an agent works on changes by itself, and nothing is asked while nothing happens", async () => {
     const steps = [
@@ -184,11 +194,7 @@ describe("pages follow the server", () => {
     await page.getByRole("group", { name: /Fill, Ready/ }).waitFor();
     // What was still to be told of it has been told by then.
     await page.evaluate(STATS_TOLD);
-    const asked: string[] = [];
-    const listen = (request: { url(): string }) => asked.push(request.url());
-    page.on("request", listen);
-    await page.evaluate(STATS_TOLD);
-    page.off("request", listen);
+    const asked = await askedUntilTold();
     expect(asked.filter((url) => !url.endsWith("/v1/live"))).toEqual([]);
   });
 });
@@ -196,11 +202,7 @@ describe("pages follow the server", () => {
 test.each(["/", "/events", "/dead-letters"])("%s follows the server by one connection", async (path) => {
   await site.go(path);
   await page.evaluate(STATS_TOLD);
-  const asked: string[] = [];
-  const listen = (request: { url(): string }) => asked.push(request.url());
-  page.on("request", listen);
-  await page.evaluate(STATS_TOLD);
-  page.off("request", listen);
+  const asked = await askedUntilTold();
   // The one that has told the statistics here.
   expect(asked.filter((url) => url.endsWith("/v1/live"))).toHaveLength(1);
 });
