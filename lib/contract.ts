@@ -84,6 +84,8 @@ interface OperationSpec<Path extends TProperties, Query extends TProperties, Bod
   results: Record<number, TSchema | null>;
   /** Media types of the answer when it is not JSON: the first, or by `$responseType` another. */
   produces?: readonly [string, ...string[]];
+  /** The answer is a file to be saved, under the name in `Content-Disposition`. */
+  attachment?: boolean;
   /** Media type of the text that it answers in some cases, with `$responseType`, in place of JSON. */
   alsoProduces?: string;
   /** Faults beyond those every operation can give (validation_failed, authentication_failed, rate_limited, …). */

@@ -116,6 +116,7 @@ export const downloadExemplar = operation({
   path,
   results: { 200: Type.String() },
   produces: ["text/markdown; charset=utf-8", "text/plain; charset=utf-8"],
+  attachment: true,
   errors: ["not_found"],
 });
 

@@ -13,7 +13,7 @@ import { clientAddress, givenRequestId } from "./client.ts";
 import { sendConsole } from "./console.ts";
 import { assetOf } from "./docs.ts";
 import { type Asked, type Exchange, type Link, RootCall, type StreamHandler } from "./exchange.ts";
-import { sendFromBlob } from "./from-blob.ts";
+import { BlobBroken, sendFromBlob } from "./from-blob.ts";
 import { idempotencyKey, once } from "./idempotency.ts";
 import { exchangeWithin } from "./inner.ts";
 import { type Allowance, CallerLimits, LocalRateCounters, rateLimited } from "./limits.ts";
@@ -243,6 +243,8 @@ export class Edge {
   /** Answers with the error envelope. */
   #fail(arrival: Arrival, err: unknown): void {
     const { req, res, request_id } = arrival;
+    if (res.headersSent && err instanceof BlobBroken)
+      this.#broker.logger.error({ err, request_id }, "an answer was cut off");
     if (res.destroyed) return;
     const fault = this.#faultOf(err, request_id);
     // A stream that has begun can only be cut off.

@@ -6,6 +6,9 @@ import type { BlobReference, Operation } from "../../lib/contract.ts";
 import { escapedBytes } from "./json-fields.ts";
 import { type Answer, begin, type Envelope, type Insert } from "./respond.ts";
 
+/** A blob that could not be read to its end, or has another length than its row says. */
+export class BlobBroken extends Error {}
+
 /** An answer of which a blob holds a part, and the part's place in it. A field without a blob is null. */
 export function blobPlace(
   from: NonNullable<Operation["fromBlob"]>,
@@ -19,7 +22,11 @@ export function blobPlace(
   return { body, insert: { ...blob, at: body.length - '"}'.length, escaped: true } };
 }
 
-/** Sends an answer with what a blob holds of it, which goes from the blob to the connection a piece at a time. */
+/**
+ * Sends an answer with what a blob holds of it, which goes from the blob to the connection a piece at a time.
+ *
+ * @throws BlobBroken, the connection having been ended: nothing else can be said on it
+ */
 export async function sendFromBlob(
   res: ServerResponse,
   answer: Answer & { insert: Insert },
@@ -53,9 +60,23 @@ async function* whole({ body, insert }: Answer & { insert: Insert }, blob: Reada
   const text = String(body);
   if (at > 0) yield text.slice(0, at);
   const passed = passing();
-  for await (const bytes of blob as AsyncIterable<Buffer>) {
+  for await (const bytes of readWhole(blob, insert)) {
     yield escaped ? escapedBytes(bytes) : bytes;
     passed(bytes.length);
   }
   if (at < text.length) yield text.slice(at);
+}
+
+// With less than was announced, the caller would take the next answer on the connection for the rest of this one.
+async function* readWhole(blob: Readable, { hash, size }: Insert) {
+  let read = 0;
+  try {
+    for await (const bytes of blob as AsyncIterable<Buffer>) {
+      read += bytes.length;
+      yield bytes;
+    }
+  } catch (cause) {
+    throw new BlobBroken(`The blob ${hash} could not be read beyond byte ${read} of ${size}.`, { cause });
+  }
+  if (read !== size) throw new BlobBroken(`The blob ${hash} has ${read} bytes where there were ${size}.`);
 }

@@ -119,11 +119,13 @@ export function isOpen({ access }: Operation): boolean {
 
 function errorResponse(codes: FaultCode[], known: boolean): Json {
   const retry = codes.some((code) => code === "rate_limited" || code === "service_unavailable");
+  const challenged = codes.some((code) => FAULTS[code].status === 401);
   return {
     description: codes.map((code) => `\`${code}\`: ${FAULTS[code].means}`).join(" "),
     headers: {
       ...headers(known),
       ...(retry && { "Retry-After": { $ref: "#/components/headers/Retry-After" } }),
+      ...(challenged && { "WWW-Authenticate": { $ref: "#/components/headers/WWW-Authenticate" } }),
     },
     content: {
       "application/json": {

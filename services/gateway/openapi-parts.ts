@@ -74,6 +74,8 @@ export const COMPONENTS = {
     "X-RateLimit-Remaining": whole("Requests left now."),
     "X-RateLimit-Reset": whole("When the oldest counted request stops counting, in seconds since the epoch."),
     "Retry-After": whole("Seconds to wait before the same request is sent again."),
+    "WWW-Authenticate": text("The way to authenticate.", { enum: ["Bearer"] }),
+    "Content-Disposition": text("The name to save the answer under (RFC 6266)."),
     "Idempotency-Replayed": text("`true` on the stored answer of an earlier request with the same key.", {
       enum: ["true"],
     }),

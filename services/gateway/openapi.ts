@@ -149,6 +149,8 @@ function results(op: Operation, components: Components): Json {
       const response: Json = { description: MEANINGS[status] ?? "Done.", headers: headers(known) };
       if (honoursKey(op))
         (response.headers as Json)["Idempotency-Replayed"] = ref("headers", "Idempotency-Replayed");
+      if (op.attachment)
+        (response.headers as Json)["Content-Disposition"] = ref("headers", "Content-Disposition");
       if (schema) response.content = content(op, schema, components);
       return [status, response];
     }),

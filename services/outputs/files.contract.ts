@@ -26,6 +26,7 @@ export const exportOutput = operation({
   fromBlob: "answer",
   results: { 200: Type.String() },
   produces: [EXPORT_TYPES.md, EXPORT_TYPES.html, EXPORT_TYPES.pdf, EXPORT_TYPES.docx],
+  attachment: true,
   errors: ["not_found", "business_rule_violation"],
 });
 

@@ -1,10 +1,18 @@
 import { once } from "node:events";
-import { createServer, get } from "node:http";
+import { createServer, get, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
 import { expect, test } from "@jest/globals";
-import { sendFromBlob } from "../../services/gateway/from-blob.ts";
+import { BlobBroken, sendFromBlob } from "../../services/gateway/from-blob.ts";
 import type { Answer, Insert } from "../../services/gateway/respond.ts";
+
+const ENVELOPE = { request_id: "req_1", allowance: null, last: false };
+
+async function startServer(listener: RequestListener) {
+  const server = createServer(listener).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return { server, port: (server.address() as AddressInfo).port };
+}
 
 test.each([
   ["is all of the answer", "", { at: 0, escaped: false }],
@@ -14,21 +22,48 @@ test.each([
   const insert: Insert = { hash: "h", size: 6, ...place };
   const answer: Answer & { insert: Insert } = { status: 200, type: "text/plain", body, insert };
   const served = Promise.withResolvers<unknown>();
-  const server = createServer((_req, res) => {
+  const { server, port } = await startServer((_req, res) => {
     const open = async () => {
       request.destroy();
       await once(res, "close");
       return blob;
     };
-    const envelope = { request_id: "req_1", allowance: null, last: false };
-    sendFromBlob(res, answer, envelope, open).catch(served.resolve);
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
+    sendFromBlob(res, answer, ENVELOPE, open).catch(served.resolve);
+  });
   const request = get({ port, host: "127.0.0.1" }).on("error", () => {});
   try {
     expect(await served.promise).toMatchObject({ code: "ERR_STREAM_PREMATURE_CLOSE" });
     expect(blob.destroyed).toBe(true);
+  } finally {
+    server.close();
+  }
+});
+
+const broken = async function* () {
+  yield Buffer.from("a te");
+  throw new Error("the disk is gone");
+};
+
+test.each([
+  [
+    "is shorter than its row says",
+    () => Readable.from([Buffer.from("a te")]),
+    /has 4 bytes where there were 6/,
+  ],
+  ["cannot be read to its end", () => Readable.from(broken()), /beyond byte 4 of 6/],
+])("the connection ends with a blob that %s", async (_, blob, message) => {
+  const insert: Insert = { hash: "h", size: 6, at: 0, escaped: false };
+  const answer = { status: 200, type: "text/plain", body: "", insert };
+  const served = Promise.withResolvers<unknown>();
+  const { server, port } = await startServer((_req, res) => {
+    sendFromBlob(res, answer, ENVELOPE, async () => blob()).then(served.resolve, served.resolve);
+  });
+  try {
+    const received = fetch(`http://127.0.0.1:${port}/`).then((answered) => answered.text());
+    await expect(received).rejects.toThrow();
+    const err = await served.promise;
+    expect(err).toBeInstanceOf(BlobBroken);
+    expect((err as Error).message).toMatch(message);
   } finally {
     server.close();
   }
