@@ -65,16 +65,20 @@ export class Loop {
 /**
  * Carries out a task for one row after the other. A row whose task fails stops no other, and its failure is thrown at the
  * end; what the next row would fail of too, a store or a service that is not there, is thrown at once.
+ *
+ * @param failed is told of a row whose task failed by itself
  */
 export async function eachInTurn<Row>(
   rows: readonly Row[],
   task: (row: Row) => Promise<unknown>,
+  failed: (row: Row) => Promise<unknown> = async () => {},
 ): Promise<void> {
   const failures: unknown[] = [];
   for (const row of rows) {
-    await task(row).catch((err) => {
+    await task(row).catch(async (err) => {
       if ((err as { retryable?: boolean }).retryable || isStoreLost(err)) throw err;
       failures.push(err);
+      await failed(row);
     });
   }
   if (failures.length > 0) throw failures[0];

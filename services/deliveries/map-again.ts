@@ -10,7 +10,7 @@ import type { DeliveryDoc } from "./deliveries.model.ts";
 type MappedAgain = { event: CloudEvent } | { error: string };
 
 /** A dead letter that its inlet can map once more. */
-type Unmapped = DeliveryDoc & Required<Pick<DeliveryDoc, "origin">>;
+export type Unmapped = DeliveryDoc & Required<Pick<DeliveryDoc, "origin">>;
 
 export function isUnmapped(doc: DeliveryDoc): doc is Unmapped {
   return doc.event_id === null && doc.origin !== undefined;

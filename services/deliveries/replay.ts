@@ -2,6 +2,7 @@ import type { ServiceBroker } from "moleculer";
 import type { Filter } from "mongodb";
 import type { Caller } from "../../lib/caller.ts";
 import { type Fault, invalidValue, type Rule, ruleBroken } from "../../lib/faults.ts";
+import { eachInTurn } from "../../mixins/loop.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
 import type { Store } from "../../storage/connection.ts";
 import { deliveryTo, type Receiver } from "../interests/receiver.ts";
@@ -11,7 +12,7 @@ import { findDead, loadEnvelopes, visibleAgent } from "./dead-letters.ts";
 import type { DeliveryDoc } from "./deliveries.model.ts";
 import { deliveryId } from "./delivery-id.ts";
 import { enqueue, type NewDelivery, type Ready } from "./enqueue.ts";
-import { isUnmapped, mapAgain, publishAgain } from "./map-again.ts";
+import { isUnmapped, mapAgain, publishAgain, type Unmapped } from "./map-again.ts";
 
 interface Parts {
   broker: ServiceBroker;
@@ -25,6 +26,8 @@ interface Parts {
 const MOST_AT_ONCE = 10_000;
 const PAGE = 500;
 const BATCH = 50;
+/** Until a replay that failed here is tried again. */
+const POSTPONED_MS = 60_000;
 
 /**
  * Replays go through interests and feeds again (spec: Delivery). What was asked for is written on the dead row
@@ -119,14 +122,21 @@ export function newReplays({ broker, store, deliveries, announceReady }: Parts) 
       )
       .toArray()) as DeliveryDoc[];
     const byTenant = Map.groupBy(asked, ({ tenant_id }) => tenant_id);
-    await Promise.all([...byTenant].map(([tenant_id, docs]) => relayFor(tenant_id, docs)));
+    await eachInTurn([...byTenant], ([tenant_id, docs]) => relayFor(tenant_id, docs));
     return asked.length === BATCH;
   }
 
   async function relayFor(tenant_id: string, asked: DeliveryDoc[]): Promise<void> {
-    await Promise.all(asked.filter(isUnmapped).map((doc) => publishAgain(broker, deliveries, doc)));
     const others = asked.filter(({ event_id }) => event_id !== null);
     for (const part of inParts(others)) await relayPart(tenant_id, part);
+    const publish = (doc: Unmapped) => publishAgain(broker, deliveries, doc);
+    await eachInTurn(asked.filter(isUnmapped), publish, postpone);
+  }
+
+  /** The oldest are carried out first: one that failed for a reason of its own would hold up all that come after it. */
+  async function postpone({ tenant_id, _id }: DeliveryDoc): Promise<void> {
+    const again = new Date(store.now() + POSTPONED_MS);
+    await deliveries.update(tenant_id, { _id, state: "dead" }, { $set: { replay_at: again } });
   }
 
   async function relayPart(tenant_id: string, docs: DeliveryDoc[]): Promise<void> {

@@ -57,6 +57,15 @@ beforeAll(async () => {
       },
     },
   });
+  broker.createService({
+    name: "ingest",
+    actions: {
+      map_again: ({ params: { payload } }: { params: { payload: { fails: boolean } } }) => {
+        if (payload.fails) throw new Error("a defect");
+        return { error: "mapping error: still none" };
+      },
+    },
+  });
   broker.createService(deliveriesService({ store, config: readConfig({}) } as Runtime));
   deliveries = store.collection(DeliveryModel);
   await broker.start();
@@ -333,6 +342,21 @@ describe("what could not be mapped to an event", () => {
     expect(await deliveries.exists(tenant_id, { _id: id })).toBe(true);
     await retireAfter(31);
     expect(await deliveries.exists(tenant_id, { _id: id })).toBe(false);
+  });
+
+  test("holds up no other's replay when its own fails", async () => {
+    const origin = { inlet: "ingest", registration_id: "whk_1", default_id: "1", headers: {} };
+    const dead = (fails: boolean) =>
+      call<{ id: string }>("dead_letter", { ...broken, payload: { fails }, origin });
+    const failing = await Promise.all(Array.from({ length: 50 }, () => dead(true)));
+    const { id } = await dead(false);
+    const ids = failing.map((each) => each.id);
+    await call("replay_many", { ids }, caller("ag_admin", ["admin"]));
+    const replay = { $set: { replay_at: new Date() } };
+    await deliveries.update(tenant_id, { _id: id }, replay);
+    const row = () => deliveries.findOne(tenant_id, { _id: id });
+    await settle(async () => (await row())?.dlq_reason === "mapping error: still none");
+    expect(await deliveries.count(tenant_id, { _id: { $in: ids }, replay_at: { $exists: true } })).toBe(50);
   });
 
   test("is kept once, however often it is received", async () => {
