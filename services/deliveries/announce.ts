@@ -1,5 +1,6 @@
 import type { ServiceBroker } from "moleculer";
 import { isPlatformType, type PlatformEventType } from "../../lib/platform-types.ts";
+import { eachInTurn } from "../../mixins/loop.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
 import { inParts } from "./by-bytes.ts";
 import { loadEnvelopes } from "./dead-letters.ts";
@@ -21,9 +22,9 @@ export async function announceDead(
       { sort: { announce_at: 1 }, limit: BATCH, projection: { timeline: 0, payload_json: 0 } },
     )
     .toArray()) as DeliveryDoc[];
-  for (const [tenant_id, those] of Map.groupBy(rows, (row) => row.tenant_id)) {
+  await eachInTurn([...Map.groupBy(rows, (row) => row.tenant_id)], async ([tenant_id, those]) => {
     for (const part of inParts(those)) await announceSome(broker, deliveries, tenant_id, part);
-  }
+  });
   return rows.length === BATCH;
 }
 

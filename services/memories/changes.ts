@@ -3,7 +3,7 @@ import type { UpdateFilter } from "mongodb";
 import { newUuid } from "../../lib/ids.ts";
 import type { PlatformEventType } from "../../lib/platform-types.ts";
 import type { SearchPut } from "../../lib/search-entry.ts";
-import { Loop } from "../../mixins/loop.ts";
+import { eachInTurn, Loop } from "../../mixins/loop.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
 import type { Announcement, MemoryChange, MemoryDoc } from "./memories.model.ts";
 import { toEntry } from "./rows.ts";
@@ -88,21 +88,24 @@ export class Changes {
         { sort: { announce_at: 1 }, limit: BATCH, projection: BRIEF },
       )
       .toArray()) as MemoryDoc[];
+    const byTenant = [...Map.groupBy(rows, (row) => row.tenant_id)];
+    await eachInTurn(byTenant, ([tenant_id, those]) => this.#announceOf(tenant_id, those));
+    return rows.length === BATCH;
+  }
+
+  async #announceOf(tenant_id: string, rows: MemoryDoc[]): Promise<void> {
     // Once more here, for the case that whoever replaced it was cut off.
     const replaced = rows.filter((row) => row.superseded_by && row.announce?.some(isSuperseded));
     await Promise.all(replaced.map((row) => record(this.#broker(), row)));
-    for (const [tenant_id, those] of Map.groupBy(rows, (row) => row.tenant_id)) {
-      await this.#broker().call("events.emit_taken", { tenant_id, emissions: those.flatMap(emissionsOf) });
-    }
-    const done = rows.map(({ _id, tenant_id, version }) => ({
+    await this.#broker().call("events.emit_taken", { tenant_id, emissions: rows.flatMap(emissionsOf) });
+    const done = rows.map(({ _id, version }) => ({
       updateOne: {
         // A row that changed meanwhile has more to tell: it is told all of it once more.
         filter: { _id, tenant_id, version },
         update: { $unset: { announce: 1, announce_at: 1 } },
       },
     }));
-    if (done.length) await this.#memories.bulk(done as never);
-    return rows.length === BATCH;
+    await this.#memories.bulk(done as never);
   }
 }
 
