@@ -33,26 +33,45 @@ export function collapseActions(parts: Parts): Record<string, ActionSchema> {
     return doc ?? memories.findOne(tenant_id, { _id: loser_id });
   }
 
-  /** The winner gets what was written of both, and where the loser came from. */
-  async function enrich({ tenant_id, merge_id, winner_id, content }: Collapse, loser: MemoryDoc | null) {
-    const { citations = [], subjects = [] } = loser ?? {};
-    if (content === null && citations.length === 0) return null;
-    const { $push, ...change } = changeOf("updated", now(), content === null ? {} : { content });
-    const pushes = { ...$push, merges: merge_id, citations: { $each: citations } };
-    const once = { _id: winner_id, status: "active", merges: { $ne: merge_id } };
+  /** The winner gets what was written of both, and where the loser came from. Null: it is not in force. */
+  async function enrich({ tenant_id, merge_id, winner_id, content }: Collapse, loser: MemoryDoc) {
+    const { citations = [], subjects = [] } = loser;
+    const says = content !== null || citations.length > 0;
+    const change = says ? changeOf("updated", now(), content === null ? {} : { content }) : {};
+    const $push = { ...change.$push, merges: merge_id, citations: { $each: citations } };
     // What it says of them now goes too when they are erased.
-    const $addToSet = { subjects: { $each: subjects }, source_subjects: { $each: subjects } };
-    return memories.update(tenant_id, once as never, { ...change, $push: pushes, $addToSet } as never);
+    const about = { $each: says ? subjects : [] };
+    const $addToSet = { subjects: about, source_subjects: about };
+    const once = { _id: winner_id, status: "active", merges: { $ne: merge_id } };
+    const winner = await memories.update(tenant_id, once as never, { ...change, $push, $addToSet } as never);
+    if (winner) return winner;
+    const there = await memories.findOne(tenant_id, { _id: winner_id });
+    return there?.merges?.includes(merge_id) ? there : null;
+  }
+
+  async function takeBack({ tenant_id, winner_id, loser_id }: Collapse): Promise<MemoryDoc | null> {
+    const merged = { _id: loser_id, status: "merged" as const, superseded_by: winner_id };
+    const active = { status: "active" as const, superseded_by: null, invalid_at: null };
+    const restored = changeOf("restored", now(), active);
+    return memories.update(tenant_id, merged, { ...restored, $unset: { merge_origin: 1 } } as never);
   }
 
   return {
-    collapse: idempotent<Collapse>(async (ctx) => {
+    /**
+     * Says whether it is done. The loser goes first and the winner has to be in force after that, else the loser is
+     * taken back: of those who at the same time merge, replace or forget what is merged here, whichever is later sees
+     * the other, and no memory is lost in a circle.
+     */
+    collapse: idempotent<Collapse>(async (ctx): Promise<boolean> => {
       const loser = await mergeAway(ctx.params);
+      if (loser?.superseded_by !== ctx.params.winner_id) return false;
       const winner = await enrich(ctx.params, loser);
+      const changed = winner ? [loser, winner] : [await takeBack(ctx.params)];
       await parts.changes.after(
         ctx,
-        [loser, winner].filter((doc) => doc !== null),
+        changed.filter((doc) => doc !== null),
       );
+      return winner !== null;
     }),
   };
 }

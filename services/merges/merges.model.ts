@@ -62,6 +62,10 @@ export function pairOf(a: string, b: string): string {
   return a < b ? `${a} ${b}` : `${b} ${a}`;
 }
 
+export function openPairOf(tenant_id: string, pair: string): string {
+  return `${tenant_id} ${pair}`;
+}
+
 /** A merge proposal as callers see it. */
 export function present(row: MergeDoc) {
   return {

@@ -3,7 +3,7 @@ import { Fault, invalidValue, notFound } from "../../lib/faults.ts";
 import { newUuid } from "../../lib/ids.ts";
 import { isDuplicateKey, type TenantCollection } from "../../storage/collection.ts";
 import { isStanding, type ReadableMemory, requireReadable } from "../memories/readable.ts";
-import { type MergeDoc, pairOf } from "./merges.model.ts";
+import { type MergeDoc, openPairOf, pairOf } from "./merges.model.ts";
 
 interface Parts {
   proposals: TenantCollection<MergeDoc>;
@@ -105,7 +105,7 @@ function newProposal({
     resolved_by_user_id: null,
     resolution_note: null,
     pair,
-    open_pair: `${tenant_id} ${pair}`,
+    open_pair: openPairOf(tenant_id, pair),
   };
 }
 

@@ -2,9 +2,9 @@ import type { Context, ServiceBroker } from "moleculer";
 import type { Call, UserCaller } from "../../lib/caller.ts";
 import { Fault, invalidValue, notFound } from "../../lib/faults.ts";
 import { eachInTurn } from "../../mixins/loop.ts";
-import type { TenantCollection } from "../../storage/collection.ts";
+import { isDuplicateKey, type TenantCollection } from "../../storage/collection.ts";
 import type { ReadableMemory } from "../memories/readable.ts";
-import type { MergeDoc } from "./merges.model.ts";
+import { type MergeDoc, openPairOf } from "./merges.model.ts";
 import { requireActive } from "./propose.ts";
 
 interface Parts {
@@ -48,7 +48,12 @@ export async function resolve(parts: Parts, ctx: Call<Resolution>): Promise<Merg
     collapse_due_at: parts.now(),
     ...(merged_content && { merged_content }),
   });
-  return collapse(parts, ctx, settled);
+  const collapsed = await collapse(parts, ctx, settled);
+  if (collapsed) return collapsed;
+  await requireBothActive(ctx, tenant_id, ids, parts.now().getTime());
+  throw new Fault("conflict", "The memories are being changed by others; try again.", {
+    existing_resource_id: id,
+  });
 }
 
 /** @throws Fault not_found, conflict */
@@ -89,15 +94,15 @@ async function requireBothActive(ctx: Context, tenant_id: string, ids: string[],
   }
 }
 
-/** Merges the memories of a resolved proposal; again is no change. */
+/** Merges the memories of a resolved proposal; again is no change. Null: they could not be, and it is open again. */
 async function collapse(
-  { proposals }: Parts,
+  parts: Parts,
   caller: Context | ServiceBroker,
   row: MergeDoc,
-): Promise<MergeDoc> {
+): Promise<MergeDoc | null> {
   const { _id, tenant_id, memory_a_id, memory_b_id, surviving_memory_id, merged_content } = row;
   const loser_id = surviving_memory_id === memory_a_id ? memory_b_id : memory_a_id;
-  await caller.call("memories.collapse", {
+  const isMerged = await caller.call<boolean, unknown>("memories.collapse", {
     tenant_id,
     merge_id: _id,
     winner_id: surviving_memory_id,
@@ -105,8 +110,28 @@ async function collapse(
     content: merged_content ?? null,
     origin: row.similarity === null ? "proposal" : "duplicate",
   });
-  const done = { $unset: { collapse_due_at: 1, merged_content: 1 } } as const;
-  return (await proposals.update(tenant_id, { _id }, done)) ?? row;
+  if (!isMerged) {
+    await reopen(parts, row);
+    return null;
+  }
+  const done = { $unset: DECIDED } as const;
+  return (await parts.proposals.update(tenant_id, { _id }, done)) ?? row;
+}
+
+const DECIDED = { collapse_due_at: 1, merged_content: 1 } as const;
+
+/** One of its memories went out of force meanwhile. @param row as it was resolved */
+async function reopen({ proposals }: Parts, { _id, tenant_id, pair, resolved_at }: MergeDoc): Promise<void> {
+  const decision = { _id, status: "resolved" as const, resolved_at };
+  const undone = { surviving_memory_id: null, resolved_at: null, resolved_by_user_id: null };
+  const open = { ...undone, status: "open" as const, open_pair: openPairOf(tenant_id, pair) };
+  try {
+    await proposals.update(tenant_id, decision, { $set: open, $unset: DECIDED });
+  } catch (err) {
+    if (!isDuplicateKey(err)) throw err;
+    // The two have been proposed anew: that one stands.
+    await proposals.update(tenant_id, decision, { $set: { status: "rejected" }, $unset: DECIDED });
+  }
 }
 
 /** Merges what was resolved by a node that did not get to it. @returns whether there may be more */

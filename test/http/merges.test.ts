@@ -103,6 +103,41 @@ test("of those who settle at once one does, and the memories are as that one sai
   for (const loser of merged) expect(loser.superseded_by).toBe(settled.surviving_memory_id);
 });
 
+describe("of what is merged and replaced in a circle at the same time something stays in force", () => {
+  /** Each resolved proposal's loser is merged into its survivor, each other one is open, and one memory is left. */
+  async function expectOneLeft(memories: string[], proposals: string[]): Promise<void> {
+    const states = await Promise.all(memories.map((id) => read(cast.alice, id)));
+    expect(states.map(({ status }) => status)).toContain("active");
+    for (const id of proposals) {
+      const row = ok(await cast.orgAdmin.get(`${PROPOSALS}/${id}`));
+      const { memory_a_id, memory_b_id, surviving_memory_id, status } = row;
+      const loser_id = surviving_memory_id === memory_a_id ? memory_b_id : memory_a_id;
+      const loser = states.find((each) => each.id === loser_id);
+      if (status === "resolved") expect(loser).toMatchObject({ superseded_by: surviving_memory_id });
+      else expect(row).toMatchObject({ status: "open", surviving_memory_id: null, resolved_at: null });
+    }
+  }
+
+  test.each(Array.from({ length: 6 }, (_, i) => i))("three merges, %d", async () => {
+    const memories = await Promise.all([1, 2, 3].map(() => remember(cast.alice)));
+    const [a, b, c] = memories as [string, string, string];
+    const pairs = [[a, b] as const, [b, c] as const, [c, a] as const];
+    const proposed = await Promise.all(pairs.map(([x, y]) => propose(cast.alice, x, y)));
+    const ids = proposed.map((answer) => ok(answer).id);
+    await Promise.all(ids.map((id, i) => resolve(cast.orgAdmin, id, memories[i] as string)));
+    await expectOneLeft(memories, ids);
+  });
+
+  test.each(Array.from({ length: 6 }, (_, i) => i))("a merge and a replacement, %d", async () => {
+    const { a, b, id } = await proposal();
+    await Promise.all([
+      resolve(cast.orgAdmin, id, a, { merged_content: "Both." }),
+      cast.alice.post(`/memories/${a}/supersede`, { superseded_by_id: b }),
+    ]);
+    await expectOneLeft([a, b], [id]);
+  });
+});
+
 describe("refusals change nothing", () => {
   test.each([
     ["proposing an absent memory", (a: string) => propose(cast.alice, a, ABSENT), 404, "not_found"],
