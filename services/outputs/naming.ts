@@ -6,11 +6,14 @@ const HEADING = /^ {0,3}#{1,6}[ \t]+(.*?)[ \t]*#*[ \t]*$/;
 const UNDERLINE = /^ {0,3}(=+|-+)[ \t]*$/;
 const FENCE = /^ {0,3}(```|~~~)/;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+/** What stands in an output's place in the path of another operation, `POST /outputs/search`. */
+const RESERVED = "search";
 
 /** What a text is called that has no title: its first heading, else its first line (spec: Outputs). */
 export function titleOf(text: string): string {
   const found = headingOf(text) ?? firstLineOf(text);
-  return found?.slice(0, LONGEST_TITLE).toWellFormed() || "Untitled";
+  const title = found?.slice(0, LONGEST_TITLE).replace(/[\ud800-\udbff]$/, "");
+  return title?.toWellFormed() || "Untitled";
 }
 
 function headingOf(text: string): string | undefined {
@@ -42,23 +45,23 @@ function* linesOf(text: string): Generator<string> {
   }
 }
 
-/** A line without Markdown's marks; empty when no letter or digit is in it. */
+/** A line without Markdown's marks; empty when no letter, digit or emoji is in it. */
 function plain(line: string): string {
   const text = line
     .replace(/!?\[([^\]]*)\]\([^)]*\)/g, "$1")
     .replace(/^[\s>#*+-]+|[`*]|__/g, "")
     .replace(/[\s\p{Cc}]+/gu, " ")
     .trim();
-  return /[\p{L}\p{N}]/u.test(text) ? text : "";
+  return /[\p{L}\p{N}\p{Extended_Pictographic}]/u.test(text) ? text : "";
 }
 
-/** The words of a title as they can stand in a path. Never what could be taken for an id. */
+/** The words of a title as they can stand in a path. Never what would be taken for an id or another operation. */
 export function slugOf(title: string): string {
   const folded = title.normalize("NFKC").toLowerCase();
   const slug = (folded.match(/[\p{L}\p{M}\p{N}]+/gu) ?? []).join("-").slice(0, LONGEST_SLUG).toWellFormed();
   const trimmed = slug.replace(/\ufffd|-$/g, "");
   if (!trimmed) return "output";
-  return UUID.test(trimmed) ? `output-${trimmed}` : trimmed;
+  return UUID.test(trimmed) || trimmed === RESERVED ? `output-${trimmed}` : trimmed;
 }
 
 /** Slugs to try in turn: short ones first, then one that nobody else can have. */

@@ -68,11 +68,14 @@ test.each([
   expect(ok(await save({ body })).title).toBe(title);
 });
 
-test("slugs are the tenant's own, and never an id", async () => {
+test("slugs are the tenant's own, and never an id or what stands in an id's place", async () => {
   const slugs = await Promise.all([1, 2, 3, 4].map(async () => ok(await save({ title: "Same Title" })).slug));
   expect(new Set(slugs).size).toBe(4);
   expect(slugs).toContain("same-title");
   expect(ok(await save({ title: ABSENT })).slug).toBe(`output-${ABSENT}`);
+  const { id, slug } = ok(await save({ title: "Search" }));
+  expect(slug).toBe("output-search");
+  expect(ok(await world.agent.get(`/outputs/${slug}`)).id).toBe(id);
   expect(await world.agent.get(`/outputs/${ABSENT}`)).toMatchObject(refusal(404, "not_found"));
 });
 

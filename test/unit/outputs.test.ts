@@ -11,6 +11,7 @@ describe("naming", () => {
     ["Ünïcode — Жук 你好", "ünïcode-жук-你好"],
     ["हिन्दी", "हिन्दी"],
     ["***", "output"],
+    ["Search!", "output-search"],
     ["0199C0DE-7a11-7c3e-9f00-5a1b2c3d4e5f", "output-0199c0de-7a11-7c3e-9f00-5a1b2c3d4e5f"],
   ])("the slug of %j", (title, slug) => {
     expect(slugOf(title)).toBe(slug);
@@ -22,6 +23,8 @@ describe("naming", () => {
     ["```sh\n# no\n```\r\nUnder\r\n=====\r\n", "Under"],
     ["\n\n- just [a link](https://a.example)\n- more", "just a link"],
     ["```\n```", "Untitled"],
+    ["---\n\n🦓🦒\n\nMore", "🦓🦒"],
+    [`x${"🦓".repeat(300)}`, `x${"🦓".repeat(99)}`],
   ])("the title of %j", (text, title) => {
     expect(titleOf(text)).toBe(title);
   });
