@@ -14,5 +14,6 @@ export function attachment(filename: string): Record<string, string> {
 export function safeFilename(filename: string): string {
   const base = filename.split(/[/\\]/).at(-1) ?? "";
   const safe = base.replace(UNSAFE, "_").replace(/^[.\s]+|[.\s]+$/g, "");
-  return safe.slice(-LONGEST) || "file";
+  // Half a character, which the cut may leave in front, cannot be written into a header.
+  return safe.slice(-LONGEST).replace(/^[\udc00-\udfff]/, "") || "file";
 }

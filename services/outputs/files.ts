@@ -82,8 +82,10 @@ export function fileActions(parts: Parts, { config, store }: Runtime): Record<st
   };
 }
 
+/** A title is no path: what stands before a slash belongs to it. */
 function filenameOf({ title }: OutputDoc, format: ExportFormat): string {
-  return `${safeFilename(title.slice(0, 100).toWellFormed())}.${format}`;
+  const beginning = title.slice(0, 100).replace(/[\ud800-\udbff]$/, "");
+  return `${safeFilename(beginning.replace(/[/\\]/g, "_"))}.${format}`;
 }
 
 /** @param what the text is to become */

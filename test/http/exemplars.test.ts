@@ -106,6 +106,13 @@ test("people download the bytes under a filename that cannot break out of its he
   expect(disposition).not.toContain("../");
 });
 
+test("a long filename of emoji is cut between two of them", async () => {
+  const { id } = ok(await keep("long name", { filename: `${"😀".repeat(100)}.md` }));
+  expect(await world.member.get(`/exemplars/${id}/download`)).toMatchObject({
+    ...{ status: 200, body: "long name" },
+  });
+});
+
 test.each<[string, object, number, string]>([
   ["no name", { display_name: " " }, 400, "validation_failed"],
   ["no text", { content: undefined }, 400, "validation_failed"],

@@ -117,6 +117,12 @@ describe("export", () => {
     expect(headers.get("content-length")).toBe(String(bytes.length));
   });
 
+  test("a title with a slash gives the file all of its name", async () => {
+    const saved = { body: BODY, title: "Input/Output", scope: "institutional" };
+    const { headers } = await download("md", ok(await world.agent.post("/outputs", saved)).id);
+    expect(headers.get("content-disposition")).toBe("attachment; filename=Input_Output.md");
+  });
+
   test("html has nothing that runs or loads from elsewhere by itself", async () => {
     const { headers, bytes } = await download("html");
     const page = new TextDecoder().decode(bytes);
