@@ -7,17 +7,24 @@ import {
   type Connector,
   Ending,
   guardSocket,
+  HEAD_BYTES,
   HEARTBEAT_SECONDS,
+  MOST_OVER,
   mediaType,
   OPEN_MS,
   plainHeaders,
   settledWithin,
+  TOO_MANY,
 } from "./connector.ts";
 
 /** Takes messages from a queue over AMQP 0-9-1 (RabbitMQ). The queue must be there: it is not declared. */
 export class Amqp091Connector implements Connector {
   readonly #source: BrokerSource;
   readonly #ending = new Ending();
+  /** Sizes of messages that are held in part, by their properties. */
+  readonly #sizes = new WeakMap<object, number>();
+  /** Messages that are not acknowledged. */
+  #held = 0;
   #connection: ChannelModel | undefined;
   #channel: Channel | undefined;
 
@@ -31,7 +38,7 @@ export class Amqp091Connector implements Connector {
 
   async open(onMessage: (message: BrokerMessage) => void): Promise<void> {
     const options = { ...guardSocket(this.#source), timeout: OPEN_MS, noDelay: true, keepAlive: true };
-    this.#connection = await connect(withHeartbeat(this.#source.url), options);
+    this.#connection = await connect(tuned(this.#source.url), options);
     try {
       this.#watch(this.#connection, "the connection was closed");
       // It may have been closed while the connection was made.
@@ -44,17 +51,20 @@ export class Amqp091Connector implements Connector {
   }
 
   async #consume(connection: ChannelModel, onMessage: (message: BrokerMessage) => void): Promise<void> {
-    const { from, prefetch } = this.#source;
+    const { from, prefetch, maxBytes } = this.#source;
     const channel = await connection.createChannel();
     this.#channel = channel;
+    cutContents(channel as unknown as Accepting, maxBytes, this.#sizes);
     this.#watch(channel, "the channel was closed");
     // Says that there is no such queue better than the broker's refusal of a consumer does.
     await channel.checkQueue(from);
     await channel.prefetch(prefetch);
     await channel.consume(from, (message) => {
+      if (this.#ending.over) return;
       if (message) onMessage(this.#toMessage(channel, message));
       // RabbitMQ's way to say that the queue was deleted, or has moved.
       else this.#ending.end("the broker ended the subscription: the queue may have been deleted");
+      if (this.#held > MOST_OVER * prefetch) this.#ending.end(TOO_MANY);
     });
   }
 
@@ -66,13 +76,17 @@ export class Amqp091Connector implements Connector {
 
   #toMessage(channel: Channel, message: ConsumeMessage): BrokerMessage {
     const { contentType, messageId, headers } = message.properties;
+    this.#held++;
     return {
       body: message.content,
+      size: this.#sizes.get(message.properties) ?? message.content.length,
       content_type: mediaType(contentType),
       message_id: typeof messageId === "string" && messageId !== "" ? messageId : null,
       headers: plainHeaders(headers),
       acknowledge: () => {
-        if (!this.#ending.over) channel.ack(message);
+        if (this.#ending.over) return;
+        channel.ack(message);
+        this.#held--;
       },
     };
   }
@@ -99,8 +113,48 @@ export class Amqp091Connector implements Connector {
   }
 }
 
-function withHeartbeat(url: string): string {
+/** Frames of any length, which an address could ask for, would be held until they are whole. */
+const FRAME_BYTES = 131_072;
+
+function tuned(url: string): string {
   const given = new URL(url);
-  if (!given.searchParams.has("heartbeat")) given.searchParams.set("heartbeat", String(HEARTBEAT_SECONDS));
+  const { searchParams } = given;
+  if (!searchParams.has("heartbeat")) searchParams.set("heartbeat", String(HEARTBEAT_SECONDS));
+  for (const name of ["frameMax", "maxFrameSize"]) searchParams.set(name, String(FRAME_BYTES));
   return given.href;
+}
+
+/** What is used of a frame: it announces a message's properties and size, or brings a part of it, or neither. */
+interface Frame {
+  fields?: object;
+  size?: number;
+  content?: Buffer;
+}
+
+interface Accepting {
+  accept(frame: Frame): void;
+}
+
+/**
+ * Lets a channel's messages that are larger than `most` become their beginnings, as soon as their size is announced:
+ * amqplib holds all of a message until it is whole. `sizes` tells how large they were, by their properties.
+ */
+function cutContents(channel: Accepting, most: number, sizes: WeakMap<object, number>): void {
+  const accept = channel.accept.bind(channel);
+  let left = 0;
+  let beginning: Buffer = Buffer.alloc(0);
+  channel.accept = (frame) => {
+    const { fields, size = 0, content } = frame;
+    if (fields && size > most) {
+      sizes.set(fields, size);
+      left = size;
+      beginning = Buffer.alloc(0);
+      accept({ ...frame, size: Math.min(size, HEAD_BYTES) });
+    } else if (left > 0 && content) {
+      left -= content.length;
+      const missing = HEAD_BYTES - beginning.length;
+      if (missing > 0) beginning = Buffer.concat([beginning, content.subarray(0, missing)]);
+      if (left <= 0) accept({ ...frame, content: beginning });
+    } else accept(frame);
+  };
 }

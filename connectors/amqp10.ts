@@ -1,7 +1,8 @@
 import { connect as connectTcp, isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
-import rhea, { type Connection, type Delivery, type EventContext, type Message, type Receiver } from "rhea";
+import rhea, { type Connection, type Delivery, type EventContext, type Receiver } from "rhea";
 import { hostOf } from "./address-guard.ts";
+import { FRAME_BYTES, onLongFrame, onTransferred, readMessage, type Transferred } from "./amqp10-wire.ts";
 import {
   type BrokerMessage,
   type BrokerSource,
@@ -9,11 +10,14 @@ import {
   type Connector,
   Ending,
   guardSocket,
+  HEAD_BYTES,
   HEARTBEAT_SECONDS,
+  MOST_OVER,
   mediaType,
   OPEN_MS,
   plainHeaders,
   settledWithin,
+  TOO_MANY,
 } from "./connector.ts";
 
 /** Takes messages from an address over AMQP 1.0 (Azure Service Bus, ActiveMQ Artemis, Qpid, RabbitMQ). */
@@ -56,10 +60,15 @@ export class Amqp10Connector implements Connector {
       autoaccept: false,
       credit_window: 0,
     });
-    receiver.on("message", ({ message, delivery }: EventContext) => {
+    // What is not the body is much smaller than the largest body.
+    onTransferred(connection, receiver, 2 * this.#source.maxBytes, (message, delivery) => {
+      if (this.#ending.over) return;
       this.#credit--;
-      this.#held++;
-      onMessage(this.#toMessage(receiver, message as Message, delivery as Delivery));
+      if (message) {
+        this.#held++;
+        onMessage(this.#toMessage(receiver, message, delivery));
+      } else delivery.update(true);
+      if (this.#held > MOST_OVER * this.#source.prefetch) this.#ending.end(TOO_MANY);
       this.#giveCredit(receiver);
     });
     await new Promise<void>((resolve) => {
@@ -118,23 +127,30 @@ export class Amqp10Connector implements Connector {
       ...(secure && !isIP(host) && { servername: host }),
     };
     const connect = (_port: number, _host: string, _options: unknown, connected: () => void) => {
-      this.#socket = secure ? connectTls(target, connected) : connectTcp(target, connected);
-      return this.#socket;
+      const socket = secure ? connectTls(target, connected) : connectTcp(target, connected);
+      this.#socket = socket;
+      onLongFrame(
+        () => this.#connection,
+        socket,
+        () => {
+          this.#ending.end("the broker sent a longer frame than was allowed");
+          socket.destroy();
+        },
+      );
+      return socket;
     };
     return {
       ...{ host, port: target.port, hostname: host, reconnect: false },
       ...(username && { username: decodeURIComponent(username), password: decodeURIComponent(password) }),
       idle_time_out: HEARTBEAT_SECONDS * 1000,
+      max_frame_size: FRAME_BYTES,
       connection_details: () => ({ host, port: target.port, connect }),
     };
   }
 
-  #toMessage(receiver: Receiver, message: Message, delivery: Delivery): BrokerMessage {
+  #toMessage(receiver: Receiver, message: Transferred, delivery: Delivery): BrokerMessage {
     return {
-      body: bodyOf(message.body),
-      content_type: mediaType(message.content_type),
-      message_id: idOf(message.message_id),
-      headers: plainHeaders(message.application_properties),
+      ...this.#contentOf(message),
       acknowledge: () => {
         if (this.#ending.over) return;
         delivery.accept();
@@ -142,6 +158,24 @@ export class Amqp10Connector implements Connector {
         this.#giveCredit(receiver);
       },
     };
+  }
+
+  #contentOf({ raw, size }: Transferred): Omit<BrokerMessage, "acknowledge"> {
+    const { maxBytes } = this.#source;
+    const asItCame = { body: beginningOf(raw), size, content_type: null, message_id: null, headers: {} };
+    if (size > raw.length) return asItCame;
+    try {
+      const { body, content_type, message_id, properties } = readMessage(raw);
+      return {
+        body: body.length > maxBytes ? beginningOf(body) : body,
+        size: body.length,
+        content_type: mediaType(content_type),
+        message_id: idOf(message_id),
+        headers: plainHeaders(properties),
+      };
+    } catch (err) {
+      return { ...asItCame, unreadable: (err as Error).message };
+    }
   }
 
   /** The protocol has no word for it. */
@@ -173,15 +207,9 @@ function textOf(error: unknown): string | null {
   return words.length ? words.join(": ") : String(error);
 }
 
-const DATA_SECTION = 0x75;
-
-/** Data sections as they are, a text value in UTF-8, any other value as JSON. */
-function bodyOf(body: unknown): Buffer {
-  if (Buffer.isBuffer(body)) return body;
-  if (typeof body === "string") return Buffer.from(body);
-  const { typecode, content } = (body ?? {}) as { typecode?: number; content?: Buffer | Buffer[] };
-  if (typecode === DATA_SECTION && content) return Array.isArray(content) ? Buffer.concat(content) : content;
-  return Buffer.from(JSON.stringify((typecode === undefined ? body : content) ?? null));
+/** A copy, so that the rest is let go. */
+function beginningOf(whole: Buffer): Buffer {
+  return Buffer.from(whole.subarray(0, HEAD_BYTES));
 }
 
 /** A message's id is a text, a number, a UUID or bytes. */

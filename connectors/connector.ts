@@ -3,7 +3,12 @@ import { AddressRefused, guardedLookup, hostOf, isPublicAddress } from "./addres
 
 /** One message of a broker, which the broker keeps until it is acknowledged. */
 export interface BrokerMessage {
+  /** Of one that is larger than the source's `maxBytes` only the beginning, `HEAD_BYTES` of it. */
   body: Buffer;
+  /** Bytes of the whole body. */
+  size: number;
+  /** Why its body could not be told from the rest of it, where that is so: `body` then begins with all that came. */
+  unreadable?: string;
   /** Its media type in lower case and without parameters, or null. */
   content_type: string | null;
   /** What its sender calls it, or null. */
@@ -22,6 +27,8 @@ export interface BrokerSource {
   from: string;
   /** So many messages may be unacknowledged at once. */
   prefetch: number;
+  /** Bytes that the body of a message may have; of one that has more only the beginning is held. */
+  maxBytes: number;
   /** Whether the broker may stand on a private network. */
   allowPrivate: boolean;
 }
@@ -56,6 +63,11 @@ export class Ending {
   }
 }
 
+/** Some brokers send more than they were asked for, when they were asked anew meanwhile; not so many times as much. */
+export const MOST_OVER = 2;
+export const TOO_MANY = "the broker sent more messages than it was asked for";
+/** Of a message that is too large, so much is given on. */
+export const HEAD_BYTES = 65_536;
 /** Brokers that are silent for longer while a connection is made are given up. */
 export const OPEN_MS = 10_000;
 /** A broker that does not answer a close is left after so long. */

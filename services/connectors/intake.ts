@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { randomUUID } from "node:crypto";
 import type { ServiceBroker } from "moleculer";
-import type { BrokerMessage } from "../../connectors/connector.ts";
+import { type BrokerMessage, HEAD_BYTES } from "../../connectors/connector.ts";
 import { parseJsonBytes } from "../../lib/json.ts";
 import { metrics } from "../../observability/metrics.ts";
 import type { BatchAnswer } from "../events/publish-answers.ts";
@@ -10,8 +10,6 @@ import type { ConnectorDoc } from "./connectors.model.ts";
 import type { Verdict } from "./consumer.ts";
 
 const STRUCTURED = "application/cloudevents+json";
-/** Of a message that is too large, so much of it is kept as a dead letter. */
-const HEAD_BYTES = 65_536;
 /** Refusals that the same event meets every time it is tried. */
 const FINAL = ["invalid_event", "payload_too_large"];
 
@@ -94,10 +92,14 @@ export class Intake {
     return verdicts;
   }
 
-  #read({ body, content_type, message_id, headers }: BrokerMessage): Read {
-    if (body.length > this.#maxBytes) {
-      const error = `mapping error: the message has ${body.length} bytes; at most ${this.#maxBytes} are taken`;
-      return { error, payload: { bytes: body.length, head: body.toString("utf8", 0, HEAD_BYTES) } };
+  #read({ body, size, unreadable, content_type, message_id, headers }: BrokerMessage): Read {
+    if (unreadable !== undefined) {
+      const error = `mapping error: the message cannot be read: ${unreadable}`;
+      return { error, payload: { base64: body.toString("base64") } };
+    }
+    if (size > this.#maxBytes) {
+      const error = `mapping error: the message has ${size} bytes; at most ${this.#maxBytes} are taken`;
+      return { error, payload: { bytes: size, head: body.toString("utf8", 0, HEAD_BYTES) } };
     }
     if (!isUtf8(body)) {
       const error = "mapping error: the message is not JSON in UTF-8";

@@ -119,9 +119,9 @@ export class Runner {
   }
 
   #connector(kind: ConnectorClass, doc: ConnectorDoc): Connector {
-    const { urlOf, allowPrivate } = this.#parts;
+    const { urlOf, allowPrivate, maxBytes } = this.#parts;
     const { from, prefetch } = doc;
-    return new kind({ url: urlOf(doc), from, prefetch, allowPrivate });
+    return new kind({ url: urlOf(doc), from, prefetch, maxBytes, allowPrivate });
   }
 }
 

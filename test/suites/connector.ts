@@ -27,7 +27,7 @@ export function connectorSuite(
     let queues = 0;
     const newQueue = () => `${name}-${++queues}`;
     const sourceOf = (queue: string, more: Partial<BrokerSource> = {}) => ({
-      ...{ url: rabbit.url, from: from(queue), prefetch: 10, allowPrivate: true },
+      ...{ url: rabbit.url, from: from(queue), prefetch: 10, maxBytes: 1_048_576, allowPrivate: true },
       ...more,
     });
 

@@ -127,7 +127,7 @@ describe("a consumer", () => {
     };
     const message = (name: string) =>
       give({
-        ...{ body: Buffer.from(name), content_type: null, message_id: name, headers: {} },
+        ...{ body: Buffer.from(name), size: name.length, content_type: null, message_id: name, headers: {} },
         acknowledge: () => log.push(`acknowledged ${name}`),
       });
     return { connector, log, message };

@@ -1,0 +1,157 @@
+import type { Socket } from "node:net";
+import rhea, { type Connection, type Delivery, type Receiver, type Typed } from "rhea";
+
+/** What is used of a frame that brings a message or a part of one. */
+interface Transfer {
+  channel: number;
+  performative: { message_format: number; more?: boolean; aborted?: boolean };
+  payload?: Buffer;
+}
+
+/** A message as it came: its beginning, and how many bytes there were of it. */
+export interface Transferred {
+  raw: Buffer;
+  size: number;
+}
+
+/** What a message is made of, read. */
+interface Sections {
+  body: Buffer;
+  content_type: unknown;
+  message_id: unknown;
+  properties: Record<string, unknown>;
+}
+
+/** A broker is told that frames may be so large, and holds to it. */
+export const FRAME_BYTES = 131_072;
+/** With it rhea leaves a message as it came; 0 is AMQP's own. */
+const AS_IT_CAME = 1;
+
+// Its types leave it out.
+const { Reader } = rhea.types as unknown as {
+  Reader: {
+    new (buffer: Buffer): { read(): Typed; remaining(): number };
+    prototype: Record<string, ReadMany>;
+  };
+};
+
+type ReadMany = (this: { buffer: Buffer }, count: number, type: unknown) => unknown[];
+
+boundValues();
+
+/**
+ * Lists and arrays say first how many values they have, and rhea makes room for as many. Some values have no bytes, so
+ * that a message of a dozen bytes could ask for billions; those of a real one are never more than its bytes.
+ */
+function boundValues(): void {
+  const announced = new WeakMap<object, number>();
+  for (const name of ["read_n", "read_array_items"]) {
+    const read = Reader.prototype[name] as ReadMany;
+    Reader.prototype[name] = function (count, type) {
+      const total = (announced.get(this) ?? 0) + count;
+      if (total > this.buffer.length)
+        throw new Error(`it announces ${total} values in ${this.buffer.length} bytes`);
+      announced.set(this, total);
+      return read.call(this, count, type);
+    };
+  }
+}
+
+/**
+ * Gives the messages of a receiver as they came, null for one that its sender broke off. Of what is larger than `most`
+ * only so much is held: rhea puts the parts of a message together without end.
+ */
+export function onTransferred(
+  connection: Connection,
+  receiver: Receiver,
+  most: number,
+  onMessage: (message: Transferred | null, delivery: Delivery) => void,
+): void {
+  const pass = connection.on_transfer.bind(connection) as (frame: Transfer) => void;
+  let size = 0;
+  let aborted = false;
+  connection.on_transfer = (frame: Transfer) => {
+    const session = connection.remote_channel_map[frame.channel];
+    if (session !== receiver.session || session._get_link(frame) !== receiver)
+      throw new Error("the broker sent a message to where none was asked for");
+    const { performative, payload = Buffer.alloc(0) } = frame;
+    frame.payload = payload.subarray(0, Math.max(most - size, 0));
+    size += payload.length;
+    aborted = performative.aborted === true;
+    performative.message_format = AS_IT_CAME;
+    pass(frame);
+    // Else rhea tells the broker only at the end of a message that it may send more parts, and of a long one never.
+    if (performative.more) connection._register();
+  };
+  receiver.on("message", ({ message, delivery }) => {
+    const whole = size;
+    size = 0;
+    onMessage(aborted ? null : { raw: message as unknown as Buffer, size: whole }, delivery as Delivery);
+  });
+}
+
+/** Calls when a frame is longer than was allowed: rhea would hold what came of it until the whole of it is there. */
+export function onLongFrame(
+  connection: () => Connection | undefined,
+  socket: Socket,
+  call: () => void,
+): void {
+  socket.on("data", () => {
+    if (connection()?.frame_size > FRAME_BYTES) call();
+  });
+}
+
+const PROPERTIES = 0x73;
+const APPLICATION_PROPERTIES = 0x74;
+const DATA = 0x75;
+const SEQUENCE = 0x76;
+const VALUE = 0x77;
+/** Those that say nothing here: header, annotations, footer. */
+const OTHERS = [0x70, 0x71, 0x72, 0x78];
+const BY_SYMBOL: Record<string, number> = {
+  "amqp:header:list": 0x70,
+  "amqp:delivery-annotations:map": 0x71,
+  "amqp:message-annotations:map": 0x72,
+  "amqp:properties:list": PROPERTIES,
+  "amqp:application-properties:map": APPLICATION_PROPERTIES,
+  "amqp:data:binary": DATA,
+  "amqp:amqp-sequence:list": SEQUENCE,
+  "amqp:value:*": VALUE,
+  "amqp:footer:map": 0x78,
+};
+const MESSAGE_ID = 0;
+const CONTENT_TYPE = 6;
+
+/** The sections of a message (AMQP 1.0, 3.2). @throws Error for what is none */
+export function readMessage(raw: Buffer): Sections {
+  const read: Omit<Sections, "body"> = { content_type: undefined, message_id: undefined, properties: {} };
+  const bodies: { code: number; content: unknown }[] = [];
+  const reader = new Reader(raw);
+  while (reader.remaining() > 0) {
+    const section = reader.read();
+    const code = codeOf(section.descriptor);
+    if (code === PROPERTIES) {
+      read.message_id = rhea.types.unwrap(section.value[MESSAGE_ID]);
+      read.content_type = rhea.types.unwrap(section.value[CONTENT_TYPE]);
+    } else if (code === APPLICATION_PROPERTIES) {
+      read.properties = rhea.types.unwrap_map_simple(section) as Record<string, unknown>;
+    } else if (code === DATA || code === SEQUENCE || code === VALUE) {
+      bodies.push({ code, content: rhea.types.unwrap(section) });
+    } else if (!OTHERS.includes(code)) throw new Error("it has a section that no message has");
+  }
+  return { ...read, body: bodyOf(bodies) };
+}
+
+function codeOf(descriptor: unknown): number {
+  const { value } = (descriptor ?? {}) as { value?: unknown };
+  return typeof value === "string" ? (BY_SYMBOL[value] ?? Number.NaN) : Number(value);
+}
+
+/** Data sections as they are, a text value in UTF-8, any other value as JSON. */
+function bodyOf(bodies: { code: number; content: unknown }[]): Buffer {
+  const contents = bodies.map(({ content }) => content);
+  if (contents.length > 0 && contents.every((content) => Buffer.isBuffer(content)))
+    return Buffer.concat(contents);
+  const body = contents.length > 1 ? contents : contents[0];
+  return Buffer.from(typeof body === "string" ? body : JSON.stringify(body ?? null));
+}
