@@ -772,7 +772,7 @@ export interface Api {
     listOffers: Call<RunsListOffersParams, RunsListOffersResult>;
     /** Accept an offer.
      *
-     * The offering step is completed, and an attempt opened on the successor that is the caller's: assigned to them (for an agent: to its owner), else the first unassigned one. Where every successor is another person's it is 403 `forbidden`; while a successor waits for other steps too, `attempt` is null.
+     * The offering step is completed, and an attempt opened on the successor that is the caller's: of those that are not done the one assigned to them (for an agent: to its owner), else the first unassigned one. Where each is another person's it is 403 `forbidden`; while a successor waits for other steps too, `attempt` is null.
      *
      * Needs the scope `memory:write`. */
     acceptOffer: Call<RunsAcceptOfferParams, RunsAcceptOfferResult>;
@@ -4265,7 +4265,7 @@ export interface StepAttempt {
   actor_id: string;
   started_at: string;
   ended_at: string | null;
-  outcome: "completed" | "skipped" | "reopened" | null;
+  outcome: "completed" | "skipped" | "reopened" | "closed" | null;
   inbound_handoff_id: string | null;
   bundle_id: string | null;
   notes: string | null;

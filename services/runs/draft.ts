@@ -88,16 +88,19 @@ export class Draft implements Change {
     this.follow(step_key);
   }
 
+  /** What a step offers cannot be taken over any more. */
+  withdrawOffers(of: string | null): void {
+    const isLeft = ({ step_key, status }: Offer) => step_key === of && status === "open";
+    if (!this.offers.some(isLeft)) return;
+    this.offers = this.offers.map((each) =>
+      isLeft(each) ? { ...each, status: "declined", decided_at: this.doing.at } : each,
+    );
+  }
+
   /** A step is done: it has nothing left to offer, others become ready, and with the last one the run is completed. */
   follow(step_key: string | null): void {
     const { run, doing } = this;
-    if (this.offers.some((each) => each.step_key === step_key && each.status === "open")) {
-      this.offers = this.offers.map((each) =>
-        each.step_key === step_key && each.status === "open"
-          ? { ...each, status: "declined", decided_at: doing.at }
-          : each,
-      );
-    }
+    this.withdrawOffers(step_key);
     const done = doneKeys(run.steps, this.progress);
     for (const [index, step] of run.steps.entries()) {
       if (this.progress[index]?.status !== "blocked" || waitingOn(step, done).length > 0) continue;

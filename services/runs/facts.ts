@@ -1,7 +1,10 @@
 import type { Actor, Fact, PlacedFact, StepDef } from "./runs.model.ts";
 
-/** Facts of a step after which its open attempts have ended, and how. */
-const ENDS = { step_completed: "completed", step_skipped: "skipped", step_reopened: "reopened" } as const;
+/** Facts after which open attempts have ended, and how: those of their step, or with the run all of them. */
+const ENDS = {
+  ...{ step_completed: "completed", step_skipped: "skipped", step_reopened: "reopened" },
+  closed: "closed",
+} as const;
 
 const isEnd = (kind: Fact["kind"]): kind is keyof typeof ENDS => Object.hasOwn(ENDS, kind);
 
@@ -10,6 +13,7 @@ export function openAttempts(facts: readonly PlacedFact[]): Map<string, PlacedFa
   const open = new Map<string, PlacedFact[]>();
   for (const fact of facts) {
     const { kind, step_key } = fact;
+    if (kind === "closed") open.clear();
     if (step_key === null) continue;
     if (kind === "step_started") open.set(step_key, [...(open.get(step_key) ?? []), fact]);
     else if (isEnd(kind)) open.delete(step_key);
@@ -19,7 +23,7 @@ export function openAttempts(facts: readonly PlacedFact[]): Map<string, PlacedFa
 
 /** All attempts on a step, as callers see them. @param facts of the run, in the order they happened */
 export function attemptsOn(step: StepDef, facts: readonly PlacedFact[]) {
-  const own = facts.filter(({ step_key }) => step_key === step.step_key);
+  const own = facts.filter(({ kind, step_key }) => step_key === step.step_key || kind === "closed");
   return own.flatMap((fact, i) => {
     if (fact.kind !== "step_started") return [];
     return [
@@ -46,4 +50,26 @@ export function presentAttempt(step: StepDef, fact: Fact, end?: Fact) {
     created_at: started_at,
     warning: null as string | null,
   };
+}
+
+/** What was said of a step as it stands. */
+interface Words {
+  /** Why it was opened again. */
+  reopened: string | null;
+  /** By what one sees that it is done, criterion by criterion; or why it was skipped. */
+  done: string[];
+}
+
+/** What was said of each step. @param facts in the order they happened */
+export function wordsOn(facts: readonly PlacedFact[]): Map<string, Words> {
+  const words = new Map<string, Words>();
+  for (const { kind, step_key, notes } of facts) {
+    if (step_key === null || !notes) continue;
+    const { reopened, done } = words.get(step_key) ?? { reopened: null, done: [] };
+    if (kind === "step_reopened") words.set(step_key, { reopened: notes, done: [] });
+    else if (kind === "step_skipped") words.set(step_key, { reopened, done: [notes] });
+    else if (kind === "criterion_attested" || kind === "step_completed")
+      words.set(step_key, { reopened, done: [...done, notes] });
+  }
+  return words;
 }

@@ -1,3 +1,5 @@
+import { isDone } from "./draft.ts";
+import { wordsOn } from "./facts.ts";
 import { completionsOf } from "./position.ts";
 import type { PlacedFact, Run, RunArtifactDoc, StepProgress } from "./runs.model.ts";
 
@@ -24,7 +26,7 @@ export function historyOf(run: Run, facts: readonly PlacedFact[], artifacts: rea
 
 /** What the steps of a closed run took (spec: Retrospective item). Seconds, to the millisecond. */
 export function retrospectiveOf({ steps, progress }: Run, facts: readonly PlacedFact[]) {
-  const notes = new Map(facts.map(({ record_id, notes }) => [record_id, notes ?? null]));
+  const words = wordsOn(facts);
   return steps.map(({ step_key, title, role }, i) => {
     const at = progress[i] as StepProgress;
     const { status, completion, active_ms, elapsed_ms = 0, ready_at, last_activity_at } = at;
@@ -32,7 +34,7 @@ export function retrospectiveOf({ steps, progress }: Run, facts: readonly Placed
     const elapsed = completion && ready_at ? elapsed_ms + completion.at.getTime() - ready_at.getTime() : null;
     return {
       ...{ step_key, title, role, status },
-      what_makes_this_done: completion ? (notes.get(completion.record_id) ?? null) : null,
+      what_makes_this_done: (isDone(at) && words.get(step_key)?.done.join("\n")) || null,
       elapsed_seconds: elapsed === null ? null : elapsed / 1000,
       active_seconds: worked ? active_ms / 1000 : null,
     };

@@ -106,9 +106,11 @@ function decide(
 }
 
 /** The place of the successor that a person may take over; null where there is none. @throws Fault forbidden */
-function successorFor({ run }: Draft, step_key: string, person: string | null): number | null {
-  const those = successors(run, step_key);
-  if (those.length === 0) return null;
+function successorFor({ run, progress }: Draft, step_key: string, person: string | null): number | null {
+  const all = successors(run, step_key);
+  if (all.length === 0) return null;
+  const left = all.filter(([at]) => !isDone(progress[at] as StepProgress));
+  const those = left.length ? left : all;
   const own = those.find(([, { assigned_user_id: to }]) => to !== null && to === person);
   const free = own ?? those.find(([, { assigned_user_id: to }]) => to === null);
   if (free) return free[0];

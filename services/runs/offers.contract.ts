@@ -79,8 +79,9 @@ export const acceptOffer = operation({
   route: "POST /runs/{run_id}/handoff-offers/{offer_id}/accept",
   summary: "Accept an offer",
   description:
-    "The offering step is completed, and an attempt opened on the successor that is the caller's: assigned to them " +
-    "(for an agent: to its owner), else the first unassigned one. Where every successor is another person's it is 403 `forbidden`; " +
+    "The offering step is completed, and an attempt opened on the successor that is the caller's: of those that are not " +
+    "done the one assigned to them (for an agent: to its owner), else the first unassigned one. Where each is another " +
+    "person's it is 403 `forbidden`; " +
     "while a successor waits for other steps too, `attempt` is null.",
   access: writer,
   path: one,

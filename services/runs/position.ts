@@ -1,4 +1,5 @@
 import { doneKeys, isDone, waitingOn } from "./draft.ts";
+import { openAttempts, wordsOn } from "./facts.ts";
 import type { Actor, PlacedFact, Run, StepDef, StepProgress } from "./runs.model.ts";
 import { stalenessAt } from "./staleness.ts";
 
@@ -12,12 +13,14 @@ interface At {
   done: ReadonlySet<string>;
   /** Attempts that have not ended, by step. */
   openAttempts: ReadonlyMap<string, PlacedFact[]>;
+  words: ReturnType<typeof wordsOn>;
   now: number;
 }
 
-/** What is needed to show steps of a run as they stand. */
-export function standing(run: At["run"], openAttempts: At["openAttempts"], now: number): At {
-  return { run, done: doneKeys(run.steps, run.progress), openAttempts, now };
+/** What is needed to show steps of a run as they stand. @param facts of the run, in the order they happened */
+export function standing(run: At["run"], facts: readonly PlacedFact[], now: number): At {
+  const done = doneKeys(run.steps, run.progress);
+  return { run, done, openAttempts: openAttempts(facts), words: wordsOn(facts), now };
 }
 
 export function positionStep(at: At, index: number) {
@@ -34,7 +37,10 @@ export function positionStep(at: At, index: number) {
     assigned_user_id: step.assigned_user_id,
     status: progress.status,
     completion_mode: step.completion_mode,
-    why_ready: isDone(progress) || waiting_on.length > 0 ? null : whyReady(step),
+    why_ready:
+      isDone(progress) || waiting_on.length > 0
+        ? null
+        : whyReady(step, at.words.get(step.step_key)?.reopened),
     completion_criteria: step.completion_criteria,
     waiting_on,
     ordinal: step.ordinal,
@@ -49,9 +55,9 @@ export function positionStep(at: At, index: number) {
   };
 }
 
-function whyReady({ depends_on }: StepDef): string {
-  if (depends_on.length === 0) return "It depends on nothing.";
-  return `Done: ${depends_on.join(", ")}.`;
+function whyReady({ depends_on }: StepDef, reopened: string | null = null): string {
+  const before = depends_on.length === 0 ? "It depends on nothing." : `Done: ${depends_on.join(", ")}.`;
+  return reopened === null ? before : `${before} Opened again: ${reopened}`;
 }
 
 /** Where the run stands (spec: Position surface). `person`: the caller, or whose agent it is. */

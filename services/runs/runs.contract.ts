@@ -154,7 +154,9 @@ export const retrospective = operation({
           title: Type.String(),
           role: nullable(Type.String()),
           status: StepStatusField,
-          what_makes_this_done: nullable(Text),
+          what_makes_this_done: nullable(
+            Type.String({ description: "What was said of it and of its criteria; why it was skipped." }),
+          ),
           elapsed_seconds: nullable(Type.Number()),
           active_seconds: nullable(Type.Number()),
         }),

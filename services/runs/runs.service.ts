@@ -5,7 +5,7 @@ import { Loop } from "../../mixins/loop.ts";
 import { action, event, idempotent, type ServiceFactory } from "../runtime.ts";
 import { artifactActions } from "./artifact-actions.ts";
 import { newRun } from "./create.ts";
-import { attemptsOn, openAttempts } from "./facts.ts";
+import { attemptsOn } from "./facts.ts";
 import { historyOf, retrospectiveOf } from "./history.ts";
 import { KeptRuns } from "./kept-runs.ts";
 import { offerActions } from "./offer-actions.ts";
@@ -124,7 +124,7 @@ export const runsService: ServiceFactory = ({ store: db, blobs }) => {
       position: action(runPosition, async (ctx) => {
         const run = await get(ctx);
         const [told, person] = await Promise.all([store.factsOf(run), personOf(ctx)]);
-        return { run: presentRun(run), ...positionOf(standing(run, openAttempts(told), now()), person) };
+        return { run: presentRun(run), ...positionOf(standing(run, told, now()), person) };
       }),
 
       retrospective: action(retrospective, async (ctx) => {
@@ -145,7 +145,10 @@ export const runsService: ServiceFactory = ({ store: db, blobs }) => {
         return { items: historyOf(run, told, brought) };
       }),
 
-      status_document: action(statusDocument, async (ctx) => statusDocumentOf(await get(ctx))),
+      status_document: action(statusDocument, async (ctx) => {
+        const run = await get(ctx);
+        return statusDocumentOf(run, await store.factsOf(run));
+      }),
 
       /** Whether the tenant has completed a run. */
       any_completed: idempotent<{ tenant_id: string }>(async ({ params: { tenant_id } }) => {

@@ -53,7 +53,9 @@ export const Attempt = Type.Object(
     ...actorFields,
     started_at: Timestamp,
     ended_at: nullable(Timestamp),
-    outcome: nullable(oneOf(["completed", "skipped", "reopened"])),
+    outcome: nullable(
+      oneOf(["completed", "skipped", "reopened", "closed"], { description: "`closed`: with the run." }),
+    ),
     inbound_handoff_id: nullable(Uuid("handoff")),
     bundle_id: nullable(Uuid("bundle")),
     notes: nullable(Text),

@@ -1,11 +1,17 @@
 import { doneKeys, isDone, waitingOn } from "./draft.ts";
-import type { Run, StepDef, StepProgress } from "./runs.model.ts";
+import { wordsOn } from "./facts.ts";
+import type { PlacedFact, Run, StepDef, StepProgress } from "./runs.model.ts";
 
+const SHOWN = 300;
 const MARKS = { completed: "x", skipped: "-", in_progress: "~", ready: " ", blocked: " " } as const;
 
-/** A run as Markdown. Nothing in it but the run itself decides: the same run gives the same bytes, at any time. */
-export function statusDocumentOf(run: Run): string {
+/**
+ * A run as Markdown. Nothing in it but the run itself and its facts decide: the same run gives the same bytes, at any
+ * time.
+ */
+export function statusDocumentOf(run: Run, facts: readonly PlacedFact[]): string {
   const done = doneKeys(run.steps, run.progress);
+  const words = wordsOn(facts);
   const lines = [
     `# ${line(run.goal)}`,
     "",
@@ -20,7 +26,12 @@ export function statusDocumentOf(run: Run): string {
     ),
     ...section(
       "Steps",
-      run.steps.flatMap((step, i) => stepLines(step, run.progress[i] as StepProgress, done)),
+      run.steps.flatMap((step, i) => {
+        const { reopened = null, done: said = [] } = words.get(step.step_key) ?? {};
+        const progress = run.progress[i] as StepProgress;
+        const why = reopened === null || isDone(progress) ? [] : [`Opened again: ${reopened}`];
+        return [...stepLines(step, progress, done), ...[...why, ...said].map((each) => `   > ${clip(each)}`)];
+      }),
     ),
     ...(run.closed_at ? ["", "## Closed", "", `At ${run.closed_at.toISOString()}.`] : []),
     ...(run.close_note ? ["", quote(run.close_note)] : []),
@@ -53,6 +64,12 @@ function section(title: string, lines: string[]): string[] {
 /** Text of others on one line: a line break in a title must not begin a heading of its own. */
 function line(text: string): string {
   return text.replace(/\s+/g, " ").trim();
+}
+
+/** What takes a page is for the retrospective. */
+function clip(text: string): string {
+  const short = line(text);
+  return short.length > SHOWN ? `${short.slice(0, SHOWN - 1)}…` : short;
 }
 
 function quote(text: string): string {

@@ -108,7 +108,8 @@ export function stepActions({ store, artifacts, blobs, now }: Parts) {
       const changed = await store.change(ctx.meta.caller.tenant_id, run_id, transition, { once });
       const { run, facts } = changed;
       const demoted = new Set(keysOf(facts, "step_blocked"));
-      const at = standing(run, new Map(), now());
+      // Who is at work further on is to be told.
+      const at = standing(run, await factsUntil(store, run), now());
       const further = run.steps.flatMap((step, index) => {
         const waits = step.depends_on.includes(step_key) && run.progress[index]?.status !== "blocked";
         return waits && !demoted.has(step.step_key) ? [positionStep(at, index)] : [];
@@ -140,9 +141,13 @@ export function stepActions({ store, artifacts, blobs, now }: Parts) {
 async function othersOn(store: RunStore, before: Run, step_key: string): Promise<PlacedFact[]> {
   const index = before.steps.findIndex((step) => step.step_key === step_key);
   if (before.progress[index]?.status !== "in_progress") return [];
-  const facts = await store.factsOf(await store.get(before.tenant_id, before._id));
-  const earlier = facts.filter(({ version }) => version <= before.version);
-  return openAttempts(earlier).get(step_key) ?? [];
+  return openAttempts(await factsUntil(store, before)).get(step_key) ?? [];
+}
+
+/** What had happened in a run when it was so. */
+async function factsUntil(store: RunStore, { tenant_id, _id, version }: Run): Promise<PlacedFact[]> {
+  const facts = await store.factsOf(await store.get(tenant_id, _id));
+  return facts.filter((fact) => fact.version <= version);
 }
 
 function warningOf(others: PlacedFact[]): string | null {
@@ -158,6 +163,6 @@ function keysOf(facts: readonly PlacedFact[], kind: FactKind): (string | null)[]
 /** The steps that facts of a kind name, as the position surface shows them. */
 function named({ run, facts }: Changed, kind: FactKind, now: number) {
   const keys = new Set(keysOf(facts, kind));
-  const at = standing(run, new Map(), now);
+  const at = standing(run, facts, now);
   return run.steps.flatMap(({ step_key }, index) => (keys.has(step_key) ? [positionStep(at, index)] : []));
 }

@@ -139,7 +139,10 @@ export function assign(
 export function close(run: RunState, given: Doing & { outcome: Outcome; note: string | null }): Change {
   assertOpen(run);
   const draft = new Draft(run, given);
-  for (const index of run.steps.keys()) draft.endWork(index);
+  for (const [index, { step_key }] of run.steps.entries()) {
+    draft.endWork(index);
+    draft.withdrawOffers(step_key);
+  }
   draft.status = "closed";
   draft.tell("closed", null, { notes: given.note });
   return draft;

@@ -53,7 +53,7 @@ test("says of a step in progress that it waits again, when what it depends on is
   ok(await act(world.agent, run, "reopen", { step_key: "a", reason: "wrong" }));
   const { ready_steps } = ok(await world.agent.get(at(run, "position")));
   expect(ready_steps).toMatchObject([
-    { step_key: "a", waiting_on: [], why_ready: "It depends on nothing." },
+    { step_key: "a", waiting_on: [], why_ready: "It depends on nothing. Opened again: wrong" },
     { step_key: "b", status: "in_progress", waiting_on: ["a"], why_ready: null },
   ]);
   expect((await world.agent.get(at(run, "status-document"))).body).toContain("in progress; waits for a");
@@ -118,6 +118,20 @@ test("hand-off offers are accepted by whoever goes on", async () => {
   expect([offers.length, total]).toEqual([1, 1]);
   const [item] = ok(await world.agent.get(at(run, "history"))).items;
   expect(item).toMatchObject({ step_key: "draft", handoff_offer_id: made.body.id });
+});
+
+test("with the run, attempts that are open end, and what was offered is offered no more", async () => {
+  const run = await newRun(world.agent);
+  ok(await act(world.agent, run, "start", { step_key: "a" }));
+  const { id } = ok(await world.agent.post(at(run, "handoff-offers"), { step_key: "a" }));
+  const { closed_at } = ok(await world.agent.post(at(run, "close"), { outcome: "abandoned" }));
+  expect(ok(await world.agent.get(`/runs/${run.id}`)).steps[0]).toMatchObject({
+    status: "in_progress",
+    attempts: [{ outcome: "closed", ended_at: closed_at }],
+  });
+  expect(ok(await world.agent.get(at(run, "handoff-offers"))).offers).toEqual([
+    expect.objectContaining({ id, status: "declined", decided_at: closed_at, decided_by: null }),
+  ]);
 });
 
 test("a step is given to another person, and to nobody in particular again", async () => {

@@ -140,7 +140,9 @@ test("a reopened step blocks its ready successors and reactivates the run", asyn
     reopened_step: { step_key: "a", status: "ready" },
   });
   expect(keysOf(reopened.demoted_successors)).toEqual(["c"]);
-  expect(keysOf(reopened.notify_only_successors)).toEqual(["b"]);
+  expect(reopened.notify_only_successors).toMatchObject([
+    { step_key: "b", open_attempts: [{ actor_id: world.agentId }] },
+  ]);
   for (const step_key of ["b", "a", "c", "d"]) ok(await act(world.agent, run, "complete", { step_key }));
   expect(ok(await act(world.agent, run, "reopen", { step_key: "d", reason: "again" }))).toMatchObject({
     run_reactivated: true,
@@ -206,4 +208,36 @@ test("the status document is the same as long as nothing happens, and its text s
   const second = await world.agent.get(at(run, "status-document"));
   expect(second.body).toContain("[x] Checked");
   expect(second.body).not.toBe(first.body);
+});
+
+test("what was said of a step can be read: why it is done, was skipped, or is open again", async () => {
+  const criteria = [
+    { key: "facts", description: "Checked" },
+    { key: "tone", description: "" },
+  ];
+  const run = await newRun(world.agent, {
+    steps: [{ step_key: "a", completion_criteria: criteria }, { step_key: "b" }],
+  });
+  const attest = (criterion_key: string, what_makes_this_done?: string) =>
+    act(world.agent, run, "complete", { step_key: "a", criterion_key, what_makes_this_done });
+  const shown = async () => (await world.agent.get(at(run, "status-document"))).body;
+  ok(await attest("facts", "As it was"));
+  ok(await attest("tone"));
+  ok(await act(world.agent, run, "reopen", { step_key: "a", reason: "Two facts\nwere wrong" }));
+  expect(await shown()).toContain("\n   > Opened again: Two facts were wrong\n");
+  expect(ok(await world.agent.get(at(run, "position"))).my_next).toMatchObject({
+    why_ready: "It depends on nothing. Opened again: Two facts\nwere wrong",
+  });
+  ok(await attest("facts", "Both are right now"));
+  ok(await attest("tone"));
+  ok(await act(world.agent, run, "skip", { step_key: "b", reason: "English only" }));
+  const document = await shown();
+  expect(document).toMatch(/\n {3}> Both are right now\n.*\n {3}> English only\n/);
+  expect(document).not.toMatch(/As it was|Opened again/);
+  ok(await world.agent.post(at(run, "close"), { outcome: "achieved" }));
+  const { items } = ok(await world.agent.get(at(run, "retrospective")));
+  expect(items.map((item: { what_makes_this_done: string }) => item.what_makes_this_done)).toEqual([
+    "Both are right now",
+    "English only",
+  ]);
 });

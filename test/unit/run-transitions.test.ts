@@ -215,6 +215,17 @@ describe("a hand-off", () => {
     expect(kinds(accept(offered(handoff()), { ...taker, person: "usr_9" })).at(-1)).toBe("step_started free");
   });
 
+  test("goes on with a successor that is not done", () => {
+    const taking = (keys: string[], person: string) => {
+      const run = keys.reduce((so, key) => apply(so, skip(so, key, because)), offered(handoff()));
+      return kinds(accept(run, { ...taker, person })).at(-1);
+    };
+    expect(taking(["theirs"], "usr_2")).toBe("step_started free");
+    expect(taking(["free"], "usr_2")).toBe("step_started theirs");
+    expect(faultOf(() => taking(["free"], "usr_9"))).toBe("forbidden");
+    expect(taking(["theirs", "free"], "usr_9")).toBe("completed");
+  });
+
   test.each([
     ["offers", MOST_OFFERS, "short"],
     ["notes", 2, "x".repeat(MOST_NOTES / 2)],

@@ -43,7 +43,7 @@ const KINDS = [
     name: "run",
     action: "runs.status_document",
     mimeType: MARKDOWN,
-    description: "Where a run stands: its steps, what made them done and what they brought forth.",
+    description: "Where a run stands: its steps, who did each and what was said of it.",
   },
 ] as const;
 
