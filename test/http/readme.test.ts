@@ -25,4 +25,9 @@ test("its commands lead from the first interest to an acknowledged delivery", as
   if (code !== 0) throw new Error(`exit code ${code}, after:\n${output}`);
   expect({ unseen: unseen(readme, output), output }).toEqual({ unseen: [], output });
   expect(output).toContain("Parcels over 30 kg go by freight  (semantic, agent, ");
+
+  // Whoever goes through it again is not told that the event is a duplicate, and waits for no delivery.
+  const overHttp = readme.slice(readme.indexOf("## The same over HTTP"));
+  const again = await shell(blocksOf(overHttp).join(""), { cwd: reader.folder });
+  expect({ ...again, unseen: unseen(overHttp, again.output) }).toMatchObject({ code: 0, unseen: [] });
 });
