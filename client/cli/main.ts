@@ -10,7 +10,7 @@ import { UsageError } from "./usage.ts";
 
 /** Carries out one command. Gives the exit code: 0, 1 when it failed, 2 when it was typed wrong. */
 export async function main(args: string[]): Promise<number> {
-  const [name = "help", ...rest] = args;
+  const [name = "help", ...rest] = commandFirst(args);
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   // Whoever read what is printed may have had enough of it: `afferent tail | head`.
   process.stdout.on("error", () => process.exit(1));
@@ -39,6 +39,18 @@ export async function main(args: string[]): Promise<number> {
   } finally {
     process.off("SIGINT", end).off("SIGTERM", end);
   }
+}
+
+/** What every command takes may be typed before its name, too. */
+function commandFirst(args: string[]): string[] {
+  let at = 0;
+  for (let arg = args[at]; arg?.startsWith("--"); arg = args[at]) {
+    const [name = "", given] = arg.slice(2).split("=");
+    if (name === "help" || !Object.hasOwn(COMMON, name)) break;
+    at += COMMON[name]?.value && given === undefined ? 2 : 1;
+  }
+  const [name, ...rest] = args.slice(at);
+  return name === undefined ? args : [name, ...args.slice(0, at), ...rest];
 }
 
 type Values = Context["options"];

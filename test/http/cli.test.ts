@@ -274,6 +274,20 @@ test.each([
   expect(err).not.toMatch(/^ +at /m);
 });
 
+test("what every command takes may stand before its name", async () => {
+  const { url } = server;
+  const bare = newCli();
+  try {
+    const { code, out } = await bare.run(["--url", url, "--json", "publish", "--", "-x"]);
+    expect([code, out]).toEqual([1, ""]);
+    expect(await bare.run([`--url=${url}`, "doctor"])).toMatchObject({
+      out: expect.stringContaining(`✓ address  ${url} (from --url)`),
+    });
+  } finally {
+    await bare.remove();
+  }
+});
+
 test("help and version need nothing", async () => {
   const bare = newCli();
   try {
