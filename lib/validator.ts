@@ -106,6 +106,13 @@ interface Annotated {
   /** Of a secret: it is not sent back. */
   writeOnly?: boolean;
   examples?: unknown[];
+  default?: unknown;
+  const?: unknown;
+  enum?: unknown[];
+  minimum?: number;
+  items?: Annotated;
+  anyOf?: Annotated[];
+  properties?: Record<string, Annotated>;
 }
 
 function toFault(error: ErrorObject): Fault {
@@ -116,11 +123,22 @@ function toFault(error: ErrorObject): Fault {
     field,
     value: error.keyword === "required" || schema?.writeOnly ? null : shown(givenIn(error)),
     expected,
-    example: schema?.examples?.[0] ?? null,
+    example:
+      exampleOf(error.keyword === "required" ? schema?.properties?.[error.params.missingProperty] : schema) ??
+      null,
   };
   const named = schema?.["x-identifier"] || schema?.["x-value"];
   const code = named ? "validation_error" : "validation_failed";
   return new Fault(code, `${field || "The request"}: expected ${expected}.`, details);
+}
+
+/** What would do: the contract's example, or what follows from what it allows. */
+function exampleOf(schema: Annotated | undefined): unknown {
+  if (!schema) return undefined;
+  const { examples, default: usual, const: only, enum: allowed, minimum, items, anyOf } = schema;
+  const known = [examples?.[0], usual, only, allowed?.[0], minimum, exampleOf(anyOf?.[0])];
+  const item = exampleOf(items);
+  return known.find((each) => each !== undefined) ?? (item === undefined ? undefined : [item]);
 }
 
 function givenIn({ keyword, data, params }: ErrorObject): unknown {

@@ -15,6 +15,8 @@ const schema = Type.Object({
   at: Type.Optional(Timestamp),
   memory: Type.Optional(Uuid("memory")),
   team_id: Type.Optional(nullable(Id("team"))),
+  ids: Type.Optional(Type.Array(Id("dlv"))),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 9, default: 5 })),
 });
 
 const check = compileCheck(schema);
@@ -53,8 +55,13 @@ describe("a value that does not fit is a fault with its field and what was expec
     [
       {},
       "validation_failed",
-      { field: "name", value: null, expected: "a value (it is required)", example: null },
+      { field: "name", value: null, expected: "a value (it is required)", example: "lamp" },
     ],
+    [{ name: "a", size: "x" }, "validation_failed", { field: "size", example: 1 }],
+    [{ name: "a", mode: "x" }, "validation_failed", { field: "mode", example: "poll" }],
+    [{ name: "a", ids: 7 }, "validation_failed", { field: "ids", example: ["dlv_4fXq1mCz8Jw0bT7kLr2N"] }],
+    [{ name: "a", limit: 0 }, "validation_failed", { field: "limit", expected: "1 to 9", example: 5 }],
+    [{ name: "a", tags: "x" }, "validation_failed", { field: "tags", expected: "array", example: null }],
     [{ name: 7 }, "validation_failed", { field: "name", value: 7, expected: "string", example: "lamp" }],
     [{ name: "" }, "validation_failed", { field: "name", value: "", expected: "at least 1 character" }],
     [{ name: "a", size: 10 }, "validation_failed", { field: "size", value: 10, expected: "1 to 9" }],
