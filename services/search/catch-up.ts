@@ -1,13 +1,24 @@
 import type { ServiceBroker } from "moleculer";
-import type { SearchEntriesAnswer, SearchEntriesPage, SearchEntry } from "../../lib/search-entry.ts";
+import type {
+  SearchEntriesAnswer,
+  SearchEntriesPage,
+  SearchEntry,
+  SearchKind,
+} from "../../lib/search-entry.ts";
 import { DAY_MS } from "../../lib/time.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
 import type { SearchIndex } from "../../storage/search/local-index.ts";
 import { ERASURES_CURSOR, MOST_AWAY_MS } from "../../storage/search/protocol.ts";
 import type { ErasureDoc } from "./search.model.ts";
 
-/** Domains that have something to search: each offers `search_entries`. */
-const DOMAINS = ["memories", "documents", "handoffs", "outputs"];
+/** What is searched, and the domain that has it: each offers `search_entries`. */
+const DOMAIN_OF: Record<SearchKind, string> = {
+  memory: "memories",
+  chunk: "documents",
+  handoff: "handoffs",
+  output: "outputs",
+};
+const DOMAINS = Object.values(DOMAIN_OF);
 const PAGE = 200;
 /** A row may be stamped so long before it can be read. */
 const OVERLAP_MS = 5000;
@@ -16,6 +27,7 @@ const NO_TENANT = "none";
 
 interface Position {
   changed_at: number;
+  /** Empty: a pass came to its end there. */
   id: string;
 }
 
@@ -33,12 +45,23 @@ export class CatchUp {
   readonly #index: SearchIndex;
   readonly #erasures: TenantCollection<ErasureDoc>;
   readonly #now: () => number;
+  /** Domains of which the index, being new, has only a part. */
+  readonly #partial = new Set<string>();
 
   constructor({ broker, index, erasures, now }: Parts) {
     this.#broker = broker;
     this.#index = index;
     this.#erasures = erasures;
     this.#now = now;
+  }
+
+  /** Finds out what the index has no whole of. Comes before the first search. */
+  async begin(): Promise<void> {
+    for (const domain of DOMAINS) if ((await this.#cursor(domain))?.id !== "") this.#partial.add(domain);
+  }
+
+  isPartial(kind: SearchKind): boolean {
+    return this.#partial.has(DOMAIN_OF[kind]);
   }
 
   /** One pass over all domains, to the end of each. */
@@ -68,6 +91,7 @@ export class CatchUp {
     }
     // Nothing more can come that was stamped before: the next pass begins there.
     await this.#setCursor(domain, { changed_at: settled, id: "" });
+    this.#partial.delete(domain);
   }
 
   async #cursor(domain: string): Promise<Position | null> {

@@ -15,10 +15,15 @@ interface Parts {
   chance: Chance;
   /** The time that decides. */
   now(): number;
+  /** Whether the index is being made, and does not know all that is there yet. */
+  isNew: boolean;
 }
 
 /** A search in one tenant, by both legs at once; without the vector leg when its embedder is late or fails. */
-export async function find({ index, vectors, chance, now }: Parts, asked: SearchFind): Promise<SearchFound> {
+export async function find(
+  { index, vectors, chance, now, isNew }: Parts,
+  asked: SearchFind,
+): Promise<SearchFound> {
   const { tenant_id, kind, access, where = {}, include_superseded = false, expect } = asked;
   const at = now();
   const query = parseQuery(asked.query, at);
@@ -44,6 +49,7 @@ export async function find({ index, vectors, chance, now }: Parts, asked: Search
     reason,
     legs.isMisfit ? "vector: the embedder gave a vector of another length" : null,
     legs.isPartial ? "bm25, vector: the index is being loaded, and not all of it was searched" : null,
+    isNew ? "bm25, vector: the index is being made, and not all of it was searched" : null,
     legs.isBuilding ? "vector: the index is being made" : null,
   ];
   return {

@@ -30,6 +30,7 @@ export const searchService: ServiceFactory = ({ store, config, log, health }) =>
   let embedder: Embedder | null = null;
   let vectors: QueryVectors;
   let chance: Chance;
+  let passes: CatchUp;
   let catchingUp: Loop;
   let embedding: { loop: Loop; work: EmbeddingWork } | undefined;
   let searchedAt = Number.NEGATIVE_INFINITY;
@@ -95,7 +96,8 @@ export const searchService: ServiceFactory = ({ store, config, log, health }) =>
 
       find: internal<SearchFind>(({ params }) => {
         searchedAt = performance.now();
-        return find({ index, vectors, chance, now: store.now }, params);
+        const isNew = passes.isPartial(params.kind);
+        return find({ index, vectors, chance, now: store.now, isNew }, params);
       }),
 
       /** How many of a tenant's entries have no vector yet. */
@@ -129,7 +131,8 @@ export const searchService: ServiceFactory = ({ store, config, log, health }) =>
       await index.useModel(embedder?.model ?? null);
       vectors = new QueryVectors(embedder);
       chance = new Chance(embedder);
-      const passes = new CatchUp({ broker, index, erasures, now: store.now });
+      passes = new CatchUp({ broker, index, erasures, now: store.now });
+      await passes.begin();
       const pass = async () => {
         await passes.run();
         embedding?.loop.nudge();

@@ -37,6 +37,27 @@ test("an index that is lost is made again, and no vector with it", async () => {
   expect(embedder.texts.slice(made).filter((text) => text.includes("sings"))).toEqual([]);
 });
 
+test("as long as an index is being made an answer says that it is not of all there is", async () => {
+  for (let batch = 0; batch < 6; batch++) {
+    const memories = Array.from({ length: 500 }, (_, i) => memory({ content: `eel ${batch} ${i}` }));
+    ok(await agent.post("/memories/batch", { memories }));
+  }
+  const { id } = await remember(agent, { content: "the last one is a lamprey" });
+  await server.end();
+  await rm(join(server.dataDir, "search.db"), { force: true });
+  await server.restart();
+  const before: unknown[] = [];
+  const isFound = async () => {
+    const { results, degraded_reasons } = ok(await agent.post("/memories/search", { query: "lamprey" }));
+    const found = results[0]?.memory.id === id;
+    if (!found) before.push(degraded_reasons);
+    return found;
+  };
+  await settle(isFound, { what: "the last memory", every: 1 });
+  const reason = "bm25, vector: the index is being made, and not all of it was searched";
+  for (const reasons of before) expect(reasons).toContain(reason);
+});
+
 test("every memory that outlives a kill is found", async () => {
   const names = Array.from({ length: 60 }, (_, i) => `narwhal${i}x`);
   const sent = names.map((name) =>
