@@ -6,7 +6,7 @@ import { isDuplicateKey } from "../../storage/collection.ts";
 import { readableMemories } from "../memories/readable.ts";
 import type { saveHandoff } from "./handoffs.contract.ts";
 import type { HandoffDoc } from "./handoffs.model.ts";
-import { agentOf, change, type Parts, tellSearch } from "./parts.ts";
+import { agentOf, change, type Parts, remove, tellSearch } from "./parts.ts";
 import { fullTerm } from "./rows.ts";
 
 type Asked = Call<ParamsOf<typeof saveHandoff>>;
@@ -40,9 +40,15 @@ export async function save(parts: Parts, ctx: Asked): Promise<{ doc: HandoffDoc;
   throw new Fault("conflict", `The handoff "${ctx.params.name}" is being saved by others: send it again.`);
 }
 
-function named({ handoffs }: Parts, ctx: Asked): Promise<HandoffDoc | null> {
+/** The handoff of the name. One that has expired is gone, whether the reaper has come by yet or not. */
+async function named(parts: Parts, ctx: Asked): Promise<HandoffDoc | null> {
   const { tenant_id, agent_id } = agentOf(ctx as Call);
-  return handoffs.findOne(tenant_id, { agent_id, name: ctx.params.name });
+  const own = { agent_id, name: ctx.params.name };
+  const at = parts.now();
+  const found = await parts.handoffs.findOne(tenant_id, own);
+  if (!found?.reap_at || found.reap_at > at) return found;
+  await remove(parts, ctx as Call, found, { reap_at: { $lte: at } });
+  return parts.handoffs.findOne(tenant_id, own);
 }
 
 function overwrite(

@@ -4,6 +4,7 @@ import { DeliveryModel } from "../../services/deliveries/deliveries.model.ts";
 import { SessionModel } from "../../services/devices/devices.model.ts";
 import { EventModel } from "../../services/events/events.model.ts";
 import { positionFrom } from "../../services/events/position.ts";
+import { HandoffModel } from "../../services/handoffs/handoffs.model.ts";
 import type { Store } from "../../storage/connection.ts";
 import { cloudEvent, fannedOut, firstAgent, newAgent, receive, type TestAgent } from "../support/agents.ts";
 import { startAlone } from "../support/alone.ts";
@@ -114,6 +115,23 @@ test("a bundle goes after BUNDLE_RETENTION_DAYS, unless a handoff or an attempt 
   await meanwhile(server, timeIsOver);
   await settle(async () => !(await has(handed)), { what: "the bundle that nothing names any more to go" });
   expect(await has(begun)).toBe(true);
+});
+
+test("a handoff that has expired is gone at once, for who saves one of its name too", async () => {
+  const { id } = ok(await admin.post("/handoffs", { name: "expiring" }));
+  await meanwhile(server, async (store) => {
+    await store.ready();
+    // Later than the reaper's look at the start, sooner than its next.
+    const reap_at = new Date(store.now() + 5_000);
+    const $set = { reap_at, expires_at: reap_at };
+    await store.collection(HandoffModel).update(server.credentials.tenant_id, { _id: id }, { $set });
+  });
+  const isGone = async () => (await admin.get(`/handoffs/${id}`)).status === 404;
+  await settle(isGone, { what: "the handoff to expire" });
+  const anew = await admin.post("/handoffs", { name: "expiring", if_version: 0 });
+  expect(anew).toMatchObject({ status: 201, body: { version_num: 1 } });
+  expect(anew.body.id).not.toBe(id);
+  expect(await isGone()).toBe(true);
 });
 
 test("a device that was not heard of for SESSION_RETENTION_DAYS is forgotten when its key is gone", async () => {
