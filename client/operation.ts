@@ -13,6 +13,12 @@ export interface Operation {
   sends?: string;
   /** Needs no proof of who calls. */
   open?: true;
+  /** Who alone may call it. */
+  by?: "agent" | "user" | "org_admin" | "operator" | "monitor";
+  /** What the caller's token has to be good for. */
+  scope?: string;
+  /** Agents may call it; of people these alone. */
+  people?: "org_admin";
   /** A change that may be made twice with the same outcome: retried without an Idempotency-Key. */
   repeatable?: true;
   /** Server-sent events. */

@@ -6,7 +6,8 @@ import { Type } from "./type.ts";
 /**
  * Who may call an operation.
  * - `public`: no token is read. `operator`: the installation's own token. `monitor`: `METRICS_TOKEN`, or this machine.
- * - `any`: an agent or an org user, with `scope` when it is named.
+ * - `any`: an agent or an org user, with `scope` when it is named. With `people`, of the users only such: what it is
+ *   about is an agent's own. The service refuses the others itself, once it knows whose that is.
  * - `agent`, `user`, `org_admin`: only such a caller; `otherwise` is what another caller gets
  *   (human-only operations answer 403 `forbidden`, agent-scoped ones 401 or 400: api.md "Who calls").
  */
@@ -14,7 +15,7 @@ export type Access =
   | { by: "public" }
   | { by: "operator" }
   | { by: "monitor" }
-  | { by: "any"; scope?: Scope }
+  | { by: "any"; scope?: Scope; people?: "org_admin" }
   | { by: "agent"; scope?: Scope; otherwise?: FaultCode }
   | { by: "user" | "org_admin"; scope?: Scope };
 

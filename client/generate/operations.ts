@@ -43,12 +43,19 @@ export function describe(op: Contract): Operation {
     ...(op.body && query.length && { query }),
     ...(op.wholeBody && { whole: Object.keys(op.body ?? {})[0] as string }),
     ...(op.consumes && SENDS[op.consumes] && { sends: SENDS[op.consumes] as string }),
-    ...(op.access.by === "public" && { open: true }),
+    ...callersOf(op),
     ...(REPEATABLE.has(op.action) && { repeatable: true }),
     ...(op.stream && { stream: true }),
     ...(!op.stream && (op.produces || op.alsoProduces) && { document: true }),
     ...(pages && { pages }),
   };
+}
+
+function callersOf({ access }: Contract): Pick<Operation, "open" | "by" | "scope" | "people"> {
+  if (access.by === "public") return { open: true };
+  const { by, ...rest } = access;
+  const { scope, people } = rest as { scope?: string; people?: "org_admin" };
+  return { ...(by !== "any" && { by }), ...(scope && { scope }), ...(people && { people }) };
 }
 
 /** How a list goes on: it takes a cursor or an offset, and answers one array of items. */

@@ -8,7 +8,7 @@ export const BATCH = 100;
 export const MAX_WAIT_SECONDS = 30;
 
 const receiver = { by: "agent", scope: "receive" } as const;
-const reader = { by: "any", scope: "receive" } as const;
+const reader = { by: "any", scope: "receive", people: "org_admin" } as const;
 
 const DeliveryId = Id("dlv", "Id of a delivery, not of its event.");
 const AgentId = Id("ag");

@@ -62,7 +62,7 @@ export const issueCode = operation({
   description:
     "For the agent itself, or with the scope `admin`. The code is good for 10 minutes; a newer one for the same agent " +
     "takes the place of one that is still waiting.",
-  access: { by: "any" },
+  access: { by: "any", people: "org_admin" },
   path,
   body: { scopes: Type.Optional(Scopes) },
   results: {

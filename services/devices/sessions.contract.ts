@@ -23,7 +23,7 @@ export const listSessions = operation({
   description:
     "For the agent itself, or with the scope `admin`. One whose key is revoked is forgotten `SESSION_RETENTION_DAYS` " +
     "after it was heard of last.",
-  access: { by: "any" },
+  access: { by: "any", people: "org_admin" },
   path,
   query: { limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20 })) },
   results: { 200: Type.Object({ sessions: Type.Array(Session) }) },

@@ -74,8 +74,11 @@ const WHO: Record<string, string> = {
   org_admin: "For people with the role `admin`.",
 };
 
+const FOR_ADMINS = "For agents, and for people with the role `admin`.";
+
 function whoMayCall({ access }: Operation): string {
-  const who = WHO[access.by] as string;
+  const admins = "people" in access && access.people === "org_admin";
+  const who = admins ? FOR_ADMINS : (WHO[access.by] as string);
   const { scope } = access as { scope?: string };
   return scope ? `${who} Needs the scope \`${scope}\`.` : who;
 }

@@ -6,7 +6,7 @@ import { Type } from "../../lib/type.ts";
 const ENRICHMENT_DEPTHS = ["none", "shallow", "deep"] as const;
 export type EnrichmentDepth = (typeof ENRICHMENT_DEPTHS)[number];
 
-const access = { by: "any", scope: "receive" } as const;
+const access = { by: "any", scope: "receive", people: "org_admin" } as const;
 const agentPath = { agent_id: Id("ag") };
 const path = { ...agentPath, id: Id("int") };
 

@@ -103,6 +103,15 @@ describe.each(named(guarded))("%s", (_, op) => {
     });
   }
 
+  if ("people" in op.access && op.access.people) {
+    test("is refused to a person who is no admin", async () => {
+      // What says nothing is refused before anybody is looked at.
+      const body = op.action === "deliveries.replay_many" ? { reason: "any" } : undefined;
+      const { status } = await ask(mine.member, op, await idsOf(op, mine), {}, body);
+      expect(status).toBe(403);
+    });
+  }
+
   if (op.access.by !== "any") {
     test(`is refused to who is not ${op.access.by}`, async () => {
       const wrong = op.access.by === "agent" ? [mine.admin] : [mine.agent];

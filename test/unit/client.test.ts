@@ -38,7 +38,7 @@ describe("the generated files", () => {
     expect(types).toContain("interface ThingsLookUpParams {\n  thing_id: string;\n  colour?: string;\n}");
     expect(types).toContain("type ThingsLookUpResult = Thing | undefined;");
     expect(types).toContain("export interface Thing {\n  name: string;\n}");
-    expect(table).toContain('lookUp: {"method":"GET","path":"/things/{thing_id}"}');
+    expect(table).toContain('lookUp: {"method":"GET","path":"/things/{thing_id}","scope":"send"}');
   });
 });
 
