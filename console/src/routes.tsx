@@ -1,8 +1,12 @@
-import { type ComponentType, lazy } from "react";
+import { type ComponentType, lazy, type ReactNode } from "react";
 import { createBrowserRouter } from "react-router";
+import type { Action } from "./data/may.ts";
 import { PageNotLoaded } from "./shell/error-boundary.tsx";
 import { Layout } from "./shell/layout.tsx";
+import { NEEDS } from "./shell/nav.ts";
 import { NotFound } from "./shell/not-found.tsx";
+import { useSession } from "./shell/session.tsx";
+import { AdminsOnly, Page as Frame } from "./ui/page.tsx";
 
 /** Pages by their path, each loaded when it is first gone to: `module`'s export `name`. */
 function page<M extends Record<string, unknown>>(
@@ -15,7 +19,19 @@ function page<M extends Record<string, unknown>>(
       throw new PageNotLoaded(path, { cause });
     });
   const Page = lazy(async () => ({ default: (await load())[name] as ComponentType }));
-  return { path, element: <Page /> };
+  const needs = NEEDS[path];
+  return { path, element: needs ? <Guarded {...needs} page={<Page />} /> : <Page /> };
+}
+
+/** Told at once, and the server is not asked for what it refuses. */
+function Guarded({ action, title, page }: { action: Action; title: string; page: ReactNode }) {
+  const { may } = useSession();
+  if (may(action)) return page;
+  return (
+    <Frame title={title}>
+      <AdminsOnly />
+    </Frame>
+  );
 }
 
 export const router = createBrowserRouter([

@@ -1,14 +1,21 @@
 /** @needs chromium */
 import { afterAll, expect, test } from "@jest/globals";
+import type { Locator } from "playwright-core";
 import { checkPage, openSite } from "../support/browser.ts";
+import { api } from "../support/http.ts";
+import { settle } from "../support/settle.ts";
 import { ok } from "../support/tenancy.ts";
 
 let run: string;
+let own: string;
 
 const site = await openSite(async (admin) => {
   const steps = [{ step_key: "a", title: "Do it", completion_mode: "attestation" }];
   run = ok(await admin.post("/runs", { goal: "Something", steps })).id;
-  return ok(await admin.post("/users", { email: "member@example.com", display_name: "Mel" }));
+  const member = ok(await admin.post("/users", { email: "member@example.com", display_name: "Mel" }));
+  own = ok(await admin.post("/agents", { name: "mels-bot", delivery_mode: "poll" })).id;
+  ok(await admin.patch(`/agents/${own}`, { owner_user_id: member.id }));
+  return member;
 });
 const { page } = site;
 afterAll(site.close);
@@ -18,12 +25,13 @@ const PAGES: [path: string, says: RegExp][] = [
   ["/", /Only admins see all events/],
   ["/events", /What you published/],
   ["/agents", /for the admins of your organisation/],
+  ["/connect", /The device shows it/],
   ["/channels", /No channels yet/],
-  ["/dead-letters", /seen by the agent they were for, and by admins/],
-  ["/ingest", /seen and changed by the organisation’s admins/],
+  ["/dead-letters", /for the admins of your organisation/],
+  ["/ingest", /for the admins of your organisation/],
   ["/memories", /Nothing is remembered yet|Remember/],
   ["/memories/health", /When they were last read/],
-  ["/memories/erase", /seen and changed by the organisation’s admins/],
+  ["/memories/erase", /for the admins of your organisation/],
   ["/memories/merges", /No open proposals/],
   ["/documents", /No documents yet/],
   ["/runs", /Something/],
@@ -49,6 +57,27 @@ test("a member has no buttons for what only admins do", async () => {
   await site.go("/memories/health");
   await page.getByText("When they were last read").waitFor();
   expect(await page.getByRole("link", { name: "Erase for good" }).count()).toBe(0);
+  const places = page.getByRole("navigation", { name: "Console" }).getByRole("link");
+  expect(await places.allInnerTexts()).toEqual([
+    "Overview",
+    "Events",
+    "Connect a device",
+    "Channels",
+    "Memories",
+    "Documents",
+    "Runs",
+    "Templates",
+    "Outputs",
+    "Settings",
+  ]);
+});
+
+test("a member sees what their agent is, and nothing of it that is for admins", async () => {
+  await site.go(`/agents/${own}`);
+  await site.heading("mels-bot").waitFor();
+  expect(await page.getByRole("tab").allInnerTexts()).toEqual(["Settings"]);
+  await page.getByText("Agent id").waitFor();
+  expect(await page.locator("main").getByRole("button").allInnerTexts()).toEqual([""]);
 });
 
 test("a member does a step of a run, and begins one with a step of their own", async () => {
@@ -70,9 +99,142 @@ test("a member does a step of a run, and begins one with a step of their own", a
   await page.getByText("Assigned to").waitFor();
 });
 
+test("a member approves the device of an agent whose name is not for them", async () => {
+  const { server, admin } = site;
+  const { id } = server.credentials.agent;
+  const { user_code } = ok(await admin.post(`/agents/${id}/device-code`, {}));
+  const client_info = { name: "laptop", version: "1", host: "mels-laptop" };
+  ok(await api(server).post("/device-codes:claim", { user_code, client_info }));
+  await site.go(`/connect?code=${user_code}`);
+  await page.getByText(`A device asks to act as agent …${id.slice(-4)}`).waitFor();
+  await site.button("Approve this device").click();
+  await page.getByText("laptop is connected").waitFor();
+});
+
+/** What others made. */
+async function furnish(): Promise<string[]> {
+  const { admin, agent } = site;
+  const memory = { content: "30 days", type: "semantic", scope: "institutional" };
+  const [a, b] = [
+    ok(await agent.post("/memories", { ...memory, title: "Terms" })).id,
+    ok(await agent.post("/memories", { ...memory, title: "Other terms" })).id,
+  ];
+  const tie = { target_memory_id: b, relationship_type: "supports" };
+  ok(await agent.post(`/memories/${a}/relationships`, tie));
+  const pair = { memory_a_id: a, memory_b_id: b };
+  const merge = ok(await agent.post("/memories/merge-proposals", pair)).id;
+  const output = ok(await agent.post("/outputs", { body: "# Notes", scope: "institutional" })).id;
+  const file = { filename: "a.txt", mime_type: "text/plain", file_content: "QQ==", sensitivity: "public" };
+  const document = ok(await agent.post("/documents", file)).document_id;
+  const channel = ok(await agent.post("/channels", { name: "deployments" })).id;
+  ok(await agent.post(`/channels/${channel}/members`, {}));
+  ok(await agent.post(`/channels/${channel}/feeds`, { event_type_glob: "com.example.*" }));
+  const assigned_user_id = ok(await admin.get("/auth/me")).user.id;
+  const steps = [
+    { step_key: "a", title: "Hand over", completion_mode: "handoff_accepted" },
+    { step_key: "b", title: "Go on", depends_on: ["a"], completion_mode: "attestation", assigned_user_id },
+  ];
+  const offered = ok(await admin.post("/runs", { goal: "Offered", steps })).id;
+  ok(await agent.post(`/runs/${offered}/handoff-offers`, { step_key: "a" }));
+  const template = { name: "Notes", slug: "notes", steps: [steps[0]] };
+  ok(await admin.post("/process-templates", template));
+  ok(await admin.post("/projects", { key: "apollo" }));
+  return [
+    ...["/", "/events", "/channels", "/memories", "/memories/health", "/memories/merges", "/documents"],
+    ...["/runs", "/templates", "/outputs", "/settings", "/settings?tab=account", "/templates/notes"],
+    ...[`/memories/${a}`, `/memories/${a}?tab=relationships`, `/memories/${a}?tab=origin`],
+    ...[`/memories/merges/${merge}`, `/outputs/${output}?tab=versions`, `/documents/${document}`],
+    ...[`/agents/${own}`, `/runs/${offered}`, `/runs/${offered}?step=b`, `/channels/${channel}`],
+  ];
+}
+
+/** What takes away what the others would act on comes last. */
+const AT_LAST = /^(Delete|Remove|Close the run|Forget)/;
+
+/** Presses what stands in the page, and then what that opened: forms are filled in somehow. */
+async function press(path: string, name: string): Promise<void> {
+  await site.go(path);
+  await page.locator(".page h1").waitFor();
+  const buttons = page.locator("main button:visible");
+  const button = buttons.and(page.getByRole("button", { name, exact: true })).first();
+  await settle(async () => (await page.locator(".skeleton").count()) === 0);
+  if ((await button.count()) === 0 || !(await button.isEnabled())) return;
+  await button.click();
+  const items = await page.getByRole("menuitem").allInnerTexts();
+  for (const [at, item] of items.entries()) {
+    if (at > 0) await button.click();
+    await page.getByRole("menuitem", { name: item, exact: true }).click();
+    await answer();
+  }
+  if (items.length === 0) await answer();
+}
+
+/** Goes on in the dialog that is open, if one is, until there is none or it does not go on. */
+async function answer(): Promise<void> {
+  const dialog = page.getByRole("dialog").last();
+  if ((await dialog.count()) === 0) return;
+  const fields = dialog.locator("input[required], textarea[required]");
+  for (const field of await fields.all()) await fillSomehow(field);
+  const boxes = await dialog.getByRole("combobox").and(dialog.locator("input")).all();
+  for (const box of boxes) await chooseSomething(box);
+  const submit = dialog.locator(".dialog-foot button").last();
+  if ((await submit.count()) > 0 && (await submit.isEnabled())) await submit.click();
+  await page.waitForLoadState("networkidle");
+  await page.keyboard.press("Escape");
+  if ((await dialog.count()) > 0) await page.keyboard.press("Escape");
+}
+
+async function fillSomehow(field: Locator): Promise<void> {
+  if ((await field.inputValue()) !== "") return;
+  const type = await field.getAttribute("type");
+  const placeholder = await field.getAttribute("placeholder");
+  const values: Record<string, string> = { email: "a@example.com", url: "https://a.example" };
+  const id = placeholder === "ag_…" ? site.server.credentials.agent.id : undefined;
+  await field.fill(id ?? values[type ?? ""] ?? "a.b");
+}
+
+async function chooseSomething(box: Locator): Promise<void> {
+  await box.click();
+  const option = page.locator(".combo-choice").first();
+  const none = page.getByText("Nothing has that in its name.");
+  await option.or(none).first().waitFor();
+  if ((await option.count()) > 0) await option.click();
+  else await box.press("Escape");
+}
+
+test("nothing that a member is offered is refused to them", async () => {
+  const refused: string[] = [];
+  let doing = "";
+  page.on("response", (response) => {
+    const url = new URL(response.url()).pathname;
+    // What an agent is called is asked for; whoever may not know it sees a part of its id.
+    if (response.status() === 403 && !/^\/v1\/agents\/\w+$/.test(url))
+      refused.push(`${doing}: ${response.request().method()} ${url}`);
+  });
+  const actions = new Map<string, [path: string, name: string]>();
+  for (const path of await furnish()) {
+    doing = path;
+    await site.go(path);
+    await page.locator(".page h1").waitFor();
+    await settle(async () => (await page.locator(".skeleton").count()) === 0);
+    const buttons = page.locator("main button:visible");
+    for (const button of await buttons.all()) {
+      const name = (await button.getAttribute("aria-label")) ?? ((await button.textContent()) ?? "").trim();
+      if (name && !/^(Copy|Zoom|Fit)/.test(name)) actions.set(`${path.split("?")[0]} ${name}`, [path, name]);
+    }
+  }
+  expect(actions.size).toBeGreaterThan(40);
+  const late = ([, name]: [string, string]) => Number(AT_LAST.test(name));
+  for (const [path, name] of [...actions.values()].sort((a, b) => late(a) - late(b))) {
+    doing = `${path} ${name}`;
+    await press(path, name);
+  }
+  expect(refused).toEqual([]);
+}, 300_000);
+
 test("what is withheld can be read by all, too", async () => {
   await site.go("/agents");
-  await page.getByRole("note").waitFor();
+  await page.getByText("For admins").waitFor();
   expect(await checkPage(page, "agents-of-a-member")).toEqual([]);
 });
 

@@ -1,58 +1,101 @@
-import { useSyncExternalStore } from "react";
 import { isApiError } from "../../../client/index.ts";
 import { api } from "./api.ts";
+import type { Action } from "./may.ts";
 
 /** What agents, people and teams are called, by their ids. */
 const names = new Map<string, string>();
+/** Whose agents those are that could be read. */
+const owners = new Map<string, string | null>();
+/** When what names somebody was asked for; never again where that was refused. */
+const asked = new Map<string, number>();
+/** What was answered, be it with a refusal. */
+const answered = new Set<string>();
 const listeners = new Set<() => void>();
 let version = 0;
 
-function subscribe(listener: () => void): () => void {
+export const namesVersion = () => version;
+
+export function subscribeNames(listener: () => void): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
+}
+
+function tell(): void {
+  version += 1;
+  for (const listener of listeners) listener();
 }
 
 /** Notes what somebody is called: what was read anyway need not be asked for. */
 export function nameIs(id: string, name: string): void {
   if (names.get(id) === name) return;
   names.set(id, name);
-  version += 1;
-  for (const listener of listeners) listener();
+  tell();
 }
 
 export function forgetNames(): void {
-  names.clear();
-  asked.clear();
+  for (const each of [names, owners, asked, answered]) each.clear();
 }
 
-/** Names agents, people and teams by their ids, each asked for once; whoever may not know sees the ids. */
-export function useNames(): (id: string) => string {
-  useSyncExternalStore(subscribe, () => version);
-  return (id) => {
-    if (!names.has(id)) ask(id);
-    return names.get(id) ?? id;
-  };
+const KINDS: Record<string, { word: string; needs: Action }> = {
+  ag: { word: "agent", needs: "agents.get" },
+  usr: { word: "person", needs: "users.list" },
+  team: { word: "team", needs: "teams.list" },
+};
+
+type May = (action: Action) => boolean;
+
+const kindOf = (id: string) => id.split("_", 1)[0] as string;
+
+/** What somebody is called; a short form of the id where the person may not know, and dots until that is clear. */
+export function nameOf(id: string, may: May): string {
+  const name = names.get(id);
+  if (name !== undefined) return name;
+  ask(id, may);
+  const what = whatNames(id);
+  return asked.has(what) && !answered.has(what) ? "…" : shortOf(id);
+}
+
+/** Whether one knows what somebody is called, and does not see an id in its place. */
+export const isNamed = (id: string): boolean => names.has(id);
+
+/** Whose an agent is; undefined where it cannot be read, or not yet. */
+export function ownerOf(agent_id: string, may: May): string | null | undefined {
+  if (!owners.has(agent_id)) ask(agent_id, may);
+  return owners.get(agent_id);
+}
+
+/** Enough to tell one from another: "agent …x81k". */
+export function shortOf(id: string): string {
+  const word = KINDS[kindOf(id)]?.word;
+  return word ? `${word} …${id.slice(-4)}` : id;
 }
 
 /** Who is new is in none of the lists that were read before: they are read again, but not at each drawing. */
 const AGAIN_MS = 60_000;
-/** When what names somebody was asked for; never again where that was refused. */
-const asked = new Map<string, number>();
 
-function ask(id: string): void {
-  const [kind = ""] = id.split("_", 1);
-  const list = kind === "ag" ? () => nameAgent(id) : LISTS[kind];
-  const what = kind === "ag" ? id : kind;
-  if (!list || performance.now() - (asked.get(what) ?? -AGAIN_MS) < AGAIN_MS) return;
+/** Agents are asked for one by one, people and teams all at once. */
+const whatNames = (id: string) => (kindOf(id) === "ag" ? id : kindOf(id));
+
+function ask(id: string, may: May): void {
+  const kind = KINDS[kindOf(id)];
+  const what = whatNames(id);
+  if (!kind || !may(kind.needs) || performance.now() - (asked.get(what) ?? -AGAIN_MS) < AGAIN_MS) return;
   asked.set(what, performance.now());
-  // Members may not list people; an agent may be gone.
-  list().catch((error) => {
-    if (isApiError(error) && [403, 404].includes(error.status)) asked.set(what, Number.POSITIVE_INFINITY);
-  });
+  const list = LISTS[what] ?? (() => nameAgent(id));
+  void list()
+    // An agent may be gone, or another's.
+    .catch((error) => {
+      if (isApiError(error) && [403, 404].includes(error.status)) asked.set(what, Number.POSITIVE_INFINITY);
+    })
+    .finally(() => {
+      answered.add(what);
+      tell();
+    });
 }
 
 async function nameAgent(agent_id: string): Promise<void> {
-  const { name } = await api.agents.get({ agent_id });
+  const { name, owner_user_id } = await api.agents.get({ agent_id });
+  owners.set(agent_id, owner_user_id);
   nameIs(agent_id, name);
 }
 

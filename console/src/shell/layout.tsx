@@ -8,7 +8,7 @@ import { Toasts } from "../ui/toast.tsx";
 import { ErrorBoundary } from "./error-boundary.tsx";
 import { Lost } from "./lost.tsx";
 import { Mark } from "./mark.tsx";
-import { PLACES } from "./nav.ts";
+import { NEEDS, PLACES, type Place } from "./nav.ts";
 import { useSession } from "./session.tsx";
 import { setTheme, type Theme, useTheme } from "./theme.ts";
 
@@ -69,7 +69,9 @@ export function Layout() {
 }
 
 function Sidebar() {
-  const { user, tenant, signOut } = useSession();
+  const { user, tenant, may, signOut } = useSession();
+  const isShown = ({ to, unless }: Place) =>
+    may(NEEDS[to]?.action ?? "auth.session") && !(unless && may(unless));
   const leave = useTask(signOut);
   return (
     <aside className="sidebar">
@@ -84,7 +86,7 @@ function Sidebar() {
         {PLACES.map(({ title, places }) => (
           <div key={title} className="nav-group">
             {title && <p className="nav-title">{title}</p>}
-            {places.map(({ to, label, icon: Icon }) => (
+            {places.filter(isShown).map(({ to, label, icon: Icon }) => (
               <NavLink key={to} to={to} end={to === "/"} className="nav-link">
                 <Icon aria-hidden size={16} />
                 {label}

@@ -6,6 +6,7 @@ import {
   FileOutput,
   FileText,
   Hash,
+  Laptop,
   type LucideIcon,
   MailX,
   Radio,
@@ -13,12 +14,24 @@ import {
   Shapes,
   Workflow,
 } from "lucide-react";
+import type { Action } from "../data/may.ts";
 
 export interface Place {
   to: string;
   label: string;
   icon: LucideIcon;
+  /** Whoever may call it finds the way there on another page. */
+  unless?: Action;
 }
+
+/** Pages that are nothing without an operation: whoever may not call it is told so there, and is not led to them. */
+export const NEEDS: Partial<Record<string, { action: Action; title: string }>> = {
+  "/agents": { action: "agents.list", title: "Agents" },
+  "/dead-letters": { action: "deliveries.deadLetters", title: "Dead letters" },
+  "/ingest": { action: "ingest.listWebhooks", title: "Ingest" },
+  "/ingest/webhooks/:id": { action: "ingest.listWebhooks", title: "Webhook" },
+  "/memories/erase": { action: "memories.erase", title: "Erase for good" },
+};
 
 /** What the sidebar leads to, in groups. */
 export const PLACES: { title: string; places: Place[] }[] = [
@@ -28,6 +41,7 @@ export const PLACES: { title: string; places: Place[] }[] = [
       { to: "/", label: "Overview", icon: Activity },
       { to: "/events", label: "Events", icon: Radio },
       { to: "/agents", label: "Agents", icon: Bot },
+      { to: "/connect", label: "Connect a device", icon: Laptop, unless: "agents.list" },
       { to: "/channels", label: "Channels", icon: Hash },
       { to: "/dead-letters", label: "Dead letters", icon: MailX },
       { to: "/ingest", label: "Ingest", icon: Cable },

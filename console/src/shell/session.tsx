@@ -13,12 +13,14 @@ import type { AuthSessionResult } from "../../../client/index.ts";
 import { isApiError } from "../../../client/index.ts";
 import { api, serverNow, setSession } from "../data/api.ts";
 import { forgetKept } from "../data/kept.ts";
+import { type Action, mayCall } from "../data/may.ts";
 import { forgetNames, nameIs } from "../data/names.ts";
 import { Failure } from "../ui/failure.tsx";
 import { SignIn } from "./sign-in.tsx";
 
 interface SessionValue extends AuthSessionResult {
-  isAdmin: boolean;
+  /** Whether they may call it: what their role can never do is not offered. */
+  may(action: Action): boolean;
   /** The server said that the session is over. */
   expired(): void;
   /** How often it was over since, and was begun again: what could not be loaded meanwhile can be then. */
@@ -69,9 +71,10 @@ export function Session({ children }: { children: ReactNode }) {
 
   const value = useMemo(() => {
     if (!state || !("session" in state)) return null;
+    const { role } = state.session.user;
     return {
       ...state.session,
-      isAdmin: state.session.user.role === "admin",
+      may: (action: Action) => mayCall(role, action),
       returns: state.returns,
       expired: () => setState((old) => (old && "session" in old ? { ...old, isOver: true } : old)),
       async signOut() {

@@ -1,6 +1,7 @@
 import { CircleAlert, Lock, type LucideIcon, RotateCw, SearchX } from "lucide-react";
 import { ApiError } from "../../../client/index.ts";
 import { Button } from "./button.tsx";
+import { FOR_ADMINS } from "./page.tsx";
 
 /** What to tell a person of something that was thrown. */
 export function messageOf(error: unknown): string {
@@ -31,9 +32,6 @@ function isNowhere(error: unknown): boolean {
 }
 
 const NOWHERE = "It may have been deleted, or the address is mistyped.";
-
-const FOR_ADMINS =
-  "This is for the admins of your organisation. Ask one of them, or have them make you one under Settings.";
 
 /** Nothing went wrong, and trying again would not help. */
 function Calm({ icon: Icon, children }: { icon: LucideIcon; children: string }) {

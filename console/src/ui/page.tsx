@@ -1,5 +1,5 @@
 import type { LucideIcon } from "lucide-react";
-import { ChevronRight } from "lucide-react";
+import { ChevronRight, Lock } from "lucide-react";
 import { Fragment, type ReactNode, useEffect } from "react";
 import { Link } from "react-router";
 
@@ -107,6 +107,18 @@ export function Empty({
       {children && <div className="muted empty-text">{children}</div>}
       {action && <div className="row">{action}</div>}
     </div>
+  );
+}
+
+export const FOR_ADMINS =
+  "This is for the admins of your organisation. Ask one of them, or have them make you one under Settings.";
+
+/** In place of a page, or a part of it, that the person's role cannot use. */
+export function AdminsOnly() {
+  return (
+    <Empty icon={Lock} title="For admins">
+      {FOR_ADMINS}
+    </Empty>
   );
 }
 

@@ -1,15 +1,21 @@
 import { Content, List, Root, Trigger } from "@radix-ui/react-tabs";
 import { type ReactNode, useEffect, useRef } from "react";
+import type { Action } from "../data/may.ts";
 import { useAddress } from "../data/use-address.ts";
+import { useSession } from "../shell/session.tsx";
 
-interface Tab {
+export interface Tab {
   key: string;
   label: string;
   content: ReactNode;
+  /** Without it there is nothing on the tab: whoever may not call it does not see the tab. */
+  needs?: Action;
 }
 
 /** Tabs whose choice stands in the address (`?tab=`), so that it can be linked and gone back from. */
-export function Tabs({ label, tabs }: { label: string; tabs: readonly Tab[] }) {
+export function Tabs({ label, tabs: all }: { label: string; tabs: readonly Tab[] }) {
+  const { may } = useSession();
+  const tabs = all.filter(({ needs }) => needs === undefined || may(needs));
   const [search, change] = useAddress();
   const first = tabs[0]?.key ?? "";
   const asked = search.get("tab");
@@ -24,12 +30,12 @@ export function Tabs({ label, tabs }: { label: string; tabs: readonly Tab[] }) {
   // Where there is little room the chosen one may stand beyond the edge.
   useEffect(() => {
     chosen.current = value;
-    const all = list.current as HTMLDivElement;
-    const tab = all.querySelector<HTMLElement>(`[id$="-trigger-${value}"]`);
+    const row = list.current as HTMLDivElement;
+    const tab = row.querySelector<HTMLElement>(`[id$="-trigger-${value}"]`);
     const watch = new ResizeObserver(() => {
-      if (tab) all.scrollLeft = tab.offsetLeft - all.offsetLeft - 60;
+      if (tab) row.scrollLeft = tab.offsetLeft - row.offsetLeft - 60;
     });
-    watch.observe(all);
+    watch.observe(row);
     return () => watch.disconnect();
   }, [value]);
   return (

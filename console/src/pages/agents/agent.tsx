@@ -10,7 +10,7 @@ import { Button } from "../../ui/button.tsx";
 import { confirm } from "../../ui/confirm.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Load } from "../../ui/table.tsx";
-import { Tabs } from "../../ui/tabs.tsx";
+import { type Tab, Tabs } from "../../ui/tabs.tsx";
 import { toast } from "../../ui/toast.tsx";
 import { AgentState } from "./agents.tsx";
 import { Devices } from "./devices.tsx";
@@ -20,9 +20,16 @@ import { AgentSettings } from "./settings.tsx";
 
 const ABOVE = [{ to: "/agents", label: "Agents" }];
 
+const partsOf = (agent: AgentShape, set: (agent: AgentShape) => void): Tab[] => [
+  { key: "interests", label: "Interests", needs: "interests.list", content: <Interests agent={agent} /> },
+  { key: "keys", label: "API keys", needs: "keys.list", content: <Keys agent={agent} /> },
+  { key: "devices", label: "Devices", needs: "sessions.list", content: <Devices agent={agent} /> },
+  { key: "settings", label: "Settings", content: <AgentSettings agent={agent} onSaved={set} /> },
+];
+
 export function Agent() {
   const { id = "" } = useParams();
-  const { isAdmin } = useSession();
+  const { may } = useSession();
   const agent = useLoad(
     async (signal) => {
       const read = await api.agents.get({ agent_id: id }, { signal });
@@ -35,28 +42,12 @@ export function Agent() {
   return (
     <Page
       title={data?.name ?? "Agent"}
-      above={ABOVE}
+      above={may("agents.list") ? ABOVE : []}
       state={data && <AgentState agent={data} />}
       lead={data?.description}
-      actions={data && isAdmin && <Activation agent={data} of={agent} />}
+      actions={data && may("agents.setStatus") && <Activation agent={data} of={agent} />}
     >
-      <Load of={agent}>
-        {(loaded) => (
-          <Tabs
-            label="Of this agent"
-            tabs={[
-              { key: "interests", label: "Interests", content: <Interests agent={loaded} /> },
-              { key: "keys", label: "API keys", content: <Keys agent={loaded} /> },
-              { key: "devices", label: "Devices", content: <Devices agent={loaded} /> },
-              {
-                key: "settings",
-                label: "Settings",
-                content: <AgentSettings agent={loaded} onSaved={agent.set} />,
-              },
-            ]}
-          />
-        )}
-      </Load>
+      <Load of={agent}>{(loaded) => <Tabs label="Of this agent" tabs={partsOf(loaded, agent.set)} />}</Load>
     </Page>
   );
 }

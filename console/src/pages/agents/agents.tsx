@@ -33,7 +33,7 @@ export function AgentState({ agent }: { agent: Pick<Agent, "status" | "push_stop
 }
 
 export function Agents() {
-  const { isAdmin } = useSession();
+  const { may } = useSession();
   const [search, change] = useAddress();
   const navigate = useNavigate();
   const shown = SHOWN.find(({ value }) => value === search.get("status"))?.value ?? "active";
@@ -55,7 +55,7 @@ export function Agents() {
       actions={
         <>
           <ButtonLink to="/connect">Connect a device</ButtonLink>
-          {isAdmin && (
+          {may("agents.create") && (
             <Button kind="primary" icon={Plus} onClick={create}>
               New agent
             </Button>
@@ -98,7 +98,7 @@ export function Agents() {
               q ? (
                 <Button onClick={() => change({ q: null, status: "all" })}>Look among all</Button>
               ) : (
-                isAdmin && (
+                may("agents.create") && (
                   <Button icon={Plus} onClick={create}>
                     Make an agent
                   </Button>

@@ -2,7 +2,8 @@ import { useState } from "react";
 import type { Agent } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { findPeople, findTeams } from "../../data/find.ts";
-import { nameIs, useNames } from "../../data/names.ts";
+import { nameIs } from "../../data/names.ts";
+import { useNames } from "../../data/use-names.ts";
 import { useTask } from "../../data/use-task.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -24,7 +25,7 @@ interface Props {
 
 /** How events reach an agent, what it is called, and whose it is. */
 export function AgentSettings({ agent, onSaved }: Props) {
-  const { isAdmin } = useSession();
+  const { may } = useSession();
   // Each shows what was saved of it: what is typed in another, and a secret, stay.
   const delivery = JSON.stringify([
     ...[agent.name, agent.description, agent.delivery_mode, agent.delivery_endpoint],
@@ -32,14 +33,14 @@ export function AgentSettings({ agent, onSaved }: Props) {
   ]);
   return (
     <div className="stack">
-      {isAdmin && <Delivery key={delivery} agent={agent} onSaved={onSaved} />}
-      {isAdmin && (
+      {may("agents.update") && <Delivery key={delivery} agent={agent} onSaved={onSaved} />}
+      {may("agents.update") && (
         <Belonging key={`${agent.team_id} ${agent.owner_user_id}`} agent={agent} onSaved={onSaved} />
       )}
       <Card title="Identity">
         <Identity agent={agent} />
       </Card>
-      {isAdmin && <Signing agent={agent} />}
+      {may("agents.rotateSigningSecret") && <Signing agent={agent} />}
     </div>
   );
 }

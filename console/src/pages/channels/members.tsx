@@ -1,19 +1,21 @@
 import { Plus, UserMinus, Users } from "lucide-react";
 import { useState } from "react";
-import { Link } from "react-router";
 import type { Member } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { findAgents } from "../../data/find.ts";
-import { useNames } from "../../data/names.ts";
 import { useOffsetPages } from "../../data/use-load.ts";
+import { useNames } from "../../data/use-names.ts";
 import { useTask } from "../../data/use-task.ts";
+import { useSession } from "../../shell/session.tsx";
 import { Button, IconButton } from "../../ui/button.tsx";
 import { type Choice, Combo } from "../../ui/combo.tsx";
 import { confirm } from "../../ui/confirm.tsx";
 import { FormDialog } from "../../ui/dialog.tsx";
+import { TextField } from "../../ui/field.tsx";
 import { Card, Empty } from "../../ui/page.tsx";
 import { List } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";
+import { Who } from "../../ui/who.tsx";
 
 /** Who gets what comes into a channel. */
 export function Members({ channel_id }: { channel_id: string }) {
@@ -50,7 +52,7 @@ export function Members({ channel_id }: { channel_id: string }) {
         columns={[
           {
             name: "Agent",
-            cell: ({ agent_id }) => <Link to={`/agents/${agent_id}`}>{nameOf(agent_id)}</Link>,
+            cell: ({ agent_id }) => <Who id={agent_id} />,
           },
           { name: "Joined", end: true, cell: ({ joined_at }) => <Time at={joined_at} /> },
           {
@@ -84,17 +86,32 @@ interface AddProps {
 
 function AddMember({ channel_id, onClose, onAdded }: AddProps) {
   const [agent, setAgent] = useState<Choice | null>(null);
+  const [id, setId] = useState("");
+  const { may } = useSession();
+  const chosen = may("agents.list") ? agent?.id : id.trim();
   const add = useTask(
     async () => {
-      if (agent) await api.channels.addMember({ channel_id, agent_id: agent.id });
+      if (chosen) await api.channels.addMember({ channel_id, agent_id: chosen });
       onClose();
       await onAdded();
     },
     { quiet: true },
   );
   return (
-    <FormDialog title="Add a member" submit="Add" disabled={!agent} onClose={onClose} task={add}>
-      <Combo label="Agent" value={agent} onChange={setAgent} find={findAgents} />
+    <FormDialog title="Add a member" submit="Add" disabled={!chosen} onClose={onClose} task={add}>
+      {may("agents.list") ? (
+        <Combo label="Agent" value={agent} onChange={setAgent} find={findAgents} />
+      ) : (
+        <TextField
+          label="Agent"
+          className="code"
+          required
+          value={id}
+          onChange={setId}
+          placeholder="ag_…"
+          hint="Its id. Admins see the agents of the organisation, and can tell you."
+        />
+      )}
     </FormDialog>
   );
 }

@@ -3,13 +3,14 @@ import { useState } from "react";
 import { api } from "../../data/api.ts";
 import { number, plural } from "../../data/format.ts";
 import { useLive } from "../../data/live.ts";
-import { useNames } from "../../data/names.ts";
 import { useAddress } from "../../data/use-address.ts";
 import { type Pages, usePages } from "../../data/use-load.ts";
+import { useNames } from "../../data/use-names.ts";
 import { Button } from "../../ui/button.tsx";
 import { Empty, Page } from "../../ui/page.tsx";
 import { List } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";
+import { Who } from "../../ui/who.tsx";
 import { Groups } from "./groups.tsx";
 import { Inspect } from "./inspect.tsx";
 import { Replay, type Wanted } from "./replay.tsx";
@@ -92,7 +93,8 @@ export function DeadLetters() {
           },
           {
             name: "For",
-            cell: ({ agent_id }) => (agent_id ? nameOf(agent_id) : <span className="faint">nobody yet</span>),
+            cell: ({ agent_id }) =>
+              agent_id ? <Who id={agent_id} /> : <span className="faint">nobody yet</span>,
           },
           { name: "Reason", cell: (letter) => <span className="muted">{letter.dlq_reason}</span> },
           { name: "Hand-outs", end: true, wideOnly: true, cell: (letter) => number(letter.attempt_count) },

@@ -6,6 +6,7 @@ import { bytes, number } from "../../data/format.ts";
 import { useOnChange } from "../../data/live.ts";
 import { useLookAgain } from "../../data/use-fresh.ts";
 import { useLoad, useOffsetPages } from "../../data/use-load.ts";
+import { useIsOwn } from "../../data/use-names.ts";
 import { useTask } from "../../data/use-task.ts";
 import { Button } from "../../ui/button.tsx";
 import { confirm } from "../../ui/confirm.tsx";
@@ -22,13 +23,14 @@ export function DocumentPage() {
   const { id = "" } = useParams();
   const loaded = useLoad((signal) => api.documents.get({ document_id: id }, { signal }), [id]);
   const document = loaded.data;
+  const isOwn = useIsOwn();
   useOnChange("document", null, document !== undefined && isUnderway(document), useLookAgain(loaded));
   return (
     <Page
       title={document?.filename ?? "Document"}
       above={[{ to: "/documents", label: "Documents" }]}
       state={document && <DocumentStatus document={document} />}
-      actions={document && <Delete document={document} />}
+      actions={document && isOwn(document) && <Delete document={document} />}
     >
       <Load of={loaded} lines={8}>
         {(data) => (

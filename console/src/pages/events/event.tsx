@@ -1,10 +1,9 @@
 import { Inbox, RotateCw } from "lucide-react";
-import { Link, useParams } from "react-router";
+import { useParams } from "react-router";
 import type { EventsGetResult } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { fullTime, number } from "../../data/format.ts";
 import { useOnFlow } from "../../data/live.ts";
-import { useNames } from "../../data/names.ts";
 import { useLookAgain } from "../../data/use-fresh.ts";
 import { useLoad } from "../../data/use-load.ts";
 import { useTask } from "../../data/use-task.ts";
@@ -14,6 +13,7 @@ import { Card, Empty, Fact, Facts, Page } from "../../ui/page.tsx";
 import { Load } from "../../ui/table.tsx";
 import { Id, Json } from "../../ui/text.tsx";
 import { toast } from "../../ui/toast.tsx";
+import { Who } from "../../ui/who.tsx";
 import { Receiver } from "./receiver.tsx";
 import { EventState } from "./state.tsx";
 import "./events.css";
@@ -47,7 +47,6 @@ function isUnderWay({ state, deliveries }: EventsGetResult): boolean {
 
 function Story({ event }: { event: EventsGetResult }) {
   const { payload, deliveries, receivers } = event;
-  const nameOf = useNames();
   return (
     <div className="stack loose">
       <Card>
@@ -89,7 +88,7 @@ function Story({ event }: { event: EventsGetResult }) {
             </Empty>
           )}
           {receivers?.map((receiver) => (
-            <Receiver key={receiver.delivery_id} receiver={receiver} name={nameOf(receiver.agent_id)} />
+            <Receiver key={receiver.delivery_id} receiver={receiver} />
           ))}
         </div>
         <Card title="Envelope">
@@ -102,12 +101,9 @@ function Story({ event }: { event: EventsGetResult }) {
 
 function Publisher({ id }: { id: string | null }) {
   const { user } = useSession();
-  const nameOf = useNames();
   if (id === null) return "an inlet, or the service itself";
   if (id === user.id) return "you";
-  const name = nameOf(id);
-  if (name === id) return <Id>{id}</Id>;
-  return id.startsWith("ag_") ? <Link to={`/agents/${id}`}>{name}</Link> : name;
+  return <Who id={id} />;
 }
 
 function Retry({ id, done }: { id: string; done(): Promise<void> }) {

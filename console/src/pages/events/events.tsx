@@ -23,7 +23,7 @@ type Filters = Record<(typeof NAMES)[number] | "within", string> & { unmatched: 
 export function Events() {
   const [search, set] = useAddress();
   const navigate = useNavigate();
-  const { isAdmin } = useSession();
+  const { user } = useSession();
   const filters = filtersIn(search);
   const list = usePages(
     async (cursor, signal) => {
@@ -42,7 +42,7 @@ export function Events() {
     <Page
       title="Events"
       lead={
-        isAdmin
+        user.role === "admin"
           ? "What was published, latest first, and what became of it."
           : "What you published, latest first, and what became of it. Admins see all events."
       }

@@ -4,15 +4,16 @@ import { api } from "../../data/api.ts";
 import { plural } from "../../data/format.ts";
 import { useLoad } from "../../data/use-load.ts";
 import { Card } from "../../ui/page.tsx";
+import { Who } from "../../ui/who.tsx";
 import { DeliveryState } from "./state.tsx";
 import { Timeline } from "./timeline.tsx";
 
 /** One receiver of an event: how far the delivery is, and why it was given. */
-export function Receiver({ receiver, name }: { receiver: EventReceiver; name: string }) {
+export function Receiver({ receiver }: { receiver: EventReceiver }) {
   const { agent_id, state, attempt_count, matched, timeline } = receiver;
   return (
     <Card
-      title={<Link to={`/agents/${agent_id}`}>{name}</Link>}
+      title={<Who id={agent_id} />}
       actions={
         <>
           <span className="faint small">{plural(attempt_count, "hand-out")}</span>

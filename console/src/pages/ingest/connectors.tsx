@@ -7,7 +7,6 @@ import { useOnChange } from "../../data/live.ts";
 import { useLookAgain } from "../../data/use-fresh.ts";
 import { useOffsetPages } from "../../data/use-load.ts";
 import { useTask } from "../../data/use-task.ts";
-import { useSession } from "../../shell/session.tsx";
 import { Button, IconButton } from "../../ui/button.tsx";
 import { confirm } from "../../ui/confirm.tsx";
 import { Empty } from "../../ui/page.tsx";
@@ -15,14 +14,9 @@ import { type Column, List } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";
 import { toast } from "../../ui/toast.tsx";
 import { ConnectorDialog } from "./connector-dialog.tsx";
-import { AdminsOnly, ConnectorState } from "./words.tsx";
+import { ConnectorState } from "./words.tsx";
 
 export function Connectors() {
-  const { isAdmin } = useSession();
-  return isAdmin ? <Registered /> : <AdminsOnly what="Connectors" />;
-}
-
-function Registered() {
   const [open, setOpen] = useState<Connector | "new" | null>(null);
   const pages = useOffsetPages(async (page, signal) => {
     const { connectors, total } = await api.connectors.list({ ...page }, { signal });

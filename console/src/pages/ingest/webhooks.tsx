@@ -5,7 +5,6 @@ import type { Webhook } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { useOffsetPages } from "../../data/use-load.ts";
 import { useTask } from "../../data/use-task.ts";
-import { useSession } from "../../shell/session.tsx";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Dialog, FormDialog } from "../../ui/dialog.tsx";
 import { TextField } from "../../ui/field.tsx";
@@ -13,7 +12,6 @@ import { Empty } from "../../ui/page.tsx";
 import { type Column, List } from "../../ui/table.tsx";
 import { Copy, Secret, Time } from "../../ui/text.tsx";
 import { emptyMapping, MappingFields, mappingOf, typeOf } from "./mapping.tsx";
-import { AdminsOnly } from "./words.tsx";
 
 export const ID_OF_WEBHOOK = "Default: the sender's delivery id, else the body itself for 24 hours.";
 
@@ -45,11 +43,6 @@ const COLUMNS: Column<Webhook>[] = [
 
 export function Webhooks() {
   const [adding, setAdding] = useState(false);
-  const { isAdmin } = useSession();
-  return isAdmin ? <Registered adding={adding} setAdding={setAdding} /> : <AdminsOnly what="Webhooks" />;
-}
-
-function Registered({ adding, setAdding }: { adding: boolean; setAdding(on: boolean): void }) {
   const pages = useOffsetPages(async (page, signal) => {
     const { webhooks, total } = await api.ingest.listWebhooks({ ...page }, { signal });
     return { items: webhooks, total };

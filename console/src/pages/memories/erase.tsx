@@ -5,7 +5,6 @@ import { findAgents } from "../../data/find.ts";
 import { plural } from "../../data/format.ts";
 import { linesOf } from "../../data/text.ts";
 import { useTask } from "../../data/use-task.ts";
-import { useSession } from "../../shell/session.tsx";
 import { Button } from "../../ui/button.tsx";
 import { type Choice, Combo } from "../../ui/combo.tsx";
 import { FormDialog } from "../../ui/dialog.tsx";
@@ -13,7 +12,6 @@ import { CodeArea, Segments, TextField } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
 import { Card, Page } from "../../ui/page.tsx";
 import { toast } from "../../ui/toast.tsx";
-import { AdminsOnly } from "../ingest/words.tsx";
 import { Counts, Receipt } from "./erased.tsx";
 import "./memories.css";
 
@@ -31,14 +29,13 @@ type By = (typeof BY)[number]["value"];
 
 /** For data-protection requests: what would be erased is seen first, then it is, and there is a receipt. */
 export function Erase() {
-  const { isAdmin } = useSession();
   return (
     <Page
       title="Erase for good"
       above={ABOVE}
       lead="For data-protection requests: memories with all that is kept of them, whoever may read them. Nobody can undo it."
     >
-      {isAdmin ? <Steps /> : <AdminsOnly what="What is erased for good, and its receipts," />}
+      <Steps />
     </Page>
   );
 }

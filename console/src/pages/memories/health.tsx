@@ -15,7 +15,7 @@ const ABOVE = [{ to: "/memories", label: "Memories" }];
 
 /** How the memories are doing that one may read, and what to do about it. */
 export function Health() {
-  const { isAdmin } = useSession();
+  const { may } = useSession();
   const health = useLoad((signal) => api.memories.health({}, { signal }), []);
   return (
     <Page
@@ -23,7 +23,7 @@ export function Health() {
       above={ABOVE}
       lead="What would make searches better, counted over the memories that you may read."
       actions={
-        isAdmin && (
+        may("memories.erase") && (
           <ButtonLink to="/memories/erase" icon={Eraser}>
             Erase for good
           </ButtonLink>

@@ -2,6 +2,7 @@ import { MoreHorizontal, Pencil } from "lucide-react";
 import { useState } from "react";
 import type { MemoryWithUsage } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
+import { useIsOwn } from "../../data/use-names.ts";
 import { useTask } from "../../data/use-task.ts";
 import { Button, IconButton } from "../../ui/button.tsx";
 import { confirm } from "../../ui/confirm.tsx";
@@ -14,6 +15,7 @@ type Open = "edit" | "promote" | "relate" | "supersede" | null;
 /** What can be done with a memory. */
 export function Actions({ memory, reload }: { memory: MemoryWithUsage; reload(): Promise<void> }) {
   const [open, setOpen] = useState<Open>(null);
+  const own = useIsOwn()(memory);
   const forget = useTask(async () => {
     const wanted = await confirm({
       title: `Forget “${memory.title}”?`,
@@ -44,20 +46,22 @@ export function Actions({ memory, reload }: { memory: MemoryWithUsage; reload():
   };
   return (
     <>
-      <Button icon={Pencil} onClick={() => setOpen("edit")}>
-        Edit
-      </Button>
+      {own && (
+        <Button icon={Pencil} onClick={() => setOpen("edit")}>
+          Edit
+        </Button>
+      )}
       <Menu
         trigger={<IconButton icon={MoreHorizontal} label="More actions" />}
         choices={[
           { label: "Relate to another…", onSelect: () => setOpen("relate") },
-          ...(memory.scope === "institutional"
-            ? []
-            : [{ label: "Let more read it…", onSelect: () => setOpen("promote") }]),
+          ...(own && memory.scope !== "institutional"
+            ? [{ label: "Let more read it…", onSelect: () => setOpen("promote") }]
+            : []),
           ...(memory.status === "active"
             ? [{ label: "Replace by another…", onSelect: () => setOpen("supersede") }]
             : []),
-          { label: "Forget…", onSelect: () => forget.run(), danger: true },
+          ...(own ? [{ label: "Forget…", onSelect: () => forget.run(), danger: true }] : []),
         ]}
       />
       {open === "edit" && <EditDialog memory={memory} onClose={close} onDone={done} />}

@@ -6,11 +6,13 @@ import { findTeams } from "../../data/find.ts";
 import { listed } from "../../data/text.ts";
 import { useLoad } from "../../data/use-load.ts";
 import { useTask } from "../../data/use-task.ts";
+import { useSession } from "../../shell/session.tsx";
 import { type Choice, Combo } from "../../ui/combo.tsx";
 import { FormDialog } from "../../ui/dialog.tsx";
 import { SelectField, TextArea, TextField } from "../../ui/field.tsx";
 import { plain } from "../../ui/plain.ts";
 import { toast } from "../../ui/toast.tsx";
+import { madeHere } from "./made-here.ts";
 
 interface Props {
   memory: MemoryWithUsage;
@@ -64,6 +66,7 @@ export function EditDialog({ memory, onClose, onDone }: Props) {
 export function PromoteDialog({ memory, onClose, onDone }: Props) {
   const [scope, setScope] = useState<"team" | "institutional">("institutional");
   const [team, setTeam] = useState<Choice | null>(null);
+  const { may } = useSession();
   const save = useTask(
     async () => {
       await api.memories.promote({
@@ -80,7 +83,7 @@ export function PromoteDialog({ memory, onClose, onDone }: Props) {
     { quiet: true },
   );
   const options = [
-    ...(memory.scope === "agent" ? [{ value: "team", label: "The team" }] : []),
+    ...(memory.scope === "agent" ? [{ value: "team", label: "The team of the agent that owns it" }] : []),
     { value: "institutional", label: "Everyone in the organisation" },
   ];
   return (
@@ -92,7 +95,7 @@ export function PromoteDialog({ memory, onClose, onDone }: Props) {
         onChange={(value) => setScope(value as typeof scope)}
         hint="It only ever widens: this cannot be taken back."
       />
-      {scope === "team" && (
+      {scope === "team" && may("teams.list") && (
         <Combo
           label="Team"
           value={team}
@@ -113,12 +116,13 @@ export function RelateDialog({ memory, onClose, onDone }: Props) {
   const known = types.data?.relationship_types ?? [];
   const save = useTask(
     async () => {
-      await api.relationships.create({
+      const made = await api.relationships.create({
         id: memory.id,
         target_memory_id: target?.id ?? "",
         relationship_type: type,
         strength: Number(strength),
       });
+      madeHere.add(made.id);
       toast({ title: "Related." });
       await onDone();
     },

@@ -4,6 +4,7 @@ import type { Memory, RelationshipsGraphResult } from "../../../../client/index.
 import { api } from "../../data/api.ts";
 import { plural } from "../../data/format.ts";
 import { useLoad } from "../../data/use-load.ts";
+import { useIsOwn } from "../../data/use-names.ts";
 import { useTask } from "../../data/use-task.ts";
 import { Canvas } from "../../graph/canvas.tsx";
 import { Button, ButtonLink, IconButton } from "../../ui/button.tsx";
@@ -13,6 +14,7 @@ import { Markdown } from "../../ui/markdown.tsx";
 import { Card, Empty } from "../../ui/page.tsx";
 import { Load } from "../../ui/table.tsx";
 import { toast } from "../../ui/toast.tsx";
+import { madeHere } from "./made-here.ts";
 import { ScopeBadge } from "./words.tsx";
 
 const SIZE = { width: 200, height: 58 };
@@ -135,6 +137,9 @@ function Walk({
 
 type Edge = RelationshipsGraphResult["edges"][number];
 
+/** What the service itself recorded, in capitals, stays. */
+const isOfService = ({ relationship_type }: Edge) => relationship_type === relationship_type.toUpperCase();
+
 const wordsOf = ({ relationship_type }: Edge) => relationship_type.toLowerCase().replaceAll("_", " ");
 
 interface TiesProps {
@@ -144,7 +149,7 @@ interface TiesProps {
   reload(): Promise<void>;
 }
 
-/** What ties a memory to others of the picture, each of which can be taken away. */
+/** What ties a memory to others of the picture; what the person may take away can be. */
 function Ties({ graph, memory, choose, reload }: TiesProps) {
   const titleOf = (id: string) => graph.nodes.find((node) => node.id === id)?.title ?? id;
   const remove = useTask(async (edge: Edge) => {
@@ -159,6 +164,11 @@ function Ties({ graph, memory, choose, reload }: TiesProps) {
     toast({ title: "The relationship is deleted." });
     await reload();
   });
+  const isOwn = useIsOwn();
+  const mayRemove = (edge: Edge) => {
+    const source = graph.nodes.find(({ id }) => id === edge.source_memory_id);
+    return !isOfService(edge) && (madeHere.has(edge.id) || (source !== undefined && isOwn(source)));
+  };
   const ties = graph.edges.filter(
     ({ source_memory_id, target_memory_id }) =>
       source_memory_id === memory.id || target_memory_id === memory.id,
@@ -178,12 +188,14 @@ function Ties({ graph, memory, choose, reload }: TiesProps) {
               <button type="button" className="link truncate grow" onClick={() => choose(other)}>
                 {titleOf(other)}
               </button>
-              <IconButton
-                icon={Trash2}
-                label={`Delete: ${wordsOf(edge)} ${titleOf(other)}`}
-                disabled={remove.busy}
-                onClick={() => remove.run(edge)}
-              />
+              {mayRemove(edge) && (
+                <IconButton
+                  icon={Trash2}
+                  label={`Delete: ${wordsOf(edge)} ${titleOf(other)}`}
+                  disabled={remove.busy}
+                  onClick={() => remove.run(edge)}
+                />
+              )}
             </li>
           );
         })}

@@ -3,13 +3,13 @@ import { Link, useParams } from "react-router";
 import type { MemoryWithUsage } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { number } from "../../data/format.ts";
-import { useNames } from "../../data/names.ts";
 import { useLoad } from "../../data/use-load.ts";
 import { Markdown } from "../../ui/markdown.tsx";
 import { Card, Empty, Fact, Facts, Page } from "../../ui/page.tsx";
 import { Load } from "../../ui/table.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { Id, Json, Time } from "../../ui/text.tsx";
+import { Who } from "../../ui/who.tsx";
 import { Actions } from "./memory-actions.tsx";
 import { MemoryGraph } from "./memory-graph.tsx";
 import { percent, ScopeBadge, StatusBadge, Tags } from "./words.tsx";
@@ -50,7 +50,6 @@ function Parts({ memory }: { memory: MemoryWithUsage }) {
 }
 
 function Content({ memory }: { memory: MemoryWithUsage }) {
-  const nameOf = useNames();
   return (
     <div className="sides with-facts">
       <Card>
@@ -72,13 +71,13 @@ function Content({ memory }: { memory: MemoryWithUsage }) {
             </Fact>
           )}
           <Fact name="Owner">
-            {memory.agent_id ? (
-              <Link to={`/agents/${memory.agent_id}`}>{nameOf(memory.agent_id)}</Link>
-            ) : (
-              memory.user_id && nameOf(memory.user_id)
-            )}
+            <Who id={memory.agent_id ?? memory.user_id ?? ""} />
           </Fact>
-          {memory.team_id && <Fact name="Team">{nameOf(memory.team_id)}</Fact>}
+          {memory.team_id && (
+            <Fact name="Team">
+              <Who id={memory.team_id} />
+            </Fact>
+          )}
           {memory.project_id && <Fact name="Project">{memory.project_id}</Fact>}
           {memory.tags.length > 0 && (
             <Fact name="Tags">

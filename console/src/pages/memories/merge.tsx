@@ -58,7 +58,7 @@ export function Merge() {
 
 function Compare({ proposal, a, b }: Pair) {
   const [survivor, setSurvivor] = useState(newer(a, b)?.id ?? "");
-  const { isAdmin } = useSession();
+  const mayDecide = useSession().may("merges.resolve");
   const open = proposal.status === "open";
   return (
     <div className="stack">
@@ -73,7 +73,7 @@ function Compare({ proposal, a, b }: Pair) {
             key={memory?.id ?? at}
             memory={memory}
             stays={proposal.surviving_memory_id === memory?.id}
-            chosen={open && isAdmin ? survivor === memory?.id : undefined}
+            chosen={open && mayDecide ? survivor === memory?.id : undefined}
             choose={setSurvivor}
           />
         ))}
@@ -84,7 +84,7 @@ function Compare({ proposal, a, b }: Pair) {
         </Card>
       )}
       {open &&
-        (isAdmin ? (
+        (mayDecide ? (
           <Decide proposal={proposal} survivor={[a, b].find((memory) => memory?.id === survivor)} />
         ) : (
           <p className="muted">An admin of the organisation decides.</p>

@@ -2,7 +2,6 @@ import { GitMerge } from "lucide-react";
 import { Link } from "react-router";
 import { isApiError, type Memory, type MergeProposal } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { useNames } from "../../data/names.ts";
 import { capitalised } from "../../data/text.ts";
 import { useAddress } from "../../data/use-address.ts";
 import { useOffsetPages } from "../../data/use-load.ts";
@@ -11,6 +10,7 @@ import { Segments } from "../../ui/field.tsx";
 import { Empty, Page } from "../../ui/page.tsx";
 import { type Column, List } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";
+import { Who } from "../../ui/who.tsx";
 import { percent } from "./words.tsx";
 import "./memories.css";
 
@@ -42,9 +42,8 @@ const COLUMNS: Column<Row>[] = [
 
 /** Who proposed it: an agent or a person, else the service by itself. */
 export function Proposer({ proposal }: { proposal: MergeProposal }) {
-  const nameOf = useNames();
   const id = proposal.proposer_agent_id ?? proposal.proposer_user_id;
-  return id === null ? "the service" : nameOf(id);
+  return id === null ? "the service" : <Who id={id} />;
 }
 
 /** Pairs of memories that may say the same. */

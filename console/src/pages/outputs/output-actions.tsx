@@ -5,6 +5,7 @@ import { isApiError, type Output } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { saveFile } from "../../data/save-file.ts";
 import { listed } from "../../data/text.ts";
+import { useIsOwn } from "../../data/use-names.ts";
 import { useTask } from "../../data/use-task.ts";
 import { Button, IconButton } from "../../ui/button.tsx";
 import { confirm } from "../../ui/confirm.tsx";
@@ -29,6 +30,7 @@ interface Props {
 /** Export, e-mail, filing, deletion. */
 export function More({ output, reload }: Props) {
   const [open, setOpen] = useState<"mail" | "file" | null>(null);
+  const own = useIsOwn()(output);
   const navigate = useNavigate();
   const close = () => setOpen(null);
   const save = useTask(async (format: Format) =>
@@ -60,7 +62,7 @@ export function More({ output, reload }: Props) {
         choices={[
           { label: "Project and tags…", onSelect: () => setOpen("file") },
           { label: "Send by e-mail…", onSelect: () => setOpen("mail") },
-          { label: "Delete…", onSelect: () => remove.run(), danger: true },
+          ...(own ? [{ label: "Delete…", onSelect: () => remove.run(), danger: true }] : []),
         ]}
       />
       {open === "mail" && <MailDialog output={output} onClose={close} />}

@@ -4,7 +4,6 @@ import { Link, useParams } from "react-router";
 import type { Output } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { bytes } from "../../data/format.ts";
-import { useNames } from "../../data/names.ts";
 import { useLoad } from "../../data/use-load.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -13,6 +12,7 @@ import { Card, Fact, Facts, Page } from "../../ui/page.tsx";
 import { Load } from "../../ui/table.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { Copy, Id, Time } from "../../ui/text.tsx";
+import { Who } from "../../ui/who.tsx";
 import { ScopeBadge, Tags } from "../memories/words.tsx";
 import { More } from "./output-actions.tsx";
 import { SaveDialog } from "./save.tsx";
@@ -95,7 +95,6 @@ function Source({ output }: { output: Output }) {
 }
 
 function About({ output }: { output: Output }) {
-  const nameOf = useNames();
   const by = output.agent_id ?? output.user_id;
   const links = [
     ["Made from", output.derived_from_ids],
@@ -108,7 +107,11 @@ function About({ output }: { output: Output }) {
         <Fact name="Scope">
           <ScopeBadge scope={output.scope} />
         </Fact>
-        {by && <Fact name="By">{nameOf(by)}</Fact>}
+        {by && (
+          <Fact name="By">
+            <Who id={by} />
+          </Fact>
+        )}
         {output.project_id && <Fact name="Project">{output.project_id}</Fact>}
         {output.tags.length > 0 && (
           <Fact name="Tags">

@@ -2,12 +2,12 @@ import { useState } from "react";
 import type { Output, OutputVersion } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { bytes } from "../../data/format.ts";
-import { useNames } from "../../data/names.ts";
 import { useLoad } from "../../data/use-load.ts";
 import { Diff } from "../../ui/diff.tsx";
 import { SelectField } from "../../ui/field.tsx";
 import { Load } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";
+import { Who } from "../../ui/who.tsx";
 
 /** All versions, newest first, and what changed between any two of them. */
 export function Versions({ output }: { output: Output }) {
@@ -32,7 +32,6 @@ export function Versions({ output }: { output: Output }) {
 }
 
 function Chronicle({ versions }: { versions: OutputVersion[] }) {
-  const nameOf = useNames();
   return (
     <ol className="version-list" aria-label="Versions" reversed>
       {versions.map((version) => {
@@ -45,7 +44,7 @@ function Chronicle({ versions }: { versions: OutputVersion[] }) {
             </p>
             {version.change_note && <p>{version.change_note}</p>}
             <p className="muted small">
-              {by ? nameOf(by) : "Unknown"} · <Time at={version.created_at} />
+              {by ? <Who id={by} /> : "Unknown"} · <Time at={version.created_at} />
             </p>
           </li>
         );

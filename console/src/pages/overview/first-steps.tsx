@@ -4,6 +4,8 @@ import type { OnboardingGuidance } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { useLoad } from "../../data/use-load.ts";
 import { useTask } from "../../data/use-task.ts";
+import { NEEDS } from "../../shell/nav.ts";
+import { useSession } from "../../shell/session.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/page.tsx";
 
@@ -56,7 +58,10 @@ export function FirstSteps() {
   );
 }
 
-/** The reference is no page of the console. */
+/** The reference is no page of the console, and some pages are for admins. */
 function Way({ to, children }: { to: string; children: string }) {
+  const { may } = useSession();
+  const needed = NEEDS[to]?.action;
+  if (needed && !may(needed)) return <span title="For the admins of your organisation">{children}</span>;
   return to.startsWith("/docs") ? <a href={to}>{children}</a> : <Link to={to}>{children}</Link>;
 }

@@ -13,9 +13,9 @@ interface Props {
 
 /** Finds whom a step can be given to. Members may not list the people: they can take a step on themselves. */
 export function useFindAssignee(): typeof findPeople {
-  const { isAdmin, user } = useSession();
+  const { may, user } = useSession();
   const self = { id: user.id, label: user.display_name, detail: "you" };
-  return isAdmin ? findPeople : async () => [self];
+  return may("users.list") ? findPeople : async () => [self];
 }
 
 /** Says who does which step; whoever is named does it, or an agent of theirs. */

@@ -1,14 +1,15 @@
 import { useState } from "react";
 import type { HandoffOffer, RunWithAttempts } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { useNames } from "../../data/names.ts";
 import { useLoad } from "../../data/use-load.ts";
 import { useTask } from "../../data/use-task.ts";
+import { useSession } from "../../shell/session.tsx";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { TextField } from "../../ui/field.tsx";
 import { Time } from "../../ui/text.tsx";
 import { toast } from "../../ui/toast.tsx";
+import { Who } from "../../ui/who.tsx";
 import type { Step } from "./step-panel.tsx";
 
 interface Props {
@@ -25,7 +26,6 @@ export function Offers({ run, step, reload }: Props) {
     (signal) => api.runs.listOffers({ run_id: run.id }, { signal }),
     [run.id, run.updated_at],
   );
-  const nameOf = useNames();
   const own = (offers.data?.offers ?? []).filter(({ step_key }) => step_key === step.step_key);
   const offerable =
     step.completion_mode === "handoff_accepted" && ["ready", "in_progress"].includes(step.status);
@@ -36,11 +36,14 @@ export function Offers({ run, step, reload }: Props) {
       {own.map((offer) => (
         <div key={offer.id} className="offer">
           <p className="grow">
-            <strong>{nameOf(offer.offered_by.actor_id)}</strong> offered it <Time at={offer.created_at} />
+            <strong>
+              <Who id={offer.offered_by.actor_id} />
+            </strong>{" "}
+            offered it <Time at={offer.created_at} />
             {offer.note && <span className="muted">: {offer.note}</span>}
           </p>
           {offer.status === "open" && run.status !== "closed" ? (
-            <Decide run={run} offer={offer} reload={reload} />
+            <Decide run={run} step={step} offer={offer} reload={reload} />
           ) : (
             <Badge tone={TONE[offer.status]}>{offer.status}</Badge>
           )}
@@ -53,15 +56,13 @@ export function Offers({ run, step, reload }: Props) {
   );
 }
 
-function Decide({
-  run,
-  offer,
-  reload,
-}: {
-  run: RunWithAttempts;
-  offer: HandoffOffer;
-  reload(): Promise<void>;
-}) {
+function Decide({ run, step, offer, reload }: Props & { offer: HandoffOffer }) {
+  const { user } = useSession();
+  const next = run.steps.filter(({ depends_on }) => depends_on.includes(step.step_key));
+  // Whoever accepts it goes on with a next step: one of theirs, or one that is nobody's.
+  const isOthers =
+    next.length > 0 &&
+    next.every(({ assigned_user_id }) => assigned_user_id !== null && assigned_user_id !== user.id);
   const which = { run_id: run.id, offer_id: offer.id };
   const accept = useTask(async () => {
     await api.runs.acceptOffer(which);
@@ -78,9 +79,13 @@ function Decide({
       <Button small busy={decline.busy} onClick={() => decline.run()}>
         Decline
       </Button>
-      <Button small kind="primary" busy={accept.busy} onClick={() => accept.run()}>
-        Accept
-      </Button>
+      {isOthers ? (
+        <span className="muted small">To be accepted by whom the next step is assigned to.</span>
+      ) : (
+        <Button small kind="primary" busy={accept.busy} onClick={() => accept.run()}>
+          Accept
+        </Button>
+      )}
     </span>
   );
 }

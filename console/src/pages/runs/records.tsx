@@ -2,20 +2,19 @@ import { History as HistoryIcon } from "lucide-react";
 import type { RunWithAttempts } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { duration } from "../../data/format.ts";
-import { useNames } from "../../data/names.ts";
 import { useLoad } from "../../data/use-load.ts";
 import { STEP_STATUS } from "../../graph/step-graph.tsx";
 import { Markdown } from "../../ui/markdown.tsx";
 import { Card, Empty } from "../../ui/page.tsx";
 import { Load, Table } from "../../ui/table.tsx";
 import { Copy, Time } from "../../ui/text.tsx";
+import { Who } from "../../ui/who.tsx";
 
 type Props = { run: RunWithAttempts };
 
 /** The completed steps, in the order they were. */
 export function History({ run }: Props) {
   const history = useLoad((signal) => api.runs.history({ run_id: run.id }, { signal }), [run.id]);
-  const nameOf = useNames();
   return (
     <Load of={history}>
       {({ items }) =>
@@ -31,7 +30,7 @@ export function History({ run }: Props) {
                 <div className="grow">
                   <strong>{item.title}</strong>
                   <p className="muted small">
-                    {nameOf(item.actor_id)}
+                    <Who id={item.actor_id} />
                     {item.role && ` as ${item.role}`}
                     {item.handoff_offer_id && ", by a hand-off"}
                     {item.artifacts.length > 0 &&

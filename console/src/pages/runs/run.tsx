@@ -4,6 +4,7 @@ import { useParams } from "react-router";
 import type { Position, RunWithAttempts } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { useOnChange } from "../../data/live.ts";
+import { nameIs } from "../../data/names.ts";
 import { useAddress } from "../../data/use-address.ts";
 import { useLookAgain } from "../../data/use-fresh.ts";
 import { useLoad } from "../../data/use-load.ts";
@@ -28,6 +29,7 @@ export function RunPage() {
         api.runs.get({ run_id: id }, { signal }),
         api.runs.position({ run_id: id }, { signal }),
       ]);
+      nameIs(run.initiated_by.id, run.initiated_by.display_name);
       return { run, position };
     },
     [id],

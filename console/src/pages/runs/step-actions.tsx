@@ -2,7 +2,7 @@ import { Check, Play, RotateCcw, SkipForward, UserRound } from "lucide-react";
 import { useEffect, useState } from "react";
 import type { RunWithAttempts } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { useNames } from "../../data/names.ts";
+import { useNames } from "../../data/use-names.ts";
 import { useTask } from "../../data/use-task.ts";
 import { Button } from "../../ui/button.tsx";
 import { type Choice, Combo } from "../../ui/combo.tsx";

@@ -1,10 +1,10 @@
 import type { Position, RunWithAttempts } from "../../../../client/index.ts";
-import { useNames } from "../../data/names.ts";
 import { STEP_STATUS } from "../../graph/step-graph.tsx";
 import { Badge, type Tone } from "../../ui/badge.tsx";
 import { Markdown } from "../../ui/markdown.tsx";
 import { Card, Fact, Facts } from "../../ui/page.tsx";
 import { Time } from "../../ui/text.tsx";
+import { Who } from "../../ui/who.tsx";
 import { Offers } from "./offers.tsx";
 import { StepActions } from "./step-actions.tsx";
 
@@ -90,14 +90,15 @@ function Criteria({ step }: { step: Step }) {
 }
 
 function Attempts({ step }: { step: Step }) {
-  const nameOf = useNames();
   return (
     <section>
       <h3>Attempts</h3>
       <ul className="attempts">
         {step.attempts.map((attempt) => (
           <li key={attempt.id}>
-            <strong>{nameOf(attempt.actor_id)}</strong>{" "}
+            <strong>
+              <Who id={attempt.actor_id} />
+            </strong>{" "}
             <span className="muted">
               began <Time at={attempt.started_at} />
               {attempt.ended_at && (
@@ -120,7 +121,6 @@ function Attempts({ step }: { step: Step }) {
 }
 
 function About({ step }: { step: Step }) {
-  const nameOf = useNames();
   const { reference_pointer: pointer } = step;
   return (
     <Facts>
@@ -128,7 +128,11 @@ function About({ step }: { step: Step }) {
         <code>{step.step_key}</code>
       </Fact>
       {step.role && <Fact name="Role">{step.role}</Fact>}
-      {step.assigned_user_id && <Fact name="Assigned to">{nameOf(step.assigned_user_id)}</Fact>}
+      {step.assigned_user_id && (
+        <Fact name="Assigned to">
+          <Who id={step.assigned_user_id} />
+        </Fact>
+      )}
       {step.specialist_name && <Fact name="Specialist">{step.specialist_name}</Fact>}
       <Fact name="Done by">
         {step.completion_mode === "attestation" ? "attesting it" : "a hand-off that is accepted"}

@@ -3,7 +3,6 @@ import { useEffect, useState } from "react";
 import type { AuditEntry } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { fullTime } from "../../data/format.ts";
-import { useNames } from "../../data/names.ts";
 import { useAddress } from "../../data/use-address.ts";
 import { usePages } from "../../data/use-load.ts";
 import { Button } from "../../ui/button.tsx";
@@ -12,12 +11,12 @@ import { TextField } from "../../ui/field.tsx";
 import { Empty, Fact, Facts } from "../../ui/page.tsx";
 import { type Column, List } from "../../ui/table.tsx";
 import { Id, Json, Time } from "../../ui/text.tsx";
+import { Who } from "../../ui/who.tsx";
 
 /** What was done that has to be accounted for, latest first. */
 export function Audit() {
   const [search, change] = useAddress();
   const [shown, setShown] = useState<AuditEntry>();
-  const nameOf = useNames();
   const action = search.get("action") ?? "";
   const [text, setText] = useState(action);
   useEffect(() => setText(action), [action]);
@@ -33,7 +32,7 @@ export function Audit() {
   );
   const columns: Column<AuditEntry>[] = [
     { name: "What", cell: (entry) => <EntryButton entry={entry} open={setShown} /> },
-    { name: "Who", cell: (entry) => (entry.actor_id ? nameOf(entry.actor_id) : entry.actor_kind) },
+    { name: "Who", cell: (entry) => (entry.actor_id ? <Who id={entry.actor_id} /> : entry.actor_kind) },
     {
       name: "On",
       cell: ({ resource_type, resource_id }) =>
@@ -66,7 +65,7 @@ export function Audit() {
           </Empty>
         }
       />
-      {shown && <EntryDialog entry={shown} nameOf={nameOf} onClose={() => setShown(undefined)} />}
+      {shown && <EntryDialog entry={shown} onClose={() => setShown(undefined)} />}
     </div>
   );
 }
@@ -79,21 +78,13 @@ function EntryButton({ entry, open }: { entry: AuditEntry; open(entry: AuditEntr
   );
 }
 
-function EntryDialog({
-  entry,
-  nameOf,
-  onClose,
-}: {
-  entry: AuditEntry;
-  nameOf(id: string): string;
-  onClose(): void;
-}) {
+function EntryDialog({ entry, onClose }: { entry: AuditEntry; onClose(): void }) {
   return (
     <Dialog light title={entry.action} onClose={onClose}>
       <div className="stack">
         <Facts>
           <Fact name="Who">
-            {entry.actor_id ? nameOf(entry.actor_id) : "–"} ({entry.actor_kind})
+            {entry.actor_id ? <Who id={entry.actor_id} /> : "–"} ({entry.actor_kind})
           </Fact>
           <Fact name="When">{fullTime(entry.at)}</Fact>
           {entry.resource_type && (

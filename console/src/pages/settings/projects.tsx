@@ -17,7 +17,7 @@ const STATUSES = ["active", "completed", "archived"] as const;
 
 /** What memories, runs and outputs are filed under. */
 export function Projects() {
-  const { isAdmin } = useSession();
+  const { may } = useSession();
   const [open, setOpen] = useState<Project | "new" | null>(null);
   const pages = useOffsetPages(async (page, signal) => {
     const { projects, total } = await api.projects.list({ ...page }, { signal });
@@ -33,7 +33,7 @@ export function Projects() {
       end: true,
       wideOnly: true,
     },
-    ...(isAdmin
+    ...(may("projects.update")
       ? [
           {
             name: "",
@@ -43,7 +43,7 @@ export function Projects() {
         ]
       : []),
   ];
-  const add = isAdmin && (
+  const add = may("projects.create") && (
     <Button kind="primary" icon={Plus} onClick={() => setOpen("new")}>
       Make a project
     </Button>

@@ -1,6 +1,6 @@
 import { useSession } from "../../shell/session.tsx";
 import { Page } from "../../ui/page.tsx";
-import { Tabs } from "../../ui/tabs.tsx";
+import { type Tab, Tabs } from "../../ui/tabs.tsx";
 import { Account } from "./account.tsx";
 import { Audit } from "./audit.tsx";
 import { Limits } from "./limits.tsx";
@@ -9,23 +9,21 @@ import { Projects } from "./projects.tsx";
 import { Teams } from "./teams.tsx";
 import "./settings.css";
 
+const PARTS: Tab[] = [
+  { key: "people", label: "People", needs: "users.list", content: <People /> },
+  { key: "teams", label: "Teams", needs: "teams.list", content: <Teams /> },
+  { key: "projects", label: "Projects", content: <Projects /> },
+  { key: "limits", label: "Limits", content: <Limits /> },
+  { key: "audit", label: "Audit log", needs: "audit.list", content: <Audit /> },
+  { key: "account", label: "Your account", content: <Account /> },
+];
+
 /** The organisation: who is in it, how its work is filed, what was done, and one's own account. */
 export function Settings() {
-  const { isAdmin, tenant } = useSession();
-  const ofAdmins = [
-    { key: "people", label: "People", content: <People /> },
-    { key: "teams", label: "Teams", content: <Teams /> },
-  ];
-  const tabs = [
-    ...(isAdmin ? ofAdmins : []),
-    { key: "projects", label: "Projects", content: <Projects /> },
-    { key: "limits", label: "Limits", content: <Limits /> },
-    ...(isAdmin ? [{ key: "audit", label: "Audit log", content: <Audit /> }] : []),
-    { key: "account", label: "Your account", content: <Account /> },
-  ];
+  const { tenant } = useSession();
   return (
     <Page title="Settings" lead={tenant.name}>
-      <Tabs label="Settings" tabs={tabs} />
+      <Tabs label="Settings" tabs={PARTS} />
     </Page>
   );
 }
