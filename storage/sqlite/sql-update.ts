@@ -44,6 +44,9 @@ const PLAIN = /^[A-Za-z_]\w*$/;
 /** An element of an array, or a field of a document. */
 const INNER = /^([A-Za-z_]\w*)\.(?:(0|[1-9]\d{0,5})|([A-Za-z_]\w*))$/;
 
+/** Each sets by two arguments of one function, of which every SQLite takes 127. */
+const MOST_AT_ONCE = 60;
+
 /**
  * The update as SQL, or `undefined` where only JavaScript knows what it does, or why it is refused.
  *
@@ -69,7 +72,8 @@ export function sqlUpdate(table: Table, update: RawObject, filter: RawObject = {
       if (!take(table, operator, path, fields[path] as Raw, parts)) return undefined;
     }
   }
-  if (hasConflict(update)) return undefined;
+  if (hasConflict(update) || Math.max(parts.sets.length, parts.removed.length) > MOST_AT_ONCE)
+    return undefined;
   parts.certain ||= parts.columns.some(({ column, key }) => isOther(filter[column.path], key));
   return assemble(parts);
 }

@@ -241,3 +241,12 @@ test("what was said of a step can be read: why it is done, was skipped, or is op
     "English only",
   ]);
 });
+
+test("hundreds of steps become ready, and blocked again, at once", async () => {
+  const waiting = Array.from({ length: 499 }, (_, i) => ({ step_key: `s${i}`, depends_on: ["first"] }));
+  const run = await newRun(world.agent, { steps: [{ step_key: "first" }, ...waiting] });
+  const done = ok(await act(world.agent, run, "complete", { step_key: "first" }));
+  expect(done.newly_ready_steps).toHaveLength(499);
+  const again = ok(await act(world.agent, run, "reopen", { step_key: "first", reason: "wrong" }));
+  expect(again.demoted_successors).toHaveLength(499);
+});

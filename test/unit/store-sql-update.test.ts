@@ -202,3 +202,15 @@ test("a document that SQLite does not read is updated all the same", () => {
   expect(writes.update(table.name, request)).toEqual({ matched: 2, modified: 2 });
   expect(statements.rows(`SELECT "k_s" FROM ${table.sql}`)).toEqual([["x"], ["x"]]);
 });
+
+test("of more paths than SQLite takes arguments each is set or unset", () => {
+  const table = collection("wide");
+  const paths = (of: string) => Array.from({ length: 1_200 }, (_, i) => [`${of}${i}`, i] as const);
+  fill(table, [{ _id: 1, list: Array(1_200).fill(null), ...Object.fromEntries(paths("f")) }]);
+  const update = { $set: Object.fromEntries(paths("list.")), $unset: Object.fromEntries(paths("f")) };
+  const request = { filter: {}, many: true, upsert: false, newId: "" };
+  expect(writes.update(table.name, { ...request, update })).toEqual({ matched: 1, modified: 1 });
+  expect(statements.rows(`SELECT doc FROM ${table.sql}`)).toEqual([
+    [JSON.stringify({ _id: 1, list: [...Array(1_200).keys()] })],
+  ]);
+});
