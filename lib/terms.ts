@@ -2,7 +2,7 @@ import { stemmer } from "stemmer";
 import { IRREGULAR_FORMS, STOP_WORDS } from "./english.ts";
 
 /** Raised when the same text gives other terms or signs than before: an index made by older rules is made anew. */
-export const TERMS_VERSION = 2;
+export const TERMS_VERSION = 3;
 
 /** Longer words are cut: nobody asks for more, and an index should not keep it. */
 const MAX_WORD = 40;
@@ -17,22 +17,34 @@ const ENGLISH_CONTRACTIONS = /\b[a-z]+n['’]t\b|['’](?:s|re|ve|ll|d|m)\b/g;
 const LATIN_LETTERS: Record<string, string> = { ß: "ss", æ: "ae", œ: "oe", ø: "o", ł: "l", đ: "d", ı: "i" };
 const OTHER_LATIN = /[ßæœøłđı]/g;
 /** Scripts that put no spaces between words; and that of Korean, which puts none before particles. */
-const UNSPACED =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
+const LETTERS =
+  "\\p{scx=Han}\\p{scx=Hiragana}\\p{scx=Katakana}\\p{Script=Hangul}\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}\\p{Script=Myanmar}";
+const UNSPACED = new RegExp(`[${LETTERS}]`, "u");
+/** What of a word is of such a script, and what is not: there is no space between these either. */
+const RUNS = new RegExp(`[${LETTERS}][${LETTERS}\\p{M}]*|[^${LETTERS}]+`, "gu");
+/** Characters of which one alone can be a word. */
+const SINGLES = /[\p{Script=Han}\p{Script=Hangul}]/u;
+const ALL_SINGLES = new RegExp(SINGLES, "gu");
 
 const stems = new Map<string, string>();
 
 /**
  * What search compares of a text: its words without case, accents and endings, without words that say nothing, in
- * their order. Words of scripts without spaces, and of Korean, become pairs of characters.
+ * their order. Words of scripts without spaces, and of Korean, become pairs of characters; one alone stays as it is.
  */
 export function terms(text: string): string[] {
   const found: string[] = [];
+  const add = (word: string) => STOP_WORDS.has(word) || found.push(stem(word));
   for (const [word] of fold(text).matchAll(WORD)) {
-    if (UNSPACED.test(word)) found.push(...pairs(word));
-    else if (!STOP_WORDS.has(word)) found.push(stem(word));
+    if (!UNSPACED.test(word)) add(word);
+    else for (const run of word.match(RUNS) ?? []) UNSPACED.test(run) ? found.push(...pairs(run)) : add(run);
   }
   return found;
+}
+
+/** What an entry has besides its terms, for a query that is one character alone, as many a word is: 猫, 물. */
+export function singles(text: string): string[] {
+  return SINGLES.test(text) ? (fold(text).match(ALL_SINGLES) ?? []) : [];
 }
 
 /** Bits of what can be told of a text by its form; questions look for them. */

@@ -1,12 +1,12 @@
 import { hash } from "node:crypto";
 import type { SearchEntry } from "../../lib/search-entry.ts";
-import { signsOf, terms } from "../../lib/terms.ts";
+import { signsOf, singles, terms } from "../../lib/terms.ts";
 
 /** What an index makes of an entry's words, whichever index it is: vectors are kept by the hash of the text. */
 interface Reading {
   title_terms: string[];
   text_terms: string[];
-  /** Terms in title and text. */
+  /** Terms in title and text, without the single characters that they hold. */
   length: number;
   /** See `signsOf` in lib/terms.ts; of the text alone. */
   signs: number;
@@ -20,7 +20,9 @@ export function readEntry({ title, text }: Pick<SearchEntry, "title" | "text">):
   const text_terms = terms(text);
   const whole = title ? `${title}\n${text}` : text;
   return {
-    ...{ title_terms, text_terms, length: title_terms.length + text_terms.length },
+    title_terms: [...title_terms, ...singles(title)],
+    text_terms: [...text_terms, ...singles(text)],
+    length: title_terms.length + text_terms.length,
     ...{ signs: signsOf(text), text: whole, hash: hash("sha1", whole, "base64url") },
   };
 }

@@ -52,6 +52,16 @@ describe("a search", () => {
     expect(originating_query_id).toMatch(/^[0-9a-f-]{36}$/);
   });
 
+  test.each([
+    ["Python", "我用Python写代码"],
+    ["2031", "2031年の計画です"],
+    ["猫", "私の猫は白い"],
+    ["물", "차가운 물을 마신다"],
+  ])("finds %s where nothing parts it from what stands beside it", async (query, content) => {
+    const { id } = await remember(cast.alice, { content });
+    expect(idsOf(await search(cast.alice, query))).toContain(id);
+  });
+
   test("says that nothing fits", async () => {
     const answer = await search(cast.alice, "quantum chromodynamics on a lattice");
     expect(answer).toMatchObject({ results: [], no_match: true, sources_contributed: [] });

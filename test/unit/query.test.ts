@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { SIGN_ASKS, SIGN_HAS_NUMBER, SIGN_TELLS_TIME, signsOf, terms } from "../../lib/terms.ts";
+import { SIGN_ASKS, SIGN_HAS_NUMBER, SIGN_TELLS_TIME, signsOf, singles, terms } from "../../lib/terms.ts";
 import { type DateRange, dateRanges, nearness } from "../../services/search/date-words.ts";
 import { parseQuery } from "../../services/search/query.ts";
 
@@ -17,6 +17,8 @@ test.each([
   ["C and vitamin D", "c vitamin d"],
   ["東京 タワー 駅", "東京 タワ ワー 駅"],
   ["회의는 금요일 물", "회의 의는 금요 요일 물"],
+  ["我用Python写代码", "我用 python 写代 代码"],
+  ["2024年のAWSクラスター 第3章", "2024 年の aw クラ ラス スタ ター 第 3 章"],
   ["ວັນ ថ្ងៃ", "ວັ ັນ ថ្ ្ង ងៃ"],
   [
     "Größe GRÖSSE Łódź smørrebrød Œuvre TOPLANTI toplantı",
@@ -25,6 +27,14 @@ test.each([
   ["x".repeat(100), "x".repeat(40)],
 ])("the terms of %j", (text, expected) => {
   expect(terms(text).join(" ")).toBe(expected);
+});
+
+test.each([
+  ["私の猫 café", "私猫"],
+  ["물을 마신다 abc", "물을마신다"],
+  ["クラスター no 12", ""],
+])("the single characters of %j", (text, expected) => {
+  expect(singles(text).join("")).toBe(expected);
 });
 
 test.each([
