@@ -16,7 +16,8 @@ function page<M extends Record<string, unknown>>(
 ) {
   const load = () =>
     module().catch((cause) => {
-      throw new PageNotLoaded(path, { cause });
+      // By a TypeError browsers say that a script did not come; anything else was thrown by what came.
+      throw cause instanceof TypeError ? new PageNotLoaded(path, { cause }) : cause;
     });
   const Page = lazy(async () => ({ default: (await load())[name] as ComponentType }));
   const needs = NEEDS[path];
