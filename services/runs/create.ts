@@ -6,7 +6,7 @@ import { pointedIds } from "../../lib/pointer.ts";
 import { checkSteps } from "../../lib/step-graph.ts";
 import { stepAt } from "../templates/steps.ts";
 import type { TemplateStep } from "../templates/templates.contract.ts";
-import { slotOf } from "./outbox.ts";
+import { factsAfter, slotOf } from "./outbox.ts";
 import { actorOf, initiatorOf, requirePeople } from "./people.ts";
 import type { createRun } from "./runs.contract.ts";
 import type { Run, StepDef } from "./runs.model.ts";
@@ -22,7 +22,8 @@ export async function newRun(ctx: Call<Given>, at: Date): Promise<Omit<Run, "pla
   if (project_id !== null) await ctx.call("projects.require", { tenant_id, key: project_id });
   const steps = template_id === null ? await ownSteps(ctx) : await templateSteps(ctx, template_id);
   const _id = newUuid(ctx.meta.idempotency_seed);
-  const { status, progress, facts } = begin(_id, steps, { actor: actorOf(ctx.meta.caller), at });
+  const begun = begin(_id, steps, { actor: actorOf(ctx.meta.caller), at });
+  const { status, progress } = begun;
   const stale_check_at = nextStaleCheck({ status, steps, progress });
   return {
     ...{ _id, tenant_id, goal, project_id, status, template_id, steps, progress, offers: [] },
@@ -33,7 +34,13 @@ export async function newRun(ctx: Call<Given>, at: Date): Promise<Omit<Run, "pla
     exemplar_ids: [],
     pointer_ids: pointedIds(steps),
     ...{ outcome: null, closed_by_user_id: null, close_note: null, closed_at: null },
-    ...{ version: 1, outbox: { [slotOf(1)]: facts }, relay_at: at, created_at: at, updated_at: at },
+    ...{
+      version: 1,
+      outbox: { [slotOf(1)]: factsAfter(begun) },
+      relay_at: at,
+      created_at: at,
+      updated_at: at,
+    },
     ...(stale_check_at && { stale_check_at }),
   };
 }

@@ -1,3 +1,4 @@
+import type { Change } from "./draft.ts";
 import type { Fact, PlacedFact } from "./runs.model.ts";
 
 /** Facts that are not in their own collection yet nor published, under the version of the run that they came with. */
@@ -6,6 +7,11 @@ export type Outbox = Record<string, Fact[]>;
 /** Where the facts of a version are: a key that no store takes for a position. */
 export function slotOf(version: number): string {
   return `v${version}`;
+}
+
+/** The facts of a change, each with how the run is after it: relayed later, it may be another. */
+export function factsAfter({ facts, status }: Change): Fact[] {
+  return facts.map((fact) => ({ ...fact, run_status: status }));
 }
 
 /** What an outbox holds, in the order it happened. */

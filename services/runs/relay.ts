@@ -96,6 +96,8 @@ function lightening({ _id, tenant_id, version, outbox }: Waiting) {
 
 function emissionOf(run: Waiting, fact: Fact, version: number, index: number) {
   const { kind, at, step_key, actor, record_id, criterion_key, assigned_user_id, handoff_offer_id } = fact;
+  // The run may have gone on since.
+  const { run_status = run.status, outcome } = fact;
   return {
     type: `service.run.${kind}` satisfies PlatformEventType,
     subject: run._id,
@@ -103,12 +105,13 @@ function emissionOf(run: Waiting, fact: Fact, version: number, index: number) {
       ...{
         run_id: run._id,
         project_id: run.project_id,
-        run_status: run.status,
+        run_status,
         step_key,
         at: at.toISOString(),
       },
       ...actor,
       ...(record_id && { record_id }),
+      ...(outcome && { outcome }),
       ...(criterion_key && { criterion_key }),
       ...(assigned_user_id !== undefined && { assigned_user_id }),
       ...(handoff_offer_id && { handoff_offer_id }),

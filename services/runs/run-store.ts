@@ -3,7 +3,7 @@ import { Actors, Actor as Mailbox } from "../../mixins/actor.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
 import type { Change } from "./draft.ts";
 import type { KeptRuns } from "./kept-runs.ts";
-import { placed, slotOf, transitionsIn } from "./outbox.ts";
+import { factsAfter, placed, slotOf, transitionsIn } from "./outbox.ts";
 import { changedRun, updateOf, withPeople } from "./run-write.ts";
 import type { PlacedFact, Run, RunDoc, RunFactsDoc } from "./runs.model.ts";
 import { nextStaleCheck } from "./staleness.ts";
@@ -165,15 +165,16 @@ export class RunStore {
     if (change.facts.length === 0) return { before: run, run, facts: [] };
     const { _id, tenant_id, version } = run;
     const after = changedRun(run, change, also);
-    const update = updateOf(run, after, also, change.facts);
+    const facts = factsAfter(change);
+    const update = updateOf(run, after, also, facts);
     const written = await this.#runs.updateMany(tenant_id, { _id, version }, update as never);
     const kept = this.#kept.get(_id);
     this.#kept.forget(_id);
     if (written === 0) return null;
     // Of this very state facts may have been relayed meanwhile.
     const known = kept?.version === version ? kept.outbox : run.outbox;
-    this.#kept.keep({ ...after, outbox: { ...known, [slotOf(after.version)]: change.facts } });
-    return { before: run, run: after, facts: placed({ version: after.version, facts: change.facts }) };
+    this.#kept.keep({ ...after, outbox: { ...known, [slotOf(after.version)]: facts } });
+    return { before: run, run: after, facts: placed({ version: after.version, facts }) };
   }
 }
 

@@ -84,6 +84,9 @@ export interface Fact {
   step_key: string | null;
   /** Null for what the service found out by itself. */
   actor: Actor | null;
+  /** How the run was after the transition; facts of older versions have none. */
+  run_status?: RunStatus;
+  outcome?: Outcome;
   /** Id of the attempt, completion, skip or reopening, where others refer to it. */
   record_id?: string;
   notes?: string | null;

@@ -144,7 +144,7 @@ export function close(run: RunState, given: Doing & { outcome: Outcome; note: st
     draft.withdrawOffers(step_key);
   }
   draft.status = "closed";
-  draft.tell("closed", null, { notes: given.note });
+  draft.tell("closed", null, { notes: given.note, outcome: given.outcome });
   return draft;
 }
 

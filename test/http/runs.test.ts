@@ -168,7 +168,7 @@ test("what happens in a run is told as events, in order, without content", async
   ok(await act(world.agent, run, "start", { step_key: "only" }));
   ok(await act(world.agent, run, "complete", { step_key: "only" }));
   ok(await world.agent.post(at(run, "close"), { outcome: "achieved" }));
-  const seen: { type: string; data: { run_id: string } }[] = [];
+  const seen: { type: string; data: { run_id: string; run_status: string; outcome?: string } }[] = [];
   await settle(async () => {
     const { deliveries } = ok(await world.agent.get("/delivery/poll?wait=5"));
     ok(
@@ -192,6 +192,11 @@ test("what happens in a run is told as events, in order, without content", async
     "step_ready",
     "step_started",
   ]);
+  // As the run was then: by now it is closed.
+  const told = Object.fromEntries(seen.map(({ type, data }) => [type.slice("service.run.".length), data]));
+  expect(told.created?.run_status).toBe("active");
+  expect(told.step_completed?.run_status).toBe("completed");
+  expect(told.closed).toMatchObject({ run_status: "closed", outcome: "achieved" });
   expect(JSON.stringify(seen)).not.toMatch(/Secret|hush/);
 });
 
