@@ -55,8 +55,8 @@ export function nameOf(id: string, may: May): string {
   return asked.has(what) && !answered.has(what) ? "…" : shortOf(id);
 }
 
-/** Whether one knows what somebody is called, and does not see an id in its place. */
-export const isNamed = (id: string): boolean => names.has(id);
+/** What somebody is called, if it was told before. */
+export const knownName = (id: string): string | undefined => names.get(id);
 
 /** Whose an agent is; undefined where it cannot be read, or not yet. */
 export function ownerOf(agent_id: string, may: May): string | null | undefined {

@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from "react";
 import { Link } from "react-router";
-import { isNamed, nameOf, namesVersion, ownerOf, subscribeNames } from "../data/names.ts";
+import { knownName, nameOf, namesVersion, ownerOf, subscribeNames } from "../data/names.ts";
 import { useSession } from "../shell/session.tsx";
 
 /**
@@ -11,7 +11,7 @@ export function Who({ id }: { id: string }) {
   const { may } = useSession();
   useSyncExternalStore(subscribeNames, namesVersion);
   const name = nameOf(id, may);
-  if (!isNamed(id)) return <span title={id}>{name}</span>;
+  if (knownName(id) === undefined) return <span title={id}>{name}</span>;
   const canBeRead = id.startsWith("ag_") && (may("agents.list") || ownerOf(id, may) !== undefined);
   return canBeRead ? <Link to={`/agents/${id}`}>{name}</Link> : name;
 }

@@ -9,6 +9,7 @@ import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { FormDialog } from "../../ui/dialog.tsx";
 import { CodeArea, SelectField, TextField } from "../../ui/field.tsx";
+import { changesToSave } from "../../ui/overwrite.tsx";
 import { Time } from "../../ui/text.tsx";
 import { toast } from "../../ui/toast.tsx";
 
@@ -31,6 +32,7 @@ interface Props {
 
 /** An interest, new or changed; it can be tried on the last events before it is saved. */
 export function InterestForm({ agent, interest, onClose, onSaved }: Props) {
+  const [before] = useState(interest);
   const [type, setType] = useState(interest?.event_type ?? "");
   const [filter, setFilter] = useState(interest?.filter_expression ?? "");
   const [priority, setPriority] = useState(String(interest?.priority ?? 5));
@@ -49,9 +51,14 @@ export function InterestForm({ agent, interest, onClose, onSaved }: Props) {
   const save = useTask(
     async () => {
       const wanted = { ...subject, priority: Number(priority), enrichment_depth: depth };
-      if (interest) await api.interests.update({ ...wanted, id: interest.id });
-      else await api.interests.create(wanted);
-      toast({ title: interest ? "The interest is changed." : `${agent.name} is interested from now on.` });
+      if (before) {
+        const which = { agent_id: agent.id, id: before.id };
+        const read = () => api.interests.get(which);
+        const changes = await changesToSave<Interest>({ before, wanted, read, look: `/agents/${agent.id}` });
+        if (!changes) return;
+        await api.interests.update({ ...changes, ...which });
+      } else await api.interests.create(wanted);
+      toast({ title: before ? "The interest is changed." : `${agent.name} is interested from now on.` });
       await onSaved();
     },
     { quiet: true },

@@ -11,6 +11,7 @@ import { type Choice, Combo } from "../../ui/combo.tsx";
 import { confirm } from "../../ui/confirm.tsx";
 import { TextArea, TextField } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
+import { changesToSave } from "../../ui/overwrite.tsx";
 import { Card, Fact, Facts } from "../../ui/page.tsx";
 import { Id, Secret, Time } from "../../ui/text.tsx";
 import { toast } from "../../ui/toast.tsx";
@@ -45,7 +46,16 @@ export function AgentSettings({ agent, onSaved }: Props) {
   );
 }
 
+/** The agent as it is then; null where others have changed the same, and that is to stay. */
+async function saveAgent(before: Agent, wanted: Partial<Agent>): Promise<Agent | null> {
+  const which = { agent_id: before.id };
+  const read = () => api.agents.get(which);
+  const changes = await changesToSave({ before, wanted, read, look: `/agents/${before.id}?tab=settings` });
+  return changes && api.agents.update({ ...changes, ...which });
+}
+
 function Delivery({ agent, onSaved }: Props) {
+  const [before] = useState(agent);
   const [name, setName] = useState(agent.name);
   const [description, setDescription] = useState(agent.description ?? "");
   const [mode, setMode] = useState(agent.delivery_mode);
@@ -54,8 +64,7 @@ function Delivery({ agent, onSaved }: Props) {
   const [budget, setBudget] = useState(String(agent.retry_budget ?? ""));
   const save = useTask(
     async () => {
-      const changed = await api.agents.update({
-        agent_id: agent.id,
+      const changed = await saveAgent(before, {
         name,
         description: description || null,
         delivery_mode: mode,
@@ -63,6 +72,7 @@ function Delivery({ agent, onSaved }: Props) {
         visibility_timeout_seconds: orNull(timeout),
         retry_budget: orNull(budget),
       });
+      if (!changed) return;
       nameIs(changed.id, changed.name);
       toast({ title: "Saved." });
       onSaved(changed);
@@ -127,6 +137,7 @@ function OwnNumber(props: OwnNumberProps) {
 /** Who reads its memories with it, and who approves its devices. */
 function Belonging({ agent, onSaved }: Props) {
   const nameOf = useNames();
+  const [before] = useState(agent);
   const [team, setTeam] = useState(choiceOf(agent.team_id));
   const [owner, setOwner] = useState(choiceOf(agent.owner_user_id));
   // Names come later than ids.
@@ -135,7 +146,9 @@ function Belonging({ agent, onSaved }: Props) {
     async () => {
       const team_id = team?.id ?? null;
       const owner_user_id = owner?.id ?? null;
-      onSaved(await api.agents.update({ agent_id: agent.id, team_id, owner_user_id }));
+      const changed = await saveAgent(before, { team_id, owner_user_id });
+      if (!changed) return;
+      onSaved(changed);
       toast({ title: "Saved. It holds for what is read and approved from now on." });
     },
     { quiet: true },

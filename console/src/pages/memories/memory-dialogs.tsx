@@ -1,7 +1,6 @@
 import { useState } from "react";
-import type { MemoryWithUsage } from "../../../../client/index.ts";
+import type { Memory, MemoryWithUsage } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { changesOf } from "../../data/changes.ts";
 import { findTeams } from "../../data/find.ts";
 import { listed } from "../../data/text.ts";
 import { useLoad } from "../../data/use-load.ts";
@@ -10,6 +9,7 @@ import { useSession } from "../../shell/session.tsx";
 import { type Choice, Combo } from "../../ui/combo.tsx";
 import { FormDialog } from "../../ui/dialog.tsx";
 import { SelectField, TextArea, TextField } from "../../ui/field.tsx";
+import { changesToSave } from "../../ui/overwrite.tsx";
 import { plain } from "../../ui/plain.ts";
 import { toast } from "../../ui/toast.tsx";
 import { madeHere } from "./made-here.ts";
@@ -31,7 +31,10 @@ export function EditDialog({ memory, onClose, onDone }: Props) {
     async () => {
       const shares = { confidence: Number(confidence), importance: Number(importance) };
       const wanted = { title, content, ...shares, tags: listed(tags) };
-      await api.memories.update({ id: memory.id, ...changesOf(before, wanted) });
+      const read = () => api.memories.get({ id: memory.id });
+      const changes = await changesToSave<Memory>({ before, wanted, read, look: `/memories/${memory.id}` });
+      if (!changes) return;
+      await api.memories.update({ id: memory.id, ...changes });
       toast({ title: "Saved." });
       await onDone();
     },

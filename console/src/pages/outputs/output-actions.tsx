@@ -12,6 +12,7 @@ import { confirm } from "../../ui/confirm.tsx";
 import { FormDialog } from "../../ui/dialog.tsx";
 import { SelectField, TextField } from "../../ui/field.tsx";
 import { Menu } from "../../ui/menu.tsx";
+import { changesToSave } from "../../ui/overwrite.tsx";
 import { toast } from "../../ui/toast.tsx";
 
 const FORMATS = [
@@ -111,12 +112,20 @@ function MailDialog({ output, onClose }: { output: Output; onClose(): void }) {
 }
 
 function FileDialog({ output, onClose, reload }: Props & { onClose(): void }) {
+  const [before] = useState(output);
   const [project, setProject] = useState(output.project_id ?? "");
   const [tags, setTags] = useState(output.tags.join(", "));
   const save = useTask(
     async () => {
-      const list = listed(tags);
-      await api.outputs.update({ output_id: output.id, project_id: project.trim() || null, tags: list });
+      const which = { output_id: output.id };
+      const changes = await changesToSave<Output>({
+        before,
+        wanted: { project_id: project.trim() || null, tags: listed(tags) },
+        read: () => api.outputs.get(which),
+        look: `/outputs/${output.id}`,
+      });
+      if (!changes) return;
+      await api.outputs.update({ ...changes, ...which });
       onClose();
       await reload();
     },

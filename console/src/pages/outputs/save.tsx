@@ -2,9 +2,11 @@ import { useState } from "react";
 import { useNavigate } from "react-router";
 import type { Output } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
+import { knownName } from "../../data/names.ts";
 import { useTask } from "../../data/use-task.ts";
 import { FormDialog } from "../../ui/dialog.tsx";
 import { TextArea, TextField } from "../../ui/field.tsx";
+import { mayOverwrite } from "../../ui/overwrite.tsx";
 import { toast } from "../../ui/toast.tsx";
 
 interface Props {
@@ -16,12 +18,14 @@ interface Props {
 
 /** What a person saves is for the whole organisation; a new version keeps who may read it. */
 export function SaveDialog({ output, onClose, onSaved }: Props) {
+  const [before] = useState(output);
   const [title, setTitle] = useState(output?.title ?? "");
   const [body, setBody] = useState(output?.body ?? "");
   const [note, setNote] = useState("");
   const navigate = useNavigate();
   const save = useTask(
     async () => {
+      if (before && !(await isStillLatest(before))) return;
       const named = title.trim() ? { title: title.trim() } : {};
       const version = { output_id: output?.id ?? "", ...(note.trim() && { change_note: note.trim() }) };
       const saved = await api.outputs.save({
@@ -68,4 +72,14 @@ export function SaveDialog({ output, onClose, onSaved }: Props) {
       {output && <TextField label="What changes" value={note} onChange={setNote} maxLength={2000} />}
     </FormDialog>
   );
+}
+
+/** Whether nobody saved another version meanwhile, or this one is to come after it all the same. */
+async function isStillLatest({ id, current_version_num }: Output): Promise<boolean> {
+  const { versions } = await api.outputs.listVersions({ output_id: id });
+  const [latest] = versions;
+  if (!latest || latest.version_num === current_version_num) return true;
+  const by = knownName(latest.authored_by_user_id ?? latest.authored_by_agent_id ?? "") ?? "somebody";
+  const text = `Since you opened this form ${by} has saved version ${latest.version_num}. Yours comes after it, without what it changed.`;
+  return mayOverwrite({ text, look: `/outputs/${id}?tab=versions` });
 }

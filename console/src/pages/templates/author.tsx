@@ -1,6 +1,7 @@
 import { Plus } from "lucide-react";
 import { useRef, useState } from "react";
 import { useNavigate, useParams } from "react-router";
+import { isApiError, type ProcessTemplate } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { useLoad } from "../../data/use-load.ts";
 import { useTask } from "../../data/use-task.ts";
@@ -9,6 +10,7 @@ import { StepGraph } from "../../graph/step-graph.tsx";
 import { Button } from "../../ui/button.tsx";
 import { TextField } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
+import { mayOverwrite } from "../../ui/overwrite.tsx";
 import { Card, Page } from "../../ui/page.tsx";
 import { Load } from "../../ui/table.tsx";
 import { toast } from "../../ui/toast.tsx";
@@ -27,10 +29,9 @@ import "./templates.css";
 
 /** A new template. */
 export function AuthorTemplate() {
-  const [draft] = useState(emptyDraft);
   return (
     <Page title="Author a template" above={[{ to: "/templates", label: "Templates" }]}>
-      <Author start={draft} />
+      <Author />
     </Page>
   );
 }
@@ -38,7 +39,7 @@ export function AuthorTemplate() {
 /** The next version of a template. */
 export function EditTemplate() {
   const { slug = "" } = useParams();
-  const loaded = useLoad(async (signal) => draftOf(await api.templates.get({ slug }, { signal })), [slug]);
+  const loaded = useLoad((signal) => api.templates.get({ slug }, { signal }), [slug]);
   const above = [
     { to: "/templates", label: "Templates" },
     { to: `/templates/${slug}`, label: loaded.data?.name ?? slug },
@@ -50,16 +51,33 @@ export function EditTemplate() {
       lead="Earlier versions, and the runs begun from them, stay as they are."
     >
       <Load of={loaded} lines={8}>
-        {(draft) => <Author start={draft} fixedSlug />}
+        {(template) => <Author key={template.slug} of={template} />}
       </Load>
     </Page>
   );
 }
 
-function Author({ start, fixedSlug }: { start: Draft; fixedSlug?: boolean }) {
+/** Whether nobody made another version meanwhile, or this one is to take its place all the same. */
+async function isStillLatest(slug: string, before: ProcessTemplate | undefined): Promise<boolean> {
+  const now = await api.templates.get({ slug }).catch((error) => {
+    if (isApiError(error, "not_found")) return undefined;
+    throw error;
+  });
+  if (!now || now.version_num === before?.version_num) return true;
+  const text = before
+    ? `Since you opened this page somebody has saved version ${now.version_num}. Yours comes after it, without what it changed.`
+    : `There is a template with this slug: ${now.name}. Yours becomes its version ${now.version_num + 1}.`;
+  return mayOverwrite({ text, look: `/templates/${slug}` });
+}
+
+/** The next version of a template, or a new one. */
+function Author({ of }: { of?: ProcessTemplate }) {
+  const [before] = useState(of);
+  const [start] = useState(() => (before ? draftOf(before) : emptyDraft()));
+  const fixedSlug = before !== undefined;
   const [draft, setDraft] = useState(start);
   const [chosen, setChosen] = useState(start.steps[0]?.id);
-  const [ownSlug, setOwnSlug] = useState(fixedSlug ?? false);
+  const [ownSlug, setOwnSlug] = useState(fixedSlug);
   const saved = useRef(start);
   useUnsaved(() => draft !== saved.current);
   const navigate = useNavigate();
@@ -67,6 +85,7 @@ function Author({ start, fixedSlug }: { start: Draft; fixedSlug?: boolean }) {
   const step = draft.steps.find(({ id }) => id === chosen);
   const save = useTask(
     async () => {
+      if (!(await isStillLatest(draft.slug, before))) return;
       const made = await api.templates.author(templateOf(draft));
       saved.current = draft;
       toast({ title: `${made.name}, version ${made.version_num}, is there.` });

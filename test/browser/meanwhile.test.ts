@@ -1,0 +1,144 @@
+/** @needs chromium */
+import { afterAll, expect, test } from "@jest/globals";
+import { openSite } from "../support/browser.ts";
+import { ok } from "../support/tenancy.ts";
+
+const site = await openSite();
+const { page, admin } = site;
+afterAll(site.close);
+
+/** Something that two change at the same time: one in the console, the other over HTTP. */
+interface Shared {
+  path: string;
+  /** Opens the form. */
+  open(): Promise<void>;
+  /** Changes one field of it. */
+  write(text: string): Promise<void>;
+  save: string;
+  /** What the other does while the form stands open. */
+  meanwhile(): Promise<unknown>;
+  /** What the field says to the server. */
+  read(): Promise<string>;
+}
+
+const steps = [{ step_key: "a", title: "Do it", completion_mode: "attestation" }];
+
+const SHARED: [what: string, make: () => Promise<Shared>][] = [
+  [
+    "a memory",
+    async () => {
+      const memory = { title: "Terms", content: "30 days", type: "semantic", scope: "institutional" };
+      const path = `/memories/${ok(await admin.post("/memories", memory)).id}`;
+      return {
+        path,
+        open: () => site.button("Edit").click(),
+        write: (text) => page.getByRole("textbox", { name: "Content" }).fill(text),
+        save: "Save",
+        meanwhile: () => admin.patch(path, { content: "theirs" }),
+        read: async () => ok(await admin.get(path)).content,
+      };
+    },
+  ],
+  [
+    "an interest",
+    async () => {
+      const of = `/agents/${site.server.credentials.agent.id}`;
+      const interest = { event_type: "com.example.*" };
+      const path = `${of}/interests/${ok(await admin.post(`${of}/interests`, interest)).id}`;
+      return {
+        path: of,
+        open: () => site.button(/^com/).click(),
+        write: (text) => page.getByLabel("Filter (CEL)").fill(`data.who == "${text}"`),
+        save: "Save",
+        meanwhile: () => admin.patch(path, { filter_expression: 'data.who == "theirs"' }),
+        read: async () => ok(await admin.get(path)).filter_expression.split('"')[1],
+      };
+    },
+  ],
+  [
+    "an agent",
+    async () => {
+      const path = `/agents/${ok(await admin.post("/agents", { name: "bot", delivery_mode: "poll" })).id}`;
+      return {
+        path: `${path}?tab=settings`,
+        open: () => page.getByLabel("Description").waitFor(),
+        write: (text) => page.getByLabel("Description").fill(text),
+        save: "Save",
+        meanwhile: () => admin.patch(path, { description: "theirs" }),
+        read: async () => ok(await admin.get(path)).description,
+      };
+    },
+  ],
+  [
+    "an output",
+    async () => {
+      const { id: output_id } = ok(await admin.post("/outputs", { body: "# Plan", scope: "institutional" }));
+      const path = `/outputs/${output_id}`;
+      return {
+        path,
+        open: () => site.button("New version").click(),
+        write: (text) => page.getByRole("textbox", { name: "Text" }).fill(text),
+        save: "Save the version",
+        meanwhile: () => admin.post("/outputs", { output_id, body: "theirs" }),
+        read: async () => ok(await admin.get(path)).body,
+      };
+    },
+  ],
+  [
+    "a template",
+    async () => {
+      const template = { name: "Notes", slug: "notes", steps };
+      ok(await admin.post("/process-templates", template));
+      return {
+        path: "/templates/notes/edit",
+        open: () => page.getByLabel("Description").waitFor(),
+        write: (text) => page.getByLabel("Description").fill(text),
+        save: "Save as a new version",
+        meanwhile: () => admin.post("/process-templates", { ...template, description: "theirs" }),
+        read: async () => ok(await admin.get("/process-templates/notes")).description,
+      };
+    },
+  ],
+];
+
+test.each(SHARED)(
+  "what another made of %s meanwhile is written over only when one wants it",
+  async (_, make) => {
+    const { path, open, write, save, meanwhile, read } = await make();
+    await site.go(path);
+    await open();
+    await write("mine");
+    ok((await meanwhile()) as never);
+    const button = page.getByRole("button", { name: save, exact: true }).first();
+    await button.click();
+    const asked = page.getByRole("dialog", { name: "Changed meanwhile" });
+    await asked.getByRole("link", { name: "Look at it as it is now" }).waitFor();
+    await asked.getByRole("button", { name: "Cancel" }).click();
+    await asked.waitFor({ state: "detached" });
+    // What one has typed stands there still.
+    await button.and(page.locator(":focus")).waitFor();
+    expect(await read()).toBe("theirs");
+    await button.click();
+    await asked.getByRole("button", { name: "Save all the same" }).click();
+    await page
+      .getByRole("status")
+      .getByText(/saved|changed|version/i)
+      .first()
+      .waitFor();
+    expect(await read()).toBe("mine");
+  },
+);
+
+test("a new template is not made a version of another unasked", async () => {
+  await site.go("/templates/new");
+  await page.getByLabel("Name").fill("Notes");
+  await page.getByLabel("Title").fill("Do it");
+  await site.button("Save the template").click();
+  await page.getByRole("dialog").getByText("There is a template with this slug: Notes.").waitFor();
+  await site.inDialog("Cancel").click();
+  expect(ok(await admin.get("/process-templates/notes")).version_num).toBe(3);
+});
+
+test("nothing went wrong on the way, and no other host was asked", () => {
+  expect(site.problems).toEqual([]);
+});
