@@ -17,6 +17,8 @@ const ELSEWHERE: Record<string, string> = {
 const guides = globSync("docs/guides/*.md", { cwd: ROOT })
   .map((file) => basename(file))
   .filter((file) => !(file in ELSEWHERE))
+  // Whoever has begun a run begins another: what is left of the first must not confuse.
+  .flatMap((file) => (file === "process.md" ? [file, file] : [file]))
   .sort();
 
 let server: TestServer;
