@@ -83,8 +83,13 @@ export function errorAnswer(err: unknown, request_id: string): Answer {
   }
   if (Array.isArray(details.allow)) headers.Allow = details.allow.join(", ");
   if (status === 401) headers["WWW-Authenticate"] = "Bearer";
-  const body = JSON.stringify({ error: { code: fault.type, message: fault.message, request_id, details } });
-  return { status, type: JSON_TYPE, body, headers };
+  const error = { code: fault.type, message: fault.message, request_id, details };
+  return { status, type: JSON_TYPE, body: JSON.stringify({ error }, wholeCharacters), headers };
+}
+
+/** What is quoted of a request may have been cut within a character, and not everybody can read half of one. */
+function wholeCharacters(_: string, value: unknown): unknown {
+  return typeof value === "string" ? value.toWellFormed() : value;
 }
 
 interface MoleculerLike {

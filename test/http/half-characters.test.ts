@@ -61,3 +61,17 @@ test("written as two escapes a whole one is kept", async () => {
     content: "😀",
   });
 });
+
+test("no error quotes half of one, wherever it cuts a long text", async () => {
+  const long = `x${"😀".repeat(150)}`;
+  const { id } = await remember(agent);
+  for (const answer of [
+    await agent.post("/handoffs/resume", { query: long }),
+    await agent.post(`/memories/${id}/relationships`, { target_memory_id: id, relationship_type: long }),
+    await agent.get(`/memories?cursor=${encodeURIComponent(long)}`),
+  ]) {
+    const { message, details } = answer.body.error;
+    for (const quoted of [message, ...Object.values(details)].filter((each) => typeof each === "string"))
+      expect(quoted.isWellFormed()).toBe(true);
+  }
+});
