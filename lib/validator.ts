@@ -168,7 +168,10 @@ function expectationOf({ keyword, params, parentSchema, message }: ErrorObject):
   return (message ?? keyword).replace(/^must (NOT )?(be )?/, (_, not) => (not ? "not to " : ""));
 }
 
-const FORMAT_NAMES: Record<string, string> = { "date-time": "a date and time (RFC 3339)" };
+const FORMAT_NAMES: Record<string, string> = {
+  "date-time": "a date and time (RFC 3339)",
+  email: "an e-mail address",
+};
 
 interface Bounds {
   least: string;

@@ -13,6 +13,7 @@ const schema = Type.Object({
   owner: Type.Optional(nullable(Type.Object({ agent_id: Id("ag") }))),
   tags: Type.Optional(Type.Array(Type.String(), { maxItems: 2, uniqueItems: true })),
   at: Type.Optional(Timestamp),
+  to: Type.Optional(Type.String({ format: "email" })),
   memory: Type.Optional(Uuid("memory")),
   team_id: Type.Optional(nullable(Id("team"))),
   ids: Type.Optional(Type.Array(Id("dlv"))),
@@ -89,6 +90,7 @@ describe("a value that does not fit is a fault with its field and what was expec
       "validation_failed",
       { field: "at", value: "today", expected: "a date and time (RFC 3339)" },
     ],
+    [{ name: "a", to: "me" }, "validation_failed", { field: "to", expected: "an e-mail address" }],
     // They may be written so, but no Date can hold them.
     [{ name: "a", at: "2016-12-31T23:59:60Z" }, "validation_failed", { field: "at" }],
     [{ name: "a", at: "2026-01-31T09:30:00+01" }, "validation_failed", { field: "at" }],
