@@ -38,10 +38,11 @@ export function collapseActions(parts: Parts): Record<string, ActionSchema> {
     const { citations = [], subjects = [] } = loser;
     const says = content !== null || citations.length > 0;
     const change = says ? changeOf("updated", now(), content === null ? {} : { content }) : {};
-    const $push = { ...change.$push, merges: merge_id, citations: { $each: citations } };
+    const $push = { ...change.$push, merges: merge_id };
     // What it says of them now goes too when they are erased.
     const about = { $each: says ? subjects : [] };
-    const $addToSet = { subjects: about, source_subjects: about };
+    // Both may come from one place.
+    const $addToSet = { citations: { $each: citations }, subjects: about, source_subjects: about };
     const once = { _id: winner_id, status: "active", merges: { $ne: merge_id } };
     const winner = await memories.update(tenant_id, once as never, { ...change, $push, $addToSet } as never);
     if (winner) return winner;

@@ -45,6 +45,20 @@ test("a memory made from a chunk says where it stands", async () => {
   });
 });
 
+test("what memories are merged into stands where they stood, at each place once", async () => {
+  const document = await ingest(cast.alice, fixtureFile("manual.pdf", "application/pdf"));
+  const made = async (at: number) =>
+    (await remember(cast.alice, fromChunk((await chunkOf(cast.alice, document, at)).chunk_id))).id;
+  const kept = await made(0);
+  for (const other of [await made(0), await made(1)]) {
+    const pair = { memory_a_id: kept, memory_b_id: other };
+    const { id } = ok(await cast.alice.post("/memories/merge-proposals", pair));
+    ok(await cast.orgAdmin.post(`/memories/merge-proposals/${id}/resolve`, { surviving_memory_id: kept }));
+  }
+  const pages = (await citations(cast.alice, kept)).citations.map(({ page }: { page: number }) => page);
+  expect(pages).toEqual([1, 2]);
+});
+
 describe("a citation is stale", () => {
   test("from when its document is superseded", async () => {
     const filename = "terms.txt";
