@@ -18,7 +18,7 @@ export function canonicalTags(tags: readonly string[]): string[] {
   return [...new Set(tags.map(canonicalTag).filter(Boolean))];
 }
 
-/** Tags of a query string: repeated, comma-separated or both. */
+/** Tags of a query string: repeated, comma-separated or both. A tag may hold commas itself: each is looked for whole too. */
 export function tagsOfQuery(given: readonly string[]): string[] {
-  return canonicalTags(given.flatMap((each) => each.split(",")));
+  return canonicalTags(given.flatMap((each) => [...each.split(","), each]));
 }

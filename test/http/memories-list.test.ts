@@ -39,7 +39,7 @@ beforeAll(async () => {
       confidence: (n % 5) / 5,
       importance: (n % 4) / 4,
       project_id: n % 4 ? null : "apollo",
-      tags: [`tag_${n % 3}`, "All"],
+      tags: [`tag_${n % 3}`, "All", ...(n === 1 ? ["North, East"] : [])],
       source_type: n % 8 ? null : "ticket",
     };
     const answer = await remember(who, given);
@@ -99,6 +99,7 @@ test.each<[string, (each: Record<string, unknown>) => boolean]>([
   ["tags=TAG%201", (each) => (each.tags as string[]).includes("tag-1")],
   ["tags=tag-1&tags=tag_2", (each) => !(each.tags as string[]).includes("tag-0")],
   ["tags=tag-1,tag-2", (each) => !(each.tags as string[]).includes("tag-0")],
+  ["tags=north,%20east", (each) => (each.tags as string[]).includes("north,-east")],
   ["tags=none", () => false],
   ["search=even%20con", (each) => (each.content as string).startsWith("Even")],
   ["search=%5D%20(con", (each) => (each.content as string).startsWith("Odd")],

