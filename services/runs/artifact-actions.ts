@@ -59,7 +59,9 @@ export function artifactActions({ store, artifacts, now }: Parts) {
       const { run_id, exemplar_id } = ctx.params;
       const { tenant_id } = ctx.meta.caller;
       const exists = () => ctx.call<boolean, object>("exemplars.exists", { tenant_id, exemplar_id });
-      await store.get(tenant_id, run_id);
+      const { exemplar_ids } = await store.get(tenant_id, run_id);
+      // Nothing is written: each write counts as a change of the run, and whoever repeats it must not take it back below.
+      if (exemplar_ids.includes(exemplar_id)) return { run_id, exemplar_ids };
       if (!(await exists())) throw notFound("exemplar", exemplar_id);
       const run = await store.attach(tenant_id, run_id, exemplar_id, true);
       if (!run) throw notFound("run", run_id);

@@ -73,3 +73,18 @@ test("what is attached to a run is not lost by a transition that knew the run be
   const closed = ok(await world.agent.post(at(run, "close"), { outcome: "abandoned" }));
   expect(closed.exemplar_ids).toEqual([id]);
 });
+
+test("an exemplar that is attached again while somebody tries to delete it stays attached", async () => {
+  const run = await newRun(world.agent);
+  const { id } = ok(
+    await world.agent.post("/exemplars", { display_name: "Kept", filename: "kept.md", content: "# Kept" }),
+  );
+  const attach = () => world.agent.post(at(run, "exemplars"), { exemplar_id: id });
+  ok(await attach());
+  const tries = Array.from({ length: 40 }, (_, i) =>
+    i % 2 ? attach() : world.agent.del(`/exemplars/${id}`),
+  );
+  const statuses = new Set((await Promise.all(tries)).map(({ status }) => status));
+  expect(statuses).toEqual(new Set([200, 409]));
+  expect(ok(await world.agent.get(`/runs/${run.id}`)).exemplar_ids).toEqual([id]);
+});
