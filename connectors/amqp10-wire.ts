@@ -3,7 +3,6 @@ import rhea, { type Connection, type Delivery, type Receiver, type Typed } from 
 
 /** What is used of a frame that brings a message or a part of one. */
 interface Transfer {
-  channel: number;
   performative: { message_format: number; more?: boolean; aborted?: boolean };
   payload?: Buffer;
 }
@@ -57,6 +56,32 @@ function boundValues(): void {
   }
 }
 
+interface Frame {
+  // biome-ignore lint/suspicious/noExplicitAny: its fields follow from its kind
+  performative: any;
+}
+
+/** A broker settles so many at once at the most: rhea counts through the range that it names, whatever there is in it. */
+const MOST_SETTLED = 65_536;
+
+/** What a broker may say where one receiver was opened: of anything else rhea would make room for as much as it likes. */
+const ASKED_FOR: Record<string, (frame: Frame, receiver: Receiver) => boolean> = {
+  on_begin: ({ performative }) => typeof performative.remote_channel === "number",
+  on_attach: ({ performative }, { name }) => performative.name === name,
+  on_disposition: ({ performative: { first, last } }) => !last || last - first < MOST_SETTLED,
+};
+
+/** Ends the connection, by an error, when the broker says what it was not asked for. */
+export function refuseUnasked(connection: Connection, receiver: Receiver): void {
+  for (const [name, isAskedFor] of Object.entries(ASKED_FOR)) {
+    const pass = connection[name].bind(connection) as (frame: Frame) => void;
+    connection[name] = (frame: Frame) => {
+      if (!isAskedFor(frame, receiver)) throw new Error("the broker sent what it was not asked for");
+      pass(frame);
+    };
+  }
+}
+
 /**
  * Gives the messages of a receiver as they came, null for one that its sender broke off. Of what is larger than `most`
  * only so much is held: rhea puts the parts of a message together without end.
@@ -71,11 +96,11 @@ export function onTransferred(
   let size = 0;
   let aborted = false;
   connection.on_transfer = (frame: Transfer) => {
-    const session = connection.remote_channel_map[frame.channel];
-    if (session !== receiver.session || session._get_link(frame) !== receiver)
-      throw new Error("the broker sent a message to where none was asked for");
     const { performative, payload = Buffer.alloc(0) } = frame;
-    frame.payload = payload.subarray(0, Math.max(most - size, 0));
+    const held = payload.subarray(0, Math.max(most - size, 0));
+    // Nothing is nothing, or parts without end would be held that are empty.
+    if (size > 0 && held.length === 0) delete frame.payload;
+    else frame.payload = held;
     size += payload.length;
     aborted = performative.aborted === true;
     performative.message_format = AS_IT_CAME;

@@ -2,7 +2,14 @@ import { connect as connectTcp, isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import rhea, { type Connection, type Delivery, type EventContext, type Receiver } from "rhea";
 import { hostOf } from "./address-guard.ts";
-import { FRAME_BYTES, onLongFrame, onTransferred, readMessage, type Transferred } from "./amqp10-wire.ts";
+import {
+  FRAME_BYTES,
+  onLongFrame,
+  onTransferred,
+  readMessage,
+  refuseUnasked,
+  type Transferred,
+} from "./amqp10-wire.ts";
 import {
   type BrokerMessage,
   type BrokerSource,
@@ -60,6 +67,7 @@ export class Amqp10Connector implements Connector {
       autoaccept: false,
       credit_window: 0,
     });
+    refuseUnasked(connection, receiver);
     // What is not the body is much smaller than the largest body.
     onTransferred(connection, receiver, 2 * this.#source.maxBytes, (message, delivery) => {
       if (this.#ending.over) return;

@@ -96,6 +96,28 @@ describe("AMQP 1.0", () => {
     expect(await opening).toBe("the broker sent a longer frame than was allowed");
   });
 
+  // What they are made of is not exported.
+  const frames = createRequire(import.meta.url)("../../node_modules/rhea/lib/frames.js");
+  test.each<[string, (sender: Sender) => void]>([
+    ["a session", ({ connection }) => connection.create_session().open()],
+    ["a link", ({ session }) => session.open_sender("another")],
+    [
+      "the end of four billion messages",
+      ({ session }) =>
+        (session as unknown as { output(frame: object): void }).output(
+          frames.disposition({ role: false, first: 1, last: 2 ** 32 - 1, settled: true }),
+        ),
+    ],
+  ])("a broker that begins by itself %s is left", async (_, send) => {
+    const server = broker((sender) => {
+      send(sender);
+      sender.send({ body: "next" });
+    });
+    await once(server, "listening");
+    const { connector } = await consume(Amqp10Connector, server);
+    expect(await connector.ended).toBe("the broker sent what it was not asked for");
+  });
+
   function deep(levels: number): Buffer {
     const level = Buffer.from([0xd0, 0, 0, 0, 9, 0, 0, 0, 1]);
     return Buffer.concat([...Array.from({ length: levels }, () => level), Buffer.from([0x45])]);
