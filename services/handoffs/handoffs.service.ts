@@ -21,8 +21,8 @@ const SUMMARY = 280;
 const MOST_RACES = 20;
 
 /** Named snapshots of where an agent's work stands, for another client to go on (spec: Handoff). */
-export const handoffsService: ServiceFactory = ({ store }) => {
-  const parts: Parts = { handoffs: store.collection(HandoffModel), now: () => new Date(store.now()) };
+export const handoffsService: ServiceFactory = ({ store, log }) => {
+  const parts: Parts = { handoffs: store.collection(HandoffModel), now: () => new Date(store.now()), log };
   let reaper: Loop;
 
   /** Pins or unpins; one that is as it is asked for stays as it is. */

@@ -2,6 +2,7 @@ import type { AgentCaller, Call } from "../../lib/caller.ts";
 import { notFound } from "../../lib/faults.ts";
 import type { SearchDrop, SearchPut } from "../../lib/search-entry.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
+import type { Runtime } from "../runtime.ts";
 import type { HandoffDoc } from "./handoffs.model.ts";
 import { standing, toEntry } from "./rows.ts";
 
@@ -10,7 +11,11 @@ export interface Parts {
   handoffs: TenantCollection<HandoffDoc>;
   /** The time that decides. */
   now(): Date;
+  log: Pick<Runtime["log"], "warn">;
 }
+
+/** Search that does not answer is caught up with later: what is written is answered as written. */
+const PUT_TIMEOUT_MS = 2_000;
 
 /** What calls other services: a context, or the broker in loops. */
 type Calls = Pick<Call, "call">;
@@ -39,23 +44,27 @@ export async function requireOwn(parts: Parts, ctx: Call<{ id: string }>): Promi
  * @param change what to set
  */
 export async function change(
-  { handoffs, now }: Parts,
+  parts: Parts,
   ctx: Call,
   guard: object,
   change: Partial<HandoffDoc>,
 ): Promise<HandoffDoc | null> {
   const { tenant_id, agent_id } = agentOf(ctx);
-  const doc = await handoffs.update(tenant_id, { agent_id, ...guard } as never, {
-    $set: { ...change, changed_at: now() },
+  const doc = await parts.handoffs.update(tenant_id, { agent_id, ...guard } as never, {
+    $set: { ...change, changed_at: parts.now() },
     $inc: { version: 1 },
   });
-  if (doc) await tellSearch(ctx, doc);
+  if (doc) await tellSearch(parts, ctx, doc);
   return doc;
 }
 
-export async function tellSearch(ctx: Calls, doc: HandoffDoc): Promise<void> {
-  const { tenant_id } = doc;
-  await ctx.call<unknown, SearchPut>("search.put", { tenant_id, entries: [toEntry(doc)] });
+export async function tellSearch({ log }: Parts, ctx: Calls, doc: HandoffDoc): Promise<void> {
+  const put: SearchPut = { tenant_id: doc.tenant_id, entries: [toEntry(doc)] };
+  try {
+    await ctx.call("search.put", put, { timeout: PUT_TIMEOUT_MS });
+  } catch (err) {
+    log.warn({ err, handoff_id: doc._id }, "handoffs: search will learn of a change later");
+  }
 }
 
 /**
@@ -63,18 +72,18 @@ export async function tellSearch(ctx: Calls, doc: HandoffDoc): Promise<void> {
  * first, for what is cut off is found again by its row; and once more for what was being written meanwhile.
  */
 export async function remove(
-  { handoffs }: Pick<Parts, "handoffs">,
+  parts: Parts,
   ctx: Calls,
   { tenant_id, _id }: Pick<HandoffDoc, "tenant_id" | "_id">,
   guard: object = {},
 ): Promise<boolean> {
   const drop: SearchDrop = { tenant_id, kind: "handoff", ids: [_id] };
   await ctx.call("search.drop", drop);
-  if (await handoffs.delete(tenant_id, { _id, ...guard } as never)) {
+  if (await parts.handoffs.delete(tenant_id, { _id, ...guard } as never)) {
     await ctx.call("search.drop", drop);
     return true;
   }
-  const kept = await handoffs.findOne(tenant_id, { _id });
-  if (kept) await tellSearch(ctx, kept);
+  const kept = await parts.handoffs.findOne(tenant_id, { _id });
+  if (kept) await tellSearch(parts, ctx, kept);
   return false;
 }

@@ -73,9 +73,9 @@ function overwrite(
 }
 
 /** Null when another was saved under the name meanwhile. */
-async function insert({ handoffs, now }: Parts, ctx: Asked, content: Content): Promise<HandoffDoc | null> {
+async function insert(parts: Parts, ctx: Asked, content: Content): Promise<HandoffDoc | null> {
   const { tenant_id, agent_id } = agentOf(ctx as Call);
-  const at = now();
+  const at = parts.now();
   const save_seed = ctx.meta.idempotency_seed ?? null;
   const row: HandoffDoc = {
     ...{ _id: newUuid(save_seed ?? undefined), tenant_id, agent_id, name: ctx.params.name, ...content },
@@ -83,12 +83,12 @@ async function insert({ handoffs, now }: Parts, ctx: Asked, content: Content): P
     ...{ created_at: at, updated_at: at, version: 1, changed_at: at, save_seed },
   };
   try {
-    await handoffs.insert(row);
+    await parts.handoffs.insert(row);
   } catch (err) {
     if (isDuplicateKey(err)) return null;
     throw err;
   }
-  await tellSearch(ctx, row);
+  await tellSearch(parts, ctx, row);
   return row;
 }
 

@@ -1,9 +1,10 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { afterAll, beforeAll, expect, jest, test } from "@jest/globals";
 import { renderBrief } from "../../services/handoffs/brief.ts";
 import { type HandoffDoc, HandoffModel } from "../../services/handoffs/handoffs.model.ts";
+import { change } from "../../services/handoffs/parts.ts";
 import { reap } from "../../services/handoffs/reaper.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
 import { openStore, type Store } from "../../storage/connection.ts";
@@ -136,7 +137,7 @@ test("what has had its term is removed with what search knows, unless it is pinn
     const isResumed = params.ids?.includes("resumed");
     if (isResumed) await handoffs.update("tn_1", { _id: "resumed" }, { $set: { reap_at: later } });
   };
-  expect(await reap({ handoffs, now: () => NOW }, { call } as never)).toBe(false);
+  expect(await reap({ handoffs, now: () => NOW, log: console }, { call } as never)).toBe(false);
   const left = await handoffs.find("tn_1", {}, { sort: { _id: 1 } });
   expect(left.map(({ _id }) => _id)).toEqual(["later", "pinned", "resumed"]);
   expect(told).toEqual([
@@ -145,4 +146,17 @@ test("what has had its term is removed with what search knows, unless it is pinn
     ["search.drop", ["resumed"]],
     ["search.put", ["resumed"]],
   ]);
+});
+
+test("what is written is answered as written when search does not answer", async () => {
+  await handoffs.insertMany([row("unsearched", { reap_at: null })]);
+  const warn = jest.fn();
+  const call = async () => {
+    throw new Error("no node has search now");
+  };
+  const ctx = { call, meta: { caller: { tenant_id: "tn_1", agent_id: "ag_1" } } } as never;
+  const parts = { handoffs, now: () => NOW, log: { warn } as never };
+  const changed = await change(parts, ctx, { _id: "unsearched" }, { summary: "new" });
+  expect(changed).toMatchObject({ summary: "new", version: 2 });
+  expect(warn).toHaveBeenCalledTimes(1);
 });
