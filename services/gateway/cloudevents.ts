@@ -52,7 +52,9 @@ function fromBinary(req: IncomingMessage, type: string, body: Buffer): Record<st
   for (const [header, value] of Object.entries(req.headers)) {
     if (header.startsWith("ce-")) event[header.slice(3)] = attribute(header.slice(3), String(value));
   }
-  if (event.data !== undefined) throw invalidEvent("data", event.data, "the body, not a header ce-data");
+  for (const name of ["data", "data_base64"]) {
+    if (event[name] !== undefined) throw invalidEvent(name, event[name], `the body, not a header ce-${name}`);
+  }
   if (type) event.datacontenttype = req.headers["content-type"];
   return body.length ? Object.assign(event, dataOf(req, type, body)) : event;
 }

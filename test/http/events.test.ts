@@ -125,6 +125,12 @@ describe("binary mode", () => {
     expect(ok(await admin.get(`/events/${event_id}`)).payload.subject).toBe(subject);
   });
 
+  test.each(["data", "data_base64"])("data is the body, and no header: ce-%s", async (name) => {
+    const headers = { ...BINARY, "ce-id": `bin-${name}`, [`ce-${name}`]: "AAEC" };
+    const { status, body } = await admin.post("/events", undefined, headers);
+    expect([status, body.error.code, body.error.details.field]).toEqual([400, "invalid_event", name]);
+  });
+
   test("JSON data that is no JSON is an invalid event", async () => {
     const headers = { ...BINARY, "ce-id": "bin-bad", "content-type": "application/json" };
     const { status, body } = await admin.post("/events", "{oops", headers);
