@@ -72,7 +72,8 @@ interface OperationSpec<Path extends TProperties, Query extends TProperties, Bod
   inPieces?: string;
   /**
    * It gives a bare list of rows with ids, and over HTTP all of it where no `limit` is given: the gateway asks the action
-   * for so many at a time by `offset` and `limit`, as one message between nodes does not take any number.
+   * for so many at a time by `offset` and `limit`, as one message between nodes does not take any number. It may give
+   * fewer, and says in the header `X-Total-Count` how many there are.
    */
   inPages?: number;
   /** What a caller without the scope is answered, with 200, where others get 403 (spec: Errors, other rules). */

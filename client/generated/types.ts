@@ -788,7 +788,7 @@ export interface Api {
     create: Call<RunsCreateParams, RunsCreateResult>;
     /** List the tenant's runs, newest first.
      *
-     * All of them, whoever began them, as a bare array. With `limit` by the page: `offset` goes on, and the header `X-Total-Count` says how many there are.
+     * All of them, whoever began them, as a bare array. With `limit` by the page, of long ones fewer: `offset` goes on, and the header `X-Total-Count` says how many there are.
      *
      * Needs the scope `memory:read`. */
     list: PagedCall<RunsListParams, RunsListResult, RunsListResult[number]>;

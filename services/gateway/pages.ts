@@ -33,9 +33,12 @@ async function* pagesOf(
   params: Record<string, unknown>,
 ): AsyncGenerator<Row[], Row[]> {
   const limit = op.inPages as number;
-  for (let offset = Number(params.offset ?? 0); ; offset += limit) {
+  for (let offset = Number(params.offset ?? 0); ; ) {
     const page = await ctx.call<Row[]>(op.action, { ...params, offset, limit });
-    if (page.length < limit) return page;
+    offset += page.length;
+    // A page also ends where a message between nodes is full.
+    const total = Number(ctx.meta.$responseHeaders?.["X-Total-Count"]);
+    if (page.length === 0 || offset >= total) return page;
     yield page;
   }
 }

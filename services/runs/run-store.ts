@@ -1,4 +1,5 @@
 import { Fault, isFault, notFound } from "../../lib/faults.ts";
+import { upToSize } from "../../lib/message-size.ts";
 import { Actors, Actor as Mailbox } from "../../mixins/actor.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
 import type { Change } from "./draft.ts";
@@ -8,6 +9,7 @@ import { changedRun, updateOf, withPeople } from "./run-write.ts";
 import type { PlacedFact, Run, RunDoc, RunFactsDoc } from "./runs.model.ts";
 import { nextStaleCheck } from "./staleness.ts";
 
+const READ_AT_ONCE = 50;
 /** Writers of other nodes may come between so often. */
 const MOST_RACES = 20;
 
@@ -60,15 +62,23 @@ export class RunStore {
     return opened(doc);
   }
 
-  /** A page of runs, the newest first. */
+  /** A page of runs, the newest first: fewer than asked for where one message between nodes takes no more. */
   async list(
     tenant_id: string,
     filter: Partial<Pick<RunDoc, "status" | "project_id">>,
-    page: { skip: number; limit: number },
+    { skip, limit }: { skip: number; limit: number },
   ): Promise<Run[]> {
-    const sort = { created_at: -1, _id: -1 } as const;
-    const docs = await this.#runs.find(tenant_id, filter, { ...page, sort, projection: { outbox: 0 } });
-    return docs.map(opened);
+    const options = { sort: { created_at: -1, _id: -1 }, projection: { outbox: 0 } } as const;
+    const page: RunDoc[] = [];
+    // A few at a time: of long ones most would be read for nothing.
+    while (page.length < limit) {
+      const [from, most] = [skip + page.length, Math.min(READ_AT_ONCE, limit - page.length)];
+      const found = await this.#runs.find(tenant_id, filter, { ...options, skip: from, limit: most });
+      page.push(...found);
+      const fit = upToSize(page, charactersOf);
+      if (fit.length < page.length || found.length < most) return fit.map(opened);
+    }
+    return page.map(opened);
   }
 
   /** All that happened in a run, in order; also what is not relayed yet. Read the run first: facts move out of it. */
@@ -176,6 +186,19 @@ export class RunStore {
     this.#kept.keep({ ...after, outbox: { ...known, [slotOf(after.version)]: facts } });
     return { before: run, run: after, facts: placed({ version: after.version, facts }) };
   }
+}
+
+/** Of a run as it is shown, about. */
+function charactersOf({
+  plan,
+  progress,
+  goal,
+  success_criteria,
+  ambiguity_notes,
+  close_note,
+}: RunDoc): number {
+  const told = JSON.stringify([goal, success_criteria, ambiguity_notes, close_note]);
+  return plan.length + progress.length * 100 + told.length;
 }
 
 function opened(doc: RunDoc): Run {

@@ -73,8 +73,8 @@ export const listRuns = operation({
   route: "GET /runs",
   summary: "List the tenant's runs, newest first",
   description:
-    "All of them, whoever began them, as a bare array. With `limit` by the page: `offset` goes on, and the header " +
-    "`X-Total-Count` says how many there are.",
+    "All of them, whoever began them, as a bare array. With `limit` by the page, of long ones fewer: `offset` goes on, and " +
+    "the header `X-Total-Count` says how many there are.",
   access: reader,
   query: {
     status: Type.Optional(oneOf(RUN_STATUSES)),
@@ -87,7 +87,7 @@ export const listRuns = operation({
   inPages: MOST_LISTED,
   results: { 200: Type.Array(Run) },
   mcp: {
-    description: `Whoever began them. At most ${MOST_LISTED} at once: \`offset\` goes on.`,
+    description: `Whoever began them. At most ${MOST_LISTED} at once, of long ones fewer: \`offset\` goes on.`,
   },
 });
 
