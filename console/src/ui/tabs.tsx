@@ -40,7 +40,12 @@ export function Tabs({ label, tabs: all }: { label: string; tabs: readonly Tab[]
   }, [value]);
   return (
     <Root value={value} onValueChange={choose}>
-      <List ref={list} className="tabs" aria-label={label}>
+      <List
+        ref={list}
+        className="tabs"
+        aria-label={label}
+        onScroll={({ currentTarget: row }) => row.toggleAttribute("data-scrolled", row.scrollLeft > 0)}
+      >
         {tabs.map((tab) => (
           <Trigger key={tab.key} value={tab.key} className="tab">
             {tab.label}

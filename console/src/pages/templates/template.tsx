@@ -112,11 +112,15 @@ function Picture({ template }: { template: ProcessTemplate }) {
               <Fact name="Done by">
                 {step.completion_mode === "attestation" ? "attesting it" : "a hand-off that is accepted"}
               </Fact>
-              {step.completion_criteria.map(({ key, description }) => (
-                <Fact key={key} name="Criterion">
-                  {description || key}
+              {step.completion_criteria.length > 0 && (
+                <Fact name="What makes it done" wide>
+                  <ul className="plain-list">
+                    {step.completion_criteria.map(({ key, description }) => (
+                      <li key={key}>{description || key}</li>
+                    ))}
+                  </ul>
                 </Fact>
-              ))}
+              )}
             </Facts>
           </div>
         </Card>
