@@ -62,6 +62,21 @@ test.each(DIALOGS)(
   },
 );
 
+test("Escape asks before a text is lost that was written in a dialog", async () => {
+  await site.go("/outputs");
+  await site.button("Save an output").first().click();
+  const text = page.getByRole("textbox", { name: "Text" });
+  await text.fill("# A long letter");
+  await page.keyboard.press("Escape");
+  const asked = page.getByRole("dialog", { name: "Close without saving?" });
+  await asked.getByRole("button", { name: "Cancel" }).click();
+  await asked.waitFor({ state: "detached" });
+  expect(await text.inputValue()).toBe("# A long letter");
+  await page.keyboard.press("Escape");
+  await asked.getByRole("button", { name: "Discard it" }).click();
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+});
+
 test("nothing was wrong in any dialog, and no other host was asked", () => {
   expect(site.problems).toEqual([]);
 });

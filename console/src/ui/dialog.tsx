@@ -1,10 +1,8 @@
 import { X } from "lucide-react";
-import { type FormEvent, type ReactNode, useId, useLayoutEffect, useRef } from "react";
-import type { Task } from "../data/use-task.ts";
-import { Button, IconButton } from "./button.tsx";
-import { Failure } from "./failure.tsx";
+import { type ReactNode, useId, useLayoutEffect, useRef } from "react";
+import { IconButton } from "./button.tsx";
 
-interface DialogProps {
+export interface DialogProps {
   title: string;
   onClose(): void;
   children: ReactNode;
@@ -50,54 +48,5 @@ export function Dialog({ title, onClose, children, footer, wide, light }: Dialog
         {footer && <footer className="dialog-foot">{footer}</footer>}
       </div>
     </dialog>
-  );
-}
-
-interface FormDialogProps extends Omit<DialogProps, "footer" | "light"> {
-  submit: string;
-  task: Task<[]>;
-  /** In place of the task's own. */
-  error?: unknown;
-  disabled?: boolean;
-  /** It takes something away for good. */
-  danger?: boolean;
-}
-
-/** A dialog that asks for something. What is wrong is told above the buttons. */
-export function FormDialog({
-  submit,
-  task,
-  error = task.error,
-  disabled,
-  danger,
-  children,
-  ...dialog
-}: FormDialogProps) {
-  const form = useId();
-  const send = (event: FormEvent) => {
-    event.preventDefault();
-    void task.run();
-  };
-  const footer = (
-    <>
-      <Button onClick={dialog.onClose}>Cancel</Button>
-      <Button
-        kind={danger ? "danger" : "primary"}
-        type="submit"
-        form={form}
-        busy={task.busy}
-        disabled={disabled}
-      >
-        {submit}
-      </Button>
-    </>
-  );
-  return (
-    <Dialog {...dialog} footer={footer}>
-      <form id={form} className="stack" onSubmit={send}>
-        {children}
-        {error !== undefined && <Failure error={error} />}
-      </form>
-    </Dialog>
   );
 }

@@ -3,9 +3,10 @@ import type { Agent, AgentsCreateResult, KeysCreateResult } from "../../../../cl
 import { api } from "../../data/api.ts";
 import { useTask } from "../../data/use-task.ts";
 import { Button } from "../../ui/button.tsx";
-import { Dialog, FormDialog } from "../../ui/dialog.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
 import { messageOf } from "../../ui/failure.tsx";
 import { CheckField, TextArea, TextField } from "../../ui/field.tsx";
+import { FormDialog } from "../../ui/form-dialog.tsx";
 import { Secret } from "../../ui/text.tsx";
 import { ModeField } from "./mode.tsx";
 

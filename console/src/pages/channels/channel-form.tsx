@@ -3,8 +3,8 @@ import type { Channel } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { changesOf } from "../../data/changes.ts";
 import { useTask } from "../../data/use-task.ts";
-import { FormDialog } from "../../ui/dialog.tsx";
 import { TextArea, TextField } from "../../ui/field.tsx";
+import { FormDialog } from "../../ui/form-dialog.tsx";
 import { toast } from "../../ui/toast.tsx";
 
 interface Props {

@@ -6,8 +6,8 @@ import { useOffsetPages } from "../../data/use-load.ts";
 import { useTask } from "../../data/use-task.ts";
 import { Button, IconButton } from "../../ui/button.tsx";
 import { confirm } from "../../ui/confirm.tsx";
-import { FormDialog } from "../../ui/dialog.tsx";
 import { CodeArea, TextField } from "../../ui/field.tsx";
+import { FormDialog } from "../../ui/form-dialog.tsx";
 import { Card, Empty } from "../../ui/page.tsx";
 import { List } from "../../ui/table.tsx";
 

@@ -3,7 +3,7 @@ import { api } from "../../data/api.ts";
 import { plural } from "../../data/format.ts";
 import { useLoad } from "../../data/use-load.ts";
 import { useTask } from "../../data/use-task.ts";
-import { FormDialog } from "../../ui/dialog.tsx";
+import { FormDialog } from "../../ui/form-dialog.tsx";
 import { Load } from "../../ui/table.tsx";
 import { toast } from "../../ui/toast.tsx";
 

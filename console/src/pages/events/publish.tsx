@@ -2,8 +2,8 @@ import { useState } from "react";
 import { api } from "../../data/api.ts";
 import { mistakeInJson } from "../../data/text.ts";
 import { useTask } from "../../data/use-task.ts";
-import { FormDialog } from "../../ui/dialog.tsx";
 import { CodeArea, TextField } from "../../ui/field.tsx";
+import { FormDialog } from "../../ui/form-dialog.tsx";
 
 /** Publishes an event by hand, to try what it does. */
 export function Publish({

@@ -2,8 +2,8 @@ import { useState } from "react";
 import type { Connector } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { useTask } from "../../data/use-task.ts";
-import { FormDialog } from "../../ui/dialog.tsx";
 import { SelectField, TextField } from "../../ui/field.tsx";
+import { FormDialog } from "../../ui/form-dialog.tsx";
 import { toast } from "../../ui/toast.tsx";
 import { draftOfMapping, emptyMapping, MappingFields, mappingOf } from "./mapping.tsx";
 

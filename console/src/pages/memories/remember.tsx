@@ -3,8 +3,8 @@ import { useNavigate } from "react-router";
 import { api } from "../../data/api.ts";
 import { listed } from "../../data/text.ts";
 import { useTask } from "../../data/use-task.ts";
-import { FormDialog } from "../../ui/dialog.tsx";
 import { SelectField, TextArea, TextField } from "../../ui/field.tsx";
+import { FormDialog } from "../../ui/form-dialog.tsx";
 import { toast } from "../../ui/toast.tsx";
 import { TYPES } from "./words.tsx";
 

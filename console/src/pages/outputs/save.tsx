@@ -4,8 +4,8 @@ import type { Output } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { knownName } from "../../data/names.ts";
 import { useTask } from "../../data/use-task.ts";
-import { FormDialog } from "../../ui/dialog.tsx";
 import { TextArea, TextField } from "../../ui/field.tsx";
+import { FormDialog } from "../../ui/form-dialog.tsx";
 import { mayOverwrite } from "../../ui/overwrite.tsx";
 import { toast } from "../../ui/toast.tsx";
 

@@ -7,8 +7,8 @@ import { linesOf } from "../../data/text.ts";
 import { useLoad } from "../../data/use-load.ts";
 import { useTask } from "../../data/use-task.ts";
 import { type Choice, Combo } from "../../ui/combo.tsx";
-import { FormDialog } from "../../ui/dialog.tsx";
 import { SelectField, TextArea, TextField } from "../../ui/field.tsx";
+import { FormDialog } from "../../ui/form-dialog.tsx";
 import { type Assigned, Assignees } from "./assignees.tsx";
 
 /** One step a line, each after the one before it. */

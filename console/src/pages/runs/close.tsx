@@ -4,8 +4,8 @@ import type { RunWithAttempts } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { useTask } from "../../data/use-task.ts";
 import { Button } from "../../ui/button.tsx";
-import { FormDialog } from "../../ui/dialog.tsx";
 import { SelectField, TextArea } from "../../ui/field.tsx";
+import { FormDialog } from "../../ui/form-dialog.tsx";
 import { toast } from "../../ui/toast.tsx";
 
 const OUTCOMES = [

@@ -7,8 +7,8 @@ import { useTask } from "../../data/use-task.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
-import { FormDialog } from "../../ui/dialog.tsx";
 import { SelectField, TextField } from "../../ui/field.tsx";
+import { FormDialog } from "../../ui/form-dialog.tsx";
 import { Empty } from "../../ui/page.tsx";
 import { type Column, List } from "../../ui/table.tsx";
 

@@ -1,0 +1,72 @@
+import { type FormEvent, useId, useRef } from "react";
+import type { Task } from "../data/use-task.ts";
+import { Button } from "./button.tsx";
+import { confirm } from "./confirm.tsx";
+import { Dialog, type DialogProps } from "./dialog.tsx";
+import { Failure } from "./failure.tsx";
+
+interface FormDialogProps extends Omit<DialogProps, "footer" | "light"> {
+  submit: string;
+  task: Task<[]>;
+  /** In place of the task's own. */
+  error?: unknown;
+  disabled?: boolean;
+  /** It takes something away for good. */
+  danger?: boolean;
+}
+
+const LEAVE = {
+  title: "Close without saving?",
+  text: "What you have written here is lost then.",
+  action: "Discard it",
+};
+
+/** A dialog that asks for something. What is wrong is told above the buttons. Escape asks before a text is lost. */
+export function FormDialog({
+  submit,
+  task,
+  error = task.error,
+  disabled,
+  danger,
+  children,
+  ...dialog
+}: FormDialogProps) {
+  const form = useId();
+  const written = useRef(false);
+  const leave = async () => {
+    if (!written.current || (await confirm(LEAVE))) dialog.onClose();
+  };
+  const send = (event: FormEvent) => {
+    event.preventDefault();
+    void task.run();
+  };
+  const footer = (
+    <>
+      <Button onClick={dialog.onClose}>Cancel</Button>
+      <Button
+        kind={danger ? "danger" : "primary"}
+        type="submit"
+        form={form}
+        busy={task.busy}
+        disabled={disabled}
+      >
+        {submit}
+      </Button>
+    </>
+  );
+  return (
+    <Dialog {...dialog} onClose={leave} footer={footer}>
+      <form
+        id={form}
+        className="stack"
+        onSubmit={send}
+        onInput={({ target }) => {
+          written.current ||= target instanceof HTMLTextAreaElement;
+        }}
+      >
+        {children}
+        {error !== undefined && <Failure error={error} />}
+      </form>
+    </Dialog>
+  );
+}
