@@ -3,7 +3,7 @@ import { DAY_MS } from "../../lib/time.ts";
 import { Loop } from "../../mixins/loop.ts";
 import { action, type ServiceFactory } from "../runtime.ts";
 import { maySeeDevices, ownAgent } from "./agent-access.ts";
-import { type SessionDoc, SessionModel } from "./devices.model.ts";
+import { DeviceCodeModel, type SessionDoc, SessionModel } from "./devices.model.ts";
 import { forgetGone } from "./gone-sessions.ts";
 import { deleteSession, heartbeat, listSessions } from "./sessions.contract.ts";
 
@@ -15,6 +15,7 @@ const FORGET_MS = 60 * 60_000;
 /** Devices that are connected to agents (spec: Session). */
 export const sessionsService: ServiceFactory = ({ store, config }) => {
   const sessions = store.collection(SessionModel);
+  const codes = store.collection(DeviceCodeModel);
   let sweep: Loop;
   let forgetting: Loop;
 
@@ -32,10 +33,14 @@ export const sessionsService: ServiceFactory = ({ store, config }) => {
       delete: action(deleteSession, async (ctx) => {
         const { agent_id, session_id } = ctx.params;
         const { tenant_id } = ctx.meta.caller;
-        const session = await sessions.findOne(tenant_id, { _id: session_id, agent_id });
-        if (!session) throw notFound("session", session_id);
+        const own = { _id: session_id, agent_id };
+        if (!(await sessions.exists(tenant_id, own))) throw notFound("session", session_id);
+        // A device that was approved and has not fetched its key would have the session again, with one.
+        const approved = { agent_id, session_id, state: "approved" as const };
+        await codes.updateMany(tenant_id, approved, { $set: { state: "denied" } });
+        const session = await sessions.findOne(tenant_id, own);
         // The key first: a crash between the two leaves a session that can be deleted again, not a key nobody sees.
-        if (session.key_id)
+        if (session?.key_id)
           await ctx.call("keys.revoke", { agent_id, key_id: session.key_id }).catch(revokedBefore);
         await sessions.delete(tenant_id, { _id: session_id });
       }),

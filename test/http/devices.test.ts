@@ -249,6 +249,18 @@ describe("sessions", () => {
     expect(ok(await world.admin.get(`/agents/${agent}/sessions`)).sessions).toEqual([]);
   });
 
+  test("one that is deleted before its device fetched the key is not had again", async () => {
+    const { agent, claim_id, user_code } = await claimed();
+    ok(await confirm(agent, claim_id, "approve"));
+    const { sessions } = ok(await world.admin.get(`/agents/${agent}/sessions`));
+    const { status } = await world.admin.del(`/agents/${agent}/sessions/${sessions[0].session_id}`);
+    expect(status).toBe(204);
+    expect(await complete(claim_id)).toMatchObject(refusal(404, "not_found"));
+    expect(ok(await world.admin.get(`/agents/${agent}/sessions`)).sessions).toEqual([]);
+    expect(ok(await world.admin.get(`/agents/${agent}/keys`)).keys).toEqual([]);
+    expect(await statusOf(agent)).toMatchObject({ state: "denied", user_code });
+  });
+
   test("the most recent comes first, and no more than asked for", async () => {
     const agent = await newAgent();
     const first = await connectDevice(world.admin, agent);
