@@ -48,6 +48,7 @@ async function create(parts: Parts, ctx: Saving): Promise<OutputDoc> {
   const team_id = await teamOf(ctx, access);
   const edition = await editionOf(parts, ctx, title ?? null);
   const row: OutputDoc = {
+    ...UNFILED,
     ...(await filed(parts, ctx, access)),
     ...{ _id: newUuid(idempotency_seed), tenant_id: caller.tenant_id, ...edition, version_num: 1 },
     ...{ slug: "", is_titled: title !== undefined, title_key: keyOf(edition.title) },
@@ -78,18 +79,19 @@ async function saveVersion(parts: Parts, ctx: Saving, named: string): Promise<Ou
   requireSamePlace(ctx.params, first);
   const access = await ownerAccess(ctx as Call);
   const [edition, place] = await Promise.all([
-    editionOf(parts, ctx, ctx.params.title ?? (first.is_titled ? first.title : null)),
-    filed(parts, ctx, access, first),
+    editionOf(parts, ctx, ctx.params.title ?? null),
+    filed(parts, ctx, access, first._id),
   ]);
   for (let races = 0; races < MOST_RACES; races++) {
     const doc = await findReadable(parts, ctx as Call, first._id);
     if (await isSaved(parts, doc, edition.version_id)) return doc;
     // The version that ends gets its row first: what is no more in the output's is never lost.
     await parts.versions.insertOnce(toVersion(doc));
+    const title = ctx.params.title === undefined && doc.is_titled ? doc.title : edition.title;
+    // Only what is given: of those who save at the same time none takes back what another gave.
     const $set = {
       ...place,
-      ...edition,
-      ...{ version_num: doc.version_num + 1, title_key: keyOf(edition.title) },
+      ...{ ...edition, title, title_key: keyOf(title), version_num: doc.version_num + 1 },
       ...{ is_titled: doc.is_titled || ctx.params.title !== undefined, updated_at: edition.saved_at },
       ...begun(parts, tenant_id),
     };
@@ -157,23 +159,17 @@ const UNFILED: Filed = {
   ...{ derived_from_ids: [], references_ids: [], supersedes_ids: [] },
 };
 
-/** What an output has besides its text: as it is given, else as it was. @throws Fault validation_error */
-async function filed(
-  parts: Parts,
-  ctx: Saving,
-  access: Access,
-  before: Partial<OutputDoc> = {},
-): Promise<Filed> {
+/** What an output has besides its text, as far as it is given. @throws Fault validation_error */
+async function filed(parts: Parts, ctx: Saving, access: Access, own_id?: string): Promise<Partial<Filed>> {
   const { tenant_id } = ctx.meta.caller;
   const { project_id, process_run_id, source_type, metadata } = ctx.params;
-  const was = { ...UNFILED, ...before };
   const linked = async (field: "derived_from_ids" | "references_ids" | "supersedes_ids") => {
     const given = ctx.params[field]?.flatMap((each) => each.split(",")).map((each) => each.trim());
-    if (!given) return was[field];
+    if (!given) return {};
     const ids = await readableIds(parts, tenant_id, access, given);
-    return ids.filter((id) => id !== before._id);
+    return { [field]: ids.filter((id) => id !== own_id) };
   };
-  const [derived_from_ids, references_ids, supersedes_ids] = await Promise.all([
+  const [derived_from, references, supersedes] = await Promise.all([
     linked("derived_from_ids"),
     linked("references_ids"),
     linked("supersedes_ids"),
@@ -181,11 +177,11 @@ async function filed(
     process_run_id ? ctx.call("runs.require", { tenant_id, run_id: process_run_id }) : null,
   ]);
   return {
-    project_id: project_id === undefined ? was.project_id : project_id || null,
-    process_run_id: process_run_id === undefined ? was.process_run_id : process_run_id,
-    source_type: source_type === undefined ? was.source_type : source_type,
-    metadata_json: metadata === undefined ? was.metadata_json : JSON.stringify(metadata),
-    ...{ derived_from_ids, references_ids, supersedes_ids },
+    ...{ ...derived_from, ...references, ...supersedes },
+    ...(project_id !== undefined && { project_id: project_id || null }),
+    ...(process_run_id !== undefined && { process_run_id }),
+    ...(source_type !== undefined && { source_type }),
+    ...(metadata !== undefined && { metadata_json: JSON.stringify(metadata) }),
   };
 }
 

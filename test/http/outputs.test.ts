@@ -123,6 +123,32 @@ describe("versions", () => {
     );
   });
 
+  test("saved at once take back nothing of each other, nor of who files the output elsewhere", async () => {
+    const project_id = ok(await world.admin.post("/projects", { key: "filed-at-once", name: "F" })).key;
+    const referred = ok(await save({ title: "Referred to" })).id;
+    for (let round = 0; round < 12; round++) {
+      const { id } = ok(await save({ title: "Before" }));
+      const given = {
+        title: "After",
+        references_ids: [referred],
+        metadata: { by: "one" },
+        source_type: "memo",
+      };
+      const answers = await Promise.all([
+        save({ output_id: id, body: "plain" }),
+        save({ output_id: id, body: "with more", ...given }),
+        save({ output_id: id, body: "plain too" }),
+        world.agent.patch(`/outputs/${id}`, { project_id }),
+      ]);
+      for (const answer of answers) ok(answer);
+      const { title, references_ids, metadata, source_type, ...more } = ok(
+        await world.agent.get(`/outputs/${id}`),
+      );
+      expect({ title, references_ids, metadata, source_type }).toEqual(given);
+      expect(more).toMatchObject({ project_id, current_version_num: 4 });
+    }
+  });
+
   test("saved at once each get a number of their own", async () => {
     const { id } = ok(await save({ body: "start" }));
     const bodies = Array.from({ length: 12 }, (_, i) => `text ${i}`);
