@@ -9,7 +9,7 @@ import { changedRun, updateOf, withPeople } from "./run-write.ts";
 import type { PlacedFact, Run, RunDoc, RunFactsDoc } from "./runs.model.ts";
 import { nextStaleCheck } from "./staleness.ts";
 
-const READ_AT_ONCE = 50;
+const READ_FIRST = 5;
 /** Writers of other nodes may come between so often. */
 const MOST_RACES = 20;
 
@@ -70,9 +70,9 @@ export class RunStore {
   ): Promise<Run[]> {
     const options = { sort: { created_at: -1, _id: -1 }, projection: { outbox: 0 } } as const;
     const page: RunDoc[] = [];
-    // A few at a time: of long ones most would be read for nothing.
-    while (page.length < limit) {
-      const [from, most] = [skip + page.length, Math.min(READ_AT_ONCE, limit - page.length)];
+    // A few at first: of long ones most would be read for nothing.
+    for (let next = READ_FIRST; page.length < limit; next *= 8) {
+      const [from, most] = [skip + page.length, Math.min(next, limit - page.length)];
       const found = await this.#runs.find(tenant_id, filter, { ...options, skip: from, limit: most });
       page.push(...found);
       const fit = upToSize(page, charactersOf);
