@@ -111,6 +111,20 @@ test("a member approves the device of an agent whose name is not for them", asyn
   await page.getByText("laptop is connected").waitFor();
 });
 
+test("whom a member may not know is told apart by a part of the id, and is no link", async () => {
+  const { server, admin } = site;
+  const { id } = server.credentials.agent;
+  const channel = ok(await admin.post("/channels", { name: "incidents" })).id;
+  for (const agent_id of [id, own]) ok(await admin.post(`/channels/${channel}/members`, { agent_id }));
+  await site.go(`/channels/${channel}`);
+  await page.getByRole("link", { name: "mels-bot" }).waitFor();
+  await page
+    .getByText(`agent …${id.slice(-4)}`)
+    .and(page.getByTitle(id))
+    .waitFor();
+  expect(await page.locator(`main a[href$="${id}"]`).count()).toBe(0);
+});
+
 /** What others made. */
 async function furnish(): Promise<string[]> {
   const { admin, agent } = site;

@@ -81,7 +81,9 @@ type DialogProps = Props & { onClose(): void };
 function AssignDialog({ run, step, onClose, reload }: DialogProps) {
   const nameOf = useNames();
   const before = step.assigned_user_id;
-  const [person, setPerson] = useState<Choice | null>(before ? { id: before, label: nameOf(before) } : null);
+  const [person, setPerson] = useState<Choice | null>(before ? { id: before, label: "" } : null);
+  // Names come later than ids.
+  const named = person && { ...person, label: person.label || nameOf(person.id) };
   const find = useFindAssignee();
   const assign = useTask(
     async () => {
@@ -103,7 +105,7 @@ function AssignDialog({ run, step, onClose, reload }: DialogProps) {
       onClose={onClose}
       task={assign}
     >
-      <Combo label="Person" value={person} onChange={setPerson} find={find} none="Whoever takes it" />
+      <Combo label="Person" value={named} onChange={setPerson} find={find} none="Whoever takes it" />
     </FormDialog>
   );
 }
