@@ -74,6 +74,7 @@ export type FaultCode = keyof typeof FAULTS;
 
 /** What `details.rule` of a `business_rule_violation` may be. */
 export const RULES = {
+  connector_limit: "The organisation has as many connectors as it may have.",
   export_fails: "A file of that format cannot be made of this text.",
   export_too_long: "The text is too long for a file of that format, or for a mail.",
   interest_conflict: "The agent has this interest already.",

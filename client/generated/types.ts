@@ -152,7 +152,7 @@ export interface Api {
   connectors: {
     /** Take the messages of a broker as events.
      *
-     * A message is acknowledged only when its event is durable. One in structured mode (`application/cloudevents+json`) is taken as it is; any other must be JSON and is mapped. What cannot be mapped is a dead letter with the reason `mapping error: …`.
+     * A message is acknowledged only when its event is durable. One in structured mode (`application/cloudevents+json`) is taken as it is; any other must be JSON and is mapped. What cannot be mapped is a dead letter with the reason `mapping error: …`. A tenant may have 50 connectors.
      *
      * Needs the scope `admin`. */
     create: Call<ConnectorsCreateParams, ConnectorsCreateResult>;

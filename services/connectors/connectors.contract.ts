@@ -99,7 +99,7 @@ export const createConnector = operation({
   description:
     "A message is acknowledged only when its event is durable. One in structured mode " +
     "(`application/cloudevents+json`) is taken as it is; any other must be JSON and is mapped. What cannot be mapped " +
-    "is a dead letter with the reason `mapping error: …`.",
+    "is a dead letter with the reason `mapping error: …`. A tenant may have 50 connectors.",
   access: admin,
   body: {
     name: Name,
@@ -119,7 +119,7 @@ export const createConnector = operation({
     paused: Type.Optional(Paused),
   },
   results: { 201: ConnectorView },
-  errors: ["validation_error"],
+  errors: ["validation_error", "business_rule_violation"],
 });
 
 export const listConnectors = operation({

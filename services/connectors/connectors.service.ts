@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { ServiceBroker } from "moleculer";
 import type { Call } from "../../lib/caller.ts";
-import { notFound } from "../../lib/faults.ts";
+import { notFound, ruleBroken } from "../../lib/faults.ts";
 import { newId } from "../../lib/ids.ts";
 import { Loop } from "../../mixins/loop.ts";
 import { observeGauge } from "../../observability/metrics.ts";
@@ -24,6 +24,8 @@ import { present } from "./status.ts";
 /** A change or a wake-up that was lost between nodes is noticed after so long. */
 const LOOK_MS = 15_000;
 const PREFETCH = 100;
+/** Of a tenant. Each holds a connection and up to `prefetch` events. */
+const MOST_CONNECTORS = 50;
 
 /** Takes the messages of brokers as events (spec: Events 3), on every node that runs it. */
 export const connectorsService: ServiceFactory = ({ store, secrets, config }) => {
@@ -52,6 +54,12 @@ export const connectorsService: ServiceFactory = ({ store, secrets, config }) =>
     return rows.filter(({ _id }) => there.has(instanceOf(_id)));
   }
 
+  async function requireRoom(tenant_id: string, _id: string): Promise<void> {
+    if ((await connectors.count(tenant_id, { _id: { $ne: _id } })) < MOST_CONNECTORS) return;
+    const message = `There are ${MOST_CONNECTORS} connectors already: delete one first.`;
+    throw ruleBroken("connector_limit", message);
+  }
+
   async function stop(): Promise<void> {
     await Promise.all([loop.stop(), runner.stopAll()]);
   }
@@ -65,6 +73,7 @@ export const connectorsService: ServiceFactory = ({ store, secrets, config }) =>
         compileMapping({ ...mapping, source });
         await checkUrl(url, allowPrivate);
         const _id = newId("con", ctx.meta.idempotency_seed);
+        await requireRoom(ctx.meta.caller.tenant_id, _id);
         const at = new Date(now());
         const doc = await connectors.insertOnce({
           ...{ _id, tenant_id: ctx.meta.caller.tenant_id, name, kind },

@@ -4,7 +4,7 @@ import { firstAgent, newAgent, receive, type TestAgent } from "../support/agents
 import { sendThrough, sendTo, startRabbit, type TestRabbit } from "../support/rabbitmq.ts";
 import { startServer, type TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
-import { ok, refusal } from "../support/tenancy.ts";
+import { makeWorld, OPERATOR_TOKEN, ok, refusal } from "../support/tenancy.ts";
 
 const started = await startRabbit();
 const here = "url" in started;
@@ -19,7 +19,7 @@ let server: TestServer;
 let admin: TestAgent;
 beforeAll(async () => {
   if (!here) return;
-  const env = { RATE_LIMIT_PER_MINUTE: "0", CONNECTOR_ALLOW_PRIVATE: "true" };
+  const env = { RATE_LIMIT_PER_MINUTE: "0", CONNECTOR_ALLOW_PRIVATE: "true", OPERATOR_TOKEN };
   server = await startServer({ env });
   admin = await firstAgent(server);
 });
@@ -48,6 +48,26 @@ async function receiver(event_type: string): Promise<TestAgent> {
 const order = (id: number | string) => ({ id, what: "Placed", for: "acme", data: { total: 12 } });
 
 (here ? describe : describe.skip)("connectors", () => {
+  test("are 50 at most in a tenant", async () => {
+    const full = await makeWorld(server, "full");
+    const paused = {
+      name: "Shop",
+      kind: "amqp091",
+      url: rabbit.url,
+      queue: "q",
+      source: "Shop",
+      mapping,
+      paused: true,
+    };
+    const create = () => full.admin.post("/ingest/connectors", paused);
+    const { id } = ok(await create());
+    for (let n = 1; n < 50; n++) ok(await create());
+    const refused = refusal(422, "business_rule_violation", { rule: "connector_limit" });
+    expect(await create()).toMatchObject(refused);
+    ok(await full.admin.del(`/ingest/connectors/${id}`));
+    ok(await create());
+  });
+
   test.each(KINDS)("$kind: messages become events, what cannot be mapped a dead letter", async (each) => {
     const { kind, fromOf } = each;
     const queue = `mapped-${kind}`;
