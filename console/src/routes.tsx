@@ -8,6 +8,11 @@ import { NotFound } from "./shell/not-found.tsx";
 import { useSession } from "./shell/session.tsx";
 import { AdminsOnly, Page as Frame } from "./ui/page.tsx";
 
+/** Browsers say so of a script by a TypeError, Vite of its styles in words; anything else was thrown by what came. */
+function didNotCome(cause: unknown): boolean {
+  return cause instanceof TypeError || String(cause).startsWith("Error: Unable to preload");
+}
+
 /** Pages by their path, each loaded when it is first gone to: `module`'s export `name`. */
 function page<M extends Record<string, unknown>>(
   path: string,
@@ -16,8 +21,7 @@ function page<M extends Record<string, unknown>>(
 ) {
   const load = () =>
     module().catch((cause) => {
-      // By a TypeError browsers say that a script did not come; anything else was thrown by what came.
-      throw cause instanceof TypeError ? new PageNotLoaded(path, { cause }) : cause;
+      throw didNotCome(cause) ? new PageNotLoaded(path, { cause }) : cause;
     });
   const Page = lazy(async () => ({ default: (await load())[name] as ComponentType }));
   const needs = NEEDS[path];
