@@ -69,16 +69,19 @@ export class RunStore {
     { skip, limit }: { skip: number; limit: number },
   ): Promise<Run[]> {
     const options = { sort: { created_at: -1, _id: -1 }, projection: { outbox: 0 } } as const;
-    const page: RunDoc[] = [];
+    // By their ids: one that is made meanwhile moves the others on, and the last of them come again.
+    const page = new Map<string, RunDoc>();
+    let at = skip;
     // A few at first: of long ones most would be read for nothing.
-    for (let next = READ_FIRST; page.length < limit; next *= 8) {
-      const [from, most] = [skip + page.length, Math.min(next, limit - page.length)];
-      const found = await this.#runs.find(tenant_id, filter, { ...options, skip: from, limit: most });
-      page.push(...found);
-      const fit = upToSize(page, charactersOf);
-      if (fit.length < page.length || found.length < most) return fit.map(opened);
+    for (let next = READ_FIRST; page.size < limit; next *= 8) {
+      const most = Math.min(next, limit - page.size);
+      const found = await this.#runs.find(tenant_id, filter, { ...options, skip: at, limit: most });
+      at += found.length;
+      for (const doc of found) page.set(doc._id, doc);
+      const fit = upToSize([...page.values()], charactersOf);
+      if (fit.length < page.size || found.length < most) return fit.map(opened);
     }
-    return page.map(opened);
+    return [...page.values()].map(opened);
   }
 
   /** All that happened in a run, in order; also what is not relayed yet. Read the run first: facts move out of it. */
