@@ -28,5 +28,5 @@ VOLUME /data
 EXPOSE 3000
 HEALTHCHECK --interval=10s --timeout=3s --start-period=10s \
   CMD ["node", "-e", "fetch('http://127.0.0.1:' + process.env.PORT + '/readyz').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
-# What `npm start` runs, without npm: its shell would not pass on the signal that asks it to stop.
+# What `npm start` runs, without npm: one process less.
 CMD ["node", "--max-semi-space-size=8", "--expose-gc", "start.js"]

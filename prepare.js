@@ -14,7 +14,8 @@ await buildConsole();
 const LONGEST_MS = 30_000;
 
 const { scripts } = JSON.parse(readFileSync(new URL("package.json", import.meta.url), "utf8"));
-const [, ...args] = scripts.start.split(" ");
+// What follows `exec node`.
+const [, , ...args] = scripts.start.split(" ");
 const dataDir = mkdtempSync(join(tmpdir(), "afferent-prepare-"));
 const env = { PATH: process.env.PATH, HOST: "127.0.0.1", PORT: "0", DATA_DIR: dataDir };
 const options = { cwd: import.meta.dirname, env, timeout: LONGEST_MS, stdio: ["ignore", "pipe", "ignore"] };

@@ -252,6 +252,16 @@ describe("the end", () => {
   });
 });
 
+test("SIGTERM to npm ends what npm started", async () => {
+  const { PATH = "", HOME = "" } = process.env;
+  const at = { HOST: "127.0.0.1", PORT: String(await freePort()), DATA_DIR: await newDataDir() };
+  const npm = await startChild("npm", ["start"], { cwd: ROOT, env: { PATH, HOME, ...at } });
+  await npm.find(/Afferent is ready/);
+  // With its output closed: nobody holds it any more.
+  expect(await npm.end("SIGTERM")).toMatchObject({ code: 0 });
+  await expect(fetch(`http://127.0.0.1:${at.PORT}/healthz`)).rejects.toThrow();
+});
+
 async function metricsOf({ root }: TestServer): Promise<string> {
   return (await fetch(`${root}/metrics`)).text();
 }

@@ -9,10 +9,10 @@ import { settle } from "./settle.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 
-/** What follows `node` in `npm start`: the tests start what users start. */
+/** What follows `exec node` in `npm start`: the tests start what users start. */
 export const START: string[] = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"))
   .scripts.start.split(" ")
-  .slice(1);
+  .slice(2);
 
 /**
  * Starts one node as a child process on a free port of 127.0.0.1 and waits until it is ready.
