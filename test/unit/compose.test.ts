@@ -130,7 +130,7 @@ describe("the Dockerfile", () => {
     expect(inLast("EXPOSE")).toEqual([settings.PORT]);
     expect(inLast("VOLUME")).toEqual([settings.DATA_DIR]);
     const [start] = inLast("CMD").map((command) => JSON.parse(command));
-    expect(start.join(" ")).toBe(JSON.parse(read("package.json")).scripts.start);
+    expect(["exec", ...start].join(" ")).toBe(JSON.parse(read("package.json")).scripts.start);
   });
 });
 
