@@ -84,14 +84,16 @@ export function interestsService({ store }: Runtime): ServiceSchema {
     const { tenant_id } = ctx.meta.caller;
     const { id, agent_id } = ctx.params;
     const known = await find(tenant_id, agent_id, id);
-    const changed = { ...known, ...changesOf(ctx.params), updated_at: now() };
-    changed.conflict_key = conflictKey(agent_id, changed.event_type, changed.filter_expression);
-    const { _id, tenant_id: _, created_at, ...$set } = changed;
+    const changes = changesOf(ctx.params);
+    const { event_type, filter_expression } = { ...known, ...changes };
+    const conflict_key = conflictKey(agent_id, event_type, filter_expression);
+    // Only what is given: of two who change it at the same time neither takes back what the other gave.
+    const $set = { ...changes, conflict_key, updated_at: now() };
     // Guarded by the state it was read in, because the conflict key follows from fields that others may change.
     const row = await interests
       .update(tenant_id, { _id: id, agent_id, conflict_key: known.conflict_key }, { $set })
       .catch(async (err) => {
-        throw isDuplicateKey(err) ? await conflictWith(changed) : err;
+        throw isDuplicateKey(err) ? await conflictWith({ tenant_id, conflict_key }) : err;
       });
     if (!row)
       throw new Fault("conflict", "The interest was changed meanwhile; read it again.", {
@@ -119,7 +121,10 @@ export function interestsService({ store }: Runtime): ServiceSchema {
     return row;
   }
 
-  async function conflictWith({ tenant_id, conflict_key }: InterestDoc): Promise<Fault> {
+  async function conflictWith({
+    tenant_id,
+    conflict_key,
+  }: Pick<InterestDoc, "tenant_id" | "conflict_key">): Promise<Fault> {
     const other = await interests.findOne(tenant_id, { conflict_key });
     const message = "The agent has an interest in this event type with this filter already.";
     return ruleBroken("interest_conflict", message, { existing_resource_id: other?._id ?? null });

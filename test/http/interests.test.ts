@@ -54,6 +54,28 @@ test("an interest lives: created, listed, read, changed, deleted", async () => {
   expect(ok(await agent.get(path)).total).toBe(0);
 });
 
+test("of two who change different things of an interest at once, neither takes back the other's", async () => {
+  const path = interestsOf(agent);
+  const types = Array.from({ length: 8 }, (_, i) => `com.both.${i}`);
+  const kept = await Promise.all(
+    types.map(async (event_type) => {
+      const { id } = (await agent.post(path, { event_type })).body;
+      const [priority, depth] = [{ priority: 9 }, { enrichment_depth: "deep" }];
+      for (const { status } of await Promise.all([
+        agent.patch(`${path}/${id}`, priority),
+        agent.patch(`${path}/${id}`, depth),
+      ]))
+        expect(status).toBe(200);
+      const changed = ok(await agent.get(`${path}/${id}`));
+      ok(await agent.del(`${path}/${id}`));
+      return changed;
+    }),
+  );
+  expect(kept.map(({ priority, enrichment_depth }) => [priority, enrichment_depth])).toEqual(
+    types.map(() => [9, "deep"]),
+  );
+});
+
 test("every change holds for the next event", async () => {
   const type = "com.change.now";
   const event = (n: number) => ({ type, data: { n } });
