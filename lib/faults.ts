@@ -81,7 +81,8 @@ export const RULES = {
   no_event_to_replay: "The dead letter holds no event that could be published.",
   own_account: "Nobody can disable or demote themselves.",
   recipient_refused: "The mail server refuses the recipient.",
-  run_limit: "As much has happened in the run as may, or it has as many offers as it may have.",
+  run_limit:
+    "As much has happened or was noted in the run as may, or it has as many offers or artifacts as it may have.",
   scope_only_widens: "A memory's scope only widens.",
   still_not_mapped: "The mapping does not fit the dead letter, or there is none any more.",
   webhook_limit: "The organisation has as many webhooks as it may have.",

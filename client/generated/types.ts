@@ -746,7 +746,7 @@ export interface Api {
   runs: {
     /** Register what a run brought forth.
      *
-     * The pointer is kept, never followed. `step_record_id`: the attempt, completion, skip or reopening it belongs to.
+     * The pointer is kept, never followed. `step_record_id`: the attempt, completion, skip or reopening it belongs to. A run has at most 1000 artifacts: one more is 422, rule `run_limit`.
      *
      * Needs the scope `memory:write`. */
     registerArtifact: Call<RunsRegisterArtifactParams, RunsRegisterArtifactResult>;
@@ -782,7 +782,7 @@ export interface Api {
     declineOffer: Call<RunsDeclineOfferParams, RunsDeclineOfferResult>;
     /** Begin a run.
      *
-     * From a template, whose steps are copied as they are, or from steps of its own. `step_assignments` go with a template alone. Once it was changed 10000 times a run can only be closed: else it is 422, rule `run_limit`.
+     * From a template, whose steps are copied as they are, or from steps of its own. `step_assignments` go with a template alone. Once it was changed 10000 times a run can only be closed: else it is 422, rule `run_limit`. So is a note or evidence with which those of all its steps would take more than 4 MB.
      *
      * Needs the scope `memory:write`. */
     create: Call<RunsCreateParams, RunsCreateResult>;

@@ -1,9 +1,10 @@
 import { randomBytes } from "node:crypto";
 import type { ServiceBroker } from "moleculer";
 import type { Call } from "../../lib/caller.ts";
-import { notFound, ruleBroken } from "../../lib/faults.ts";
+import { notFound } from "../../lib/faults.ts";
 import { newId } from "../../lib/ids.ts";
 import { Loop } from "../../mixins/loop.ts";
+import { type Room, requireRoom } from "../../mixins/room.ts";
 import { observeGauge } from "../../observability/metrics.ts";
 import { compileMapping } from "../ingest/mapping.ts";
 import { tellLive } from "../live/live-change.ts";
@@ -54,11 +55,13 @@ export const connectorsService: ServiceFactory = ({ store, secrets, config }) =>
     return rows.filter(({ _id }) => there.has(instanceOf(_id)));
   }
 
-  async function requireRoom(tenant_id: string, _id: string): Promise<void> {
-    if ((await connectors.count(tenant_id, { _id: { $ne: _id } })) < MOST_CONNECTORS) return;
-    const message = `There are ${MOST_CONNECTORS} connectors already: delete one first.`;
-    throw ruleBroken("connector_limit", message);
-  }
+  const room: Room<ConnectorDoc> = {
+    of: connectors,
+    most: MOST_CONNECTORS,
+    called: "connectors",
+    rule: "connector_limit",
+    instead: "delete one first",
+  };
 
   async function stop(): Promise<void> {
     await Promise.all([loop.stop(), runner.stopAll()]);
@@ -73,7 +76,7 @@ export const connectorsService: ServiceFactory = ({ store, secrets, config }) =>
         compileMapping({ ...mapping, source });
         await checkUrl(url, allowPrivate);
         const _id = newId("con", ctx.meta.idempotency_seed);
-        await requireRoom(ctx.meta.caller.tenant_id, _id);
+        await requireRoom(room, ctx.meta.caller.tenant_id, _id);
         const at = new Date(now());
         const doc = await connectors.insertOnce({
           ...{ _id, tenant_id: ctx.meta.caller.tenant_id, name, kind },

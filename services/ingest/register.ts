@@ -1,7 +1,8 @@
 import type { ActionSchema } from "moleculer";
 import type { Call } from "../../lib/caller.ts";
-import { notFound, ruleBroken } from "../../lib/faults.ts";
+import { notFound } from "../../lib/faults.ts";
 import { newId } from "../../lib/ids.ts";
+import { type Room, requireRoom } from "../../mixins/room.ts";
 import { newSigningSecret, rotate, sealSigningSecret } from "../../mixins/signing-secrets.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
 import { action, type Runtime } from "../runtime.ts";
@@ -34,11 +35,13 @@ export function registerActions(
     return { tenant_slug, origin };
   }
 
-  async function requireRoom(tenant_id: string, _id: string): Promise<void> {
-    if ((await webhooks.count(tenant_id, { _id: { $ne: _id } })) < MOST_WEBHOOKS) return;
-    const message = `There are ${MOST_WEBHOOKS} webhooks already: delete one first.`;
-    throw ruleBroken("webhook_limit", message);
-  }
+  const room: Room<WebhookDoc> = {
+    of: webhooks,
+    most: MOST_WEBHOOKS,
+    called: "webhooks",
+    rule: "webhook_limit",
+    instead: "delete one first",
+  };
 
   return {
     create_webhook: action(contract.createWebhook, async (ctx) => {
@@ -47,7 +50,7 @@ export function registerActions(
       mappingOf({ source, mapping });
       const seed = ctx.meta.idempotency_seed;
       const _id = newId("whk", seed);
-      await requireRoom(tenant_id, _id);
+      await requireRoom(room, tenant_id, _id);
       const { signing_secret = newSigningSecret(secrets, seed) } = ctx.params;
       const at = new Date(store.now());
       const row = await webhooks.insertOnce({

@@ -1,12 +1,15 @@
 import { invalidValue, notFound } from "../../lib/faults.ts";
 import { newUuid } from "../../lib/ids.ts";
+import { type Room, requireRoom } from "../../mixins/room.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
 import { tellLive } from "../live/live-change.ts";
 import { action } from "../runtime.ts";
 import { attachExemplar, listArtifacts, registerArtifact } from "./artifacts.contract.ts";
+import { assertChangeable } from "./draft.ts";
 import { presentArtifact } from "./present.ts";
 import type { RunStore } from "./run-store.ts";
 import type { RunArtifactDoc } from "./runs.model.ts";
+import { MOST_ARTIFACTS } from "./shapes.contract.ts";
 
 interface Parts {
   store: RunStore;
@@ -16,6 +19,14 @@ interface Parts {
 
 /** What a run brings forth, and what it takes as an example. */
 export function artifactActions({ store, artifacts, now }: Parts) {
+  const room: Room<RunArtifactDoc> = {
+    of: artifacts,
+    most: MOST_ARTIFACTS,
+    called: "artifacts of the run",
+    rule: "run_limit",
+    instead: "register what else comes in another run",
+  };
+
   return {
     register_artifact: action(registerArtifact, async ({ broker, params, meta }) => {
       const { run_id, kind, pointer, step_record_id = null, mime_type = null } = params;
@@ -27,17 +38,11 @@ export function artifactActions({ store, artifacts, now }: Parts) {
           value: step_record_id,
         });
       }
+      const _id = newUuid(meta.idempotency_seed);
+      await requireRoom({ ...room, within: { run_id } }, tenant_id, _id);
       const at = new Date(now());
       const row = await artifacts.insertOnce({
-        ...{
-          _id: newUuid(meta.idempotency_seed),
-          tenant_id,
-          run_id,
-          kind,
-          pointer,
-          step_record_id,
-          mime_type,
-        },
+        ...{ _id, tenant_id, run_id, kind, pointer, step_record_id, mime_type },
         ...{ content_hash: null, byte_size: null, snapshotted_at: null, created_at: at, updated_at: at },
       });
       tellLive(broker, tenant_id, "run", [run_id]);
@@ -59,9 +64,10 @@ export function artifactActions({ store, artifacts, now }: Parts) {
       const { run_id, exemplar_id } = ctx.params;
       const { tenant_id } = ctx.meta.caller;
       const exists = () => ctx.call<boolean, object>("exemplars.exists", { tenant_id, exemplar_id });
-      const { exemplar_ids } = await store.get(tenant_id, run_id);
+      const { exemplar_ids, version } = await store.get(tenant_id, run_id);
       // Nothing is written: each write counts as a change of the run, and whoever repeats it must not take it back below.
       if (exemplar_ids.includes(exemplar_id)) return { run_id, exemplar_ids };
+      assertChangeable(version);
       if (!(await exists())) throw notFound("exemplar", exemplar_id);
       const run = await store.attach(tenant_id, run_id, exemplar_id, true);
       if (!run) throw notFound("run", run_id);

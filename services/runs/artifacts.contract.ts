@@ -2,7 +2,7 @@ import { nullable, operation } from "../../lib/contract.ts";
 import { page, Timestamp, Uuid } from "../../lib/schema.ts";
 import { Type } from "../../lib/type.ts";
 import { Pointer } from "../templates/templates.contract.ts";
-import { path, reader, writer } from "./shapes.contract.ts";
+import { MOST_ARTIFACTS, path, reader, writer } from "./shapes.contract.ts";
 
 const Kind = Type.String({ minLength: 1, maxLength: 100, pattern: "\\S", examples: ["document"] });
 const MimeType = Type.String({ minLength: 1, maxLength: 200, examples: ["text/markdown"] });
@@ -32,7 +32,8 @@ export const registerArtifact = operation({
   route: "POST /runs/{run_id}/artifacts",
   summary: "Register what a run brought forth",
   description:
-    "The pointer is kept, never followed. `step_record_id`: the attempt, completion, skip or reopening it belongs to.",
+    "The pointer is kept, never followed. `step_record_id`: the attempt, completion, skip or reopening it belongs to. " +
+    `A run has at most ${MOST_ARTIFACTS} artifacts: one more is 422, rule \`run_limit\`.`,
   access: writer,
   path,
   body: {
@@ -42,7 +43,7 @@ export const registerArtifact = operation({
     mime_type: Type.Optional(nullable(MimeType)),
   },
   results: { 201: Artifact },
-  errors: ["not_found", "validation_error"],
+  errors: ["not_found", "validation_error", "business_rule_violation"],
   mcp: true,
 });
 
@@ -67,7 +68,7 @@ export const attachExemplar = operation({
   path,
   body: { exemplar_id: Uuid("exemplar") },
   results: { 200: Type.Object({ run_id: Uuid("run"), exemplar_ids: Type.Array(Uuid("exemplar")) }) },
-  errors: ["not_found"],
+  errors: ["not_found", "business_rule_violation"],
   mcp: { idempotent: true },
 });
 

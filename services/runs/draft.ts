@@ -1,6 +1,6 @@
 import { Fault, ruleBroken } from "../../lib/faults.ts";
 import type { Actor, Fact, Offer, Snapshot, StepDef, StepProgress } from "./runs.model.ts";
-import { MOST_CHANGES, type RunStatus } from "./shapes.contract.ts";
+import { MOST_CHANGES, MOST_NOTES, type RunStatus } from "./shapes.contract.ts";
 
 /** What transitions see of a run. They change nothing they are given. */
 export interface RunState {
@@ -11,6 +11,8 @@ export interface RunState {
   offers: readonly Offer[];
   /** How often it was changed. */
   version: number;
+  /** Bytes of what was told of it, as JSON: notes and evidence. */
+  noted?: number | undefined;
 }
 
 /** Who does something, and when. */
@@ -25,6 +27,7 @@ export interface Change {
   progress: StepProgress[];
   offers: readonly Offer[];
   facts: Fact[];
+  noted?: number | undefined;
 }
 
 /** A run while a transition changes its copy. */
@@ -33,6 +36,7 @@ export class Draft implements Change {
   progress: StepProgress[];
   offers: readonly Offer[];
   facts: Fact[] = [];
+  noted: number;
   readonly run: RunState;
   readonly doing: { actor: Actor | null; at: Date };
 
@@ -42,13 +46,20 @@ export class Draft implements Change {
     this.status = run.status;
     this.progress = [...run.progress];
     this.offers = run.offers;
+    this.noted = run.noted ?? 0;
   }
 
   set(index: number, changes: Partial<StepProgress>): void {
     this.progress[index] = { ...(this.progress[index] as StepProgress), ...changes };
   }
 
+  /** @throws Fault business_rule_violation (run_limit): what was told of a run is read as a whole */
   tell(kind: Fact["kind"], step_key: string | null, more: Partial<Fact> = {}): void {
+    if (more.notes || more.snapshots?.length) {
+      const { notes, snapshots } = more;
+      this.noted += Buffer.byteLength(JSON.stringify([notes, snapshots]));
+      if (this.noted > MOST_NOTES && kind !== "closed") throw toldTooMuch(this.noted);
+    }
     this.facts.push({ kind, step_key, ...this.doing, ...more });
   }
 
@@ -129,10 +140,7 @@ export function open(run: RunState, step_key: string, doing: Doing) {
   const index = run.steps.findIndex((each) => each.step_key === step_key);
   if (index < 0) throw noStep(run, step_key);
   assertOpen(run);
-  if (run.version >= MOST_CHANGES) {
-    const message = `The run was changed ${MOST_CHANGES} times, the most that is allowed: close it, and go on in another.`;
-    throw ruleBroken("run_limit", message);
-  }
+  assertChangeable(run.version);
   const [step, progress] = [run.steps[index] as StepDef, run.progress[index] as StepProgress];
   return { draft: new Draft(run, doing), index, step, progress };
 }
@@ -146,6 +154,19 @@ function noStep({ steps }: RunState, step_key: string): Fault {
     resource_type: "step",
     resource_id: step_key,
   });
+}
+
+function toldTooMuch(noted: number): Fault {
+  const most = `What is noted in a run, with its evidence, takes at most ${MOST_NOTES} bytes of JSON`;
+  const message = `${most}: with this it would be ${noted}. Say it shorter, or close the run and go on in another.`;
+  return ruleBroken("run_limit", message);
+}
+
+/** @throws Fault business_rule_violation (run_limit) */
+export function assertChangeable(version: number): void {
+  if (version < MOST_CHANGES) return;
+  const message = `The run was changed ${MOST_CHANGES} times, the most that is allowed: close it, and go on in another.`;
+  throw ruleBroken("run_limit", message);
 }
 
 export function assertOpen({ _id, status }: RunState): void {

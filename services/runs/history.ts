@@ -3,6 +3,9 @@ import { wordsOn } from "./facts.ts";
 import { completionsOf } from "./position.ts";
 import type { PlacedFact, Run, RunArtifactDoc, StepProgress } from "./runs.model.ts";
 
+/** Characters of an address that stands for a name, which may be as long. */
+const LONGEST_NAME = 500;
+
 /** The completed steps in the order they were, each with what it brought forth (spec: History item). */
 export function historyOf(run: Run, facts: readonly PlacedFact[], artifacts: readonly RunArtifactDoc[]) {
   const recordsOf = Map.groupBy(facts, ({ step_key }) => step_key);
@@ -19,7 +22,7 @@ export function historyOf(run: Run, facts: readonly PlacedFact[], artifacts: rea
     ...{ actor_kind: completion.actor_kind, actor_id: completion.actor_id, at: completion.at.toISOString() },
     handoff_offer_id: completion.handoff_offer_id,
     artifacts: broughtBy(step.step_key).map(({ pointer }) => ({
-      display_name: pointer.display_name ?? pointer.uri ?? null,
+      display_name: pointer.display_name ?? pointer.uri?.slice(0, LONGEST_NAME).toWellFormed() ?? null,
     })),
   }));
 }

@@ -5,12 +5,12 @@ import { nextStaleCheck } from "./staleness.ts";
 
 /** How a run is after a change that has facts, but for its outbox. @param also what it is set to besides */
 export function changedRun(run: Run, change: Change, also: Partial<Run>): Run {
-  const { status, progress, offers, facts } = change;
+  const { status, progress, offers, facts, noted = run.noted ?? 0 } = change;
   const steps = withPeople(run.steps, progress);
   const next = nextStaleCheck({ status, progress, steps });
   const at = facts[0]?.at as Date;
   return {
-    ...{ ...run, ...also, steps, status, progress, offers: [...offers] },
+    ...{ ...run, ...also, steps, status, progress, offers: [...offers], noted },
     ...{ stale_check_at: checkAt(run.stale_check_at, next, at), version: run.version + 1, updated_at: at },
   };
 }
@@ -31,13 +31,14 @@ function checkAt(before: Date | undefined, next: Date | null, now: Date): Date |
 
 /** The update that makes a stored run the changed one: it names only what is another, for each index costs. */
 export function updateOf(before: Run, after: Run, also: Partial<Run>, facts: Fact[]) {
-  const { status, version, updated_at, stale_check_at, offers, progress } = after;
+  const { status, version, updated_at, stale_check_at, offers, progress, noted } = after;
   const checked = stale_check_at?.getTime() !== before.stale_check_at?.getTime();
   return {
     $set: {
       ...{ ...also, version, updated_at, relay_at: updated_at, ...changedSteps(before.progress, progress) },
       [`outbox.${slotOf(version)}`]: facts,
       ...(status !== before.status && { status }),
+      ...(noted !== (before.noted ?? 0) && { noted }),
       ...(offers.some((offer, i) => offer !== before.offers[i]) && { offers }),
       ...(checked && stale_check_at && { stale_check_at }),
     },

@@ -9,6 +9,7 @@ import {
   Criteria,
   Goal,
   MOST_CHANGES,
+  MOST_NOTES,
   MOST_STEPS,
   OUTCOMES,
   Position,
@@ -47,7 +48,8 @@ export const createRun = operation({
   summary: "Begin a run",
   description:
     "From a template, whose steps are copied as they are, or from steps of its own. `step_assignments` go with a " +
-    `template alone. Once it was changed ${MOST_CHANGES} times a run can only be closed: else it is 422, rule \`run_limit\`.`,
+    `template alone. Once it was changed ${MOST_CHANGES} times a run can only be closed: else it is 422, rule \`run_limit\`. ` +
+    `So is a note or evidence with which those of all its steps would take more than ${MOST_NOTES / 1_048_576} MB.`,
   access: writer,
   body: {
     goal: Goal,

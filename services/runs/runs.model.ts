@@ -134,6 +134,8 @@ export interface RunDoc extends TenantDocument {
   closed_at: Date | null;
   /** Guards every transition. */
   version: number;
+  /** Bytes of what was told of it (see `Draft`); absent in runs that are older than this. */
+  noted?: number;
   outbox: Outbox;
   /** Set while the outbox holds something. */
   relay_at?: Date;
@@ -172,6 +174,7 @@ const runs = new Schema<RunDoc>(
     close_note: String,
     closed_at: Date,
     version: Number,
+    noted: Number,
     outbox: Mixed,
     relay_at: Date,
     stale_check_at: Date,

@@ -21,7 +21,10 @@ export const Text = Type.String({ maxLength: 32_768 });
 export const MOST_STEPS = 500;
 /** What happens in a run is read as a whole, to show it: so often it may change. */
 export const MOST_CHANGES = 10_000;
-/** Offers are a part of their run's row, of which MongoDB takes 16 MB: so many, with so many bytes of notes. */
+/** Whoever asks for the history is told of all of them. */
+export const MOST_ARTIFACTS = 1000;
+/** Offers are a part of their run's row, of which MongoDB takes 16 MB: so many, with so many bytes of notes. So many
+ * bytes may be noted of the steps too: with 10,000 attempts they still fit into one message between nodes. */
 export const MOST_OFFERS = 1000;
 export const MOST_NOTES = 4_194_304;
 

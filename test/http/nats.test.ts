@@ -122,6 +122,20 @@ const BEHIND = AT_THE_EDGE.map((name) => `-${name}`);
     expect(body.results[250]).toMatchObject({ status: 400, error: { details: { field: "type" } } });
   });
 
+  test("a run in which as much was noted as may be can be read, whatever comes", async () => {
+    const { id } = (await agent.post("/runs", { goal: "Note it all", steps: [{ step_key: "a" }] })).body;
+    const note = { step_key: "a", notes: "ä".repeat(32_768) };
+    const statuses: number[] = [];
+    while (statuses.length < 300 && !statuses.includes(422)) {
+      const begun = Array.from({ length: 10 }, () => agent.post(`/runs/${id}/steps/start`, note));
+      statuses.push(...(await Promise.all(begun)).map(({ status }) => status));
+    }
+    const { status, body } = await agent.get(`/runs/${id}`);
+    expect(status).toBe(200);
+    expect(body.steps[0].attempts).toHaveLength(63);
+    expect(statuses.filter((each) => each === 201)).toHaveLength(63);
+  });
+
   test("a worker says whether it is ready, and what it counts", async () => {
     const [, root = ""] = await worker.find(/(http:\/\/127\.0\.0\.1:\d+)\/readyz/);
     const there = { url: root };

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { MOST_ARTIFACTS } from "../../services/runs/shapes.contract.ts";
 import { newAgent } from "../support/agents.ts";
 import type { Api } from "../support/http.ts";
 import { act, at, DIAMOND, newRun } from "../support/runs.ts";
@@ -182,5 +183,19 @@ describe("refused, and nothing is changed", () => {
       refusal(400, "validation_error", { field: "step_record_id" }),
     );
     expect(ok(await world.agent.get(at(run, "artifacts")))).toEqual({ artifacts: [], total: 0 });
+  });
+
+  test("an artifact more than a run may have, which another run takes", async () => {
+    const [run, other] = [await newRun(world.agent), await newRun(world.agent)];
+    const body = { kind: "k", pointer: {} };
+    for (let taken = 0; taken < MOST_ARTIFACTS; taken += 50) {
+      const taking = Array.from({ length: 50 }, () => world.agent.post(at(run, "artifacts"), body));
+      for (const { status } of await Promise.all(taking)) expect(status).toBe(201);
+    }
+    expect(await world.agent.post(at(run, "artifacts"), body)).toMatchObject(
+      refusal(422, "business_rule_violation", { rule: "run_limit" }),
+    );
+    expect(ok(await world.agent.get(at(run, "artifacts")))).toMatchObject({ total: MOST_ARTIFACTS });
+    expect(await world.agent.post(at(other, "artifacts"), body)).toMatchObject({ status: 201 });
   });
 });

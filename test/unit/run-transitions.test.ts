@@ -27,11 +27,12 @@ function runOf(steps: StepDef[]): RunState {
   return { _id: "run", steps, version: 1, ...begin("run", steps, doing()) };
 }
 
-const apply = (run: RunState, { status, progress, offers }: Change): RunState => ({
+const apply = (run: RunState, { status, progress, offers, noted }: Change): RunState => ({
   ...run,
   status,
   progress,
   offers,
+  noted,
   version: run.version + 1,
 });
 const statuses = (run: RunState) =>
@@ -178,6 +179,17 @@ test("what a step took is counted each time it is done, with attempts that overl
   expect(item).toMatchObject({ elapsed_seconds: 40 + 5 + 10, active_seconds: 30 + 4 + 7 });
 });
 
+test("a run takes only so much of notes and evidence, however they are written, and can be closed with one more", () => {
+  const notes = "\u0001".repeat(MOST_NOTES / 6 - 2);
+  const run = apply(runOf([step("a")]), start(runOf([step("a")]), "a", { ...startIt, notes }));
+  const tooMuch = expect.objectContaining({ data: expect.objectContaining({ rule: "run_limit" }) });
+  expect(() => start(run, "a", { ...startIt, notes: "more" })).toThrow(tooMuch);
+  const snapshots = [{ artifact_id: "x", hash: "y", size: 1, mime_type: "text/plain" }];
+  expect(() => complete(run, "a", { ...doneNow, snapshots })).toThrow(tooMuch);
+  expect(complete(run, "a", doneNow).status).toBe("completed");
+  expect(close(run, { ...doing(), outcome: "achieved", note: "It is." }).status).toBe("closed");
+});
+
 test("a run that was changed too often can only be closed", () => {
   const run = { ...runOf([step("a")]), version: MOST_CHANGES };
   for (const act of [
@@ -229,6 +241,7 @@ describe("a hand-off", () => {
   test.each([
     ["offers", MOST_OFFERS, "short"],
     ["notes", 2, "x".repeat(MOST_NOTES / 2)],
+    ["notes", 2, "\n".repeat(MOST_NOTES / 4)],
   ])("is not offered when the run has as many %s as it may", (_, most, note) => {
     const given = (id: number) => ({ ...doing(), id: `o${id}`, handoff_id: null, note });
     let run = handoff();
