@@ -120,7 +120,7 @@ function toolsPage(): string {
 function eventsPage(): string {
   const rows = Object.entries(PLATFORM_EVENTS).map(([type, means]) => row([code(type), means]));
   const told =
-    "Events that the service publishes itself, to be subscribed to like any other. Only a glob that begins with `service.`\n(or `memory.` for the cited one) matches them. They carry ids and states, never content; those about a memory or a\nrestricted document reach only agents that may read it. `subject` is the id of what they are about.";
+    "Events that the service publishes itself, to be subscribed to like any other. Only a glob that begins with `service.`\n(or `memory.` for the cited one) matches them. They carry ids and states, never content; those about a memory or a\nrestricted document reach only agents that may read it, also when they are handed out: whoever left the team meanwhile\ngets none that wait. `subject` is the id of what they are about.";
   return page("Platform events", told, table(["Type", "Tells"], rows));
 }
 

@@ -5,6 +5,7 @@ import type { Config } from "../../config.ts";
 interface AgentSettings {
   agent_id: string;
   status: "active" | "inactive";
+  team_id: string | null;
   delivery_mode: "poll" | "push" | "sse";
   delivery_endpoint: string | null;
   push_stopped: boolean;
@@ -73,6 +74,7 @@ export class AgentSettingsCache {
     return {
       agent_id,
       status: row?.status ?? "inactive",
+      team_id: row?.team_id ?? null,
       delivery_mode: row?.delivery_mode ?? "poll",
       delivery_endpoint: row?.delivery_endpoint ?? null,
       push_stopped: row?.push_stopped ?? false,

@@ -1,5 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { ServiceBroker } from "moleculer";
+import { audienceIn, isIn } from "../../lib/audience.ts";
+import type { CloudEvent } from "../../lib/cloudevents.ts";
 import { metrics } from "../../observability/metrics.ts";
 import { tally } from "../../observability/tally.ts";
 import type { Tracing } from "../../observability/tracing.ts";
@@ -75,9 +77,12 @@ interface Parts {
   tracing: Tracing | null;
 }
 
+/** Stands in the envelope of what is for some agents alone, and hardly in another: most need not be taken apart. */
+const BOUND = '"audience":"';
+
 /** Claims in three round trips whatever the backlog: find, one guarded update beside the load of the events. */
 export function newClaims({ broker, store, deliveries, agents, tracing }: Parts): Claims {
-  async function claim(request: ClaimRequest) {
+  async function claim(request: ClaimRequest): ReturnType<Claims["claim"]> {
     const { tenant_id, agent_id, limit } = request;
     const ready = await deliveries.find(
       tenant_id,
@@ -89,7 +94,9 @@ export function newClaims({ broker, store, deliveries, agents, tracing }: Parts)
     const drained = ready.length < limit && chosen.length === ready.length;
     const lease = await leaseFor(request);
     const taken = take(tenant_id, chosen, lease);
-    return { deliveries: await handOut(request, lease, chosen, taken), drained };
+    const given = await handOut(request, lease, chosen, taken);
+    // Nothing is left of what was taken: what stands behind it is not to wait for another call.
+    return given.length || drained ? { deliveries: given, drained } : claim(request);
   }
 
   async function leaseFor({ tenant_id, agent_id, lease, lease_seconds }: ClaimRequest): Promise<Lease> {
@@ -111,6 +118,7 @@ export function newClaims({ broker, store, deliveries, agents, tracing }: Parts)
       // Deliveries that were written with their events were promised before either was there.
       const missing = taken.filter(({ event_id }) => !events.has(event_id as string));
       if (missing.length) for (const [id, event] of await load(tenant_id, missing)) events.set(id, event);
+      await withhold(request, events);
       await forgetEventless(tenant_id, taken, events);
       metrics.deliveriesHandedOut.inc(taken.length);
       tally(tenant_id, "delivered", taken.length);
@@ -168,7 +176,18 @@ export function newClaims({ broker, store, deliveries, agents, tracing }: Parts)
     return new Map(events.map((event) => [event.event_id, event]));
   }
 
-  /** Retention took the event between its deliveries and now: there is nothing left to deliver. */
+  /** Takes away what the agent may not read any more: it left the team whose memory or document an event is about. */
+  async function withhold({ tenant_id, agent_id }: ClaimRequest, events: Map<string, LoadedEvent>) {
+    const bound = [...events.values()].filter(({ envelope }) => envelope.includes(BOUND));
+    if (bound.length === 0) return;
+    const { team_id } = await agents.get(tenant_id, agent_id);
+    for (const { event_id, envelope } of bound) {
+      const audience = audienceIn(JSON.parse(envelope) as CloudEvent);
+      if (audience && !isIn(audience, { id: agent_id, team_id })) events.delete(event_id);
+    }
+  }
+
+  /** Its event went between its making and now, or is not for its receiver any more: nothing is left to deliver. */
   async function forgetEventless(tenant_id: string, docs: DeliveryDoc[], events: Map<string, LoadedEvent>) {
     const orphans = docs.filter(({ event_id }) => !events.has(event_id as string)).map(({ _id }) => _id);
     if (orphans.length) await deliveries.deleteMany(tenant_id, { _id: { $in: orphans } });

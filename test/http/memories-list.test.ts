@@ -281,3 +281,19 @@ test("what happens to a memory is published once, to those who may read it", asy
   });
   expect(heard.map((each: { subject: string }) => each.subject)).toEqual([open.id]);
 });
+
+test("what waits for an agent about memories of its team is not given to it once it has left the team", async () => {
+  const { admin, alice, teamA } = cast;
+  const leaver = await agentIn(server, admin, { team_id: teamA }, ["memory:read", "receive"]);
+  ok(await leaver.post(`/agents/${leaver.id}/interests`, { event_type: "service.memory.created" }));
+  for (const title of ["One", "Two", "Three"]) await remember(alice, { scope: "team", title });
+  const { id } = await remember(alice, { scope: "institutional" });
+  const waiting = async () => ok(await leaver.get("/delivery/stats")).pending;
+  await settle(async () => (await waiting()) >= 4);
+  ok(await admin.patch(`/agents/${leaver.id}`, { team_id: null }));
+  // What it may not have does not count: the first that it gets is the one for all.
+  const { deliveries } = ok(await leaver.get("/delivery/poll?limit=1"));
+  expect(deliveries).toMatchObject([{ payload: { subject: id } }]);
+  ok(await leaver.post("/delivery/ack", { delivery_ids: [deliveries[0].id] }));
+  expect(await waiting()).toBe(0);
+});
