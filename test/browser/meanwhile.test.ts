@@ -1,6 +1,7 @@
 /** @needs chromium */
 import { afterAll, expect, test } from "@jest/globals";
 import { openSite } from "../support/browser.ts";
+import { settle } from "../support/settle.ts";
 import { ok } from "../support/tenancy.ts";
 
 const site = await openSite();
@@ -20,6 +21,12 @@ interface Shared {
   /** What the field says to the server. */
   read(): Promise<string>;
 }
+
+const TARGET = "2030-05-17T10:00:00Z";
+const mapping = { entity: "order", action: "/action" };
+
+/** Of a list of the API the only one. */
+const onlyOf = async (path: string) => ok(await admin.get(path))[path.slice(path.lastIndexOf("/") + 1)][0];
 
 const steps = [{ step_key: "a", title: "Do it", completion_mode: "attestation" }];
 
@@ -66,6 +73,65 @@ const SHARED: [what: string, make: () => Promise<Shared>][] = [
         save: "Save",
         meanwhile: () => admin.patch(path, { description: "theirs" }),
         read: async () => ok(await admin.get(path)).description,
+      };
+    },
+  ],
+  [
+    "a channel",
+    async () => {
+      const path = `/channels/${ok(await admin.post("/channels", { name: "deployments" })).id}`;
+      return {
+        path,
+        open: () => site.button("Edit").click(),
+        write: (text) => page.getByLabel("Description").fill(text),
+        save: "Save",
+        meanwhile: () => admin.patch(path, { description: "theirs" }),
+        read: async () => ok(await admin.get(path)).description,
+      };
+    },
+  ],
+  [
+    "a project",
+    async () => {
+      ok(await admin.post("/projects", { key: "apollo", target_date: TARGET }));
+      return {
+        path: "/settings?tab=projects",
+        open: () => site.button("Edit apollo").click(),
+        write: (text) => page.getByLabel("Name").fill(text),
+        save: "Save",
+        meanwhile: () => admin.patch("/projects/apollo", { name: "theirs" }),
+        read: async () => (await onlyOf("/projects")).name,
+      };
+    },
+  ],
+  [
+    "a webhook",
+    async () => {
+      const webhook = { name: "shop", source: "shop", mapping };
+      const path = `/ingest/webhooks/${ok(await admin.post("/ingest/webhooks", webhook)).id}`;
+      return {
+        path,
+        open: () => page.getByLabel("Name").waitFor(),
+        write: (text) => page.getByLabel("Name").fill(text),
+        save: "Save",
+        meanwhile: () => admin.patch(path, { name: "theirs" }),
+        read: async () => (await onlyOf("/ingest/webhooks")).name,
+      };
+    },
+  ],
+  [
+    "a connector",
+    async () => {
+      const from = { kind: "amqp091", url: "amqps://8.8.8.8/", queue: "orders", paused: true };
+      const connector = { name: "orders", source: "shop", mapping, ...from };
+      const { id } = ok(await admin.post("/ingest/connectors", connector));
+      return {
+        path: "/ingest?tab=connectors",
+        open: () => site.button("orders").first().click(),
+        write: (text) => page.getByLabel("Name").fill(text),
+        save: "Save",
+        meanwhile: () => admin.patch(`/ingest/connectors/${id}`, { name: "theirs" }),
+        read: async () => (await onlyOf("/ingest/connectors")).name,
       };
     },
   ],
@@ -128,6 +194,41 @@ test.each(SHARED)(
     expect(await read()).toBe("mine");
   },
 );
+
+test("what one has not touched stays as others have made it, unasked", async () => {
+  const [webhook, connector] = [await onlyOf("/ingest/webhooks"), await onlyOf("/ingest/connectors")];
+  const theirs = { ...mapping, subject: "/customer" };
+  const forms = [
+    {
+      at: "/settings?tab=projects",
+      open: "Edit apollo",
+      path: "/projects",
+      of: "apollo",
+      theirs: { status: "completed" },
+    },
+    {
+      at: `/ingest/webhooks/${webhook.id}`,
+      path: "/ingest/webhooks",
+      of: webhook.id,
+      theirs: { mapping: theirs },
+    },
+    {
+      ...{ at: "/ingest?tab=connectors", open: connector.name, path: "/ingest/connectors", of: connector.id },
+      theirs: { mapping: theirs, prefetch: 7 },
+    },
+  ];
+  for (const { at, open, path, of, theirs } of forms) {
+    await site.go(at);
+    if (open) await site.button(open).first().click();
+    await page.getByLabel("Name").fill("Renamed");
+    ok(await admin.patch(`${path}/${of}`, theirs));
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    await settle(async () => (await onlyOf(path)).name === "Renamed");
+    expect(await onlyOf(path)).toMatchObject(theirs);
+  }
+  // The form has days only.
+  expect((await onlyOf("/projects")).target_date).toBe(TARGET);
+});
 
 test("a new template is not made a version of another unasked", async () => {
   await site.go("/templates/new");

@@ -1,10 +1,10 @@
 import { useState } from "react";
 import type { Channel } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { changesOf } from "../../data/changes.ts";
 import { useTask } from "../../data/use-task.ts";
 import { TextArea, TextField } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
+import { changesToSave } from "../../ui/overwrite.tsx";
 import { toast } from "../../ui/toast.tsx";
 
 interface Props {
@@ -14,6 +14,14 @@ interface Props {
   onSaved(channel: Channel): unknown;
 }
 
+/** The channel as it is then; null where others have changed the same, and that is to stay. */
+async function saveChannel(before: Channel, wanted: Partial<Channel>): Promise<Channel | null> {
+  const which = { channel_id: before.id };
+  const read = () => api.channels.get(which);
+  const changes = await changesToSave({ before, wanted, read, look: `/channels/${before.id}` });
+  return changes && api.channels.update({ ...changes, ...which });
+}
+
 export function ChannelForm({ channel, onClose, onSaved }: Props) {
   const [before] = useState(channel);
   const [name, setName] = useState(channel?.name ?? "");
@@ -21,9 +29,8 @@ export function ChannelForm({ channel, onClose, onSaved }: Props) {
   const save = useTask(
     async () => {
       const wanted = { name, description: description || null };
-      const saved = before
-        ? await api.channels.update({ ...changesOf(before, wanted), channel_id: before.id })
-        : await api.channels.create(wanted);
+      const saved = before ? await saveChannel(before, wanted) : await api.channels.create(wanted);
+      if (!saved) return;
       toast({ title: channel ? "Saved." : `${saved.name} is there.` });
       await onSaved(saved);
     },

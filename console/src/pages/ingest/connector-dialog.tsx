@@ -4,8 +4,9 @@ import { api } from "../../data/api.ts";
 import { useTask } from "../../data/use-task.ts";
 import { SelectField, TextField } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
+import { changesToSave } from "../../ui/overwrite.tsx";
 import { toast } from "../../ui/toast.tsx";
-import { draftOfMapping, emptyMapping, MappingFields, mappingOf } from "./mapping.tsx";
+import { draftOfMapping, emptyMapping, MappingFields, mappingOf, wholeMapping } from "./mapping.tsx";
 
 interface Props {
   /** The one to change; null for a new one. */
@@ -19,7 +20,25 @@ const KINDS = [
   { value: "amqp10", label: "Azure Service Bus, Artemis, Qpid … (AMQP 1.0)" },
 ];
 
+const whole = (connector: Connector): Connector => ({
+  ...connector,
+  mapping: wholeMapping(connector.mapping),
+});
+
+/** Whether it is saved: what others have changed the same may be to stay. */
+async function saveConnector(before: Connector, wanted: Partial<Connector>): Promise<boolean> {
+  const which = { connector_id: before.id };
+  const read = async () => whole(await api.connectors.get(which));
+  const changes = await changesToSave({
+    ...{ before: whole(before), wanted, read },
+    look: "/ingest?tab=connectors",
+  });
+  if (changes) await api.connectors.update({ ...changes, ...which });
+  return changes !== null;
+}
+
 export function ConnectorDialog({ connector, onClose, onSaved }: Props) {
+  const [before] = useState(connector);
   const [name, setName] = useState(connector?.name ?? "");
   const [kind, setKind] = useState(connector?.kind ?? "amqp091");
   const [url, setUrl] = useState("");
@@ -30,8 +49,9 @@ export function ConnectorDialog({ connector, onClose, onSaved }: Props) {
   const save = useTask(
     async () => {
       const parts = { name: name.trim(), mapping: mappingOf(mapping), prefetch: Number(prefetch) };
-      if (connector) await api.connectors.update({ connector_id: connector.id, ...parts });
-      else
+      if (before) {
+        if (!(await saveConnector(before, parts))) return;
+      } else
         await api.connectors.create({
           ...parts,
           kind,
@@ -39,7 +59,7 @@ export function ConnectorDialog({ connector, onClose, onSaved }: Props) {
           source: source.trim(),
           ...(kind === "amqp091" ? { queue: from } : { address: from }),
         });
-      toast({ title: connector ? "Saved. It holds for what comes from now on." : `${name} is connecting.` });
+      toast({ title: before ? "Saved. It holds for what comes from now on." : `${name} is connecting.` });
       onClose();
       await onSaved();
     },

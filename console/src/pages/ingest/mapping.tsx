@@ -15,6 +15,9 @@ export function mappingOf({ entity, action, ...optional }: MappingDraft): Mappin
   return { entity: entity.trim(), action: action.trim(), ...Object.fromEntries(given) };
 }
 
+/** A mapping with all its terms, in order: two that say the same are alike. */
+export const wholeMapping = (mapping: Mapping): Mapping => mappingOf(draftOfMapping(mapping));
+
 /** The type that a mapping makes, with the names of what is filled in: `com.github.{X-GitHub-Event}.{action}`. */
 export function typeOf(source: string, { entity, action }: Pick<Mapping, "entity" | "action">): string {
   const part = (term: string) => term.replace(/^(?:header:|\/(?:.*\/)?)(.+)$/, "{$1}");

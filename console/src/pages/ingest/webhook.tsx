@@ -11,11 +11,12 @@ import { confirm } from "../../ui/confirm.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { TextField } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
+import { changesToSave } from "../../ui/overwrite.tsx";
 import { Card, Fact, Facts, Page } from "../../ui/page.tsx";
 import { Load } from "../../ui/table.tsx";
 import { Copy, Id, Secret, Time } from "../../ui/text.tsx";
 import { toast } from "../../ui/toast.tsx";
-import { draftOfMapping, MappingFields, mappingOf } from "./mapping.tsx";
+import { draftOfMapping, MappingFields, mappingOf, wholeMapping } from "./mapping.tsx";
 import { TestMapping } from "./test-mapping.tsx";
 import { ID_OF_WEBHOOK } from "./webhooks.tsx";
 import "./ingest.css";
@@ -62,24 +63,33 @@ export function WebhookPage() {
 }
 
 /** A list is all that the API gives. */
-async function find(id: string, signal: AbortSignal): Promise<Webhook> {
-  for await (const each of api.ingest.listWebhooks.all({ limit: 200 }, { signal }))
+async function find(id: string, signal?: AbortSignal): Promise<Webhook> {
+  for await (const each of api.ingest.listWebhooks.all({ limit: 200 }, { ...(signal && { signal }) }))
     if (each.id === id) return each;
   throw new Error("There is no such webhook (any more).");
 }
 
+const whole = (webhook: Webhook): Webhook => ({ ...webhook, mapping: wholeMapping(webhook.mapping) });
+
 function Edit({ webhook, onSaved }: { webhook: Webhook; onSaved(webhook: Webhook): void }) {
+  const [before, setBefore] = useState(webhook);
   const [name, setName] = useState(webhook.name);
   const [mapping, setMapping] = useState(draftOfMapping(webhook.mapping));
   const save = useTask(
     async () => {
-      onSaved(
-        await api.ingest.updateWebhook({
-          webhook_id: webhook.id,
-          name: name.trim(),
-          mapping: mappingOf(mapping),
-        }),
-      );
+      const changes = await changesToSave<Webhook>({
+        before: whole(before),
+        wanted: { name: name.trim(), mapping: mappingOf(mapping) },
+        read: async () => whole(await find(before.id)),
+        look: `/ingest/webhooks/${before.id}`,
+      });
+      if (!changes) return;
+      const saved = await api.ingest.updateWebhook({ ...changes, webhook_id: before.id });
+      // With what others have changed meanwhile.
+      setBefore(saved);
+      setName(saved.name);
+      setMapping(draftOfMapping(saved.mapping));
+      onSaved(saved);
       toast({ title: "Saved. It holds for what comes from now on." });
     },
     { quiet: true },

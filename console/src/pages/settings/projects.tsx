@@ -9,8 +9,10 @@ import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { SelectField, TextField } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
+import { changesToSave } from "../../ui/overwrite.tsx";
 import { Empty } from "../../ui/page.tsx";
 import { type Column, List } from "../../ui/table.tsx";
+import { toast } from "../../ui/toast.tsx";
 
 const TONE = { active: "good", completed: "info", archived: "neutral" } as const;
 const STATUSES = ["active", "completed", "archived"] as const;
@@ -29,7 +31,7 @@ export function Projects() {
     { name: "Status", cell: ({ status }) => <Badge tone={TONE[status]}>{status}</Badge> },
     {
       name: "Target",
-      cell: ({ target_date }) => target_date?.slice(0, 10) ?? "–",
+      cell: ({ target_date }) => dayOf(target_date) ?? "–",
       end: true,
       wideOnly: true,
     },
@@ -81,6 +83,30 @@ function EditButton({ project, open }: { project: Project; open(project: Project
   );
 }
 
+const dayOf = (date: string | null) => date?.slice(0, 10) ?? null;
+
+/** As the form has it: a time of day that programs gave is not taken away by saving something else. */
+const shown = (project: Project): Project => ({ ...project, target_date: dayOf(project.target_date) });
+
+/** A list is all that the API gives. */
+async function find(id: string): Promise<Project> {
+  for await (const each of api.projects.list.all({ limit: 200 })) if (each.id === id) return each;
+  throw new Error("There is no such project (any more).");
+}
+
+/** Whether it is saved: what others have changed the same may be to stay. */
+async function saveProject(before: Project, wanted: Partial<Project>): Promise<boolean> {
+  const read = async () => shown(await find(before.id));
+  const changes = await changesToSave({
+    before: shown(before),
+    wanted,
+    read,
+    look: "/settings?tab=projects",
+  });
+  if (changes) await api.projects.update({ ...changes, key: before.key });
+  return changes !== null;
+}
+
 function ProjectDialog({
   project,
   onClose,
@@ -90,15 +116,18 @@ function ProjectDialog({
   onClose(): void;
   onSaved(): Promise<void>;
 }) {
+  const [before] = useState(project);
   const [key, setKey] = useState(project?.key ?? "");
   const [name, setName] = useState(project?.name ?? "");
   const [status, setStatus] = useState<Project["status"]>(project?.status ?? "active");
-  const [target, setTarget] = useState(project?.target_date?.slice(0, 10) ?? "");
+  const [target, setTarget] = useState(dayOf(project?.target_date ?? null) ?? "");
   const save = useTask(
     async () => {
       const parts = { status, target_date: target || null, ...(name.trim() && { name: name.trim() }) };
-      if (project) await api.projects.update({ key: project.key, ...parts });
-      else await api.projects.create({ key: key.trim(), ...parts });
+      if (before) {
+        if (!(await saveProject(before, parts))) return;
+      } else await api.projects.create({ key: key.trim(), ...parts });
+      toast({ title: before ? "Saved." : `${key.trim()} is there.` });
       onClose();
       await onSaved();
     },
