@@ -1,4 +1,4 @@
-import { open, rename } from "node:fs/promises";
+import { mkdir, open, rename, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 
 /** Writes a file that only its owner may read, and returns when it is on the disk. */
@@ -29,4 +29,30 @@ export async function replaceFile(path: string, text: string): Promise<void> {
   await writeSynced(draft, text);
   await rename(draft, path);
   await syncDirectory(dirname(path));
+}
+
+/**
+ * Makes a directory that only its owner may read, with those above it, where they are missing.
+ *
+ * Not by `mkdir`'s `recursive`: where the file system has the one above and refuses this one with ENOENT, as /proc
+ * does, that tries again for ever.
+ */
+export async function makeDirectory(path: string): Promise<void> {
+  try {
+    await makeOne(path);
+  } catch (err) {
+    const above = dirname(path);
+    if ((err as NodeJS.ErrnoException).code !== "ENOENT" || above === path) throw err;
+    await makeDirectory(above);
+    await makeOne(path);
+  }
+}
+
+async function makeOne(path: string): Promise<void> {
+  try {
+    await mkdir(path, { mode: 0o700 });
+  } catch (err) {
+    const isThere = (err as NodeJS.ErrnoException).code === "EEXIST" && (await stat(path)).isDirectory();
+    if (!isThere) throw err;
+  }
 }

@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
-import { link, mkdir, readFile, rm } from "node:fs/promises";
+import { link, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { syncDirectory, writeSynced } from "./files.ts";
+import { makeDirectory, syncDirectory, writeSynced } from "./files.ts";
 
 const KEY_BYTES = 32;
 const IV_BYTES = 12;
@@ -86,7 +86,7 @@ async function keyOfDataDir(dataDir: string): Promise<Buffer> {
   } catch (err) {
     if ((err as NodeJS.ErrnoException).code !== "ENOENT") throw err;
   }
-  await mkdir(dataDir, { recursive: true });
+  await makeDirectory(dataDir);
   const draft = `${file}.${randomBytes(6).toString("hex")}`;
   await writeSynced(draft, `${randomBytes(KEY_BYTES).toString("base64")}\n`);
   // A link fails where the name is taken, so of two first starts one wins and both read its key.

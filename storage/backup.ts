@@ -18,7 +18,7 @@ import { dirname, join, resolve } from "node:path";
 import { backup as copyDatabase, DatabaseSync } from "node:sqlite";
 import { pipeline } from "node:stream/promises";
 import { create, extract, type ReadEntry } from "tar";
-import { syncDirectory } from "../lib/files.ts";
+import { makeDirectory, syncDirectory } from "../lib/files.ts";
 
 const DATABASE = "afferent.db";
 const MANIFEST = "manifest.json";
@@ -101,7 +101,7 @@ async function unlessGone(step: Promise<void>): Promise<void> {
  */
 export async function restore(file: string, dataDir: string): Promise<void> {
   if (!(await exists(file))) throw new BackupError(`There is no file ${file}.`);
-  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  await makeDirectory(dataDir);
   const [first] = await readdir(dataDir);
   if (first)
     throw new BackupError(`DATA_DIR ${dataDir} is not empty (it holds ${first}); name an empty one.`);

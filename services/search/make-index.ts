@@ -1,5 +1,5 @@
-import { mkdir } from "node:fs/promises";
 import type { Config } from "../../config.ts";
+import { makeDirectory } from "../../lib/files.ts";
 import type { Store } from "../../storage/connection.ts";
 import type { SearchIndex } from "../../storage/search/local-index.ts";
 import { EntryModel, SearchStateModel } from "./search.model.ts";
@@ -22,7 +22,7 @@ export async function makeIndex({ config, store, onDeath }: Parts): Promise<Sear
 async function localIndex(dataDir: string, onDeath: (error: Error) => void): Promise<SearchIndex> {
   const { LocalIndex } = await import("../../storage/search/local-index.ts");
   // On a node whose record is MongoDB nobody else makes it.
-  await mkdir(dataDir, { recursive: true });
+  await makeDirectory(dataDir);
   return new LocalIndex({ dataDir, onDeath });
 }
 

@@ -1,11 +1,11 @@
-import { mkdir, readFile, rename, rm } from "node:fs/promises";
+import { readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ServiceBroker } from "moleculer";
 import { newApiKey } from "../../lib/api-key.ts";
 import { isUnreached } from "../../lib/between-nodes.ts";
 import { isFault } from "../../lib/faults.ts";
-import { replaceFile, syncDirectory } from "../../lib/files.ts";
+import { makeDirectory, replaceFile, syncDirectory } from "../../lib/files.ts";
 import { newId } from "../../lib/ids.ts";
 import { newPassword } from "../../lib/password.ts";
 import type { SecretBox } from "../../lib/secrets.ts";
@@ -63,7 +63,7 @@ export async function ensureFirstTenant({
     return null;
   }
   const credentials = { ...(pending ?? newCredentials(secrets)), ...addresses };
-  await mkdir(config.DATA_DIR, { recursive: true });
+  await makeDirectory(config.DATA_DIR);
   await replaceFile(pendingFile, format(credentials));
   if (!(await makeTenant(broker, runtime.log, credentials))) {
     await rm(pendingFile);

@@ -1,5 +1,5 @@
 import { EventEmitter } from "node:events";
-import { mkdirSync } from "node:fs";
+import { makeDirectory } from "../../lib/files.ts";
 import type { AnsweredListener } from "./channel.ts";
 import { EmbeddedDb } from "./db.ts";
 import { driverError } from "./driver-errors.ts";
@@ -21,7 +21,7 @@ export class EmbeddedClient extends EventEmitter {
 
   /** Locks the directory and opens the data file; makes both when missing. Rejects with one clear line. */
   async connect(): Promise<this> {
-    mkdirSync(this.dataDir, { recursive: true, mode: 0o700 });
+    await makeDirectory(this.dataDir);
     this.#release = lockDirectory(this.dataDir);
     try {
       this.#threads = await startThreads(this.dataDir, driverError, (error) => this.emit("fatal", error));

@@ -158,6 +158,8 @@ describe("a start that cannot be", () => {
       /^SERVICES names some to run and some /,
     ],
     ["a folder that is a file", { DATA_DIR: import.meta.filename }, /^DATA_DIR \S+ cannot be used: EEXIST/],
+    // Off Linux there is no /proc, and `/` is not everybody's to write in.
+    ["a folder that cannot be made", { DATA_DIR: "/proc/data" }, /^DATA_DIR \S+ cannot be used: E[A-Z]+/],
   ])("%s: one line and exit 1", async (_what, env, line) => {
     const dataDir = await newDataDir();
     const { code, stdout, stderr } = await run({ DATA_DIR: dataDir, ...env });
