@@ -1,17 +1,12 @@
-import { type ComponentType, lazy, type ReactNode } from "react";
+import type { ComponentType, ReactNode } from "react";
 import { createBrowserRouter } from "react-router";
 import type { Action } from "./data/may.ts";
-import { PageNotLoaded } from "./shell/error-boundary.tsx";
 import { Layout } from "./shell/layout.tsx";
+import { lazily } from "./shell/lazily.ts";
 import { NEEDS } from "./shell/nav.ts";
 import { NotFound } from "./shell/not-found.tsx";
 import { useSession } from "./shell/session.tsx";
 import { AdminsOnly, Page as Frame } from "./ui/page.tsx";
-
-/** Browsers say so of a script by a TypeError, Vite of its styles in words; anything else was thrown by what came. */
-function didNotCome(cause: unknown): boolean {
-  return cause instanceof TypeError || String(cause).startsWith("Error: Unable to preload");
-}
 
 /** Pages by their path, each loaded when it is first gone to: `module`'s export `name`. */
 function page<M extends Record<string, unknown>>(
@@ -19,11 +14,7 @@ function page<M extends Record<string, unknown>>(
   module: () => Promise<M>,
   name: keyof M & string,
 ) {
-  const load = () =>
-    module().catch((cause) => {
-      throw didNotCome(cause) ? new PageNotLoaded(path, { cause }) : cause;
-    });
-  const Page = lazy(async () => ({ default: (await load())[name] as ComponentType }));
+  const Page = lazily(async () => (await module())[name] as ComponentType);
   const needs = NEEDS[path];
   return { path, element: needs ? <Guarded {...needs} page={<Page />} /> : <Page /> };
 }

@@ -260,6 +260,21 @@ describe("what cannot be shown", () => {
     await other.getByRole("heading", { name: "Templates", level: 1 }).waitFor();
     await other.close();
   });
+
+  test("a part that does not come, or that the browser cannot carry out, says so and leaves the rest", async () => {
+    const other = await page.context().newPage();
+    await other.route("**/assets/chart-*.js", (route) => route.abort());
+    await other.goto(site.server.root);
+    await other.getByText("The chart could not be loaded").waitFor();
+    await other.getByText("Latest events").waitFor();
+    await other.unroute("**/assets/chart-*.js");
+    // As WebKitGTK has it where the system names no language.
+    await other.addInitScript("Object.defineProperty(navigator, 'language', { value: 'C' })");
+    await other.reload();
+    await other.getByText("The chart could not be shown").waitFor();
+    await other.getByText("Latest events").waitFor();
+    await other.close();
+  });
 });
 
 test("nothing went wrong on the way, and no other host was asked", () => {

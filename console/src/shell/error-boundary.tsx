@@ -3,11 +3,17 @@ import { Component, type ReactNode } from "react";
 import { Button } from "../ui/button.tsx";
 import { Empty } from "../ui/page.tsx";
 
-/** The script of a page did not come: nobody answers, or not with that. */
-export class PageNotLoaded extends Error {}
+/** The script of a page, or of a part of one, did not come: nobody answers, or not with that. */
+export class NotLoaded extends Error {}
+
+interface Props {
+  /** What stands inside, as the first words of a sentence. */
+  what: string;
+  children: ReactNode;
+}
 
 /** What cannot be drawn does not take the rest of the console with it. */
-export class ErrorBoundary extends Component<{ children: ReactNode }, { error: unknown }> {
+export class ErrorBoundary extends Component<Props, { error: unknown }> {
   override state = { error: undefined };
 
   static getDerivedStateFromError(error: unknown) {
@@ -16,17 +22,18 @@ export class ErrorBoundary extends Component<{ children: ReactNode }, { error: u
 
   override render() {
     const { error } = this.state;
-    if (error === undefined) return this.props.children;
+    const { what, children } = this.props;
+    if (error === undefined) return children;
     const reload = <Button onClick={() => location.reload()}>Reload</Button>;
-    if ((error as unknown) instanceof PageNotLoaded) {
+    if ((error as unknown) instanceof NotLoaded) {
       return (
-        <Empty icon={Unplug} title="This page could not be loaded" action={reload}>
+        <Empty icon={Unplug} title={`${what} could not be loaded`} action={reload}>
           The server does not answer. Reload when it does.
         </Empty>
       );
     }
     return (
-      <Empty icon={Bug} title="This page could not be shown" action={reload}>
+      <Empty icon={Bug} title={`${what} could not be shown`} action={reload}>
         <p>It is an error of the console; nothing of yours was changed by it.</p>
         <code>{String(error)}</code>
       </Empty>

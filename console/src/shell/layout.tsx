@@ -56,7 +56,7 @@ export function Layout() {
       {/* What has the focus is not to stand behind the navigation. */}
       <main ref={main} id="main" className="main" tabIndex={-1} onFocus={() => setOpen(false)}>
         <Lost />
-        <ErrorBoundary key={pathname}>
+        <ErrorBoundary key={pathname} what="This page">
           <Suspense fallback={<Skeleton lines={6} />}>
             <Outlet />
           </Suspense>

@@ -1,19 +1,24 @@
 import { MailX, Radio, Send } from "lucide-react";
-import { useMemo } from "react";
+import { Suspense, useMemo } from "react";
 import { Link } from "react-router";
 import type { RecentEvent, Stats } from "../../../../client/index.ts";
 import { compact, duration } from "../../data/format.ts";
 import { type Live, useLive } from "../../data/live.ts";
+import { ErrorBoundary } from "../../shell/error-boundary.tsx";
+import { lazily } from "../../shell/lazily.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Badge } from "../../ui/badge.tsx";
 import { ButtonLink } from "../../ui/button.tsx";
-import { Chart, type Line } from "../../ui/chart.tsx";
+import type { Line } from "../../ui/chart.tsx";
 import { Card, Empty, Page, Skeleton } from "../../ui/page.tsx";
 import { Time } from "../../ui/text.tsx";
 import { Tile } from "../../ui/tile.tsx";
 import { EventState } from "../events/state.tsx";
 import { FirstSteps } from "./first-steps.tsx";
 import "./overview.css";
+
+/** By itself: what draws it asks the browser for its language as it loads, which not every browser has. */
+const Chart = lazily(async () => (await import("../../ui/chart.tsx")).Chart);
 
 export function Overview() {
   const live = useLive();
@@ -71,7 +76,11 @@ function Flow({ stats }: { stats: Stats }) {
         )}
       </div>
       <Card title="Last 15 minutes">
-        <Throughput stats={stats} />
+        <ErrorBoundary what="The chart">
+          <Suspense fallback={<Skeleton lines={6} />}>
+            <Throughput stats={stats} />
+          </Suspense>
+        </ErrorBoundary>
       </Card>
       <div className="sides with-facts">
         <Recent events={stats.recent} mayLook={deliveries !== null} />
