@@ -5,6 +5,7 @@ export const OPERATIONS = {
   agents: {
     create: {"method":"POST","path":"/agents","scope":"admin"},
     list: {"method":"GET","path":"/agents","scope":"admin","pages":{"items":"agents","by":"offset"}},
+    listOwn: {"method":"GET","path":"/auth/me/agents","by":"user","pages":{"items":"agents","by":"offset"}},
     get: {"method":"GET","path":"/agents/{agent_id}"},
     update: {"method":"PATCH","path":"/agents/{agent_id}","scope":"admin"},
     setStatus: {"method":"PATCH","path":"/agents/{agent_id}/status","scope":"admin"},

@@ -14,6 +14,8 @@ export interface Api {
      *
      * Needs the scope `admin`. */
     list: PagedCall<AgentsListParams, AgentsListResult, AgentsListResult["agents"][number]>;
+    /** List the agents that the signed-in person owns, oldest first. */
+    listOwn: PagedCall<AgentsListOwnParams, AgentsListOwnResult, AgentsListOwnResult["agents"][number]>;
     /** Read an agent.
      *
      * An agent may read itself and a person the agents it owns; others need the scope `admin`. */
@@ -1033,6 +1035,18 @@ export interface AgentsListParams {
 }
 
 export interface AgentsListResult {
+  agents: Array<Agent>;
+  total: number;
+}
+
+export interface AgentsListOwnParams {
+  /** How many to pass over. */
+  offset?: number;
+  /** How many to return at the most. */
+  limit?: number;
+}
+
+export interface AgentsListOwnResult {
   agents: Array<Agent>;
   total: number;
 }

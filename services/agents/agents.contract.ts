@@ -110,6 +110,15 @@ export const listAgents = operation({
   results: { 200: Type.Object({ agents: Type.Array(Agent), total: Type.Integer() }) },
 });
 
+export const listOwnAgents = operation({
+  action: "agents.list_own",
+  route: "GET /auth/me/agents",
+  summary: "List the agents that the signed-in person owns, oldest first",
+  access: { by: "user" },
+  query: page,
+  results: { 200: Type.Object({ agents: Type.Array(Agent), total: Type.Integer() }) },
+});
+
 export const getAgent = operation({
   action: "agents.get",
   route: "GET /agents/{agent_id}",
@@ -171,6 +180,7 @@ function optional<P extends TProperties>(properties: P) {
 export const agentsOperations = [
   createAgent,
   listAgents,
+  listOwnAgents,
   getAgent,
   updateAgent,
   setAgentStatus,

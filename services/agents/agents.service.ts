@@ -1,5 +1,6 @@
+import type { Filter } from "mongodb";
 import { AddressRefused, assertPublicUrl } from "../../connectors/address-guard.ts";
-import { type Call, isAdmin } from "../../lib/caller.ts";
+import { type Call, callerId, isAdmin } from "../../lib/caller.ts";
 import { containing } from "../../lib/containing.ts";
 import { Fault, invalidValue, notFound } from "../../lib/faults.ts";
 import { newId } from "../../lib/ids.ts";
@@ -11,6 +12,7 @@ import {
   createAgent,
   getAgent,
   listAgents,
+  listOwnAgents,
   rotateSigningSecret,
   setAgentStatus,
   updateAgent,
@@ -42,6 +44,15 @@ export const agentsService: ServiceFactory = ({ store, secrets, config }) => {
         throw invalidValue("delivery_endpoint", `delivery_endpoint: ${err.message}${unless}.`);
       },
     );
+  }
+
+  async function pageOf(tenant_id: string, filter: Filter<AgentDoc>, page: { skip: number; limit: number }) {
+    const sort = { created_at: 1, _id: 1 } as const;
+    const [docs, total] = await Promise.all([
+      agents.find(tenant_id, filter, { sort, ...page }),
+      agents.count(tenant_id, filter),
+    ]);
+    return { agents: docs.map(present), total };
   }
 
   /** What other nodes keep of an agent is out of date from here on. */
@@ -80,13 +91,12 @@ export const agentsService: ServiceFactory = ({ store, secrets, config }) => {
           ...(status && { status }),
           ...(part && { $or: [{ name: part }, { description: part }] }),
         };
-        const sort = { created_at: 1, _id: 1 } as const;
-        const [docs, total] = await Promise.all([
-          agents.find(tenant_id, filter, { sort, skip: offset, limit }),
-          agents.count(tenant_id, filter),
-        ]);
-        return { agents: docs.map(present), total };
+        return pageOf(tenant_id, filter, { skip: offset, limit });
       }),
+
+      list_own: action(listOwnAgents, ({ params: { offset = 0, limit = 50 }, meta: { caller } }) =>
+        pageOf(caller.tenant_id, { owner_user_id: callerId(caller) }, { skip: offset, limit }),
+      ),
 
       get: action(getAgent, async ({ params: { agent_id }, meta: { caller } }) => {
         const agent = await agents.findOne(caller.tenant_id, { _id: agent_id });

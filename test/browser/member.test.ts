@@ -24,7 +24,7 @@ afterAll(site.close);
 const PAGES: [path: string, says: RegExp][] = [
   ["/", /Only admins see all events/],
   ["/events", /What you published/],
-  ["/agents", /for the admins of your organisation/],
+  ["/agents", /mels-bot/],
   ["/connect", /The device shows it/],
   ["/channels", /No channels yet/],
   ["/dead-letters", /for the admins of your organisation/],
@@ -61,6 +61,7 @@ test("a member has no buttons for what only admins do", async () => {
   expect(await places.allInnerTexts()).toEqual([
     "Overview",
     "Events",
+    "Agents",
     "Connect a device",
     "Channels",
     "Memories",
@@ -72,8 +73,13 @@ test("a member has no buttons for what only admins do", async () => {
   ]);
 });
 
-test("a member sees what their agent is, and nothing of it that is for admins", async () => {
-  await site.go(`/agents/${own}`);
+test("a member is led to what their agent is, and to nothing of it that is for admins", async () => {
+  await site.go("/");
+  await page.getByRole("link", { name: "Agents", exact: true }).click();
+  const agents = page.getByRole("table").getByRole("link");
+  await agents.first().waitFor();
+  expect(await agents.allInnerTexts()).toEqual(["mels-bot"]);
+  await agents.click();
   await site.heading("mels-bot").waitFor();
   expect(await page.getByRole("tab").allInnerTexts()).toEqual(["Settings"]);
   await page.getByText("Agent id").waitFor();
@@ -247,9 +253,9 @@ test("nothing that a member is offered is refused to them", async () => {
 }, 300_000);
 
 test("what is withheld can be read by all, too", async () => {
-  await site.go("/agents");
+  await site.go("/ingest");
   await page.getByText("For admins").waitFor();
-  expect(await checkPage(page, "agents-of-a-member")).toEqual([]);
+  expect(await checkPage(page, "ingest-of-a-member")).toEqual([]);
 });
 
 test("nothing went wrong on the way, and no other host was asked", () => {

@@ -152,6 +152,20 @@ describe("an agent", () => {
     expect(await world.member.get(`/agents/${other.id}`)).toMatchObject(refusal(403, "insufficient_scope"));
   });
 
+  test("stands in the list of whoever owns it, and in no other's", async () => {
+    const { user } = ok(await world.member.get("/auth/me"));
+    const list = async (query: string) => ok(await world.member.get(`/auth/me/agents?limit=${query}`));
+    const before = await list("1");
+    const own = [await newAgent({ owner_user_id: user.id }), await newAgent({ owner_user_id: user.id })];
+    await newAgent();
+    const { agents, total } = await list(`2&offset=${before.total}`);
+    expect(agents.map(({ id }: { id: string }) => id)).toEqual(own.map(({ id }) => id));
+    expect(total).toBe(before.total + 2);
+    expect(await api(server, await world.tokenWith(["admin"])).get("/auth/me/agents")).toMatchObject(
+      refusal(403, "forbidden"),
+    );
+  });
+
   test("becomes inactive and active again, as often as it is said", async () => {
     const { id } = await newAgent();
     for (const status of ["inactive", "inactive", "active", "active"]) {

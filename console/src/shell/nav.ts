@@ -26,7 +26,6 @@ export interface Place {
 
 /** Pages that are nothing without an operation: whoever may not call it is told so there, and is not led to them. */
 export const NEEDS: Partial<Record<string, { action: Action; title: string }>> = {
-  "/agents": { action: "agents.list", title: "Agents" },
   "/dead-letters": { action: "deliveries.deadLetters", title: "Dead letters" },
   "/ingest": { action: "ingest.listWebhooks", title: "Ingest" },
   "/ingest/webhooks/:id": { action: "ingest.listWebhooks", title: "Webhook" },

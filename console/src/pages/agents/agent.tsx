@@ -42,7 +42,7 @@ export function Agent() {
   return (
     <Page
       title={data?.name ?? "Agent"}
-      above={may("agents.list") ? ABOVE : []}
+      above={ABOVE}
       state={data && <AgentState agent={data} />}
       lead={data?.description}
       actions={data && may("agents.setStatus") && <Activation agent={data} of={agent} />}

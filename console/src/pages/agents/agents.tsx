@@ -10,7 +10,7 @@ import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Segments } from "../../ui/field.tsx";
 import { Empty, Page } from "../../ui/page.tsx";
 import { ListSearch } from "../../ui/search.tsx";
-import { List } from "../../ui/table.tsx";
+import { type Column, List } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";
 import { CreateAgent } from "./create.tsx";
 
@@ -32,7 +32,61 @@ export function AgentState({ agent }: { agent: Pick<Agent, "status" | "push_stop
   );
 }
 
+const COLUMNS: Column<Agent>[] = [
+  { name: "Name", cell: (agent) => <Link to={`/agents/${agent.id}`}>{agent.name}</Link> },
+  { name: "State", cell: (agent) => <AgentState agent={agent} /> },
+  { name: "Receives by", cell: (agent) => <span className="muted">{agent.delivery_mode}</span> },
+  {
+    name: "Description",
+    wideOnly: true,
+    cell: (agent) => <span className="muted">{agent.description ?? "–"}</span>,
+  },
+  { name: "Made", end: true, wideOnly: true, cell: (agent) => <Time at={agent.created_at} /> },
+];
+
+const LIST = {
+  label: "Agents",
+  columns: COLUMNS,
+  keyOf: ({ id }: Agent) => id,
+  linkOf: ({ id }: Agent) => `/agents/${id}`,
+};
+
+/** All agents, for who may see them; else one's own. */
 export function Agents() {
+  const { may } = useSession();
+  return may("agents.list") ? <AllAgents /> : <OwnAgents />;
+}
+
+function OwnAgents() {
+  const pages = useOffsetPages(
+    async (page, signal) => {
+      const { agents, total } = await api.agents.listOwn(page, { signal });
+      return { items: agents, total };
+    },
+    [],
+    "own agents",
+  );
+  return (
+    <Page
+      title="Agents"
+      lead="Those that are yours. Admins of your organisation see all of them."
+      actions={<ButtonLink to="/connect">Connect a device</ButtonLink>}
+    >
+      <List
+        {...LIST}
+        pages={pages}
+        empty={
+          <Empty icon={Bot} title="No agent is yours yet">
+            An admin of your organisation makes you the owner of one, on its page under Settings. You read
+            what it remembers then, and it takes on your steps in runs.
+          </Empty>
+        }
+      />
+    </Page>
+  );
+}
+
+function AllAgents() {
   const { may } = useSession();
   const [search, change] = useAddress();
   const navigate = useNavigate();
@@ -73,21 +127,8 @@ export function Agents() {
         />
       </div>
       <List
+        {...LIST}
         pages={pages}
-        label="Agents"
-        keyOf={(agent) => agent.id}
-        linkOf={(agent) => `/agents/${agent.id}`}
-        columns={[
-          { name: "Name", cell: (agent) => <Link to={`/agents/${agent.id}`}>{agent.name}</Link> },
-          { name: "State", cell: (agent) => <AgentState agent={agent} /> },
-          { name: "Receives by", cell: (agent) => <span className="muted">{agent.delivery_mode}</span> },
-          {
-            name: "Description",
-            wideOnly: true,
-            cell: (agent) => <span className="muted">{agent.description ?? "–"}</span>,
-          },
-          { name: "Made", end: true, wideOnly: true, cell: (agent) => <Time at={agent.created_at} /> },
-        ]}
         empty={
           <Empty
             icon={Bot}
