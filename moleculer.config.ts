@@ -1,5 +1,6 @@
 import type { BrokerOptions } from "moleculer";
 import type { Config } from "./config.ts";
+import { Nats } from "./connectors/nats.ts";
 import { betweenNodes } from "./lib/between-nodes.ts";
 import { callTimeouts } from "./lib/call-timeout.ts";
 import { PromptDiscoverer } from "./lib/prompt-discoverer.ts";
@@ -16,7 +17,7 @@ export function brokerOptions(config: Config, { log, tracing }: Observability): 
   const alone = config.NATS_URL === null;
   return {
     namespace: "afferent",
-    transporter: alone ? null : { type: "NATS", options: { url: config.NATS_URL } },
+    transporter: config.NATS_URL === null ? null : new Nats(config.NATS_URL),
     logger: { type: "Pino", options: moleculerLogger(log) },
     // Of Moleculer's own those that do something here: each of the others would be one more promise in every call.
     internalMiddlewares: false,

@@ -1,6 +1,6 @@
 /** @needs mongodb, nats: nodes that die and come back, NATS that stops: callers are told to come again, nothing is lost. */
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { cloudEvent, firstAgent, newAgent, type TestAgent } from "../support/agents.ts";
+import { cloudEvent, firstAgent, newAgent, receive, type TestAgent } from "../support/agents.ts";
 import type { Child } from "../support/child.ts";
 import { type Answer, type Api, agentToken, api } from "../support/http.ts";
 import { startMongo } from "../support/mongo.ts";
@@ -93,6 +93,18 @@ function sendAs(agent: Api): Send {
     await traffic.drained();
     await traffic.stop();
     expect(traffic.longestMs).toBeLessThan(ANSWERED_MS);
+  });
+
+  test("NATS restarts before any node is missed: who waits for an answer that may be lost is told to come again", async () => {
+    const agent = await newSubscriber();
+    const waiting = answered(agent.get("/delivery/poll?wait=30"));
+    await settle(async () => /^afferent_http_requests_in_flight [1-9]/m.test(await nodes.gateway.metrics()));
+    await nodes.nats.kill();
+    await nodes.nats.start();
+    expect((await waiting).status).toBe(503);
+    const published = () => answered(agent.post("/events", cloudEvent("again", { type: `com.${agent.id}` })));
+    await settle(async () => [200, 202].includes((await published()).status));
+    expect(await receive(agent, 1)).toMatchObject([{ payload: { id: "again" } }]);
   });
 
   test("NATS is stopped and started: a whole node goes on, the gateway says so and comes back, nothing is lost", async () => {
