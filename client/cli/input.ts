@@ -23,8 +23,13 @@ export async function objectOf(given: string, name: string): Promise<Record<stri
 export async function jsonOf(given: string, name: string): Promise<unknown> {
   const content = await contentOf(given);
   try {
-    return JSON.parse(content);
+    // What comes out as infinity would be sent as null.
+    return JSON.parse(content, (key, value) => {
+      if (typeof value !== "number" || Number.isFinite(value)) return value;
+      throw new RangeError(`the number ${key && `at ${key} `}is beyond those of a double (1.8e308)`);
+    });
   } catch (error) {
+    if (error instanceof RangeError) throw new UsageError(`${name} is not sent: ${error.message}.`);
     const hint = /^[\w ]+$/.test(content) ? `; a text goes in double quotes: '"${content}"'` : "";
     throw new UsageError(`${name} is no JSON: ${(error as Error).message}${hint}`);
   }

@@ -3398,7 +3398,7 @@ export interface CloudEvent {
   /** Media type of `data`. */
   datacontenttype?: string;
   dataschema?: string;
-  /** Any JSON. Its numbers are kept as doubles: an integer beyond 2^53 is exact as text only. */
+  /** Any JSON. Its numbers are kept as doubles: an integer beyond 2^53 is exact as text only, and one beyond 1.8e308 is refused. */
   data?: unknown;
   /** Binary data, in place of `data`. */
   data_base64?: string;

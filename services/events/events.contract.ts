@@ -30,13 +30,14 @@ export const CloudEvent = Type.Object(
     data: Type.Optional(
       Type.Unknown({
         description:
-          "Any JSON. Its numbers are kept as doubles: an integer beyond 2^53 is exact as text only.",
+          "Any JSON. Its numbers are kept as doubles: an integer beyond 2^53 is exact as text only, and one beyond 1.8e308 is refused.",
       }),
     ),
     data_base64: Type.Optional(Type.String({ description: "Binary data, in place of `data`." })),
   },
   {
     title: "CloudEvent",
+    additionalProperties: true,
     description:
       "A CloudEvents 1.0 envelope. Other names are extension attributes: strings, booleans or integers.",
     examples: [EVENT_EXAMPLE],

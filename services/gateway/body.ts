@@ -3,7 +3,7 @@ import type { IncomingMessage } from "node:http";
 import { passing } from "../../lib/compact.ts";
 import type { Operation } from "../../lib/contract.ts";
 import { Fault } from "../../lib/faults.ts";
-import { halfCharacterOf, parseJsonBytes } from "../../lib/json.ts";
+import { halfCharacterOf, type NumberTooLarge, parseJsonBytes } from "../../lib/json.ts";
 import { requireFewValues } from "./values.ts";
 
 export const DEFAULT_MAX_BODY = 1_048_576;
@@ -135,12 +135,13 @@ export function parseJson(raw: Buffer): unknown {
   try {
     return parseJsonBytes(raw);
   } catch (err) {
-    throw notJson((err as Error).message);
+    const { message, field } = err as Error & Partial<NumberTooLarge>;
+    throw notJson(message, field);
   }
 }
 
-export function notJson(why: string): Fault {
-  const details = { field: "", value: null, expected: "JSON", example: {} };
+export function notJson(why: string, field = ""): Fault {
+  const details = { field, value: null, expected: "JSON", example: {} };
   return new Fault("validation_failed", `The body is not read as JSON: ${why}.`, details);
 }
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { type CloudEvent, invalidEvent, isUri, isUriReference } from "../../lib/cloudevents.ts";
 import { Fault } from "../../lib/faults.ts";
-import { parseJsonText } from "../../lib/json.ts";
+import { NumberTooLarge, parseJsonText } from "../../lib/json.ts";
 import { BATCH_MAX_BYTES, BATCH_MAX_EVENTS } from "../events/events.contract.ts";
 import { mediaType, parseJson, readRaw, unsupported } from "./body.ts";
 import { headerText } from "./client.ts";
@@ -106,7 +106,14 @@ function dataOf(req: IncomingMessage, type: string, body: Buffer): Pick<CloudEve
 function jsonData(body: Buffer): unknown {
   try {
     return parseJsonText(UTF8.decode(body));
-  } catch {
+  } catch (err) {
+    if (err instanceof NumberTooLarge) {
+      throw invalidEvent(
+        ["data", err.field].filter(Boolean).join("."),
+        null,
+        "numbers that a double can hold",
+      );
+    }
     throw invalidEvent("data", body.subarray(0, 100).toString("latin1"), "JSON, as datacontenttype says");
   }
 }

@@ -1,4 +1,4 @@
-import { halfCharacterOf, parseJsonBytes } from "../../lib/json.ts";
+import { halfCharacterOf, type NumberTooLarge, parseJsonBytes } from "../../lib/json.ts";
 import { MOST_VALUES } from "./values.ts";
 
 /** What the splitting thread is given. */
@@ -19,7 +19,7 @@ export interface Split {
 }
 
 /** What comes of a body: or why it is no JSON, or where half a character stands in it. */
-export type Splitting = Split | { notJson: string } | { half: string };
+export type Splitting = Split | { notJson: string; field: string } | { half: string };
 
 /** Parses a body and cuts its list into pieces. */
 export function split({ bytes, field, most }: SplitRequest): Splitting {
@@ -28,7 +28,8 @@ export function split({ bytes, field, most }: SplitRequest): Splitting {
   try {
     body = parseJsonBytes(raw);
   } catch (err) {
-    return { notJson: (err as Error).message };
+    const { message, field = "" } = err as Error & Partial<NumberTooLarge>;
+    return { notJson: message, field };
   }
   // A body that is a list is one of events: what stands in their data is their publisher's.
   const half = field === null ? null : halfCharacterOf(raw, body);

@@ -25,7 +25,7 @@ class Splitter {
   async split(raw: Buffer, field: string | null, most: number): Promise<Split> {
     // A copy that is handed over whole: what comes from a pool cannot be.
     const splitting = await this.#add({ bytes: new Uint8Array(raw), field, most }).catch(refuse);
-    if ("notJson" in splitting) throw notJson(splitting.notJson);
+    if ("notJson" in splitting) throw notJson(splitting.notJson, splitting.field);
     if ("half" in splitting) throw halfCharacter(splitting.half);
     return splitting;
   }

@@ -229,6 +229,10 @@ test.each([
   [["nonsense"], '"nonsense" is not a command.'],
   [["publish"], "TYPE is missing."],
   [["publish", "a.b", "{"], "DATA is no JSON"],
+  [
+    ["publish", "a.b", '{"a": {"b": 1e400}}'],
+    "DATA is not sent: the number at b is beyond those of a double",
+  ],
   [["publish", "a.b", "--colour", "red"], "Unknown option '--colour'"],
   [["listen", "--by", "pigeon"], "--by is pigeon: expected stream, poll."],
   [["listen", "--concurrency", "0"], "--concurrency is 0: expected a whole number above 0."],

@@ -26,3 +26,39 @@ test("a byte order mark before it is passed over, once", () => {
 test("what is no JSON is a syntax error", () => {
   expect(() => parseJsonText("{")).toThrow(SyntaxError);
 });
+
+describe("a number that no double can hold", () => {
+  const many = "9".repeat(309);
+  test.each([
+    ["1e400", ""],
+    ["-1.5E+0309", ""],
+    [many, ""],
+    [`${"9".repeat(210)}e99`, ""],
+    [`{"a":[0,{"b":1e999}]}`, "a.1.b"],
+    [`[1e999]`, "0"],
+    [`["${"1".repeat(199)}","${"x".repeat(57)}",${many}]`, "2"],
+  ])("is refused: %s", (text, field) => {
+    expect(() => parseJsonText(text)).toThrow(expect.objectContaining({ field }));
+    expect(() => parseJsonBytes(Buffer.from(text))).toThrow("a number beyond those of a double");
+  });
+
+  test.each([
+    "1.7976931348623157e308",
+    `${many.slice(1)}`,
+    `0.${many}`,
+    "1e-400",
+    `{"1e400":"1e400","a":"${many}"}`,
+    `"${"1e400 ".repeat(100)}"`,
+  ])("is not %s", (text) => {
+    expect(parseJsonText(text)).toEqual(JSON.parse(text));
+  });
+
+  test("is looked for without delay, whatever the text", () => {
+    for (const text of ["9".repeat(199), "1e", "9", "e400"]) {
+      const json = JSON.stringify(`${text} `.repeat(1_048_576 / (text.length + 1)));
+      const began = performance.now();
+      parseJsonText(json);
+      expect(performance.now() - began).toBeLessThan(500);
+    }
+  });
+});
