@@ -1,6 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { Fault } from "../../lib/faults.ts";
+import { settleHttpShapes } from "../../lib/http-shapes.ts";
 import { newId } from "../../lib/ids.ts";
 import { createServer } from "../../lib/node-http.ts";
 import { originAt } from "../../lib/origin.ts";
@@ -35,8 +36,9 @@ export class HttpServer {
   }
 
   /** @throws ListenError naming what is wrong with the port. */
-  listen(port: number, host: string): Promise<void> {
-    return new Promise((resolve, reject) => {
+  async listen(port: number, host: string): Promise<void> {
+    await settleHttpShapes();
+    await new Promise<void>((resolve, reject) => {
       this.#server.once("error", (err: NodeJS.ErrnoException) => {
         const why =
           err.code === "EADDRINUSE" ? "is in use by another process" : `cannot be bound (${err.code})`;
