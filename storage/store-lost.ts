@@ -1,6 +1,6 @@
-/** MongoDB's driver has no connection, waits for one in vain, or lost it in the middle. */
+/** MongoDB's driver has no connection, waits for one in vain, or lost it in the middle. One has no prefix. */
 const NAMES =
-  /^Mongo(Network|ServerSelection|ServerClosed|PoolCleared|PoolClosed|WaitQueueTimeout|NotConnected|Topology|ClientClosed|StalePrimary|WriteConcern|OperationTimeout)/;
+  /^PoolClearedOnNetworkError$|^Mongo(Network|ServerSelection|ServerClosed|PoolCleared|PoolClosed|WaitQueueTimeout|NotConnected|Topology|ClientClosed|StalePrimary|WriteConcern|OperationTimeout)/;
 
 /**
  * Codes of MongoDB's server: it is not, or no longer, the primary; it is going down or cannot reach the others; a

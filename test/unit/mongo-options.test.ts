@@ -53,6 +53,7 @@ describe("the store is lost", () => {
     ["no server", { name: "MongoServerSelectionError" }],
     ["no connection in time", { name: "MongoWaitQueueTimeoutError" }],
     ["the pool was cleared under it", { name: "MongoPoolClearedError" }],
+    ["the pool was cleared while it waited", { name: "PoolClearedOnNetworkError" }],
     ["not the primary any more", { name: "MongoServerError", code: 10107 }],
     ["a majority did not answer", { name: "MongoWriteConcernError", code: 64 }],
     ["no disk left", { name: "MongoServerError", code: 14031 }],
