@@ -1,9 +1,11 @@
 import { createHash, type Hash } from "node:crypto";
+import { isUnreached } from "../../lib/between-nodes.ts";
 import { callerId } from "../../lib/caller.ts";
 import { Fault } from "../../lib/faults.ts";
 import type { Blobs } from "../../storage/blobs/blobs.ts";
 import type { KeptAnswer } from "../idempotency/idempotency.model.ts";
 import type { Opening, Place } from "../idempotency/idempotency.service.ts";
+import { newLease, stillRunning } from "../idempotency/lease.ts";
 import { DEFAULT_MAX_BODY, follow, readAhead } from "./body.ts";
 import { readByReference } from "./by-reference.ts";
 import type { Exchange } from "./exchange.ts";
@@ -15,6 +17,9 @@ const LARGE = 262_144;
 /** Bytes that are hashed in one turn. */
 const PIECE = 1_048_576;
 const HONOURED = new Set(["POST", "PATCH", "PUT"]);
+
+type Asked = Place & { fingerprint: string; lease: string };
+type Begun = Exclude<Opening, { outcome: "wait" }>;
 
 /** Whose keys a request's are; null where nobody is known to have sent it. */
 function holderOf({ op, caller }: Exchange): Omit<Place, "key"> | null {
@@ -57,7 +62,7 @@ export async function once(
   const { ctx, op, request_id } = exchange;
   const place: Place = { ...(holderOf(exchange) as Omit<Place, "key">), key };
   const fingerprint = await fingerprintOf(exchange, blobs);
-  const opening = await ctx.call<Opening>("idempotency.open", { ...place, fingerprint });
+  const opening = await open(exchange, { ...place, fingerprint, lease: newLease() });
   if (opening.outcome === "replay") return replayed(opening.answer, place.tenant_id, blobs);
 
   const { lease, seed } = opening;
@@ -74,6 +79,24 @@ export async function once(
     await close(errorAnswer(err, request_id), false);
     throw err;
   }
+}
+
+/** Waits for as long as the first request with the key is running and its sender is there. */
+async function open({ ctx, res, request_id }: Exchange, asked: Asked): Promise<Begun> {
+  try {
+    while (!res.destroyed) {
+      const opening = await ctx.call<Opening>("idempotency.open", asked);
+      if (opening.outcome !== "wait") return opening;
+    }
+  } catch (err) {
+    if (!isUnreached(err)) throw err;
+    // It may hold the key, with nobody to carry the request out. Where this does not come through either, its lease ends.
+    const { fingerprint: _, ...held } = asked;
+    const answer = toKept(errorAnswer(err, request_id));
+    ctx.call("idempotency.close", { ...held, answer, secret: false }).catch(() => {});
+    throw err;
+  }
+  throw stillRunning();
 }
 
 function toKept({ body, headers = {}, ...rest }: Answer): KeptAnswer {

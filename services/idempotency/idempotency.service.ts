@@ -1,11 +1,11 @@
-import { randomUUID } from "node:crypto";
 import { Fault } from "../../lib/faults.ts";
 import { newUuid } from "../../lib/ids.ts";
 import { HOUR_MS } from "../../lib/time.ts";
 import { isDuplicateKey } from "../../storage/collection.ts";
-import { idempotent, internal, type ServiceFactory } from "../runtime.ts";
+import { event, idempotent, type ServiceFactory } from "../runtime.ts";
 import { dropAnswers } from "./drop-answers.ts";
 import { type IdempotencyDoc, IdempotencyModel, type KeptAnswer } from "./idempotency.model.ts";
+import { isOurs, newLease, stillRunning } from "./lease.ts";
 import { fateOf, judge, recordId, resourceIdOf } from "./record.ts";
 import { sweep } from "./sweep.ts";
 import { Waiters } from "./waiters.ts";
@@ -16,6 +16,8 @@ const KEPT_MS = 25 * HOUR_MS;
 const SECRET_MS = 10 * 60_000;
 /** A waiting request looks again this often: the first may run on another node. */
 const LOOK_MS = 250;
+/** Who asks and has gone meanwhile must not take a key over: nobody would carry its request out. */
+const LONGEST_WAIT_MS = 2000;
 const SWEEP_MS = 60_000;
 // The gateway hands larger ones over as blobs, but not those with a secret: repeating one is a conflict.
 const MAX_ANSWER_CHARACTERS = 1_048_576;
@@ -27,35 +29,37 @@ export interface Place {
   key: string;
 }
 
-/** What `idempotency.open` answers: carry the request out under this lease and seed, or give this answer. */
+/**
+ * What `idempotency.open` answers: carry the request out under this lease and seed, give this answer, or ask again,
+ * as somebody else is carrying it out.
+ */
 export type Opening =
   | { outcome: "run"; lease: string; seed: string }
-  | { outcome: "replay"; answer: KeptAnswer };
+  | { outcome: "replay"; answer: KeptAnswer }
+  | { outcome: "wait" };
 
-type OpenParams = Place & { fingerprint: string };
+/** `lease`: what the request is to hold the key by. Gateways of before give none, and are not told to ask again. */
+type OpenParams = Place & { fingerprint: string; lease?: string };
 type CloseParams = Place & { lease: string; answer: KeptAnswer; secret: boolean };
 
 /** Keeps what was answered to each Idempotency-Key (api.md "Everywhere"). Its only caller is the gateway. */
 export const idempotencyService: ServiceFactory = ({ config, store, secrets }) => {
   const records = store.collection(IdempotencyModel);
   const waiters = new Waiters();
-  const leaseMs = Math.max(LEASE_SECONDS, config.REQUEST_TIMEOUT_SECONDS) * 1000;
+  const requestMs = config.REQUEST_TIMEOUT_SECONDS * 1000;
+  const leaseMs = Math.max(LEASE_SECONDS * 1000, requestMs);
+  let stopping = false;
   let timer: NodeJS.Timeout;
 
-  const process = randomUUID();
-
-  const leaseFrom = (now: number) => ({
-    lease: `${process}/${randomUUID()}`,
-    lease_ends_at: new Date(now + leaseMs),
-  });
+  const leaseFrom = (lease: string, now: number) => ({ lease, lease_ends_at: new Date(now + leaseMs) });
 
   /** An embedded store has one process at a time: a lease of another is one that died. */
-  const isOrphaned = ({ lease }: IdempotencyDoc) => store.driver === "sqlite" && !lease.startsWith(process);
+  const isOrphaned = ({ lease }: IdempotencyDoc) => store.driver === "sqlite" && !isOurs(lease);
 
-  const newRecord = (_id: string, tenant_id: string, fingerprint: string): IdempotencyDoc => {
+  const newRecord = (_id: string, tenant_id: string, fingerprint: string, lease: string): IdempotencyDoc => {
     const now = store.now();
     const fresh = { answered_at: null, answer: null, resource_id: null, expires_at: new Date(now + KEPT_MS) };
-    return { _id, tenant_id, fingerprint, nonce: newUuid(), ...leaseFrom(now), ...fresh };
+    return { _id, tenant_id, fingerprint, nonce: newUuid(), ...leaseFrom(lease, now), ...fresh };
   };
 
   /** Whether the key was free, and is now this record's. */
@@ -81,27 +85,33 @@ export const idempotencyService: ServiceFactory = ({ config, store, secrets }) =
       { $set: fields, $unset: { secret_ends_at: 1, answer_blob: 1 } },
     );
 
-  async function open({ tenant_id, caller_id, key, fingerprint }: OpenParams): Promise<Opening> {
+  async function open({ tenant_id, caller_id, key, fingerprint, lease }: OpenParams): Promise<Opening> {
     const _id = recordId(tenant_id, caller_id, key);
+    const until = performance.now() + (lease ? Math.min(LONGEST_WAIT_MS, requestMs / 2) : 2 * leaseMs);
     for (;;) {
-      const fresh = newRecord(_id, tenant_id, fingerprint);
+      const fresh = newRecord(_id, tenant_id, fingerprint, lease ?? newLease());
       if (await inserted(fresh)) return run(fresh);
       const known = await records.findOne(tenant_id, { _id });
       const opening = known && (await settle(known, fresh, key));
       if (opening) return opening;
+      if (!stopping && performance.now() < until) continue;
+      if (stopping || !lease) throw stillRunning();
+      return { outcome: "wait" };
     }
   }
 
   /** What follows for a key that is in use; null to look again. */
   async function settle(known: IdempotencyDoc, fresh: IdempotencyDoc, key: string): Promise<Opening | null> {
     const now = store.now();
+    // Asked again, because the first answer was lost.
+    if (known.lease === fresh.lease && known.answered_at === null) return run(known);
     switch (judge(known, fresh.fingerprint, now, isOrphaned(known))) {
       case "begin": {
         const { _id, tenant_id, ...fields } = fresh;
         return runIf(await replace(known, fields));
       }
       case "take_over":
-        return runIf(await replace(known, leaseFrom(now)));
+        return runIf(await replace(known, leaseFrom(fresh.lease, now)));
       case "wait":
         await waiters.wait(known._id, Math.min(LOOK_MS, known.lease_ends_at.getTime() - now));
         return null;
@@ -141,9 +151,12 @@ export const idempotencyService: ServiceFactory = ({ config, store, secrets }) =
   return {
     name: "idempotency",
     actions: {
-      /** Waits for as long as the first request with the key is running, so it has no time-out of its own. */
-      open: { ...internal<OpenParams>((ctx) => open(ctx.params)), timeout: 0 },
-      close: internal<CloseParams>((ctx) => close(ctx.params)),
+      /** May wait for the first request with the key, and then still has to be answered. */
+      open: {
+        ...idempotent<OpenParams>((ctx) => open(ctx.params)),
+        timeout: 2 * leaseMs + requestMs,
+      },
+      close: idempotent<CloseParams>((ctx) => close(ctx.params)),
 
       /** Drops the answers that name any of these: repeating such a request is a conflict then. */
       erase_memories: idempotent<{ tenant_id: string; ids: string[] }>(async ({ params }) => ({
@@ -154,6 +167,12 @@ export const idempotencyService: ServiceFactory = ({ config, store, secrets }) =
         const due = { answer_blob: { $in: params.hashes }, expires_at: { $gt: new Date(store.now()) } };
         const found = await records.find(params.tenant_id, due, { projection: { answer_blob: 1 } });
         return found.map(({ answer_blob }) => answer_blob);
+      }),
+    },
+    events: {
+      "node.stopping": event(() => {
+        stopping = true;
+        waiters.wakeAll();
       }),
     },
     started() {

@@ -21,4 +21,8 @@ export class Waiters {
   wake(key: string): void {
     for (const go of [...(this.#waiting.get(key) ?? [])]) go();
   }
+
+  wakeAll(): void {
+    for (const key of [...this.#waiting.keys()]) this.wake(key);
+  }
 }

@@ -1,6 +1,13 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
+import { type Caller, callerId } from "../../lib/caller.ts";
 import { IdempotencyModel } from "../../services/idempotency/idempotency.model.ts";
-import { startGateway, type TemporaryStore, type TestGateway, temporaryStore } from "../support/gateway.ts";
+import {
+  CALLERS,
+  startGateway,
+  type TemporaryStore,
+  type TestGateway,
+  temporaryStore,
+} from "../support/gateway.ts";
 import { api } from "../support/http.ts";
 import { settle } from "../support/settle.ts";
 import { type Things, things } from "../support/things.ts";
@@ -70,6 +77,41 @@ describe("the same request with the same key", () => {
     expect(new Set(answers.map(({ body }) => body.id)).size).toBe(1);
     expect(answers.map(({ headers }) => replayed(headers))).toEqual([null, "true", "true", "true"]);
     expect(domain.made).toEqual(["other", "slow"]);
+  });
+
+  test("is held once, however often it is asked for, and by nobody who has gone meanwhile", async () => {
+    const key = newKey();
+    const first = api(gateway, "ann").post("/things/slow", { name: "slow" }, key);
+    await settle(() => domain.waiting() === 1);
+    const filter = { answered_at: null };
+    const held = await files.store.collection(IdempotencyModel).findOne("tn_one", filter);
+    const { fingerprint, lease } = held as { fingerprint: string; lease: string };
+    const place = {
+      tenant_id: "tn_one",
+      caller_id: callerId(CALLERS.ann as Caller),
+      key: key["idempotency-key"],
+    };
+    const open = (by: string) =>
+      gateway.broker.call("idempotency.open", { ...place, fingerprint, lease: by });
+    expect(await open("another")).toEqual({ outcome: "wait" });
+    expect(await open(lease)).toMatchObject({ outcome: "run", lease });
+    domain.release();
+    expect((await first).status).toBe(201);
+    expect(await open("another")).toMatchObject({ outcome: "replay" });
+  });
+
+  test("does not keep a node from stopping while it waits for the first", async () => {
+    const key = newKey();
+    const ask = () => api(gateway, "ann").post("/things/slow", { name: "slow" }, key);
+    const first = ask();
+    await settle(() => domain.waiting() === 1);
+    const second = ask();
+    await api(gateway, "ann").post("/things", { name: "other" }, newKey());
+    const stopping = gateway.broker.broadcastLocal("node.stopping");
+    expect(await second).toMatchObject({ status: 503, body: { error: { code: "service_unavailable" } } });
+    domain.release();
+    expect((await first).status).toBe(201);
+    await stopping;
   });
 
   test("is answered the same after a restart", async () => {
