@@ -376,7 +376,7 @@ export interface Api {
     save: Call<HandoffsSaveParams, HandoffsSaveResult>;
     /** List the calling agent's handoffs, most recently saved first.
      *
-     * With `q` those that fit it best, in words or in meaning. A page of very long ones has fewer than `limit`.
+     * With `q` those that fit it best, in words or in meaning: while search does not answer, or half of it, those that have it in their name or summary, and the header `X-Degraded` says why. A page of very long ones has fewer than `limit`.
      *
      * Needs the scope `memory:read`. */
     list: PagedCall<HandoffsListParams, HandoffsListResult, HandoffsListResult[number]>;
@@ -3842,8 +3842,8 @@ export interface MemoryHealth {
   orphan_count: number;
   /** Whose freshness date is more than 90 days ago. */
   stale_count: number;
-  /** Of the tenant: found by their text only, their embedding is yet to come. */
-  embed_gap_count: number;
+  /** Of the tenant: found by their text only, their embedding is yet to come. Null while search does not answer. */
+  embed_gap_count: number | null;
   /** Of the type `reflection`. */
   reflection_count: number;
   /** Memories by how long ago they were last read. */

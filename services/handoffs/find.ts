@@ -1,3 +1,4 @@
+import { isUnreached } from "../../lib/between-nodes.ts";
 import type { Call } from "../../lib/caller.ts";
 import { containing } from "../../lib/containing.ts";
 import type { SearchFind, SearchFound } from "../../lib/search-entry.ts";
@@ -60,14 +61,22 @@ export async function list(
 ): Promise<HandoffDoc[]> {
   const { q = "", limit = 50, offset = 0 } = ctx.params;
   if (!/\S/.test(q)) return inOneMessage(await latestOwn(parts, ctx, { limit, offset }));
-  const [{ hits }, literal] = await Promise.all([
-    findOwn(parts, ctx, { query: q, limit }),
+  const [{ hits, degraded }, literal] = await Promise.all([
+    findOwn(parts, ctx, { query: q, limit }).catch(withoutSearch),
     latestOwn(parts, ctx, { limit, bounds: { $and: [withText(q.trim())] } }),
   ]);
   const found = new Map(
     [...literal, ...hits.map(({ doc }) => doc)].slice(0, limit).map((doc) => [doc._id, doc]),
   );
+  // The answer is a bare list, which cannot say so.
+  if (degraded.length) ctx.meta.$responseHeaders = { "X-Degraded": degraded.join("; ") };
   return inOneMessage([...found.values()].sort(bySaving));
+}
+
+/** What has the words literally is there without search too. */
+function withoutSearch(err: unknown): Awaited<ReturnType<typeof findOwn>> {
+  if (!isUnreached(err)) throw err;
+  return { hits: [], degraded: ["search did not answer"] };
 }
 
 function withText(text: string) {

@@ -122,7 +122,8 @@ export const listHandoffs = operation({
   route: "GET /handoffs",
   summary: "List the calling agent's handoffs, most recently saved first",
   description:
-    "With `q` those that fit it best, in words or in meaning. A page of very long ones has fewer than `limit`.",
+    "With `q` those that fit it best, in words or in meaning: while search does not answer, or half of it, those that " +
+    "have it in their name or summary, and the header `X-Degraded` says why. A page of very long ones has fewer than `limit`.",
   access: reader,
   query: {
     q: Type.Optional(Type.String({ maxLength: 1000, examples: ["billing"] })),

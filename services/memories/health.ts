@@ -1,4 +1,5 @@
 import type { ActionSchema } from "moleculer";
+import { isUnreached } from "../../lib/between-nodes.ts";
 import type { Call } from "../../lib/caller.ts";
 import { DAY_MS } from "../../lib/time.ts";
 import type { Access } from "../../lib/visibility.ts";
@@ -47,7 +48,7 @@ export function healthActions(parts: Parts): Record<string, ActionSchema> {
       const [linked, pairs, embed_gap_count] = await Promise.all([
         linkedOf(ctx as Call, memories),
         ctx.call<[string, string][], unknown>("merges.open_pairs", { tenant_id, limit: MOST_PAIRS }),
-        ctx.call<number, unknown>("search.embed_gap", { tenant_id, kind: "memory" }),
+        ctx.call<number, unknown>("search.embed_gap", { tenant_id, kind: "memory" }).catch(unknown),
       ]);
       return {
         duplicate_count: pairs.filter(([a, b]) => memories.has(a) && memories.has(b)).length,
@@ -57,6 +58,12 @@ export function healthActions(parts: Parts): Record<string, ActionSchema> {
       };
     }),
   };
+}
+
+/** Not zero: what search would say is not known while no node of it answers. */
+function unknown(err: unknown): null {
+  if (isUnreached(err)) return null;
+  throw err;
 }
 
 /** The memories in force that the caller may read, the latest changed first. */

@@ -101,7 +101,11 @@ export const memoryHealth = operation({
         duplicate_count: Count("Pairs that are proposed to be merged."),
         orphan_count: Count("Memories in force without any relationship."),
         stale_count: Count("Whose freshness date is more than 90 days ago."),
-        embed_gap_count: Count("Of the tenant: found by their text only, their embedding is yet to come."),
+        embed_gap_count: {
+          ...nullable(Type.Integer()),
+          description:
+            "Of the tenant: found by their text only, their embedding is yet to come. Null while search does not answer.",
+        },
         reflection_count: Count("Of the type `reflection`."),
         decay_distribution: Type.Record(Type.String(), Type.Integer(), {
           description: "Memories by how long ago they were last read.",

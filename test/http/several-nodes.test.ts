@@ -1,6 +1,7 @@
 /** @needs mongodb, nats: two gateways and two workers: it is the same whichever of them is asked. */
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { cloudEvent, firstAgent, newAgent, receive, type TestAgent } from "../support/agents.ts";
+import type { Child } from "../support/child.ts";
 import { api } from "../support/http.ts";
 import { agentIn, remember } from "../support/memories.ts";
 import { startMongo } from "../support/mongo.ts";
@@ -16,6 +17,7 @@ const mongo = await startMongo();
   let nodes: Nodes;
   let other: TestServer;
   let admin: TestAgent;
+  let search: Child;
 
   beforeAll(async () => {
     const settings = { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" };
@@ -83,16 +85,33 @@ const mongo = await startMongo();
     await settle(async () => (await everywhere()).every((ids) => ids.join() === kept.id));
   });
 
-  test("any node runs any services: three that each run some serve as two that run all did", async () => {
+  test("any node runs any services: four that each run some serve as two that run all did", async () => {
     const agent = await subscriber("com.apart");
     const before = [...nodes.workers];
-    const apart = ["events", "deliveries", "interests"];
+    const apart = ["events", "deliveries", "interests", "search"];
     await nodes.addWorker(["events"]);
     await nodes.addWorker(["deliveries", "interests"]);
+    search = await nodes.addWorker(["search"]);
     await nodes.addWorker(["gateway", ...apart].map((name) => `-${name}`));
     for (const worker of before) await worker.end("SIGTERM");
     const publish = (id: string) => admin.post("/events", cloudEvent(id, { type: "com.apart" }));
     await settle(async () => (await publish("apart")).status < 300);
     expect(await receive(agent, 1)).toMatchObject([{ payload: { id: "apart" } }]);
+  });
+
+  test("while no node searches, what can be told without is, and says so", async () => {
+    const agent = await agentIn(nodes.gateway, admin, {});
+    ok(await agent.post("/handoffs", { name: "Other" }));
+    const saved = ok(await agent.post("/handoffs", { name: "Invoices" }));
+    const listed = () => agent.get("/handoffs?q=voice");
+    expect((await listed()).headers.has("x-degraded")).toBe(false);
+    await search.end("SIGTERM");
+    const degraded = await settle(async () => {
+      const answer = await listed();
+      return answer.headers.has("x-degraded") && answer;
+    });
+    expect(degraded.headers.get("x-degraded")).toBe("search did not answer");
+    expect(ok(degraded)).toEqual([saved]);
+    expect(ok(await agent.get("/memories/health"))).toMatchObject({ embed_gap_count: null, orphan_count: 0 });
   });
 });

@@ -63,12 +63,17 @@ function Counts({ counts }: { counts: MemoryHealth }) {
       <Tile name="Tied to nothing" value={number(orphan_count)} note="without a relationship" />
       <Tile
         name="Found by words only"
-        value={number(embed_gap_count)}
-        note={embed_gap_count > 0 ? "their meaning is yet to be computed" : "all have their meaning"}
+        value={embed_gap_count === null ? "–" : number(embed_gap_count)}
+        note={gapNote(embed_gap_count)}
       />
       <Tile name="Reflections" value={number(reflection_count)} note="drawn from other memories" />
     </div>
   );
+}
+
+function gapNote(embed_gap_count: number | null): string {
+  if (embed_gap_count === null) return "search does not answer now";
+  return embed_gap_count > 0 ? "their meaning is yet to be computed" : "all have their meaning";
 }
 
 const AGES: Record<string, string> = {
