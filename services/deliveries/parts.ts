@@ -16,6 +16,7 @@ import { newSweeps } from "./sweep.ts";
 const DUE_MS = 250;
 const RELAY_MS = 1000;
 const RETIRE_MS = 60_000;
+const AHEAD_MS = 60_000;
 
 /** What the actions of the service share. */
 export type Parts = ReturnType<typeof newParts>;
@@ -43,6 +44,7 @@ export function newParts(
       due: new Loop(sweeps.due, DUE_MS, report),
       replays: new Loop(replays.relay, RELAY_MS, report),
       announcements: new Loop(() => announceDead(broker, deliveries), RELAY_MS, report),
+      ahead: new Loop(sweeps.ahead, AHEAD_MS, report),
       retire: new Loop(sweeps.retire, RETIRE_MS, report),
     },
     now: () => new Date(store.now()),

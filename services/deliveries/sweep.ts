@@ -1,14 +1,21 @@
 import type { AnyBulkWriteOperation } from "mongodb";
+import { DAY_MS } from "../../lib/time.ts";
 import { metrics } from "../../observability/metrics.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
 import type { Store } from "../../storage/connection.ts";
 import type { AgentSettingsCache } from "./agent-settings.ts";
 import { deadUpdate } from "./dead.ts";
-import type { DeliveryDoc } from "./deliveries.model.ts";
+import type { DeliveryDoc, DeliveryState } from "./deliveries.model.ts";
 import type { Ready } from "./enqueue.ts";
 import { noted, spent } from "./settle.ts";
 
 type Operation = AnyBulkWriteOperation<DeliveryDoc>;
+
+/** Which leases and waits are over. */
+interface Over {
+  due_at: { $lte: Date } | { $gt: Date };
+  state?: DeliveryState;
+}
 
 interface Parts {
   store: Store;
@@ -19,27 +26,42 @@ interface Parts {
 
 /** Rows moved by one write: more would keep the writes of others waiting. */
 const BATCH = 500;
+/** How far ahead a lease and a wait may end, by the contracts of agents, extending and handing back. */
+const LONGEST_LEASE_MS = DAY_MS / 2;
+const LONGEST_WAIT_MS = DAY_MS;
 
 /** What time does to deliveries. Each returns whether there may be more to do. */
 export function newSweeps({ store, deliveries, agents, announceReady }: Parts) {
   /** Leases that ran out and waits that are over: ready again, or dead when the budget is spent. */
-  async function due(): Promise<boolean> {
+  function due(): Promise<boolean> {
     const at = new Date(store.now());
+    return end({ due_at: { $lte: at } }, at);
+  }
+
+  /**
+   * Leases and waits that end later than any can: they were made while the clock was ahead, and nobody is to wait until
+   * it is there again.
+   */
+  async function ahead(): Promise<boolean> {
+    const at = new Date(store.now());
+    const after = (ms: number) => ({ due_at: { $gt: new Date(at.getTime() + ms) } });
+    const leases = await end({ ...after(LONGEST_LEASE_MS), state: "leased" }, at);
+    return (await end({ ...after(LONGEST_WAIT_MS), state: "waiting" }, at)) || leases;
+  }
+
+  async function end(over: Over, at: Date): Promise<boolean> {
     const rows = (await deliveries.system
-      .find(
-        { due_at: { $lte: at } },
-        {
-          sort: { due_at: 1 },
-          limit: BATCH,
-          projection: { tenant_id: 1, agent_id: 1, state: 1, attempt_count: 1 },
-        },
-      )
+      .find(over, {
+        sort: { due_at: 1 },
+        limit: BATCH,
+        projection: { tenant_id: 1, agent_id: 1, state: 1, attempt_count: 1 },
+      })
       .toArray()) as DeliveryDoc[];
     if (rows.length === 0) return false;
     const byAgent = [...Map.groupBy(rows, ({ agent_id }) => agent_id as string)];
     const budgets = await budgetsOf(byAgent);
     const operations = byAgent.flatMap(([agent_id, those]) =>
-      moves(those, budgets.get(agent_id) as number, at),
+      moves(those, budgets.get(agent_id) as number, at, over),
     );
     const dead = rows.filter((row) => isSpent(row, budgets.get(row.agent_id as string) as number)).length;
     await deliveries.bulk(operations);
@@ -86,26 +108,26 @@ export function newSweeps({ store, deliveries, agents, announceReady }: Parts) {
     return rows.length === BATCH;
   }
 
-  return { due, retire };
+  return { due, ahead, retire };
 }
 
 const byId = (rows: DeliveryDoc[]) => ({ _id: { $in: rows.map(({ _id }) => _id) } });
 
 /** The writes for one agent's due rows. A lease that was extended or settled meanwhile is no longer due. */
-function moves(rows: DeliveryDoc[], budget: number, at: Date): Operation[] {
+function moves(rows: DeliveryDoc[], budget: number, at: Date, { due_at }: Over): Operation[] {
   const { tenant_id, agent_id } = rows[0] as DeliveryDoc;
   const expired = rows.filter((row) => row.state === "leased" && !isSpent(row, budget));
-  const over = rows.filter(({ state }) => state === "waiting");
+  const waited = rows.filter(({ state }) => state === "waiting");
   const death = { tenant_id, agent_id: agent_id as string, at, reason: spent(budget, "lease expired") };
   const back = { $set: { state: "ready" as const }, $unset: { due_at: 1, lease: 1 } as const };
   return [
     ...move(
       rows.filter((row) => isSpent(row, budget)),
-      at,
+      due_at,
       deadUpdate(death),
     ),
-    ...move(expired, at, { ...back, $push: noted({ at, what: "lease_expired" }) }),
-    ...move(over, at, back),
+    ...move(expired, due_at, { ...back, $push: noted({ at, what: "lease_expired" }) }),
+    ...move(waited, due_at, back),
   ];
 }
 
@@ -113,10 +135,10 @@ function isSpent({ state, attempt_count }: DeliveryDoc, budget: number): boolean
   return state === "leased" && attempt_count >= budget;
 }
 
-function move(rows: DeliveryDoc[], at: Date, update: object): Operation[] {
+function move(rows: DeliveryDoc[], due_at: Over["due_at"], update: object): Operation[] {
   const [first] = rows;
   if (!first) return [];
   const { tenant_id, state } = first;
-  const filter = { ...byId(rows), tenant_id, state, due_at: { $lte: at } };
+  const filter = { ...byId(rows), tenant_id, state, due_at };
   return [{ updateMany: { filter, update } }];
 }

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { ServiceBroker } from "moleculer";
 import { readConfig, SETTINGS } from "../../config.ts";
 import { ContractValidator } from "../../lib/validator.ts";
+import { AgentSettingsCache } from "../../services/deliveries/agent-settings.ts";
 import { type DeliveryDoc, DeliveryModel } from "../../services/deliveries/deliveries.model.ts";
 import { deliveriesService } from "../../services/deliveries/deliveries.service.ts";
 import { deliveryId } from "../../services/deliveries/delivery-id.ts";
@@ -217,6 +218,25 @@ test("an acknowledged row past its retention is a tombstone, and goes with its e
   });
   expect(await call("forget_events", { tenant_id, event_ids: ["evt_old"] })).toEqual({ forgotten: 1 });
   expect(await rowOf(agent_id, "evt_old")).toBeNull();
+});
+
+test("leases and waits that were made while the clock was days ahead are over, those that may be so long are not", async () => {
+  const agent_id = await agentWith("evt_1", "evt_2", "evt_3", "evt_4", "evt_5");
+  const days = (count: number) => new Date(Date.now() + count * 86_400_000);
+  await claim(agent_id);
+  const set = (event_id: string, $set: object) =>
+    deliveries.updateMany(tenant_id, { agent_id, event_id }, { $set });
+  await set("evt_1", { due_at: days(3) });
+  await set("evt_2", { due_at: days(3), attempt_count: 2 });
+  await set("evt_3", { due_at: days(0.4) });
+  await set("evt_4", { due_at: days(3), state: "waiting" });
+  await set("evt_5", { due_at: days(0.9), state: "waiting" });
+  const settings = new AgentSettingsCache(broker, readConfig({}));
+  const announceReady = () => {};
+  await newSweeps({ store, deliveries, agents: settings, announceReady }).ahead();
+  const rows = await deliveries.find(tenant_id, { agent_id }, { sort: { event_id: 1 } });
+  expect(rows.map(({ state }) => state)).toEqual(["ready", "dead", "leased", "ready", "waiting"]);
+  expect(rows[1]?.dlq_reason).toBe("max attempts exceeded (2): lease expired");
 });
 
 test("what waited too long for an endpoint is given up, what came later is not", async () => {
