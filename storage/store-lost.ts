@@ -12,8 +12,11 @@ const CODES = new Set<unknown>([
   ...[8000, 14031],
 ]);
 
-/** Of the file system: its disk, or what the user may have of it, is full. */
-const NO_ROOM = new Set<unknown>(["ENOSPC", "EDQUOT"]);
+/**
+ * Of the file system: its disk, or what the user may have of it, is full. Of this process: it has as many files open as
+ * it may, or can have no thread more.
+ */
+const NO_ROOM = new Set<unknown>(["ENOSPC", "EDQUOT", "EMFILE", "ENFILE", "ERR_WORKER_INIT_FAILED"]);
 /** The same as SQLite says it. */
 const FULL = "database or disk is full";
 

@@ -10,6 +10,7 @@ import type { AnyCollection } from "./suites/store.ts";
 import { startChild } from "./support/child.ts";
 
 const WRITER = join(import.meta.dirname, "support/store-writer.ts");
+const WITHOUT_FILES = join(import.meta.dirname, "support/store-without-files.ts");
 
 let DATA_DIR: string;
 const file = () => join(DATA_DIR, "afferent.db");
@@ -150,6 +151,13 @@ describe("the data directory", () => {
     db.close();
     expect(await refusal()).toContain("is a database of another program");
   });
+});
+
+test("a thread that cannot be started for want of files fails what it was for, and nothing else", async () => {
+  const limited = ["-c", 'ulimit -n 100 && exec "$0" "$@"', process.execPath];
+  const child = await startChild("sh", [...limited, WITHOUT_FILES, DATA_DIR]);
+  expect(await child.exited).toEqual({ code: 0, signal: null });
+  expect(child.output()).toBe("ERR_WORKER_INIT_FAILED, then 1\n");
 });
 
 describe("what the embedded store leaves out", () => {

@@ -44,8 +44,9 @@ export class Channel<Request> {
     // whoever waits for `ready` hears of it; a thread that nobody waits for says so with its first request
     this.#ready.catch(() => {});
     this.#exited = new Promise((resolve) => this.#worker.once("exit", () => resolve()));
-    this.#worker.on("error", (error: Error) => {
-      this.#die(new Error(`the store's worker thread failed: ${error.message}`));
+    this.#worker.on("error", (error: Error & { code?: string }) => {
+      const why = new Error(`the store's worker thread failed: ${error.message}`);
+      this.#die(Object.assign(why, { code: error.code }));
       onDeath(error);
     });
   }

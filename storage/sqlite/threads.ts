@@ -33,9 +33,11 @@ export async function startThreads(
     entry: new URL(entry, import.meta.url).href,
   });
   const writer = new Channel<WriteRequest>(settings("./writer.ts"), makeError, onDeath);
-  const newReader = () => new Channel<ReadRequest>(settings("./reader.ts"), makeError, onDeath);
-  const reader = newReader();
-  const scanner = new OnDemand({ start: newReader, idleMs: SCANNER_IDLE_MS });
+  const newReader = (onDeath: (error: Error) => void) =>
+    new Channel<ReadRequest>(settings("./reader.ts"), makeError, onDeath);
+  const reader = newReader(onDeath);
+  const startScanner = () => newReader((error) => wasNotStarted(error) || onDeath(error));
+  const scanner = new OnDemand({ start: startScanner, idleMs: SCANNER_IDLE_MS });
   const close = async () => {
     // readers first: a checkpoint of the whole log needs them gone
     await Promise.all([reader.close(), scanner.close()]);
@@ -50,6 +52,11 @@ export async function startThreads(
   const getScanner = () => scanner.get();
   writer.onLongLog = checkpointing(writer, getScanner);
   return { writer, reader, scanner: getScanner, makeError, close };
+}
+
+/** For want of files or threads that this process may have: later there may be some again. */
+function wasNotStarted(error: Error & { code?: string }): boolean {
+  return error.code === "ERR_WORKER_INIT_FAILED";
 }
 
 /** Has the log copied into the file beside the writer, which would hold up all commits for as long as that takes. */
