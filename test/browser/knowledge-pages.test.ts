@@ -32,6 +32,7 @@ async function furnish(): Promise<void> {
     ok(await admin.post("/memories", { ...memory, title, content })).id;
   ids.a = await remember("ACME's terms", "ACME pays **30 days** after the end of the month.");
   ids.b = await remember("When ACME pays", "30 days after the end of the month.");
+  await remember(LONG, "It is told at length. ".repeat(20));
   const to_b = { target_memory_id: ids.b, relationship_type: "supports" };
   ok(await admin.post(`/memories/${ids.a}/relationships`, to_b));
   const pair = { memory_a_id: ids.a, memory_b_id: ids.b };

@@ -105,6 +105,11 @@ const WIDER = `[...document.querySelectorAll("td, dd, label, h1, h2, h3, li, but
   .filter((element) => getComputedStyle(element).display !== "inline")
   .map((element) => element.outerHTML.slice(0, 200))`;
 
+/** Where there is little room rows are cards: none is to be moved sideways to be read. */
+const SIDEWAYS = `[...document.querySelectorAll(".table-wrap")]
+  .filter((element) => element.scrollWidth > element.clientWidth + 1)
+  .map((element) => element.getAttribute("aria-label"))`;
+
 const WIDE = { width: 1280, height: 800 };
 const NARROW = { width: 390, height: 844 };
 
@@ -129,6 +134,8 @@ export async function checkPage(page: Page, name: string): Promise<string[]> {
         found.push(`${where}: wider than the window`);
       const cut = (await page.evaluate(WIDER)) as string[];
       found.push(...cut.map((each) => `${where}: wider than its place: ${each}`));
+      const sideways = viewport === NARROW ? ((await page.evaluate(SIDEWAYS)) as string[]) : [];
+      found.push(...sideways.map((each) => `${where}: the table ${each} is wider than its place`));
       await page.screenshot({ fullPage: true, path: join(PICTURES, `${name}-${size}-${colorScheme}.png`) });
     }
     found.push(...(await walkByTab(page)).map((each) => `${name} ${size}: ${each}`));
