@@ -1,4 +1,4 @@
-import { isApiError } from "../../../client/index.ts";
+import { type Agent, isApiError } from "../../../client/index.ts";
 import { api } from "./api.ts";
 import type { Action } from "./may.ts";
 
@@ -37,7 +37,7 @@ export function forgetNames(): void {
 }
 
 const KINDS: Record<string, { word: string; needs: Action }> = {
-  ag: { word: "agent", needs: "agents.get" },
+  ag: { word: "agent", needs: "agents.listOwn" },
   usr: { word: "person", needs: "users.list" },
   team: { word: "team", needs: "teams.list" },
 };
@@ -51,7 +51,7 @@ export function nameOf(id: string, may: May): string {
   const name = names.get(id);
   if (name !== undefined) return name;
   ask(id, may);
-  const what = whatNames(id);
+  const what = whatNames(id, may);
   return asked.has(what) && !answered.has(what) ? "…" : shortOf(id);
 }
 
@@ -73,17 +73,17 @@ export function shortOf(id: string): string {
 /** Who is new is in none of the lists that were read before: they are read again, but not at each drawing. */
 const AGAIN_MS = 60_000;
 
-/** Agents are asked for one by one, people and teams all at once. */
-const whatNames = (id: string) => (kindOf(id) === "ag" ? id : kindOf(id));
+/** Of all agents each is asked for by itself; one's own, people and teams all at once. */
+const whatNames = (id: string, may: May) => (kindOf(id) === "ag" && may("agents.list") ? id : kindOf(id));
 
 function ask(id: string, may: May): void {
   const kind = KINDS[kindOf(id)];
-  const what = whatNames(id);
+  const what = whatNames(id, may);
   if (!kind || !may(kind.needs) || performance.now() - (asked.get(what) ?? -AGAIN_MS) < AGAIN_MS) return;
   asked.set(what, performance.now());
   const list = LISTS[what] ?? (() => nameAgent(id));
   void list()
-    // An agent may be gone, or another's.
+    // An agent may be gone.
     .catch((error) => {
       if (isApiError(error) && [403, 404].includes(error.status)) asked.set(what, Number.POSITIVE_INFINITY);
     })
@@ -94,13 +94,19 @@ function ask(id: string, may: May): void {
 }
 
 async function nameAgent(agent_id: string): Promise<void> {
-  const { name, owner_user_id } = await api.agents.get({ agent_id });
-  owners.set(agent_id, owner_user_id);
-  nameIs(agent_id, name);
+  agentIs(await api.agents.get({ agent_id }));
 }
 
-/** Those of which one alone cannot be read. */
+function agentIs({ id, name, owner_user_id }: Agent): void {
+  owners.set(id, owner_user_id);
+  nameIs(id, name);
+}
+
+/** What is asked for all at once. */
 const LISTS: Record<string, () => Promise<void>> = {
+  async ag() {
+    for await (const agent of api.agents.listOwn.all({ limit: 200 })) agentIs(agent);
+  },
   async usr() {
     for await (const { id, display_name } of api.users.list.all({ limit: 200 })) nameIs(id, display_name);
   },

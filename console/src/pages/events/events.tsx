@@ -23,7 +23,7 @@ type Filters = Record<(typeof NAMES)[number] | "within", string> & { unmatched: 
 export function Events() {
   const [search, set] = useAddress();
   const navigate = useNavigate();
-  const { user } = useSession();
+  const { user, may } = useSession();
   const filters = filtersIn(search);
   const list = usePages(
     async (cursor, signal) => {
@@ -106,8 +106,14 @@ export function Events() {
                 </Button>
               }
             >
-              Events come from agents that publish, from webhooks and brokers attached under{" "}
-              <Link to="/ingest">Ingest</Link>, or from here.
+              Events come from agents that publish, from webhooks and brokers
+              {may("ingest.listWebhooks") && (
+                <>
+                  {" "}
+                  attached under <Link to="/ingest">Ingest</Link>
+                </>
+              )}
+              , or from here.
             </Empty>
           )
         }

@@ -2,18 +2,25 @@ import { CircleCheck, CircleDashed } from "lucide-react";
 import { Link } from "react-router";
 import type { OnboardingGuidance } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
+import type { Action } from "../../data/may.ts";
 import { useLoad } from "../../data/use-load.ts";
 import { useTask } from "../../data/use-task.ts";
-import { NEEDS } from "../../shell/nav.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/page.tsx";
 
 type Step = OnboardingGuidance["steps"][number]["key"];
 
-const STEPS: Record<Step, { text: string; to: string }> = {
-  connect_agent: { text: "Connect an agent", to: "/agents" },
-  declare_interest: { text: "Declare an interest", to: "/agents" },
+interface Way {
+  text: string;
+  to: string;
+  /** Whoever may not call it cannot do it there. */
+  needs?: Action;
+}
+
+const STEPS: Record<Step, Way> = {
+  connect_agent: { text: "Connect an agent", to: "/agents", needs: "agents.create" },
+  declare_interest: { text: "Declare an interest", to: "/agents", needs: "agents.list" },
   publish_event: { text: "Publish an event", to: "/events?publish=1" },
   acknowledge_delivery: { text: "Let an agent acknowledge it", to: "/events" },
   create_memory: { text: "Remember something", to: "/memories" },
@@ -46,11 +53,7 @@ export function FirstSteps() {
             ) : (
               <CircleDashed aria-label="To do" size={16} />
             )}
-            {status === "done" ? (
-              <span>{STEPS[key].text}</span>
-            ) : (
-              <Way to={STEPS[key].to}>{STEPS[key].text}</Way>
-            )}
+            {status === "done" ? <span>{STEPS[key].text}</span> : <WayTo {...STEPS[key]} />}
           </li>
         ))}
       </ol>
@@ -58,10 +61,9 @@ export function FirstSteps() {
   );
 }
 
-/** The reference is no page of the console, and some pages are for admins. */
-function Way({ to, children }: { to: string; children: string }) {
+/** The reference is no page of the console, and some steps are for admins. */
+function WayTo({ text, to, needs }: Way) {
   const { may } = useSession();
-  const needed = NEEDS[to]?.action;
-  if (needed && !may(needed)) return <span title="For the admins of your organisation">{children}</span>;
-  return to.startsWith("/docs") ? <a href={to}>{children}</a> : <Link to={to}>{children}</Link>;
+  if (needs && !may(needs)) return <span title="For the admins of your organisation">{text}</span>;
+  return to.startsWith("/docs") ? <a href={to}>{text}</a> : <Link to={to}>{text}</Link>;
 }
