@@ -80,7 +80,9 @@ async function stageContents(dataDir: string, stage: string): Promise<void> {
 /** Names every file of a folder a second time, so that none vanishes while it is being archived. */
 async function stageFolder(from: string, to: string): Promise<void> {
   await mkdir(to);
-  for (const entry of await readdir(from, { withFileTypes: true })) {
+  // Gone is the folder of a tenant that was erased meanwhile.
+  const entries = (await unlessGone(readdir(from, { withFileTypes: true }))) ?? [];
+  for (const entry of entries) {
     const [source, target] = [join(from, entry.name), join(to, entry.name)];
     if (entry.isDirectory()) await stageFolder(source, target);
     // A backup on another disk holds the bytes a second time for a while.
@@ -88,10 +90,11 @@ async function stageFolder(from: string, to: string): Promise<void> {
   }
 }
 
-/** What was deleted meanwhile is not needed by any row of the backup. */
-async function unlessGone(step: Promise<void>): Promise<void> {
-  await step.catch((err: NodeJS.ErrnoException) => {
+/** What was deleted meanwhile is not needed by any row of the backup, but for those of a tenant that is being erased. */
+async function unlessGone<T>(step: Promise<T>): Promise<T | undefined> {
+  return step.catch((err: NodeJS.ErrnoException) => {
     if (err.code !== "ENOENT") throw err;
+    return undefined;
   });
 }
 

@@ -1,9 +1,13 @@
 import { spawn } from "node:child_process";
+import { existsSync, readdirSync, rmSync } from "node:fs";
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { setImmediate } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { create } from "tar";
+import { backUp, restore } from "../../storage/backup.ts";
 import { agentToken, api } from "../support/http.ts";
 import { startServer, type TestServer } from "../support/server.ts";
 
@@ -112,6 +116,29 @@ test("all that was accepted before a backup under load is there after its restor
   } finally {
     await restored.stop();
   }
+});
+
+test("a backup is made while a tenant's blobs are being erased, with those that are left", async () => {
+  const dataDir = await newFolder();
+  new DatabaseSync(join(dataDir, "afferent.db")).close();
+  const names = Array.from({ length: 50 }, (_, n) => `tenant-${n}`);
+  for (const name of names) {
+    await mkdir(join(dataDir, "blobs", name), { recursive: true });
+    await writeFile(join(dataDir, "blobs", name, "blob"), name);
+  }
+  const file = join(scratch, "erased.afferent");
+  const backup = backUp(dataDir, file);
+  const copied = () =>
+    readdirSync(scratch).some(
+      (each) => each.startsWith("erased.") && existsSync(join(scratch, each, "blobs/tenant-0")),
+    );
+  while (!copied()) await setImmediate();
+  // All but one at once: some have been read by now, some are known by name only.
+  for (const name of names.slice(0, -1)) rmSync(join(dataDir, "blobs", name), { recursive: true });
+  await backup;
+  const restored = await newFolder();
+  await restore(file, restored);
+  expect(await readFile(join(restored, "blobs/tenant-49/blob"), "utf8")).toBe("tenant-49");
 });
 
 describe("refused", () => {
