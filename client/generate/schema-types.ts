@@ -66,10 +66,12 @@ export class SchemaTypes {
     }
   }
 
-  #object({ properties = {}, required = [], patternProperties }: JsonSchema): string {
+  #object({ properties = {}, required = [], patternProperties, additionalProperties }: JsonSchema): string {
     const [values] = Object.values(patternProperties ?? {});
     if (values) return `Record<string, ${this.of(values)}>`;
-    return Object.keys(properties).length ? this.fields(properties, required) : "Record<string, unknown>";
+    if (Object.keys(properties).length === 0) return "Record<string, unknown>";
+    const fields = this.fields(properties, required);
+    return additionalProperties === true ? fields.replace(/\}$/, "[name: string]: unknown;\n}") : fields;
   }
 }
 

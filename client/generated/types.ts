@@ -1882,16 +1882,11 @@ export interface HandoffsSaveParams {
     completed?: string | Array<string> | null;
     remaining?: string | Array<string> | null;
     blockers?: string | Array<string> | null;
-    decisions?: Array<{
-      title: string;
-      rationale?: string | null;
-    }> | null;
-    rejected_options?: Array<string | {
-      title: string;
-      rationale?: string | null;
-    }> | null;
+    decisions?: Array<HandoffDecision> | null;
+    rejected_options?: Array<string | HandoffDecision> | null;
     next_action?: string | Array<string> | null;
     context_notes?: string | Array<string> | null;
+    [name: string]: unknown;
   };
   citations?: Array<{
     memory_id: string;
@@ -2385,6 +2380,7 @@ export interface MemoriesSearchResult {
       vector?: number;
       /** Likeness in words. */
       bm25?: number;
+      [name: string]: unknown;
     };
     superseded: boolean;
   }>;
@@ -3229,8 +3225,8 @@ export interface UsersUpdateParams {
   /** `admin` has every scope and may do what only people may; `member` every scope but `admin`. */
   role?: "admin" | "member";
   status?: "active" | "disabled";
-  /** Makes a new password, which is answered once. */
-  reset_password?: true;
+  /** `true` makes a new password, which is answered once. */
+  reset_password?: boolean;
 }
 
 export interface UsersUpdateResult {
@@ -3402,6 +3398,7 @@ export interface CloudEvent {
   data?: unknown;
   /** Binary data, in place of `data`. */
   data_base64?: string;
+  [name: string]: unknown;
 }
 
 export interface Connector {
@@ -3675,16 +3672,11 @@ export interface Handoff {
     completed?: string | Array<string> | null;
     remaining?: string | Array<string> | null;
     blockers?: string | Array<string> | null;
-    decisions?: Array<{
-      title: string;
-      rationale?: string | null;
-    }> | null;
-    rejected_options?: Array<string | {
-      title: string;
-      rationale?: string | null;
-    }> | null;
+    decisions?: Array<HandoffDecision> | null;
+    rejected_options?: Array<string | HandoffDecision> | null;
     next_action?: string | Array<string> | null;
     context_notes?: string | Array<string> | null;
+    [name: string]: unknown;
   };
   citations: Array<{
     memory_id: string;
@@ -3714,6 +3706,12 @@ export interface HandoffCandidates {
     score: number;
     updated_at: string;
   }>;
+}
+
+export interface HandoffDecision {
+  title: string;
+  rationale?: string | null;
+  [name: string]: unknown;
 }
 
 export interface HandoffOffer {
@@ -4285,7 +4283,13 @@ export interface StepAttempt {
   notes: string | null;
   created_at: string;
   warning: string | null;
-  specialist?: unknown | null;
+  /** The step's specialist as it was loaded, or why it was not; null where it has none. */
+  specialist?: Specialist | StepSpecialistError | null;
+}
+
+export interface StepSpecialistError {
+  code: "not_found" | "unavailable";
+  message: string;
 }
 
 export interface Team {

@@ -1,4 +1,4 @@
-import { nullable, operation } from "../../lib/contract.ts";
+import { nullable, oneOf, operation } from "../../lib/contract.ts";
 import { Id, Offset, Timestamp } from "../../lib/schema.ts";
 import { Type } from "../../lib/type.ts";
 
@@ -183,7 +183,7 @@ export const replayOne = operation({
   results: {
     200: Type.Object({
       id: DeliveryId,
-      status: Type.Union([Type.Literal("accepted"), Type.Literal("dry_run")]),
+      status: oneOf(["accepted", "dry_run"]),
       receivers: Type.Optional(
         Type.Array(AgentId, { description: "On a dry run: the agents that would be given the event." }),
       ),
@@ -207,7 +207,7 @@ export const replayMany = operation({
   },
   results: {
     200: Type.Object({
-      status: Type.Union([Type.Literal("accepted"), Type.Literal("dry_run")]),
+      status: oneOf(["accepted", "dry_run"]),
       count: Type.Integer({ description: "Dead letters chosen." }),
       groups: Type.Array(Type.Object({ dlq_reason: Type.String(), count: Type.Integer() })),
       more: Type.Boolean(),

@@ -35,9 +35,9 @@ export class Components {
     const plain: JsonSchema = { ...rest };
     if (properties) plain.properties = mapValues(properties, (each) => this.use(each));
     if (items) plain.items = this.use(items);
-    if (anyOf) plain.anyOf = anyOf.map((each) => this.use(each));
     if (patternProperties) Object.assign(plain, this.#keyed(patternProperties));
-    return plain;
+    const alternatives = anyOf?.map((each) => this.use(each));
+    return alternatives ? united(plain, alternatives) : plain;
   }
 
   #keyed(patterns: Record<string, JsonSchema>): JsonSchema {
@@ -45,6 +45,17 @@ export class Components {
     if (any) return { additionalProperties: this.use(any) };
     return { patternProperties: mapValues(patterns, (each) => this.use(each)) };
   }
+}
+
+/** Alternatives of alternatives as one list: what generators make of a list within a list cannot be read again. */
+function united(plain: JsonSchema, alternatives: JsonSchema[]): JsonSchema {
+  return alternatives.reduce<JsonSchema>(
+    ({ anyOf = [], ...said }, { anyOf: within, ...rest }) => ({
+      ...(within ? { ...rest, ...said } : said),
+      anyOf: [...anyOf, ...(within ?? [rest])],
+    }),
+    plain,
+  );
 }
 
 function mapValues<T, U>(object: Record<string, T>, map: (value: T) => U): Record<string, U> {

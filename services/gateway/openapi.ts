@@ -164,7 +164,8 @@ function content(op: Operation, schema: JsonSchema, components: Components): Jso
   if (op.produces)
     return Object.fromEntries(op.produces.map((type) => [type, { schema: components.use(schema) }]));
   const text = op.alsoProduces && { [op.alsoProduces]: { schema: { type: "string" } } };
-  return { "application/json": media(schema, components), ...text };
+  // The text first: client generators take what comes first for what is answered.
+  return { ...text, "application/json": media(schema, components) };
 }
 
 function ref(kind: string, name: string): Json {

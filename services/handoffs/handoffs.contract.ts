@@ -26,7 +26,7 @@ const Lines = (description: string, example: string) =>
 
 const Decision = Type.Object(
   { title: Type.String({ minLength: 1 }), rationale: Type.Optional(nullable(Type.String())) },
-  { additionalProperties: true },
+  { title: "HandoffDecision", additionalProperties: true },
 );
 
 const Payload = Type.Object(

@@ -1,4 +1,4 @@
-import { oneOf, operation } from "../../lib/contract.ts";
+import { nullable, oneOf, operation } from "../../lib/contract.ts";
 import { Id, Name, page, Timestamp, Uuid } from "../../lib/schema.ts";
 import { Type } from "../../lib/type.ts";
 
@@ -17,11 +17,13 @@ const ProjectKey = Type.String({ ...key, "x-identifier": "project" });
 
 const Status = oneOf(PROJECT_STATUSES, { examples: ["active"] });
 
-const TargetDate = Type.Union([
-  Type.String({ format: "date", examples: ["2026-12-31"] }),
-  Type.String({ format: "date-time" }),
-  Type.Null(),
-]);
+const TargetDate = nullable(
+  Type.String({
+    format: "date-or-date-time",
+    description: "A date, or a date and time (RFC 3339).",
+    examples: ["2026-12-31"],
+  }),
+);
 
 const Project = Type.Object(
   {

@@ -2,6 +2,7 @@ import type { Static } from "typebox";
 import { nullable, oneOf } from "../../lib/contract.ts";
 import { Id, Timestamp, Uuid } from "../../lib/schema.ts";
 import { Type } from "../../lib/type.ts";
+import { Specialist } from "../specialists/specialists.contract.ts";
 import { COMPLETION_MODES, StepKey, shownStepFields } from "../templates/templates.contract.ts";
 
 const STEP_STATUSES = ["blocked", "ready", "in_progress", "completed", "skipped"] as const;
@@ -49,6 +50,11 @@ export const RunStep = Type.Object(
   { title: "RunStep" },
 );
 
+const SpecialistError = Type.Object(
+  { code: oneOf(["not_found", "unavailable"]), message: Type.String() },
+  { title: "StepSpecialistError" },
+);
+
 export const Attempt = Type.Object(
   {
     id: Uuid("attempt"),
@@ -65,11 +71,9 @@ export const Attempt = Type.Object(
     created_at: Timestamp,
     warning: nullable(Type.String({ description: "What the one who starts should know." })),
     specialist: Type.Optional(
-      nullable(
-        Type.Unknown({
-          description: "The step's specialist as it was loaded, or an error `{code, message}`.",
-        }),
-      ),
+      Type.Union([Specialist, SpecialistError, Type.Null()], {
+        description: "The step's specialist as it was loaded, or why it was not; null where it has none.",
+      }),
     ),
   },
   { title: "StepAttempt" },

@@ -25,7 +25,7 @@ const preamble = {
   description: nullable(Description),
 };
 
-const Specialist = Type.Object(
+export const Specialist = Type.Object(
   { name: SpecialistName, version_num: Version, ...preamble },
   { title: "Specialist" },
 );

@@ -96,7 +96,7 @@ export const updateUser = operation({
     role: Type.Optional(Role),
     status: Type.Optional(oneOf(USER_STATUSES, { examples: ["disabled"] })),
     reset_password: Type.Optional(
-      Type.Literal(true, { description: "Makes a new password, which is answered once.", examples: [true] }),
+      Type.Boolean({ description: "`true` makes a new password, which is answered once.", examples: [true] }),
     ),
   },
   results: { 200: UserWithPassword },

@@ -51,6 +51,10 @@ test.each([
   [Type.Array(nullable(Type.Number())), "Array<number | null>"],
   [Type.Record(Type.String(), Type.Unknown()), "Record<string, unknown>"],
   [Type.Object({}), "Record<string, unknown>"],
+  [
+    Type.Object({ a: Type.Null() }, { additionalProperties: true }),
+    "{\na: null;\n[name: string]: unknown;\n}",
+  ],
   [Type.Object({ "a-b": Type.Optional(Type.Null()) }), '{\n"a-b"?: null;\n}'],
   [Type.Union([Type.Literal("a"), Type.Object({ b: Type.Unknown() })]), '"a" | {\nb: unknown;\n}'],
 ])("%j is written as TypeScript", (schema, type) => {

@@ -86,6 +86,29 @@ describe("the document", () => {
     expect(document.tags.filter((tag: Json) => !tag.description)).toEqual([]);
   });
 
+  test("has no alternatives of which client generators make what does not compile or cannot be read", () => {
+    const wrong: string[] = [];
+    const visit = (node: Json, at: string) => {
+      if (node === null || typeof node !== "object") return;
+      const kinds = (node.anyOf ?? []).map(({ $ref, type }: Json) =>
+        type === "object" ? {} : ($ref ?? type),
+      );
+      if (kinds.includes(undefined) || new Set(kinds).size < kinds.length) wrong.push(`${at}: ${kinds}`);
+      if (node.anyOf?.some(({ items }: Json) => items?.properties))
+        wrong.push(`${at}: a list of what has no name`);
+      if (node.type === "boolean" && "const" in node) wrong.push(`${at}: ${node.const} alone`);
+      for (const [key, value] of Object.entries(node)) visit(value, `${at}/${key}`);
+    };
+    visit(document.paths, "paths");
+    visit(document.components.schemas, "schemas");
+    expect(wrong).toEqual([]);
+  });
+
+  test("names the text first where an answer is a text or JSON: generators read what comes first", () => {
+    const { content } = document.paths["/v1/handoffs/resume"].post.responses[200];
+    expect(Object.keys(content)).toEqual(["text/markdown", "application/json"]);
+  });
+
   test("gives examples that fit their schemas", () => {
     const ajv = new Ajv2020({ strict: false, validateFormats: true });
     (addFormatsModule as unknown as (ajv: Ajv2020) => void)(ajv);
