@@ -14,6 +14,7 @@ import type { Runtime } from "./services/runtime.ts";
 import { type Credentials, ensureFirstTenant } from "./services/tenants/first-start.ts";
 import { openBlobs } from "./storage/blobs/blobs.ts";
 import { openStore, StoreError } from "./storage/connection.ts";
+import { isStoreLost } from "./storage/store-lost.ts";
 
 const SHUTDOWN_MS = 5000;
 /** Of that, what closing the store and the other connections may take. */
@@ -158,7 +159,9 @@ function stopOnSignals(broker: ServiceBroker, runtime: Runtime, monitor: HttpSer
 
 main().catch((err: unknown) => {
   const kinds = [ConfigError, StoreError, ListenError, SecretError, NatsError];
-  const expected = kinds.some((kind) => err instanceof kind);
-  process.stderr.write(`${expected ? (err as Error).message : (err as Error).stack}\n`);
+  const { message, stack } = err as Error;
+  const lost = isStoreLost(err) && `The record cannot be reached or written now: ${message}`;
+  const expected = kinds.some((kind) => err instanceof kind) && message;
+  process.stderr.write(`${expected || lost || stack}\n`);
   process.exit(1);
 });

@@ -10,6 +10,14 @@ import type { AnyCollection } from "./suites/store.ts";
 import { startChild } from "./support/child.ts";
 
 const WRITER = join(import.meta.dirname, "support/store-writer.ts");
+const OPEN_AND_CLOSE = `
+  import("./storage/connection.ts").then(async ({ openStore }) => {
+    const store = await openStore({ DATA_DIR: process.argv[1] });
+    store.onFatal(() => process.exit(3));
+    await store.close();
+    console.log("closed");
+  });
+`;
 const WITHOUT_FILES = join(import.meta.dirname, "support/store-without-files.ts");
 
 let DATA_DIR: string;
@@ -158,6 +166,21 @@ test("a thread that cannot be started for want of files fails what it was for, a
   const child = await startChild("sh", [...limited, WITHOUT_FILES, DATA_DIR]);
   expect(await child.exited).toEqual({ code: 0, signal: null });
   expect(child.output()).toBe("ERR_WORKER_INIT_FAILED, then 1\n");
+});
+
+test("a stop on a full disk leaves what it cannot copy in the log", async () => {
+  const writer = await startChild(process.execPath, [WRITER, DATA_DIR, "run"]);
+  await writer.find(/inserted run-500\n/);
+  await writer.end("SIGKILL");
+  // No file may grow beyond 50 KB, as little as the log's index needs.
+  const limited = ["-c", 'ulimit -f 100 && exec "$0" "$@"', process.execPath];
+  const child = await startChild("sh", [...limited, "-e", OPEN_AND_CLOSE, DATA_DIR], {
+    cwd: join(import.meta.dirname, ".."),
+  });
+  expect(await child.exited).toEqual({ code: 0, signal: null });
+  expect(child.output()).toBe("closed\n");
+  const rows = await withStore((store) => database(store).collection("rows").countDocuments({}));
+  expect(rows).toBeGreaterThanOrEqual(500);
 });
 
 describe("what the embedded store leaves out", () => {

@@ -122,9 +122,11 @@ class Writer {
     this.#finishing = false;
   }
 
-  /** Brings everything into the main file. */
+  /** Brings everything into the main file; on a full disk it stays in the log, where the next start finds it. */
   close(): void {
-    this.#statements.db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+    try {
+      this.#statements.db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+    } catch {}
     this.#statements.db.close();
   }
 }
