@@ -83,3 +83,37 @@ export async function eachInTurn<Row>(
   }
   if (failures.length > 0) throw failures[0];
 }
+
+interface OfTenant {
+  tenant_id: string;
+}
+
+/**
+ * Carries out a task for one tenant's rows after the other's. Those of a tenant whose task fails are passed over until
+ * all others' are done: however many they are, they hold up nobody. Its failure is thrown at the end, as in `eachInTurn`.
+ *
+ * @param find the next of the rows, but for those of some tenants: less than `batch` are the last
+ * @returns whether there may be more
+ */
+export async function tenantsInTurn<Row extends OfTenant>(
+  find: (others: { tenant_id?: { $nin: string[] } }) => Promise<Row[]>,
+  batch: number,
+  task: (tenant_id: string, rows: Row[]) => Promise<unknown>,
+): Promise<boolean> {
+  const failed: string[] = [];
+  const failures: unknown[] = [];
+  for (let more = true; more; ) {
+    const rows = await find(failed.length ? { tenant_id: { $nin: failed } } : {});
+    const before = failed.length;
+    const byTenant = [...Map.groupBy(rows, ({ tenant_id }) => tenant_id)];
+    const fail = async ([tenant_id]: [string, Row[]]) => void failed.push(tenant_id);
+    await eachInTurn(byTenant, ([tenant_id, those]) => task(tenant_id, those), fail).catch((err) => {
+      if (failed.length === before) throw err;
+      failures.push(err);
+    });
+    more = rows.length === batch;
+    // As long as none fails whoever calls may stop in between.
+    if (failed.length === 0) return more;
+  }
+  throw failures[0];
+}

@@ -1,6 +1,6 @@
 import type { ServiceBroker } from "moleculer";
 import { isPlatformType, type PlatformEventType } from "../../lib/platform-types.ts";
-import { eachInTurn } from "../../mixins/loop.ts";
+import { tenantsInTurn } from "../../mixins/loop.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
 import { inParts } from "./by-bytes.ts";
 import { loadEnvelopes } from "./dead-letters.ts";
@@ -16,16 +16,13 @@ export async function announceDead(
   broker: ServiceBroker,
   deliveries: TenantCollection<DeliveryDoc>,
 ): Promise<boolean> {
-  const rows = (await deliveries.system
-    .find(
-      { announce_at: { $gt: new Date(0) } },
-      { sort: { announce_at: 1 }, limit: BATCH, projection: { timeline: 0, payload_json: 0 } },
-    )
-    .toArray()) as DeliveryDoc[];
-  await eachInTurn([...Map.groupBy(rows, (row) => row.tenant_id)], async ([tenant_id, those]) => {
+  const projection = { timeline: 0, payload_json: 0 } as const;
+  const options = { sort: { announce_at: 1 }, limit: BATCH, projection } as const;
+  const find = (others: object) =>
+    deliveries.system.find({ announce_at: { $gt: new Date(0) }, ...others }, options).toArray();
+  return tenantsInTurn<DeliveryDoc>(find as never, BATCH, async (tenant_id, those) => {
     for (const part of inParts(those)) await announceSome(broker, deliveries, tenant_id, part);
   });
-  return rows.length === BATCH;
 }
 
 async function announceSome(

@@ -3,7 +3,7 @@ import type { UpdateFilter } from "mongodb";
 import { newUuid } from "../../lib/ids.ts";
 import type { PlatformEventType } from "../../lib/platform-types.ts";
 import type { SearchPut } from "../../lib/search-entry.ts";
-import { eachInTurn, Loop } from "../../mixins/loop.ts";
+import { Loop, tenantsInTurn } from "../../mixins/loop.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
 import type { Announcement, MemoryChange, MemoryDoc } from "./memories.model.ts";
 import { toEntry } from "./rows.ts";
@@ -82,15 +82,12 @@ export class Changes {
 
   /** Publishes what is in outboxes. An event's id is the announcement's, so a repetition adds nothing. */
   async #announce(): Promise<boolean> {
-    const rows = (await this.#memories.system
-      .find(
-        { announce_at: { $gt: new Date(0) } },
-        { sort: { announce_at: 1 }, limit: BATCH, projection: BRIEF },
-      )
-      .toArray()) as MemoryDoc[];
-    const byTenant = [...Map.groupBy(rows, (row) => row.tenant_id)];
-    await eachInTurn(byTenant, ([tenant_id, those]) => this.#announceOf(tenant_id, those));
-    return rows.length === BATCH;
+    const options = { sort: { announce_at: 1 }, limit: BATCH, projection: BRIEF } as const;
+    const find = (others: object) =>
+      this.#memories.system.find({ announce_at: { $gt: new Date(0) }, ...others }, options).toArray();
+    return tenantsInTurn<MemoryDoc>(find as never, BATCH, (tenant_id, those) =>
+      this.#announceOf(tenant_id, those),
+    );
   }
 
   async #announceOf(tenant_id: string, rows: MemoryDoc[]): Promise<void> {

@@ -4,7 +4,7 @@ import { callerId } from "../../lib/caller.ts";
 import { notFound } from "../../lib/faults.ts";
 import type { PlatformEventType } from "../../lib/platform-types.ts";
 import { DAY_MS } from "../../lib/time.ts";
-import { eachInTurn, Loop } from "../../mixins/loop.ts";
+import { eachInTurn, Loop, tenantsInTurn } from "../../mixins/loop.ts";
 import { isDuplicateKey, type TenantCollection } from "../../storage/collection.ts";
 import type { CiteDoc } from "./cites.model.ts";
 import type { MemoryDoc } from "./memories.model.ts";
@@ -75,11 +75,12 @@ export class Cites {
 
   async #settleDue(): Promise<boolean> {
     const { cites, now } = this.#parts;
-    const rows = (await cites.system
-      .find({ due_at: { $lte: now() } }, { sort: { due_at: 1 }, limit: BATCH })
-      .toArray()) as CiteDoc[];
-    await eachInTurn(rows, (row) => this.#settle(row));
-    return rows.length === BATCH;
+    const options = { sort: { due_at: 1 }, limit: BATCH } as const;
+    const find = (others: object) =>
+      cites.system.find({ due_at: { $lte: now() }, ...others }, options).toArray();
+    return tenantsInTurn<CiteDoc>(find as never, BATCH, (_, rows) =>
+      eachInTurn(rows, (row) => this.#settle(row)),
+    );
   }
 
   async #settle(row: CiteDoc): Promise<void> {

@@ -54,6 +54,7 @@ beforeAll(async () => {
           }));
       },
       emit: ({ params }: { params: Emission }) => {
+        if (JSON.stringify(params.data).includes("evt_fails")) throw new Error("a defect");
         announcements.push(params);
       },
     },
@@ -248,6 +249,18 @@ test("what waited too long for an endpoint is given up, what came later is not",
   expect(await call("give_up", params)).toEqual({ dead_lettered: 1 });
   expect(await rowOf(agent_id, "evt_1")).toMatchObject({ state: "dead", dlq_reason: "unreachable" });
   expect(await rowOf(agent_id, "evt_2")).toMatchObject({ state: "ready" });
+});
+
+test("more deaths of one tenant than are announced at once, and cannot be, hold up no other's", async () => {
+  const failing = await agentWith(...Array.from({ length: 150 }, (_, n) => `evt_fails_${n}`));
+  await call("give_up", { tenant_id, agent_id: failing, before: Date.now() + 1000, reason: "a test" });
+  const agent_id = await agentWith("evt_other");
+  await deliveries.updateMany(tenant_id, { agent_id }, { $set: { tenant_id: "tn_b" } as never });
+  await call("give_up", { tenant_id: "tn_b", agent_id, before: Date.now() + 1000, reason: "a test" });
+  await settle(() => announcements.some(({ data }) => (data as { agent_id: string }).agent_id === agent_id));
+  const waiting = { agent_id: failing, announce_at: { $exists: true } };
+  expect(await deliveries.count(tenant_id, waiting)).toBe(150);
+  await deliveries.deleteMany(tenant_id, { agent_id: failing });
 });
 
 test("the death of what the service itself published is not announced", async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import { Errors } from "moleculer";
-import { eachInTurn, Loop } from "../../mixins/loop.ts";
+import { eachInTurn, Loop, tenantsInTurn } from "../../mixins/loop.ts";
 import { settle } from "../support/settle.ts";
 
 test("runs at start and again at once while there is more", async () => {
@@ -86,5 +86,38 @@ describe("of rows that are done in turn", () => {
     new Error("database or disk is full"),
   ])("none is tried behind %s, of which all would fail", async (lost) => {
     expect(await done((row) => (row === 2 ? lost : null))).toEqual({ seen: [1], error: lost.message });
+  });
+});
+
+describe("of tenants whose rows are done in turn", () => {
+  const rows = ["a", "a", "a", "b", "c", "a", "b"].map((tenant_id, n) => ({ tenant_id, n }));
+  const done = async (failure: (tenant_id: string) => Error | null) => {
+    const left = new Set(rows);
+    const find = async ({ tenant_id }: { tenant_id?: { $nin: string[] } }) =>
+      [...left].filter((row) => !tenant_id?.$nin.includes(row.tenant_id)).slice(0, 2);
+    const doing = async () => {
+      const turn = () =>
+        tenantsInTurn(find, 2, async (tenant_id, those) => {
+          const err = failure(tenant_id);
+          if (err) throw err;
+          for (const row of those) left.delete(row);
+        });
+      while (await turn());
+    };
+    const error = await doing()
+      .then(() => null)
+      .catch((err: Error) => err.message);
+    return { left: [...left].map(({ n }) => n), error };
+  };
+
+  test("more than a batch of one tenant's that fail hold up no other's, and are told of", async () => {
+    expect(await done(() => null)).toEqual({ left: [], error: null });
+    const failing = (tenant_id: string) => (tenant_id === "a" ? new Error("of a") : null);
+    expect(await done(failing)).toEqual({ left: [0, 1, 2, 5], error: "of a" });
+  });
+
+  test("none is tried again behind what all would fail of", async () => {
+    const lost = new Errors.ServiceNotFoundError({ action: "events.emit" });
+    expect(await done(() => lost)).toEqual({ left: rows.map(({ n }) => n), error: lost.message });
   });
 });
