@@ -261,6 +261,31 @@ describe("what cannot be shown", () => {
     await other.close();
   });
 
+  test("what cannot be loaded anew is said above what stands there, and comes when it can", async () => {
+    const steps = [{ step_key: "a", title: "Weed", completion_mode: "attestation" }];
+    const { id } = ok(await admin.post("/runs", { goal: "A garden", steps }));
+    await site.go(`/runs/${id}`);
+    await page.getByRole("button", { name: "Complete" }).waitFor();
+    const error = { code: "service_unavailable", message: "Not now.", request_id: "req_1", details: {} };
+    await page.route(`**/v1/runs/${id}*`, (route) => route.fulfill({ status: 503, json: { error } }));
+    ok(await admin.post(`/runs/${id}/steps/complete`, { step_key: "a" }));
+    await page.getByRole("alert").getByText("Not now.").waitFor();
+    await page.getByText("Weed").first().waitFor();
+    await page.unroute(`**/v1/runs/${id}*`);
+    // Nobody asks for it.
+    await page.getByText("Every step is done. Close the run").waitFor();
+    expect(await page.getByRole("alert").count()).toBe(0);
+  });
+
+  test("a form says which of its choices could not be loaded", async () => {
+    await page.route("**/v1/process-templates*", (route) => route.abort());
+    await site.go("/runs");
+    await site.button("Begin a run").click();
+    await page.getByRole("dialog").getByText("The server does not answer").waitFor();
+    await page.unroute("**/v1/process-templates*");
+    await page.keyboard.press("Escape");
+  });
+
   test("a part that does not come, or that the browser cannot carry out, says so and leaves the rest", async () => {
     const other = await page.context().newPage();
     await other.route("**/assets/chart-*.js", (route) => route.abort());

@@ -94,7 +94,7 @@ export function List<T>({ pages, actions, empty, ...table }: ListProps<T>) {
   );
 }
 
-/** What was loaded, once it was; until then a skeleton, or the failure. */
+/** What was loaded, once it was; until then a skeleton, or the failure, which stands above what could not be loaded anew. */
 export function Load<T>({
   of,
   lines,
@@ -104,6 +104,13 @@ export function Load<T>({
   lines?: number;
   children(data: T): ReactNode;
 }) {
-  if (of.data !== undefined) return children(of.data);
-  return of.error === undefined ? <Skeleton lines={lines} /> : <Failure error={of.error} retry={of.reload} />;
+  const { data, error, reload } = of;
+  const failure = error !== undefined && <Failure error={error} retry={reload} />;
+  if (data === undefined) return failure || <Skeleton lines={lines} />;
+  return (
+    <>
+      {failure}
+      {children(data)}
+    </>
+  );
 }

@@ -138,6 +138,7 @@ export function RelateDialog({ memory, onClose, onDone }: Props) {
       disabled={!target}
       onClose={onClose}
       task={save}
+      error={save.error ?? types.error}
     >
       <SelectField
         label={`“${memory.title}” …`}

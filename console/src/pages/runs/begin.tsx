@@ -71,7 +71,13 @@ export function BeginDialog({ onClose, given }: BeginProps) {
     })),
   ];
   return (
-    <FormDialog title="Begin a run" submit="Begin" onClose={onClose} task={begin}>
+    <FormDialog
+      title="Begin a run"
+      submit="Begin"
+      onClose={onClose}
+      task={begin}
+      error={begin.error ?? templates.error ?? chosen.error}
+    >
       <TextField
         label="Goal"
         value={goal}

@@ -6,6 +6,7 @@ import { useTask } from "../../data/use-task.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
+import { Failure } from "../../ui/failure.tsx";
 import { TextField } from "../../ui/field.tsx";
 import { Time } from "../../ui/text.tsx";
 import { toast } from "../../ui/toast.tsx";
@@ -29,6 +30,8 @@ export function Offers({ run, step, reload }: Props) {
   const own = (offers.data?.offers ?? []).filter(({ step_key }) => step_key === step.step_key);
   const offerable =
     step.completion_mode === "handoff_accepted" && ["ready", "in_progress"].includes(step.status);
+  if (!offers.data && offers.error !== undefined && step.completion_mode === "handoff_accepted")
+    return <Failure error={offers.error} retry={offers.reload} />;
   if (own.length === 0 && !offerable) return null;
   return (
     <section className="stack tight">
