@@ -43,6 +43,8 @@ export class CallerCache {
   readonly #pending = new Map<string, Promise<Caller>>();
   #timer: NodeJS.Timeout | undefined;
   #refreshing = false;
+  /** Said once, not with each request until tokens can be verified again. */
+  #said = false;
 
   /** @param publicUrl decides what the cookie of a browser's session is called */
   constructor(broker: ServiceBroker, publicUrl: string | null = null) {
@@ -98,10 +100,12 @@ export class CallerCache {
     try {
       const caller = (await this.#call("auth.verify", { token })) as Caller;
       this.#put(authorization, { caller, checked_at, used: false });
+      this.#said = false;
       return caller;
     } catch (err) {
       if (isFault(err)) throw err;
-      this.#broker.logger.warn({ err }, "a token could not be verified");
+      if (!this.#said) this.#broker.logger.warn({ err }, "tokens cannot be verified");
+      this.#said = true;
       throw new Fault("service_unavailable", "Tokens cannot be verified now; try again.", {
         retry_after_seconds: 1,
       });

@@ -15,7 +15,10 @@ class Auth {
   down = false;
   asked: string[] = [];
   ends_at = Number.POSITIVE_INFINITY;
-  broker = { call: (action: string, params: never) => this.#call(action, params), logger: { warn() {} } };
+  broker = {
+    call: (action: string, params: never) => this.#call(action, params),
+    logger: { warn: jest.fn() },
+  };
 
   async #call(action: string, params: { token: string; callers: Caller[] }): Promise<unknown> {
     this.asked.push(action);
@@ -113,6 +116,19 @@ describe("CallerCache", () => {
     expect(await outcome()).toBe("service_unavailable");
     auth.down = false;
     expect(await outcome()).toBe("ag_1");
+  });
+
+  test("that tokens cannot be verified is said once, and again the next time", async () => {
+    const { warn } = auth.broker.logger;
+    auth.down = true;
+    for (let n = 0; n < 5; n++) expect(await outcome()).toBe("service_unavailable");
+    expect(warn).toHaveBeenCalledTimes(1);
+    auth.down = false;
+    expect(await outcome()).toBe("ag_1");
+    auth.down = true;
+    cache.forget({ tenant_id: "tn_1" });
+    expect(await outcome()).toBe("service_unavailable");
+    expect(warn).toHaveBeenCalledTimes(2);
   });
 
   test("a token is refused from the moment it expires", async () => {
