@@ -10,9 +10,12 @@ const ids: Record<string, string> = {};
 beforeAll(furnish);
 afterAll(site.close);
 
+/** Names come as people and programs write them. */
+const LONG = `Settle all that is open with the suppliers ${"and_their_subsidiaries_".repeat(6)}`;
+
 const STEPS = [
   { step_key: "collect", title: "Collect the changes", role: "researcher", completion_mode: "attestation" },
-  { step_key: "draft", title: "Write", depends_on: ["collect"], completion_mode: "attestation" },
+  { step_key: "draft", title: LONG, depends_on: ["collect"], completion_mode: "attestation" },
   { step_key: "shots", title: "Screenshots", depends_on: ["collect"], completion_mode: "attestation" },
   {
     step_key: "review",
@@ -21,9 +24,6 @@ const STEPS = [
     completion_mode: "handoff_accepted",
   },
 ];
-
-/** Names come as people and programs write them. */
-const LONG = `Settle all that is open with the suppliers ${"and_their_subsidiaries_".repeat(6)}`;
 
 /** One of each, so that pages have something to show. */
 async function furnish(): Promise<void> {
