@@ -257,12 +257,25 @@ describe("the end", () => {
 test("SIGTERM to npm ends what npm started", async () => {
   const { PATH = "", HOME = "" } = process.env;
   const at = { HOST: "127.0.0.1", PORT: String(await freePort()), DATA_DIR: await newDataDir() };
-  const npm = await startChild("npm", ["start"], { cwd: ROOT, env: { PATH, HOME, ...at } });
-  await npm.find(/Afferent is ready/);
-  // With its output closed: nobody holds it any more.
-  expect(await npm.end("SIGTERM")).toMatchObject({ code: 0 });
-  await expect(fetch(`http://127.0.0.1:${at.PORT}/healthz`)).rejects.toThrow();
+  // In a group of its own: should the server go on, it can be ended with it.
+  const npm = await startChild("npm", ["start"], { cwd: ROOT, env: { PATH, HOME, ...at }, detached: true });
+  try {
+    await npm.find(/Afferent is ready/);
+    // With its output closed: nobody holds it any more. A shell between npm and the server would end alone.
+    expect(await npm.end("SIGTERM", 15_000)).toMatchObject({ code: 0 });
+    await expect(fetch(`http://127.0.0.1:${at.PORT}/healthz`)).rejects.toThrow();
+  } finally {
+    endGroup(npm.pid);
+  }
 });
+
+function endGroup(pid: number): void {
+  try {
+    process.kill(-pid, "SIGKILL");
+  } catch (err) {
+    if ((err as NodeJS.ErrnoException).code !== "ESRCH") throw err;
+  }
+}
 
 async function metricsOf({ root }: TestServer): Promise<string> {
   return (await fetch(`${root}/metrics`)).text();

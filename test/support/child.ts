@@ -100,15 +100,27 @@ async function end(
   how: NodeJS.Signals | "eof",
   within: number,
 ): Promise<ExitStatus> {
+  const name = process.spawnargs.join(" ");
   if (how === "eof") process.stdin?.end();
   else process.kill(how);
-  let late = false;
-  const timer = setTimeout(() => {
-    late = true;
-    process.kill("SIGKILL");
-  }, within);
-  const status = await exited;
-  clearTimeout(timer);
-  if (late) throw new Error(`${process.spawnargs.join(" ")} did not end within ${within} ms of ${how}`);
-  return status;
+  const status = await soon(exited, within);
+  if (status) return status;
+  const isOver = process.exitCode !== null || process.signalCode !== null;
+  process.kill("SIGKILL");
+  const closed = await soon(exited, CLOSED_WITHIN_MS);
+  if (isOver)
+    throw new Error(`${name} ended by ${how}, but what it had started goes on, and holds its output`);
+  const why = closed ? "" : "; what it had started goes on, and holds its output";
+  throw new Error(`${name} did not end within ${within} ms of ${how}${why}`);
+}
+
+const CLOSED_WITHIN_MS = 2000;
+
+/** What is fulfilled within so many milliseconds, else null. */
+async function soon<T>(promise: Promise<T>, ms: number): Promise<T | null> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<null>((resolve) => {
+    timer = setTimeout(resolve, ms, null);
+  });
+  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }
