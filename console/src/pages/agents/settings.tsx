@@ -27,17 +27,10 @@ interface Props {
 /** How events reach an agent, what it is called, and whose it is. */
 export function AgentSettings({ agent, onSaved }: Props) {
   const { may } = useSession();
-  // Each shows what was saved of it: what is typed in another, and a secret, stay.
-  const delivery = JSON.stringify([
-    ...[agent.name, agent.description, agent.delivery_mode, agent.delivery_endpoint],
-    ...[agent.visibility_timeout_seconds, agent.retry_budget],
-  ]);
   return (
     <div className="stack">
-      {may("agents.update") && <Delivery key={delivery} agent={agent} onSaved={onSaved} />}
-      {may("agents.update") && (
-        <Belonging key={`${agent.team_id} ${agent.owner_user_id}`} agent={agent} onSaved={onSaved} />
-      )}
+      {may("agents.update") && <Delivery agent={agent} onSaved={onSaved} />}
+      {may("agents.update") && <Belonging agent={agent} onSaved={onSaved} />}
       <Card title="Identity">
         <Identity agent={agent} />
       </Card>
@@ -54,14 +47,20 @@ async function saveAgent(before: Agent, wanted: Partial<Agent>): Promise<Agent |
   return changes && api.agents.update({ ...changes, ...which });
 }
 
+const draftOf = (agent: Agent) => ({
+  name: agent.name,
+  description: agent.description ?? "",
+  mode: agent.delivery_mode,
+  endpoint: agent.delivery_endpoint ?? "",
+  lease: String(agent.visibility_timeout_seconds ?? ""),
+  budget: String(agent.retry_budget ?? ""),
+});
+
 function Delivery({ agent, onSaved }: Props) {
-  const [before] = useState(agent);
-  const [name, setName] = useState(agent.name);
-  const [description, setDescription] = useState(agent.description ?? "");
-  const [mode, setMode] = useState(agent.delivery_mode);
-  const [endpoint, setEndpoint] = useState(agent.delivery_endpoint ?? "");
-  const [timeout, setLease] = useState(String(agent.visibility_timeout_seconds ?? ""));
-  const [budget, setBudget] = useState(String(agent.retry_budget ?? ""));
+  const [before, setBefore] = useState(agent);
+  const [draft, setDraft] = useState(() => draftOf(agent));
+  const { name, description, mode, endpoint, lease, budget } = draft;
+  const set = (field: keyof typeof draft) => (value: string) => setDraft({ ...draft, [field]: value });
   const save = useTask(
     async () => {
       const changed = await saveAgent(before, {
@@ -69,10 +68,13 @@ function Delivery({ agent, onSaved }: Props) {
         description: description || null,
         delivery_mode: mode,
         delivery_endpoint: endpoint || null,
-        visibility_timeout_seconds: orNull(timeout),
+        visibility_timeout_seconds: orNull(lease),
         retry_budget: orNull(budget),
       });
       if (!changed) return;
+      // With what others have changed meanwhile.
+      setBefore(changed);
+      setDraft(draftOf(changed));
       nameIs(changed.id, changed.name);
       toast({ title: "Saved." });
       onSaved(changed);
@@ -83,16 +85,16 @@ function Delivery({ agent, onSaved }: Props) {
     <Card title="Delivery">
       <Form task={save} submit="Save">
         <div className="grid-2">
-          <TextField label="Name" required value={name} onChange={setName} />
-          <ModeField value={mode} onChange={setMode} />
+          <TextField label="Name" required value={name} onChange={set("name")} />
+          <ModeField value={mode} onChange={set("mode")} />
         </div>
-        <TextArea label="Description" rows={2} value={description} onChange={setDescription} />
+        <TextArea label="Description" rows={2} value={description} onChange={set("description")} />
         {(mode === "push" || endpoint) && (
           <TextField
             label="Endpoint"
             type="url"
             value={endpoint}
-            onChange={setEndpoint}
+            onChange={set("endpoint")}
             hint={
               agent.push_stopped
                 ? "It answered 410 Gone, so pushing stopped; saving an endpoint starts it again."
@@ -104,15 +106,15 @@ function Delivery({ agent, onSaved }: Props) {
           <OwnNumber
             label="Lease in seconds"
             max={43_200}
-            value={timeout}
-            onChange={setLease}
+            value={lease}
+            onChange={set("lease")}
             hint="How long it has to acknowledge a delivery."
           />
           <OwnNumber
             label="Hand-outs at most"
             max={100}
             value={budget}
-            onChange={setBudget}
+            onChange={set("budget")}
             hint="Then the delivery becomes a dead letter."
           />
         </div>
@@ -137,7 +139,7 @@ function OwnNumber(props: OwnNumberProps) {
 /** Who reads its memories with it, and who approves its devices. */
 function Belonging({ agent, onSaved }: Props) {
   const nameOf = useNames();
-  const [before] = useState(agent);
+  const [before, setBefore] = useState(agent);
   const [team, setTeam] = useState(choiceOf(agent.team_id));
   const [owner, setOwner] = useState(choiceOf(agent.owner_user_id));
   // Names come later than ids.
@@ -148,6 +150,9 @@ function Belonging({ agent, onSaved }: Props) {
       const owner_user_id = owner?.id ?? null;
       const changed = await saveAgent(before, { team_id, owner_user_id });
       if (!changed) return;
+      setBefore(changed);
+      setTeam(choiceOf(changed.team_id));
+      setOwner(choiceOf(changed.owner_user_id));
       onSaved(changed);
       toast({ title: "Saved. It holds for what is read and approved from now on." });
     },
