@@ -19,6 +19,7 @@ import { backup as copyDatabase, DatabaseSync } from "node:sqlite";
 import { pipeline } from "node:stream/promises";
 import { create, extract, type ReadEntry } from "tar";
 import { makeDirectory, syncDirectory } from "../lib/files.ts";
+import { RESTORING } from "./restoring.ts";
 
 const DATABASE = "afferent.db";
 const MANIFEST = "manifest.json";
@@ -108,7 +109,7 @@ export async function restore(file: string, dataDir: string): Promise<void> {
   const [first] = await readdir(dataDir);
   if (first)
     throw new BackupError(`DATA_DIR ${dataDir} is not empty (it holds ${first}); name an empty one.`);
-  const stage = await mkdtemp(join(dataDir, ".restore-"));
+  const stage = await mkdtemp(join(dataDir, RESTORING));
   try {
     await unpack(file, stage);
     await checkManifest(file, stage);

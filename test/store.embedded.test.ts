@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -134,6 +134,14 @@ describe("the data directory", () => {
     const after = new DatabaseSync(file());
     expect(after.prepare("PRAGMA user_version").get()).toEqual({ user_version: 2 });
     after.close();
+  });
+
+  test("with a restore that broke off is refused until the database, which comes last, is there", async () => {
+    await mkdir(join(DATA_DIR, ".restore-a1b2c3"));
+    await expect(openStore({ DATA_DIR })).rejects.toThrow("a restore that is not finished (.restore-a1b2c3)");
+    expect(await readdir(DATA_DIR)).toEqual([".restore-a1b2c3"]);
+    await writeFile(file(), "");
+    await withStore((store) => store.ping());
   });
 
   test("with a newer file is refused, and the file left as it is", async () => {

@@ -1,11 +1,12 @@
 import { EventEmitter } from "node:events";
 import { makeDirectory } from "../../lib/files.ts";
+import { requireWhole } from "../restoring.ts";
 import type { AnsweredListener } from "./channel.ts";
 import { EmbeddedDb } from "./db.ts";
 import { driverError } from "./driver-errors.ts";
 import { NotImplemented } from "./errors.ts";
 import { lockDirectory, type Release } from "./lock.ts";
-import { startThreads, type Threads } from "./threads.ts";
+import { DATA_FILE, startThreads, type Threads } from "./threads.ts";
 
 /** The client of MongoDB's driver, over one data directory. Emits `fatal` with an error when a thread died. */
 export class EmbeddedClient extends EventEmitter {
@@ -22,6 +23,7 @@ export class EmbeddedClient extends EventEmitter {
   /** Locks the directory and opens the data file; makes both when missing. Rejects with one clear line. */
   async connect(): Promise<this> {
     await makeDirectory(this.dataDir);
+    await requireWhole(this.dataDir, DATA_FILE);
     this.#release = lockDirectory(this.dataDir);
     try {
       this.#threads = await startThreads(this.dataDir, driverError, (error) => this.emit("fatal", error));

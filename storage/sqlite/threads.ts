@@ -19,7 +19,7 @@ export type Threads = {
 const SCANNER_IDLE_MS = 60_000;
 
 /** Name of the data file inside the data directory. */
-const DATA_FILE = "afferent.db";
+export const DATA_FILE = "afferent.db";
 
 /** Starts both threads on `dataDir`. Rejects with one clear line when the data file cannot be used. */
 export async function startThreads(
