@@ -10,11 +10,11 @@ import {
   HEAD_BYTES,
   HEARTBEAT_SECONDS,
   MOST_OVER,
-  mediaType,
   OPEN_MS,
   plainHeaders,
   settledWithin,
   TOO_MANY,
+  textOrNull,
 } from "./connector.ts";
 
 /** Takes messages from a queue over AMQP 0-9-1 (RabbitMQ). The queue must be there: it is not declared. */
@@ -80,8 +80,8 @@ export class Amqp091Connector implements Connector {
     return {
       body: message.content,
       size: this.#sizes.get(message.properties) ?? message.content.length,
-      content_type: mediaType(contentType),
-      message_id: typeof messageId === "string" && messageId !== "" ? messageId : null,
+      content_type: textOrNull(contentType),
+      message_id: textOrNull(messageId),
       headers: plainHeaders(headers),
       acknowledge: () => {
         if (this.#ending.over) return;

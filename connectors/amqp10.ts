@@ -20,11 +20,11 @@ import {
   HEAD_BYTES,
   HEARTBEAT_SECONDS,
   MOST_OVER,
-  mediaType,
   OPEN_MS,
   plainHeaders,
   settledWithin,
   TOO_MANY,
+  textOrNull,
 } from "./connector.ts";
 
 /** Takes messages from an address over AMQP 1.0 (Azure Service Bus, ActiveMQ Artemis, Qpid, RabbitMQ). */
@@ -177,7 +177,7 @@ export class Amqp10Connector implements Connector {
       return {
         body: body.length > maxBytes ? beginningOf(body) : body,
         size: body.length,
-        content_type: mediaType(content_type),
+        content_type: textOrNull(content_type),
         message_id: idOf(message_id),
         headers: plainHeaders(properties),
       };

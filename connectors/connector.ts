@@ -9,11 +9,11 @@ export interface BrokerMessage {
   size: number;
   /** Why its body could not be told from the rest of it, where that is so: `body` then begins with all that came. */
   unreadable?: string;
-  /** Its media type in lower case and without parameters, or null. */
+  /** Its media type as it was given, or null. */
   content_type: string | null;
   /** What its sender calls it, or null. */
   message_id: string | null;
-  /** What its sender says of it besides, by name in lower case; only what is a text, a number or a boolean. */
+  /** What its sender says of it besides, by name in lower case; only what is a text, a number, a boolean or a time. */
   headers: Record<string, string>;
   /** Lets the broker forget it. Without effect once the connection is gone: the broker hands it out again. */
   acknowledge(): void;
@@ -96,16 +96,24 @@ export function settledWithin(promise: Promise<unknown>, ms: number): Promise<vo
   });
 }
 
+/** What is a text, and not an empty one; else null. */
+export function textOrNull(value: unknown): string | null {
+  return typeof value === "string" && value !== "" ? value : null;
+}
+
 /** `application/json` of `Application/JSON; charset=utf-8`. */
 export function mediaType(value: unknown): string | null {
   if (typeof value !== "string") return null;
   return value.split(";")[0]?.trim().toLowerCase() || null;
 }
 
-/** The values that are one text, number or boolean, by their names in lower case. */
+/** The values that are one text, number, boolean or time, by their names in lower case. */
 export function plainHeaders(values: Record<string, unknown> | undefined): Record<string, string> {
-  const plain = Object.entries(values ?? {}).filter(([, value]) =>
-    ["string", "number", "boolean"].includes(typeof value),
-  );
-  return Object.fromEntries(plain.map(([name, value]) => [name.toLowerCase(), String(value)]));
+  const texts = Object.entries(values ?? {}).map(([name, value]) => [name.toLowerCase(), plainText(value)]);
+  return Object.fromEntries(texts.filter(([, text]) => text !== null));
+}
+
+function plainText(value: unknown): string | null {
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? null : value.toISOString();
+  return ["string", "number", "boolean"].includes(typeof value) ? String(value) : null;
 }

@@ -1,7 +1,8 @@
 import { isUtf8 } from "node:buffer";
 import { randomUUID } from "node:crypto";
 import type { ServiceBroker } from "moleculer";
-import { type BrokerMessage, HEAD_BYTES } from "../../connectors/connector.ts";
+import { type BrokerMessage, HEAD_BYTES, mediaType } from "../../connectors/connector.ts";
+import { attributesOf, binaryEvent } from "../../lib/cloudevents-binary.ts";
 import { parseJsonBytes } from "../../lib/json.ts";
 import { metrics } from "../../observability/metrics.ts";
 import type { BatchAnswer } from "../events/publish-answers.ts";
@@ -22,6 +23,7 @@ type Read =
 interface Origin {
   default_id: string;
   headers: Record<string, string | undefined>;
+  /** Whether the payload is an event already. */
   structured: boolean;
 }
 
@@ -51,6 +53,19 @@ function mapOne(
 ): Mapped {
   if (structured) return takeCloudEvent(payload);
   return mapping(payload, { ...receipt, registration_id, ce_source: sourceOf(registration_id) });
+}
+
+/** A message that is an event in binary mode, by itself and not by the mapping. */
+function readBinary(attributes: Record<string, unknown>, type: string, body: Buffer, origin: Origin): Read {
+  try {
+    const payload = binaryEvent(attributes, type, body);
+    return { ...takeCloudEvent(payload), payload, origin };
+  } catch (err) {
+    return {
+      error: `mapping error: ${(err as Error).message}`,
+      payload: { base64: body.toString("base64") },
+    };
+  }
 }
 
 function sourceOf(connector_id: string): string {
@@ -101,6 +116,10 @@ export class Intake {
       const error = `mapping error: the message has ${size} bytes; at most ${this.#maxBytes} are taken`;
       return { error, payload: { bytes: size, head: body.toString("utf8", 0, HEAD_BYTES) } };
     }
+    const default_id = message_id ?? randomUUID();
+    const attributes = attributesOf(headers);
+    if (attributes)
+      return readBinary(attributes, content_type ?? "", body, { default_id, headers, structured: true });
     if (!isUtf8(body)) {
       const error = "mapping error: the message is not JSON in UTF-8";
       return { error, payload: { base64: body.toString("base64") } };
@@ -112,8 +131,8 @@ export class Intake {
     } catch (err) {
       return { error: `mapping error: the message is not JSON: ${(err as Error).message}`, payload: text };
     }
-    const structured = content_type === STRUCTURED;
-    const origin = { default_id: message_id ?? randomUUID(), headers, structured };
+    const structured = mediaType(content_type) === STRUCTURED;
+    const origin = { default_id, headers, structured };
     return { ...mapOne(this.#mapping, this.#connector._id, payload, origin), payload, origin };
   }
 

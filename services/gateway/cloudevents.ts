@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
-import { type CloudEvent, invalidEvent, isUri, isUriReference } from "../../lib/cloudevents.ts";
+import { isUri, isUriReference } from "../../lib/cloudevents.ts";
+import { binaryEvent } from "../../lib/cloudevents-binary.ts";
 import { Fault } from "../../lib/faults.ts";
-import { NumberTooLarge, parseJsonText } from "../../lib/json.ts";
 import { BATCH_MAX_BYTES, BATCH_MAX_EVENTS } from "../events/events.contract.ts";
 import { mediaType, parseJson, readRaw, unsupported } from "./body.ts";
 import { headerText } from "./client.ts";
@@ -23,7 +23,7 @@ export function cloudEventsReader(eventMaxBytes: number): BodyReader {
     const type = mediaType(req);
     if (type === BATCH) return readListInPieces(exchange, BATCH_LIST);
     if (type === STRUCTURED) return { event: parseJson(await readRaw(req, eventMaxBytes)) };
-    if (isBinaryMode(req)) return { event: fromBinary(req, type, await readRaw(req, eventMaxBytes)) };
+    if (isBinaryMode(req)) return { event: fromBinary(req, await readRaw(req, eventMaxBytes)) };
     if (type === "application/json") return { event: parseJson(await readRaw(req, eventMaxBytes)) };
     throw unsupported(type, [STRUCTURED, BATCH, "application/json", "any type with ce-* headers"]);
   };
@@ -47,16 +47,12 @@ function isBinaryMode(req: IncomingMessage): boolean {
   return req.headers["ce-specversion"] !== undefined || req.headers["ce-id"] !== undefined;
 }
 
-function fromBinary(req: IncomingMessage, type: string, body: Buffer): Record<string, unknown> {
-  const event: Record<string, unknown> = {};
+function fromBinary(req: IncomingMessage, body: Buffer): Record<string, unknown> {
+  const attributes: Record<string, unknown> = {};
   for (const [header, value] of Object.entries(req.headers)) {
-    if (header.startsWith("ce-")) event[header.slice(3)] = attribute(header.slice(3), String(value));
+    if (header.startsWith("ce-")) attributes[header.slice(3)] = attribute(header.slice(3), String(value));
   }
-  for (const name of ["data", "data_base64"]) {
-    if (event[name] !== undefined) throw invalidEvent(name, event[name], `the body, not a header ce-${name}`);
-  }
-  if (type) event.datacontenttype = req.headers["content-type"];
-  return body.length ? Object.assign(event, dataOf(req, type, body)) : event;
+  return binaryEvent(attributes, req.headers["content-type"] ?? "", body);
 }
 
 /**
@@ -84,41 +80,4 @@ function decode(value: string): string {
   } catch {
     return text;
   }
-}
-
-const JSON_TYPE = /^[^/]+\/(?:[^/]+\+)?json$/;
-const TEXT_TYPE = /^text\/|^application\/(?:[^/]+\+)?xml$/;
-const UTF8 = new TextDecoder("utf-8", { fatal: true });
-
-/** The body as data: JSON parsed, text as a string, anything else as base64. */
-function dataOf(req: IncomingMessage, type: string, body: Buffer): Pick<CloudEvent, "data" | "data_base64"> {
-  if (JSON_TYPE.test(type)) return { data: jsonData(body) };
-  if (TEXT_TYPE.test(type) && saysUtf8(req)) {
-    try {
-      return { data: UTF8.decode(body) };
-    } catch {
-      // Not the text it says it is: kept as the bytes it is.
-    }
-  }
-  return { data_base64: body.toString("base64") };
-}
-
-function jsonData(body: Buffer): unknown {
-  try {
-    return parseJsonText(UTF8.decode(body));
-  } catch (err) {
-    if (err instanceof NumberTooLarge) {
-      throw invalidEvent(
-        ["data", err.field].filter(Boolean).join("."),
-        null,
-        "numbers that a double can hold",
-      );
-    }
-    throw invalidEvent("data", body.subarray(0, 100).toString("latin1"), "JSON, as datacontenttype says");
-  }
-}
-
-function saysUtf8(req: IncomingMessage): boolean {
-  const charset = /charset="?([^\s";]+)/i.exec(req.headers["content-type"] ?? "")?.[1] ?? "utf-8";
-  return ["utf-8", "utf8", "us-ascii"].includes(charset.toLowerCase());
 }

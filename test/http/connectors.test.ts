@@ -118,6 +118,36 @@ const order = (id: number | string) => ({ id, what: "Placed", for: "acme", data:
     expect(await admin.get(`/ingest/connectors/${connector.id}`)).toMatchObject(refusal(404, "not_found"));
   });
 
+  test("events in binary mode are taken as they are, and not mapped", async () => {
+    const agent = await receiver("com.shop.sold");
+    const connector = await register({ queue: "binary" });
+    const event = {
+      specversion: "1.0",
+      id: "binary-1",
+      type: "com.shop.sold",
+      source: "urn:shop",
+      subject: "Grüße",
+    };
+    const headers = Object.fromEntries(Object.entries(event).map(([name, value]) => [`ce-${name}`, value]));
+    const contentType = "text/plain; charset=utf-8";
+    await sendTo(rabbit, "binary", [
+      { body: "no JSON", options: { contentType, headers } },
+      { body: "no JSON", options: { headers: { ...headers, "ce-id": "malformed" } } },
+    ]);
+    await settle(async () => (await read(connector.id)).counts.mapping_errors === 1);
+    expect(await receive(agent, 1)).toMatchObject([
+      { payload: { ...event, datacontenttype: contentType, data: "no JSON" } },
+    ]);
+    const { items } = ok(await admin.get("/delivery/dlq?limit=200"));
+    expect(items).toContainEqual(
+      expect.objectContaining({
+        dlq_reason: "mapping error: data: expected JSON, as datacontenttype says.",
+        payload: { base64: Buffer.from("no JSON").toString("base64") },
+      }),
+    );
+    expect((await admin.del(`/ingest/connectors/${connector.id}`)).status).toBe(204);
+  });
+
   test("another mapping holds for what is taken then, and what could not be mapped is replayed", async () => {
     await sendTo(rabbit, "mapped-again", [{ body: { id: 1, kind: "Placed", for: "acme" } }]);
     const agent = await receiver("com.again.*");

@@ -100,6 +100,14 @@ describe("binary mode", () => {
     expect(payload).toMatchObject({ ...data, datacontenttype: type, type: "com.binary.sent" });
   });
 
+  test("takes JSON without a content type, as SDKs send it, for what a filter can look into", async () => {
+    const body = Buffer.from('{"total": 120}');
+    const { event_id } = ok(
+      await admin.post("/events", body, { ...BINARY, "ce-id": "bin-untyped", "content-type": "" }),
+    );
+    expect(ok(await admin.get(`/events/${event_id}`)).payload.data).toEqual({ total: 120 });
+  });
+
   test("undoes percent-encoding, and quotes", async () => {
     const headers = {
       ...BINARY,

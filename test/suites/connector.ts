@@ -58,7 +58,7 @@ export function connectorSuite(
       await settle(() => messages.length === 2);
       const [first, second] = messages as [BrokerMessage, BrokerMessage];
       expect(JSON.parse(first.body.toString())).toEqual(body);
-      expect(first).toMatchObject({ content_type: "application/json", message_id: "m-1" });
+      expect(first).toMatchObject({ content_type: "Application/JSON; charset=utf-8", message_id: "m-1" });
       expect(first.headers).toEqual({ "x-kind": "order", size: "7" });
       expect(second).toMatchObject({ content_type: null, message_id: null, headers: {} });
       expect(second.body).toHaveLength(0);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import { checkCloudEvent } from "../../lib/cloudevents.ts";
+import { attributesOf, binaryEvent } from "../../lib/cloudevents-binary.ts";
 import type { Fault } from "../../lib/faults.ts";
 
 const GOOD = { specversion: "1.0", id: "1", source: "/shop", type: "com.example.sold" };
@@ -121,4 +122,40 @@ test("hostile attributes are refused without backtracking: the time limit of a t
   expect(refusal({ ...GOOD, data_base64: `${"A".repeat(4_000_000 - 1)}!` })).toMatchObject({
     field: "data_base64",
   });
+});
+
+describe("a broker's message in binary mode", () => {
+  const headers = { specversion: "1.0", id: "1", source: "/shop", type: "com.example.sold" };
+  const named = (prefix: string, more = {}) =>
+    Object.fromEntries(
+      Object.entries({ ...headers, ...more }).map(([name, value]) => [prefix + name, value]),
+    );
+
+  test.each(["cloudevents:", "cloudevents_", "ce-"])("has attributes after %s", (prefix) => {
+    const given = { ...named(prefix, { partitionkey: "7" }), "x-other": "no attribute" };
+    expect(attributesOf(given)).toEqual({ ...headers, partitionkey: "7" });
+  });
+
+  test("may tell its time in milliseconds, as AMQP does", () => {
+    expect(attributesOf(named("cloudevents_", { time: "1769851800000" }))?.time).toBe(
+      "2026-01-31T09:30:00.000Z",
+    );
+    expect(attributesOf(named("cloudevents_", { time: "2026-01-31T09:30:00Z" }))?.time).toBe(
+      "2026-01-31T09:30:00Z",
+    );
+  });
+
+  test("is told by its specversion", () => {
+    expect(attributesOf({ "ce-type": "x", other: "y" })).toBeNull();
+  });
+});
+
+test.each([
+  ["", '{"a":1}', { data: { a: 1 } }],
+  ["", " [1]", { data_base64: "IFsxXQ==" }],
+  ["", "{no JSON", { data_base64: "e25vIEpTT04=" }],
+  ["", "17", { data_base64: "MTc=" }],
+  ["Application/JSON", "17", { data: 17, datacontenttype: "Application/JSON" }],
+])("data of the type %j: %s", (type, body, data) => {
+  expect(binaryEvent(GOOD, type, Buffer.from(body))).toEqual({ ...GOOD, ...data });
 });

@@ -1,0 +1,78 @@
+import { type CloudEvent, invalidEvent } from "./cloudevents.ts";
+import { NumberTooLarge, parseJsonText } from "./json.ts";
+
+const JSON_TYPE = /^[^/]+\/(?:[^/]+\+)?json$/;
+const TEXT_TYPE = /^text\/|^application\/(?:[^/]+\+)?xml$/;
+const UTF8 = new TextDecoder("utf-8", { fatal: true });
+
+/**
+ * A message of a binary mode as an event: attributes from its headers, data from its body. `contentType` is as it was
+ * given, "" where it was not. The event is not checked, but for its data.
+ *
+ * @throws Fault invalid_event
+ */
+export function binaryEvent(
+  attributes: Record<string, unknown>,
+  contentType: string,
+  body: Buffer,
+): Record<string, unknown> {
+  for (const name of ["data", "data_base64"]) {
+    if (attributes[name] !== undefined) {
+      throw invalidEvent(name, attributes[name], `the body, not a header for ${name}`);
+    }
+  }
+  const event = { ...attributes, ...(contentType && { datacontenttype: contentType }) };
+  return body.length ? { ...event, ...dataOf(contentType, body) } : event;
+}
+
+/** The body as data: JSON parsed, text as a string, anything else as base64. */
+function dataOf(contentType: string, body: Buffer): Pick<CloudEvent, "data" | "data_base64"> {
+  const type = contentType.split(";")[0]?.trim().toLowerCase() ?? "";
+  if (JSON_TYPE.test(type)) return { data: jsonData(body) };
+  try {
+    // SDKs leave the type of JSON out: data without a type is JSON to them. What else it may be is bytes.
+    if (!type && OPENS_JSON.includes(body[0] as number)) return { data: jsonData(body) };
+    if (TEXT_TYPE.test(type) && saysUtf8(contentType)) return { data: UTF8.decode(body) };
+  } catch {
+    // Not what it seems to be: kept as the bytes it is.
+  }
+  return { data_base64: body.toString("base64") };
+}
+
+const OPENS_JSON = [..."{["].map((character) => character.charCodeAt(0));
+
+function jsonData(body: Buffer): unknown {
+  try {
+    return parseJsonText(UTF8.decode(body));
+  } catch (err) {
+    if (err instanceof NumberTooLarge) {
+      throw invalidEvent(
+        ["data", err.field].filter(Boolean).join("."),
+        null,
+        "numbers that a double can hold",
+      );
+    }
+    throw invalidEvent("data", body.subarray(0, 100).toString("latin1"), "JSON, as datacontenttype says");
+  }
+}
+
+function saysUtf8(contentType: string): boolean {
+  const charset = /charset="?([^\s";]+)/i.exec(contentType)?.[1] ?? "utf-8";
+  return ["utf-8", "utf8", "us-ascii"].includes(charset.toLowerCase());
+}
+
+/** How attributes are named in headers of a broker's messages: by the binding of AMQP, and by that of RabbitMQ. */
+const PREFIX = /^(?:cloudevents[:_]|ce-)/;
+
+/**
+ * The attributes of a broker's message in binary mode, by its headers in lower case; null for a message in none.
+ */
+export function attributesOf(headers: Record<string, string | undefined>): Record<string, unknown> | null {
+  const named = Object.entries(headers).filter(([name]) => PREFIX.test(name));
+  const attributes = Object.fromEntries(named.map(([name, value]) => [name.replace(PREFIX, ""), value]));
+  if (attributes.specversion === undefined) return null;
+  // A time may come as AMQP's own, in milliseconds.
+  if (/^\d{1,14}$/.test(attributes.time ?? ""))
+    attributes.time = new Date(Number(attributes.time)).toISOString();
+  return attributes;
+}
