@@ -10,13 +10,13 @@ import { UsageError } from "./usage.ts";
 
 /** Carries out one command. Gives the exit code: 0, 1 when it failed, 2 when it was typed wrong. */
 export async function main(args: string[]): Promise<number> {
-  const [name = "help", ...rest] = commandFirst(args);
+  const [name = "", ...rest] = commandFirst(args);
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   // Whoever read what is printed may have had enough of it: `afferent tail | head`.
   process.stdout.on("error", () => process.exit(1));
   if (["version", "--version", "-v"].includes(name)) return version();
   const telling = new Telling(args);
-  if (!command) return help(telling, name, rest[0]);
+  if (!command) return help(telling, name, rest[commonOnes(rest)]);
   const ended = new AbortController();
   const end = () => ended.abort();
   // A second Ctrl-C ends it at once. A supervisor's signal may come twice: to it, and by way of bin.js.
@@ -41,16 +41,26 @@ export async function main(args: string[]): Promise<number> {
   }
 }
 
-/** What every command takes may be typed before its name, too. */
+/** What every command takes may be typed before its name, too. Without a name, who asks for nothing else asks for help. */
 function commandFirst(args: string[]): string[] {
+  const at = commonOnes(args);
+  const [before, [name, ...rest]] = [args.slice(0, at), args.slice(at)];
+  if (name !== undefined) return [name, ...before, ...rest];
+  return args.length === 0 || before.some((arg) => HELP.includes(arg)) ? ["help"] : [];
+}
+
+const HELP = ["--help", "-h"];
+
+/** How many of the first words are options that every command takes, and what is given with them. */
+function commonOnes(args: string[]): number {
   let at = 0;
-  for (let arg = args[at]; arg?.startsWith("--"); arg = args[at]) {
-    const [name = "", given] = arg.slice(2).split("=");
-    if (name === "help" || !Object.hasOwn(COMMON, name)) break;
+  for (let arg = args[at]; arg !== undefined; arg = args[at]) {
+    const [option = "", given] = arg.split("=");
+    const name = option.slice(2);
+    if (arg !== "-h" && !(option.startsWith("--") && Object.hasOwn(COMMON, name))) break;
     at += COMMON[name]?.value && given === undefined ? 2 : 1;
   }
-  const [name, ...rest] = args.slice(at);
-  return name === undefined ? args : [name, ...args.slice(0, at), ...rest];
+  return Math.min(at, args.length);
 }
 
 type Values = Context["options"];
@@ -123,8 +133,7 @@ async function version(): Promise<number> {
 }
 
 function help(telling: Telling, name: string, about: string | undefined): number {
-  const wantsHelp = ["help", "--help", "-h"].includes(name);
-  const unknown = wantsHelp ? about : name;
+  const unknown = name === "help" ? about : name;
   const command = unknown !== undefined && Object.hasOwn(COMMANDS, unknown) ? COMMANDS[unknown] : undefined;
   if (unknown === undefined || command) {
     process.stdout.write(command ? helpFor(unknown as string, command) : overview());
@@ -132,6 +141,7 @@ function help(telling: Telling, name: string, about: string | undefined): number
   }
   const commands = Object.keys(COMMANDS).join(", ");
   const hint = `It is one of ${commands}; afferent help tells more.`;
-  telling.misuse(`"${unknown}" is not a command.`, { usage: "afferent COMMAND", hint });
+  const problem = unknown ? `"${unknown}" is not a command.` : "COMMAND is missing.";
+  telling.misuse(problem, { usage: "afferent COMMAND", hint });
   return 2;
 }

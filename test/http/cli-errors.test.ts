@@ -121,6 +121,7 @@ test("doctor still gives what it found", async () => {
 
 test.each<[string[], Record<string, string>, object]>([
   [["nonsense"], {}, { exit: 2, code: "usage_error", message: '"nonsense" is not a command.' }],
+  [["--profile", "x"], {}, { exit: 2, code: "usage_error", message: "COMMAND is missing." }],
   [["help", "me"], {}, { exit: 2, code: "usage_error", message: '"me" is not a command.' }],
   [["recall"], {}, { exit: 2, code: "usage_error", details: { usage: "afferent recall QUERY" } }],
   [

@@ -292,6 +292,18 @@ test("what every command takes may stand before its name", async () => {
   }
 });
 
+test.each([
+  ["--json --help run", /^afferent run list/],
+  ["--help --url http://x run", /^afferent run list/],
+  ["help --json run", /^afferent run list/],
+  ["--json help --profile x run", /^afferent run list/],
+  ["--json -h", /^afferent COMMAND/],
+  ["--url http://x help", /^afferent COMMAND/],
+  ["--json --version", /^\d/],
+])("help is given wherever it is asked for: %s", async (args, told) => {
+  expect(await cli.run(args.split(" "))).toMatchObject({ code: 0, out: expect.stringMatching(told) });
+});
+
 test("help and version need nothing", async () => {
   const bare = newCli();
   try {
