@@ -197,6 +197,29 @@ describe("by keys", () => {
     await page.setViewportSize({ width: 1280, height: 800 });
   });
 
+  test("whoever presses what then is there no more goes on in the list it belonged to", async () => {
+    const list = (name: string) => page.getByRole("region", { name }).and(page.locator(":focus"));
+    await site.go("/memories");
+    await site.button("Load more").press("Enter");
+    await list("Memories").waitFor();
+    const { id } = ok(await admin.post("/channels", { name: "keys" }));
+    for (const event_type_glob of ["com.a", "com.b"])
+      ok(await admin.post(`/channels/${id}/feeds`, { event_type_glob }));
+    await site.go(`/channels/${id}`);
+    await site.button("Delete the feed of com.a").press("Enter");
+    await page.getByRole("dialog").getByRole("button").last().press("Enter");
+    await list("Feeds").waitFor();
+  });
+
+  test("whoever saved stands on Save still", async () => {
+    await site.go(`/agents/${site.server.credentials.agent.id}?tab=settings`);
+    await page.getByLabel("Description").fill("Reads invoices");
+    const save = page.getByRole("button", { name: "Save", exact: true }).first();
+    await save.press("Enter");
+    await page.getByText("Saved.").first().waitFor();
+    await save.and(page.locator(":focus")).waitFor();
+  });
+
   test("a filter that is chosen keeps the focus", async () => {
     await site.go("/events");
     const filter = page.getByRole("checkbox", { name: "Only unmatched" });

@@ -3,6 +3,7 @@ import { useNavigate } from "react-router";
 import type { Loaded, Pages } from "../data/use-load.ts";
 import { Button } from "./button.tsx";
 import { Failure } from "./failure.tsx";
+import { useKeptFocus } from "./kept-focus.ts";
 import { Skeleton } from "./page.tsx";
 
 export interface Column<T> {
@@ -27,6 +28,7 @@ interface TableProps<T> {
 
 export function Table<T>({ label, columns, rows, keyOf, linkOf }: TableProps<T>) {
   const navigate = useNavigate();
+  const section = useKeptFocus<HTMLElement>();
   const classOf = ({ name, end, wideOnly }: Column<T>) =>
     [name === "" && "act", end && "end", wideOnly && "wide-only"].filter(Boolean).join(" ") || undefined;
   const open = (row: T, { target, ctrlKey, metaKey, shiftKey }: MouseEvent) => {
@@ -38,7 +40,7 @@ export function Table<T>({ label, columns, rows, keyOf, linkOf }: TableProps<T>)
   return (
     // It can be scrolled by keys, too, where the screen is narrow.
     // biome-ignore lint/a11y/noNoninteractiveTabindex: see above
-    <section className="table-wrap" aria-label={label} tabIndex={0}>
+    <section ref={section} className="table-wrap" aria-label={label} tabIndex={0}>
       <table className={linkOf ? "table linked" : "table"}>
         <thead>
           <tr>
