@@ -31,19 +31,22 @@ function bodyAlone(header: string): Scheme {
   };
 }
 
-/** Standard Webhooks: id, time and body, keyed with what the secret is base64 of. */
-const standardWebhooks: Scheme = {
-  header: "webhook-signature",
-  read(headers, now) {
-    const { "webhook-id": id, "webhook-timestamp": time = "", "webhook-signature": given = "" } = headers;
-    if (!id || !isRecent(time, now)) return null;
-    return {
-      prefix: `${id}.${time}.`,
-      keyOf: (secret) => Buffer.from(secret.replace(/^whsec_/, ""), "base64"),
-      signatures: valuesOf(given.split(" "), "v1,").map((value) => Buffer.from(value, "base64")),
-    };
-  },
-};
+/** Standard Webhooks: id, time and body, keyed with what the secret is base64 of. Svix names the same headers its own way. */
+function standardWebhooks(name: "webhook" | "svix"): Scheme {
+  const header = `${name}-signature`;
+  return {
+    header,
+    read(headers, now) {
+      const { [`${name}-id`]: id, [`${name}-timestamp`]: time = "", [header]: given = "" } = headers;
+      if (!id || !isRecent(time, now)) return null;
+      return {
+        prefix: `${id}.${time}.`,
+        keyOf: (secret) => Buffer.from(secret.replace(/^whsec_/, ""), "base64"),
+        signatures: valuesOf(given.split(" "), "v1,").map((value) => Buffer.from(value, "base64")),
+      };
+    },
+  };
+}
 
 /** Stripe: time and body, `t=…,v1=…`. */
 const stripe: Scheme = {
@@ -59,7 +62,8 @@ const stripe: Scheme = {
 const SCHEMES: readonly Scheme[] = [
   bodyAlone("x-service-signature"),
   bodyAlone("x-hub-signature-256"),
-  standardWebhooks,
+  standardWebhooks("webhook"),
+  standardWebhooks("svix"),
   stripe,
 ];
 

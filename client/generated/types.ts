@@ -446,11 +446,11 @@ export interface Api {
     testWebhook: Call<IngestTestWebhookParams, IngestTestWebhookResult>;
     /** Deliver a webhook of any of the tenant's sources.
      *
-     * Signed with the secret of a registration: `X-Service-Signature` (or GitHub's `X-Hub-Signature-256`) is the hex HMAC-SHA256 of the raw body, keyed with the whole secret, with or without `sha256=` before it; or the headers of Standard Webhooks, or `Stripe-Signature`, whose timestamps may be 5 minutes off. Whatever is not signed, to whichever address, is the same 401. What cannot be mapped is accepted as a dead letter. */
+     * Signed with the secret of a registration: `X-Service-Signature` (or GitHub's `X-Hub-Signature-256`) is the hex HMAC-SHA256 of the raw body, keyed with the whole secret, with or without `sha256=` before it; or the headers of Standard Webhooks (`webhook-…`, or `svix-…`), or `Stripe-Signature`, whose timestamps may be 5 minutes off. Whatever is not signed, to whichever address, is the same 401. What cannot be mapped is accepted as a dead letter. */
     receive: Call<IngestReceiveParams, IngestReceiveResult>;
     /** Deliver a webhook of one source.
      *
-     * Signed with the secret of a registration: `X-Service-Signature` (or GitHub's `X-Hub-Signature-256`) is the hex HMAC-SHA256 of the raw body, keyed with the whole secret, with or without `sha256=` before it; or the headers of Standard Webhooks, or `Stripe-Signature`, whose timestamps may be 5 minutes off. Whatever is not signed, to whichever address, is the same 401. What cannot be mapped is accepted as a dead letter. */
+     * Signed with the secret of a registration: `X-Service-Signature` (or GitHub's `X-Hub-Signature-256`) is the hex HMAC-SHA256 of the raw body, keyed with the whole secret, with or without `sha256=` before it; or the headers of Standard Webhooks (`webhook-…`, or `svix-…`), or `Stripe-Signature`, whose timestamps may be 5 minutes off. Whatever is not signed, to whichever address, is the same 401. What cannot be mapped is accepted as a dead letter. */
     receiveFrom: Call<IngestReceiveFromParams, IngestReceiveFromResult>;
   };
   interests: {

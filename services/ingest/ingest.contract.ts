@@ -22,7 +22,7 @@ export const Mapping = Type.Object(
     entity: term("The third part of the type.", "issues"),
     action: term("The fourth part of the type.", "/action"),
     id: optionalTerm(
-      "Default: the sender's `webhook-id` or `X-GitHub-Delivery`, else the body itself, for 24 hours.",
+      "Default: the sender's `webhook-id`, `svix-id` or `X-GitHub-Delivery`, else the body itself, for 24 hours.",
       "/delivery/id",
     ),
     subject: optionalTerm("Where it is not found, the event has none.", "/repository/full_name"),
@@ -166,8 +166,8 @@ const receiving = {
 const signed =
   "Signed with the secret of a registration: `X-Service-Signature` (or GitHub's `X-Hub-Signature-256`) is the hex " +
   "HMAC-SHA256 of the raw body, keyed with the whole secret, with or without `sha256=` before it; or the headers of " +
-  "Standard Webhooks, or `Stripe-Signature`, whose timestamps may be 5 minutes off. Whatever is not signed, to " +
-  "whichever address, is the same 401. What cannot be mapped is accepted as a dead letter.";
+  "Standard Webhooks (`webhook-…`, or `svix-…`), or `Stripe-Signature`, whose timestamps may be 5 minutes off. " +
+  "Whatever is not signed, to whichever address, is the same 401. What cannot be mapped is accepted as a dead letter.";
 
 /** The body as the gateway reads it: the action gets it with the headers of the request. */
 const delivery = {

@@ -14,7 +14,7 @@ export function mappingOf({ source, mapping }: Pick<WebhookDoc, "source" | "mapp
 
 /** The id that the sender gave a delivery, if it did: sent again, it has the same. */
 export function idOfSender(headers: Readonly<Record<string, string | undefined>>): string | null {
-  return headers["webhook-id"] || headers["x-github-delivery"] || null;
+  return headers["webhook-id"] || headers["svix-id"] || headers["x-github-delivery"] || null;
 }
 
 /** Of a delivery that could not be mapped, what another mapping may name: no credentials. */

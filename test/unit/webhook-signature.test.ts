@@ -22,6 +22,13 @@ function standard(at = NOW, secret = SECRET): Record<string, string> {
   };
 }
 
+/** The same with the names of Svix, as those who send by it do. */
+function svix(): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(standard()).map(([name, value]) => [name.replace("webhook", "svix"), value]),
+  );
+}
+
 function stripe(at = NOW): Record<string, string> {
   const t = Math.floor(at / SECONDS);
   return { "stripe-signature": `t=${t},v1=${hex(SECRET, `${t}.${BODY}`)},v0=${"0".repeat(64)}` };
@@ -39,6 +46,7 @@ describe("signed", () => {
     ["by Standard Webhooks", standard()],
     ["by Standard Webhooks, almost too long ago", standard(NOW - 300 * SECONDS)],
     ["by Standard Webhooks, almost too early", standard(NOW + 300 * SECONDS)],
+    ["by Svix", svix()],
     ["as Stripe documents it", stripe()],
   ])("%s", (_, headers) => {
     expect(verify(headers)).toBe(true);
