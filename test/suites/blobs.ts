@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import type { Blobs } from "../../storage/blobs/blobs.ts";
 
 /** Where blobs are kept; `open` gives an empty place. */
-export interface BlobsUnderTest {
+interface BlobsUnderTest {
   name: string;
   open(): Promise<{ blobs: Blobs; stop(): Promise<void> }>;
 }

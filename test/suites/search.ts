@@ -11,7 +11,7 @@ export type SearchIndex = Pick<
 >;
 
 /** An index under test. */
-export interface SearchSubject {
+interface SearchSubject {
   open(): Promise<{ index: SearchIndex; stop(): Promise<void> }>;
 }
 

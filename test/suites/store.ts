@@ -12,7 +12,7 @@ import { updateTests } from "./store/updates.ts";
 import { writeTests } from "./store/writes.ts";
 
 /** A driver under test; `open` gives an empty store, `stop` takes away what it stood on. */
-export interface StoreUnderTest {
+interface StoreUnderTest {
   name: string;
   open(): Promise<{ store: Store; stop(): Promise<void> }>;
   /** What a stand-in is known to do otherwise than MongoDB: names of tests and of details they look at. */

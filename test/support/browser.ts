@@ -22,7 +22,7 @@ interface Person {
 }
 
 /** A server, and a window on its console. */
-export interface Site {
+interface Site {
   server: TestServer;
   browser: Browser;
   page: Page;

@@ -5,7 +5,7 @@ import { join } from "node:path";
 
 const CLI = join(import.meta.dirname, "../../client/cli.ts");
 
-export interface Ran {
+interface Ran {
   code: number | null;
   out: string;
   err: string;

@@ -15,7 +15,7 @@ export async function deliveryGround({ env = {}, ...options }: ServerOptions = {
   return { server, ...(await onGround(server)) };
 }
 
-export async function onGround(server: TestServer): Promise<Omit<Ground, "server">> {
+async function onGround(server: TestServer): Promise<Omit<Ground, "server">> {
   const admin = api(server, await agentToken(server, server.credentials.agent.api_key));
   let count = 0;
   const run = Math.random().toString(36).slice(2);

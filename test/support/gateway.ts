@@ -39,7 +39,7 @@ export interface TestGateway {
   stop(): Promise<void>;
 }
 
-export interface GatewayOptions {
+interface GatewayOptions {
   operations: readonly Operation[];
   services: ServiceSchema[];
   env?: Record<string, string>;

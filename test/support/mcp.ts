@@ -4,7 +4,7 @@ import type { TestServer } from "./server.ts";
 /** The stateless revision, and the one before it, as the official client speaks them. */
 export const REVISIONS = ["2026-07-28", "2025-11-25"] as const;
 
-export interface McpOptions {
+interface McpOptions {
   revision?: (typeof REVISIONS)[number];
   /** Query of the address: `tools=memories`. */
   query?: string;

@@ -5,7 +5,7 @@ import { startChild } from "./child.ts";
 import { freePort } from "./ports.ts";
 
 /** What a server has passed on since it started, from node to node. */
-export interface NatsCounts {
+interface NatsCounts {
   messages: number;
   bytes: number;
 }

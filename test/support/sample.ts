@@ -11,7 +11,7 @@ export function sampleBody(properties: TProperties): Record<string, unknown> {
 }
 
 /** A value that fits a schema. @throws Error when the schema gives nothing to go by: add `examples` to it. */
-export function sampleOf(schema: TSchema): unknown {
+function sampleOf(schema: TSchema): unknown {
   const {
     examples,
     default: fallback,

@@ -1,5 +1,5 @@
 /** How long to go on asking, in ms, and how to name what was waited for when it did not come. */
-export interface SettleOptions {
+interface SettleOptions {
   within?: number;
   every?: number;
   what?: string;

@@ -10,7 +10,7 @@ export type Send = (
 ) => Promise<{ status: number; body: any }>;
 
 /** An agent that wants events of a type of its own. */
-export interface Party {
+interface Party {
   type: string;
   send: Send;
 }
