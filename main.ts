@@ -25,6 +25,8 @@ const LOOK_MS = 200;
 async function main(): Promise<void> {
   // What is kept is read by nobody else on this machine, in whatever folder it stands. SQLite makes its files as this says.
   process.umask(0o077);
+  // Who reads them may go, and where they are kept may be full.
+  for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
   const config = readConfig();
   const store = await openStore(config);
   const secrets = await openSecretBox(config.SECRET_KEY, config.DATA_DIR);

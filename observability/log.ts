@@ -29,6 +29,8 @@ const SECRET_SHAPES = [
 
 const CENSORED = "[secret]";
 
+const MOST_WAITING_BYTES = 8 * 1_048_576;
+
 /** A shorter one is likely to be a part of ordinary words. */
 const LEAST_SECRET = 8;
 
@@ -38,7 +40,7 @@ const LEAST_SECRET = 8;
  * Secrets are taken out twice: by the name of the field, and by their shape in the finished line, because an error
  * message may quote anything.
  */
-export function createLog(config: Config, stream: { write(line: string): void } = pino.destination(2)): Log {
+export function createLog(config: Config, stream: { write(line: string): void } = standardError()): Log {
   const secrets = secretPattern(config);
   return pino(
     {
@@ -65,6 +67,27 @@ export function createLog(config: Config, stream: { write(line: string): void } 
     },
     stream,
   );
+}
+
+/**
+ * Standard error may be a file on a full disk, or a pipe that nobody reads: then lines wait, as far as there is room, and
+ * are lost, but the service goes on.
+ */
+function standardError(): { write(line: string): void } {
+  const destination = pino.destination({ dest: 2, maxLength: MOST_WAITING_BYTES });
+  let isBroken = false;
+  destination.on("error", () => {
+    isBroken = true;
+  });
+  destination.on("write", () => {
+    isBroken = false;
+  });
+  const flush = destination.flushSync.bind(destination);
+  // Called when the process ends, and would try for ever.
+  destination.flushSync = () => {
+    if (!isBroken) flush();
+  };
+  return destination;
 }
 
 /** The secrets of the configuration as they stand inside JSON, and everything that looks like a secret. */

@@ -13,12 +13,25 @@ const CODES = new Set<unknown>([
 ]);
 
 /**
- * Of the file system: its disk, or what the user may have of it, is full. Of this process: it has as many files open as
+ * Of the file system: its disk, or what the user may have of it, is full, it fails or may only be read. Of this process: it has as many files open as
  * it may, or can have no thread more.
  */
-const NO_ROOM = new Set<unknown>(["ENOSPC", "EDQUOT", "EMFILE", "ENFILE", "ERR_WORKER_INIT_FAILED"]);
-/** The same as SQLite says it. */
-const FULL = "database or disk is full";
+const NO_ROOM = new Set<unknown>([
+  "ENOSPC",
+  "EDQUOT",
+  "EIO",
+  "EROFS",
+  "EMFILE",
+  "ENFILE",
+  "ERR_WORKER_INIT_FAILED",
+]);
+/** The same as SQLite says it, and that its disk fails or may only be read. */
+const DISK = new Set([
+  "database or disk is full",
+  "disk I/O error",
+  "attempt to write a readonly database",
+  "unable to open database file",
+]);
 
 /**
  * Whether an error says that the record cannot be reached or written now, and nothing about what was asked of it. Errors
@@ -26,7 +39,7 @@ const FULL = "database or disk is full";
  */
 export function isStoreLost(err: unknown): boolean {
   const { name = "", code, message } = (err ?? {}) as { name?: string; code?: unknown; message?: string };
-  if (NO_ROOM.has(code) || message === FULL) return true;
+  if (NO_ROOM.has(code) || DISK.has(message ?? "")) return true;
   // A bulk write hides why it failed; without a code it was not the server that said no.
   if (name === "MongoBulkWriteError" && code === undefined) return true;
   return NAMES.test(name) || (name.startsWith("Mongo") && CODES.has(code));

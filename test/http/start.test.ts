@@ -58,6 +58,19 @@ test("a node that still waits for NATS stops when it is told to, without an erro
   expect(child.output()).not.toMatch(/"err"/);
 });
 
+test("a node whose log cannot be written serves all the same", async () => {
+  // Open for reading only, as good as a file on a full disk.
+  const server = await startServer({
+    under: ["sh", "-c", 'exec "$@" 2</dev/null', "sh"],
+    env: { LOG_LEVEL: "trace" },
+  });
+  try {
+    for (let n = 0; n < 5; n++) expect((await api(server).get("/auth/me")).status).toBe(401);
+  } finally {
+    await server.stop();
+  }
+});
+
 test("a node is not ready before the first tenant's credentials are there", async () => {
   const [dataDir, port] = [await newDataDir(), await freePort()];
   const { PATH = "", HOME = "" } = process.env;

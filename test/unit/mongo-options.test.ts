@@ -60,6 +60,7 @@ describe("the store is lost", () => {
     ["a bulk write that broke off", { name: "MongoBulkWriteError" }],
     ["no disk left for a blob's file", { name: "Error", code: "ENOSPC" }],
     ["no more open files", { name: "Error", code: "EMFILE" }],
+    ["a disk that fails", new Error("disk I/O error")],
     ["no disk left for the embedded store", new Error("database or disk is full")],
   ])("%s", (_what, err) => {
     expect(isStoreLost(err)).toBe(true);
