@@ -15,8 +15,11 @@ export function openAttempts(facts: readonly PlacedFact[]): Map<string, PlacedFa
     const { kind, step_key } = fact;
     if (kind === "closed") open.clear();
     if (step_key === null) continue;
-    if (kind === "step_started") open.set(step_key, [...(open.get(step_key) ?? []), fact]);
-    else if (isEnd(kind)) open.delete(step_key);
+    if (isEnd(kind)) open.delete(step_key);
+    if (kind !== "step_started") continue;
+    const own = open.get(step_key);
+    if (own) own.push(fact);
+    else open.set(step_key, [fact]);
   }
   return open;
 }
@@ -24,16 +27,12 @@ export function openAttempts(facts: readonly PlacedFact[]): Map<string, PlacedFa
 /** All attempts on a step, as callers see them. @param facts of the run, in the order they happened */
 export function attemptsOn(step: StepDef, facts: readonly PlacedFact[]) {
   const own = facts.filter(({ kind, step_key }) => step_key === step.step_key || kind === "closed");
-  return own.flatMap((fact, i) => {
-    if (fact.kind !== "step_started") return [];
-    return [
-      presentAttempt(
-        step,
-        fact,
-        own.slice(i + 1).find(({ kind }) => isEnd(kind)),
-      ),
-    ];
+  let end: PlacedFact | undefined;
+  const latestFirst = own.reverse().flatMap((fact) => {
+    if (isEnd(fact.kind)) end = fact;
+    return fact.kind === "step_started" ? [presentAttempt(step, fact, end)] : [];
   });
+  return latestFirst.reverse();
 }
 
 /** An attempt as callers see it; `end` is the fact that ended it. */

@@ -3,9 +3,10 @@ import fc from "fast-check";
 import { isFault } from "../../lib/faults.ts";
 import { checkSteps } from "../../lib/step-graph.ts";
 import { type Change, isDone, type RunState, waitingOn } from "../../services/runs/draft.ts";
+import { attemptsOn, openAttempts } from "../../services/runs/facts.ts";
 import { retrospectiveOf } from "../../services/runs/history.ts";
 import { accept, decline, offer } from "../../services/runs/offer-transitions.ts";
-import type { Run, StepDef, StepProgress } from "../../services/runs/runs.model.ts";
+import type { PlacedFact, Run, StepDef, StepProgress } from "../../services/runs/runs.model.ts";
 import { MOST_CHANGES, MOST_NOTES, MOST_OFFERS } from "../../services/runs/shapes.contract.ts";
 import { begin, close, complete, reopen, skip, start, withModes } from "../../services/runs/transitions.ts";
 
@@ -199,6 +200,21 @@ test("a run that was changed too often can only be closed", () => {
   ])
     expect(act).toThrow(expect.objectContaining({ data: expect.objectContaining({ rule: "run_limit" }) }));
   expect(close(run, { ...doing(), outcome: "abandoned", note: null }).status).toBe("closed");
+});
+
+test("as many attempts as a run may have are told of at once, each with what ended it", () => {
+  const told = (kind: PlacedFact["kind"], version: number) =>
+    ({ ...doing(), kind, step_key: "a", record_id: `r${version}`, version }) as PlacedFact;
+  const facts = Array.from({ length: MOST_CHANGES }, (_, version) => told("step_started", version));
+  const [completed, last] = [told("step_completed", MOST_CHANGES), told("step_started", MOST_CHANGES + 1)];
+  const began = performance.now();
+  const attempts = attemptsOn(step("a"), [...facts, completed, last]);
+  expect(openAttempts([...facts, completed, last]).get("a")).toEqual([last]);
+  expect(openAttempts(facts).get("a")).toEqual(facts);
+  expect(performance.now() - began).toBeLessThan(500);
+  expect(attempts.map(({ id }) => id)).toEqual([...facts, last].map(({ record_id }) => record_id));
+  expect(attempts.filter(({ outcome }) => outcome === "completed")).toHaveLength(MOST_CHANGES);
+  expect(attempts.at(-1)).toMatchObject({ outcome: null, ended_at: null });
 });
 
 describe("a hand-off", () => {
