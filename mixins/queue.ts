@@ -1,9 +1,12 @@
 import { newUuid } from "../lib/ids.ts";
+import { HOUR_MS } from "../lib/time.ts";
 import type { TenantCollection, TenantDocument } from "../storage/collection.ts";
 
 /** A node that dies holds up a row for so long; one that lives renews in time. */
 export const LEASE_MS = 15_000;
 const RENEW_MS = LEASE_MS / 4;
+/** No lease ends later, nor is a row put off for longer: one that is due after that was so by a clock that was ahead. */
+const LONGEST_MS = 2 * HOUR_MS;
 const DIGITS = 15;
 const PAGE = 500;
 
@@ -100,7 +103,8 @@ export class Queue<T extends Workable> {
     for (let from = after; ; ) {
       const [row] = await this.#after(from, 1);
       if (!row) return null;
-      if (dueOf(row.queue) <= this.#now()) return row;
+      const ahead = dueOf(row.queue) - this.#now();
+      if (ahead <= 0 || ahead > LONGEST_MS) return row;
       from = pastTenant(row.queue);
     }
   }

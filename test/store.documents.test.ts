@@ -42,6 +42,13 @@ test("what is not due yet holds up nobody", async () => {
   expect(await claimed(queue)).toBe("later");
 });
 
+test("what was queued while the clock was days ahead does not wait until it is there again", async () => {
+  await enqueue("tn_a", "put off", now + 3_600_000);
+  await enqueue("tn_b", "ahead", now + 3 * 86_400_000);
+  const queue = new Queue(documents, clock);
+  expect([await claimed(queue), await claimed(queue)]).toEqual(["ahead", undefined]);
+});
+
 test("a document is one claimant's until its lease is over, and then another's only", async () => {
   await enqueue("tn_a", "one");
   const [first, second] = [new Queue(documents, clock), new Queue(documents, clock)];
