@@ -85,6 +85,7 @@ const order = (id: number | string) => ({ id, what: "Placed", for: "acme", data:
       { body: { id: 2, data: {} } },
       { body: "no json, but a s3cret" },
       { body: "[".repeat(2000) + "]".repeat(2000) },
+      { body: '{"id": 3, "what": "placed", "data": {"total": 1e400}}' },
       { body: { ...whole, id: "forged", type: "service.delivery.dead_lettered" }, options: structured },
       { body: { ...order(3), data: "x".repeat(1_100_000) } },
     ]);
@@ -100,14 +101,14 @@ const order = (id: number | string) => ({ id, what: "Placed", for: "acme", data:
         expect.objectContaining(whole),
       ]),
     );
-    const counts = { received: 8, accepted: 3, mapping_errors: 5 };
-    await settle(async () => (await read(connector.id)).counts.mapping_errors === 5);
+    const counts = { received: 9, accepted: 3, mapping_errors: 6 };
+    await settle(async () => (await read(connector.id)).counts.mapping_errors === 6);
     expect((await read(connector.id)).counts).toEqual(counts);
     const { items } = ok(await admin.get("/delivery/dlq"));
     const own = items.filter((item: { source: string }) => item.source.endsWith(connector.id));
-    expect(own).toHaveLength(5);
+    expect(own).toHaveLength(6);
     const reasons = own.map((item: { dlq_reason: string }) => item.dlq_reason).join("\n");
-    for (const reason of [/\/what/, /not JSON/, /deeper/, /service\./, /at most 1048576/])
+    for (const reason of [/\/what/, /not JSON/, /deeper/, /at data.total/, /service\./, /at most 1048576/])
       expect(reasons).toMatch(reason);
     expect(reasons).not.toContain("s3cret");
     expect(own).toContainEqual(expect.objectContaining({ agent_id: null, payload: { id: 2, data: {} } }));
