@@ -84,9 +84,10 @@ export async function once(
 /** Waits for as long as the first request with the key is running and its sender is there. */
 async function open({ ctx, res, request_id }: Exchange, asked: Asked): Promise<Begun> {
   try {
-    while (!res.destroyed) {
+    for (;;) {
       const opening = await ctx.call<Opening>("idempotency.open", asked);
       if (opening.outcome !== "wait") return opening;
+      if (res.destroyed) throw stillRunning();
     }
   } catch (err) {
     if (!isUnreached(err)) throw err;
@@ -96,7 +97,6 @@ async function open({ ctx, res, request_id }: Exchange, asked: Asked): Promise<B
     ctx.call("idempotency.close", { ...held, answer, secret: false }).catch(() => {});
     throw err;
   }
-  throw stillRunning();
 }
 
 function toKept({ body, headers = {}, ...rest }: Answer): KeptAnswer {
