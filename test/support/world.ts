@@ -31,6 +31,7 @@ export const CLUSTER = {
     affinity: "several nodes already",
     "delivery.mongodb": "MongoDB already",
     "events.mongodb": "MongoDB already",
+    "kept-exactly.mongodb": "MongoDB already",
     failover: "several nodes already",
     "mongo-lost": "MongoDB already",
     nats: "several nodes already",
