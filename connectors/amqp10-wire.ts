@@ -172,11 +172,17 @@ function codeOf(descriptor: unknown): number {
   return typeof value === "string" ? (BY_SYMBOL[value] ?? Number.NaN) : Number(value);
 }
 
-/** Data sections as they are, a text value in UTF-8, any other value as JSON. */
+/** Data sections as they are, a text value in UTF-8, any other value as JSON, with bytes in it as base64. */
 function bodyOf(bodies: { code: number; content: unknown }[]): Buffer {
   const contents = bodies.map(({ content }) => content);
   if (contents.length > 0 && contents.every((content) => Buffer.isBuffer(content)))
     return Buffer.concat(contents);
   const body = contents.length > 1 ? contents : contents[0];
-  return Buffer.from(typeof body === "string" ? body : JSON.stringify(body ?? null));
+  return Buffer.from(typeof body === "string" ? body : JSON.stringify(body ?? null, inJson));
+}
+
+/** For `JSON.stringify`, which is given bytes as what Node makes of them. */
+function inJson(this: Record<string, unknown>, key: string, value: unknown): unknown {
+  const given = this[key];
+  return Buffer.isBuffer(given) ? given.toString("base64") : value;
 }
