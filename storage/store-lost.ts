@@ -13,8 +13,8 @@ const CODES = new Set<unknown>([
 ]);
 
 /**
- * Of the file system: its disk, or what the user may have of it, is full, it fails or may only be read. Of this process: it has as many files open as
- * it may, or can have no thread more.
+ * Of the file system: its disk, or what the user may have of it, is full, it fails or may only be read. Of this process: it
+ * has as many files open as it may, or can have no thread more.
  */
 const NO_ROOM = new Set<unknown>([
   "ENOSPC",

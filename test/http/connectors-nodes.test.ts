@@ -76,7 +76,8 @@ const rabbit = started as TestRabbit;
     await settle(async () => (await take()) === MESSAGES, { within: 60_000, what: "every message" });
     await settle(async () => (await consumers()) === 1, { what: "the dead one to be gone" });
     const path = `/ingest/connectors/${id}`;
-    expect(ok(await admin.get(path))).toMatchObject({ state: "consuming", paused: false });
+    // What a worker does it says after it has begun to.
+    await settle(async () => ok(await admin.get(path)).state === "consuming", { what: "it to be consumed" });
     ok(await admin.patch(path, { paused: true }));
     await settle(async () => (await consumers()) === 0, { what: "nobody to take any" });
     expect((await admin.del(path)).status).toBe(204);
