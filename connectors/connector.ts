@@ -101,12 +101,6 @@ export function textOrNull(value: unknown): string | null {
   return typeof value === "string" && value !== "" ? value : null;
 }
 
-/** `application/json` of `Application/JSON; charset=utf-8`. */
-export function mediaType(value: unknown): string | null {
-  if (typeof value !== "string") return null;
-  return value.split(";")[0]?.trim().toLowerCase() || null;
-}
-
 /** The values that are one text, number, boolean or time, by their names in lower case. */
 export function plainHeaders(values: Record<string, unknown> | undefined): Record<string, string> {
   const texts = Object.entries(values ?? {}).map(([name, value]) => [name.toLowerCase(), plainText(value)]);

@@ -1,5 +1,6 @@
 import { type CloudEvent, invalidEvent } from "./cloudevents.ts";
 import { NumberTooLarge, parseJsonText } from "./json.ts";
+import { mediaTypeOf } from "./media-type.ts";
 
 const JSON_TYPE = /^[^/]+\/(?:[^/]+\+)?json$/;
 const TEXT_TYPE = /^text\/|^application\/(?:[^/]+\+)?xml$/;
@@ -27,7 +28,7 @@ export function binaryEvent(
 
 /** The body as data: JSON parsed, text as a string, anything else as base64. */
 function dataOf(contentType: string, body: Buffer): Pick<CloudEvent, "data" | "data_base64"> {
-  const type = contentType.split(";")[0]?.trim().toLowerCase() ?? "";
+  const type = mediaTypeOf(contentType);
   if (JSON_TYPE.test(type)) return { data: jsonData(body) };
   try {
     // SDKs leave the type of JSON out: data without a type is JSON to them. What else it may be is bytes.

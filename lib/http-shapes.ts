@@ -10,8 +10,8 @@ const REQUEST = "POST / HTTP/1.1\r\nHost: a\r\nContent-Type: text/plain\r\nConte
  * nowhere.
  *
  * V8 gives the first objects of a class spare room and then cuts it to what these used. What they used is forgotten when a
- * full collection finds them gone: with one after the first few requests (ours after the start, V8's own at rest) all later
- * ones would get no room, and become hash tables. An event that is published then costs a fifth more CPU.
+ * full collection finds them gone: with one after the first few requests, as ours after the start, all later ones would get
+ * no room, and become hash tables. An event that is published then costs a fifth more CPU.
  */
 export async function settleHttpShapes(): Promise<void> {
   const server = createServer((req, res) => {

@@ -1,9 +1,10 @@
 import { isUtf8 } from "node:buffer";
 import { randomUUID } from "node:crypto";
 import type { ServiceBroker } from "moleculer";
-import { type BrokerMessage, HEAD_BYTES, mediaType } from "../../connectors/connector.ts";
+import { type BrokerMessage, HEAD_BYTES } from "../../connectors/connector.ts";
 import { attributesOf, binaryEvent } from "../../lib/cloudevents-binary.ts";
 import { parseJsonBytes } from "../../lib/json.ts";
+import { mediaTypeOf } from "../../lib/media-type.ts";
 import { metrics } from "../../observability/metrics.ts";
 import type { BatchAnswer } from "../events/publish-answers.ts";
 import { compileMapping, type Mapped, type Mapping, takeCloudEvent } from "../ingest/mapping.ts";
@@ -131,7 +132,7 @@ export class Intake {
     } catch (err) {
       return { error: `mapping error: the message is not JSON: ${(err as Error).message}`, payload: text };
     }
-    const structured = mediaType(content_type) === STRUCTURED;
+    const structured = mediaTypeOf(content_type ?? "") === STRUCTURED;
     const origin = { default_id, headers, structured };
     return { ...mapOne(this.#mapping, this.#connector._id, payload, origin), payload, origin };
   }

@@ -4,6 +4,7 @@ import { passing } from "../../lib/compact.ts";
 import type { Operation } from "../../lib/contract.ts";
 import { Fault } from "../../lib/faults.ts";
 import { halfCharacterOf, type NumberTooLarge, parseJsonBytes } from "../../lib/json.ts";
+import { mediaTypeOf } from "../../lib/media-type.ts";
 import { requireFewValues } from "./values.ts";
 
 export const DEFAULT_MAX_BODY = 1_048_576;
@@ -149,7 +150,7 @@ export function notJson(why: string, field = ""): Fault {
 export function mediaType(req: IncomingMessage): string {
   const given = req.headers["content-type"];
   if (given === undefined || given === "application/json") return given ?? "";
-  return given.split(";")[0]?.trim().toLowerCase() ?? "";
+  return mediaTypeOf(given);
 }
 
 export function unsupported(given: string, allowed: string[]): Fault {

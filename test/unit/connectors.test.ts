@@ -2,7 +2,8 @@ import { type AddressInfo, createServer, type Socket } from "node:net";
 import { describe, expect, test } from "@jest/globals";
 import type { ServiceBroker } from "moleculer";
 import type { BrokerMessage, Connector } from "../../connectors/connector.ts";
-import { mediaType, plainHeaders } from "../../connectors/connector.ts";
+import { plainHeaders } from "../../connectors/connector.ts";
+import { mediaTypeOf } from "../../lib/media-type.ts";
 import { shownUrl } from "../../services/connectors/address.ts";
 import type { ConnectorState } from "../../services/connectors/connectors.contract.ts";
 import {
@@ -26,8 +27,8 @@ test.each([
 });
 
 test("a media type is compared without case and parameters", () => {
-  expect(mediaType("Application/CloudEvents+JSON; charset=utf-8")).toBe("application/cloudevents+json");
-  expect([mediaType(""), mediaType(undefined)]).toEqual([null, null]);
+  expect(mediaTypeOf("Application/CloudEvents+JSON; charset=utf-8")).toBe("application/cloudevents+json");
+  expect(mediaTypeOf("")).toBe("");
 });
 
 test("headers are what is plain", () => {
