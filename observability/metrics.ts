@@ -62,6 +62,14 @@ export const metrics = {
 
   embeddingsMade: counter("embeddings_made", "Vectors made of texts that are searched"),
 
+  /** `resource`: what is divided among tenants (observability/resources.ts). */
+  resourceWait: labelledSeconds("resource_wait", "Time that work waited for a resource shared by tenants"),
+  resourceRefused: counter(
+    "resource_refused",
+    "Work refused because its caller filled the queue of a resource",
+    ["resource"],
+  ),
+
   storeCommit: seconds(
     "store_commit",
     "Time from handing writes to the embedded store to their commit on the disk",

@@ -1,0 +1,35 @@
+import { FairQueue, type FairQueueOptions } from "../lib/fair-queue.ts";
+import { metrics, observeGauge } from "./metrics.ts";
+
+/** The queues of this process by the resource that each divides. */
+const queues = new Map<string, FairQueue>();
+
+/**
+ * A fair queue whose length, waits and refusals are in `/metrics`.
+ *
+ * @param resource label of its measures, such as `render`
+ */
+export function resourceQueue(resource: string, options: Omit<FairQueueOptions, "observer">): FairQueue {
+  const waits = metrics.resourceWait.labels({ resource });
+  const refusals = metrics.resourceRefused.labels({ resource });
+  const observer = { waited: (seconds: number) => waits.observe(seconds), refused: () => refusals.inc() };
+  const queue = new FairQueue({ ...options, observer });
+  queues.set(resource, queue);
+  return queue;
+}
+
+const read = (pick: (queue: FairQueue) => number) => async () =>
+  Object.fromEntries([...queues].map(([resource, queue]) => [resource, pick(queue)]));
+
+observeGauge(
+  "resource_waiting",
+  "Units of work that wait for a resource",
+  "resource",
+  read(({ waiting }) => waiting),
+);
+observeGauge(
+  "resource_in_use",
+  "Units of a resource in use",
+  "resource",
+  read(({ inUse }) => inUse),
+);
