@@ -19,6 +19,10 @@ function newAjv(coerceTypes: false | "array"): Ajv2020 {
   });
   ajv.addKeyword({ keyword: "x-identifier", modifying: true, errors: false, validate: lowerUuid });
   ajv.addKeyword("x-value");
+  // Stricter than `pattern` and `format`, which are published and hold only what every engine reads.
+  const ofText = { type: "string", schemaType: "string", errors: false } as const;
+  ajv.addKeyword({ keyword: "x-pattern", ...ofText, compile: matching });
+  ajv.addKeyword({ keyword: "x-format", ...ofText, compile: (name) => ajv.formats[name] as TextCheck });
   addFormats(ajv, FORMATS);
   const { validate: isWritten } = ajv.formats["date-time"] as { validate(text: string): boolean };
   const isTime = (text: string) => isWritten(text) && isHeld(Date.parse(text));
@@ -33,6 +37,13 @@ function newAjv(coerceTypes: false | "array"): Ajv2020 {
 const isHeld = (time: number) => time >= FIRST_TIME && time <= LAST_TIME;
 const FIRST_TIME = Date.parse("0000-01-01T00:00:00Z");
 const LAST_TIME = Date.parse("9999-12-31T23:59:59.999Z");
+
+type TextCheck = (text: string) => boolean;
+
+function matching(pattern: string): TextCheck {
+  const regex = new RegExp(pattern, "u");
+  return (text) => regex.test(text);
+}
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
@@ -162,8 +173,11 @@ function expectationOf({ keyword, params, parentSchema, message }: ErrorObject):
   if (keyword === "additionalProperties")
     return `no key but ${Object.keys((parentSchema as { properties?: object }).properties ?? {}).join(", ")}`;
   if (keyword === "enum") return `one of ${(params.allowedValues as unknown[]).join(", ")}`;
-  if (keyword === "pattern") return `text that matches ${params.pattern}`;
-  if (keyword === "format") return FORMAT_NAMES[params.format] ?? `a ${params.format}`;
+  const { "x-pattern": pattern = params.pattern, "x-format": format = params.format } = (parentSchema ??
+    {}) as Record<string, string>;
+  if (["format", "pattern", "x-format"].includes(keyword) && format)
+    return FORMAT_NAMES[format] ?? `a ${format}`;
+  if (keyword === "pattern" || keyword === "x-pattern") return `text that matches ${pattern}`;
   if (keyword === "type") return `${[params.type].flat().join(" or ")}`;
   if (keyword === "anyOf") return anyOf((parentSchema as { anyOf: Option[] }).anyOf);
   if (keyword === "uniqueItems") return "no item twice";

@@ -10,7 +10,8 @@ export interface JsonSchema {
 }
 
 const COMPONENT_NAME = /^[A-Z][A-Za-z0-9]*$/;
-const ANY_KEY = "^.*$";
+/** The keys of a map, as contracts have it. */
+export const ANY_KEY = "^.*$";
 
 /** Collects the schemas that have a name of their own: those whose `title` is one, like `Agent`. */
 export class Components {
@@ -31,8 +32,10 @@ export class Components {
   }
 
   #plain(schema: JsonSchema): JsonSchema {
-    const { "x-identifier": _, "x-value": __, patternProperties, properties, items, anyOf, ...rest } = schema;
-    const plain: JsonSchema = { ...rest };
+    const { patternProperties, properties, items, anyOf, ...rest } = schema;
+    // What only this service reads has a name of ours.
+    const kept = Object.entries(rest).filter(([keyword]) => !keyword.startsWith("x-"));
+    const plain: JsonSchema = Object.fromEntries(kept);
     if (properties) plain.properties = mapValues(properties, (each) => this.use(each));
     if (items) plain.items = this.use(items);
     if (patternProperties) Object.assign(plain, this.#keyed(patternProperties));

@@ -15,7 +15,9 @@ const writer = { by: "any", scope: "memory:write" } as const;
 /** A UUID is always taken as an id, anything else as a slug. */
 export const OutputId = Type.String({
   maxLength: 200,
-  pattern: "^[\\p{L}\\p{M}\\p{N}]+(-[\\p{L}\\p{M}\\p{N}]+)*$",
+  // Published: no ASCII but letters and digits. Checked: letters, marks and digits of every script, too.
+  pattern: "^[^\\x00-/:-@\\[-`{-\\x7f]+(-[^\\x00-/:-@\\[-`{-\\x7f]+)*$",
+  "x-pattern": "^[\\p{L}\\p{M}\\p{N}]+(-[\\p{L}\\p{M}\\p{N}]+)*$",
   examples: ["0199c0de-7a11-7c3e-9f00-5a1b2c3d4e5f"],
   "x-identifier": "output",
   description: "Its id or its slug.",

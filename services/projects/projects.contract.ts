@@ -19,7 +19,8 @@ const Status = oneOf(PROJECT_STATUSES, { examples: ["active"] });
 
 const TargetDate = nullable(
   Type.String({
-    format: "date-or-date-time",
+    pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt ][0-9:.]{5,}([Zz]|[+-][0-9:]{2,}))?$",
+    "x-format": "date-or-date-time",
     description: "A date, or a date and time (RFC 3339).",
     examples: ["2026-12-31"],
   }),

@@ -38,6 +38,11 @@ const NEEDS: Record<string, Need> = {
     debian: "python3",
     otherwise: "python3 on PATH",
   },
+  jsonschema: {
+    here: () => succeeds("python3", ["-c", "import jsonschema"]),
+    debian: "python3-jsonschema",
+    otherwise: "python3 on PATH with the package jsonschema",
+  },
   strace: {
     // A container may have it and still not be allowed to trace.
     here: () => succeeds("strace", ["-o", "/dev/null", "true"]),

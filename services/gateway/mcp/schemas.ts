@@ -1,6 +1,6 @@
 import type { Tool } from "@modelcontextprotocol/server";
 import type { Operation } from "../../../lib/contract.ts";
-import type { JsonSchema } from "../openapi-schemas.ts";
+import { ANY_KEY, type JsonSchema } from "../openapi-schemas.ts";
 import { defaultsOf } from "./defaults.ts";
 
 /**
@@ -66,12 +66,19 @@ function mayBeNull(schema: JsonSchema | undefined): boolean {
   return schema?.type === undefined ? !schema?.enum && schema?.const === undefined : schema.type === "null";
 }
 
+/** Formats that the validators of every model's provider take: one that they do not know costs the whole catalogue. */
+const FORMATS = ["date-time", "date", "email", "uuid"];
+
 /** Without what only this service reads, and examples of ids, which nobody can guess from one. */
 function plain(schema: object): JsonSchema {
-  return walk(schema as JsonSchema, ({ examples, ...rest }) => {
+  return walk(schema as JsonSchema, ({ examples, format, ...rest }) => {
     const isId = "x-identifier" in rest;
     const kept = Object.entries(rest).filter(([keyword]) => !keyword.startsWith("x-") && keyword !== "title");
-    return { ...Object.fromEntries(kept), ...(examples && !isId ? { examples } : {}) };
+    return {
+      ...Object.fromEntries(kept),
+      ...(FORMATS.includes(format as string) && { format }),
+      ...(examples && !isId ? { examples } : {}),
+    };
   });
 }
 
@@ -96,10 +103,13 @@ function withoutNull(schema: JsonSchema): JsonSchema {
   return others.length === 1 ? { ...others[0], ...rest } : { ...rest, anyOf: others };
 }
 
-const SHAPE = ["type", "properties", "required", "items", "anyOf", "enum", "const", "patternProperties"];
+const SHAPE = ["type", "properties", "required", "items", "anyOf", "enum", "const", "additionalProperties"];
 
 function shape(schema: JsonSchema): JsonSchema {
-  return walk(schema, (each) => {
+  return walk(schema, ({ patternProperties, ...rest }) => {
+    // Every validator knows this form of a map, and some no other.
+    const values = patternProperties?.[ANY_KEY];
+    const each: JsonSchema = values ? { ...rest, additionalProperties: values } : rest;
     const kept = Object.entries(each).filter(([keyword]) => SHAPE.includes(keyword));
     const types = each.anyOf?.map(({ type, ...more }) => (Object.keys(more).length ? undefined : type));
     // `["string", "null"]` for two schemas that say no more.
