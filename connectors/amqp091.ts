@@ -15,6 +15,7 @@ import {
   settledWithin,
   TOO_MANY,
   textOrNull,
+  typedHeaders,
 } from "./connector.ts";
 
 /** Takes messages from a queue over AMQP 0-9-1 (RabbitMQ). The queue must be there: it is not declared. */
@@ -75,7 +76,8 @@ export class Amqp091Connector implements Connector {
   }
 
   #toMessage(channel: Channel, message: ConsumeMessage): BrokerMessage {
-    const { contentType, messageId, headers } = message.properties;
+    const { contentType, messageId } = message.properties;
+    const headers = withTimes(message.properties.headers);
     this.#held++;
     return {
       body: message.content,
@@ -83,6 +85,7 @@ export class Amqp091Connector implements Connector {
       content_type: textOrNull(contentType),
       message_id: textOrNull(messageId),
       headers: plainHeaders(headers),
+      values: typedHeaders(headers),
       acknowledge: () => {
         if (this.#ending.over) return;
         channel.ack(message);
@@ -111,6 +114,15 @@ export class Amqp091Connector implements Connector {
     await this.#channel?.close();
     await connection.close();
   }
+}
+
+/** Headers with the times that amqplib leaves as `{"!": "timestamp", value}`, in seconds. */
+function withTimes(headers: Record<string, unknown> | undefined): Record<string, unknown> {
+  const read = (value: unknown) => {
+    const { "!": type, value: seconds } = (value ?? {}) as { "!"?: unknown; value?: unknown };
+    return type === "timestamp" ? new Date(Number(seconds) * 1000) : value;
+  };
+  return Object.fromEntries(Object.entries(headers ?? {}).map(([name, value]) => [name, read(value)]));
 }
 
 /** Frames of any length, which an address could ask for, would be held until they are whole. */

@@ -159,12 +159,33 @@ export function readMessage(raw: Buffer): Sections {
       read.message_id = rhea.types.unwrap(section.value[MESSAGE_ID]);
       read.content_type = rhea.types.unwrap(section.value[CONTENT_TYPE]);
     } else if (code === APPLICATION_PROPERTIES) {
-      read.properties = rhea.types.unwrap_map_simple(section) as Record<string, unknown>;
+      read.properties = propertiesOf(section.value);
     } else if (code === DATA || code === SEQUENCE || code === VALUE) {
       bodies.push({ code, content: rhea.types.unwrap(section) });
     } else if (!OTHERS.includes(code)) throw new Error("it has a section that no message has");
   }
   return { ...read, body: bodyOf(bodies) };
+}
+
+/** Names and values in turn. */
+function propertiesOf(flat: Typed[]): Record<string, unknown> {
+  const names = flat.filter((_, i) => i % 2 === 0);
+  const named = names.map((name, i) => [String(rhea.types.unwrap(name)), propertyOf(flat[2 * i + 1])]);
+  return Object.fromEntries(named);
+}
+
+/** rhea leaves UUIDs and large 64-bit integers as bytes: both are given as text. */
+function propertyOf(typed: Typed | undefined): unknown {
+  const value = rhea.types.unwrap(typed);
+  if (!Buffer.isBuffer(value)) return value;
+  const { name } = (typed as Typed).type as unknown as { name: string };
+  if (name === "Long") return String(value.readBigInt64BE());
+  if (name === "Ulong") return String(value.readBigUInt64BE());
+  return name === "Uuid" ? uuidText(value) : value;
+}
+
+function uuidText(bytes: Buffer): string {
+  return bytes.toString("hex").replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
 }
 
 function codeOf(descriptor: unknown): number {

@@ -25,6 +25,7 @@ import {
   settledWithin,
   TOO_MANY,
   textOrNull,
+  typedHeaders,
 } from "./connector.ts";
 
 /** Takes messages from an address over AMQP 1.0 (Azure Service Bus, ActiveMQ Artemis, Qpid, RabbitMQ). */
@@ -180,6 +181,7 @@ export class Amqp10Connector implements Connector {
         content_type: textOrNull(content_type),
         message_id: idOf(message_id),
         headers: plainHeaders(properties),
+        values: typedHeaders(properties),
       };
     } catch (err) {
       return { ...asItCame, unreadable: (err as Error).message };

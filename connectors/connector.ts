@@ -1,4 +1,5 @@
 import { isIP, type LookupFunction } from "node:net";
+import type { HeaderValue } from "../lib/cloudevents-binary.ts";
 import { AddressRefused, guardedLookup, hostOf, isPublicAddress } from "./address-guard.ts";
 
 /** One message of a broker, which the broker keeps until it is acknowledged. */
@@ -15,6 +16,8 @@ export interface BrokerMessage {
   message_id: string | null;
   /** What its sender says of it besides, by name in lower case; only what is a text, a number, a boolean or a time. */
   headers: Record<string, string>;
+  /** The same headers with the types of the protocol, and those that are bytes. */
+  values?: Record<string, HeaderValue>;
   /** Lets the broker forget it. Without effect once the connection is gone: the broker hands it out again. */
   acknowledge(): void;
 }
@@ -103,11 +106,19 @@ export function textOrNull(value: unknown): string | null {
 
 /** The values that are one text, number, boolean or time, by their names in lower case. */
 export function plainHeaders(values: Record<string, unknown> | undefined): Record<string, string> {
-  const texts = Object.entries(values ?? {}).map(([name, value]) => [name.toLowerCase(), plainText(value)]);
-  return Object.fromEntries(texts.filter(([, text]) => text !== null));
+  const texts = Object.entries(typedHeaders(values)).filter(([, value]) => !(value instanceof Uint8Array));
+  return Object.fromEntries(
+    texts.map(([name, value]) => [name, value instanceof Date ? value.toISOString() : String(value)]),
+  );
 }
 
-function plainText(value: unknown): string | null {
-  if (value instanceof Date) return Number.isNaN(value.getTime()) ? null : value.toISOString();
-  return ["string", "number", "boolean"].includes(typeof value) ? String(value) : null;
+/** As `plainHeaders`, with their types and with bytes. */
+export function typedHeaders(values: Record<string, unknown> | undefined): Record<string, HeaderValue> {
+  const named = Object.entries(values ?? {}).map(([name, value]) => [name.toLowerCase(), value]);
+  return Object.fromEntries(named.filter(([, value]) => isHeaderValue(value)));
+}
+
+function isHeaderValue(value: unknown): value is HeaderValue {
+  if (value instanceof Date) return !Number.isNaN(value.getTime());
+  return value instanceof Uint8Array || ["string", "number", "boolean"].includes(typeof value);
 }

@@ -65,15 +65,50 @@ function saysUtf8(contentType: string): boolean {
 /** How attributes are named in headers of a broker's messages: by the binding of AMQP, and by that of RabbitMQ. */
 const PREFIX = /^(?:cloudevents[:_]|ce-)/;
 
+/** A header of a broker's message with the type that its protocol gave it. */
+export type HeaderValue = string | number | boolean | Date | Uint8Array;
+
+/** Attributes that are text in the CloudEvents type system, whatever type a header has. */
+const TEXT_ATTRIBUTES = new Set([
+  "specversion",
+  "id",
+  "source",
+  "type",
+  "subject",
+  "time",
+  "dataschema",
+  "datacontenttype",
+]);
+
 /**
  * The attributes of a broker's message in binary mode, by its headers in lower case; null for a message in none.
+ * Extensions keep their types as JSON has them: bytes as base64, times as RFC 3339.
  */
-export function attributesOf(headers: Record<string, string | undefined>): Record<string, unknown> | null {
-  const named = Object.entries(headers).filter(([name]) => PREFIX.test(name));
-  const attributes = Object.fromEntries(named.map(([name, value]) => [name.replace(PREFIX, ""), value]));
+export function attributesOf(
+  headers: Readonly<Record<string, HeaderValue | undefined>>,
+): Record<string, unknown> | null {
+  const attributes = Object.fromEntries(
+    Object.entries(headers).flatMap(([header, value]) => {
+      if (value === undefined || !PREFIX.test(header)) return [];
+      const name = header.replace(PREFIX, "");
+      return [[name, TEXT_ATTRIBUTES.has(name) ? textOf(value) : typedOf(value)]];
+    }),
+  );
   if (attributes.specversion === undefined) return null;
   // A time may come as AMQP's own, in milliseconds.
-  if (/^\d{1,14}$/.test(attributes.time ?? ""))
-    attributes.time = new Date(Number(attributes.time)).toISOString();
+  const { time } = attributes;
+  if (typeof time === "string" && /^\d{1,14}$/.test(time))
+    attributes.time = new Date(Number(time)).toISOString();
   return attributes;
+}
+
+function textOf(value: HeaderValue): string {
+  if (value instanceof Date) return value.toISOString();
+  return value instanceof Uint8Array ? Buffer.from(value).toString("base64") : String(value);
+}
+
+/** The integers of CloudEvents have 32 bits: a number that is none of them stays text. */
+function typedOf(value: HeaderValue): string | number | boolean {
+  if (typeof value === "boolean") return value;
+  return typeof value === "number" && value === (value | 0) ? value : textOf(value);
 }

@@ -108,7 +108,8 @@ export class Intake {
     return verdicts;
   }
 
-  #read({ body, size, unreadable, content_type, message_id, headers }: BrokerMessage): Read {
+  #read(message: BrokerMessage): Read {
+    const { body, size, unreadable, content_type, message_id, headers } = message;
     if (unreadable !== undefined) {
       const error = `mapping error: the message cannot be read: ${unreadable}`;
       return { error, payload: { base64: body.toString("base64") } };
@@ -118,7 +119,7 @@ export class Intake {
       return { error, payload: { bytes: size, head: body.toString("utf8", 0, HEAD_BYTES) } };
     }
     const default_id = message_id ?? randomUUID();
-    const attributes = attributesOf(headers);
+    const attributes = attributesOf(message.values ?? headers);
     if (attributes)
       return readBinary(attributes, content_type ?? "", body, { default_id, headers, structured: true });
     if (!isUtf8(body)) {

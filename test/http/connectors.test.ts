@@ -1,6 +1,8 @@
 /** @needs rabbitmq */
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import rhea from "rhea";
 import { firstAgent, newAgent, receive, type TestAgent } from "../support/agents.ts";
+import { queueAddress, sendOverAmqp10 } from "../support/amqp10.ts";
 import { sendThrough, sendTo, startRabbit, type TestRabbit } from "../support/rabbitmq.ts";
 import { startServer, type TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
@@ -12,7 +14,7 @@ const rabbit = started as TestRabbit;
 const mapping = { entity: "order", action: "/what", id: "/id", subject: "/for", data: "/data" };
 const KINDS = [
   { kind: "amqp091", fromOf: (queue: string) => ({ queue }) },
-  { kind: "amqp10", fromOf: (queue: string) => ({ address: `/amq/queue/${queue}` }) },
+  { kind: "amqp10", fromOf: (queue: string) => ({ address: queueAddress(queue) }) },
 ];
 
 let server: TestServer;
@@ -44,6 +46,9 @@ async function receiver(event_type: string): Promise<TestAgent> {
   ok(await admin.post(`/agents/${agent.id}/interests`, { event_type }));
   return agent;
 }
+
+const mapKeys = (values: object, name: (key: string) => string) =>
+  Object.fromEntries(Object.entries(values).map(([key, value]) => [name(key), value]));
 
 const order = (id: number | string) => ({ id, what: "Placed", for: "acme", data: { total: 12 } });
 
@@ -146,6 +151,48 @@ const order = (id: number | string) => ({ id, what: "Placed", for: "acme", data:
         payload: { base64: Buffer.from("no JSON").toString("base64") },
       }),
     );
+    expect((await admin.del(`/ingest/connectors/${connector.id}`)).status).toBe(204);
+  });
+
+  test.each(KINDS)("$kind: attributes in binary mode keep their types", async ({ kind, fromOf }) => {
+    const queue = `typed-${kind}`;
+    const agent = await receiver(`com.typed.${kind}`);
+    await sendTo(rabbit, queue, []);
+    const connector = await register({ kind, ...fromOf(queue) });
+    const at = new Date("2026-01-31T09:30:00.000Z");
+    const id = kind === "amqp10" ? 10 : 91;
+    const plain = { specversion: "1.0", id, type: `com.typed.${kind}`, source: "urn:shop", word: "7" };
+    const bytes = Buffer.from([0, 255, 16]);
+    if (kind === "amqp091") {
+      const seconds = { "!": "timestamp", value: at.getTime() / 1000 };
+      const values = {
+        ...plain,
+        count: -7,
+        big: 2 ** 40,
+        ratio: 0.5,
+        urgent: true,
+        due: seconds,
+        key: bytes,
+      };
+      const headers = mapKeys(values, (name) => `cloudEvents_${name}`);
+      await sendTo(rabbit, queue, [{ body: {}, options: { headers } }]);
+    } else {
+      const { wrap_long, wrap_binary, wrap_timestamp } = rhea.types;
+      const numbers = { count: wrap_long(-7), big: wrap_long(2 ** 40), ratio: 0.5 };
+      const others = { urgent: true, due: wrap_timestamp(at.getTime()), key: wrap_binary(bytes) };
+      const application_properties = mapKeys(
+        { ...plain, ...numbers, ...others },
+        (name) => `cloudEvents:${name}`,
+      );
+      const body = rhea.message.data_section(Buffer.from("{}"));
+      await sendOverAmqp10(rabbit, queue, { body, content_type: "application/json", application_properties });
+    }
+    const [{ payload }] = await receive(agent, 1);
+    expect(payload).toEqual({
+      ...{ ...plain, id: String(id), datacontenttype: "application/json", data: {} },
+      // CloudEvents has no type for the last two numbers: they stay text.
+      ...{ count: -7, urgent: true, due: at.toISOString(), key: "AP8Q", big: "1099511627776", ratio: "0.5" },
+    });
     expect((await admin.del(`/ingest/connectors/${connector.id}`)).status).toBe(204);
   });
 
