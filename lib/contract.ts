@@ -22,11 +22,10 @@ export type Access =
 type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 /**
- * What a client of MCP may take for granted of a tool. By the method: GET only reads, POST adds, and may do so twice;
- * others change or delete, and once is as good as twice.
+ * What a client of MCP may take for granted of a tool. By the method: GET and what `reads` only read, POST adds, and
+ * may do so twice; others change or delete, and once is as good as twice.
  */
 interface ToolHints {
-  readOnly?: boolean;
   /** Changes or removes what is there, and not only adds to it. */
   destructive?: boolean;
   idempotent?: boolean;
@@ -96,6 +95,11 @@ interface OperationSpec<Path extends TProperties, Query extends TProperties, Bod
   stream?: boolean;
   /** It may hold the request for long: when the caller goes away meanwhile, its service is told (`request.abandoned`). */
   waits?: boolean;
+  /**
+   * A POST that changes nothing, such as a search: an Idempotency-Key is ignored and no answer is stored, it goes on while
+   * nothing can be written, and clients may repeat it.
+   */
+  reads?: boolean;
   /** A GET that hands something out or moves a mark: HEAD, which only looks, is not for it. */
   takes?: boolean;
   /** Answers 200 with a structured refusal where others answer an HTTP error (spec: Errors, other rules). */
@@ -133,6 +137,16 @@ export function isAudited({
   if (method === "GET") return false;
   const isScoped = "scope" in access && access.scope === "admin";
   return method === "DELETE" || isScoped || ["user", "org_admin", "operator"].includes(access.by);
+}
+
+/** Whether an operation honours an Idempotency-Key: its caller is known, and it changes something. */
+export function honoursKey({
+  access,
+  method,
+  reads,
+}: Pick<Operation, "access" | "method" | "reads">): boolean {
+  if (access.by === "public" || access.by === "monitor" || reads) return false;
+  return method === "POST" || method === "PATCH" || method === "PUT";
 }
 
 type NoFields = Record<never, TSchema>;

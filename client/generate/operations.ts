@@ -3,18 +3,15 @@ import type { Operation } from "../operation.ts";
 import type { JsonSchema } from "./schema-types.ts";
 
 /**
- * Changes that have the same outcome when they are made twice, or make none: they need no Idempotency-Key, which the
- * service would have to store for each.
+ * Changes that have the same outcome when they are made twice: they need no Idempotency-Key, which the service would have
+ * to store for each.
  */
 const REPEATABLE = new Set([
   "auth.logout",
   "deliveries.ack",
   "deliveries.extend",
-  "documents.search",
   "events.publish",
   "handoffs.resume",
-  "memories.search",
-  "outputs.search",
 ]);
 
 const SENDS: Partial<Record<NonNullable<Contract["consumes"]>, string>> = {
@@ -44,7 +41,7 @@ export function describe(op: Contract): Operation {
     ...(op.wholeBody && { whole: Object.keys(op.body ?? {})[0] as string }),
     ...(op.consumes && SENDS[op.consumes] && { sends: SENDS[op.consumes] as string }),
     ...callersOf(op),
-    ...(REPEATABLE.has(op.action) && { repeatable: true }),
+    ...((op.reads || REPEATABLE.has(op.action)) && { repeatable: true }),
     ...(op.stream && { stream: true }),
     ...(!op.stream && (op.produces || op.alsoProduces) && { document: true }),
     ...(pages && { pages }),

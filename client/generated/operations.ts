@@ -119,7 +119,7 @@ export const OPERATIONS = {
     updateWebhook: {"method":"PATCH","path":"/ingest/webhooks/{webhook_id}","scope":"admin"},
     deleteWebhook: {"method":"DELETE","path":"/ingest/webhooks/{webhook_id}","scope":"admin"},
     rotateWebhook: {"method":"POST","path":"/ingest/webhooks/{webhook_id}:rotate","scope":"admin"},
-    testWebhook: {"method":"POST","path":"/ingest/webhooks/{webhook_id}:test","scope":"admin"},
+    testWebhook: {"method":"POST","path":"/ingest/webhooks/{webhook_id}:test","scope":"admin","repeatable":true},
     receive: {"method":"POST","path":"/w/{tenant_slug}","root":true,"sends":"application/octet-stream","open":true},
     receiveFrom: {"method":"POST","path":"/w/{tenant_slug}/{source}","root":true,"sends":"application/octet-stream","open":true},
   },
@@ -129,7 +129,7 @@ export const OPERATIONS = {
     get: {"method":"GET","path":"/agents/{agent_id}/interests/{id}","scope":"receive","people":"org_admin"},
     update: {"method":"PATCH","path":"/agents/{agent_id}/interests/{id}","scope":"receive","people":"org_admin"},
     delete: {"method":"DELETE","path":"/agents/{agent_id}/interests/{id}","scope":"receive","people":"org_admin"},
-    test: {"method":"POST","path":"/agents/{agent_id}/interests:test","scope":"receive","people":"org_admin"},
+    test: {"method":"POST","path":"/agents/{agent_id}/interests:test","scope":"receive","people":"org_admin","repeatable":true},
   },
   keys: {
     create: {"method":"POST","path":"/agents/{agent_id}/keys","scope":"admin"},

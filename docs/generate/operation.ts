@@ -40,6 +40,7 @@ export function operationSection(op: Operation, also: Operation[], components: C
     [op, ...also].map((each) => code(routeOf(each))).join(" or "),
     op.description,
     [whoOf(op), reachedBy(op)].filter(Boolean).join(" "),
+    op.reads ? "It only reads: an `Idempotency-Key` is ignored." : undefined,
     takenBy(op, components),
     ...answers(op, components),
     errorsOf(op),

@@ -52,7 +52,7 @@ function indexPage(names: string[], domains: Map<string, Operation[]>): string {
   ];
   return page(
     "Reference",
-    "Every operation of the API, by domain; the same stands in [`openapi.json`](../openapi.json) for programs, and at\n`/docs` of a server, where it can be tried. A name with `?` may be left out. A name that an operation\ndoes not know is ignored, in queries and in bodies, unless it says otherwise: what is misspelt is as if it were left out.\nTimes are ISO 8601 in UTC with milliseconds. Numbers are doubles, everywhere: an integer beyond 2^53 is exact as text only,\n`1e-400` and `-0` are `0`, and what no double holds (`1e400`) is refused. Of a name that stands twice in an object the\nlast counts. Every POST, PATCH and PUT by a known caller takes an `Idempotency-Key`.",
+    "Every operation of the API, by domain; the same stands in [`openapi.json`](../openapi.json) for programs, and at\n`/docs` of a server, where it can be tried. A name with `?` may be left out. A name that an operation\ndoes not know is ignored, in queries and in bodies, unless it says otherwise: what is misspelt is as if it were left out.\nTimes are ISO 8601 in UTC with milliseconds. Numbers are doubles, everywhere: an integer beyond 2^53 is exact as text only,\n`1e-400` and `-0` are `0`, and what no double holds (`1e400`) is refused. Of a name that stands twice in an object the\nlast counts. Every POST, PATCH and PUT of a known caller\nthat changes something takes an `Idempotency-Key`; where the page of an operation says that it only reads, the key is ignored.",
     table(["Domain", "About", "Paths"], rows),
     table(["Besides", ""], others),
     table(["Header", "of", ""], headerRows()),

@@ -245,7 +245,8 @@ export const searchDocuments = operation({
       plan: Type.Optional(Type.Object({}, { additionalProperties: true })),
     }),
   },
-  mcp: { readOnly: true },
+  reads: true,
+  mcp: true,
 });
 
 export const documentsOperations = [

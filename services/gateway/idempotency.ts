@@ -1,6 +1,7 @@
 import { createHash, type Hash } from "node:crypto";
 import { isUnreached } from "../../lib/between-nodes.ts";
 import { callerId } from "../../lib/caller.ts";
+import { honoursKey } from "../../lib/contract.ts";
 import { Fault } from "../../lib/faults.ts";
 import type { Blobs } from "../../storage/blobs/blobs.ts";
 import type { KeptAnswer } from "../idempotency/idempotency.model.ts";
@@ -16,7 +17,6 @@ const MAX_KEY_CHARACTERS = 255;
 const LARGE = 262_144;
 /** Bytes that are hashed in one turn. */
 const PIECE = 1_048_576;
-const HONOURED = new Set(["POST", "PATCH", "PUT"]);
 
 type Asked = Place & { fingerprint: string; lease: string };
 type Begun = Exclude<Opening, { outcome: "wait" }>;
@@ -28,11 +28,11 @@ function holderOf({ op, caller }: Exchange): Omit<Place, "key"> | null {
   return op.access.by === "operator" ? { tenant_id: "installation", caller_id: "operator" } : null;
 }
 
-/** The request's Idempotency-Key where it counts: on a POST, PATCH or PUT of a caller who is known. */
+/** The request's Idempotency-Key where it is honoured: on what changes something, by a caller who is known. */
 export function idempotencyKey(exchange: Exchange): string | null {
   const { req, op } = exchange;
   const key = req.headers["idempotency-key"] as string | undefined;
-  if (key === undefined || !HONOURED.has(op.method) || !holderOf(exchange)) return null;
+  if (key === undefined || !honoursKey(op) || !holderOf(exchange)) return null;
   if (key.length > 0 && key.length <= MAX_KEY_CHARACTERS) return key;
   const expected = `1 to ${MAX_KEY_CHARACTERS} characters`;
   throw new Fault(

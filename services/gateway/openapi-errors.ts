@@ -1,4 +1,4 @@
-import type { Operation } from "../../lib/contract.ts";
+import { honoursKey, type Operation } from "../../lib/contract.ts";
 import { FAULTS, type FaultCode } from "../../lib/faults.ts";
 
 type Json = Record<string, unknown>;
@@ -105,11 +105,6 @@ export class ErrorResponses {
 function exampleOf(code: FaultCode): Json {
   const { means, retryable } = FAULTS[code];
   return { summary: means, value: { error: errorOf(code) }, "x-retryable": retryable };
-}
-
-/** Whether an operation may be repeated under an Idempotency-Key: its caller is known, and it writes. */
-export function honoursKey({ access, method }: Operation): boolean {
-  return access.by !== "public" && access.by !== "monitor" && method !== "GET" && method !== "DELETE";
 }
 
 /** Whether an operation is called without an agent's or a person's token. */

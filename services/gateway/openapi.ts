@@ -1,5 +1,5 @@
-import type { Operation } from "../../lib/contract.ts";
-import { ErrorResponses, headers, honoursKey, isOpen } from "./openapi-errors.ts";
+import { honoursKey, type Operation } from "../../lib/contract.ts";
+import { ErrorResponses, headers, isOpen } from "./openapi-errors.ts";
 import { COMPONENTS, INFO, TAGS } from "./openapi-parts.ts";
 import { Components, exampleOf, type JsonSchema } from "./openapi-schemas.ts";
 import { VERSION_PREFIX } from "./paths.ts";

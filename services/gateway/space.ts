@@ -10,8 +10,10 @@ const RETRY_AFTER_SECONDS = 30;
  *
  * @throws Fault service_unavailable
  */
-export function requireSpace({ method, action, stream }: Operation, disk: Pick<DiskWatch, "low">): void {
-  if (!disk.low || stream || method === "GET" || method === "DELETE" || action.startsWith("auth.")) return;
+export function requireSpace(op: Operation, disk: Pick<DiskWatch, "low">): void {
+  const { method, action, stream, reads } = op;
+  if (!disk.low || stream || reads || method === "GET" || method === "DELETE" || action.startsWith("auth."))
+    return;
   throw new Fault("service_unavailable", "The disk is nearly full: nothing can be written now.", {
     retry_after_seconds: RETRY_AFTER_SECONDS,
   });

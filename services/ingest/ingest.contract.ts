@@ -147,6 +147,7 @@ export const testWebhook = operation({
       error: nullable(Type.String({ description: "The reason that its dead letter would have." })),
     }),
   },
+  reads: true,
   errors: ["not_found"],
 });
 

@@ -151,7 +151,8 @@ export const testInterest = operation({
     }),
   },
   errors: ["forbidden", "not_found", "validation_error"],
-  mcp: { readOnly: true },
+  reads: true,
+  mcp: true,
 });
 
 export const interestsOperations = [

@@ -105,7 +105,8 @@ export const searchMemories = operation({
     }),
   },
   errors: ["validation_error"],
-  mcp: { readOnly: true },
+  reads: true,
+  mcp: true,
 });
 
 export const memorySearchOperations = [searchMemories] as const;

@@ -42,7 +42,8 @@ export const searchOutputs = operation({
     }),
   },
   errors: ["validation_error"],
-  mcp: { readOnly: true },
+  reads: true,
+  mcp: true,
 });
 
 export const outputSearchOperations = [searchOutputs] as const;

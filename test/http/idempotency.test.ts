@@ -201,6 +201,17 @@ describe("a key", () => {
     expect([read.status, replayed(read.headers)]).toEqual([200, null]);
     expect(domain.made).toEqual(["one", "two"]);
   });
+
+  test("is ignored on a read by POST, of which nothing is stored", async () => {
+    const rows = () => files.store.collection(IdempotencyModel).count("tn_one", {});
+    const [key, before] = [newKey(), await rows()];
+    for (const name of ["one", "two"]) {
+      const { status, headers } = await api(gateway, "ann").post("/things/search", { name }, key);
+      expect([status, replayed(headers)]).toEqual([200, null]);
+    }
+    expect(domain.made).toEqual(["one", "two"]);
+    expect(await rows()).toBe(before);
+  });
 });
 
 describe("what is kept", () => {

@@ -54,6 +54,16 @@ const createLarge = operation({
   results: { 201: Thing },
 });
 
+const search = operation({
+  action: "things.search",
+  route: "POST /things/search",
+  summary: "Look for a thing",
+  access: any,
+  body: named,
+  reads: true,
+  results: { 200: Thing },
+});
+
 const slow = operation({
   action: "things.slow",
   route: "POST /things/slow",
@@ -162,6 +172,7 @@ const ALL = [
   create,
   createSecret,
   createLarge,
+  search,
   slow,
   fail,
   list,
@@ -191,6 +202,7 @@ export function things(): Things {
       echo: action(echo, make),
       create_secret: action(createSecret, (ctx) => ({ ...make(ctx), secret: `whsec_${made.length}` })),
       create_large: action(createLarge, (ctx) => ({ ...make(ctx), text: "ö".repeat(2_000_000) })),
+      search: action(search, make),
       slow: action(slow, async (ctx) => {
         await new Promise<void>((resolve) => held.push(resolve));
         return make(ctx);

@@ -93,9 +93,9 @@ function describe(op: Operation): Tool {
 }
 
 /** What a client may take for granted when it decides whether to ask its user: the method's meaning, unless the contract knows better. */
-function hints({ method, mcp, takes }: Operation): Tool["annotations"] {
+function hints({ method, mcp, takes, reads }: Operation): Tool["annotations"] {
   const given = typeof mcp === "object" ? mcp : {};
-  const readOnlyHint = given.readOnly ?? (method === "GET" && !takes);
+  const readOnlyHint = reads ?? (method === "GET" && !takes);
   return {
     readOnlyHint,
     destructiveHint: !readOnlyHint && (given.destructive ?? method !== "POST"),
