@@ -64,7 +64,7 @@ export const OPERATIONS = {
     stats: {"method":"GET","path":"/delivery/stats","scope":"receive","people":"org_admin"},
   },
   devices: {
-    issue: {"method":"POST","path":"/agents/{agent_id}/device-code","people":"org_admin"},
+    issue: {"method":"POST","path":"/agents/{agent_id}/device-code"},
     status: {"method":"GET","path":"/agents/{agent_id}/device-code"},
     claim: {"method":"POST","path":"/device-codes:claim","open":true},
     confirm: {"method":"POST","path":"/agents/{agent_id}/device-code:confirm","by":"user"},
@@ -216,7 +216,7 @@ export const OPERATIONS = {
     assignStep: {"method":"POST","path":"/runs/{run_id}/steps/assign","scope":"memory:write"},
   },
   sessions: {
-    list: {"method":"GET","path":"/agents/{agent_id}/sessions","people":"org_admin"},
+    list: {"method":"GET","path":"/agents/{agent_id}/sessions"},
     delete: {"method":"DELETE","path":"/agents/{agent_id}/sessions/{session_id}","scope":"admin"},
     heartbeat: {"method":"POST","path":"/sessions/{session_id}/heartbeat","by":"agent"},
   },

@@ -242,11 +242,11 @@ export interface Api {
   devices: {
     /** Issue a code that connects a device to an agent.
      *
-     * For the agent itself, or with the scope `admin`. The code is good for 10 minutes; a newer one for the same agent takes the place of one that is still waiting. */
+     * For the agent itself, its owner, or with the scope `admin`. The code is good for 10 minutes; a newer one for the same agent takes the place of one that is still waiting. */
     issue: Call<DevicesIssueParams, DevicesIssueResult>;
     /** How an agent's newest device code stands.
      *
-     * For people, for the agent itself, or with the scope `admin`. It never shows an API key. */
+     * For the agent itself, its owner, or with the scope `admin`. It never shows an API key. */
     status: Call<DevicesStatusParams, DevicesStatusResult>;
     /** Claim a code from the device.
      *
@@ -254,7 +254,7 @@ export interface Api {
     claim: Call<DevicesClaimParams, DevicesClaimResult>;
     /** Approve or reject the device that claimed a code.
      *
-     * For people. A code that was issued with the scope `admin` is approved by an org admin alone. */
+     * For the agent's owner and for org admins. A code with the scope `admin` is approved by an org admin alone. */
     confirm: Call<DevicesConfirmParams, DevicesConfirmResult>;
     /** Fetch the API key of an approved claim, once.
      *
@@ -262,7 +262,7 @@ export interface Api {
     complete: Call<DevicesCompleteParams, DevicesCompleteResult>;
     /** Which agent a code is for.
      *
-     * Denied, expired and unknown codes are 404. Claims and lookups of an address share a budget of `DEVICE_CLAIMS_PER_HOUR`, whatever their outcome. */
+     * Denied, expired and unknown codes are 404. With a token it also shows the scopes, and answers the same 404 to anybody but the agent itself, its owner and admins. Claims and lookups of an address share a budget of `DEVICE_CLAIMS_PER_HOUR`, whatever their outcome. */
     lookUp: Call<DevicesLookUpParams, DevicesLookUpResult>;
   };
   documents: {
@@ -860,7 +860,7 @@ export interface Api {
   sessions: {
     /** List an agent's connected devices, most recent first.
      *
-     * For the agent itself, or with the scope `admin`. One whose key is revoked is forgotten `SESSION_RETENTION_DAYS` after it was heard of last. */
+     * For the agent itself, its owner, or with the scope `admin`. One whose key is revoked is forgotten `SESSION_RETENTION_DAYS` after it was heard of last. */
     list: Call<SessionsListParams, SessionsListResult>;
     /** Disconnect a device.
      *
@@ -1549,7 +1549,7 @@ export interface DeliveriesStatsResult {
 
 export interface DevicesIssueParams {
   agent_id: string;
-  /** What the device's key will be good for. Default: all but `admin`. */
+  /** What the device's key will be good for: at most the scopes of who issues the code. Default: all of them but `admin`. */
   scopes?: Array<"send" | "receive" | "memory:read" | "memory:write" | "channel:read" | "channel:write" | "admin">;
 }
 
@@ -1610,6 +1610,8 @@ export interface DevicesLookUpParams {
 
 export interface DevicesLookUpResult {
   agent_id: string;
+  /** What the device's key will be good for: at most the scopes of who issues the code. Default: all of them but `admin`. */
+  scopes?: Array<"send" | "receive" | "memory:read" | "memory:write" | "channel:read" | "channel:write" | "admin">;
 }
 
 export interface DocumentsUploadParams {
@@ -3479,6 +3481,8 @@ export type DeviceStatus = {
   user_code: string;
   expires_at: string;
   server_now: string;
+  /** What the device's key will be good for: at most the scopes of who issues the code. Default: all of them but `admin`. */
+  scopes: Array<"send" | "receive" | "memory:read" | "memory:write" | "channel:read" | "channel:write" | "admin">;
 } | {
   state: "verifying";
   /** What the person types: four characters, a hyphen, four characters. */
@@ -3487,7 +3491,7 @@ export type DeviceStatus = {
   server_now: string;
   client_info: ClientInfo;
   claimed_at: string;
-  /** What the device's key will be good for. Default: all but `admin`. */
+  /** What the device's key will be good for: at most the scopes of who issues the code. Default: all of them but `admin`. */
   scopes: Array<"send" | "receive" | "memory:read" | "memory:write" | "channel:read" | "channel:write" | "admin">;
   /** Shown to people alone: what they confirm with. */
   claim_id?: string;
@@ -3499,6 +3503,8 @@ export type DeviceStatus = {
   server_now: string;
   client_info: ClientInfo;
   claimed_at: string;
+  /** What the device's key will be good for: at most the scopes of who issues the code. Default: all of them but `admin`. */
+  scopes: Array<"send" | "receive" | "memory:read" | "memory:write" | "channel:read" | "channel:write" | "admin">;
   session_id: string;
   confirmed_at: string;
 } | {
@@ -3507,12 +3513,16 @@ export type DeviceStatus = {
   user_code: string;
   expires_at: string;
   server_now: string;
+  /** What the device's key will be good for: at most the scopes of who issues the code. Default: all of them but `admin`. */
+  scopes: Array<"send" | "receive" | "memory:read" | "memory:write" | "channel:read" | "channel:write" | "admin">;
 } | {
   state: "expired";
   /** What the person types: four characters, a hyphen, four characters. */
   user_code: string;
   expires_at: string;
   server_now: string;
+  /** What the device's key will be good for: at most the scopes of who issues the code. Default: all of them but `admin`. */
+  scopes: Array<"send" | "receive" | "memory:read" | "memory:write" | "channel:read" | "channel:write" | "admin">;
 };
 
 export interface Document {

@@ -3,30 +3,36 @@ import { Fault, notFound } from "../../lib/faults.ts";
 import type { AgentState } from "../agents/agents.contract.ts";
 
 /**
- * The agent, when the caller is it, or an admin of its tenant (api: Device connection).
+ * Returns the agent if its devices are the caller's business (api: Device connection).
  *
  * @throws Fault not_found, insufficient_scope
  */
 export async function ownAgent(ctx: Call, agent_id: string): Promise<AgentState> {
-  const agent = await agentOf(ctx, agent_id);
-  if (maySeeDevices(ctx.meta.caller, agent_id)) return agent;
-  throw new Fault("insufficient_scope", "The devices of another agent need the scope admin.", {
-    required_scope: "admin",
-  });
+  const agent = await findAgent(ctx, agent_id);
+  if (!agent) throw notFound("agent", agent_id);
+  if (maySeeDevices(ctx.meta.caller, agent)) return agent;
+  throw new Fault(
+    "insufficient_scope",
+    "Only the agent itself, its owner or an admin may handle its devices: this needs the scope admin.",
+    { required_scope: "admin" },
+  );
 }
 
-/** Whether the devices of an agent of the caller's tenant are the caller's to see. */
-export function maySeeDevices(caller: Caller, agent_id: string): boolean {
-  return isAdmin(caller) || (caller.kind === "agent" && caller.agent_id === agent_id);
+/** Whether the caller is an admin, the agent itself or its owner; the agent is of the caller's tenant. */
+export function maySeeDevices(
+  caller: Caller,
+  { id, owner_user_id }: Pick<AgentState, "id" | "owner_user_id">,
+): boolean {
+  if (isAdmin(caller)) return true;
+  return caller.kind === "agent" ? caller.agent_id === id : caller.user_id === owner_user_id;
 }
 
-/** The agent of the caller's tenant. @throws Fault not_found */
-export async function agentOf(ctx: Call, agent_id: string): Promise<AgentState> {
+/** Returns the agent of the caller's tenant; null without one. */
+export async function findAgent(ctx: Call, agent_id: string): Promise<AgentState | null> {
   const { tenant_id } = ctx.meta.caller;
   const [agent] = await ctx.call<AgentState[], object>("agents.get_many", {
     tenant_id,
     agent_ids: [agent_id],
   });
-  if (!agent) throw notFound("agent", agent_id);
-  return agent;
+  return agent ?? null;
 }

@@ -1,5 +1,5 @@
 import type { Static } from "typebox";
-import { SCOPES, type Scope } from "../../lib/caller.ts";
+import type { Scope } from "../../lib/caller.ts";
 import { newId } from "../../lib/ids.ts";
 import type { SecretBox } from "../../lib/secrets.ts";
 import { USER_CODE_BYTES, userCode } from "../../lib/user-code.ts";
@@ -12,7 +12,6 @@ import type { CodeState, DeviceCodeDoc } from "./devices.model.ts";
 const LIFETIME_MS = 10 * 60_000;
 const DIGEST_BYTES = 32;
 const LIVE: CodeState[] = ["pending", "claimed", "approved", "completed"];
-const DEFAULT_SCOPES = SCOPES.filter((scope) => scope !== "admin");
 
 /** The rows of device codes. Every transition is one guarded write; of two at once one is made. */
 export class Codes {
@@ -32,13 +31,13 @@ export class Codes {
   /** A new code; one of the same agent that still waits no longer counts. */
   async issue(
     { id: agent_id, tenant_id }: AgentState,
-    scopes: Scope[] = DEFAULT_SCOPES,
+    scopes: readonly Scope[],
     { now, seed }: { now: number; seed: string | undefined },
   ): Promise<DeviceCodeDoc> {
     const _id = newId("clm", seed && `code ${seed}`);
     const text = userCode(this.#secrets.random(USER_CODE_BYTES, "user code", seed));
     const code = await this.#rows.insertOnce({
-      ...{ _id, tenant_id, agent_id, scopes, state: "pending" },
+      ...{ _id, tenant_id, agent_id, scopes: [...scopes], state: "pending" },
       ...{
         code_digest: this.digest("code", text),
         sealed_code: this.#secrets.seal(text, `device_codes/${_id}`),
@@ -135,7 +134,7 @@ export class Codes {
   status(code: DeviceCodeDoc, now: number, byPerson: boolean) {
     const { _id, session_id, scopes, client_info, sealed_claim } = code;
     const state = stateAt(code, now);
-    const shown = { state, ...this.present(code, now) };
+    const shown = { state, ...this.present(code, now), scopes };
     const client = { client_info, claimed_at: code.claimed_at?.toISOString() };
     if (state === "connected") {
       return { ...shown, ...client, session_id, confirmed_at: code.confirmed_at?.toISOString() };
@@ -143,7 +142,7 @@ export class Codes {
     if (state !== "verifying") return shown;
     const claim_id =
       byPerson && sealed_claim ? this.#secrets.open(sealed_claim, `device_codes/${_id}`) : undefined;
-    return { ...shown, ...client, scopes, ...(claim_id && { claim_id }) };
+    return { ...shown, ...client, ...(claim_id && { claim_id }) };
   }
 }
 

@@ -15,7 +15,8 @@ const UserCode = Type.String({
 const Scopes = Type.Array(oneOf(SCOPES), {
   minItems: 1,
   uniqueItems: true,
-  description: "What the device's key will be good for. Default: all but `admin`.",
+  description:
+    "What the device's key will be good for: at most the scopes of who issues the code. Default: all of them but `admin`.",
 });
 
 /** What a device says of itself: for the person who confirms to see, never a proof of anything. */
@@ -34,7 +35,7 @@ const client = { client_info: ClientInfo, claimed_at: Timestamp };
 
 const Status = Type.Union(
   [
-    Type.Object({ state: Type.Literal("waiting"), ...code }),
+    Type.Object({ state: Type.Literal("waiting"), ...code, scopes: Scopes }),
     Type.Object({
       state: Type.Literal("verifying"),
       ...code,
@@ -46,11 +47,12 @@ const Status = Type.Union(
       state: Type.Literal("connected"),
       ...code,
       ...client,
+      scopes: Scopes,
       session_id: Id("ses"),
       confirmed_at: Timestamp,
     }),
-    Type.Object({ state: Type.Literal("denied"), ...code }),
-    Type.Object({ state: Type.Literal("expired"), ...code }),
+    Type.Object({ state: Type.Literal("denied"), ...code, scopes: Scopes }),
+    Type.Object({ state: Type.Literal("expired"), ...code, scopes: Scopes }),
   ],
   { title: "DeviceStatus" },
 );
@@ -60,9 +62,9 @@ export const issueCode = operation({
   route: "POST /agents/{agent_id}/device-code",
   summary: "Issue a code that connects a device to an agent",
   description:
-    "For the agent itself, or with the scope `admin`. The code is good for 10 minutes; a newer one for the same agent " +
+    "For the agent itself, its owner, or with the scope `admin`. The code is good for 10 minutes; a newer one for the same agent " +
     "takes the place of one that is still waiting.",
-  access: { by: "any", people: "org_admin" },
+  access: { by: "any" },
   path,
   body: { scopes: Type.Optional(Scopes) },
   results: {
@@ -80,7 +82,7 @@ export const deviceStatus = operation({
   action: "devices.status",
   route: "GET /agents/{agent_id}/device-code",
   summary: "How an agent's newest device code stands",
-  description: "For people, for the agent itself, or with the scope `admin`. It never shows an API key.",
+  description: "For the agent itself, its owner, or with the scope `admin`. It never shows an API key.",
   access: { by: "any" },
   path,
   results: { 200: Status },
@@ -105,12 +107,13 @@ export const confirmClaim = operation({
   action: "devices.confirm",
   route: "POST /agents/{agent_id}/device-code:confirm",
   summary: "Approve or reject the device that claimed a code",
-  description: "For people. A code that was issued with the scope `admin` is approved by an org admin alone.",
+  description:
+    "For the agent's owner and for org admins. A code with the scope `admin` is approved by an org admin alone.",
   access: { by: "user" },
   path,
   body: { claim_id: Id("clm"), action: oneOf(["approve", "reject"]) },
   results: { 200: Type.Object({ state: oneOf(["approved", "denied"]), confirmed_at: Timestamp }) },
-  errors: ["forbidden", "not_found", "conflict"],
+  errors: ["forbidden", "insufficient_scope", "not_found", "conflict"],
 });
 
 export const completeClaim = operation({
@@ -139,10 +142,12 @@ export const lookUpCode = operation({
   action: "devices.look_up",
   route: "GET /device-codes/{code}",
   summary: "Which agent a code is for",
-  description: `Denied, expired and unknown codes are 404. ${CLAIM_BUDGET}`,
-  access: { by: "public" },
+  description:
+    "Denied, expired and unknown codes are 404. With a token it also shows the scopes, and answers the same 404 to " +
+    `anybody but the agent itself, its owner and admins. ${CLAIM_BUDGET}`,
+  access: { by: "public", identified: true },
   path: { code: UserCode },
-  results: { 200: Type.Object({ agent_id: Id("ag") }) },
+  results: { 200: Type.Object({ agent_id: Id("ag"), scopes: Type.Optional(Scopes) }) },
   errors: ["not_found", "rate_limited"],
 });
 

@@ -6,8 +6,9 @@ import { Loop } from "../../mixins/loop.ts";
 import { tellLive } from "../live/live-change.ts";
 import { action, type ServiceFactory } from "../runtime.ts";
 import { originOf } from "../tenants/origin.ts";
-import { agentOf, ownAgent } from "./agent-access.ts";
+import { findAgent, maySeeDevices, ownAgent } from "./agent-access.ts";
 import { ClaimBudget } from "./claim-budget.ts";
+import { scopesToIssue } from "./code-scopes.ts";
 import { Codes } from "./codes.ts";
 import {
   claimCode,
@@ -52,7 +53,8 @@ export const devicesService: ServiceFactory = (runtime) => {
       issue: action(issueCode, async (ctx) => {
         const agent = await ownAgent(ctx, ctx.params.agent_id);
         const now = store.now();
-        const code = await codes.issue(agent, ctx.params.scopes, { now, seed: ctx.meta.idempotency_seed });
+        const scopes = scopesToIssue(ctx.meta.caller, ctx.params.scopes);
+        const code = await codes.issue(agent, scopes, { now, seed: ctx.meta.idempotency_seed });
         const verification_uri = `${await originOf(ctx.broker, config)}/connect`;
         return {
           ...codes.present(code, now),
@@ -64,7 +66,7 @@ export const devicesService: ServiceFactory = (runtime) => {
       status: action(deviceStatus, async (ctx) => {
         const { agent_id } = ctx.params;
         const byPerson = ctx.meta.caller.kind === "user";
-        const { tenant_id } = await (byPerson ? agentOf : ownAgent)(ctx, agent_id);
+        const { tenant_id } = await ownAgent(ctx, agent_id);
         const code = await codes.newest(tenant_id, agent_id);
         if (!code) throw notFound("device_code", agent_id);
         return codes.status(code, store.now(), byPerson);
@@ -82,7 +84,7 @@ export const devicesService: ServiceFactory = (runtime) => {
 
       confirm: action(confirmClaim, async (ctx) => {
         const { agent_id, claim_id, action: decision } = ctx.params;
-        const { tenant_id } = await agentOf(ctx, agent_id);
+        const { tenant_id } = await ownAgent(ctx, agent_id);
         const now = store.now();
         const claim = await codes.byClaim(claim_id);
         if (
@@ -98,7 +100,7 @@ export const devicesService: ServiceFactory = (runtime) => {
         if (!decided) throw new Fault("conflict", "The claim was approved or rejected before.");
         if (approve) await openSession(decided);
         tellLive(ctx.broker, tenant_id, "device");
-        account(ctx, { decision });
+        account(ctx, { decision, scopes: claim.scopes });
         return { state: approve ? "approved" : "denied", confirmed_at: new Date(now).toISOString() };
       }),
 
@@ -144,8 +146,9 @@ export const devicesService: ServiceFactory = (runtime) => {
       look_up: action(lookUpCode, async (ctx) => {
         await takeTry(ctx);
         const code = await codes.byCode(ctx.params.code, store.now());
-        if (!code) throw notFound("device_code", ctx.params.code);
-        return { agent_id: code.agent_id };
+        if (!code || !(await mayLookUp(ctx, code))) throw notFound("device_code", ctx.params.code);
+        const { agent_id, scopes } = code;
+        return { agent_id, ...(ctx.meta.caller && { scopes }) };
       }),
     },
 
@@ -166,6 +169,15 @@ export const devicesService: ServiceFactory = (runtime) => {
     stopped: () => sweep.stop(),
   };
 };
+
+/** The code alone is enough for its device; whoever says who they are is held to that. */
+async function mayLookUp(ctx: Call, { tenant_id, agent_id }: DeviceCodeDoc): Promise<boolean> {
+  const caller: Call["meta"]["caller"] | undefined = ctx.meta.caller;
+  if (!caller) return true;
+  if (caller.tenant_id !== tenant_id) return false;
+  const agent = await findAgent(ctx, agent_id);
+  return agent !== null && maySeeDevices(caller, agent);
+}
 
 function confirmer({ meta: { caller } }: Call): string {
   return caller.kind === "user" ? caller.user_id : caller.agent_id;

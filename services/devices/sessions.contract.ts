@@ -21,9 +21,9 @@ export const listSessions = operation({
   route: "GET /agents/{agent_id}/sessions",
   summary: "List an agent's connected devices, most recent first",
   description:
-    "For the agent itself, or with the scope `admin`. One whose key is revoked is forgotten `SESSION_RETENTION_DAYS` " +
+    "For the agent itself, its owner, or with the scope `admin`. One whose key is revoked is forgotten `SESSION_RETENTION_DAYS` " +
     "after it was heard of last.",
-  access: { by: "any", people: "org_admin" },
+  access: { by: "any" },
   path,
   query: { limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20 })) },
   results: { 200: Type.Object({ sessions: Type.Array(Session) }) },

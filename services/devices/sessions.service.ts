@@ -1,8 +1,9 @@
+import { isAdmin } from "../../lib/caller.ts";
 import { Fault, isFault, notFound } from "../../lib/faults.ts";
 import { DAY_MS } from "../../lib/time.ts";
 import { Loop } from "../../mixins/loop.ts";
 import { action, type ServiceFactory } from "../runtime.ts";
-import { maySeeDevices, ownAgent } from "./agent-access.ts";
+import { ownAgent } from "./agent-access.ts";
 import { DeviceCodeModel, type SessionDoc, SessionModel } from "./devices.model.ts";
 import { forgetGone } from "./gone-sessions.ts";
 import { deleteSession, heartbeat, listSessions } from "./sessions.contract.ts";
@@ -56,7 +57,8 @@ export const sessionsService: ServiceFactory = ({ store, config }) => {
         const $set = { last_heartbeat_at: new Date(now), last_seen_at: new Date(now) };
         if (!(await sessions.update(tenant_id, { ...own, ...due }, { $set }))) {
           const session = await sessions.findOne(tenant_id, { _id });
-          if (!session || !maySeeDevices(caller, session.agent_id)) throw notFound("session", _id);
+          const own = session && (session.agent_id === agent_id || isAdmin(caller));
+          if (!own) throw notFound("session", _id);
           throw session.key_id === key_id ? tooSoon(session, now) : notTheDevice();
         }
         const next_allowed_at = new Date(now + HEARTBEAT_MS).toISOString();

@@ -8,7 +8,7 @@ import type { Runtime } from "../runtime.ts";
 import { authorize, isRefusedInBand } from "./access.ts";
 import type { AuthChange } from "./authenticate.ts";
 import { discardBody } from "./body.ts";
-import { requireOwnPage } from "./browser.ts";
+import { authorizationOf, requireOwnPage } from "./browser.ts";
 import { clientAddress, givenRequestId } from "./client.ts";
 import { sendConsole } from "./console.ts";
 import { assetOf } from "./docs.ts";
@@ -165,7 +165,7 @@ export class Edge {
   async #admit(exchange: Exchange): Promise<void> {
     const { op, req, ctx } = exchange;
     const { OPERATOR_TOKEN, METRICS_TOKEN } = this.#runtime.config;
-    if (op.access.by === "public") return;
+    if (op.access.by === "public" && !this.#isIdentified(exchange)) return;
     if (op.access.by === "operator") return admitOperator(req, OPERATOR_TOKEN);
     if (op.access.by === "monitor") return admitMonitor(req, METRICS_TOKEN);
     const resolved = this.#parts.callers.resolve(req);
@@ -176,6 +176,13 @@ export class Edge {
     this.#allow(exchange, taken instanceof Promise ? await taken : taken, now);
     requireOwnPage(req, caller, this.#runtime.secrets);
     authorize(op, caller);
+  }
+
+  /** Whether a public operation that also takes a caller came with one. */
+  #isIdentified({ op, req }: Exchange): boolean {
+    const { access } = op;
+    const isPublic = access.by === "public" && access.identified === true;
+    return isPublic && authorizationOf(req, this.#runtime.config.PUBLIC_URL) !== undefined;
   }
 
   #allow(exchange: Exchange, allowance: Allowance | null, now: number): void {

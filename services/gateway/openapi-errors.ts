@@ -56,7 +56,7 @@ export function codesOf(op: Operation): FaultCode[] {
 
 function accessCodes(op: Operation): FaultCode[] {
   const { access } = op;
-  if (access.by === "public") return [];
+  if (access.by === "public") return access.identified ? ["authentication_failed", "rate_limited"] : [];
   // Without the installation's setting there is no such path.
   if (access.by === "operator") {
     return ["authentication_failed", "not_found", ...(honoursKey(op) ? (["conflict"] as const) : [])];

@@ -77,6 +77,7 @@ const WHO: Record<string, string> = {
 const FOR_ADMINS = "For agents, and for people with the role `admin`.";
 
 function whoMayCall({ access }: Operation): string {
+  if (access.by === "public" && access.identified) return "Needs no token, and takes one.";
   const admins = "people" in access && access.people === "org_admin";
   const who = admins ? FOR_ADMINS : (WHO[access.by] as string);
   const { scope } = access as { scope?: string };
@@ -84,7 +85,7 @@ function whoMayCall({ access }: Operation): string {
 }
 
 function security({ access }: Operation): Json[] {
-  if (access.by === "public") return [];
+  if (access.by === "public") return access.identified ? [{}, { bearer: [] }] : [];
   if (access.by === "operator" || access.by === "monitor") return [{ [access.by]: [] }];
   const { scope } = access as { scope?: string };
   return [{ bearer: scope ? [scope] : [] }];

@@ -85,7 +85,8 @@ test("a member is led to what their agent is, and to nothing of it that is for a
   expect(await agents.allInnerTexts()).toEqual(["mels-bot"]);
   await agents.click();
   await site.heading("mels-bot").waitFor();
-  expect(await page.getByRole("tab").allInnerTexts()).toEqual(["Settings"]);
+  expect(await page.getByRole("tab").allInnerTexts()).toEqual(["Devices", "Settings"]);
+  await page.getByRole("tab", { name: "Settings" }).click();
   await page.getByText("Agent id").waitFor();
   expect(await page.locator("main").getByRole("button").allInnerTexts()).toEqual([""]);
 });
@@ -109,16 +110,24 @@ test("a member does a step of a run, and begins one with a step of their own", a
   await page.getByText("Assigned to").waitFor();
 });
 
-test("a member approves the device of an agent whose name is not for them", async () => {
+test("a member approves the device of an agent of their own, seeing what it will be allowed to", async () => {
   const { server, admin } = site;
-  const { id } = server.credentials.agent;
-  const { user_code } = ok(await admin.post(`/agents/${id}/device-code`, {}));
+  const { user_code } = ok(await admin.post(`/agents/${own}/device-code`, { scopes: ["send"] }));
   const client_info = { name: "laptop", version: "1", host: "mels-laptop" };
   ok(await api(server).post("/device-codes:claim", { user_code, client_info }));
   await site.go(`/connect?code=${user_code}`);
-  await page.getByText(`A device asks to act as agent …${id.slice(-4)}`).waitFor();
+  await page.getByText("A device asks to act as mels-bot").waitFor();
+  const allowed = page.getByText("It will be allowed to").locator("..");
+  expect(await allowed.textContent()).toMatch(/It will be allowed to\s*send$/);
   await site.button("Approve this device").click();
   await page.getByText("laptop is connected").waitFor();
+});
+
+test("a code of somebody else's agent is unknown to a member", async () => {
+  const { admin, server } = site;
+  const { user_code } = ok(await admin.post(`/agents/${server.credentials.agent.id}/device-code`, {}));
+  await site.go(`/connect?code=${user_code}`);
+  await page.getByText("No open request of an agent of yours has this code").waitFor();
 });
 
 test("whom a member may not know is told apart by a part of the id, and is no link", async () => {

@@ -31,6 +31,8 @@ const complete = (claim_id: string) => device.post("/device-codes:complete", { c
 const statusOf = async (agent: string, by = world.admin) =>
   (await by.get(`/agents/${agent}/device-code`)).body;
 
+const memberId = async () => ok(await world.member.get("/auth/me")).user.id as string;
+
 /** An agent with a claim that a person has not decided on. */
 async function claimed(scopes?: string[]): Promise<{ agent: string; claim_id: string; user_code: string }> {
   const agent = await newAgent();
@@ -47,7 +49,8 @@ test("a device is connected from the code to its first request", async () => {
   expect(Date.parse(expires_at) - Date.parse(server_now)).toBe(10 * 60_000);
   expect(verification_uri).toBe(`${server.root}/connect`);
   expect(verification_uri_complete).toBe(`${verification_uri}?code=${user_code}`);
-  expect(await statusOf(agent)).toMatchObject({ state: "waiting", user_code, expires_at });
+  const scopes = ["send", "receive", "memory:read", "memory:write", "channel:read", "channel:write"];
+  expect(await statusOf(agent)).toMatchObject({ state: "waiting", user_code, expires_at, scopes });
   expect(await device.get(`/device-codes/${user_code}`)).toMatchObject({
     status: 200,
     body: { agent_id: agent },
@@ -57,12 +60,12 @@ test("a device is connected from the code to its first request", async () => {
   expect(claimAnswer.status).toBe(200);
   const { claim_id } = claimAnswer.body;
   expect(await complete(claim_id)).toMatchObject(refusal(409, "conflict"));
-  expect(await statusOf(agent, world.member)).toMatchObject({
-    ...{ state: "verifying", claim_id, claimed_at: expect.any(String) },
+  expect(await statusOf(agent)).toMatchObject({
+    ...{ state: "verifying", claim_id, claimed_at: expect.any(String), scopes },
     client_info: { ...CLIENT, signature: null },
   });
 
-  const confirmed = await confirm(agent, claim_id, "approve", world.member);
+  const confirmed = await confirm(agent, claim_id, "approve");
   expect(confirmed).toMatchObject({
     status: 200,
     body: { state: "approved", confirmed_at: expect.any(String) },
@@ -78,7 +81,7 @@ test("a device is connected from the code to its first request", async () => {
   expect(api_key).toMatch(/^ak_live_[A-Za-z0-9]{32}$/);
 
   const connected = await statusOf(agent);
-  expect(connected).toMatchObject({ state: "connected", session_id });
+  expect(connected).toMatchObject({ state: "connected", session_id, scopes });
   expect(JSON.stringify(connected)).not.toContain(api_key);
   const me = ok(await api(server, access_token).get("/auth/me"));
   expect(me.scopes.sort()).toEqual([
@@ -175,10 +178,65 @@ describe("who may", () => {
 
   test("a code with the scope admin is approved by an org admin alone", async () => {
     const { agent, claim_id } = await claimed(["admin"]);
+    ok(await world.admin.patch(`/agents/${agent}`, { owner_user_id: await memberId() }));
     expect(await confirm(agent, claim_id, "approve", world.member)).toMatchObject(refusal(403, "forbidden"));
     ok(await confirm(agent, claim_id, "approve"));
     const { access_token } = ok(await complete(claim_id));
     expect(ok(await api(server, access_token).get("/auth/me")).scopes).toEqual(["admin"]);
+  });
+
+  test("a member learns nothing of another's agent, and approves nothing of it", async () => {
+    const agent = await newAgent();
+    const { user_code } = await issue(agent);
+    const refused = refusal(403, "insufficient_scope", { required_scope: "admin" });
+    expect(await world.member.get(`/agents/${agent}/device-code`)).toMatchObject(refused);
+    const unknown = await world.member.get(`/device-codes/${UNKNOWN_CODE}`);
+    const known = await world.member.get(`/device-codes/${user_code}`);
+    expect(known.status).toBe(404);
+    const told = ({ body: { error } }: typeof known, code: string) =>
+      JSON.stringify({ ...error, request_id: "" }).replaceAll(code, "");
+    expect(told(known, user_code)).toBe(told(unknown, UNKNOWN_CODE));
+    const { claim_id } = ok(await claim(user_code));
+    for (const action of ["approve", "reject"])
+      expect(await confirm(agent, claim_id, action, world.member)).toMatchObject(refused);
+    expect(await complete(claim_id)).toMatchObject(refusal(409, "conflict"));
+    expect(await statusOf(agent)).toMatchObject({ state: "verifying" });
+  });
+
+  test("another organisation's people are told that there is no such code", async () => {
+    const other = await makeWorld(server, "devices-elsewhere");
+    const { user_code } = await issue(await newAgent());
+    expect(await other.admin.get(`/device-codes/${user_code}`)).toMatchObject(refusal(404, "not_found"));
+  });
+
+  test("an agent's owner issues, sees and approves, without any other agent", async () => {
+    const agent = await newAgent();
+    ok(await world.admin.patch(`/agents/${agent}`, { owner_user_id: await memberId() }));
+    const { user_code } = await issue(agent, { scopes: ["send"] }, world.member);
+    const { claim_id } = ok(await claim(user_code));
+    expect(ok(await world.member.get(`/device-codes/${user_code}`))).toEqual({
+      agent_id: agent,
+      scopes: ["send"],
+    });
+    expect(await statusOf(agent, world.member)).toMatchObject({ state: "verifying", claim_id });
+    ok(await confirm(agent, claim_id, "approve", world.member));
+    const { access_token } = ok(await complete(claim_id));
+    expect(ok(await api(server, access_token).get("/auth/me")).scopes).toEqual(["send"]);
+  });
+
+  test("a code is good for no more than its issuer is", async () => {
+    const { key } = ok(
+      await world.admin.post(`/agents/${world.agentId}/keys`, { scopes: ["send", "receive"] }),
+    );
+    const self = api(server, await agentToken(server, key));
+    const wide = await self.post(`/agents/${world.agentId}/device-code`, { scopes: ["send", "memory:read"] });
+    expect(wide).toMatchObject(refusal(403, "insufficient_scope", { required_scope: "memory:read" }));
+    await issue(world.agentId, {}, self);
+    expect(await statusOf(world.agentId, self)).toMatchObject({ scopes: ["send", "receive"] });
+    const owned = await newAgent();
+    ok(await world.admin.patch(`/agents/${owned}`, { owner_user_id: await memberId() }));
+    const risen = await world.member.post(`/agents/${owned}/device-code`, { scopes: ["admin"] });
+    expect(risen).toMatchObject(refusal(403, "insufficient_scope", { required_scope: "admin" }));
   });
 
   test("a claim is confirmed under its own agent", async () => {

@@ -48,7 +48,7 @@ const newAgent = () => ({ id: `ag_${++agents}`, tenant_id: "tn_a" }) as AgentSta
 
 /** A new code of an agent, at a time. */
 async function issued(now = store.now(), agent = newAgent()) {
-  const row = await codes.issue(agent, undefined, { now, seed: undefined });
+  const row = await codes.issue(agent, ["send"], { now, seed: undefined });
   return { agent, now, row, text: codes.textOf(row) };
 }
 

@@ -50,7 +50,8 @@ describe("the document", () => {
       const { scope } = op.access as { scope?: string };
       expect([url, written["x-required-scope"]]).toEqual([url, scope]);
       if (scope) expect(written.description).toContain(`\`${scope}\``);
-      expect([url, written.security.length]).toEqual([url, op.access.by === "public" ? 0 : 1]);
+      const ways = op.access.by !== "public" ? 1 : op.access.identified ? 2 : 0;
+      expect([url, written.security.length]).toEqual([url, ways]);
     }
   });
 

@@ -91,6 +91,7 @@ function Waiting({
         {duration(Math.max(0, (Date.parse(status.expires_at) - Date.parse(status.server_now)) / 1000))}, for{" "}
         {agent.name}
       </p>
+      <p className="small muted">It will be allowed to: {status.scopes.join(", ")}</p>
     </div>
   );
 }

@@ -2,7 +2,6 @@ import { useEffect, useState } from "react";
 import { useSearchParams } from "react-router";
 import { isApiError } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { shortOf } from "../../data/names.ts";
 import { useTask } from "../../data/use-task.ts";
 import { TextField } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
@@ -20,16 +19,6 @@ function tidy(text: string): string {
   return letters.length > 4 ? `${letters.slice(0, 4)}-${letters.slice(4)}` : letters;
 }
 
-/** Members may approve a device of an agent that they may not read. */
-async function nameForApproval(agent_id: string): Promise<string> {
-  try {
-    return (await api.agents.get({ agent_id })).name;
-  } catch (error) {
-    if (isApiError(error, "insufficient_scope")) return shortOf(agent_id);
-    throw error;
-  }
-}
-
 /** Where a device sends its person: the code, who asks, approve or deny. */
 export function Connect() {
   const [search] = useSearchParams();
@@ -39,7 +28,7 @@ export function Connect() {
   const look = useTask(
     async () => {
       const { agent_id } = await api.devices.lookUp({ code });
-      setAgent({ id: agent_id, name: await nameForApproval(agent_id) });
+      setAgent({ id: agent_id, name: (await api.agents.get({ agent_id })).name });
     },
     { quiet: true },
   );
@@ -71,7 +60,8 @@ export function Connect() {
               />
               {unknown && (
                 <p className="notice warn" role="alert">
-                  No open request has this code. It is good for 10 minutes; ask for a new one.
+                  No open request of an agent of yours has this code. A code expires after 10 minutes; request
+                  a new one, or ask the agent's owner or an admin to approve.
                 </p>
               )}
             </Form>

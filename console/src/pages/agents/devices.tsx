@@ -6,6 +6,7 @@ import { useOnChange } from "../../data/live.ts";
 import { useLookAgain } from "../../data/use-fresh.ts";
 import { useOffsetPages } from "../../data/use-load.ts";
 import { useTask } from "../../data/use-task.ts";
+import { useSession } from "../../shell/session.tsx";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { confirm } from "../../ui/confirm.tsx";
@@ -20,6 +21,7 @@ type Session = SessionsListResult["sessions"][number];
 
 /** The devices that act as an agent, and how another is connected. */
 export function Devices({ agent }: { agent: Agent }) {
+  const { may } = useSession();
   const [issued, setIssued] = useState<DevicesIssueResult>();
   const list = useOffsetPages(
     async (page, signal) => {
@@ -82,11 +84,12 @@ export function Devices({ agent }: { agent: Agent }) {
           {
             name: "",
             end: true,
-            cell: (session) => (
-              <Button small kind="quiet" onClick={() => disconnect.run(session)}>
-                Disconnect
-              </Button>
-            ),
+            cell: (session) =>
+              may("sessions.delete") && (
+                <Button small kind="quiet" onClick={() => disconnect.run(session)}>
+                  Disconnect
+                </Button>
+              ),
           },
         ]}
         empty={
