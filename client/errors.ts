@@ -48,6 +48,14 @@ export function isApiError<Code extends FaultCode>(thrown: unknown, code?: Code)
   return thrown instanceof ApiError && (code === undefined || thrown.code === code);
 }
 
+/**
+ * Whether the credential itself is refused, so that another one may do better. It is not where a person's valid token
+ * stands in place of an agent's: renewing it or signing in again would change nothing.
+ */
+export function isCredentialRefused(thrown: unknown): boolean {
+  return isApiError(thrown) && thrown.status === 401 && thrown.details.reason !== "agent_identity_required";
+}
+
 /** Whether trying again is of no use: the request itself is refused. */
 export function isFinal(error: unknown): boolean {
   return error instanceof ApiError && error.status >= 400 && error.status < 500 && error.status !== 429;

@@ -8,7 +8,7 @@ export {
   type Session,
 } from "./authorize.ts";
 export { type Client, type ClientOptions, createClient, type NewEvent } from "./client.ts";
-export { ApiError, ConnectionError, isApiError } from "./errors.ts";
+export { ApiError, ConnectionError, isApiError, isCredentialRefused } from "./errors.ts";
 export type * from "./generated/types.ts";
 export { type Handler, type HandlerContext, type ListenOptions, RetryLater } from "./handler.ts";
 export type { Listener } from "./listen.ts";

@@ -1,5 +1,5 @@
 import type { Authorization, Exchange } from "./authorize.ts";
-import { ApiError, ConnectionError, errorOf, reasonOf } from "./errors.ts";
+import { ApiError, ConnectionError, errorOf, isCredentialRefused, reasonOf } from "./errors.ts";
 import type { CallOptions, Operation } from "./operation.ts";
 import { pause, randomKey } from "./support.ts";
 
@@ -43,7 +43,7 @@ export async function request(
     const outcome = await attempt(connection, operation, url, init, key, options);
     if (outcome instanceof Response) return outcome;
     const { authorization } = connection;
-    if (!operation.open && !renewed && isUnauthenticated(outcome) && authorization?.refused?.()) {
+    if (!operation.open && !renewed && isCredentialRefused(outcome) && authorization?.refused?.()) {
       renewed = true;
       continue;
     }
@@ -177,10 +177,6 @@ function limited(signal: AbortSignal | undefined, ms: number | undefined): Abort
     (each) => each !== undefined,
   );
   return limits.length > 1 ? AbortSignal.any(limits) : (limits[0] ?? null);
-}
-
-function isUnauthenticated(outcome: ApiError | ConnectionError): boolean {
-  return outcome instanceof ApiError && outcome.status === 401;
 }
 
 function mayRetry(

@@ -1,6 +1,7 @@
 import { type Caller, hasScope } from "../../lib/caller.ts";
 import type { Operation } from "../../lib/contract.ts";
 import { Fault, type FaultCode } from "../../lib/faults.ts";
+import { AGENT_IDENTITY_REQUIRED } from "./challenge.ts";
 
 const WRONG_KIND: Record<string, string> = {
   agent: "This needs the token of an agent.",
@@ -14,17 +15,22 @@ export function authorize(op: Operation, caller: Caller): void {
   if (access.by === "public" || access.by === "operator" || access.by === "monitor") return;
   if (!isKind(access.by, caller)) {
     const code: FaultCode = (access.by === "agent" && access.otherwise) || "forbidden";
-    throw new Fault(
-      code,
-      WRONG_KIND[access.by] as string,
-      code === "validation_error" ? { field: "authorization" } : {},
-    );
+    if (code === "authentication_failed") throw agentNeeded();
+    const details = code === "validation_error" ? { field: "authorization" } : {};
+    throw new Fault(code, WRONG_KIND[access.by] as string, details);
   }
   if (access.scope && !hasScope(caller, access.scope) && !op.scopeRefusal) {
     throw new Fault("insufficient_scope", `This needs the scope ${access.scope}.`, {
       required_scope: access.scope,
     });
   }
+}
+
+/** The token is good: whoever takes this 401 for its end would sign out, or renew it for ever. */
+function agentNeeded(): Fault {
+  const message =
+    "Your token is valid, but it is a person's: this needs the token of an agent (POST /v1/auth/token).";
+  return new Fault("authentication_failed", message, { reason: AGENT_IDENTITY_REQUIRED });
 }
 
 /** Whether a caller lacks the scope of an operation that says so in its answer, and not by an error. */

@@ -257,7 +257,9 @@ export class Edge {
     // A stream that has begun can only be cut off.
     if (res.headersSent) res.destroy();
     discardBody(req);
-    this.#send(arrival, errorAnswer(fault, request_id));
+    const { op } = arrival as Partial<Exchange>;
+    const authorization = op?.access.by === "public" ? undefined : req.headers.authorization;
+    this.#send(arrival, errorAnswer(fault, request_id, authorization));
   }
 
   /** What a caller is told of an error. What it is not told is logged. */

@@ -114,7 +114,7 @@ export function isOpen({ access }: Operation): boolean {
 
 function errorResponse(codes: FaultCode[], known: boolean): Json {
   const retry = codes.some((code) => code === "rate_limited" || code === "service_unavailable");
-  const challenged = codes.some((code) => FAULTS[code].status === 401);
+  const challenged = codes.some((code) => code === "insufficient_scope" || FAULTS[code].status === 401);
   return {
     description: codes.map((code) => `\`${code}\`: ${FAULTS[code].means}`).join(" "),
     headers: {

@@ -74,7 +74,11 @@ export const COMPONENTS = {
     "X-RateLimit-Remaining": whole("Requests left now."),
     "X-RateLimit-Reset": whole("When the oldest counted request stops counting, in seconds since the epoch."),
     "Retry-After": whole("Seconds to wait before the same request is sent again."),
-    "WWW-Authenticate": text("The way to authenticate.", { enum: ["Bearer"] }),
+    "WWW-Authenticate": text(
+      "The way to authenticate (RFC 6750). `invalid_token`: the token is malformed, expired or revoked. " +
+        "`insufficient_scope`: it lacks the named scope. Without an error no token was sent, or the valid one of a " +
+        "person where an agent's is needed.",
+    ),
     "Content-Disposition": text("The name to save the answer under (RFC 6266)."),
     "Idempotency-Replayed": text("`true` on the stored answer of an earlier request with the same key.", {
       enum: ["true"],

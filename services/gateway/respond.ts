@@ -2,6 +2,7 @@ import type { ServerResponse } from "node:http";
 import { isUnreached } from "../../lib/between-nodes.ts";
 import { FAULTS, Fault, isFault } from "../../lib/faults.ts";
 import { isStoreLost } from "../../storage/store-lost.ts";
+import { challengeOf } from "./challenge.ts";
 import type { Allowance } from "./limits.ts";
 
 /** An answer before it is sent: what idempotency keeps and replays. */
@@ -72,8 +73,12 @@ function sizeOf(body: string | Buffer | null): number {
   return typeof body === "string" ? Buffer.byteLength(body) : body.length;
 }
 
-/** The error envelope (spec: Errors). Anything that is not of the catalogue is an internal error without details. */
-export function errorAnswer(err: unknown, request_id: string): Answer {
+/**
+ * The error envelope (spec: Errors). Anything that is not of the catalogue is an internal error without details.
+ *
+ * @param authorization the header of the request, where the operation reads it
+ */
+export function errorAnswer(err: unknown, request_id: string, authorization?: string): Answer {
   const fault = toFault(err);
   const { status } = FAULTS[fault.type as keyof typeof FAULTS];
   const details = (fault.data ?? {}) as Record<string, unknown>;
@@ -82,7 +87,8 @@ export function errorAnswer(err: unknown, request_id: string): Answer {
     headers["Retry-After"] = String(details.retry_after_seconds);
   }
   if (Array.isArray(details.allow)) headers.Allow = details.allow.join(", ");
-  if (status === 401) headers["WWW-Authenticate"] = "Bearer";
+  const challenge = challengeOf(fault, authorization);
+  if (challenge) headers["WWW-Authenticate"] = challenge;
   const error = { code: fault.type, message: fault.message, request_id, details };
   return { status, type: JSON_TYPE, body: JSON.stringify({ error }, wholeCharacters), headers };
 }

@@ -237,7 +237,7 @@ describe("resources", () => {
 describe("the endpoint", () => {
   test("asks for a token, one message and POST", async () => {
     const { status, headers } = await fetch(`${server.root}/mcp`, { method: "POST", body: "{}" });
-    expect([status, headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
+    expect([status, headers.get("www-authenticate")]).toEqual([401, 'Bearer realm="afferent"']);
     expect(await agent.get(`${server.root}/mcp`)).toMatchObject(refusal(405, "method_not_allowed"));
     expect(await raw([PING, PING])).toMatchObject(refusal(400, "validation_failed"));
     expect(await raw("{", { "content-type": "application/json" })).toMatchObject(

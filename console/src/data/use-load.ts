@@ -1,6 +1,6 @@
 import { type DependencyList, useCallback, useEffect, useRef, useState } from "react";
 import { useLocation } from "react-router";
-import { isApiError } from "../../../client/index.ts";
+import { isCredentialRefused } from "../../../client/index.ts";
 import { useSession } from "../shell/session.tsx";
 import { keep, keptAt } from "./kept.ts";
 
@@ -53,7 +53,7 @@ export function useLoad<T>(
       if (!signal.aborted) set(data);
     } catch (error) {
       if (signal.aborted) return;
-      if (isApiError(error, "authentication_failed")) expired();
+      if (isCredentialRefused(error)) expired();
       setState((old) => ({ ...old, error, loading: false }));
     }
     // biome-ignore lint/correctness/useExhaustiveDependencies: the caller knows what the question depends on
@@ -148,7 +148,7 @@ export function usePages<T>(load: LoadPage<T>, dependencies: DependencyList, nam
       else set({ items: [...data.items, ...items], next, pages: wanted.current });
     } catch (thrown) {
       if (signal.aborted) return;
-      if (isApiError(thrown, "authentication_failed")) expired();
+      if (isCredentialRefused(thrown)) expired();
       setError(thrown);
     } finally {
       if (!signal.aborted) setBusy(false);

@@ -1,5 +1,5 @@
 import { useState } from "react";
-import { isApiError } from "../../../client/index.ts";
+import { isCredentialRefused } from "../../../client/index.ts";
 import { useSession } from "../shell/session.tsx";
 import { messageOf } from "../ui/failure.tsx";
 import { toast } from "../ui/toast.tsx";
@@ -33,7 +33,7 @@ export function useTask<A extends unknown[]>(
         return true;
       } catch (thrown) {
         // Signing in again is what there is to say of it.
-        if (isApiError(thrown, "authentication_failed")) {
+        if (isCredentialRefused(thrown)) {
           expired();
           return false;
         }

@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { byLogin, createClient } from "../../client/index.ts";
+import { api } from "../support/http.ts";
+import { startServer, type TestServer } from "../support/server.ts";
+import { makeWorld, OPERATOR_TOKEN, ok, refusal, type World } from "../support/tenancy.ts";
+
+// What a refusal asks for, by WWW-Authenticate (RFC 6750): clients decide by it whether to renew, to widen or to stop.
+
+const REALM = 'Bearer realm="afferent"';
+
+let server: TestServer;
+let world: World;
+
+beforeAll(async () => {
+  server = await startServer({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0" } });
+  world = await makeWorld(server, "acme");
+});
+afterAll(() => server?.stop());
+
+async function challengeTo(path: string, headers: Record<string, string> = {}) {
+  const answer = await api(server).get(path, headers);
+  return [answer.status, answer.headers.get("www-authenticate")];
+}
+
+describe("the challenge of a refusal", () => {
+  test.each([
+    ["no token", {} as Record<string, string>],
+    ["another scheme", { authorization: "Basic YTpi" }],
+    ["a session that has ended", { cookie: "afferent_session=a.b.c" }],
+  ])("names no error with %s", async (_, headers) => {
+    expect(await challengeTo("/auth/me", headers)).toEqual([401, REALM]);
+  });
+
+  test.each(["Bearer a.b.c", "bearer a.b.c", "Bearer nonsense"])("of %s is invalid_token", async (header) => {
+    const [status, challenge] = await challengeTo("/auth/me", { authorization: header });
+    expect([status, challenge]).toEqual([
+      401,
+      expect.stringMatching(/^Bearer realm="afferent", error="invalid_token", error_description="[^"]+"$/),
+    ]);
+  });
+
+  test("of the operator's routes is the same", async () => {
+    expect(await challengeTo("/tenants")).toEqual([401, REALM]);
+    const [, challenge] = await challengeTo("/tenants", { authorization: "Bearer wrong" });
+    expect(challenge).toContain('error="invalid_token"');
+  });
+
+  test("of a missing scope names it", async () => {
+    const { status, headers, body } = await api(server, await world.tokenWith(["send"])).get("/memories");
+    expect([status, headers.get("www-authenticate")]).toEqual([
+      403,
+      `${REALM}, error="insufficient_scope", error_description="${body.error.message}", scope="memory:read"`,
+    ]);
+  });
+
+  test("of a wrong password is about no token", async () => {
+    const login = { email: "nobody@acme.example", password: "wrong" };
+    const { status, headers } = await api(server, world.adminToken).post("/auth/login", login);
+    expect([status, headers.get("www-authenticate")]).toEqual([401, REALM]);
+  });
+
+  test("has no place where the caller may not for another reason", async () => {
+    const { status, headers } = await world.agent.get("/auth/session");
+    expect([status, headers.get("www-authenticate")]).toEqual([403, null]);
+  });
+});
+
+describe("an agent's route with a person's valid token", () => {
+  const reason = "agent_identity_required";
+
+  test.each(["/handoffs", "/handoffs/0199c0de-7a11-7c3e-9f00-5a1b2c3d4e5f/export"])(
+    "says on %s that the token is valid and of whom it has to be",
+    async (path) => {
+      const { status, body, headers } = await world.admin.get(path);
+      expect({ status, body }).toMatchObject(refusal(401, "authentication_failed", { reason }));
+      expect(headers.get("www-authenticate")).toBe(REALM);
+      expect(body.error.message).toContain("valid");
+      expect(ok(await world.admin.get("/auth/me"))).toMatchObject({ kind: "user" });
+    },
+  );
+
+  test("is no reason for the client to sign in again", async () => {
+    const { email, password } = ok(await world.admin.post("/users", { email: "ada@acme.example" }));
+    const urls: string[] = [];
+    const counted: typeof fetch = (input, init) => {
+      urls.push(new URL(String(input)).pathname);
+      return fetch(input, init);
+    };
+    const login = { email, password, tenant_slug: "acme" };
+    const client = createClient({ url: server.url, authorize: byLogin(login), fetch: counted });
+    await expect(client.handoffs.list()).rejects.toMatchObject({ status: 401, details: { reason } });
+    expect(await client.auth.me()).toMatchObject({ kind: "user" });
+    expect(urls).toEqual(["/v1/auth/login", "/v1/handoffs", "/v1/auth/me"]);
+  });
+});
