@@ -4,6 +4,7 @@ import { DiskWatch } from "./disk.ts";
 import { Health } from "./health.ts";
 import { createLog, type Log } from "./log.ts";
 import { metrics, startProcessMetrics } from "./metrics.ts";
+import "./threads.ts";
 import { startTracing, type Tracing } from "./tracing.ts";
 
 /** How a node is watched. */

@@ -81,6 +81,7 @@ export class BundledEmbedder implements Embedder {
 
   #start(): Worker {
     const worker = new Worker(new URL("./bundled-thread.mjs", import.meta.url), {
+      name: "embedder",
       workerData: { cache: CODE_CACHE },
     });
     worker.unref();

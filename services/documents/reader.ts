@@ -29,6 +29,7 @@ export function readDocument(request: ReadRequest, signal: AbortSignal, limits =
   // A copy that is handed over whole: what comes from a pool cannot be.
   const bytes = new Uint8Array(request.bytes);
   const worker = new Worker(new URL("./parsers/thread.ts", import.meta.url), {
+    name: "parser",
     workerData: { ...request, bytes },
     transferList: [bytes.buffer],
     resourceLimits: { maxOldGenerationSizeMb: limits.megabytes, stackSizeMb: 4 },

@@ -58,6 +58,7 @@ class Splitter {
 
   #start(): Worker {
     const worker = new Worker(new URL("./split-thread.mjs", import.meta.url), {
+      name: "splitter",
       workerData: { cache: CODE_CACHE },
       resourceLimits: { maxOldGenerationSizeMb: MEGABYTES },
       env: {},

@@ -73,7 +73,7 @@ export class LocalIndex {
   constructor({ dataDir, onDeath, idleMs = IDLE_MS }: Options) {
     this.#file = join(dataDir, FILE);
     const entry = new URL("./worker.ts", import.meta.url).href;
-    const settings = { file: this.#file, cache: CODE_CACHE, entry };
+    const settings = { file: this.#file, cache: CODE_CACHE, entry, name: "search" };
     const start = () => {
       this.#cursors.clear();
       const channel = new Channel<SearchRequest>(settings, ({ message }) => new Error(message), onDeath);

@@ -29,7 +29,8 @@ export class Channel<Request> {
 
   constructor(settings: WorkerSettings, makeError: ErrorMaker, onDeath: (error: Error) => void) {
     this.#makeError = makeError;
-    this.#worker = new Worker(new URL("./thread.mjs", import.meta.url), { workerData: settings });
+    const url = new URL("./thread.mjs", import.meta.url);
+    this.#worker = new Worker(url, { workerData: settings, name: settings.name });
     this.#ready = new Promise((resolve, reject) => {
       this.#worker.once("message", (hello: Hello) => {
         if (!hello.ready) {

@@ -47,7 +47,13 @@ export type Answer = { failed: WireError } | { value: unknown };
 export type Reply = { answers: Answer[]; logIsLong?: boolean };
 
 /** What a worker is started with. */
-export type WorkerSettings = { file: string; cache: string; entry: string };
+export type WorkerSettings = {
+  file: string;
+  cache: string;
+  entry: string;
+  /** Names the thread in `/metrics`. */
+  name: string;
+};
 /** A worker's first message. */
 export type Hello = { ready: true } | { ready: false; reason: string };
 /** The message that ends a worker; it answers with `closed` when all before it is done. */

@@ -27,16 +27,17 @@ export async function startThreads(
   makeError: ErrorMaker,
   onDeath: (error: Error) => void,
 ): Promise<Threads> {
-  const settings = (entry: string) => ({
+  const settings = (entry: string, name: string) => ({
+    name,
     file: join(dataDir, DATA_FILE),
     cache: CODE_CACHE,
     entry: new URL(entry, import.meta.url).href,
   });
-  const writer = new Channel<WriteRequest>(settings("./writer.ts"), makeError, onDeath);
-  const newReader = (onDeath: (error: Error) => void) =>
-    new Channel<ReadRequest>(settings("./reader.ts"), makeError, onDeath);
-  const reader = newReader(onDeath);
-  const startScanner = () => newReader((error) => wasNotStarted(error) || onDeath(error));
+  const writer = new Channel<WriteRequest>(settings("./writer.ts", "store-writer"), makeError, onDeath);
+  const newReader = (name: string, onDeath: (error: Error) => void) =>
+    new Channel<ReadRequest>(settings("./reader.ts", name), makeError, onDeath);
+  const reader = newReader("store-reader", onDeath);
+  const startScanner = () => newReader("store-scanner", (error) => wasNotStarted(error) || onDeath(error));
   const scanner = new OnDemand({ start: startScanner, idleMs: SCANNER_IDLE_MS });
   const close = async () => {
     // readers first: a checkpoint of the whole log needs them gone

@@ -138,6 +138,30 @@ describe("a node at work", () => {
     expect(await metricOf(server, "process_resident_memory_bytes")).toBeGreaterThan(0);
   });
 
+  test("tells the memory of each thread by its name", async () => {
+    const body = await server.metrics();
+    for (const name of ["thread_heap_used_bytes", "thread_heap_size_bytes", "thread_external_bytes"]) {
+      for (const thread of ["main", "store-writer", "store-reader"]) {
+        const [, bytes] =
+          new RegExp(`^afferent_${name}\\{thread="${thread}"\\} (\\d+)$`, "m").exec(body) ?? [];
+        expect(Number(bytes)).toBeGreaterThan(0);
+      }
+    }
+    expect(body).toMatch(/^afferent_threads\{thread="main"\} 1$/m);
+    const threads = [...body.matchAll(/^afferent_threads\{thread="([^"]+)"\}/gm)].map(([, thread]) => thread);
+    const known = [
+      "main",
+      "store-writer",
+      "store-reader",
+      "store-scanner",
+      "search",
+      "splitter",
+      "embedder",
+      "render",
+    ];
+    expect(threads.filter((thread) => !known.includes(thread as string))).toEqual([]);
+  });
+
   test("a waiting poll is in flight", async () => {
     const before = await metricOf(server, "afferent_http_requests_in_flight");
     const gone = new AbortController();

@@ -34,6 +34,7 @@ export function render(rendering: Rendering): Promise<Uint8Array> {
 
 async function renderNow(workerData: Rendering): Promise<Uint8Array> {
   const worker = new Worker(new URL("./thread.ts", import.meta.url), {
+    name: "render",
     workerData,
     resourceLimits: { maxOldGenerationSizeMb: MEGABYTES },
     env: {},
