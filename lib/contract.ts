@@ -51,8 +51,6 @@ interface OperationSpec<Path extends TProperties, Query extends TProperties, Bod
   wholeBody?: boolean;
   /** How the gateway reads the body; `json` when absent. */
   consumes?: "json" | "cloudevents" | "raw";
-  /** Unknown body keys are an error (spec: handoff save); elsewhere they are ignored. */
-  strictBody?: boolean;
   /**
    * Fields of the body that are too large to travel between nodes: the gateway keeps them as blobs, base64 decoded, and
    * the action gets a BlobReference. Each is declared as the text that callers send: see `byReference` below.
@@ -166,8 +164,7 @@ export function operation<
     ...spec.body,
     ...Object.fromEntries(referenced),
   } as Path & Query & Body;
-  const params = Type.Object(properties, spec.strictBody ? { additionalProperties: false } : {});
-  return { ...spec, method, url, params };
+  return { ...spec, method, url, params: Type.Object(properties) };
 }
 
 export type ParamsOf<O> = O extends Operation<infer P, infer Q, infer B> ? Static<TObject<P & Q & B>> : never;

@@ -76,8 +76,7 @@ function takenBy(op: Operation, components: Components): string {
   const whole = op.wholeBody ? Object.values(op.body ?? {})[0] : undefined;
   const raw = op.consumes === "raw" ? "The body is whatever the sender signed." : undefined;
   const body = whole ? `The body is ${typeOf(components.use(whole as JsonSchema))}.` : raw;
-  const strict = op.strictBody ? "Other names in the body are refused." : undefined;
-  return [body, table(["Takes", "in", "type", ""], rows), strict].filter(Boolean).join("\n\n");
+  return [body, table(["Takes", "in", "type", ""], rows)].filter(Boolean).join("\n\n");
 }
 
 /** Statuses that answer alike stand together. */

@@ -49,6 +49,7 @@ const ConnectorMapping = Type.Object(
   },
   {
     title: "ConnectorMapping",
+    additionalProperties: false,
     description:
       "As a webhook's; `header:NAME` is a header (AMQP 0-9-1) or an application property (AMQP 1.0).",
   },

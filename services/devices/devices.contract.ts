@@ -27,7 +27,7 @@ export const ClientInfo = Type.Object(
     signature: Type.Optional(nullable(Type.String({ maxLength: 1000 }))),
     host: Type.String({ maxLength: 255, examples: ["ada-laptop"] }),
   },
-  { title: "ClientInfo" },
+  { title: "ClientInfo", additionalProperties: false },
 );
 
 const code = { user_code: UserCode, expires_at: Timestamp, server_now: Timestamp };

@@ -5,6 +5,7 @@ import type { Operation } from "../../lib/contract.ts";
 import { Fault } from "../../lib/faults.ts";
 import { halfCharacterOf, type NumberTooLarge, parseJsonBytes } from "../../lib/json.ts";
 import { mediaTypeOf } from "../../lib/media-type.ts";
+import { requireKnownKeys } from "./known-keys.ts";
 import { requireFewValues } from "./values.ts";
 
 export const DEFAULT_MAX_BODY = 1_048_576;
@@ -118,15 +119,26 @@ export function halfCharacter(field: string): Fault {
 
 /** @throws Fault unsupported_media_type */
 export function requireJson(req: IncomingMessage): void {
-  const type = mediaType(req);
-  if (type !== "application/json" && !type.endsWith("+json")) throw unsupported(type, ["application/json"]);
+  if (!isJson(req)) throw unsupported(mediaType(req), ["application/json"]);
 }
 
-/** A parsed body as an operation's params. @throws Fault validation_failed */
+function isJson(req: IncomingMessage): boolean {
+  const type = mediaType(req);
+  return type === "application/json" || type.endsWith("+json");
+}
+
+/** Refuses fields in the body of a write that takes none. What is not JSON is left unread. */
+export async function requireNoFields(req: IncomingMessage, op: Operation): Promise<void> {
+  if (op.method !== "GET" && isJson(req)) await readJson(req, op);
+}
+
+/** A parsed body as an operation's params. @throws Fault validation_failed, also of keys that it does not know */
 export function bodyParams(op: Operation, body: unknown): Record<string, unknown> {
   if (op.wholeBody) return { [Object.keys(op.body ?? {})[0] as string]: body };
-  if (typeof body === "object" && body !== null && !Array.isArray(body))
+  if (typeof body === "object" && body !== null && !Array.isArray(body)) {
+    requireKnownKeys(op, body as Record<string, unknown>);
     return body as Record<string, unknown>;
+  }
   const value = Array.isArray(body) ? "an array" : body;
   const details = { field: "", value, expected: "object", example: {} };
   throw new Fault("validation_failed", "The body: expected a JSON object.", details);

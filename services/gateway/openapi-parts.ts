@@ -8,8 +8,9 @@ export const INFO = {
   description:
     "Events in (CloudEvents 1.0), deliveries out by poll, server-sent events or push, with acknowledgement, retries " +
     "and dead letters.\n\n" +
-    "Times are ISO 8601 in UTC with milliseconds. Unknown query parameters and, unless an operation says otherwise, " +
-    "unknown body keys are ignored. What belongs to another tenant is not found, like what is not there.\n\n" +
+    "Times are ISO 8601 in UTC with milliseconds. Unknown query parameters are ignored. Unknown keys of a body are " +
+    "refused with `validation_failed`: `details.field` names the key and `details.expected` the nearest allowed one. " +
+    "Free-form objects, such as `metadata`, take any key. What belongs to another tenant is not found, like what is not there.\n\n" +
     `## Errors\n\n${ERROR_TABLE}`,
   license: { name: "Apache-2.0", identifier: "Apache-2.0" },
 };

@@ -25,7 +25,9 @@ export class Components {
     const { title: _, ...named } = plain;
     const known = this.schemas[title];
     if (known && JSON.stringify(known) !== JSON.stringify(named)) {
-      throw new Error(`Two different schemas have the title ${title}: give one of them another.`);
+      const hint =
+        "give one of them another, or `additionalProperties: false` where it is taken and answered";
+      throw new Error(`Two different schemas have the title ${title}: ${hint}.`);
     }
     this.schemas[title] = named;
     return { $ref: `#/components/schemas/${title}` };

@@ -1,4 +1,5 @@
 import { honoursKey, type Operation } from "../../lib/contract.ts";
+import { closed } from "../../lib/known-keys.ts";
 import { ErrorResponses, headers, isOpen } from "./openapi-errors.ts";
 import { COMPONENTS, INFO, TAGS } from "./openapi-parts.ts";
 import { Components, exampleOf, type JsonSchema } from "./openapi-schemas.ts";
@@ -120,8 +121,7 @@ function requestBody(op: Operation, components: Components): Json {
   if (op.consumes === "raw") return { required: true, content: { "*/*": { schema: {} } } };
   if (op.consumes === "cloudevents") return { required: true, content: cloudEvents(first, components) };
   const required = ((op.params.required ?? []) as string[]).filter((name) => name in fields);
-  const schema: JsonSchema = op.wholeBody ? first : { type: "object", required, properties: fields };
-  if (op.strictBody) schema.additionalProperties = false;
+  const schema: JsonSchema = closed(op.wholeBody ? first : { type: "object", required, properties: fields });
   const text = op.textBody && { "text/markdown": { schema: { type: "string" } } };
   return {
     required: required.length > 0,

@@ -2,7 +2,7 @@ import type { Operation } from "../../lib/contract.ts";
 import { Type } from "../../lib/type.ts";
 import { type Check, compileQueryCheck } from "../../lib/validator.ts";
 import type { Blobs } from "../../storage/blobs/blobs.ts";
-import { DEFAULT_MAX_BODY, readJson, readRaw } from "./body.ts";
+import { DEFAULT_MAX_BODY, readJson, readRaw, requireNoFields } from "./body.ts";
 import { readByReference } from "./by-reference.ts";
 import { headerText } from "./client.ts";
 import type { Exchange } from "./exchange.ts";
@@ -39,7 +39,10 @@ function queryCheckOf(op: Operation): Check {
 export async function readParams(exchange: Exchange, readers: Record<string, BodyReader>, blobs: Blobs) {
   const { op, path } = exchange;
   const query = readQuery(exchange);
-  if (!op.body) return { ...query, ...path };
+  if (!op.body) {
+    await requireNoFields(exchange.req, op);
+    return { ...query, ...path };
+  }
   const body = await readBody(exchange, readers, blobs);
   return op.url.includes("{") || op.query ? { ...query, ...body, ...path } : body;
 }

@@ -12,7 +12,10 @@ export interface SplitRequest {
 
 /** A body of which one list is all that counts, in pieces. */
 export interface Split {
-  /** The body with next to nothing in it: its list has as many items, which are empty. Shows what does not fit. */
+  /**
+   * The body with next to nothing in it: its list has as many items, which are empty, and the first other key is there
+   * without its value. Shows what does not fit.
+   */
   outline: unknown;
   /** JSON texts of lists of the items, in order. */
   texts: string[];
@@ -43,7 +46,11 @@ export function split({ bytes, field, most }: SplitRequest): Splitting {
 
 function outlineOf(body: unknown, field: string | null): unknown {
   if (field === null || !isObject(body)) return emptied(body);
-  return field in body ? { [field]: emptied(body[field]) } : {};
+  const other = Object.keys(body).find((name) => name !== field);
+  return {
+    ...(field in body && { [field]: emptied(body[field]) }),
+    ...(other !== undefined && { [other]: null }),
+  };
 }
 
 const SHOWN_CHARACTERS = 200;

@@ -110,7 +110,6 @@ export const saveHandoff = operation({
       }),
     ),
   },
-  strictBody: true,
   maxBody: MAX_BODY,
   results: { 200: Handoff, 201: Handoff },
   errors: ["validation_error", "conflict", "payload_too_large"],

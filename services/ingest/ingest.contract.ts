@@ -30,6 +30,7 @@ export const Mapping = Type.Object(
   },
   {
     title: "Mapping",
+    additionalProperties: false,
     description:
       "Each is a literal, a JSON Pointer into the payload (`/issue/number`) or a header of the delivery " +
       "(`header:X-GitHub-Event`). The event's type is `com.<source>.<entity>.<action>` in lower case; within a part " +

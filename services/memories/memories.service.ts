@@ -1,6 +1,7 @@
 import type { ServiceBroker } from "moleculer";
 import type { Call } from "../../lib/caller.ts";
 import { isFault } from "../../lib/faults.ts";
+import { compileKeyCheck } from "../../lib/known-keys.ts";
 import { DAY_MS } from "../../lib/time.ts";
 import { Type } from "../../lib/type.ts";
 import { compileCheck } from "../../lib/validator.ts";
@@ -140,11 +141,13 @@ export const memoriesService: ServiceFactory = ({ store, config }) => {
   };
 };
 
-const checkOne = compileCheck(Type.Object(contract.newMemoryFields));
+const NewMemoryBody = Type.Object(contract.newMemoryFields);
+const checkOne = compileCheck(NewMemoryBody);
+const checkKeys = compileKeyCheck(NewMemoryBody);
 
 /** A memory of a batch, or what is wrong with it. */
 function checkNew(given: unknown): NewMemory | Error {
-  return checkOne(given) ?? (given as NewMemory);
+  return checkKeys(given) ?? checkOne(given) ?? (given as NewMemory);
 }
 
 /** What the batch is told of one memory. */

@@ -130,21 +130,34 @@ describe("tools", () => {
     });
   });
 
-  test("tell of arguments that they do not have, or refuse them where the API does", async () => {
-    const run = await mcp.call("runs_create", { goal: "g", steps: [{ step_key: "a" }] });
-    const result = await mcp.client.callTool({
-      name: "runs_complete_step",
-      arguments: { run_id: run.id, step_key: "a", evidence: "Seen." },
-    });
+  test("refuse arguments that they do not have with the right name; those that read say they ignore them", async () => {
+    const result = await mcp.client.callTool({ name: "memories_list", arguments: { query: "x" } });
     expect(result).toMatchObject({
-      structuredContent: { completed_step_key: "a" },
-      content: [
-        { text: JSON.stringify(result.structuredContent) },
-        {
-          text: expect.stringMatching(/no such argument: evidence\. It takes run_id, .*what_makes_this_done/),
-        },
-      ],
+      structuredContent: { memories: expect.any(Array) },
+      content: [{}, { text: expect.stringMatching(/no such argument: query\. It takes offset, .*search/) }],
     });
+    const run = await mcp.call("runs_create", { goal: "g", steps: [{ step_key: "a" }] });
+    const done = { run_id: run.id, step_key: "a", evidence: "Seen." };
+    expect(await mcp.refused("runs_complete_step", done)).toMatchObject({
+      code: "validation_failed",
+      message: expect.stringMatching(
+        /evidence is not a known field.*Allowed: run_id, .*what_makes_this_done/,
+      ),
+      details: { field: "evidence" },
+    });
+    const { current_steps, ...rest } = await mcp.call("runs_position", { run_id: run.id });
+    expect(JSON.stringify([current_steps, rest])).not.toContain('"completed"');
+    for (const [tool, given, field, expected] of [
+      ["runs_complete_step", { runId: run.id, step_key: "a" }, "runId", "run_id"],
+      ["memories_forget", { memory_id: "0199c0de-7a11-7c3e-9f00-5a1b2c3d4e5f" }, "memory_id", "id"],
+      ["memories_search", { query: "a", filters: {} }, "filters", expect.any(String)],
+      ["runs_create", { goal: "g", steps: [{ step_kye: "a" }] }, "steps.0.step_kye", "step_key"],
+    ] as const) {
+      expect(await mcp.refused(tool, given)).toMatchObject({
+        code: "validation_failed",
+        details: { field, expected },
+      });
+    }
     expect(await mcp.refused("handoffs_save", { name: "misplaced", next_action: "Ship it" })).toMatchObject({
       code: "validation_failed",
       details: { field: "next_action" },
@@ -184,7 +197,7 @@ describe("tools", () => {
 
   test("take files and give long texts", async () => {
     const file_content = Buffer.from("# Alarms\n\nCall the duty engineer.").toString("base64");
-    const upload = { filename: "alarms.md", mime_type: "text/markdown", file_content, scope: "agent" };
+    const upload = { filename: "alarms.md", mime_type: "text/markdown", file_content };
     const { document_id } = await mcp.call("documents_upload", upload);
     await settle(async () => (await mcp.call("documents_get", { document_id })).status === "stored");
     const body = 'Ünïcode "quoted"\n'.repeat(20_000);

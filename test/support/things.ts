@@ -122,16 +122,6 @@ const remove = operation({
   results: { 204: null },
 });
 
-const strict = operation({
-  action: "things.strict",
-  route: "POST /things/strict",
-  summary: "Make a thing of known keys only",
-  access: any,
-  body: named,
-  strictBody: true,
-  results: { 201: Thing },
-});
-
 const people = operation({
   action: "things.people",
   route: "POST /things/people",
@@ -179,7 +169,6 @@ const ALL = [
   get,
   rename,
   remove,
-  strict,
   people,
   status,
   stream,
@@ -198,7 +187,6 @@ export function things(): Things {
     name: "things",
     actions: {
       create: action(create, make),
-      strict: action(strict, make),
       echo: action(echo, make),
       create_secret: action(createSecret, (ctx) => ({ ...make(ctx), secret: `whsec_${made.length}` })),
       create_large: action(createLarge, (ctx) => ({ ...make(ctx), text: "ö".repeat(2_000_000) })),

@@ -26,8 +26,10 @@ describe("a body that is cut", () => {
 
   test("shows of what does not fit next to nothing", () => {
     const inField = { field: "list" };
-    expect(cut('{"list": "no", "more": [1]}', inField)).toEqual({ outline: { list: "no" }, texts: [] });
-    expect(cut('{"more": [1]}', inField)).toEqual({ outline: {}, texts: [] });
+    expect(cut('{"list": "no"}', inField)).toEqual({ outline: { list: "no" }, texts: [] });
+    const more = { outline: { list: "no", more: null }, texts: [] };
+    expect(cut('{"list": "no", "more": [1], "other": 2}', inField)).toEqual(more);
+    expect(cut('{"more": [1]}', inField)).toEqual({ outline: { more: null }, texts: [] });
     expect(cut(`"${"x".repeat(500)}"`)).toEqual({ outline: "x".repeat(200), texts: [] });
     expect(cut('{"list": [1]}')).toEqual({ outline: {}, texts: [] });
   });
@@ -128,7 +130,7 @@ describe("an operation whose list is done in pieces", () => {
     ["things", { things: some(MOST_ITEMS + 1, 50_000) }],
     ["things", { things: "x".repeat(MB) }],
     ["things", `{"things": [${"1,".repeat(MB)}1]}`],
-    ["things", { others: some(12, 100_000) }],
+    ["others", { others: some(12, 100_000) }],
     ["", some(12, 100_000)],
     ["", `{"things": [${"1,".repeat(MB)}`],
   ])("refuses a large one that does not fit before it does any of it", async (field, body) => {

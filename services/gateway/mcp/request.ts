@@ -6,10 +6,7 @@ export type Arguments = Record<string, unknown>;
 
 const TYPES: Record<string, string> = { cloudevents: "application/cloudevents+json" };
 
-/**
- * Arguments as the request over HTTP that they stand for. Names the operation does not have go nowhere, but where it
- * refuses them.
- */
+/** Arguments as the request over HTTP that they stand for. Names the operation does not have go nowhere. */
 export function requestOf(op: Operation, given: Arguments, idempotency_key?: string): Asked {
   const { path = {}, query = {}, body } = op;
   // Where a field may stand in the query or the body, it stands in the body.
@@ -23,7 +20,7 @@ export function requestOf(op: Operation, given: Arguments, idempotency_key?: str
   };
   if (!body) return asked;
   asked.headers["content-type"] = TYPES[op.consumes ?? "json"] ?? "application/json";
-  asked.body = JSON.stringify(op.wholeBody || op.strictBody ? given : pick(given, Object.keys(body)));
+  asked.body = JSON.stringify(op.wholeBody ? given : pick(given, Object.keys(body)));
   return asked;
 }
 

@@ -1,5 +1,6 @@
 import type { Tool } from "@modelcontextprotocol/server";
 import type { Operation } from "../../../lib/contract.ts";
+import { closed } from "../../../lib/known-keys.ts";
 import { ANY_KEY, type JsonSchema } from "../openapi-schemas.ts";
 import { defaultsOf } from "./defaults.ts";
 
@@ -16,10 +17,9 @@ export function inputSchema(op: Operation): Tool["inputSchema"] {
   };
   const defaults = defaultsOf(op);
   const needed = (required as string[] | undefined)?.filter((name) => !(name in defaults));
-  const schema = plain({
-    ...{ type: "object", properties, ...(needed?.length && { required: needed }) },
-    ...(op.strictBody && { additionalProperties: false }),
-  });
+  const object = { type: "object", properties, ...(needed?.length && { required: needed }) };
+  // Reads by GET ignore what they do not know, like the query of a request.
+  const schema = plain(op.method === "GET" || whole ? object : closed(object));
   for (const [name, { description }] of Object.entries(defaults)) {
     Object.assign(schema.properties?.[name] as JsonSchema, { description });
   }

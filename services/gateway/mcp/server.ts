@@ -17,8 +17,8 @@ import type { Arguments } from "./request.ts";
 import { find, LISTED, toContents } from "./resources.ts";
 import { toToolResult } from "./results.ts";
 import { withoutNulls } from "./schemas.ts";
-import { ask, askFor, invalid, mayAsk, type Offer, refused, type Session } from "./session.ts";
-import { ignoredOf, isOffered, noTool, type OperationTool } from "./tools.ts";
+import { ask, askFor, faultText, invalid, mayAsk, type Offer, refused, type Session } from "./session.ts";
+import { ignoredOf, isOffered, noTool, type OperationTool, unknownArgument } from "./tools.ts";
 
 /** In `_meta` of a call: makes its repetition safe, like the header Idempotency-Key. */
 const KEY_META = "afferent/idempotency_key";
@@ -89,6 +89,8 @@ async function callTool(offer: Offer, session: Session, call: ToolCall): Promise
   const givenKey = call._meta?.[KEY_META] ?? session.idempotency_key;
   const key = givenKey === undefined ? undefined : String(givenKey);
   const given = argumentsFor(known, session.caller, call.arguments ?? {}, key);
+  const fault = unknownArgument(known, given);
+  if (fault) return toToolResult(faultText(fault, session));
   return toToolResult(await ask(offer, session, known.op, given, key), ignoredOf(known, given));
 }
 

@@ -1,8 +1,10 @@
 import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
 import type { Caller } from "../../../lib/caller.ts";
 import type { Operation } from "../../../lib/contract.ts";
+import type { Fault } from "../../../lib/faults.ts";
 import type { Blobs } from "../../../storage/blobs/blobs.ts";
 import type { Perform } from "../exchange.ts";
+import { errorAnswer } from "../respond.ts";
 import { type Arguments, requestOf } from "./request.ts";
 import type { Kind } from "./resources.ts";
 import { type Text, whole } from "./results.ts";
@@ -40,6 +42,12 @@ export async function ask(
   const { caller, request_id, perform } = session;
   const answer = await perform(requestOf(op, given, key));
   return whole(answer, { tenant_id: caller.tenant_id, request_id, blobs: offer.blobs });
+}
+
+/** A fault as an operation would answer with it. */
+export function faultText(fault: Fault, { request_id }: Session): Text {
+  const { status, type, body } = errorAnswer(fault, request_id);
+  return { status, type, text: String(body) };
 }
 
 /** The same for an operation by its name. @throws ProtocolError */

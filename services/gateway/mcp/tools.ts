@@ -2,6 +2,7 @@ import type { Tool } from "@modelcontextprotocol/server";
 import type { Caller } from "../../../lib/caller.ts";
 import type { Operation } from "../../../lib/contract.ts";
 import { Fault, isFault } from "../../../lib/faults.ts";
+import { compileKeyCheck, type KeyCheck } from "../../../lib/known-keys.ts";
 import { authorize, isRefusedInBand } from "../access.ts";
 import { inputSchema, outputSchema } from "./schemas.ts";
 
@@ -45,9 +46,19 @@ export function noTool(name: string, tools: readonly Tool[]): string {
   return `There is no tool ${name}.${near.length ? ` There are: ${near.join(", ")}.` : ""}`;
 }
 
-/** Says which arguments a tool does not have: they are ignored, as over HTTP, but a model meant something by them. */
+const keyChecks = new WeakMap<Tool, KeyCheck>();
+
+/** A fault that names an argument which a tool with a body, or for a change, does not have. */
+export function unknownArgument({ op, tool }: OperationTool, given: object): Fault | null {
+  if (op.method === "GET" || op.wholeBody) return null;
+  const check = keyChecks.get(tool) ?? compileKeyCheck(tool.inputSchema);
+  keyChecks.set(tool, check);
+  return check(given);
+}
+
+/** Says which arguments a tool that reads does not have: they are ignored, as over HTTP, but a model meant something. */
 export function ignoredOf({ op, tool }: OperationTool, given: object): string | undefined {
-  if (op.wholeBody || op.strictBody) return undefined;
+  if (op.method !== "GET") return undefined;
   const known = Object.keys(tool.inputSchema.properties ?? {});
   const ignored = Object.keys(given).filter((name) => !known.includes(name));
   if (ignored.length === 0) return undefined;

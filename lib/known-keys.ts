@@ -1,0 +1,110 @@
+import { Fault } from "./faults.ts";
+import { nearest } from "./nearest.ts";
+
+/** JSON Schema, as far as it says which keys there may be. */
+interface Schema {
+  type?: unknown;
+  properties?: Record<string, Schema>;
+  patternProperties?: Record<string, Schema>;
+  additionalProperties?: unknown;
+  items?: Schema;
+  anyOf?: Schema[];
+}
+
+/** What may stand in a value: null where anything may. */
+type Shape = { fields: Map<string, Shape> | null; others: Shape; items: Shape } | null;
+
+/** Refuses an unknown key, with a fault that names it and the nearest key that is known. */
+export type KeyCheck = (value: unknown) => Fault | null;
+
+/**
+ * Compiles a check that finds keys that a schema does not name, at any depth. Objects without `properties` and those
+ * with `additionalProperties` are free-form and take any key.
+ */
+export function compileKeyCheck(schema: object): KeyCheck {
+  const shape = shapeOf(schema as Schema);
+  return (value) => find(shape, value, "");
+}
+
+/** The same schema as strict as the check: `additionalProperties: false` wherever it knows all keys. */
+export function closed<T extends object>(schema: T): T {
+  const { properties, patternProperties, items, anyOf, ...rest } = schema as Schema;
+  return {
+    ...rest,
+    ...(properties && { properties: mapped(properties) }),
+    ...(patternProperties && { patternProperties: mapped(patternProperties) }),
+    ...(items && { items: closed(items) }),
+    ...(anyOf && { anyOf: anyOf.map(closed) }),
+    ...(properties && !isFree(schema) && { additionalProperties: false }),
+  } as T;
+}
+
+function mapped(schemas: Record<string, Schema>): Record<string, Schema> {
+  return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, closed(schema)]));
+}
+
+function isFree({ properties, patternProperties, additionalProperties = false }: Schema): boolean {
+  return !properties || patternProperties !== undefined || additionalProperties !== false;
+}
+
+function shapeOf(schema: Schema): Shape {
+  const all = alternatives(schema);
+  const objects = all.filter(({ type, properties }) => type === "object" || properties);
+  const fields = objects.length && !objects.some(isFree) ? mergeFields(objects) : null;
+  const others = united(objects.flatMap(({ patternProperties }) => Object.values(patternProperties ?? {})));
+  const items = united(all.flatMap(({ items }) => (items ? [items] : [])));
+  return fields || others || items ? { fields, others, items } : null;
+}
+
+function alternatives({ anyOf, ...schema }: Schema): Schema[] {
+  return anyOf ? [schema, ...anyOf.flatMap(alternatives)] : [schema];
+}
+
+function united(schemas: Schema[]): Shape {
+  return schemas.length ? shapeOf({ anyOf: schemas }) : null;
+}
+
+/** Of a value with several forms the keys of all: which of them was meant is for the contract to find. */
+function mergeFields(objects: Schema[]): Map<string, Shape> {
+  const fields = new Map<string, Schema[]>();
+  for (const { properties } of objects) {
+    for (const [name, schema] of Object.entries(properties ?? {}))
+      fields.set(name, [...(fields.get(name) ?? []), schema]);
+  }
+  return new Map([...fields].map(([name, schemas]) => [name, united(schemas)]));
+}
+
+function find(shape: Shape, value: unknown, path: string): Fault | null {
+  if (!shape || typeof value !== "object" || value === null) return null;
+  const { fields, others, items } = shape;
+  if (Array.isArray(value)) return items && firstOf(value.entries(), () => items, path);
+  const entries = Object.entries(value);
+  const unknown = fields && entries.find(([name]) => !fields.has(name))?.[0];
+  if (fields && typeof unknown === "string") return unknownKey(path + unknown, unknown, [...fields.keys()]);
+  return firstOf(entries, (name) => fields?.get(name as string) ?? others, path);
+}
+
+function firstOf(
+  parts: Iterable<[string | number, unknown]>,
+  shapeAt: (name: string | number) => Shape,
+  path: string,
+): Fault | null {
+  for (const [name, part] of parts) {
+    const fault = find(shapeAt(name), part, `${path}${name}.`);
+    if (fault) return fault;
+  }
+  return null;
+}
+
+const SHOWN_CHARACTERS = 200;
+
+/** The value is not sent back: a misspelt secret is one too. */
+function unknownKey(path: string, key: string, names: string[]): Fault {
+  const field = path.slice(0, SHOWN_CHARACTERS);
+  const expected = nearest(key, names) ?? "no fields";
+  const hint = names.length
+    ? `did you mean ${expected}? Allowed: ${names.join(", ")}`
+    : "none is allowed here";
+  const details = { field, value: null, expected, example: null };
+  return new Fault("validation_failed", `${field} is not a known field: ${hint}.`, details);
+}

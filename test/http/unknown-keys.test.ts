@@ -1,0 +1,112 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import type { Operation } from "../../lib/contract.ts";
+import { operations } from "../../services/contracts.ts";
+import { VERSION_PREFIX } from "../../services/gateway/paths.ts";
+import { cloudEvent } from "../support/agents.ts";
+import { type Api, api } from "../support/http.ts";
+import { sampleBody } from "../support/sample.ts";
+import { startServer, type TestServer } from "../support/server.ts";
+import { makeWorld, OPERATOR_TOKEN, ok, refusal, type World } from "../support/tenancy.ts";
+
+let server: TestServer;
+let mine: World;
+
+beforeAll(async () => {
+  server = await startServer({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0" } });
+  mine = await makeWorld(server, "mine");
+});
+afterAll(() => server?.stop());
+
+function callerOf({ access }: Operation): Api {
+  if (access.by === "public") return api(server);
+  if (access.by === "operator") return api(server, OPERATOR_TOKEN);
+  return access.by === "agent" || (access.by === "any" && !access.people) ? mine.agent : mine.admin;
+}
+
+const METHODS = { POST: "post", PUT: "put", PATCH: "patch" } as const;
+
+const writes = operations.filter(
+  ({ method, consumes, wholeBody }) => method in METHODS && consumes === undefined && !wholeBody,
+);
+
+test("the writes are there", () => {
+  expect(writes.length).toBeGreaterThan(80);
+});
+
+test.each(writes.map((op) => [op.route, op] as const))("%s refuses an unknown key", async (_, op) => {
+  const path = op.url.replace(/\{\w+\}/g, "some");
+  const url = `${server.root}${op.root ? "" : VERSION_PREFIX}${path}`;
+  const body = { ...sampleBody(op.body ?? {}), nobody_knows: { this: 1 } };
+  const answer = await callerOf(op)[METHODS[op.method as "POST"]](url, body);
+  expect(answer).toMatchObject(
+    refusal(400, "validation_failed", { field: "nobody_knows", expected: expect.any(String) }),
+  );
+});
+
+describe("a misspelt key", () => {
+  test("of an interest creates none that takes everything", async () => {
+    const interests = `/agents/${mine.agentId}/interests`;
+    const made = await mine.agent.post(interests, { event_typ: "com.example.a" });
+    expect(made).toMatchObject(
+      refusal(400, "validation_failed", { field: "event_typ", expected: "event_type" }),
+    );
+    expect(made.body.error.message).toContain("filter_expression");
+    expect(ok(await mine.agent.get(interests)).total).toBe(0);
+  });
+
+  test("is found within objects and lists", async () => {
+    const mapping = { entity: "a", action: "b", subjct: "/c" };
+    expect(await mine.admin.post("/ingest/webhooks", { name: "n", source: "s", mapping })).toMatchObject(
+      refusal(400, "validation_failed", { field: "mapping.subjct", expected: "subject" }),
+    );
+    const steps = [{ step_key: "a" }, { step_key: "b", reference_pointer: { url: "https://example.com/" } }];
+    expect(await mine.agent.post("/runs", { goal: "g", steps })).toMatchObject(
+      refusal(400, "validation_failed", { field: "steps.1.reference_pointer.url", expected: "uri" }),
+    );
+  });
+
+  test("of one memory of a batch refuses that one", async () => {
+    const memory = { title: "t", content: "c", type: "semantic", scope: "agent" };
+    const memories = [memory, { ...memory, tag: ["a"] }];
+    const { results } = ok(await mine.agent.post("/memories/batch", { memories }));
+    expect(results).toMatchObject([
+      { status: 201 },
+      { status: 400, error: { code: "validation_failed", details: { field: "tag", expected: "tags" } } },
+    ]);
+    const large = [
+      memory,
+      { ...memory, content: "c".repeat(32_000), tag: [] },
+      ...Array(40).fill({ ...memory, content: "c".repeat(32_000) }),
+    ];
+    const inPieces = ok(await mine.agent.post("/memories/batch", { memories: large })).results;
+    expect(inPieces.map(({ status }: { status: number }) => status).slice(0, 3)).toEqual([201, 400, 201]);
+    expect(await mine.agent.post("/memories/batch", { memories: large, scope: "agent" })).toMatchObject(
+      refusal(400, "validation_failed", { field: "scope", expected: "memories" }),
+    );
+  });
+
+  test("of a secret is not sent back", async () => {
+    const { body } = await api(server).post("/auth/login", {
+      email: "a@b.example",
+      pasword: "hunter2hunter2",
+    });
+    expect(JSON.stringify(body)).not.toContain("hunter2");
+    expect(body.error.details).toMatchObject({ field: "pasword", expected: "password" });
+  });
+});
+
+test("free-form objects take any key", async () => {
+  const any = { anything: { at: ["all"] }, scpoe: 1 };
+  const memory = { title: "t", content: "c", type: "semantic", scope: "agent", metadata: any };
+  expect(ok(await mine.agent.post("/memories", memory)).metadata).toEqual(any);
+  expect(ok(await mine.agent.post("/handoffs", { name: "h", payload: any })).payload).toMatchObject(any);
+  const event = cloudEvent("free", { data: any, anextension: "x" });
+  expect(ok(await mine.agent.post("/events", event)).status).toBe("accepted");
+});
+
+test("a body of a path that takes none may be empty, and of another type", async () => {
+  const { id } = ok(await mine.agent.post("/handoffs", { name: "pinned" }));
+  expect((await mine.agent.post(`/handoffs/${id}/pin`, {})).status).toBe(200);
+  const form = { "content-type": "application/x-www-form-urlencoded" };
+  expect((await mine.agent.post(`/handoffs/${id}/pin`, "a=b", form)).status).toBe(200);
+});
