@@ -93,6 +93,7 @@ async function operatorIn(broker: ServiceBroker, slug: string, now: number): Pro
     role: "admin",
     scopes: SCOPES,
     token_version: 0,
+    session_id: "sid_operator",
     token_id: "jti_operator",
     expires_at: now,
   };

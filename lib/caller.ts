@@ -27,6 +27,8 @@ export interface AgentCaller extends Identity {
   agent_id: string;
   team_id: string | null;
   key_id: string;
+  /** Which activation of the agent the token was issued in: one of an earlier activation is refused. */
+  token_version: number;
 }
 
 /** A person, by signing in (spec: Authentication). */
@@ -36,6 +38,8 @@ export interface UserCaller extends Identity {
   role: "admin" | "member";
   /** Which password the token was made under: one of an older version is refused. */
   token_version: number;
+  /** The sign-in that the token derives from: signing out ends all tokens of it. */
+  session_id: string;
   /** When the password was given, in seconds since the epoch: a session is renewed up to a limit from then on. */
   auth_time?: number;
 }

@@ -12,6 +12,7 @@ const PREFIXES = [
   "ses",
   "clm",
   "req",
+  "sid",
   "usr",
   "ch",
   "int",

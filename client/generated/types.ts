@@ -28,7 +28,7 @@ export interface Api {
     update: Call<AgentsUpdateParams, AgentsUpdateResult>;
     /** Deactivate or activate an agent.
      *
-     * An inactive agent's tokens are refused within 5 seconds and no event matches it any more; what is pending for it stays.
+     * An inactive agent's tokens are refused within 5 seconds, and stay refused once it is active again: its keys then give new ones. No event matches an inactive agent; what is pending for it stays.
      *
      * Needs the scope `admin`. */
     setStatus: Call<AgentsSetStatusParams, AgentsSetStatusResult>;
@@ -58,9 +58,9 @@ export interface Api {
     login: Call<AuthLoginParams, AuthLoginResult>;
     /** Who the token is for. */
     me: Call<AuthMeParams, AuthMeResult>;
-    /** End the token.
+    /** Sign out, or end an agent's token.
      *
-     * It is refused within 5 seconds. An agent's key stays good. */
+     * Every token that derives from a person's sign-in is refused within 5 seconds, renewed ones included. Of an agent only this token ends; its key stays good. */
     logout: Call<AuthLogoutParams, AuthLogoutResult>;
     /** Change one's own password.
      *
@@ -78,7 +78,7 @@ export interface Api {
     renewSession: Call<AuthRenewSessionParams, AuthRenewSessionResult>;
     /** Sign a browser out.
      *
-     * The token is refused within 5 seconds, and the cookie goes. */
+     * Every token of the session is refused within 5 seconds, and the cookie is removed. */
     endSession: Call<AuthEndSessionParams, AuthEndSessionResult>;
     /** The public keys of access tokens and receipts (RFC 7517). */
     jwks: Call<AuthJwksParams, AuthJwksResult>;

@@ -22,6 +22,8 @@ export interface AgentState {
   push_stopped: boolean;
   visibility_timeout_seconds: number | null;
   retry_budget: number | null;
+  /** Raised by each deactivation: tokens of an earlier version are refused. */
+  token_version: number;
 }
 
 const path = { agent_id: Id("ag") };
@@ -152,8 +154,8 @@ export const setAgentStatus = operation({
   route: "PATCH /agents/{agent_id}/status",
   summary: "Deactivate or activate an agent",
   description:
-    "An inactive agent's tokens are refused within 5 seconds and no event matches it any more; what is pending " +
-    "for it stays.",
+    "An inactive agent's tokens are refused within 5 seconds, and stay refused once it is active again: its keys then " +
+    "give new ones. No event matches an inactive agent; what is pending for it stays.",
   access: admin,
   path,
   body: { status: Status },

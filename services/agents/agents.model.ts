@@ -17,6 +17,8 @@ export interface AgentDoc extends TenantDocument {
   /** Null: the installation's default. */
   visibility_timeout_seconds: number | null;
   retry_budget: number | null;
+  /** Raised by each deactivation; absent from rows of older versions that were never deactivated since. */
+  token_version?: number;
   /** Newest first. */
   signing_secrets: SigningSecret[];
   /** Counts the rotations, and guards them. */
@@ -39,6 +41,7 @@ const schema = new Schema<AgentDoc>(
     owner_user_id: String,
     visibility_timeout_seconds: Number,
     retry_budget: Number,
+    token_version: Number,
     signing_secrets: [{ _id: false, sealed: String, ends_at: Date }],
     signing_version: Number,
     created_at: Date,

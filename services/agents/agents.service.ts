@@ -128,7 +128,9 @@ export const agentsService: ServiceFactory = ({ store, secrets, config }) => {
         const { tenant_id } = ctx.meta.caller;
         const { agent_id, status } = ctx.params;
         const $set = { status, updated_at: new Date(store.now()) };
-        const changed = await agents.update(tenant_id, { _id: agent_id, status: { $ne: status } }, { $set });
+        const $inc = { token_version: status === "inactive" ? 1 : 0 };
+        const other = { _id: agent_id, status: { $ne: status } };
+        const changed = await agents.update(tenant_id, other, { $set, $inc });
         const agent = changed ?? (await agents.findOne(tenant_id, { _id: agent_id }));
         if (!agent) throw notFound("agent", agent_id);
         // Also when nothing was changed: an earlier try may have ended between the two writes.

@@ -78,6 +78,10 @@ export function firstAgent(
 }
 
 export function stateOf(agent: AgentDoc): AgentState {
+  return { ...shownOf(agent), token_version: agent.token_version ?? 0 };
+}
+
+function shownOf(agent: AgentDoc): Omit<AgentState, "token_version"> {
   const { _id, tenant_id, name, status, team_id, delivery_mode, delivery_endpoint, push_stopped } = agent;
   const { owner_user_id, visibility_timeout_seconds, retry_budget } = agent;
   return {
@@ -98,7 +102,7 @@ export function stateOf(agent: AgentDoc): AgentState {
 /** The Agent that callers see. */
 export function present(agent: AgentDoc) {
   return {
-    ...stateOf(agent),
+    ...shownOf(agent),
     description: agent.description,
     created_at: agent.created_at.toISOString(),
     updated_at: agent.updated_at.toISOString(),

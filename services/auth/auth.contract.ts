@@ -95,8 +95,10 @@ export const whoAmI = operation({
 export const logout = operation({
   action: "auth.logout",
   route: "POST /auth/logout",
-  summary: "End the token",
-  description: "It is refused within 5 seconds. An agent's key stays good.",
+  summary: "Sign out, or end an agent's token",
+  description:
+    "Every token that derives from a person's sign-in is refused within 5 seconds, renewed ones included. Of an agent " +
+    "only this token ends; its key stays good.",
   access: { by: "any" },
   results: { 204: null },
 });
@@ -184,7 +186,7 @@ export const endSession = operation({
   action: "auth.end_session",
   route: "DELETE /auth/session",
   summary: "Sign a browser out",
-  description: "The token is refused within 5 seconds, and the cookie goes.",
+  description: "Every token of the session is refused within 5 seconds, and the cookie is removed.",
   access: { by: "user" },
   audit: false,
   results: { 204: null },

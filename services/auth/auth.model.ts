@@ -16,7 +16,7 @@ const signingKeys = new Schema<SigningKeyDoc>(
 
 export const SigningKeyModel: Model<SigningKeyDoc> = { name: "signing_keys", schema: signingKeys };
 
-/** A token that was ended before its time. `_id` is its `jti`. */
+/** A token that was ended before its time, or all tokens of a sign-in. `_id` is the `jti` or the `sid`. */
 export interface EndedTokenDoc extends TenantDocument {
   expires_at: Date;
 }

@@ -8,7 +8,7 @@ import type { TenantState } from "../tenants/tenants.contract.ts";
 import type { UserState } from "../users/users.contract.ts";
 import { changePassword, exchangeKey, jwks, login, logout, whoAmI } from "./auth.contract.ts";
 import { EndedTokenModel } from "./auth.model.ts";
-import { type Login, sessionActions } from "./browser-sessions.ts";
+import { type Login, lastExpiry, sessionActions } from "./browser-sessions.ts";
 import { currentCallers } from "./callers.ts";
 import { KeyUses } from "./key-uses.ts";
 import { SharedAttempts } from "./shared-attempts.ts";
@@ -59,9 +59,12 @@ export const authService: ServiceFactory = ({ store, secrets, config, windows })
   }
 
   async function end(ctx: Call): Promise<void> {
-    const { tenant_id, token_id, expires_at } = ctx.meta.caller;
-    await endedTokens.insertOnce({ _id: token_id, tenant_id, expires_at: new Date(expires_at) });
-    await ctx.broadcast("auth.changed", { tenant_id, token_id });
+    const { caller } = ctx.meta;
+    const { tenant_id } = caller;
+    const ended = caller.kind === "user" ? { session_id: caller.session_id } : { token_id: caller.token_id };
+    const [_id] = Object.values(ended) as [string];
+    await endedTokens.insertOnce({ _id, tenant_id, expires_at: new Date(lastExpiry(caller)) });
+    await ctx.broadcast("auth.changed", { tenant_id, ...ended });
   }
 
   function signedIn(user: UserState) {
@@ -84,8 +87,10 @@ export const authService: ServiceFactory = ({ store, secrets, config, windows })
         await ctx
           .call("keys.touch", { uses: [{ tenant_id, key_id, at: now }] })
           .catch(() => uses.note({ tenant_id, key_id }, now));
-        const subject: Subject = { tenant_id, agent_id, key_id, scopes, key_expires_at: expires_at };
-        const { team_id } = agent;
+        const { team_id, token_version } = agent;
+        const subject: Subject = {
+          ...{ tenant_id, agent_id, key_id, token_version, scopes, key_expires_at: expires_at },
+        };
         const team = team_id ? await ctx.call("teams.name_of", { tenant_id, team_id }) : null;
         return { ...tokens.issue(subject, now), agent: { id: agent_id, name: agent.name, team, tenant_id } };
       }),

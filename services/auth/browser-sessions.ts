@@ -1,5 +1,5 @@
 import type { Config } from "../../config.ts";
-import type { Call, UserCaller } from "../../lib/caller.ts";
+import type { Call, Caller, UserCaller } from "../../lib/caller.ts";
 import { Fault } from "../../lib/faults.ts";
 import type { SecretBox } from "../../lib/secrets.ts";
 import { csrfToken, sessionCookie } from "../../lib/session-cookie.ts";
@@ -7,9 +7,16 @@ import { action } from "../runtime.ts";
 import type { TenantState } from "../tenants/tenants.contract.ts";
 import type { UserState } from "../users/users.contract.ts";
 import { endSession, readSession, renewSession, startSession } from "./auth.contract.ts";
-import type { Tokens } from "./tokens.ts";
+import { TOKEN_SECONDS, type Tokens } from "./tokens.ts";
 
 const LONGEST_SESSION_SECONDS = 12 * 3600;
+
+/** When the last token that can derive from a caller's sign-in expires, in milliseconds since the epoch. */
+export function lastExpiry(caller: Caller): number {
+  if (caller.kind === "agent") return caller.expires_at;
+  const renewed = ((caller.auth_time ?? 0) + LONGEST_SESSION_SECONDS + TOKEN_SECONDS) * 1000;
+  return Math.max(caller.expires_at, renewed);
+}
 
 /** What a person signs in with. */
 export interface Login {
@@ -25,7 +32,7 @@ interface Parts {
   tokens(): Tokens;
   /** @throws Fault authentication_failed, rate_limited */
   checkPassword(ctx: Call<Login>): Promise<UserState>;
-  /** Ends the caller's token. */
+  /** Ends the caller's session. */
   end(ctx: Call): Promise<void>;
 }
 
@@ -47,14 +54,14 @@ export function sessionActions({ config, secrets, now, tokens, checkPassword, en
     };
   }
 
-  async function give(ctx: Call, user: UserState, auth_time?: number) {
+  async function give(ctx: Call, user: UserState, renewed?: Pick<UserCaller, "auth_time" | "session_id">) {
     const { tenant_id, id: user_id, role, token_version } = user;
     const subject = {
       tenant_id,
       user_id,
       role,
       token_version,
-      ...(auth_time !== undefined && { auth_time }),
+      ...(renewed && { session_id: renewed.session_id, auth_time: renewed.auth_time as number }),
     };
     const token = tokens().issue(subject, now());
     const { token_id } = tokens().read(token.access_token, now()) as UserCaller;
@@ -78,10 +85,10 @@ export function sessionActions({ config, secrets, now, tokens, checkPassword, en
     }),
 
     renew_session: action(renewSession, async (ctx) => {
-      const { auth_time } = ctx.meta.caller as UserCaller;
-      if (now() / 1000 - (auth_time ?? 0) > LONGEST_SESSION_SECONDS)
+      const { auth_time = 0, session_id } = ctx.meta.caller as UserCaller;
+      if (now() / 1000 - auth_time > LONGEST_SESSION_SECONDS)
         throw new Fault("authentication_failed", "The session has lasted for 12 hours: sign in again.");
-      return give(ctx, await userOf(ctx), auth_time);
+      return give(ctx, await userOf(ctx), { auth_time, session_id });
     }),
 
     end_session: action(endSession, async (ctx) => {

@@ -17,8 +17,8 @@ interface Standing {
 }
 
 /**
- * The callers as the store knows them now, in order; null where a token is no longer good: it was ended or has
- * expired, its key was revoked or has expired, its agent is inactive, its user disabled or has a new password, its
+ * The callers as the store knows them now, in order; null where a token is no longer good: it or its session was ended,
+ * it has expired, its key was revoked or has expired, its agent is or was inactive since, its user disabled or has a new password, its
  * tenant is not active. Five look-ups, however many callers.
  */
 export async function currentCallers(
@@ -29,16 +29,23 @@ export async function currentCallers(
 ): Promise<(Caller | null)[]> {
   const standing = await load(ctx, endedTokens, callers);
   return callers.map((caller) => {
-    if (caller.expires_at <= now || standing.ended.has(caller.token_id)) return null;
+    if (caller.expires_at <= now || endingIds(caller).some((id) => standing.ended.has(id))) return null;
     if (standing.tenants.get(caller.tenant_id)?.status !== "active") return null;
     return caller.kind === "agent" ? currentAgent(caller, standing) : currentUser(caller, standing);
   });
+}
+
+/** What of a caller may have been ended: the token, and the sign-in it derives from, which older nodes do not name. */
+function endingIds(caller: Caller): string[] {
+  const { token_id } = caller;
+  return caller.kind === "user" ? [token_id, caller.session_id ?? token_id] : [token_id];
 }
 
 function currentAgent(caller: AgentCaller, { keys, agents }: Standing): AgentCaller | null {
   const key = keys.get(caller.key_id);
   const agent = agents.get(caller.agent_id);
   if (!key || !agent || agent.status !== "active") return null;
+  if (agent.token_version !== (caller.token_version ?? 0)) return null;
   if (key.agent_id !== agent.id || agent.tenant_id !== caller.tenant_id) return null;
   return { ...caller, team_id: agent.team_id, scopes: key.scopes };
 }
@@ -57,7 +64,7 @@ async function load(
 ): Promise<Standing> {
   const agentCallers = callers.filter((caller) => caller.kind === "agent");
   const userCallers = callers.filter((caller) => caller.kind === "user");
-  const token_ids = callers.map((caller) => caller.token_id);
+  const ending_ids = callers.flatMap(endingIds);
   const [tenants, keys, agents, users, ended] = await Promise.all([
     ask<TenantState>(
       ctx,
@@ -83,7 +90,7 @@ async function load(
       "user_ids",
       userCallers.map((caller) => caller.user_id),
     ),
-    endedTokens.system.find({ _id: { $in: token_ids } }, { projection: { _id: 1 } }).toArray(),
+    endedTokens.system.find({ _id: { $in: ending_ids } }, { projection: { _id: 1 } }).toArray(),
   ]);
   return { tenants, keys, agents, users, ended: new Set(ended.map((doc) => doc._id)) };
 }

@@ -15,7 +15,7 @@ import { SigningKeyModel } from "./auth.model.ts";
 const ALGORITHM = "ES256";
 const AUDIENCE = "afferent";
 const RECEIPT_AUDIENCE = "afferent-receipt";
-const LIFETIME_SECONDS = 60 * 60;
+export const TOKEN_SECONDS = 60 * 60;
 // One pair serves all tenants, so its row belongs to none.
 const INSTALLATION = { _id: "es256", tenant_id: "installation" };
 
@@ -25,6 +25,7 @@ export type Subject =
       tenant_id: string;
       agent_id: string;
       key_id: string;
+      token_version: number;
       scopes: readonly Scope[];
       key_expires_at: number | null;
     }
@@ -33,6 +34,8 @@ export type Subject =
       user_id: string;
       role: UserCaller["role"];
       token_version: number;
+      /** The sign-in that this continues; a new one unless a session is renewed. */
+      session_id?: string;
       /** When the password was given, in seconds; now, unless a session is renewed. */
       auth_time?: number;
     };
@@ -66,7 +69,7 @@ export class Tokens {
     const iat = Math.floor(now / 1000);
     const keyEnd = "agent_id" in subject ? subject.key_expires_at : null;
     // Rounded up: a key in its last second still makes a token that is good, and that falls with the key.
-    const exp = Math.min(iat + LIFETIME_SECONDS, Math.ceil((keyEnd ?? Number.POSITIVE_INFINITY) / 1000));
+    const exp = Math.min(iat + TOKEN_SECONDS, Math.ceil((keyEnd ?? Number.POSITIVE_INFINITY) / 1000));
     const claims = { ...claimsOf(subject, iat), aud: AUDIENCE, iat, exp, jti: newId("jti") };
     const expires_at = new Date(exp * 1000).toISOString();
     return { access_token: this.#sign(claims), token_type: "Bearer", expires_at };
@@ -121,22 +124,34 @@ export function scopesOf(role: UserCaller["role"]): readonly Scope[] {
 
 function claimsOf(subject: Subject, iat: number): object {
   if ("agent_id" in subject) {
-    const { tenant_id, agent_id, key_id, scopes } = subject;
-    return { sub: agent_id, tenant_id, agent_id, key_id, scopes };
+    const { tenant_id, agent_id, key_id, token_version, scopes } = subject;
+    return { sub: agent_id, tenant_id, agent_id, key_id, scopes, token_version };
   }
-  const { tenant_id, user_id, role, token_version, auth_time = iat } = subject;
-  return { sub: user_id, tenant_id, user_id, role, scopes: scopesOf(role), token_version, auth_time };
+  const {
+    tenant_id,
+    user_id,
+    role,
+    token_version,
+    session_id: sid = newId("sid"),
+    auth_time = iat,
+  } = subject;
+  return { sub: user_id, tenant_id, user_id, role, scopes: scopesOf(role), token_version, sid, auth_time };
 }
 
 function callerOf(claims: jwt.JwtPayload): Caller {
-  const { tenant_id, scopes, agent_id, key_id, user_id, role, token_version, auth_time } = claims;
+  const { tenant_id, scopes, agent_id, key_id, user_id, role, auth_time, sid, jti, iat } = claims;
+  // Absent from tokens that an older version issued.
+  const { token_version = 0 } = claims;
   const identity = {
     tenant_id,
     scopes,
-    token_id: claims.jti as string,
+    token_id: jti as string,
     expires_at: (claims.exp as number) * 1000,
   };
   return agent_id
-    ? { kind: "agent", ...identity, agent_id, team_id: null, key_id }
-    : { kind: "user", ...identity, user_id, role, token_version, auth_time: auth_time ?? claims.iat };
+    ? { kind: "agent", ...identity, agent_id, team_id: null, key_id, token_version }
+    : {
+        ...{ kind: "user", ...identity, user_id, role, token_version },
+        ...{ session_id: sid ?? jti, auth_time: auth_time ?? iat },
+      };
 }

@@ -12,6 +12,7 @@ export interface AuthChange {
   user_id?: string;
   key_id?: string;
   token_id?: string;
+  session_id?: string;
 }
 
 interface Entry {

@@ -69,6 +69,11 @@ describe("the session of a browser", () => {
       expect.stringMatching(/^afferent_session=; Path=\/; Expires=Thu, 01 Jan 1970/),
     ]);
     await settle(async () => (await outside.get("/auth/session", { cookie: next })).status === 401);
+    // The cookie of before the renewal is of the same session.
+    await settle(async () => (await outside.get("/auth/session", { cookie })).status === 401);
+    expect((await outside.post("/auth/session/renew", {}, { cookie, "x-csrf-token": csrf })).status).toBe(
+      401,
+    );
   });
 
   test("a wrong password is refused as at any login", async () => {

@@ -116,7 +116,19 @@ describe("exchanging a key", () => {
     await expectRefused(token);
     expect(await exchange(key)).toMatchObject(refusal(401, "authentication_failed"));
     ok(await admin.patch(`/agents/${agent_id}/status`, { status: "active" }));
-    expect((await exchange(key)).status).toBe(200);
+    const fresh = ok(await exchange(key)).access_token;
+    expect((await api(server, fresh).get("/auth/me")).status).toBe(200);
+  });
+
+  test("a token of before a deactivation stays refused once the agent is active again", async () => {
+    const { agent_id, key } = await newKey();
+    const [used, unused] = [await agentToken(server, key), await agentToken(server, key)];
+    expect((await api(server, used).get("/auth/me")).status).toBe(200);
+    for (const status of ["inactive", "active"])
+      ok(await admin.patch(`/agents/${agent_id}/status`, { status }));
+    await expectRefused(used);
+    await expectRefused(unused);
+    expect((await api(server, await agentToken(server, key)).get("/auth/me")).status).toBe(200);
   });
 });
 
@@ -201,11 +213,16 @@ describe("signing in", () => {
     expect((await login({ email, password: reset.password })).status).toBe(200);
   });
 
-  test("logging out ends this token only, and at every node's restart too", async () => {
+  test("logging out ends all tokens of this login and of no other, and at every node's restart too", async () => {
     const { email, password } = await invite({ email: "erin@acme.example" });
     const [ended, other] = await Promise.all([1, 2].map(() => signIn(server, { email, password }, "acme")));
+    const renewed = await api(server, ended).post("/auth/session/renew", {});
+    const [, derived] = /afferent_session=([^;]+)/.exec(renewed.headers.get("set-cookie") as string) ?? [];
+    expect((await api(server, derived).get("/auth/me")).status).toBe(200);
     expect((await api(server, ended).post("/auth/logout")).status).toBe(204);
     await expectRefused(ended as string);
+    await expectRefused(derived as string);
+    expect((await api(server, derived).post("/auth/session/renew", {})).status).toBe(401);
     await server.restart();
     await expectRefused(ended as string);
     expect((await api(server, other).get("/auth/me")).status).toBe(200);

@@ -290,6 +290,7 @@ function adminOf(tenant_id: string): Caller {
     role: "admin",
     scopes: ["admin"],
     token_version: 1,
+    session_id: "sid_tester",
     token_id: "jti_tester",
     expires_at: 0,
   };

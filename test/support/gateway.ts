@@ -119,6 +119,7 @@ function agent(agent_id: string, tenant_id: string, scopes: AgentCaller["scopes"
     agent_id,
     team_id: null,
     key_id: "key_1",
+    token_version: 0,
     tenant_id,
     scopes,
     token_id: "jti_1",
@@ -134,6 +135,7 @@ function user(user_id: string, tenant_id: string, role: "admin" | "member"): Use
     tenant_id,
     scopes: ["send"],
     token_version: 1,
+    session_id: "sid_2",
     token_id: "jti_2",
     expires_at: FAR,
   };

@@ -12,6 +12,7 @@ const AGENT = {
   tenant_id: "tn_1",
   agent_id: "ag_1",
   key_id: "key_1",
+  token_version: 2,
   scopes: ["send"],
   key_expires_at: null,
 } as const;
@@ -44,6 +45,7 @@ describe("Tokens", () => {
   test("a person's token carries the role, its scopes and the version of the password", () => {
     const caller = tokens.read(tokens.issue(USER, NOW).access_token, NOW);
     expect(caller).toMatchObject({ kind: "user", user_id: "usr_1", role: "member", token_version: 3 });
+    expect(caller).toMatchObject({ session_id: expect.stringMatching(/^sid_/) });
     expect(caller?.scopes).not.toContain("admin");
     expect(caller?.scopes).toContain("memory:write");
   });
@@ -72,6 +74,7 @@ describe("Tokens", () => {
       agent_id: "ag_1",
       key_id: "key_1",
       scopes: ["send"],
+      token_version: 2,
     });
     expect(tokens.jwk).not.toHaveProperty("d");
   });
