@@ -191,7 +191,7 @@ export const SETTINGS = {
   AUDIT_DAYS: integer(365, "How long the audit log is kept.", 1, DAY),
   MIN_FREE_DISK_MB: integer(
     100,
-    "Writes are refused when DATA_DIR's disk has less free; 0 never refuses.",
+    "Writes are refused when DATA_DIR's disk has less free, uploads when they would leave less than twice as much; 0 never refuses.",
     0,
     1e9,
   ),

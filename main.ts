@@ -13,6 +13,7 @@ import { serviceFactories } from "./services/index.ts";
 import type { Runtime } from "./services/runtime.ts";
 import { type Credentials, ensureFirstTenant } from "./services/tenants/first-start.ts";
 import { openBlobs } from "./storage/blobs/blobs.ts";
+import { GuardedBlobs } from "./storage/blobs/guarded.ts";
 import { openStore, StoreError } from "./storage/connection.ts";
 import { isStoreLost } from "./storage/store-lost.ts";
 
@@ -36,7 +37,7 @@ async function main(): Promise<void> {
     process.exit(1);
   });
   const windows = config.REDIS_URL ? await shareWindows(config.REDIS_URL, observability) : null;
-  const blobs = await openBlobs(store, config);
+  const blobs = new GuardedBlobs(await openBlobs(store, config), [() => observability.disk.claim()]);
   const runtime: Runtime = { config, store, blobs, secrets, windows, ...observability };
   const broker = new ServiceBroker(brokerOptions(config, observability));
   for (const name of servicesOf(config.SERVICES)) {

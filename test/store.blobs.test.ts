@@ -2,10 +2,12 @@
 import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Readable } from "node:stream";
 import { expect, test } from "@jest/globals";
 import { Unneeded } from "../services/blobs/unneeded.ts";
 import { openBlobs } from "../storage/blobs/blobs.ts";
 import { FileBlobs } from "../storage/blobs/files.ts";
+import { GuardedBlobs } from "../storage/blobs/guarded.ts";
 import { openStore } from "../storage/connection.ts";
 import { blobsSuite } from "./suites/blobs.ts";
 import { startMongo } from "./support/mongo.ts";
@@ -47,6 +49,31 @@ test("drafts of a process that died are gone with the next start", async () => {
   await writeFile(join(folder, "blobs.new", "half"), "hal");
   await FileBlobs.open(folder);
   expect(await readdir(folder)).toEqual(["blobs"]);
+  await rm(folder, { recursive: true });
+});
+
+test("a stream that its guard stops leaves nothing, and what it had claimed is given back", async () => {
+  const folder = await temporary();
+  let claimed = 0;
+  const guard = () => ({
+    extend: async (bytes: number) => {
+      if (claimed + bytes > 10_000_000) throw new Error("too much");
+      claimed += bytes;
+    },
+    end: () => {
+      claimed = 0;
+    },
+  });
+  const blobs = new GuardedBlobs(await FileBlobs.open(folder), [guard]);
+  const piece = Buffer.alloc(1_000_000, "a");
+  const pieces = (count: number) => Readable.from(Array.from({ length: count }, () => piece));
+  await expect(blobs.put("tn_a", pieces(11))).rejects.toThrow("too much");
+  await expect(blobs.put("tn_a", pieces(1), 10_000_001)).rejects.toThrow("too much");
+  await expect(blobs.put("tn_a", Buffer.alloc(10_000_001))).rejects.toThrow("too much");
+  expect(await readdir(join(folder, "blobs.new"))).toEqual([]);
+  expect(await readdir(folder)).toEqual(["blobs.new"]);
+  expect((await blobs.put("tn_a", pieces(7))).size).toBe(7_000_000);
+  expect(claimed).toBe(0);
   await rm(folder, { recursive: true });
 });
 

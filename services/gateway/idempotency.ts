@@ -68,7 +68,9 @@ export async function once(
   const { lease, seed } = opening;
   const close = async (given: Answer, secret: boolean) => {
     const answer = secret ? toKept(given) : await toKeptOrBlob(given, place.tenant_id, blobs);
-    await ctx.call("idempotency.close", { ...place, lease, answer, secret });
+    // What was carried out is answered, even where the answer cannot be stored: repeating it is a conflict then.
+    const kept = answer ?? { ...toKept({ ...given, body: null }), dropped: true };
+    await ctx.call("idempotency.close", { ...place, lease, answer: kept, secret });
   };
   ctx.meta.idempotency_seed = seed;
   try {
@@ -104,11 +106,13 @@ function toKept({ body, headers = {}, ...rest }: Answer): KeptAnswer {
   return { ...rest, body: base64 ? body.toString("base64") : body, base64, headers };
 }
 
-async function toKeptOrBlob(answer: Answer, tenant_id: string, blobs: Blobs): Promise<KeptAnswer> {
+/** Null where there is no space for a large answer. */
+async function toKeptOrBlob(answer: Answer, tenant_id: string, blobs: Blobs): Promise<KeptAnswer | null> {
   const { body } = answer;
   if (body === null || answer.insert || body.length <= LARGE) return toKept(answer);
-  const { hash } = await blobs.put(tenant_id, Buffer.isBuffer(body) ? body : Buffer.from(body));
-  return { ...toKept({ ...answer, body: null }), blob: hash };
+  const put = blobs.put(tenant_id, Buffer.isBuffer(body) ? body : Buffer.from(body));
+  const ref = await put.catch(() => null);
+  return ref && { ...toKept({ ...answer, body: null }), blob: ref.hash };
 }
 
 async function replayed(kept: KeptAnswer, tenant_id: string, blobs: Blobs): Promise<Answer> {

@@ -8,6 +8,8 @@ export interface KeptAnswer {
   type: string;
   body: string | null;
   blob?: string;
+  /** There was no space for the body. */
+  dropped?: boolean;
   base64: boolean;
   headers: Record<string, string>;
   /** A blob whose text belongs into the body, and where. */

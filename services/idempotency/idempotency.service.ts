@@ -142,7 +142,7 @@ export const idempotencyService: ServiceFactory = ({ config, store, secrets }) =
     const now = store.now();
     const text = JSON.stringify(answer);
     const fields = { answered_at: new Date(now), resource_id: resourceIdOf(answer) };
-    if (text.length > MAX_ANSWER_CHARACTERS) return { ...fields, answer: null };
+    if (answer.dropped || text.length > MAX_ANSWER_CHARACTERS) return { ...fields, answer: null };
     const blob = answer.blob ?? answer.insert?.hash;
     if (!secret) return { ...fields, answer: text, ...(blob && { answer_blob: blob }) };
     return { ...fields, answer: secrets.seal(text, placeOf(_id)), secret_ends_at: new Date(now + SECRET_MS) };

@@ -9,7 +9,7 @@ export type Verdict =
   | "take_over"
   | "wait"
   | "replay"
-  /** Carried out, but the answer is not kept: it held a secret, or was too large. */
+  /** Carried out, but the answer is not kept: it held a secret, was too large, or there was no space. */
   | "answered"
   | "other_request";
 

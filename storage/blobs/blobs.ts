@@ -14,8 +14,16 @@ export type InUse = (tenant_id: string, hashes: string[]) => Promise<readonly st
 
 /** Bytes kept outside of rows, addressed by tenant and content: the same bytes are there once. */
 export interface Blobs {
-  /** Fulfils when the bytes are durable. What is put is kept for a day at least, so that a row can come to name it. */
-  put(tenant_id: string, content: Uint8Array | AsyncIterable<Uint8Array>): Promise<BlobRef>;
+  /**
+   * Fulfils when the bytes are durable. What is put is kept for a day at least, so that a row can come to name it.
+   *
+   * @param expected the least number of bytes that a stream is known to bring
+   */
+  put(
+    tenant_id: string,
+    content: Uint8Array | AsyncIterable<Uint8Array>,
+    expected?: number,
+  ): Promise<BlobRef>;
   /** @throws BlobMissing */
   get(tenant_id: string, hash: string): Promise<Buffer>;
   /** For what is too large to hold at once. @throws BlobMissing */

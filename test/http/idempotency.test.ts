@@ -1,6 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import { type Caller, callerId } from "../../lib/caller.ts";
+import { Fault } from "../../lib/faults.ts";
 import { IdempotencyModel } from "../../services/idempotency/idempotency.model.ts";
+import { GuardedBlobs } from "../../storage/blobs/guarded.ts";
 import {
   CALLERS,
   startGateway,
@@ -258,6 +260,20 @@ describe("what is kept", () => {
     expect(await gateway.broker.call("idempotency.blob_references", asked)).toEqual([answer_blob]);
     await records().update("tn_one", { _id }, { $set: { expires_at: new Date(Date.now() - 1) } });
     expect(await gateway.broker.call("idempotency.blob_references", asked)).toEqual([]);
+  });
+
+  test("is not kept where there is no space for it: the request is answered, and repeating it is a conflict", async () => {
+    const full = new Fault("service_unavailable", "The disk is full.");
+    const guard = () => ({ extend: () => Promise.reject(full), end: () => {} });
+    await gateway.stop();
+    const { operations, service } = domain;
+    const blobs = new GuardedBlobs(files.blobs, [guard]);
+    gateway = await startGateway({ operations, services: [service], store: files.store, blobs });
+    const key = newKey();
+    const ask = () => api(gateway, "ann").post("/things/large", { name: "book" }, key);
+    expect((await ask()).status).toBe(201);
+    expect(await ask()).toMatchObject({ status: 409, body: { error: { code: "conflict" } } });
+    expect(domain.made).toEqual(["book"]);
   });
 
   test("of a request whose node died is taken over, and makes the same id again", async () => {

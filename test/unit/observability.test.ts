@@ -1,3 +1,4 @@
+import { statfs } from "node:fs/promises";
 import { describe, expect, test } from "@jest/globals";
 import { DiskWatch } from "../../observability/disk.ts";
 import { Health } from "../../observability/health.ts";
@@ -72,6 +73,27 @@ describe("disk", () => {
     disk.stop();
     expect(disk.low).toBe(low);
     expect(disk.reason !== null).toBe(low);
+  });
+
+  test("what large writes have claimed is taken, until it is written or given back", async () => {
+    const free = async () => {
+      const { bavail, bsize } = await statfs(import.meta.dirname);
+      return bavail * bsize;
+    };
+    // Uploads may take about half of what is free.
+    const half = (await free()) / 2;
+    const disk = new DiskWatch(import.meta.dirname, Math.floor(half / 2 / 1e6));
+    await disk.start();
+    const [one, two] = [disk.claim(), disk.claim()];
+    await one.extend(half * 0.8);
+    await expect(two.extend(half * 0.8)).rejects.toMatchObject({ type: "service_unavailable" });
+    expect(disk.low).toBe(false);
+    one.wrote(half * 0.8);
+    await two.extend(half * 0.8);
+    two.end();
+    await one.extend(half * 0.8);
+    one.end();
+    disk.stop();
   });
 });
 

@@ -1,0 +1,84 @@
+import { existsSync } from "node:fs";
+import { mkdtemp, readdir, rm, statfs } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { startAlone } from "../support/alone.ts";
+import { type Api, agentToken, api } from "../support/http.ts";
+import type { TestServer } from "../support/server.ts";
+import { settle } from "../support/settle.ts";
+import { ok } from "../support/tenancy.ts";
+
+const MB = 1_000_000;
+const MARKDOWN = { "content-type": "text/markdown" };
+/** What uploads may take until they are refused, in megabytes. */
+const LEFT = 48;
+
+let dataDir: string;
+let server: TestServer;
+let http: Api;
+let token: string;
+
+beforeAll(async () => {
+  // A disk that no other program fills meanwhile, where there is one.
+  dataDir = await mkdtemp(join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "afferent-small-"));
+  const { bavail, bsize } = await statfs(dataDir);
+  const min = Math.floor(((bavail * bsize) / MB - LEFT) / 2);
+  const env = { MIN_FREE_DISK_MB: String(min), RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" };
+  server = await startAlone({ env, dataDir });
+  token = await agentToken(server, server.credentials.agent.api_key);
+  http = api(server, token);
+});
+afterAll(async () => {
+  await server?.stop();
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+const lines = (megabytes: number) =>
+  "A line of some hundred bytes, as they are in any text that is long. \n".repeat(megabytes * 14_500);
+
+/** Sends a text without saying how long it is; where it is cut off, `more` is asked no further. */
+function stream(megabytes: number): Promise<Response> {
+  const piece = new TextEncoder().encode(lines(1));
+  let left = megabytes;
+  const body = new ReadableStream({
+    pull: (controller) => (left-- > 0 ? controller.enqueue(piece) : controller.close()),
+  });
+  const headers = { authorization: `Bearer ${token}`, ...MARKDOWN };
+  return fetch(`${server.url}/outputs?title=Streamed`, {
+    method: "POST",
+    headers,
+    body,
+    duplex: "half",
+  } as RequestInit);
+}
+
+async function expectRefused(status: number, retryAfter: string | null, body: unknown): Promise<void> {
+  expect({ status, retryAfter, body }).toMatchObject({
+    status: 503,
+    retryAfter: "30",
+    body: { error: { code: "service_unavailable", details: { retry_after_seconds: 30 } } },
+  });
+  await settle(async () => (await readdir(join(dataDir, "blobs.new"))).length === 0);
+}
+
+test("an upload that would fill the disk is refused while it streams, and leaves nothing", async () => {
+  const answer = await stream(58);
+  await expectRefused(answer.status, answer.headers.get("retry-after"), await answer.json());
+  expect(ok(await http.get("/outputs")).outputs).toEqual([]);
+});
+
+test("one that says how long it is is refused before it is read", async () => {
+  const { status, headers, body } = await http.post("/outputs?title=Long", lines(60), MARKDOWN);
+  await expectRefused(status, headers.get("retry-after"), body);
+});
+
+test("of two that do not fit together one is refused, and everybody else goes on", async () => {
+  const both = await Promise.all(
+    [30, 29].map((megabytes) => http.post("/outputs?title=Two", lines(megabytes), MARKDOWN)),
+  );
+  expect(both.map(({ status }) => status).sort()).toEqual([201, 503]);
+  const event = { specversion: "1.0", id: "small", type: "com.example.small", source: "/disk" };
+  expect((await http.post("/events", event)).status).toBe(202);
+  expect((await api(server).get(`${server.root}/readyz`)).status).toBe(200);
+});
