@@ -130,7 +130,7 @@ export const SETTINGS = {
   REQUEST_TIMEOUT_SECONDS: integer(30, "A call between services that takes longer fails.", 1, 600),
   MAX_WRITES_IN_FLIGHT: integer(
     2000,
-    "Writes that a node works on at once; more are told to come again.",
+    "Writes in progress on a node at once; further ones get 503. From half of them on, a tenant that has a quarter, or a caller that has an eighth, gets 429.",
     1,
     1e6,
   ),

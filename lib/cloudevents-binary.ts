@@ -1,5 +1,5 @@
 import { type CloudEvent, invalidEvent } from "./cloudevents.ts";
-import { NumberTooLarge, parseJsonText } from "./json.ts";
+import { NumberTooLarge, parseJsonBytes } from "./json.ts";
 import { mediaTypeOf } from "./media-type.ts";
 
 const JSON_TYPE = /^[^/]+\/(?:[^/]+\+)?json$/;
@@ -44,7 +44,7 @@ const OPENS_JSON = [..."{["].map((character) => character.charCodeAt(0));
 
 function jsonData(body: Buffer): unknown {
   try {
-    return parseJsonText(UTF8.decode(body));
+    return parseJsonBytes(body);
   } catch (err) {
     if (err instanceof NumberTooLarge) {
       throw invalidEvent(
@@ -53,6 +53,7 @@ function jsonData(body: Buffer): unknown {
         "numbers that a double can hold",
       );
     }
+    if (err instanceof RangeError) throw invalidEvent("data", null, `JSON that can be read: ${err.message}`);
     throw invalidEvent("data", body.subarray(0, 100).toString("latin1"), "JSON, as datacontenttype says");
   }
 }

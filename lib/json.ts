@@ -1,4 +1,5 @@
 import { isUtf8 } from "node:buffer";
+import { countValues, MAX_JSON_VALUES, UNCOUNTED_BYTES } from "./json-values.ts";
 
 /** How deep JSON may be nested: what serializes, compares or walks it later has a stack that ends. */
 export const MAX_JSON_DEPTH = 1000;
@@ -65,10 +66,13 @@ const BYTE_ORDER_MARK = "\ufeff";
 /**
  * As `parseJsonText`, of bytes, behind a byte order mark or not (RFC 8259, 8.1).
  *
+ * @param maxValues most values that more than `UNCOUNTED_BYTES` may hold
  * @throws Error that says why they are no JSON, and never quotes them
  */
-export function parseJsonBytes(bytes: Buffer): unknown {
+export function parseJsonBytes(bytes: Buffer, maxValues = MAX_JSON_VALUES): unknown {
   if (!isUtf8(bytes)) throw new SyntaxError("it is not UTF-8");
+  if (bytes.length > UNCOUNTED_BYTES && countValues(bytes, maxValues) > maxValues)
+    throw new RangeError(`it holds more than ${maxValues} values in more than ${UNCOUNTED_BYTES} bytes`);
   const text = bytes.toString("utf8");
   try {
     return parseJsonText(text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text);

@@ -3,12 +3,18 @@ import type { IncomingMessage } from "node:http";
 import { passing } from "../../lib/compact.ts";
 import type { Operation } from "../../lib/contract.ts";
 import { Fault } from "../../lib/faults.ts";
-import { halfCharacterOf, type NumberTooLarge, parseJsonBytes } from "../../lib/json.ts";
+import { type NumberTooLarge, parseJsonBytes } from "../../lib/json.ts";
 import { mediaTypeOf } from "../../lib/media-type.ts";
 import { requireKnownKeys } from "./known-keys.ts";
-import { requireFewValues } from "./values.ts";
 
 export const DEFAULT_MAX_BODY = 1_048_576;
+/** Without a token: nobody is known yet whom the work could be charged to. */
+const PUBLIC_MAX_BODY = 8_192;
+
+/** The largest body of an operation in bytes. */
+export function maxBodyOf({ maxBody, access, consumes = "json" }: Operation): number {
+  return maxBody ?? (access.by === "public" && consumes === "json" ? PUBLIC_MAX_BODY : DEFAULT_MAX_BODY);
+}
 
 /** A request whose body was read before its reader asks for it: an Idempotency-Key is bound to the bytes. */
 interface Read extends IncomingMessage {
@@ -93,23 +99,6 @@ export function discardBody(req: IncomingMessage): void {
   req.resume();
 }
 
-/** The JSON body of an operation as its params; an absent body is an empty object. */
-export async function readJson(req: IncomingMessage, op: Operation): Promise<Record<string, unknown>> {
-  return jsonBody(req, op, await readRaw(req, op.maxBody ?? DEFAULT_MAX_BODY));
-}
-
-/** As `readJson`, of bytes that were read already. */
-export function jsonBody(req: IncomingMessage, op: Operation, raw: Buffer): Record<string, unknown> {
-  if (raw.length === 0) return {};
-  requireJson(req);
-  if (raw.length > DEFAULT_MAX_BODY) requireFewValues(raw);
-  const body = parseJson(raw);
-  // A message for others, as of MCP, is looked at where it is carried out.
-  const half = op.wholeBody ? null : halfCharacterOf(raw, body);
-  if (half !== null) throw halfCharacter(half);
-  return bodyParams(op, body);
-}
-
 /** @param field where it stands */
 export function halfCharacter(field: string): Fault {
   const expected = "whole characters, and no surrogate of UTF-16 alone";
@@ -122,14 +111,9 @@ export function requireJson(req: IncomingMessage): void {
   if (!isJson(req)) throw unsupported(mediaType(req), ["application/json"]);
 }
 
-function isJson(req: IncomingMessage): boolean {
+export function isJson(req: IncomingMessage): boolean {
   const type = mediaType(req);
   return type === "application/json" || type.endsWith("+json");
-}
-
-/** Refuses fields in the body of a write that takes none. What is not JSON is left unread. */
-export async function requireNoFields(req: IncomingMessage, op: Operation): Promise<void> {
-  if (op.method !== "GET" && isJson(req)) await readJson(req, op);
 }
 
 /** A parsed body as an operation's params. @throws Fault validation_failed, also of keys that it does not know */

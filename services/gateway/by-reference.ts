@@ -5,7 +5,7 @@ import type { BlobRef, Blobs } from "../../storage/blobs/blobs.ts";
 import {
   DEFAULT_MAX_BODY,
   halfCharacter,
-  jsonBody,
+  maxBodyOf,
   mediaType,
   notJson,
   readParts,
@@ -13,6 +13,7 @@ import {
   unsupported,
 } from "./body.ts";
 import type { Exchange } from "./exchange.ts";
+import { jsonBody } from "./json-bodies.ts";
 import { fromBase64, takeFields, toUtf8, unescaped } from "./json-fields.ts";
 import { onlyUtf8 } from "./utf8.ts";
 
@@ -41,14 +42,15 @@ const TEXT = new Set(["text/markdown", "text/plain"]);
 async function readText({ req, op }: Exchange, tenant_id: string, blobs: Blobs) {
   const charset = /charset="?([^\s";]+)/i.exec(req.headers["content-type"] ?? "")?.[1];
   if (charset && !/^utf-?8$/i.test(charset)) throw unsupported(`charset=${charset}`, ["charset=utf-8"]);
-  const text = onlyUtf8(readParts(req, op.maxBody ?? DEFAULT_MAX_BODY));
+  const text = onlyUtf8(readParts(req, maxBodyOf(op)));
   const field = op.textBody as string;
   const fault = misfit(op, field, "text in UTF-8");
   const ref = await blobs.put(tenant_id, text, lengthOf(req)).catch((err) => refuse(err, fault));
   return { [field]: ref };
 }
 
-async function readFields({ req, op }: Exchange, tenant_id: string, blobs: Blobs) {
+async function readFields(exchange: Exchange, tenant_id: string, blobs: Blobs) {
+  const { req, op } = exchange;
   const encodings = op.byReference ?? {};
   const kept = new Map<string, BlobRef>();
   const keep = async (field: string, text: AsyncIterable<Buffer>) => {
@@ -60,11 +62,11 @@ async function readFields({ req, op }: Exchange, tenant_id: string, blobs: Blobs
     const least = leastOf(lengthOf(req), isBase64);
     kept.set(field, await blobs.put(tenant_id, bytes, least).catch((err) => refuse(err, fault)));
   };
-  const parts = readParts(req, op.maxBody ?? DEFAULT_MAX_BODY);
+  const parts = readParts(req, maxBodyOf(op));
   const rest = await takeFields(parts, new Set(Object.keys(encodings)), DEFAULT_MAX_BODY, keep).catch(
     refuseBody,
   );
-  const body = jsonBody(req, op, rest);
+  const body = await jsonBody(exchange, rest);
   for (const field of Object.keys(encodings)) {
     if (body[field] === undefined) continue;
     // An action must be able to trust every reference it gets. A field that stands there twice is none.

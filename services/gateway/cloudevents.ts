@@ -5,8 +5,10 @@ import { Fault } from "../../lib/faults.ts";
 import { BATCH_MAX_BYTES, BATCH_MAX_EVENTS } from "../events/events.contract.ts";
 import { mediaType, parseJson, readRaw, unsupported } from "./body.ts";
 import { headerText } from "./client.ts";
+import { parseFairly } from "./json-bodies.ts";
 import { readListInPieces } from "./pieces.ts";
 import type { BodyReader } from "./pipeline.ts";
+import { shareOf } from "./share.ts";
 
 const STRUCTURED = "application/cloudevents+json";
 const BATCH = "application/cloudevents-batch+json";
@@ -22,10 +24,12 @@ export function cloudEventsReader(eventMaxBytes: number): BodyReader {
     const { req } = exchange;
     const type = mediaType(req);
     if (type === BATCH) return readListInPieces(exchange, BATCH_LIST);
-    if (type === STRUCTURED) return { event: parseJson(await readRaw(req, eventMaxBytes)) };
-    if (isBinaryMode(req)) return { event: fromBinary(req, await readRaw(req, eventMaxBytes)) };
-    if (type === "application/json") return { event: parseJson(await readRaw(req, eventMaxBytes)) };
-    throw unsupported(type, [STRUCTURED, BATCH, "application/json", "any type with ce-* headers"]);
+    const isBinary = type !== STRUCTURED && isBinaryMode(req);
+    if (!isBinary && type !== STRUCTURED && type !== "application/json")
+      throw unsupported(type, [STRUCTURED, BATCH, "application/json", "any type with ce-* headers"]);
+    const raw = await readRaw(req, eventMaxBytes);
+    const parse = isBinary ? (body: Buffer) => fromBinary(req, body) : parseJson;
+    return { event: await parseFairly<unknown>(raw, shareOf(exchange), parse) };
   };
 }
 

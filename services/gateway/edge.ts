@@ -8,6 +8,7 @@ import type { Runtime } from "../runtime.ts";
 import { authorize, isRefusedInBand } from "./access.ts";
 import type { AuthChange } from "./authenticate.ts";
 import { discardBody } from "./body.ts";
+import { reserveBody } from "./body-memory.ts";
 import { authorizationOf, requireOwnPage } from "./browser.ts";
 import { clientAddress, givenRequestId } from "./client.ts";
 import { sendConsole } from "./console.ts";
@@ -19,13 +20,14 @@ import { exchangeWithin } from "./inner.ts";
 import { type Allowance, CallerLimits, LocalRateCounters, rateLimited } from "./limits.ts";
 import { bearerIs, mayMonitor } from "./monitor.ts";
 import { RequestObserver } from "./observe.ts";
-import { Overload } from "./overload.ts";
+import { type Leave, Overload } from "./overload.ts";
 import { isAskedWhole, sendInPages } from "./pages.ts";
 import { pathOf, targetOf, unknownPath, VERSION_PREFIX, wrongMethod } from "./paths.ts";
 import { callInPieces } from "./pieces.ts";
 import { type BodyReader, readParams, toAnswer } from "./pipeline.ts";
 import { type Answer, type Envelope, edgeHeaders, errorAnswer, JSON_TYPE, send, toFault } from "./respond.ts";
 import { Router } from "./router.ts";
+import { shareOf } from "./share.ts";
 import { SharedRateCounters } from "./shared-limits.ts";
 import { requireSpace } from "./space.ts";
 import { splitter } from "./splitter.ts";
@@ -121,14 +123,18 @@ export class Edge {
     const { op } = exchange;
     this.#observer.enter(exchange.req, op, exchange.ctx.meta);
     requireSpace(op, this.#runtime.disk);
-    const counted = this.#overload.enter(op);
+    this.#overload.requireTimely(op);
+    await this.#admit(exchange);
+    const leave = this.#overload.enter(op, shareOf(exchange));
     try {
-      await this.#admit(exchange);
+      const reserved = reserveBody(exchange);
+      if (reserved) exchange.releaseBody = await reserved;
       if (op.stream) return await this.#stream(exchange);
       if (isAskedWhole(exchange)) return await this.#sendWhole(exchange);
       await this.#send(exchange, await this.#carryOut(exchange));
     } finally {
-      if (counted) this.#overload.leave();
+      leave?.();
+      exchange.releaseBody?.();
     }
   }
 
@@ -145,17 +151,18 @@ export class Edge {
   async #perform(outer: Exchange, asked: Asked): Promise<Answer> {
     const started = performance.now();
     const { op } = asked;
-    let counted = false;
+    let leave: Leave | null = null;
     let answer: Answer;
     try {
       requireSpace(op, this.#runtime.disk);
       authorize(op, outer.caller as Caller);
-      counted = this.#overload.enter(op);
+      this.#overload.requireTimely(op);
+      leave = this.#overload.enter(op, shareOf(outer));
       answer = await this.#carryOut(exchangeWithin(outer, asked, this.#broker));
     } catch (err) {
       answer = errorAnswer(this.#faultOf(err, outer.request_id), outer.request_id);
     } finally {
-      if (counted) this.#overload.leave();
+      leave?.();
     }
     this.#observer.measure(op, answer.status, started);
     return answer;
@@ -210,6 +217,8 @@ export class Edge {
   async #stream(exchange: Exchange): Promise<void> {
     const { op, res } = exchange;
     const params = await readParams(exchange, this.#parts.bodyReaders, this.#runtime.blobs);
+    // What it was sent does not stay in memory for as long as it is open.
+    exchange.releaseBody?.();
     const headers = edgeHeaders({ ...exchange, last: false });
     for (let i = 0; i < headers.length; i += 2) res.setHeader(headers[i] as string, headers[i + 1] as string);
     const perform = (asked: Asked) => this.#perform(exchange, asked);

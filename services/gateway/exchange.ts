@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { CallingOptions, ServiceBroker } from "moleculer";
 import type { Caller, Meta } from "../../lib/caller.ts";
+import type { Release } from "../../lib/fair-queue.ts";
 import type { Allowance } from "./limits.ts";
 import type { Target } from "./paths.ts";
 import type { Answer } from "./respond.ts";
@@ -25,6 +26,8 @@ export interface Exchange extends Target {
   allowance: Allowance | null;
   /** A body with references, once it was read (by-reference.ts). */
   body?: Record<string, unknown>;
+  /** Gives back the memory that was reserved for the body (body-memory.ts). */
+  releaseBody?: Release;
   /** A body whose list is done in pieces, once it was read (pieces.ts). */
   pieces?: Pieces;
 }

@@ -7,7 +7,7 @@ import type { Blobs } from "../../storage/blobs/blobs.ts";
 import type { KeptAnswer } from "../idempotency/idempotency.model.ts";
 import type { Opening, Place } from "../idempotency/idempotency.service.ts";
 import { newLease, stillRunning } from "../idempotency/lease.ts";
-import { DEFAULT_MAX_BODY, follow, readAhead } from "./body.ts";
+import { follow, maxBodyOf, readAhead } from "./body.ts";
 import { readByReference } from "./by-reference.ts";
 import type { Exchange } from "./exchange.ts";
 import { type Answer, errorAnswer } from "./respond.ts";
@@ -133,7 +133,7 @@ async function fingerprintOf(exchange: Exchange, blobs: Blobs): Promise<string> 
     await readByReference(exchange, caller.tenant_id, blobs);
     return hash.digest("base64url");
   }
-  const raw = await readAhead(req, op.maxBody ?? DEFAULT_MAX_BODY);
+  const raw = await readAhead(req, maxBodyOf(op));
   // In binary mode a CloudEvent's attributes are headers: they are as much of the request as its body.
   if (op.consumes === "cloudevents") hash.update(JSON.stringify(attributesOf(req.headers)));
   await hashInTurns(hash, raw);

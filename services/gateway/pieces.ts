@@ -1,7 +1,9 @@
 import type { Operation } from "../../lib/contract.ts";
 import { type Check, compileCheck } from "../../lib/validator.ts";
-import { bodyParams, DEFAULT_MAX_BODY, jsonBody, parseJson, readRaw, requireJson } from "./body.ts";
+import { bodyParams, maxBodyOf, readRaw, requireJson } from "./body.ts";
 import type { Exchange, Pieces } from "./exchange.ts";
+import { chargeFor, inTurn, jsonBody, parseFairly, weightOf } from "./json-bodies.ts";
+import { shareOf } from "./share.ts";
 import { splitter } from "./splitter.ts";
 
 /**
@@ -13,10 +15,10 @@ const PIECE_BYTES = 524_288;
 /** Reads the JSON body of an operation with `inPieces`; a large one as the exchange's pieces. */
 export async function readInPieces(exchange: Exchange, name: string): Promise<Record<string, unknown>> {
   const { op, req } = exchange;
-  const raw = await readRaw(req, op.maxBody ?? DEFAULT_MAX_BODY);
-  if (raw.length <= PIECE_BYTES) return jsonBody(req, op, raw);
+  const raw = await readRaw(req, maxBodyOf(op));
+  if (raw.length <= PIECE_BYTES) return jsonBody(exchange, raw);
   requireJson(req);
-  const { outline, texts } = await splitter.split(raw, name, PIECE_BYTES);
+  const { outline, texts } = await splitLarge(exchange, raw, name);
   const params = bodyParams(op, outline);
   const fault = checkOf(op)(params);
   if (fault) throw fault;
@@ -34,11 +36,20 @@ export async function readListInPieces(
   { name, maxBytes, check }: { name: string; maxBytes: number; check(body: unknown): unknown[] },
 ): Promise<Record<string, unknown>> {
   const raw = await readRaw(exchange.req, maxBytes);
-  if (raw.length <= PIECE_BYTES) return { [name]: check(parseJson(raw)) };
-  const { outline, texts } = await splitter.split(raw, null, PIECE_BYTES);
+  if (raw.length <= PIECE_BYTES) return { [name]: check(await parseFairly(raw, shareOf(exchange))) };
+  const { outline, texts } = await splitLarge(exchange, raw, null);
   const list = check(outline);
   if (texts.length) exchange.pieces = { name, texts };
   return { [name]: list };
+}
+
+/** The body is charged for before anything in it is done. */
+async function splitLarge(exchange: Exchange, raw: Buffer, field: string | null) {
+  const share = shareOf(exchange);
+  const split = await splitter.split(raw, field, PIECE_BYTES, share);
+  const pieces = Math.max(1, split.texts.length);
+  chargeFor(share, weightOf(split.values, raw.length) / pieces, pieces);
+  return split;
 }
 
 const checks = new WeakMap<Operation, Check>();
@@ -50,15 +61,17 @@ function checkOf(op: Operation): Check {
 }
 
 /** Calls the action for one piece after the other, and gives their answers as one: lists, or objects with one list. */
-export async function callInPieces({ ctx, op }: Exchange, { name, texts }: Pieces): Promise<Buffer> {
+export async function callInPieces(exchange: Exchange, { name, texts }: Pieces): Promise<Buffer> {
+  const { ctx, op } = exchange;
+  const share = shareOf(exchange);
   const { idempotency_seed: seed } = ctx.meta;
   const parts: Buffer[] = [];
   let [before, after] = ["[", "]"];
   for (const [i, text] of texts.entries()) {
     if (seed) ctx.meta.idempotency_seed = `${seed} piece ${i}`;
-    const answer = await ctx.call<unknown[] | Record<string, unknown[]>>(op.action, {
-      [name]: JSON.parse(text),
-    });
+    const call = () =>
+      ctx.call<unknown[] | Record<string, unknown[]>>(op.action, { [name]: JSON.parse(text) });
+    const answer = await inTurn(share, call);
     const [field, list] = Array.isArray(answer)
       ? ["", answer]
       : (Object.entries(answer)[0] as [string, unknown[]]);

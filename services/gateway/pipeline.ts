@@ -2,11 +2,12 @@ import type { Operation } from "../../lib/contract.ts";
 import { Type } from "../../lib/type.ts";
 import { type Check, compileQueryCheck } from "../../lib/validator.ts";
 import type { Blobs } from "../../storage/blobs/blobs.ts";
-import { DEFAULT_MAX_BODY, readJson, readRaw, requireNoFields } from "./body.ts";
+import { maxBodyOf, readRaw } from "./body.ts";
 import { readByReference } from "./by-reference.ts";
 import { headerText } from "./client.ts";
 import type { Exchange } from "./exchange.ts";
 import { blobPlace } from "./from-blob.ts";
+import { readJson, requireNoFields } from "./json-bodies.ts";
 import { readInPieces } from "./pieces.ts";
 import { type Answer, JSON_TYPE } from "./respond.ts";
 
@@ -40,7 +41,7 @@ export async function readParams(exchange: Exchange, readers: Record<string, Bod
   const { op, path } = exchange;
   const query = readQuery(exchange);
   if (!op.body) {
-    await requireNoFields(exchange.req, op);
+    await requireNoFields(exchange);
     return { ...query, ...path };
   }
   const body = await readBody(exchange, readers, blobs);
@@ -52,19 +53,19 @@ function readBody(
   readers: Record<string, BodyReader>,
   blobs: Blobs,
 ): Promise<Record<string, unknown>> {
-  const { op, req, caller } = exchange;
+  const { op, caller } = exchange;
   // Only who has a tenant may send what is kept.
   if (op.byReference && caller) return readByReference(exchange, caller.tenant_id, blobs);
   const consumes = op.consumes ?? "json";
   if (op.inPieces) return readInPieces(exchange, op.inPieces);
-  if (consumes === "json") return readJson(req, op);
+  if (consumes === "json") return readJson(exchange);
   if (consumes === "raw") return readDelivery(exchange);
   return (readers[consumes] as BodyReader)(exchange);
 }
 
 /** The body as it came with the headers, both as text: nodes talk in JSON, where bytes would be lists of numbers. */
 async function readDelivery({ op, req }: Exchange): Promise<Record<string, unknown>> {
-  const raw = await readRaw(req, op.maxBody ?? DEFAULT_MAX_BODY);
+  const raw = await readRaw(req, maxBodyOf(op));
   const headers = Object.entries(req.headers).map(([name, value]) => [name, headerText(String(value))]);
   return { raw: raw.toString("base64"), headers: Object.fromEntries(headers) };
 }

@@ -1,12 +1,15 @@
 import { halfCharacterOf, type NumberTooLarge, parseJsonBytes } from "../../lib/json.ts";
-import { MOST_VALUES } from "./values.ts";
+import { countValues, MAX_JSON_VALUES } from "../../lib/json-values.ts";
+
+/** Most values in a list that is done in pieces. */
+export const MAX_LIST_VALUES = 50_000;
 
 /** What the splitting thread is given. */
 export interface SplitRequest {
   bytes: Uint8Array;
   /** The field that holds the list; null when the list is the whole body. */
   field: string | null;
-  /** A piece has no more bytes, unless one item alone has more. */
+  /** Most bytes of a piece, unless one item alone has more. */
   most: number;
 }
 
@@ -19,6 +22,8 @@ export interface Split {
   outline: unknown;
   /** JSON texts of lists of the items, in order. */
   texts: string[];
+  /** How many values the body holds. */
+  values: number;
 }
 
 /** What comes of a body: or why it is no JSON, or where half a character stands in it. */
@@ -29,7 +34,7 @@ export function split({ bytes, field, most }: SplitRequest): Splitting {
   const raw = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
   let body: unknown;
   try {
-    body = parseJsonBytes(raw);
+    body = parseJsonBytes(raw, MAX_LIST_VALUES);
   } catch (err) {
     const { message, field = "" } = err as Error & Partial<NumberTooLarge>;
     return { notJson: message, field };
@@ -41,6 +46,7 @@ export function split({ bytes, field, most }: SplitRequest): Splitting {
   return {
     outline: outlineOf(body, field),
     texts: Array.isArray(list) && !isHuge(list) ? cut(list, most) : [],
+    values: countValues(raw, MAX_LIST_VALUES),
   };
 }
 
@@ -67,25 +73,29 @@ function emptied(value: unknown): unknown {
  * items would hold the main thread up for seconds.
  */
 function isHuge(value: unknown): value is unknown[] {
-  return Array.isArray(value) && value.length > MOST_VALUES;
+  return Array.isArray(value) && value.length > MAX_JSON_VALUES;
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** A piece is parsed on the main thread in about two milliseconds; one item may take longer. */
+const MAX_PIECE_VALUES = 5_000;
+
 function cut(list: unknown[], most: number): string[] {
   const pieces: string[][] = [];
-  let left = 0;
+  let left = { bytes: 0, values: 0 };
   for (const item of list) {
-    const text = JSON.stringify(item);
-    const size = Buffer.byteLength(text) + 1;
-    if (size > left) {
+    const text = Buffer.from(JSON.stringify(item));
+    const bytes = text.length + 1;
+    const values = countValues(text, MAX_LIST_VALUES);
+    if (bytes > left.bytes || values > left.values) {
       pieces.push([]);
-      left = most;
+      left = { bytes: most, values: MAX_PIECE_VALUES };
     }
-    pieces.at(-1)?.push(text);
-    left -= size;
+    pieces.at(-1)?.push(text.toString());
+    left = { bytes: left.bytes - bytes, values: left.values - values };
   }
   return pieces.map((items) => `[${items.join()}]`);
 }

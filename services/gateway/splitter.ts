@@ -1,30 +1,39 @@
 import { Worker } from "node:worker_threads";
 import { CODE_CACHE } from "../../lib/code-cache.ts";
+import type { Share } from "../../lib/fair-queue.ts";
+import { resourceQueue } from "../../observability/resources.ts";
 import { halfCharacter, notJson } from "./body.ts";
 import type { Split, SplitRequest, Splitting } from "./split.ts";
 
 const IDLE_MS = 30_000;
 const MEGABYTES = 512;
 
+/** Others' bodies go between those of a caller that sends many. */
+const queue = resourceQueue("split", {
+  capacity: 1,
+  chargeTime: true,
+  maxWaiting: 64,
+  maxWaitingPerCaller: 16,
+  patienceMs: 20_000,
+});
+
 interface Job {
-  request: SplitRequest;
   resolve(splitting: Splitting): void;
   reject(err: Error): void;
 }
 
 /**
- * Parses large bodies off the main thread, so that a node that is sent some is not taken for dead: one after another,
- * in a thread that ends when it has had nothing to do for a while.
+ * Parses large bodies off the main thread, so that it goes on serving others: one at a time, in a thread that ends when
+ * it has had nothing to do for a while.
  */
 class Splitter {
-  readonly #jobs: Job[] = [];
+  #job: Job | null = null;
   #worker: Worker | null = null;
   #idle: NodeJS.Timeout | undefined;
 
-  /** The body with its list in pieces of `most` bytes. @throws Fault validation_failed */
-  async split(raw: Buffer, field: string | null, most: number): Promise<Split> {
-    // A copy that is handed over whole: what comes from a pool cannot be.
-    const splitting = await this.#add({ bytes: new Uint8Array(raw), field, most }).catch(refuse);
+  /** The body with its list in pieces of `most` bytes. @throws Fault validation_failed, rate_limited, service_unavailable */
+  async split(raw: Buffer, field: string | null, most: number, share: Share): Promise<Split> {
+    const splitting = await queue.run(share, 1, () => this.#post(raw, field, most)).catch(refuse);
     if ("notJson" in splitting) throw notJson(splitting.notJson, splitting.field);
     if ("half" in splitting) throw halfCharacter(splitting.half);
     return splitting;
@@ -38,22 +47,20 @@ class Splitter {
     await worker?.terminate();
   }
 
-  #add(request: SplitRequest): Promise<Splitting> {
+  #post(raw: Buffer, field: string | null, most: number): Promise<Splitting> {
+    clearTimeout(this.#idle);
+    // A copy that is handed over whole: what comes from a pool cannot be.
+    const request: SplitRequest = { bytes: new Uint8Array(raw), field, most };
+    this.#worker ??= this.#start();
+    this.#worker.postMessage(request, [request.bytes.buffer as ArrayBuffer]);
     return new Promise((resolve, reject) => {
-      this.#jobs.push({ request, resolve, reject });
-      if (this.#jobs.length === 1) this.#next();
+      this.#job = { resolve, reject };
     });
   }
 
-  #next(): void {
-    clearTimeout(this.#idle);
-    const [job] = this.#jobs;
-    if (!job) {
-      this.#idle = setTimeout(() => void this.close(), IDLE_MS).unref();
-      return;
-    }
-    this.#worker ??= this.#start();
-    this.#worker.postMessage(job.request, [job.request.bytes.buffer as ArrayBuffer]);
+  #rest(): void {
+    this.#job = null;
+    this.#idle = setTimeout(() => void this.close(), IDLE_MS).unref();
   }
 
   #start(): Worker {
@@ -65,13 +72,13 @@ class Splitter {
     });
     worker.unref();
     worker.on("message", (splitting: Splitting) => {
-      this.#jobs.shift()?.resolve(splitting);
-      this.#next();
+      this.#job?.resolve(splitting);
+      this.#rest();
     });
     worker.on("error", (err) => {
       this.#worker = null;
-      this.#jobs.shift()?.reject(err);
-      this.#next();
+      this.#job?.reject(err);
+      this.#rest();
     });
     return worker;
   }

@@ -157,36 +157,58 @@ describe("the limits of callers", () => {
 describe("an overloaded node", () => {
   const op = (method: string, by: string) => ({ method, access: { by } }) as unknown as Operation;
 
+  const share = (tenant_id: string, caller = "agent") => ({ tenant_id, caller });
+  const write = op("POST", "any");
+  const refusal = (task: () => unknown) => {
+    try {
+      task();
+      return null;
+    } catch (err) {
+      const { type, data } = err as Fault;
+      return [type, data];
+    }
+  };
+
   test("takes so many writes at once, and one more for each that ends", () => {
-    const overload = new Overload(2);
-    expect([overload.enter(op("POST", "any")), overload.enter(op("DELETE", "any"))]).toEqual([true, true]);
-    expect(() => overload.enter(op("PATCH", "any"))).toThrow(Fault);
-    expect(overload.enter(op("GET", "any"))).toBe(false);
-    overload.leave();
-    expect(overload.enter(op("PATCH", "any"))).toBe(true);
+    const overload = new Overload(4);
+    const leaves = ["a", "b", "c", "d"].map((tenant) => overload.enter(write, share(tenant)));
+    expect(refusal(() => overload.enter(write, share("e")))).toEqual([
+      "service_unavailable",
+      { retry_after_seconds: 1 },
+    ]);
+    expect(overload.enter(op("GET", "any"), share("e"))).toBeNull();
+    leaves[0]?.();
+    expect(overload.enter(write, share("e"))).not.toBeNull();
+  });
+
+  test("keeps places for other tenants, and for a tenant's other callers", () => {
+    const overload = new Overload(16);
+    const fill = (tenant: string, caller: string) => {
+      let taken = 0;
+      while (!refusal(() => overload.enter(write, share(tenant, caller)))) taken++;
+      return taken;
+    };
+    expect(fill("a", "flood")).toBe(8);
+    expect(refusal(() => overload.enter(write, share("a", "other")))?.[0]).toBe("rate_limited");
+    expect(fill("b", "busy")).toBe(2);
+    expect(fill("b", "other")).toBe(2);
+    expect(fill("c", "calm")).toBe(2);
   });
 
   test("refuses reads and writes while its event loop is late, but not the question how it is", async () => {
     // No loop is on time to less than nothing: the first measure is over this bound.
     const overload = new Overload(100, Number.NEGATIVE_INFINITY);
-    const refusal = (each: Operation) => {
-      try {
-        overload.enter(each);
-        return null;
-      } catch (err) {
-        return (err as Fault).data;
-      }
-    };
-    expect(refusal(op("POST", "any"))).toEqual({ retry_after_seconds: 1 });
-    expect(refusal(op("GET", "any"))).toEqual({ retry_after_seconds: 1 });
-    expect(refusal(op("GET", "public"))).toBeNull();
+    const busy = ["service_unavailable", { retry_after_seconds: 1 }];
+    expect(refusal(() => overload.requireTimely(op("POST", "any")))).toEqual(busy);
+    expect(refusal(() => overload.requireTimely(op("GET", "any")))).toEqual(busy);
+    expect(refusal(() => overload.requireTimely(op("GET", "public")))).toBeNull();
   });
 
   test("measures how late its event loop is, and forgives a single pause", async () => {
     const overload = new Overload(100, 500);
     const refuses = () => {
       try {
-        overload.enter(op("GET", "any"));
+        overload.requireTimely(op("GET", "any"));
         return false;
       } catch {
         return true;

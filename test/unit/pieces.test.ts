@@ -6,6 +6,7 @@ import { type Split, type SplitRequest, split } from "../../services/gateway/spl
 import { action } from "../../services/runtime.ts";
 import { startGateway, type TemporaryStore, type TestGateway, temporaryStore } from "../support/gateway.ts";
 import { type Api, api } from "../support/http.ts";
+import { settle } from "../support/settle.ts";
 import { refusal } from "../support/tenancy.ts";
 
 const MB = 1_048_576;
@@ -26,12 +27,12 @@ describe("a body that is cut", () => {
 
   test("shows of what does not fit next to nothing", () => {
     const inField = { field: "list" };
-    expect(cut('{"list": "no"}', inField)).toEqual({ outline: { list: "no" }, texts: [] });
+    expect(cut('{"list": "no"}', inField)).toMatchObject({ outline: { list: "no" }, texts: [] });
     const more = { outline: { list: "no", more: null }, texts: [] };
-    expect(cut('{"list": "no", "more": [1], "other": 2}', inField)).toEqual(more);
-    expect(cut('{"more": [1]}', inField)).toEqual({ outline: { more: null }, texts: [] });
-    expect(cut(`"${"x".repeat(500)}"`)).toEqual({ outline: "x".repeat(200), texts: [] });
-    expect(cut('{"list": [1]}')).toEqual({ outline: {}, texts: [] });
+    expect(cut('{"list": "no", "more": [1], "other": 2}', inField)).toMatchObject(more);
+    expect(cut('{"more": [1]}', inField)).toMatchObject({ outline: { more: null }, texts: [] });
+    expect(cut(`"${"x".repeat(500)}"`)).toMatchObject({ outline: "x".repeat(200), texts: [] });
+    expect(cut('{"list": [1]}')).toMatchObject({ outline: {}, texts: [] });
   });
 
   test("shows of a list that is longer than any may be its length alone", () => {
@@ -43,6 +44,18 @@ describe("a body that is cut", () => {
       const list = (field ? (outline as Record<string, unknown>)[field] : outline) as unknown[];
       expect([list.length, Object.keys(list), texts]).toEqual([20_001, [], []]);
     }
+  });
+
+  test("has its items in pieces of a few thousand values, however few bytes they have", () => {
+    const items = Array.from({ length: 12 }, () => Array.from({ length: 1_000 }, () => 0));
+    const { texts, values } = cut(JSON.stringify(items), { most: 1_000_000 }) as Split;
+    expect(texts.map((text) => JSON.parse(text).length)).toEqual([4, 4, 4]);
+    expect(values).toBe(1 + 12 * 1_001);
+  });
+
+  test("holds no more values than a list may", () => {
+    const splitting = cut(JSON.stringify(Array.from({ length: 30_000 }, () => ({}))));
+    expect(splitting).toEqual({ notJson: expect.stringContaining("more than 50000 values"), field: "" });
   });
 
   test.each([
@@ -67,13 +80,15 @@ describe("an operation whose list is done in pieces", () => {
     maxBody: 4 * MB,
     results: { 201: Type.Object({ taken: Type.Array(Type.Unknown()) }) },
   });
-  let calls: { bytes: number; seed: string | undefined }[] = [];
+  let calls: { bytes: number; seed: string | undefined; tenant: string }[] = [];
+  let gate: Promise<void> | null = null;
   const things: ServiceSchema = {
     name: "things",
     actions: {
-      take: action(take, ({ params, meta }) => {
+      take: action(take, async ({ params, meta }) => {
         const bytes = JSON.stringify(params).length;
-        calls.push({ bytes, seed: meta.idempotency_seed });
+        calls.push({ bytes, seed: meta.idempotency_seed, tenant: meta.caller.tenant_id });
+        await gate;
         return { taken: (params.things as { n: number }[]).map(({ n }) => n) };
       }),
     },
@@ -81,12 +96,14 @@ describe("an operation whose list is done in pieces", () => {
   let files: TemporaryStore;
   let gateway: TestGateway;
   let ann: Api;
+  let cyd: Api;
 
   beforeAll(async () => {
     files = await temporaryStore();
     const { store, blobs } = files;
     gateway = await startGateway({ operations: [take], services: [things], store, blobs });
     ann = api(gateway, "ann");
+    cyd = api(gateway, "cyd");
   });
   beforeEach(() => {
     calls = [];
@@ -129,7 +146,8 @@ describe("an operation whose list is done in pieces", () => {
   test.each([
     ["things", { things: some(MOST_ITEMS + 1, 50_000) }],
     ["things", { things: "x".repeat(MB) }],
-    ["things", `{"things": [${"1,".repeat(MB)}1]}`],
+    ["things", `{"things": [${"1,".repeat(30_000)}${JSON.stringify("x".repeat(MB))}]}`],
+    ["", `{"things": [${"1,".repeat(MB)}1]}`],
     ["others", { others: some(12, 100_000) }],
     ["", some(12, 100_000)],
     ["", `{"things": [${"1,".repeat(MB)}`],
@@ -138,5 +156,93 @@ describe("an operation whose list is done in pieces", () => {
     expect(answer).toMatchObject(refusal(400, "validation_failed", { field }));
     expect(JSON.stringify(answer.body).length).toBeLessThan(1000);
     expect(calls).toEqual([]);
+  });
+
+  test("is read in turns with those of other tenants", async () => {
+    const flood = Array.from({ length: 12 }, () => ann.post("/things", { things: some(10, 100_000) }));
+    await settle(() => calls.length > 0);
+    expect((await cyd.post("/things", { things: some(10, 100_000) })).status).toBe(201);
+    const before = calls.filter(({ tenant }) => tenant === "tn_one").length;
+    await Promise.all(flood);
+    expect(calls.length - before).toBeGreaterThan(12);
+  });
+
+  test("takes memory in which those of other tenants find room", async () => {
+    let open = () => {};
+    gate = new Promise((resolve) => {
+      open = resolve;
+    });
+    // Each is a little more than a third of what a tenant may hold.
+    const flood = Array.from({ length: 16 }, () => ann.post("/things", { things: some(38, 100_000) }));
+    await settle(() => calls.length > 4);
+    const other = cyd.post("/things", { things: some(10, 100_000) });
+    await settle(() => calls.some(({ tenant }) => tenant === "tn_two"));
+    const taken = calls.filter(({ tenant }) => tenant === "tn_one").length;
+    open();
+    gate = null;
+    expect(taken).toBeLessThan(9);
+    expect((await Promise.all([other, ...flood])).map(({ status }) => status)).toEqual(
+      Array.from({ length: 17 }, () => 201),
+    );
+  });
+});
+
+describe("a body of very many values", () => {
+  const heavy = { field: Array.from({ length: 19_000 }, () => 0) };
+  const keep = operation({
+    action: "heavy.keep",
+    route: "POST /heavy",
+    summary: "Keep something",
+    access: { by: "any" },
+    body: { field: Type.Array(Type.Unknown()) },
+    results: { 201: Type.Object({}) },
+  });
+  const enter = operation({
+    action: "heavy.enter",
+    route: "POST /enter",
+    summary: "Enter without a token",
+    access: { by: "public" },
+    body: { field: Type.Unknown() },
+    results: { 201: Type.Object({}) },
+  });
+  let gateway: TestGateway;
+
+  beforeAll(async () => {
+    const service = {
+      name: "heavy",
+      actions: { keep: action(keep, () => ({})), enter: action(enter, () => ({})) },
+    };
+    gateway = await startGateway({ operations: [keep, enter], services: [service] });
+  });
+  afterAll(() => gateway?.stop());
+
+  test("is charged to its caller until that has no more to spend, and to nobody else", async () => {
+    const ann = api(gateway, "ann");
+    const answers = [];
+    for (let i = 0; i < 25; i++) answers.push(await ann.post("/heavy", heavy));
+    const refused = answers.filter(({ status }) => status === 429);
+    expect(refused.length).toBeGreaterThan(0);
+    expect(answers[0]?.status).toBe(201);
+    expect(refused[0]).toMatchObject(
+      refusal(429, "rate_limited", { retry_after_seconds: expect.any(Number) }),
+    );
+    expect(refused[0]?.headers.get("retry-after")).toMatch(/^[1-9]/);
+    expect((await ann.post("/heavy", { field: [1] })).status).toBe(201);
+    expect((await api(gateway, "cyd").post("/heavy", heavy)).status).toBe(201);
+  });
+
+  test("is refused where it holds more than any may", async () => {
+    const answer = await api(gateway, "cyd").post("/heavy", {
+      field: Array.from({ length: 21_000 }, () => ({})),
+    });
+    expect(answer).toMatchObject(refusal(400, "validation_failed"));
+    expect(answer.body.error.message).toContain("20000 values");
+  });
+
+  test("is too large without a token", async () => {
+    const nobody = api(gateway);
+    expect((await nobody.post("/enter", { field: "x".repeat(8_000) })).status).toBe(201);
+    const answer = await nobody.post("/enter", { field: "x".repeat(9_000) });
+    expect(answer).toMatchObject(refusal(413, "payload_too_large", { max_size: 8192 }));
   });
 });
