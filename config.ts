@@ -134,6 +134,8 @@ export const SETTINGS = {
     1,
     1e6,
   ),
+  MAX_INTERESTS_PER_AGENT: integer(1000, "Most interests of an agent.", 1, 1e6),
+  MAX_INTERESTS_PER_TENANT: integer(200_000, "Most interests and feeds of a tenant together.", 1, 1e7),
   // At least what the service's own events take, or what they tell of would wait for ever to be told.
   EVENT_MAX_BYTES: integer(1_048_576, "Largest event in bytes.", 8192, 4_194_304),
   DOCUMENT_MAX_BYTES: integer(52_428_800, "Largest uploaded document in bytes.", 1024, 104_857_600),
@@ -237,7 +239,7 @@ export class ConfigError extends Error {}
 
 // Names of ours begin like these: a near miss is a mistake that should be told, not silently ignored.
 const OURS =
-  /^(MONGO|SEARCH|NATS|REDIS|SECRET_KEY|OPERATOR|METRICS_|TRUST_PROXY|RATE_LIMIT|TENANT_RATE|LOGIN_ATTEMPTS|DEVICE_|WEBHOOK|REQUEST_TIMEOUT|MAX_WRITES|EVENT_|DOCUMENT_|VISIBILITY_|RETRY_|MIN_FREE_|MEMORY_|DEDUPE_|ACKNOWLEDGED_|BUNDLE_RETENTION|SESSION_RETENTION|PUSH_|CONNECTOR_|EMBEDDER|OUTPUT_|OUTBOUND_|AUDIT_|DATA_DIR|EXPORT_FONT|LOG_LEVEL|PUBLIC_UR|SMTP_)/;
+  /^(MONGO|SEARCH|NATS|REDIS|SECRET_KEY|OPERATOR|METRICS_|TRUST_PROXY|RATE_LIMIT|TENANT_RATE|LOGIN_ATTEMPTS|DEVICE_|WEBHOOK|REQUEST_TIMEOUT|MAX_WRITES|MAX_INTERESTS|EVENT_|DOCUMENT_|VISIBILITY_|RETRY_|MIN_FREE_|MEMORY_|DEDUPE_|ACKNOWLEDGED_|BUNDLE_RETENTION|SESSION_RETENTION|PUSH_|CONNECTOR_|EMBEDDER|OUTPUT_|OUTBOUND_|AUDIT_|DATA_DIR|EXPORT_FONT|LOG_LEVEL|PUBLIC_UR|SMTP_)/;
 
 /** Reads and checks the environment. Throws ConfigError that names the variable, what it was and what it may be. */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {

@@ -49,6 +49,9 @@ const FORBIDDEN = /[\p{Cc}\u{FDD0}-\u{FDEF}\u{FFFE}\u{FFFF}]/u;
 // They are indexed and shown in lists; CloudEvents sets no limit, and no real producer comes near this one.
 const MAX_ATTRIBUTE = 4096;
 
+/** Characters of a type: every glob of a tenant may have to be matched against it. */
+export const MAX_TYPE_LENGTH = 255;
+
 const text: Rule = {
   expected: `a non-empty string without control characters, at most ${MAX_ATTRIBUTE} long`,
   fits: isText,
@@ -56,7 +59,10 @@ const text: Rule = {
 const RULES: Record<string, Rule> = {
   specversion: { expected: '"1.0"', fits: (value) => value === "1.0" },
   id: text,
-  type: text,
+  type: {
+    expected: `a non-empty string without control characters, at most ${MAX_TYPE_LENGTH} long`,
+    fits: isType,
+  },
   subject: text,
   source: {
     expected: `a non-empty URI-reference (RFC 3986), at most ${MAX_ATTRIBUTE} long`,
@@ -129,6 +135,14 @@ function isShort(value: unknown): value is string {
 
 function isText(value: unknown): boolean {
   return isShort(value) && isClean(value);
+}
+
+function isType(value: unknown): boolean {
+  // Most have so few UTF-16 units that their characters need not be counted.
+  return (
+    isText(value) &&
+    ((value as string).length <= MAX_TYPE_LENGTH || [...(value as string)].length <= MAX_TYPE_LENGTH)
+  );
 }
 
 /** Whether a value is a non-empty URI-reference. */

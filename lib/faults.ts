@@ -78,6 +78,7 @@ export const RULES = {
   export_fails: "A file of that format cannot be made of this text.",
   export_too_long: "The text is too long for a file of that format, or for a mail.",
   interest_conflict: "The agent has this interest already.",
+  interest_limit: "The agent or the organisation has reached its limit of interests and feeds.",
   no_event_to_replay: "The dead letter holds no event that could be published.",
   own_account: "Nobody can disable or demote themselves.",
   recipient_refused: "The mail server refuses the recipient.",

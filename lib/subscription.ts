@@ -1,6 +1,6 @@
 import { invalidValue } from "./faults.ts";
 import { compileFilter, FilterError } from "./filter.ts";
-import { globError } from "./glob.ts";
+import { GLOB_BOUNDS, globError } from "./glob-tokens.ts";
 import { Type } from "./type.ts";
 
 /** What interests and feeds say of the types they want (api.md Globs). */
@@ -8,7 +8,8 @@ export const TypeGlob = Type.String({
   minLength: 1,
   maxLength: 255,
   description:
-    "Shell-style glob over event types: `*` any run of characters (dots too), `?` one, `[...]` a class.",
+    "Shell-style glob over event types: `*` any run of characters (dots too), `?` one, `[...]` a class; " +
+    `${GLOB_BOUNDS}.`,
   examples: ["com.github.issues.*"],
 });
 

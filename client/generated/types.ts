@@ -456,7 +456,7 @@ export interface Api {
   interests: {
     /** Declare an interest.
      *
-     * Events match when both the type glob and the filter hold. A filter that does not compile is `validation_error` with `details.position`.
+     * Events match when both the type glob and the filter hold. A filter that does not compile is `validation_error` with `details.position`. Agents and organisations have a limit (`MAX_INTERESTS_PER_AGENT`, `MAX_INTERESTS_PER_TENANT`), beyond which `details.rule` is `interest_limit`.
      *
      * Needs the scope `receive`. */
     create: Call<InterestsCreateParams, InterestsCreateResult>;
@@ -1325,7 +1325,7 @@ export type ChannelsRemoveMemberResult = undefined;
 
 export interface ChannelsCreateFeedParams {
   channel_id: string;
-  /** Shell-style glob over event types: `*` any run of characters (dots too), `?` one, `[...]` a class. */
+  /** Shell-style glob over event types: `*` any run of characters (dots too), `?` one, `[...]` a class; at most 16 `*`, and at most 32 `?` and `[...]`. */
   event_type_glob: string;
   filter_expression?: string | null;
 }
@@ -2052,7 +2052,7 @@ export interface IngestReceiveFromResult {
 
 export interface InterestsCreateParams {
   agent_id: string;
-  /** Shell-style glob over event types: `*` any run of characters (dots too), `?` one, `[...]` a class. */
+  /** Shell-style glob over event types: `*` any run of characters (dots too), `?` one, `[...]` a class; at most 16 `*`, and at most 32 `?` and `[...]`. */
   event_type: string;
   filter_expression?: string | null;
   /** 9 first, when a poll has a choice. */
@@ -2086,7 +2086,7 @@ export type InterestsGetResult = Interest;
 export interface InterestsUpdateParams {
   agent_id: string;
   id: string;
-  /** Shell-style glob over event types: `*` any run of characters (dots too), `?` one, `[...]` a class. */
+  /** Shell-style glob over event types: `*` any run of characters (dots too), `?` one, `[...]` a class; at most 16 `*`, and at most 32 `?` and `[...]`. */
   event_type?: string;
   filter_expression?: string | null;
   /** 9 first, when a poll has a choice. */
@@ -2106,7 +2106,7 @@ export type InterestsDeleteResult = undefined;
 
 export interface InterestsTestParams {
   agent_id: string;
-  /** Shell-style glob over event types: `*` any run of characters (dots too), `?` one, `[...]` a class. */
+  /** Shell-style glob over event types: `*` any run of characters (dots too), `?` one, `[...]` a class; at most 16 `*`, and at most 32 `?` and `[...]`. */
   event_type: string;
   filter_expression?: string | null;
 }
@@ -3606,7 +3606,7 @@ export interface Exemplar {
 export interface Feed {
   id: string;
   channel_id: string;
-  /** Shell-style glob over event types: `*` any run of characters (dots too), `?` one, `[...]` a class. */
+  /** Shell-style glob over event types: `*` any run of characters (dots too), `?` one, `[...]` a class; at most 16 `*`, and at most 32 `?` and `[...]`. */
   event_type_glob: string;
   filter_expression: string | null;
   created_at: string;
@@ -3746,7 +3746,7 @@ export interface HandoffOffer {
 export interface Interest {
   id: string;
   agent_id: string;
-  /** Shell-style glob over event types: `*` any run of characters (dots too), `?` one, `[...]` a class. */
+  /** Shell-style glob over event types: `*` any run of characters (dots too), `?` one, `[...]` a class; at most 16 `*`, and at most 32 `?` and `[...]`. */
   event_type: string;
   filter_expression: string | null;
   /** 9 first, when a poll has a choice. */

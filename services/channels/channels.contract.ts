@@ -136,7 +136,7 @@ export const createFeed = operation({
   path,
   body: { event_type_glob: TypeGlob, filter_expression: Type.Optional(nullable(FilterExpression)) },
   results: { 201: Feed },
-  errors: ["not_found", "validation_error"],
+  errors: ["not_found", "validation_error", "business_rule_violation"],
   mcp: true,
 });
 

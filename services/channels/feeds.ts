@@ -26,6 +26,7 @@ export function feedActions({ feeds, find, keep, now }: Parts): Record<string, A
       await find(tenant_id, channel_id);
       checkGlob("event_type_glob", event_type_glob);
       checkFilter("filter_expression", filter_expression);
+      await ctx.call("interests.require_capacity", { tenant_id });
       const row = await feeds.insertOnce({
         _id: newId("feed", ctx.meta.idempotency_seed),
         tenant_id,

@@ -1,3 +1,4 @@
+import { MAX_TYPE_LENGTH } from "../../lib/cloudevents.ts";
 import { nullable, oneOf, operation } from "../../lib/contract.ts";
 import { Id, Timestamp } from "../../lib/schema.ts";
 import { Type } from "../../lib/type.ts";
@@ -22,7 +23,7 @@ export const CloudEvent = Type.Object(
     specversion: Type.Literal("1.0"),
     id: Type.String({ minLength: 1, description: "Unique within the tenant: the deduplication key." }),
     source: Type.String({ format: "uri-reference", minLength: 1, description: "The producing system." }),
-    type: Type.String({ minLength: 1, description: "Reverse-DNS event type." }),
+    type: Type.String({ minLength: 1, maxLength: MAX_TYPE_LENGTH, description: "Reverse-DNS event type." }),
     subject: Type.Optional(Type.String({ minLength: 1, description: "What the event is about." })),
     time: Type.Optional(Type.String({ format: "date-time" })),
     datacontenttype: Type.Optional(Type.String({ description: "Media type of `data`." })),

@@ -3,6 +3,7 @@ import { type Caller, callerId, hasScope, isAdmin } from "../../lib/caller.ts";
 import { literal } from "../../lib/containing.ts";
 import { Fault, invalidCursor, invalidValue } from "../../lib/faults.ts";
 import { compileGlob, type Glob, globError } from "../../lib/glob.ts";
+import { Slices } from "../../lib/slices.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
 import type { EventDoc } from "./events.model.ts";
 import { fromCursor, positionFrom, toCursor } from "./position.ts";
@@ -27,6 +28,8 @@ interface Parts {
 
 /** Rows that are looked at one by one are read so many at a time. */
 const CHUNK = 500;
+/** How long looking at rows keeps the event loop before it lets others run. */
+const SLICE_MS = 2;
 const MAX_BYTES = 4 * 1_048_576;
 
 /** Whether a caller may see an event, for many at once. */
@@ -61,7 +64,7 @@ export async function listEvents(parts: Parts, caller: Caller, params: ListParam
     const range: Range = { from: query.from, before: last ?? END };
     if (isSeen) edge = await windowOf(parts.events, caller.tenant_id, query.order, range, patience.window);
     const rows = await nextRows(parts.events, caller.tenant_id, query, { ...range, ...edge }, size);
-    const visible = new Set(await query.visible(rows.filter(query.fits)));
+    const visible = new Set(await query.visible(await fitting(rows, query)));
     for (const row of rows) {
       const full = found.length === limit || (found.length > 0 && bytes + row.size > MAX_BYTES);
       if (visible.has(row) && full) return answer(parts.events, caller, found, last);
@@ -78,6 +81,17 @@ export async function listEvents(parts: Parts, caller: Caller, params: ListParam
     }
     if (patience.ends(found.length)) return answer(parts.events, caller, found, last);
   }
+}
+
+/** A costly glob may take a fifth of a millisecond a row. */
+async function fitting(rows: EventDoc[], { fits }: Query): Promise<EventDoc[]> {
+  const found: EventDoc[] = [];
+  const slices = new Slices(SLICE_MS);
+  for (const row of rows) {
+    if (fits(row)) found.push(row);
+    if (slices.over) await slices.next();
+  }
+  return found;
 }
 
 function toQuery(parts: Parts, caller: Caller, params: ListParams): Query {

@@ -16,6 +16,11 @@ export class AffixTable<Value> {
     return this.#values.size;
   }
 
+  /** How many look-ups `find` takes at most. */
+  get lengths(): number {
+    return this.#lengths.size;
+  }
+
   get(affix: string): Value | undefined {
     return this.#values.get(affix);
   }

@@ -1,5 +1,5 @@
 /**
- * What the costly filters of a tenant may take together, in units of filter cost (15 to 40 ns): about a thirtieth of a
+ * What the costly filters and globs of a tenant may take together, in units of filter cost (15 to 40 ns): about a thirtieth of a
  * core in the long run, and a fifth of a second of it at once.
  */
 const PER_MS = 1_250;
@@ -16,6 +16,8 @@ const MODEST = 4_000;
  * return would cost as much as the first time.
  */
 const PROBATION = { atOnce: AT_ONCE / 32, perMs: PER_MS / 4 };
+/** Among more than so many spenders each is a small one: the one that asks for more is suspended. */
+const MOST_COMPARED = 1_000;
 const FIRST_SUSPENSION_MS = 10_000;
 const LONGEST_SUSPENSION_MS = 600_000;
 
@@ -55,7 +57,7 @@ class Supply {
   }
 }
 
-/** What one filter has cost of late, and whether it is suspended for that. */
+/** What one filter or glob has cost of late, and whether it is suspended for that. */
 export class FilterAccount {
   spent = 0;
   suspendedUntil = 0;
@@ -64,7 +66,7 @@ export class FilterAccount {
 }
 
 /**
- * Keeps the costly filters of one tenant from holding up its other events, and other tenants: when they have used up
+ * Keeps the costly filters and globs of one tenant from holding up its other events, and other tenants: when they have used up
  * their supply, the one that took the most is suspended, which counts as an error of it. It comes back on probation,
  * and for each time that it fails, stays away twice as long. Times are in ms of a clock that only goes forward.
  */
@@ -80,7 +82,7 @@ export class FilterAllowance {
     account.spent += price;
     const enough = this.#supply.take(price);
     if (!passesProbation(account, price, now)) this.#suspend(account, now);
-    else if (!enough) this.#suspend(this.#costliest(), now);
+    else if (!enough) this.#suspend(this.#costliest(account), now);
     else return false;
     return true;
   }
@@ -90,7 +92,8 @@ export class FilterAllowance {
     this.#spenders.clear();
   }
 
-  #costliest(): FilterAccount {
+  #costliest(account: FilterAccount): FilterAccount {
+    if (this.#spenders.size > MOST_COMPARED) return account;
     return [...this.#spenders].reduce((most, each) => (each.spent > most.spent ? each : most));
   }
 

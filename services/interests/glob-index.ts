@@ -1,6 +1,7 @@
-import { compileGlob, type Glob } from "../../lib/glob.ts";
+import { compileGlob, type Glob, globSteps } from "../../lib/glob.ts";
 import { AffixTable } from "./affix-table.ts";
 import { added, all, type Few, removed } from "./few.ts";
+import { LOOKUP_UNITS, STEPS_PER_UNIT, type Work } from "./work.ts";
 
 /**
  * A glob, and in what extends it, what is stored under it. Most globs of a large tenant have one `*` and nothing else:
@@ -16,6 +17,11 @@ export class GlobEntry {
     const { prefix, suffix } = glob;
     this.source = source;
     this.#glob = source === `${prefix}*${suffix}` ? null : glob;
+  }
+
+  /** What the last test took, in units of filter cost; it must have been of this entry. */
+  get unitsTaken(): number {
+    return this.#glob === null ? 0 : globSteps() / STEPS_PER_UNIT;
   }
 
   test(text: string): boolean {
@@ -88,19 +94,27 @@ export class GlobIndex<Entry extends GlobEntry> {
     if (!(present instanceof Bucket) || present.isEmpty) this.#buckets.delete(prefix);
   }
 
-  /** The entries of all globs that match the text and begin with at least `minPrefix` literal characters. */
-  match(text: string, minPrefix = 0): Entry[] {
-    const matched: Entry[] = [];
+  /**
+   * The entries that are still to be tested: of all globs whose literal prefix (of at least `minPrefix` characters) and
+   * suffix fit the text. A list of its own, which later changes leave alone.
+   *
+   * @param work what finding them takes is taken from it; where it is used up the list is incomplete
+   */
+  candidates(text: string, minPrefix: number, work: Work): Entry[] {
+    const found: Entry[] = [];
     const exact = this.#literals.get(text);
-    if (exact) matched.push(exact);
-    for (const found of this.#buckets.find(text, minPrefix)) {
-      if (!(found instanceof Bucket)) pushMatching(matched, found, text);
+    if (exact) found.push(exact);
+    work.left -= this.#buckets.lengths * LOOKUP_UNITS;
+    for (const each of this.#buckets.find(text, minPrefix)) {
+      if (!(each instanceof Bucket)) found.push(each);
       else {
-        pushMatching(matched, found.withoutSuffix, text);
-        for (const entries of found.bySuffix.find(text)) pushMatching(matched, entries, text);
+        work.left -= each.bySuffix.lengths * LOOKUP_UNITS;
+        pushAll(found, each.withoutSuffix, work);
+        for (const entries of each.bySuffix.find(text)) pushAll(found, entries, work);
       }
+      if (work.left < 0) break;
     }
-    return matched;
+    return found;
   }
 
   #bucket(prefix: string, present: Entry | Bucket<Entry>): Bucket<Entry> {
@@ -112,6 +126,8 @@ export class GlobIndex<Entry extends GlobEntry> {
   }
 }
 
-function pushMatching<Entry extends GlobEntry>(matched: Entry[], entries: Few<Entry>, text: string): void {
-  for (const entry of all(entries)) if (entry.test(text)) matched.push(entry);
+function pushAll<Entry extends GlobEntry>(found: Entry[], few: Few<Entry>, work: Work): void {
+  const entries = all(few);
+  work.left -= entries.length;
+  if (work.left >= 0) for (const entry of entries) found.push(entry);
 }

@@ -38,7 +38,7 @@ export const Interest = Type.Object(
       Type.String({
         format: "date-time",
         description:
-          "While a filter that costs too much is set aside, which counts as no match. It comes back by itself.",
+          "While a filter or a glob that costs too much is suspended, which counts as no match. It resumes by itself.",
       }),
     ),
     created_at: Timestamp,
@@ -53,7 +53,9 @@ export const createInterest = operation({
   action: "interests.create",
   route: "POST /agents/{agent_id}/interests",
   summary: "Declare an interest",
-  description: `Events match when both the type glob and the filter hold. ${FILTER_ERROR}`,
+  description:
+    `Events match when both the type glob and the filter hold. ${FILTER_ERROR} Agents and organisations have a limit ` +
+    "(`MAX_INTERESTS_PER_AGENT`, `MAX_INTERESTS_PER_TENANT`), beyond which `details.rule` is `interest_limit`.",
   access,
   path: agentPath,
   body: {

@@ -4,12 +4,14 @@ import type { Call } from "../../lib/caller.ts";
 import type { CloudEvent } from "../../lib/cloudevents.ts";
 import { Fault, notFound, ruleBroken } from "../../lib/faults.ts";
 import { newId } from "../../lib/ids.ts";
+import { Slices } from "../../lib/slices.ts";
 import { isDuplicateKey } from "../../storage/collection.ts";
 import { action, idempotent, local, type Runtime } from "../runtime.ts";
 import { ofAudience } from "./audience.ts";
 import { type Sample, tryInterest } from "./dry-run.ts";
 import * as contract from "./interests.contract.ts";
 import { conflictKey, type InterestDoc, InterestModel } from "./interests.model.ts";
+import { InterestLimits } from "./limits.ts";
 import { agentOf } from "./owner.ts";
 import { Routing } from "./routing.ts";
 import { type RoutingChange, type RoutingChanged, raiseRouting } from "./routing-change.ts";
@@ -28,6 +30,8 @@ const DEFAULT_PRIORITY = 5;
 /** What a publisher can be asked to wait for: the deliveries are written in the commit that accepts the event. */
 const MAX_RECEIVERS_AT_ONCE = 32;
 const MAX_DELIVERIES_AT_ONCE = 1_000;
+/** What looking up the receivers of one commit may take, in units of filter cost: some 5 ms. Fan-out does the rest. */
+const WORK_AT_ONCE = 200_000;
 /** How long matching keeps the event loop before it lets others run. */
 const SLICE_MS = 3;
 
@@ -38,10 +42,11 @@ interface MatchParams {
   max_receivers?: number;
 }
 
-export function interestsService({ store }: Runtime): ServiceSchema {
+export function interestsService({ store, config }: Runtime): ServiceSchema {
   const interests = store.collection(InterestModel);
   let broker: ServiceBroker;
   let routing: Routing;
+  let limits: InterestLimits;
   const now = () => new Date(store.now());
 
   function present(row: InterestDoc) {
@@ -54,7 +59,7 @@ export function interestsService({ store }: Runtime): ServiceSchema {
     const agent = await agentOf(ctx);
     check(ctx.params);
     const at = now();
-    const row = await insert({
+    const wanted: InterestDoc = {
       _id: newId("int", ctx.meta.idempotency_seed),
       tenant_id: ctx.meta.caller.tenant_id,
       agent_id,
@@ -65,8 +70,12 @@ export function interestsService({ store }: Runtime): ServiceSchema {
       conflict_key: conflictKey(agent_id, event_type, filter_expression),
       created_at: at,
       updated_at: at,
+    };
+    const row = await limits.within(wanted, async () => {
+      const inserted = await insert(wanted);
+      await tellRouting(ctx, inserted._id, subscribed(inserted, agent.status === "active"));
+      return inserted;
     });
-    await tellRouting(ctx, row._id, subscribed(row, agent.status === "active"));
     return present(row);
   }
 
@@ -135,16 +144,14 @@ export function interestsService({ store }: Runtime): ServiceSchema {
     const table = await routing.current(tenant_id);
     const matches: { event_id: string; receivers: MatchedReceiver[] }[] = [];
     let total = 0;
-    let sliceEnd = performance.now() + SLICE_MS;
+    const slices = new Slices(SLICE_MS);
     for (const { event_id, envelope } of events) {
       const wanting = await table.match(envelope);
       const receivers = await ofAudience(broker, tenant_id, envelope, wanting);
       matches.push({ event_id, receivers });
       total += receivers.length;
       if (total >= max_receivers) break;
-      if (performance.now() < sliceEnd) continue;
-      await new Promise(setImmediate);
-      sliceEnd = performance.now() + SLICE_MS;
+      if (slices.over) await slices.next();
     }
     return matches;
   }
@@ -158,9 +165,10 @@ export function interestsService({ store }: Runtime): ServiceSchema {
     const matches: MatchedReceiver[][] = [];
     if (!table) return matches;
     let total = 0;
+    const work = { left: WORK_AT_ONCE };
     for (const event of events) {
       const most = Math.min(MAX_RECEIVERS_AT_ONCE, MAX_DELIVERIES_AT_ONCE - total);
-      const receivers = audienceIn(event) ? null : table.matchAtOnce(event, most);
+      const receivers = audienceIn(event) ? null : table.matchAtOnce(event, most, work);
       if (!receivers) break;
       total += receivers.length;
       matches.push(receivers);
@@ -211,6 +219,11 @@ export function interestsService({ store }: Runtime): ServiceSchema {
         );
       }),
 
+      /** Whether the tenant has capacity for another feed. @throws Fault business_rule_violation, rule `interest_limit` */
+      require_capacity: idempotent<{ tenant_id: string }>(({ params }) =>
+        limits.requireForTenant(params.tenant_id),
+      ),
+
       any: idempotent<{ tenant_id: string }>(({ params }) => interests.exists(params.tenant_id, {})),
 
       match: idempotent<MatchParams>(({ params }) => match(params)),
@@ -222,7 +235,8 @@ export function interestsService({ store }: Runtime): ServiceSchema {
       /** Those of the types that some interest or feed asks for. The routing is of now or newer. */
       taken: idempotent<{ tenant_id: string; types: string[] }>(async ({ params: { tenant_id, types } }) => {
         const table = await routing.current(tenant_id);
-        return types.filter((type) => table.takes(type));
+        const taken = await Promise.all(types.map((type) => table.takes(type)));
+        return types.filter((_, i) => taken[i]);
       }),
     },
 
@@ -245,6 +259,8 @@ export function interestsService({ store }: Runtime): ServiceSchema {
     created() {
       broker = this.broker as ServiceBroker;
       routing = new Routing({ interests, broker });
+      const { MAX_INTERESTS_PER_AGENT: perAgent, MAX_INTERESTS_PER_TENANT: perTenant } = config;
+      limits = new InterestLimits({ interests, routing, perAgent, perTenant });
     },
   };
 }

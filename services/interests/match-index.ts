@@ -7,10 +7,12 @@ import {
   unitsSpent,
 } from "../../lib/filter.ts";
 import { reservedPrefix } from "../../lib/platform-types.ts";
+import { Slices } from "../../lib/slices.ts";
 import { added, all, type Few, removed } from "./few.ts";
 import { FilterAccount, FilterAllowance, isCostly } from "./filter-allowance.ts";
 import { GlobEntry, GlobIndex } from "./glob-index.ts";
 import type { RoutedSubscription } from "./routing-change.ts";
+import { unbounded, type Work } from "./work.ts";
 
 /** An interest of an agent or a feed of a channel, as far as matching needs it. */
 export type Subscription = RoutedSubscription;
@@ -18,13 +20,15 @@ export type Subscription = RoutedSubscription;
 interface MatchResult {
   /** In no particular order. */
   matched: Subscription[];
-  /** How many distinct filters could not be evaluated on the event, and so did not match. */
+  /** How many distinct filters and globs could not be evaluated on the event, and so did not match. */
   errors: number;
   /** How many got suspended by this event because they cost too much. */
   suspended: number;
 }
 
-/** How long `matchInSlices` keeps the event loop before it lets others run. */
+const newResult = (): MatchResult => ({ matched: [], errors: 0, suspended: 0 });
+
+/** How long matching keeps the event loop before it lets others run. */
 const SLICE_MS = 2;
 
 /**
@@ -71,54 +75,77 @@ export class MatchIndex {
     return true;
   }
 
-  /** How many ms from now the filter of this subscription is suspended for what it costs; 0 when it is not. */
+  /** For how many ms the filter or the glob of this subscription is still suspended for its cost; 0 if neither is. */
   suspendedFor(id: string): number {
-    const expression = this.#byId.get(id)?.filter;
-    return expression === undefined ? 0 : (this.#filters.get(expression)?.suspendedFor() ?? 0);
+    const subscription = this.#byId.get(id);
+    if (!subscription) return 0;
+    const { glob, filter = "" } = subscription;
+    const filterMs = this.#filters.get(filter)?.suspendedFor() ?? 0;
+    return Math.max(filterMs, this.#globs.get(glob)?.suspendedFor(this.#costs) ?? 0);
   }
 
   /** Whether any subscription's glob matches events of this type. */
-  takes(type: string): boolean {
-    return this.#globs.match(type, reservedPrefix(type).length).length > 0;
+  async takes(type: string): Promise<boolean> {
+    const slices = new Slices(SLICE_MS);
+    for (const subscribers of this.#candidates(type)) {
+      if (subscribers.fits(type, this.#costs, newResult())) return true;
+      if (slices.over) await slices.next();
+    }
+    return false;
   }
 
   /** The subscriptions whose glob and filter both match the event. */
   match(event: FilterableEvent): MatchResult {
     const pass = this.#begin(event);
+    for (const subscribers of pass.candidates) subscribers.enter(pass, this.#costs);
     for (const [filter, subscribers] of pass.pending) settle(pass, filter, subscribers);
     return pass.result;
   }
 
-  /** What `match` finds, where no filter has to be asked for it and it is no more than `most`; else null. */
-  unfiltered(event: FilterableEvent, most: number): Subscription[] | null {
-    const found: Subscription[] = [];
-    for (const subscribers of this.#globs.match(event.type, reservedPrefix(event.type).length)) {
-      if (subscribers.hasFilters || found.length + subscribers.unfiltered.length > most) return null;
-      found.push(...subscribers.unfiltered);
-    }
-    return found;
-  }
-
-  /** The same for tenants with very many distinct filters: lets the event loop run every 2 ms. */
+  /** The same for tenants with very many distinct globs or filters: lets the event loop run every 2 ms. */
   async matchInSlices(event: FilterableEvent): Promise<MatchResult> {
     const pass = this.#begin(event);
-    let sliceEnd = performance.now() + SLICE_MS;
+    const slices = new Slices(SLICE_MS);
+    for (const subscribers of pass.candidates) {
+      subscribers.enter(pass, this.#costs);
+      if (slices.over) await slices.next();
+    }
     for (const [filter, subscribers] of pass.pending) {
       settle(pass, filter, subscribers);
-      if (performance.now() < sliceEnd) continue;
-      await new Promise(setImmediate);
-      sliceEnd = performance.now() + SLICE_MS;
+      if (slices.over) await slices.next();
     }
     return pass.result;
   }
 
-  #begin(event: FilterableEvent): Pass {
-    const result: MatchResult = { matched: [], errors: 0, suspended: 0 };
-    const pass: Pass = { number: ++this.#passes, scope: new EventScope(event), pending: [], result };
-    for (const subscribers of this.#globs.match(event.type, reservedPrefix(event.type).length)) {
-      subscribers.enter(pass);
+  /**
+   * What `match` finds, where no filter has to be asked for it, it is no more than `most`, and finding it takes no more
+   * than the work that is left; else null.
+   */
+  unfiltered({ type }: FilterableEvent, most: number, work: Work = unbounded()): Subscription[] | null {
+    const found: Subscription[] = [];
+    const result = newResult();
+    for (const subscribers of this.#candidates(type, work)) {
+      if (work.left < 0) return null;
+      const fits = subscribers.fits(type, this.#costs, result);
+      work.left -= subscribers.unitsTaken;
+      // Fan-out counts it.
+      if (result.errors > 0) return null;
+      if (!fits) continue;
+      if (subscribers.hasFilters || found.length + subscribers.unfiltered.length > most) return null;
+      found.push(...subscribers.unfiltered);
     }
-    return pass;
+    return work.left < 0 ? null : found;
+  }
+
+  #begin(event: FilterableEvent): Pass {
+    const { type } = event;
+    const candidates = this.#candidates(type);
+    const scope = new EventScope(event);
+    return { number: ++this.#passes, type, scope, candidates, pending: [], result: newResult() };
+  }
+
+  #candidates(type: string, work = unbounded()): Subscribers[] {
+    return this.#globs.candidates(type, reservedPrefix(type).length, work);
   }
 
   #detach(subscription: Subscription): void {
@@ -147,7 +174,10 @@ export class MatchIndex {
 /** One event on its way through the index. */
 interface Pass {
   readonly number: number;
+  readonly type: string;
   readonly scope: EventScope;
+  /** All whose glob may match. */
+  readonly candidates: Subscribers[];
   /** Subscriptions whose glob matches and whose filter has yet to be asked. */
   readonly pending: [DistinctFilter, Subscription[]][];
   readonly result: MatchResult;
@@ -162,6 +192,8 @@ function settle(pass: Pass, filter: DistinctFilter, subscribers: Subscription[])
 class Subscribers extends GlobEntry {
   #unfiltered: Few<Subscription> = null;
   #filtered: Map<DistinctFilter, Subscription[]> | null = null;
+  /** What the glob has cost, where it is one that costs much. */
+  #account: FilterAccount | null = null;
 
   get isEmpty(): boolean {
     return this.#unfiltered === null && this.#filtered === null;
@@ -195,13 +227,32 @@ class Subscribers extends GlobEntry {
     if (this.#filtered?.size === 0) this.#filtered = null;
   }
 
-  enter(pass: Pass): void {
+  suspendedFor({ now }: Costs): number {
+    return this.#account ? Math.max(0, this.#account.suspendedUntil - now()) : 0;
+  }
+
+  /** Whether the glob matches the type. A costly test is charged; a glob that is suspended for its cost does not match. */
+  fits(type: string, costs: Costs, result: MatchResult): boolean {
+    if (this.suspendedFor(costs) > 0) {
+      result.errors++;
+      return false;
+    }
+    const fits = this.test(type);
+    const units = this.unitsTaken;
+    if (!isCostly(units)) return fits;
+    this.#account ??= new FilterAccount();
+    if (costs.allowance.charge(this.#account, units, costs.now())) result.suspended++;
+    return fits;
+  }
+
+  enter(pass: Pass, costs: Costs): void {
+    if (!this.fits(pass.type, costs, pass.result)) return;
     for (const subscription of this.unfiltered) pass.result.matched.push(subscription);
     if (this.#filtered !== null) for (const group of this.#filtered) pass.pending.push(group);
   }
 }
 
-/** What the filters of a tenant may cost, and the time that goes by for it. */
+/** What the filters and globs of a tenant may cost, and the time that goes by for it. */
 interface Costs {
   readonly allowance: FilterAllowance;
   now(): number;

@@ -8,23 +8,39 @@ export interface Receiver {
   priority: number;
 }
 
+type MembersOf = (channelId: string) => Iterable<string>;
+
+/** What `gather` adds between two pauses. */
+const PAUSE_EVERY = 100;
+
 /**
  * The agents that get an event, each once, by their own interests and as members of channels
  * (spec: Events 2; api.md "Channels").
  */
-export function receivers(
-  matched: Iterable<Subscription>,
-  membersOf: (channelId: string) => Iterable<string>,
-): Map<string, Receiver> {
+export function receivers(matched: Iterable<Subscription>, membersOf: MembersOf): Map<string, Receiver> {
   const found = new Map<string, Receiver>();
+  for (const _ of gather(found, matched, membersOf));
+  return found;
+}
+
+/** Adds what `receivers` gives, in parts: after each others may run. */
+export function* gather(
+  found: Map<string, Receiver>,
+  matched: Iterable<Subscription>,
+  membersOf: MembersOf,
+): Generator<void> {
+  let added = 0;
   for (const subscription of matched) {
     if (subscription.kind === "feed") {
       for (const agent of membersOf(subscription.channel_id as string)) {
         receiver(found, agent).feed_ids.push(subscription.id);
+        if (++added % PAUSE_EVERY === 0) yield;
       }
-    } else addInterest(receiver(found, subscription.agent_id as string), subscription);
+    } else {
+      addInterest(receiver(found, subscription.agent_id as string), subscription);
+      if (++added % PAUSE_EVERY === 0) yield;
+    }
   }
-  return found;
 }
 
 function addInterest(receiver: Receiver, interest: Subscription): void {

@@ -1,9 +1,11 @@
 import type { CloudEvent } from "../../lib/cloudevents.ts";
+import { Slices } from "../../lib/slices.ts";
 import { metrics } from "../../observability/metrics.ts";
 import type { EnrichmentDepth } from "./interests.contract.ts";
 import { MatchIndex, type Subscription } from "./match-index.ts";
-import { receivers } from "./receivers.ts";
+import { gather, type Receiver, receivers } from "./receivers.ts";
 import type { RoutingChange } from "./routing-change.ts";
+import type { Work } from "./work.ts";
 
 /** An agent that gets an event, and why. */
 export interface MatchedReceiver {
@@ -15,6 +17,8 @@ export interface MatchedReceiver {
 }
 
 const DEPTH_RANK = { none: 0, shallow: 1, deep: 2 } as const;
+/** How long naming the receivers of one event keeps the event loop before it lets others run. */
+const SLICE_MS = 2;
 /** Changes that came before the one they follow are kept up to this many. */
 const MAX_AHEAD = 1_000;
 
@@ -43,12 +47,15 @@ export class RoutingTable {
     const { matched, errors, suspended } = await this.#index.matchInSlices(event);
     if (errors) metrics.filterErrors.inc(errors);
     if (suspended) metrics.filterSuspensions.inc(suspended);
-    return this.#receivers(matched);
+    return this.#receiversInSlices(matched);
   }
 
-  /** The same for an event that no filter has to be asked about and that reaches no more than `most`; null for others. */
-  matchAtOnce(event: CloudEvent, most: number): MatchedReceiver[] | null {
-    const matched = this.#index.unfiltered(event, most);
+  /**
+   * The same for an event that no filter has to be asked about, that reaches no more than `most`, and that takes no more
+   * than the work that is left; null for others.
+   */
+  matchAtOnce(event: CloudEvent, most: number, work: Work): MatchedReceiver[] | null {
+    const matched = this.#index.unfiltered(event, most, work);
     if (!matched) return null;
     let reached = 0;
     for (const { channel_id } of matched)
@@ -58,22 +65,40 @@ export class RoutingTable {
 
   #receivers(matched: Subscription[]): MatchedReceiver[] {
     if (matched.length === 0) return [];
-    const found = receivers(matched, (channel_id) => this.#members.get(channel_id) ?? []);
     const result: MatchedReceiver[] = [];
-    for (const [agent_id, { interest_ids, feed_ids, priority }] of found) {
-      if (this.#inactive.has(agent_id)) continue;
-      const enrichment_depth = this.#depths.size ? this.#deepest(interest_ids) : "none";
-      result.push({ agent_id, interest_ids, feed_ids, priority, enrichment_depth });
+    const found = receivers(matched, (channel_id) => this.#members.get(channel_id) ?? []);
+    for (const each of found) this.#present(result, each);
+    return result;
+  }
+
+  /** The same for very many. */
+  async #receiversInSlices(matched: Subscription[]): Promise<MatchedReceiver[]> {
+    const slices = new Slices(SLICE_MS);
+    const found = new Map<string, Receiver>();
+    // Members as they are now: the set may change in between.
+    const membersOf = (channel_id: string) => [...(this.#members.get(channel_id) ?? [])];
+    for (const _ of gather(found, matched, membersOf)) if (slices.over) await slices.next();
+    const result: MatchedReceiver[] = [];
+    for (const each of found) {
+      this.#present(result, each);
+      if (result.length % 100 === 0 && slices.over) await slices.next();
     }
     return result;
   }
 
+  #present(result: MatchedReceiver[], [agent_id, receiver]: [string, Receiver]): void {
+    if (this.#inactive.has(agent_id)) return;
+    const { interest_ids, feed_ids, priority } = receiver;
+    const enrichment_depth = this.#depths.size ? this.#deepest(interest_ids) : "none";
+    result.push({ agent_id, interest_ids, feed_ids, priority, enrichment_depth });
+  }
+
   /** Whether anybody may get events of this type. */
-  takes(type: string): boolean {
+  takes(type: string): Promise<boolean> {
     return this.#index.takes(type);
   }
 
-  /** How many ms from now the filter of this interest or feed is suspended for what it costs; 0 when it is not. */
+  /** For how many ms the filter or glob of this interest or feed is still suspended for its cost; 0 if neither is. */
   suspendedFor(id: string): number {
     return this.#index.suspendedFor(id);
   }

@@ -1,4 +1,5 @@
 import type { ServiceBroker } from "moleculer";
+import { Slices } from "../../lib/slices.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
 import type { InterestDoc } from "./interests.model.ts";
 import type { Subscription } from "./match-index.ts";
@@ -6,6 +7,8 @@ import type { RoutingChange } from "./routing-change.ts";
 import { RoutingTable } from "./routing-table.ts";
 
 const PAGE = 2_000;
+/** How long reading a table keeps the event loop before it lets others run. */
+const SLICE_MS = 2;
 /** Subscriptions kept in memory over all tenants; beyond it the tenants that were idle longest are let go. */
 const MAX_SUBSCRIPTIONS = 1_000_000;
 
@@ -93,7 +96,9 @@ export class Routing {
     // The version first: rows that are read later are as new or newer.
     const table = new RoutingTable(await this.#version(tenant_id));
     const agents = new Set<string>();
+    const slices = new Slices(SLICE_MS);
     for await (const row of this.#interests(tenant_id)) {
+      if (slices.over) await slices.next();
       table.apply({
         kind: "subscribe",
         subscription: interestSubscription(row),
@@ -102,9 +107,11 @@ export class Routing {
       agents.add(row.agent_id);
     }
     for await (const feed of this.#pages<Subscription>("channels.feeds_page", tenant_id)) {
+      if (slices.over) await slices.next();
       table.apply({ kind: "subscribe", subscription: feed });
     }
     for await (const { channel_id, agent_id } of this.#members(tenant_id)) {
+      if (slices.over) await slices.next();
       table.join(channel_id, agent_id);
       agents.add(agent_id);
     }

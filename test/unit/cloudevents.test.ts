@@ -62,6 +62,7 @@ describe("an envelope is refused as invalid_event", () => {
     ["type", ""],
     ["type", ["a"]],
     ["type", "line\nbreak"],
+    ["type", "a".repeat(256)],
     ["subject", ""],
     ["subject", 1],
     ["subject", "\ud800"],

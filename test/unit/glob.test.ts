@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { compileGlob, globError } from "../../lib/glob.ts";
+import { compileGlob, globError, globSteps, MAX_GLOB_STEPS } from "../../lib/glob.ts";
 
 const matches = (glob: string, text: string) => compileGlob(glob).test(text);
 
@@ -54,6 +54,24 @@ test.each([
   expect(() => compileGlob(glob)).toThrow(reason);
 });
 
+describe("a new glob has a bounded number of wildcards", () => {
+  test.each([
+    ["a*".repeat(16), null],
+    ["a*".repeat(17), "at most 16 `*`, this one has 17"],
+    [`com.${"?".repeat(16)}${"[a-z]".repeat(16)}`, null],
+    [`com.${"?".repeat(17)}${"[a-z]".repeat(16)}`, "at most 32 `?` and `[...]`, this one has 33"],
+    ["*".repeat(40), null],
+    [`[${"*?".repeat(60)}]`, null],
+  ])("%s: %s", (glob, reason) => {
+    expect(globError(glob)).toEqual(reason === null ? null : expect.stringContaining(reason));
+  });
+
+  test("one that was stored before is matched all the same", () => {
+    expect(matches(`com.${"?".repeat(40)}`, `com.${"x".repeat(40)}`)).toBe(true);
+    expect(matches(`${"a*".repeat(20)}z`, `${"a".repeat(20)}z`)).toBe(true);
+  });
+});
+
 test("a valid glob has no error", () => {
   expect(globError("com.*.[a-z]?")).toBeNull();
 });
@@ -101,6 +119,47 @@ test("property: what matches begins with the prefix and ends with the suffix", (
   );
 });
 
-test("many stars do not multiply the work", () => {
-  expect(matches(`${"*a".repeat(120)}*b`, "a".repeat(20_000))).toBe(false);
+describe("the steps of a test", () => {
+  const LONGEST_TYPE = 255;
+  const steps = (glob: string, text: string) => {
+    matches(glob, text);
+    return globSteps();
+  };
+
+  test("grow with the length of the text, whatever the stars", () => {
+    const text = "a".repeat(LONGEST_TYPE);
+    const one = steps("*a[b]*", text);
+    expect(one).toBeGreaterThan(LONGEST_TYPE);
+    expect(one).toBeLessThan(3 * LONGEST_TYPE);
+    expect(steps(`${"*a".repeat(15)}[b]*`, text)).toBeLessThan(3 * LONGEST_TYPE);
+  });
+
+  test.each([
+    ["single characters before one that is missing", `*${"?".repeat(31)}[b]*`, "a".repeat(LONGEST_TYPE)],
+    ["classes", `*${"[aa]".repeat(31)}[b]*`, "a".repeat(LONGEST_TYPE)],
+    ["literals between", `*${"a?".repeat(31)}${"a".repeat(150)}[b]*`, "a".repeat(LONGEST_TYPE)],
+    ["a large class", `*[!${"abcdefgh".repeat(28)}]*`, "a".repeat(LONGEST_TYPE)],
+  ])("of a glob and a type that are allowed are bounded: %s", (_, glob, text) => {
+    expect(globError(glob)).toBeNull();
+    expect(steps(glob, text)).toBeGreaterThan(200);
+    expect(steps(glob, text)).toBeLessThan(0.75 * MAX_GLOB_STEPS);
+  });
+
+  test("of a glob or a type that is no longer allowed end at a limit, as no match", () => {
+    const glob = `*${"?".repeat(180)}${"[aa]".repeat(17)}[b]*`;
+    expect(matches(glob, "a".repeat(4096))).toBe(false);
+    expect(globSteps()).toBeLessThan(MAX_GLOB_STEPS + 10);
+  });
+
+  test("property: at most one for each character and each part between two stars", () => {
+    fc.assert(
+      fc.property(fc.array(piece, { minLength: 1, maxLength: 20 }), text, (pieces, characters) => {
+        const glob = pieces.join("");
+        const longest = Math.max(...glob.split("*").map((part) => [...part].length));
+        expect(steps(glob, characters.join(""))).toBeLessThanOrEqual(
+          (characters.length + 1) * (longest + 1) + pieces.length,
+        );
+      }),
+    );
+  });
 });

@@ -152,6 +152,11 @@ describe("what cannot be mapped", () => {
     });
   });
 
+  test("a type that is longer than events' types may be says so", () => {
+    const result = map({ action: "/x" }, { what: "paid", x: "a".repeat(255) });
+    expect(result).toEqual({ error: expect.stringMatching(/^mapping error: type: .*at most 255/) });
+  });
+
   test("inherited properties and lengths of lists are not there", () => {
     for (const action of ["/constructor/name", "/__proto__", "/list/length", "/list/01", "/list/-"]) {
       expect(map({ action }, { list: ["a", "b"] })).toHaveProperty("error");

@@ -251,3 +251,65 @@ test("in slices the result is the same, also while other events are matched and 
   expect(others).toBeGreaterThan(0);
   expect(ids(three.matched)).toEqual(ids(index.match({ type: "com.x", data: { n: 3 } }).matched));
 });
+
+describe("globs that cost much", () => {
+  /** As costly as one may be, on the longest type there is. */
+  const hostile = (i: number) => `*${"?".repeat(30)}[b-${String.fromCharCode(100 + i)}]*`;
+  const type = "a".repeat(255);
+
+  test("share the allowance of filters, and are suspended when it is used up; the others go on", () => {
+    let now = 0;
+    const globs = Array.from({ length: 20 }, (_, i) => hostile(i));
+    const index = new MatchIndex(
+      [...globs, "a*"].map((glob) => interest(glob)),
+      () => now,
+    );
+    let suspended = 0;
+    for (let n = 0; n < 2_000; n++) {
+      now += 1;
+      const result = index.match({ type });
+      expect(result.matched.map(({ glob }) => glob)).toEqual(["a*"]);
+      suspended += result.suspended;
+    }
+    expect(suspended).toBeGreaterThan(10);
+    const subscriptions = [...globs.keys()].map((i) => `int_${made - 21 + i}`);
+    expect(subscriptions.filter((id) => index.suspendedFor(id) > 0).length).toBeGreaterThan(10);
+    expect(index.suspendedFor(`int_${made - 1}`)).toBe(0);
+    expect(index.match({ type }).errors).toBeGreaterThan(10);
+    // Short types cost nothing: the glob is only suspended for a time.
+    now += 1_200_000;
+    expect(index.match({ type: `${"x".repeat(30)}b` }).errors).toBe(0);
+  });
+
+  test("are left to fan-out where an event is matched as it is accepted", () => {
+    const index = new MatchIndex(Array.from({ length: 90 }, (_, i) => interest(hostile(i))));
+    const work = { left: 20_000 };
+    expect(index.unfiltered({ type }, 10, work)).toBeNull();
+    expect(work.left).toBeGreaterThan(-10_000);
+    expect(index.unfiltered({ type: "a" }, 10, { left: 20_000 })).toEqual([]);
+  });
+
+  test("are matched in slices, between which others can run, and those that come and go meanwhile hide no other", async () => {
+    const index = new MatchIndex(Array.from({ length: 5_000 }, (_, i) => interest(`*[${i}a]??????????*a`)));
+    const first = made - 5_000;
+    let others = 0;
+    const tick = setInterval(() => {
+      index.remove(`int_${first + others++}`);
+    }, 0);
+    const { matched } = await index.matchInSlices({ type });
+    clearInterval(tick);
+    expect(others).toBeGreaterThan(0);
+    expect(new Set(ids(matched)).size).toBe(matched.length);
+    expect(matched.length).toBeGreaterThanOrEqual(5_000 - others);
+  });
+
+  test("however many prefixes and suffixes there are, looking at them is counted", () => {
+    const parts = Array.from({ length: 100 }, (_, i) => "a".repeat(i + 1));
+    const index = new MatchIndex(
+      parts.flatMap((prefix) => parts.map((suffix) => interest(`${prefix}[b]*${suffix}`))),
+    );
+    const work = { left: 5_000 };
+    expect(index.unfiltered({ type }, 10, work)).toBeNull();
+    expect(work.left).toBeGreaterThan(-1_000);
+  });
+});

@@ -1,0 +1,121 @@
+/** The parts of a glob: what `compileGlob` makes a matcher of. */
+
+const MAX_LENGTH = 255;
+/** A test takes at most as many steps as the text has characters times the wildcards between two `*`. */
+const MAX_STARS = 16;
+const MAX_SINGLES = 32;
+
+export const STAR = 0;
+export const ANY = 1;
+
+/** One character of (or not of) a set. */
+export interface CharClass {
+  readonly negated: boolean;
+  /** First and last code point of each range, sorted, none touching another. */
+  readonly bounds: readonly number[];
+}
+
+/** A string token is a run of literal characters. */
+export type Token = string | typeof STAR | typeof ANY | CharClass;
+
+/** What the bounds of new globs say, for descriptions. */
+export const GLOB_BOUNDS = `at most ${MAX_STARS} \`*\`, and at most ${MAX_SINGLES} \`?\` and \`[...]\``;
+
+/** What is wrong with a new glob, or null if it is valid. */
+export function globError(glob: string): string | null {
+  try {
+    return wildcardsError(tokenize(glob));
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+function wildcardsError(tokens: Token[]): string | null {
+  const stars = tokens.filter((token) => token === STAR).length;
+  if (stars > MAX_STARS) return `a glob has at most ${MAX_STARS} \`*\`, this one has ${stars}`;
+  const singles = tokens.filter((token) => token !== STAR && typeof token !== "string").length;
+  if (singles <= MAX_SINGLES) return null;
+  return `a glob has at most ${MAX_SINGLES} \`?\` and \`[...]\`, this one has ${singles}`;
+}
+
+/** The tokens of a glob, adjacent stars as one. Throws an Error that says what is wrong with it. */
+export function tokenize(glob: string): Token[] {
+  if (glob === "") throw new Error("a glob must not be empty; `*` matches every type");
+  if (glob.length > MAX_LENGTH) {
+    throw new Error(`a glob has at most ${MAX_LENGTH} characters, this one has ${glob.length}`);
+  }
+  const tokens: Token[] = [];
+  let at = 0;
+  while (at < glob.length) {
+    const end = tokenEnd(glob, at);
+    const token = tokenOf(glob, at, end);
+    if (token !== STAR || tokens.at(-1) !== STAR) tokens.push(token);
+    at = end;
+  }
+  return tokens;
+}
+
+/** Whether a class takes a character. */
+export function inClass({ negated, bounds }: CharClass, codePoint: number): boolean {
+  let low = 0;
+  let high = bounds.length / 2;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (codePoint > (bounds[2 * middle + 1] as number)) low = middle + 1;
+    else high = middle;
+  }
+  const listed = 2 * low < bounds.length && codePoint >= (bounds[2 * low] as number);
+  return listed !== negated;
+}
+
+function tokenEnd(glob: string, start: number): number {
+  if (glob[start] === "[") return classEnd(glob, start);
+  let end = start;
+  while (end < glob.length && !isWildcard(glob[end])) end++;
+  return Math.max(end, start + 1);
+}
+
+function isWildcard(character: string | undefined): boolean {
+  return character === "*" || character === "?" || character === "[";
+}
+
+function tokenOf(glob: string, start: number, end: number): Token {
+  if (glob[start] === "*") return STAR;
+  if (glob[start] === "?") return ANY;
+  return glob[start] === "[" ? charClass([...glob.slice(start + 1, end - 1)], start) : glob.slice(start, end);
+}
+
+/** The position after the `]` that closes the class opened at `open`; one that comes first is a member. */
+function classEnd(glob: string, open: number): number {
+  const first = glob[open + 1] === "!" ? open + 2 : open + 1;
+  const close = glob.indexOf("]", first + 1);
+  if (close < 0) throw new Error(`the class opened by \`[\` at position ${open} is not closed by \`]\``);
+  return close + 1;
+}
+
+function charClass(body: string[], open: number): CharClass {
+  const negated = body[0] === "!";
+  const members = negated ? body.slice(1) : body;
+  const ranges: [number, number][] = [];
+  for (let i = 0; i < members.length; i++) {
+    const low = members[i] as string;
+    const isRange = members[i + 1] === "-" && i + 2 < members.length;
+    const high = isRange ? (members[i + 2] as string) : low;
+    if (isRange) i += 2;
+    const range: [number, number] = [low.codePointAt(0) as number, high.codePointAt(0) as number];
+    if (range[0] > range[1])
+      throw new Error(`the range ${low}-${high} in the class at position ${open} is reversed`);
+    ranges.push(range);
+  }
+  return { negated, bounds: merged(ranges) };
+}
+
+function merged(ranges: [number, number][]): number[] {
+  const bounds: number[] = [];
+  for (const [low, high] of ranges.sort((a, b) => a[0] - b[0])) {
+    const last = bounds.at(-1);
+    if (last === undefined || low > last + 1) bounds.push(low, high);
+    else bounds[bounds.length - 1] = Math.max(last, high);
+  }
+  return bounds;
+}

@@ -1,0 +1,117 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { cloudEvent, firstAgent, newAgent, type TestAgent } from "../support/agents.ts";
+import { startServer, type TestServer } from "../support/server.ts";
+import { ok } from "../support/tenancy.ts";
+
+const PER_AGENT = 5;
+const PER_TENANT = 12;
+const LONGEST_TYPE = 255;
+
+let server: TestServer;
+let admin: TestAgent;
+
+beforeAll(async () => {
+  const env = {
+    RATE_LIMIT_PER_MINUTE: "0",
+    MAX_INTERESTS_PER_AGENT: `${PER_AGENT}`,
+    MAX_INTERESTS_PER_TENANT: `${PER_TENANT}`,
+  };
+  server = await startServer({ env });
+  admin = await firstAgent(server);
+});
+afterAll(() => server?.stop());
+
+const interestsOf = ({ id }: { id: string }) => `/agents/${id}/interests`;
+const limitOf = (of: string, limit: number) => ({
+  status: 422,
+  body: { error: { code: "business_rule_violation", details: { rule: "interest_limit", of, limit } } },
+});
+
+/** Declares interests at the same time; gives how many were created and the other answers. */
+async function declare(agent: TestAgent, prefix: string, count: number) {
+  const answers = await Promise.all(
+    Array.from({ length: count }, (_, i) => agent.post(interestsOf(agent), { event_type: `${prefix}.${i}` })),
+  );
+  return {
+    created: answers.filter(({ status }) => status === 201).map(({ body }) => body),
+    refused: answers.filter(({ status }) => status !== 201),
+  };
+}
+
+test("an agent has so many interests and no more, however many it declares at once", async () => {
+  const agent = await newAgent(server, admin);
+  const { created, refused } = await declare(agent, "com.many", PER_AGENT + 3);
+  expect(created).toHaveLength(PER_AGENT);
+  for (const answer of refused) expect(answer).toMatchObject(limitOf("agent", PER_AGENT));
+  expect(ok(await agent.get(interestsOf(agent))).total).toBe(PER_AGENT);
+  const { event_type } = created[0];
+  expect(await agent.post(interestsOf(agent), { event_type })).toMatchObject({
+    status: 422,
+    body: { error: { details: { rule: "interest_conflict", existing_resource_id: created[0].id } } },
+  });
+  ok(await agent.del(`${interestsOf(agent)}/${created[0].id}`));
+  expect((await agent.post(interestsOf(agent), { event_type })).status).toBe(201);
+});
+
+test("a tenant has so many interests and feeds, whoever declares them", async () => {
+  const agents = await Promise.all([1, 2, 3].map(() => newAgent(server, admin)));
+  const channel = ok(await admin.post("/channels", { name: "limits" }));
+  const feeds = `/channels/${channel.id}/feeds`;
+  ok(await admin.post(feeds, { event_type_glob: "com.feed.first" }));
+  const declared = await Promise.all(agents.map((agent, i) => declare(agent, `com.of${i}`, PER_AGENT)));
+  // The agent of the test before has as many as it may, and there is one feed.
+  expect(declared.flatMap(({ created }) => created)).toHaveLength(PER_TENANT - PER_AGENT - 1);
+  for (const answer of declared.flatMap(({ refused }) => refused))
+    expect(answer).toMatchObject(limitOf("tenant", PER_TENANT));
+  expect(await admin.post(feeds, { event_type_glob: "com.feed.second" })).toMatchObject(
+    limitOf("tenant", PER_TENANT),
+  );
+  ok(await admin.del(`/channels/${channel.id}`));
+  expect((await declare(agents[0] as TestAgent, "com.again", 1)).created).toHaveLength(1);
+});
+
+describe("what matching has to look at is bounded", () => {
+  const tooMany: [string, string, string][] = [
+    ["stars", `${"a*".repeat(17)}`, "at most 16 `*`, this one has 17"],
+    ["single characters", `*${"?".repeat(20)}${"[aa]".repeat(20)}[b]*`, "at most 32 `?` and `[...]`"],
+  ];
+
+  test.each(tooMany)("%s of an interest", async (_, event_type, told) => {
+    const { status, body } = await admin.post(interestsOf(admin), { event_type });
+    expect([status, body.error.code, body.error.details.field]).toEqual([
+      400,
+      "validation_error",
+      "event_type",
+    ]);
+    expect(body.error.message).toContain(told);
+    const tried = await admin.post(`${interestsOf(admin)}:test`, { event_type });
+    expect([tried.status, tried.body.error.details.field]).toEqual([400, "event_type"]);
+  });
+
+  test.each(tooMany)("%s of a feed", async (name, event_type_glob) => {
+    const { id } = ok(await admin.post("/channels", { name }));
+    const { status, body } = await admin.post(`/channels/${id}/feeds`, { event_type_glob });
+    expect([status, body.error.code, body.error.details.field]).toEqual([
+      400,
+      "validation_error",
+      "event_type_glob",
+    ]);
+  });
+
+  test.each(tooMany)("%s of what events are listed by", async (_, glob) => {
+    const { status, body } = await admin.get(`/events?type=${encodeURIComponent(glob)}`);
+    expect([status, body.error.code, body.error.details.field]).toEqual([400, "validation_error", "type"]);
+  });
+
+  test.each([
+    ["letters", "a"],
+    ["characters of two units", "😀"],
+  ])("an event's type, in %s", async (name, letter) => {
+    const longest = cloudEvent(`longest-${name}`, { type: letter.repeat(LONGEST_TYPE) });
+    expect((await admin.post("/events", longest)).status).toBe(202);
+    const longer = cloudEvent(`longer-${name}`, { type: letter.repeat(LONGEST_TYPE + 1) });
+    const { status, body } = await admin.post("/events", longer);
+    expect([status, body.error.code, body.error.details.field]).toEqual([400, "invalid_event", "type"]);
+    expect(body.error.message).toContain("at most 255");
+  });
+});
