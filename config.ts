@@ -139,6 +139,7 @@ export const SETTINGS = {
   // At least what the service's own events take, or what they tell of would wait for ever to be told.
   EVENT_MAX_BYTES: integer(1_048_576, "Largest event in bytes.", 8192, 4_194_304),
   DOCUMENT_MAX_BYTES: integer(52_428_800, "Largest uploaded document in bytes.", 1024, 104_857_600),
+  DOCUMENT_PARSE_SECONDS: integer(30, "A document that takes longer to read fails.", 1, 600),
 
   OUTPUT_BODY_MAX: integer(0, "Largest body of a saved output in bytes; 0 is no limit.", 0, 1e15),
   OUTPUT_EXPORT: flag(false, "Let people export outputs as PDF and DOCX; Markdown and HTML they always can."),

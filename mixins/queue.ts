@@ -9,6 +9,8 @@ const RENEW_MS = LEASE_MS / 4;
 const LONGEST_MS = 2 * HOUR_MS;
 const DIGITS = 15;
 const PAGE = 500;
+/** Tenants whose caller served last is remembered. */
+const MOST_REMEMBERED = 1000;
 
 /** A row that something may be to be done with. */
 interface Workable extends TenantDocument {
@@ -20,35 +22,59 @@ interface Workable extends TenantDocument {
 export type Queued<T> = T & { queue: string };
 
 /**
- * Where a row stands in the queue: by tenant, then by when it is due. It changes with every claim, so that a write
- * which names it is the write of whoever holds the lease.
+ * A row's position in the queue: by tenant, by caller where one is named, then by when it is due. It changes with every
+ * claim, so a write that names it is the write of the lease holder.
  */
-export function place(tenant_id: string, due: number): string {
-  return `${tenant_id} ${String(due).padStart(DIGITS, "0")} ${newUuid()}`;
+export function place(tenant_id: string, due: number, caller?: string): string {
+  const lane = caller === undefined ? tenant_id : `${tenant_id} ${caller}`;
+  return `${lane} ${String(due).padStart(DIGITS, "0")} ${newUuid()}`;
 }
 
-const dueOf = (queue: string) => Number(queue.split(" ")[1]);
+const dueOf = (queue: string) => Number(queue.split(" ").at(-2));
+const tenantOf = (queue: string) => queue.split(" ", 1)[0] as string;
+/** Rows without a caller share one lane, which sorts before those of callers: `:` follows every digit. */
+const pastCaller = (queue: string) => {
+  const caller = callerOf(queue);
+  return caller === undefined ? `${tenantOf(queue)} :` : `${tenantOf(queue)} ${caller} ~`;
+};
+
+function callerOf(queue: string): string | undefined {
+  const parts = queue.split(" ");
+  return parts.length === 4 ? parts[1] : undefined;
+}
+
+/** Tenant and caller of a position, as `IsFull` gets them. */
+export function laneOf(queue: string): string {
+  return [tenantOf(queue), callerOf(queue)].filter((each) => each !== undefined).join(" ");
+}
 
 /** After all that a tenant has in the queue: `~` follows every character of an id. */
-const pastTenant = (queue: string) => `${queue.split(" ")[0]} ~`;
+const pastTenant = (queue: string) => `${tenantOf(queue)} ~`;
 
-/** Gives out rows of a collection to work on: tenants take turns, each with what is due first. */
+/** Who may not be given another row now: a tenant's id, or tenant and caller with a space between them. */
+export type IsFull = (lane: string) => boolean;
+
+/** Hands out rows of a collection to work on. Tenants take turns, and within a tenant its callers; due rows first. */
 export class Queue<T extends Workable> {
   readonly #rows: TenantCollection<T>;
   readonly #now: () => number;
+  /** Past the tenant served last, and past each tenant's caller served last. */
   #last = "";
+  readonly #lastCallers = new Map<string, string>();
 
   constructor(rows: TenantCollection<T>, now: () => number) {
     this.#rows = rows;
     this.#now = now;
   }
 
-  /** A row under a lease, or null when none is due. */
-  async claim(): Promise<Queued<T> | null> {
+  /** Leases a row; null when none is due. Tenants and callers that are full are passed over. */
+  async claim(isFull: IsFull = () => false): Promise<Queued<T> | null> {
     for (;;) {
-      const row = (await this.#dueAfter(this.#last)) ?? (await this.#dueAfter(""));
+      const row = (await this.#dueAfter(this.#last, isFull)) ?? (await this.#dueAfter("", isFull));
       if (!row) return null;
       this.#last = pastTenant(row.queue);
+      if (this.#lastCallers.size >= MOST_REMEMBERED) this.#lastCallers.clear();
+      this.#lastCallers.set(tenantOf(row.queue), pastCaller(row.queue));
       const leased = await this.#move(row, this.#now() + LEASE_MS);
       if (leased) return leased;
     }
@@ -99,14 +125,34 @@ export class Queue<T extends Workable> {
     for (const row of all) await this.#move(row, this.#now());
   }
 
-  async #dueAfter(after: string): Promise<Queued<T> | null> {
+  async #dueAfter(after: string, isFull: IsFull): Promise<Queued<T> | null> {
     for (let from = after; ; ) {
       const [row] = await this.#after(from, 1);
       if (!row) return null;
-      const ahead = dueOf(row.queue) - this.#now();
-      if (ahead <= 0 || ahead > LONGEST_MS) return row;
+      const due = await this.#dueOfTenant(row, isFull);
+      if (due) return due;
       from = pastTenant(row.queue);
     }
+  }
+
+  /** A due row of the tenant whose first row this is. */
+  async #dueOfTenant(first: Queued<T>, isFull: IsFull): Promise<Queued<T> | null> {
+    const tenant_id = tenantOf(first.queue);
+    if (isFull(tenant_id)) return null;
+    const last = this.#lastCallers.get(tenant_id);
+    const [next] = last === undefined ? [] : await this.#after(last, 1);
+    return (
+      (next && (await this.#dueFrom(next, tenant_id, isFull))) ?? this.#dueFrom(first, tenant_id, isFull)
+    );
+  }
+
+  async #dueFrom(first: Queued<T>, tenant_id: string, isFull: IsFull): Promise<Queued<T> | null> {
+    for (let row: Queued<T> | undefined = first; row && tenantOf(row.queue) === tenant_id; ) {
+      const ahead = dueOf(row.queue) - this.#now();
+      if ((ahead <= 0 || ahead > LONGEST_MS) && !isFull(laneOf(row.queue))) return row;
+      [row] = await this.#after(pastCaller(row.queue), 1);
+    }
+    return null;
   }
 
   #after(queue: string, limit: number): Promise<Queued<T>[]> {
@@ -117,7 +163,7 @@ export class Queue<T extends Workable> {
   }
 
   #move({ _id, tenant_id, queue }: Queued<T>, due: number, more: Partial<T> = {}): Promise<Queued<T> | null> {
-    const $set = { ...more, queue: place(tenant_id, due) };
+    const $set = { ...more, queue: place(tenant_id, due, callerOf(queue)) };
     return this.#rows.update(
       tenant_id,
       { _id, queue } as never,

@@ -18,8 +18,10 @@ beforeEach(async () => {
 afterEach(() => files.remove());
 
 /** Rows of which only the queue is looked at. */
-const enqueue = (tenant_id: string, _id: string, due = now) =>
-  documents.insert({ _id, tenant_id, queue: place(tenant_id, due), attempts: 0 } as unknown as DocumentDoc);
+const enqueue = (tenant_id: string, _id: string, due = now, caller?: string) =>
+  documents.insert({
+    ...{ _id, tenant_id, queue: place(tenant_id, due, caller), attempts: 0 },
+  } as unknown as DocumentDoc);
 
 const claimed = async (queue: Queue<DocumentDoc>) => (await queue.claim())?._id;
 
@@ -31,6 +33,29 @@ test("tenants take turns, however much one has queued, each with what is due fir
   const order = [];
   for (let at = 0; at < 8; at++) order.push(await claimed(queue));
   expect(order).toEqual(["also", "little", "much-0", "much-1", "much-2", "much-3", "much-4", undefined]);
+});
+
+test("callers of a tenant take turns, beside rows that name none", async () => {
+  for (let at = 0; at < 3; at++) await enqueue("tn_a", `busy-${at}`, now + at - 10, "ag_busy");
+  await enqueue("tn_a", "other", now, "ag_other");
+  await enqueue("tn_a", "unnamed-0", now - 10);
+  await enqueue("tn_a", "unnamed-1", now - 9);
+  const queue = new Queue(documents, clock);
+  const order = [];
+  for (let at = 0; at < 7; at++) order.push(await claimed(queue));
+  expect(order).toEqual(["unnamed-0", "busy-0", "other", "unnamed-1", "busy-1", "busy-2", undefined]);
+});
+
+test("tenants and callers that are full are passed over", async () => {
+  await enqueue("tn_a", "full tenant", now, "ag_a");
+  await enqueue("tn_b", "full caller", now, "ag_b");
+  await enqueue("tn_b", "other caller", now, "ag_c");
+  const full = new Set(["tn_a", "tn_b ag_b"]);
+  const queue = new Queue(documents, clock);
+  const next = async () => (await queue.claim((lane) => full.has(lane)))?._id;
+  expect([await next(), await next()]).toEqual(["other caller", undefined]);
+  full.clear();
+  expect([await next(), await next()]).toEqual(["full tenant", "full caller"]);
 });
 
 test("what is not due yet holds up nobody", async () => {

@@ -16,14 +16,12 @@ import { present, presentChunk } from "./rows.ts";
 import { searchActions } from "./search.ts";
 import { upload } from "./upload.ts";
 
-/** Documents that are read at the same time on a node. */
-const LANES = 2;
 /** For what another node left, or what was to be tried again. */
 const LOOK_MS = 2000;
 
 export const documentsService: ServiceFactory = ({ store, blobs, config }) => {
   let ingest: Ingest;
-  let lanes: Loop[] = [];
+  let loop: Loop;
   const documents = store.collection(DocumentModel);
   const chunks = store.collection(ChunkModel);
   const parts: Parts = {
@@ -31,9 +29,7 @@ export const documentsService: ServiceFactory = ({ store, blobs, config }) => {
     documents,
     chunks,
     now: store.now,
-    nudge: () => {
-      for (const lane of lanes) lane.nudge();
-    },
+    nudge: () => loop.nudge(),
   };
   const queue = new Queue(documents, store.now);
 
@@ -48,7 +44,7 @@ export const documentsService: ServiceFactory = ({ store, blobs, config }) => {
       throw new Fault("forbidden", "Only who uploaded a document or an admin may delete it.");
     }
     const filter = { _id: document_id, status: { $ne: "deleted" as const } };
-    const $set = emptied(caller.tenant_id, store.now());
+    const $set = emptied(doc, store.now());
     const removed = await documents.update(caller.tenant_id, filter, {
       $set,
       $unset: { ...GONE, subject: 1 },
@@ -96,20 +92,20 @@ export const documentsService: ServiceFactory = ({ store, blobs, config }) => {
       // Not before those are there who search and publish.
       async "$broker.started"() {
         if (store.driver === "sqlite") await queue.reclaim();
-        for (const lane of lanes) lane.start();
+        loop.start();
       },
     },
 
     created() {
       const broker = this.broker as ServiceBroker;
-      ingest = new Ingest(parts, queue, blobs, broker);
+      ingest = new Ingest({ parts, queue, blobs, broker, seconds: config.DOCUMENT_PARSE_SECONDS });
       const report = (err: unknown) => broker.logger.warn({ err }, "documents: the queue cannot be read");
-      lanes = Array.from({ length: LANES }, () => new Loop(() => ingest.work(), LOOK_MS, report));
+      loop = new Loop(() => ingest.work(), LOOK_MS, report);
     },
 
     async stopped() {
-      ingest.stop();
-      await Promise.all(lanes.map((lane) => lane.stop()));
+      await loop.stop();
+      await ingest.stop();
     },
   };
 };

@@ -25,10 +25,13 @@ interface Erased {
 export const GONE = { live_key: 1, version_key: 1 } as const;
 
 /** What a document is whose row stays, emptied, when nobody is to see it any more; the rest is done from the queue. */
-export function emptied(tenant_id: string, now: number): Partial<DocumentDoc> {
+export function emptied(
+  { tenant_id, agent_id }: Pick<DocumentDoc, "tenant_id" | "agent_id">,
+  now: number,
+): Partial<DocumentDoc> {
   return {
     ...{ status: "deleted", filename: "", hash: "", error: null, audience: audienceOf() },
-    ...{ stale_since: new Date(now), queue: place(tenant_id, now), attempts: 0 },
+    ...{ stale_since: new Date(now), queue: place(tenant_id, now, agent_id), attempts: 0 },
   };
 }
 
@@ -45,16 +48,17 @@ export async function eraseSubject(
   const rows = await documents.find(
     tenant_id,
     { subject: { $in: writings(subject) } },
-    { projection: { status: 1 } },
+    { projection: { tenant_id: 1, agent_id: 1 } },
   );
   const ids = rows.map(({ _id }) => _id);
   if (dry_run) {
     return { documents: ids.length, chunks: await chunks.count(tenant_id, { document_id: { $in: ids } }) };
   }
   const erased = { documents: ids.length, chunks: 0, vectors: 0 };
-  for (const _id of ids) {
+  for (const row of rows) {
+    const { _id } = row;
     const standing = { _id, status: { $ne: "deleted" as const } };
-    await documents.update(tenant_id, standing, { $set: emptied(tenant_id, now()), $unset: GONE });
+    await documents.update(tenant_id, standing, { $set: emptied(row, now()), $unset: GONE });
     erased.chunks += await chunks.count(tenant_id, { document_id: _id });
     erased.vectors += await dropChunks(parts, ctx, tenant_id, _id);
     await documents.update(tenant_id, { _id }, { $unset: { subject: 1 } });

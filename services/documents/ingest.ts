@@ -2,23 +2,40 @@ import type { ServiceBroker } from "moleculer";
 import { backOff } from "../../lib/backoff.ts";
 import type { PlatformEventType } from "../../lib/platform-types.ts";
 import type { SearchPut } from "../../lib/search-entry.ts";
-import { place, type Queue, type Queued as QueuedRow } from "../../mixins/queue.ts";
+import { laneOf, place, type Queue, type Queued as QueuedRow } from "../../mixins/queue.ts";
+import { resourceQueue } from "../../observability/resources.ts";
 import type { Blobs } from "../../storage/blobs/blobs.ts";
 import { tellLive } from "../live/live-change.ts";
 import type { ChunkDoc, DocumentDoc } from "./documents.model.ts";
 import { dropChunks } from "./erase.ts";
+import { InWork, MOST_IN_WORK } from "./in-work.ts";
 import type { Parts } from "./parts.ts";
-import { readDocument } from "./reader.ts";
+import { type Reading, type ReadLimits, readDocument } from "./reader.ts";
 import { toChunks, toEntry } from "./rows.ts";
 
 /** Rows of one write, and chunks of one call to search: well below what NATS takes. */
 const WRITE = 500;
 const PAGE = 100;
+/** Memory that a document may take to be read. */
+const MEGABYTES = 512;
+
+/** One slot is always left for another tenant, whatever the documents of one make a parser do. */
+const PARSING = { capacity: 2, perTenant: 1, chargeTime: true };
+const parsing = resourceQueue("parse", { ...PARSING, maxWaiting: MOST_IN_WORK });
 
 type Queued = QueuedRow<DocumentDoc>;
 type Step = (doc: Queued) => Promise<void>;
 /** Where the work on a document ends: what is told of it. */
 type Told = "stored" | "failed" | "superseded";
+
+interface IngestParts {
+  parts: Parts;
+  queue: Queue<DocumentDoc>;
+  blobs: Blobs;
+  broker: ServiceBroker;
+  /** How long a document may take to be read. */
+  seconds: number;
+}
 
 /**
  * What happens to a document after its upload: queued → chunking → embedding → stored, or failed; later superseded or
@@ -30,7 +47,9 @@ export class Ingest {
   readonly #queue: Queue<DocumentDoc>;
   readonly #blobs: Blobs;
   readonly #broker: ServiceBroker;
+  readonly #limits: ReadLimits;
   readonly #ending = new AbortController();
+  readonly #inWork = new InWork();
   readonly #steps: Record<DocumentDoc["status"], Step> = {
     queued: (doc) => this.#read(doc),
     chunking: (doc) => this.#read(doc),
@@ -41,29 +60,41 @@ export class Ingest {
     deleted: (doc) => this.#remove(doc),
   };
 
-  constructor(parts: Parts, queue: Queue<DocumentDoc>, blobs: Blobs, broker: ServiceBroker) {
+  constructor({ parts, queue, blobs, broker, seconds }: IngestParts) {
     this.#parts = parts;
     this.#queue = queue;
     this.#blobs = blobs;
     this.#broker = broker;
+    this.#limits = { seconds, megabytes: MEGABYTES };
   }
 
   /** Stops what is being read; it is read again after the next start. */
-  stop(): void {
+  async stop(): Promise<void> {
     this.#ending.abort();
+    await this.#inWork.ended();
   }
 
-  /** Takes one document one step further; false when there is none to take. */
+  /** Begins the next step of one document; false when none is due or this node has enough in work. */
   async work(): Promise<boolean> {
-    const claimed = await this.#queue.claim();
+    if (this.#inWork.isFull()) return false;
+    const claimed = await this.#queue.claim((lane) => this.#inWork.isFull(lane));
     if (!claimed) return false;
-    await this.#queue.hold(
-      claimed,
-      (doc) => this.#steps[claimed.status](doc),
-      (doc, err) => this.#postpone(doc, err),
-    );
-    this.#tell(claimed);
+    const { tenant_id, queue } = claimed;
+    this.#inWork.add(new Set([tenant_id, laneOf(queue)]), this.#step(claimed), this.#parts.nudge);
     return true;
+  }
+
+  async #step(claimed: Queued): Promise<void> {
+    await this.#queue
+      .hold(
+        claimed,
+        (doc) => this.#steps[claimed.status](doc),
+        (doc, err) => this.#postpone(doc, err),
+      )
+      .catch((err) =>
+        this.#broker.logger.warn({ err }, "documents: a step failed and is retried when its lease ends"),
+      );
+    this.#tell(claimed);
   }
 
   async #postpone(doc: Queued, err: unknown): Promise<void> {
@@ -77,13 +108,11 @@ export class Ingest {
   }
 
   async #read(doc: Queued): Promise<void> {
-    const { documents, chunks, now } = this.#parts;
+    const { chunks, now } = this.#parts;
     const { tenant_id, _id } = doc;
-    await documents.update(tenant_id, { _id, queue: doc.queue }, { $set: { status: "chunking" } });
-    this.#tell(doc);
-    const bytes = await this.#blobs.get(tenant_id, doc.hash);
-    const reading = await readDocument({ bytes, mime_type: doc.mime_type }, this.#ending.signal);
-    this.#ending.signal.throwIfAborted();
+    const share = { tenant_id, caller: doc.agent_id };
+    const reading = await parsing.run(share, 1, () => this.#parse(doc));
+    if (!reading) return;
     if ("unreadable" in reading) return this.#fail(doc, `The file ${reading.unreadable}.`);
     await chunks.deleteMany(tenant_id, { document_id: _id });
     const rows = toChunks(doc, reading.pieces, new Date(now()));
@@ -91,10 +120,28 @@ export class Ingest {
     await this.#next(doc, { status: "embedding", chunk_count: rows.length });
   }
 
+  /** Null when the lease was lost while the document waited: it was deleted, or another node has it. */
+  async #parse(doc: Queued): Promise<Reading | null> {
+    const { signal } = this.#ending;
+    signal.throwIfAborted();
+    const { tenant_id, _id, queue } = doc;
+    const begun = await this.#parts.documents.update(
+      tenant_id,
+      { _id, queue },
+      { $set: { status: "chunking" } },
+    );
+    if (!begun) return null;
+    this.#tell(doc);
+    const bytes = await this.#blobs.get(tenant_id, doc.hash);
+    const reading = await readDocument({ bytes, mime_type: doc.mime_type }, signal, this.#limits);
+    signal.throwIfAborted();
+    return reading;
+  }
+
   async #fail(doc: Queued, error: string): Promise<void> {
     const { documents, now } = this.#parts;
     const { _id, tenant_id, queue } = doc;
-    const $set = { status: "failed" as const, error, queue: place(tenant_id, now()) };
+    const $set = { status: "failed" as const, error, queue: place(tenant_id, now(), doc.agent_id) };
     await documents.update(tenant_id, { _id, queue }, { $set, $unset: { live_key: 1 } });
   }
 
@@ -109,12 +156,12 @@ export class Ingest {
     const { tenant_id, source_id, filename } = doc;
     const stored = await documents.find(tenant_id, { source_id, filename, status: "stored" });
     const [newest, ...older] = stored.sort((a, b) => (isNewer(a, b) ? -1 : 1));
-    for (const { _id } of older) {
+    for (const { _id, agent_id } of older) {
       const $set = {
         status: "superseded" as const,
         superseded_by: (newest as DocumentDoc)._id,
         stale_since: new Date(now()),
-        queue: place(tenant_id, now()),
+        queue: place(tenant_id, now(), agent_id),
       };
       await documents.update(tenant_id, { _id, status: "stored" }, { $set, $unset: { live_key: 1 } });
     }

@@ -11,13 +11,12 @@ export interface ReadRequest {
 export type Reading = { pieces: Piece[] } | { unreadable: string };
 
 /** How much a document may take to be read. */
-interface ReadLimits {
+export interface ReadLimits {
   seconds: number;
   /** Of the thread's heap and what it holds beside it. */
   megabytes: number;
 }
 
-const LIMITS: ReadLimits = { seconds: 120, megabytes: 512 };
 const LOOK_MS = 100;
 const MB = 1_048_576;
 
@@ -25,7 +24,11 @@ const MB = 1_048_576;
  * Reads a document in a thread of its own, which ends with it: whatever the file makes a parser do, this process goes
  * on. Never rejects.
  */
-export function readDocument(request: ReadRequest, signal: AbortSignal, limits = LIMITS): Promise<Reading> {
+export function readDocument(
+  request: ReadRequest,
+  signal: AbortSignal,
+  limits: ReadLimits,
+): Promise<Reading> {
   // A copy that is handed over whole: what comes from a pool cannot be.
   const bytes = new Uint8Array(request.bytes);
   const worker = new Worker(new URL("./parsers/thread.ts", import.meta.url), {

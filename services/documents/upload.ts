@@ -134,7 +134,7 @@ async function newDocument(
     ingested_at: null,
     live_key: `${tenant_id} ${source_id} ${file_content.hash}`,
     version_key: `${tenant_id} ${source_id} ${version_num} ${filename}`,
-    queue: place(tenant_id, now()),
+    queue: place(tenant_id, now(), callerId(meta.caller)),
     attempts: 0,
   };
 }
