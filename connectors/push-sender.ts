@@ -14,6 +14,8 @@ interface Push {
   envelope: string;
   /** `whsec_…`, all that are valid now: one signature each. */
   secrets: string[];
+  /** W3C trace context that the endpoint continues. */
+  traceparent?: string | undefined;
   signal?: AbortSignal;
 }
 
@@ -114,11 +116,12 @@ function drain(
   response.once("error", reject);
 }
 
-function signed({ id, secrets }: Push, body: Buffer): Record<string, string> {
+function signed({ id, secrets, traceparent }: Push, body: Buffer): Record<string, string> {
   const timestamp = Math.floor(Date.now() / 1000);
   return {
     "Content-Type": "application/cloudevents+json",
     "User-Agent": "Afferent",
+    ...(traceparent && { traceparent }),
     "webhook-id": id,
     "webhook-timestamp": String(timestamp),
     "webhook-signature": secrets.map((secret) => signature(secret, id, timestamp, body)).join(" "),

@@ -1,8 +1,6 @@
 import {
+  type Attributes,
   type Context,
-  type DiagLogger,
-  DiagLogLevel,
-  diag,
   type Link,
   ROOT_CONTEXT,
   type Span,
@@ -23,14 +21,23 @@ import { BatchSpanProcessor, TracerProvider } from "@opentelemetry/sdk-trace";
 import type { ActionHandler, ActionSchema, Context as CallContext, Middleware } from "moleculer";
 import type { Meta } from "../lib/caller.ts";
 import type { Log } from "./log.ts";
+import {
+  DESTINATION,
+  deliveryAttributes,
+  publishAttributes,
+  publishedAttributes,
+  pushAttributes,
+  requestAttributes,
+} from "./span-attributes.ts";
 import { formatTraceparent, parseTraceparent } from "./traceparent.ts";
-import type { HandedOut, RequestSpan, Tracing } from "./tracing.ts";
+import type { HandedOut, PushSpan, RequestSpan, TracedPush, TracedRequest, Tracing } from "./tracing.ts";
+import { logDiagnostics, WatchedExporter } from "./watched-exporter.ts";
 
 const EXPORT_TIMEOUT_MS = 2000;
 const LAST_EXPORT_MS = 1000;
 
-/** The action in which an event becomes durable: the span that its deliveries link to. */
-const PUBLISH = "events.publish";
+/** The actions in which events become durable: the spans that their deliveries link to. */
+const PUBLISHING = new Set(["events.publish", "events.ingest"]);
 
 /** Traces by OTLP over HTTP. Contexts are passed by hand, in `ctx.meta`, which also crosses nodes. */
 export class OtelTracing implements Tracing {
@@ -39,9 +46,12 @@ export class OtelTracing implements Tracing {
 
   /** @param endpoint Base address of the collector, as `OTEL_EXPORTER_OTLP_ENDPOINT` has it. */
   constructor(endpoint: string, log: Log) {
-    diag.setLogger(toldTo(log), DiagLogLevel.WARN);
+    logDiagnostics(log);
     const url = `${endpoint.replace(/\/$/, "")}/v1/traces`;
-    const exporter = new OTLPTraceExporter({ url, timeoutMillis: EXPORT_TIMEOUT_MS });
+    const exporter = new WatchedExporter(
+      new OTLPTraceExporter({ url, timeoutMillis: EXPORT_TIMEOUT_MS }),
+      log,
+    );
     this.#provider = new TracerProvider({
       resource: defaultResource()
         .merge(resourceFromAttributes({ "service.name": "afferent" }))
@@ -56,38 +66,49 @@ export class OtelTracing implements Tracing {
     localAction: (next: ActionHandler, action: ActionSchema) => this.#traced(next, action.name as string),
   };
 
-  request(method: string, route: string, traceparent: string | undefined): RequestSpan {
-    const attributes = { "http.request.method": method, "http.route": route };
-    const span = this.#tracer.startSpan(
-      `${method} ${route}`,
-      { kind: SpanKind.SERVER, attributes },
-      parentOf(traceparent),
-    );
+  request(request: TracedRequest, traceparent: string | undefined): RequestSpan {
+    const options = { kind: SpanKind.SERVER, attributes: requestAttributes(request) };
+    const span = this.#tracer.startSpan(`${request.method} ${request.route}`, options, parentOf(traceparent));
     return {
       traceparent: asTraceparent(span),
       end(status) {
-        span.setAttribute("http.response.status_code", status);
-        if (status >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
+        if (status === null) span.setAttribute("error.type", "client_disconnected");
+        else span.setAttribute("http.response.status_code", status);
+        // 4xx is the client's error, which a server span does not count as one.
+        if (status !== null && status >= 500) fail(span, String(status));
         span.end();
       },
     };
   }
 
-  handedOut({ delivery_id, event_id, agent_id, attempt_count, created_at, traceparent }: HandedOut): void {
-    const publish = contextOf(traceparent);
-    if (!publish) return;
+  handedOut(delivery: HandedOut): string | undefined {
+    const publish = contextOf(delivery.traceparent);
+    if (!publish) return undefined;
     const links: Link[] = [{ context: publish }];
-    const attributes = {
-      "messaging.system": "afferent",
-      "messaging.operation.type": "receive",
-      "messaging.operation.name": "deliver",
-      "messaging.destination.name": agent_id,
-      "messaging.message.id": event_id,
-      "afferent.delivery.id": delivery_id,
-      "afferent.delivery.attempt": attempt_count,
+    const attributes = deliveryAttributes(delivery);
+    const options = {
+      kind: SpanKind.CONSUMER,
+      ...{ root: true, links, attributes, startTime: delivery.created_at },
     };
-    const options = { kind: SpanKind.CONSUMER, root: true, links, attributes, startTime: created_at };
-    this.#tracer.startSpan("deliver", options, ROOT_CONTEXT).end();
+    const span = this.#tracer.startSpan(`deliver ${DESTINATION}`, options, ROOT_CONTEXT);
+    span.end();
+    return asTraceparent(span);
+  }
+
+  push(push: TracedPush): PushSpan {
+    const options = { kind: SpanKind.CLIENT, attributes: pushAttributes(push) };
+    const span = this.#tracer.startSpan("POST", options, parentOf(push.traceparent));
+    return {
+      traceparent: asTraceparent(span),
+      end(outcome) {
+        if ("error" in outcome) fail(span, outcome.error);
+        else {
+          span.setAttribute("http.response.status_code", outcome.status);
+          if (outcome.status >= 400) fail(span, String(outcome.status));
+        }
+        span.end();
+      },
+    };
   }
 
   async stop(): Promise<void> {
@@ -99,19 +120,24 @@ export class OtelTracing implements Tracing {
   #traced(handler: ActionHandler, name: string): ActionHandler {
     // Moleculer calls it without a service as `this`, whatever its type says.
     const next = handler as (ctx: CallContext) => unknown;
-    const kind = name === PUBLISH ? SpanKind.PRODUCER : SpanKind.INTERNAL;
-    const attributes = kind === SpanKind.PRODUCER ? PUBLISH_ATTRIBUTES : {};
+    const publishes = PUBLISHING.has(name);
+    const kind = publishes ? SpanKind.PRODUCER : SpanKind.INTERNAL;
+    const attributes: Attributes = publishes ? publishAttributes() : {};
+    const spanName = publishes ? `publish ${DESTINATION}` : name;
     return async (ctx: CallContext) => {
       const meta = ctx.meta as Meta;
       const before = meta.traceparent;
       // Sweeps and other work that no request caused would only be noise.
       if (!before) return next(ctx);
-      const span = this.#tracer.startSpan(name, { kind, attributes }, parentOf(before));
+      const span = this.#tracer.startSpan(spanName, { kind, attributes }, parentOf(before));
       meta.traceparent = asTraceparent(span);
       try {
-        return await next(ctx);
+        const result = await next(ctx);
+        if (publishes) span.setAttributes(publishedAttributes(ctx.params, result));
+        return result;
       } catch (err) {
-        span.setStatus({ code: SpanStatusCode.ERROR, message: (err as { type?: string }).type ?? "" });
+        const { type, name = "Error" } = err as { type?: string; name?: string };
+        fail(span, type ?? name);
         throw err;
       } finally {
         // Moleculer merges a callee's meta into its caller's: the caller's own span has to stay there.
@@ -122,16 +148,9 @@ export class OtelTracing implements Tracing {
   }
 }
 
-const PUBLISH_ATTRIBUTES = {
-  "messaging.system": "afferent",
-  "messaging.operation.type": "send",
-  "messaging.operation.name": "publish",
-};
-
-/** What OpenTelemetry has to say: mostly that the collector cannot be reached. */
-function toldTo(log: Log): DiagLogger {
-  const tell = (message: string, ...details: unknown[]) => log.warn({ details }, `tracing: ${message}`);
-  return { error: tell, warn: tell, info: () => {}, debug: () => {}, verbose: () => {} };
+function fail(span: Span, type: string): void {
+  span.setAttribute("error.type", type);
+  span.setStatus({ code: SpanStatusCode.ERROR });
 }
 
 function contextOf(traceparent: string | undefined) {

@@ -36,6 +36,8 @@ export interface Claimed {
   lease_expires_at: string;
   matched: Matched;
   envelope: string;
+  /** Trace context of the delivery where this node traces, else that of its publish; absent if that had none. */
+  traceparent?: string;
 }
 
 interface LoadedEvent {
@@ -122,8 +124,10 @@ export function newClaims({ broker, store, deliveries, agents, tracing }: Parts)
       await forgetEventless(tenant_id, taken, events);
       metrics.deliveriesHandedOut.inc(taken.length);
       tally(tenant_id, "delivered", taken.length);
-      if (tracing) traceHandOut(tracing, taken, events);
-      const claimed = taken.flatMap((doc) => toClaimed(doc, lease, due_at, events) ?? []);
+      const claimed = taken.flatMap((doc) => {
+        const event = events.get(doc.event_id as string);
+        return event ? toClaimed(doc, { lease, due_at }, event, tracing) : [];
+      });
       return await withMemories(request, taken, claimed);
     } catch (err) {
       const delivery_ids = taken.map(({ _id }) => _id);
@@ -196,35 +200,25 @@ export function newClaims({ broker, store, deliveries, agents, tracing }: Parts)
   return { claim, leaseFor, handOut };
 }
 
-function traceHandOut(tracing: Tracing, docs: DeliveryDoc[], events: Map<string, LoadedEvent>): void {
-  for (const { _id, event_id, agent_id, attempt_count, created_at } of docs) {
-    tracing.handedOut({
-      delivery_id: _id,
-      event_id: event_id as string,
-      agent_id: agent_id as string,
-      attempt_count,
-      created_at,
-      traceparent: events.get(event_id as string)?.traceparent,
-    });
-  }
-}
-
-function toClaimed(
-  doc: DeliveryDoc,
-  lease: string,
-  due_at: Date,
-  events: Map<string, LoadedEvent>,
-): Claimed | null {
-  const envelope = events.get(doc.event_id as string)?.envelope;
-  if (envelope === undefined) return null;
-  return {
+function toClaimed(doc: DeliveryDoc, lease: Lease, event: LoadedEvent, tracing: Tracing | null): Claimed {
+  const claimed: Claimed = {
     id: doc._id,
     event_id: doc.event_id as string,
     attempt_count: doc.attempt_count,
     created_at: doc.created_at.toISOString(),
-    lease,
-    lease_expires_at: due_at.toISOString(),
+    lease: lease.lease,
+    lease_expires_at: lease.due_at.toISOString(),
     matched: doc.matched,
-    envelope,
+    envelope: event.envelope,
   };
+  const traceparent = event.traceparent && contextOf(doc, event.traceparent, tracing);
+  if (traceparent) claimed.traceparent = traceparent;
+  return claimed;
+}
+
+function contextOf(doc: DeliveryDoc, traceparent: string, tracing: Tracing | null): string | undefined {
+  if (!tracing) return traceparent;
+  const { _id: delivery_id, attempt_count, created_at } = doc;
+  const [event_id, agent_id] = [doc.event_id as string, doc.agent_id as string];
+  return tracing.handedOut({ delivery_id, event_id, agent_id, attempt_count, created_at, traceparent });
 }

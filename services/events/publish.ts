@@ -41,6 +41,16 @@ export function checkClientEvent(value: unknown): CloudEvent {
   return event;
 }
 
+/**
+ * Gives an event the context of its publish as the attribute of the CloudEvents extension "Distributed Tracing", unless
+ * its producer did. Returns the bytes that this adds, which do not count against the limit of its producer.
+ */
+function addTraceparent(event: CloudEvent, context: string): number {
+  if (event.traceparent !== undefined) return 0;
+  event.traceparent = context;
+  return `,"traceparent":"${context}"`.length;
+}
+
 interface PublisherParts {
   events: TenantCollection<EventDoc>;
   store: Store;
@@ -83,10 +93,13 @@ export class Publisher {
   }
 
   #prepare(event: CloudEvent, { tenant_id, publisher_id, traceparent, seed }: Origin): Publication {
+    const from = traceparent ?? event.traceparent;
+    const context = from !== undefined && parseTraceparent(from) ? (from as string) : null;
+    const added = context === null ? 0 : addTraceparent(event, context);
     const envelope = JSON.stringify(event);
     const size = Buffer.byteLength(envelope);
     const { store, maxBytes } = this.#parts;
-    if (size > maxBytes) throw tooLarge(size, maxBytes);
+    if (size - added > maxBytes) throw tooLarge(size - added, maxBytes);
     const now = store.now();
     const position = this.#nextPosition(now);
     const row: EventDoc = {
@@ -102,8 +115,7 @@ export class Publisher {
       accepted_at: new Date(now),
       position,
     };
-    const from = traceparent ?? event.traceparent;
-    if (from !== undefined && parseTraceparent(from)) row.traceparent = from as string;
+    if (context !== null) row.traceparent = context;
     if (seed) row.seed = seed;
     return { event, row };
   }

@@ -3,8 +3,9 @@ import { callerId, type Meta } from "../../lib/caller.ts";
 import type { Operation } from "../../lib/contract.ts";
 import { metrics } from "../../observability/metrics.ts";
 import { parseTraceparent } from "../../observability/traceparent.ts";
-import type { RequestSpan } from "../../observability/tracing.ts";
+import type { RequestSpan, TracedRequest } from "../../observability/tracing.ts";
 import type { Runtime } from "../runtime.ts";
+import { pathOf, VERSION_PREFIX } from "./paths.ts";
 
 /** The status, in log and metrics only, of a request whose caller left before it was answered. */
 const GONE = 499;
@@ -24,11 +25,14 @@ interface SeenRequest extends IncomingMessage {
 /** Measures, traces and logs every request of the gateway. */
 export class RequestObserver {
   readonly #runtime: Runtime;
+  /** As callers name it: behind a proxy that ends TLS the connection does not tell. */
+  readonly #scheme: string;
   /** Of each operation by the first digit of the status. */
   readonly #durations = new Map<Operation | null, { observe(seconds: number): void }[]>();
 
   constructor(runtime: Runtime) {
     this.#runtime = runtime;
+    this.#scheme = runtime.config.PUBLIC_URL?.startsWith("https:") ? "https" : "http";
   }
 
   begin(req: SeenRequest, meta: Meta): void {
@@ -44,7 +48,7 @@ export class RequestObserver {
     if (parseTraceparent(given)) meta.traceparent = given as string;
     const { tracing } = this.#runtime;
     if (!tracing) return;
-    seen.span = tracing.request(op.method, op.url, meta.traceparent);
+    seen.span = tracing.request({ ...tracedRequest(req, op, meta), scheme: this.#scheme }, meta.traceparent);
     meta.traceparent = seen.span.traceparent;
   }
 
@@ -53,10 +57,11 @@ export class RequestObserver {
     const seen = req.$seen as Seen;
     const { op, span } = seen;
     const seconds = secondsSince(seen.started);
-    const status = res.headersSent ? res.statusCode : GONE;
+    const sent = res.headersSent ? res.statusCode : null;
+    const status = sent ?? GONE;
     metrics.requestsInFlight.dec();
     if (!op?.stream) this.#duration(op, status).observe(seconds);
-    span?.end(status);
+    span?.end(sent);
     const { log } = this.#runtime;
     if (status >= 500) log.error(accessLine(req, status, seen, seconds), "request");
     else if (log.isLevelEnabled("debug")) log.debug(accessLine(req, status, seen, seconds), "request");
@@ -84,6 +89,22 @@ export class RequestObserver {
 
 function secondsSince(started: number): number {
   return (performance.now() - started) / 1000;
+}
+
+function tracedRequest(req: IncomingMessage, op: Operation, { ip }: Meta): Omit<TracedRequest, "scheme"> {
+  const { remoteAddress: peer_address } = req.socket;
+  const route = op.root ? op.url : VERSION_PREFIX + op.url;
+  return {
+    method: req.method as string,
+    route,
+    // What stands in the path of a public operation may be what lets its caller in, as a device's code does.
+    path: op.access.by === "public" ? route : pathOf(req),
+    host: req.headers.host,
+    client_address: ip,
+    peer_address,
+    protocol_version: req.httpVersion,
+    user_agent: req.headers["user-agent"],
+  };
 }
 
 /** The route, never the path: some paths hold a secret (`/w/…`). */

@@ -20,7 +20,7 @@ const LOOK_MS = 15_000;
 const PAGE = 500;
 
 /** Pushes deliveries to the endpoints of agents with the delivery mode `push` (api.md Delivery). */
-export const pushService: ServiceFactory = ({ store, config }) => {
+export const pushService: ServiceFactory = ({ store, config, tracing }) => {
   const endpoints = store.collection(PushEndpointModel);
   const sender = new PushSender({ allowPrivate: config.PUSH_ALLOW_PRIVATE, timeoutMs: TIMEOUT_MS });
   const workers = new Map<string, PushWorker>();
@@ -150,7 +150,15 @@ export const pushService: ServiceFactory = ({ store, config }) => {
     created() {
       broker = this.broker;
       const report = (err: unknown) => broker.logger.warn("push: will be tried again", err);
-      parts = { broker, sender, slots: new Slots(MOST_AT_ONCE), now: () => store.now(), report, saveBreaker };
+      parts = {
+        broker,
+        sender,
+        slots: new Slots(MOST_AT_ONCE),
+        tracing,
+        now: () => store.now(),
+        report,
+        saveBreaker,
+      };
       loop = new Loop(lookAtAll, LOOK_MS, report);
       observeGauge("push_targets", "Agents that this node pushes to", "by", async () => ({
         push: workers.size,

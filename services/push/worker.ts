@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
 import type { ServiceBroker } from "moleculer";
-import type { PushSender } from "../../connectors/push-sender.ts";
+import type { PushResult, PushSender } from "../../connectors/push-sender.ts";
 import { metrics } from "../../observability/metrics.ts";
+import type { PushSpan, Tracing } from "../../observability/tracing.ts";
 import type { Claimed } from "../deliveries/claim.ts";
 import type { Received } from "../deliveries/receive.ts";
 import { type OpenBreaker, opened, parkedTooLong } from "./breaker.ts";
@@ -20,6 +21,7 @@ export interface WorkerParts {
   broker: ServiceBroker;
   sender: PushSender;
   slots: Slots;
+  tracing?: Tracing | null;
   now(): number;
   report(err: unknown): void;
   /** Keeps the breaker's state across restarts; null when it closed. */
@@ -153,13 +155,16 @@ export class PushWorker {
   async #attempt(delivery: Claimed, secrets: string[]): Promise<void> {
     const { id, envelope, attempt_count } = delivery;
     const { signal } = this.#abort;
+    const span = this.#span(delivery);
     const result = await this.#parts.sender.send({
       url: this.target.endpoint,
       id,
       envelope,
       secrets,
+      traceparent: span?.traceparent ?? delivery.traceparent,
       signal,
     });
+    span?.end(spanOutcome(result));
     const outcome = outcomeOf(result, attempt_count);
     metrics.pushAttempts.inc({ outcome: outcome.do });
     this.#adapt(outcome);
@@ -168,6 +173,12 @@ export class PushWorker {
     else if (outcome.do !== "release" && this.#breaker) await this.#reached();
     this.#settler.add(delivery, outcome);
     if (outcome.do === "park") await this.#settler.flush().then(() => this.#giveUp());
+  }
+
+  #span({ id: delivery_id, attempt_count, traceparent }: Claimed): PushSpan | undefined {
+    if (!traceparent) return undefined;
+    const { endpoint: url } = this.target;
+    return this.#parts.tracing?.push({ url, delivery_id, attempt_count, traceparent });
   }
 
   #adapt(outcome: Outcome): void {
@@ -210,4 +221,9 @@ export class PushWorker {
     await broker.call("agents.stop_push", { tenant_id, agent_id, endpoint });
     this.#pausedUntil = Number.POSITIVE_INFINITY;
   }
+}
+
+/** Reasons are texts of any kind: a span's `error.type` is one of few. */
+function spanOutcome(result: PushResult): Parameters<PushSpan["end"]>[0] {
+  return result.kind === "answered" ? { status: result.status } : { error: result.kind };
 }

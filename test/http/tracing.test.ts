@@ -1,7 +1,8 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { agentToken, api } from "../support/http.ts";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { startEndpoint } from "../support/endpoint.ts";
+import { type Api, agentToken, api } from "../support/http.ts";
 import { startServer, type TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 
@@ -12,11 +13,12 @@ interface Span {
   traceId: string;
   spanId: string;
   parentSpanId?: string;
+  status: { code?: number };
   links: { traceId: string; spanId: string }[];
   attributes: { key: string; value: { stringValue?: string; intValue?: number } }[];
 }
 
-const KIND = { server: 2, producer: 4, consumer: 5 };
+const KIND = { server: 2, client: 3, producer: 4, consumer: 5 };
 const TRACE = "0af7651916cd43dd8448eb211c80319c";
 const CALLER_SPAN = "b7ad6b7169203331";
 
@@ -32,7 +34,8 @@ beforeAll(async () => {
   }).listen(0, "127.0.0.1");
   await new Promise((done) => collector.once("listening", done));
   const { port } = collector.address() as AddressInfo;
-  server = await startServer({ env: { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` } });
+  const env = { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`, PUSH_ALLOW_PRIVATE: "true" };
+  server = await startServer({ env });
 });
 afterAll(async () => {
   await server.stop();
@@ -40,38 +43,145 @@ afterAll(async () => {
   await new Promise((done) => collector.close(done));
 });
 
+/** An agent of the server that may do everything. */
+async function anyAgent({ credentials: { agent }, url }: TestServer): Promise<Api & { id: string }> {
+  return { id: agent.id, ...api({ url }, await agentToken({ url }, agent.api_key)) };
+}
+
+/** Polls for one delivery, and gives its payload. */
+async function received(http: Api) {
+  const { deliveries } = (await http.get("/delivery/poll?wait=10")).body;
+  expect(deliveries).toHaveLength(1);
+  await http.post("/delivery/ack", { delivery_ids: [deliveries[0].id] });
+  return deliveries[0];
+}
+
+const find = (what: string, is: (span: Span) => boolean) => settle(() => spans.find(is), { what });
+const contextOf = (span: Span) => `00-${span.traceId}-${span.spanId}-01`;
+const newEvent = (type: string) => ({ specversion: "1.0", id: type, type, source: "/traces" });
+
+const attributesOf = ({ attributes }: Span) =>
+  Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]));
 const attributeOf = ({ attributes }: Span, name: string) =>
   Object.values(attributes.find(({ key }) => key === name)?.value ?? {})[0];
 
 test("a publish stands in its caller's trace, and its delivery in a new one with a link to it", async () => {
-  const { agent } = server.credentials;
-  const http = api(server, await agentToken(server, agent.api_key));
-  await http.post(`/agents/${agent.id}/interests`, { event_type: "com.example.traced" });
-  const event = { specversion: "1.0", id: "traced", type: "com.example.traced", source: "/traces" };
-  const { body } = await http.post("/events", event, { traceparent: `00-${TRACE}-${CALLER_SPAN}-01` });
-  const { deliveries } = (await http.get("/delivery/poll?wait=10")).body;
-  expect(deliveries).toHaveLength(1);
+  const http = await anyAgent(server);
+  await http.post(`/agents/${http.id}/interests`, { event_type: "com.example.traced" });
+  const traceparent = `00-${TRACE}-${CALLER_SPAN}-01`;
+  const { body } = await http.post("/events", newEvent("com.example.traced"), { traceparent });
+  const { id, payload } = await received(http);
 
-  const find = (what: string, is: (span: Span) => boolean) => settle(() => spans.find(is), { what });
   const request = await find("the request", ({ kind, traceId }) => kind === KIND.server && traceId === TRACE);
-  expect(request).toMatchObject({ name: "POST /events", parentSpanId: CALLER_SPAN });
-  expect(attributeOf(request, "http.response.status_code")).toBe(202);
+  expect(request).toMatchObject({ name: "POST /v1/events", parentSpanId: CALLER_SPAN });
 
   const publish = await find("the publish", ({ kind }) => kind === KIND.producer);
-  expect(publish).toMatchObject({ name: "events.publish", traceId: TRACE, parentSpanId: request.spanId });
+  expect(publish).toMatchObject({ name: "publish events", traceId: TRACE, parentSpanId: request.spanId });
+  expect(attributesOf(publish)).toEqual({
+    "messaging.system": "afferent",
+    "messaging.operation.type": "send",
+    "messaging.operation.name": "publish",
+    "messaging.destination.name": "events",
+    "messaging.message.id": body.event_id,
+    "cloudevents.event_id": "com.example.traced",
+    "cloudevents.event_source": "/traces",
+    "cloudevents.event_type": "com.example.traced",
+    "cloudevents.event_spec_version": "1.0",
+  });
 
   const delivery = await find("the delivery", ({ kind }) => kind === KIND.consumer);
+  expect(delivery.name).toBe("deliver events");
   expect(delivery.traceId).not.toBe(TRACE);
   expect(delivery.parentSpanId ?? "").toBe("");
   expect(delivery.links).toMatchObject([{ traceId: TRACE, spanId: publish.spanId }]);
-  expect(attributeOf(delivery, "messaging.system")).toBe("afferent");
-  expect(attributeOf(delivery, "messaging.message.id")).toBe(body.event_id);
-  expect(attributeOf(delivery, "afferent.delivery.id")).toBe(deliveries[0].id);
+  expect(attributesOf(delivery)).toEqual({
+    "messaging.system": "afferent",
+    "messaging.operation.type": "receive",
+    "messaging.operation.name": "deliver",
+    "messaging.destination.name": "events",
+    "messaging.destination.subscription.name": http.id,
+    "messaging.message.id": body.event_id,
+    "afferent.delivery.id": id,
+    "afferent.delivery.attempt": 1,
+  });
+  expect(payload.traceparent).toBe(contextOf(publish));
+});
+
+test("a request's span follows the semantic conventions of HTTP", async () => {
+  const http = await anyAgent(server);
+  await http.get(`/agents/${http.id}?secret=query`, { "user-agent": "tracing test" });
+  const request = await find("the request", ({ name }) => name === "GET /v1/agents/{agent_id}");
+  const { hostname, port } = new URL(server.url);
+  expect(attributesOf(request)).toEqual({
+    "http.request.method": "GET",
+    "http.route": "/v1/agents/{agent_id}",
+    "http.response.status_code": 200,
+    "url.path": `/v1/agents/${http.id}`,
+    "url.scheme": "http",
+    "server.address": hostname,
+    "server.port": Number(port),
+    "client.address": "127.0.0.1",
+    "network.peer.address": expect.stringContaining("127.0.0.1"),
+    "network.protocol.version": "1.1",
+    "user_agent.original": "tracing test",
+  });
+});
+
+test("a path that lets its caller in is not in its span", async () => {
+  await api(server).get("/device-codes/ABCD-EFGH");
+  const request = await find("the request", ({ name }) => name.includes("device-codes"));
+  expect(attributeOf(request, "url.path")).toBe("/v1/device-codes/{code}");
+  expect(JSON.stringify(spans)).not.toContain("ABCD");
+});
+
+test("an action that fails says so by the type of its error", async () => {
+  const http = await anyAgent(server);
+  const { status } = await http.get("/events/evt_0000000000000000000000000");
+  const failed = await find("the action", ({ name, status }) => name === "events.get" && status.code === 2);
+  expect({ status, type: attributeOf(failed, "error.type") }).toEqual({ status: 404, type: "not_found" });
+  // Not found is the caller's error: the server did what it should.
+  const request = await find("its request", ({ spanId }) => spanId === failed.parentSpanId);
+  expect(request.status.code ?? 0).toBe(0);
+});
+
+test("a push has a span below its delivery's, which its endpoint can continue", async () => {
+  const http = await anyAgent(server);
+  const endpoint = await startEndpoint();
+  try {
+    const settings = {
+      name: "pushed",
+      delivery_mode: "push",
+      delivery_endpoint: `${endpoint.url}?key=s3cret`,
+    };
+    const { body: agent } = await http.post("/agents", settings);
+    await http.post(`/agents/${agent.id}/interests`, { event_type: "com.example.pushed" });
+    endpoint.answer(500);
+    await http.post("/events", newEvent("com.example.pushed"));
+    const push = await settle(() => endpoint.pushed[0]);
+    const span = await find("the push", ({ kind, name }) => kind === KIND.client && name === "POST");
+    expect(push.headers.traceparent).toBe(contextOf(span));
+    expect(span.status.code).toBe(2);
+    expect(attributesOf(span)).toMatchObject({
+      "http.request.method": "POST",
+      "http.response.status_code": 500,
+      "error.type": "500",
+      "url.full": endpoint.url,
+      "server.address": "127.0.0.1",
+      "server.port": Number(new URL(endpoint.url).port),
+    });
+    const delivery = await find("its delivery", ({ spanId }) => spanId === span.parentSpanId);
+    const publish = await find("its publish", ({ spanId }) => spanId === delivery.links[0]?.spanId);
+    expect(publish.kind).toBe(KIND.producer);
+    expect(JSON.parse(push.body).traceparent).toBe(contextOf(publish));
+    await http.patch(`/agents/${agent.id}/status`, { status: "inactive" });
+  } finally {
+    await endpoint.stop();
+  }
 });
 
 test("a request without a trace begins one", async () => {
   await api(server).get("/auth/me");
-  const request = await settle(() => spans.find(({ name }) => name === "GET /auth/me"));
+  const request = await settle(() => spans.find(({ name }) => name === "GET /v1/auth/me"));
   expect(request.parentSpanId ?? "").toBe("");
   expect(attributeOf(request, "http.response.status_code")).toBe(401);
 });
@@ -83,4 +193,98 @@ test("a collector that is gone changes nothing for callers, and the server ends 
   } finally {
     await other.stop();
   }
+});
+
+test("a collector that is away and back is told in two lines, with the count of what was lost", async () => {
+  let away = true;
+  let refused = 0;
+  const collector = createServer((req, res) => {
+    req.resume();
+    if (away) refused++;
+    req.once("end", () => (away ? res.writeHead(404).end() : res.writeHead(200).end("{}")));
+  }).listen(0, "127.0.0.1");
+  await new Promise((done) => collector.once("listening", done));
+  const { port } = collector.address() as AddressInfo;
+  const other = await startServer({ env: { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` } });
+  const lines = () =>
+    other
+      .logs()
+      .split("\n")
+      .filter((line) => line.includes("tracing: "))
+      .map((line) => JSON.parse(line));
+  try {
+    const ask = async () => (await api(other).get("/healthz")).status === 200;
+    await settle(async () => (await ask()) && refused >= 4, { what: "four exports to be refused" });
+    expect(lines()).toHaveLength(1);
+    expect(lines()[0]).toMatchObject({ level: "warn", msg: expect.stringContaining("cannot be reached") });
+    away = false;
+    await settle(async () => (await ask()) && lines().length > 1, { what: "the collector to be back" });
+    expect(lines()).toHaveLength(2);
+    expect(lines()[1]).toMatchObject({ level: "info", msg: "tracing: the collector is back" });
+    expect(lines()[1].lost_spans).toBeGreaterThanOrEqual(4);
+  } finally {
+    await other.stop();
+    collector.closeAllConnections();
+    await new Promise((done) => collector.close(done));
+  }
+});
+
+describe("without a collector", () => {
+  const traceparent = `00-${TRACE}-${CALLER_SPAN}-01`;
+  let plain: TestServer;
+  let http: Api & { id: string };
+  beforeAll(async () => {
+    plain = await startServer({ env: { PUSH_ALLOW_PRIVATE: "true" } });
+    http = await anyAgent(plain);
+    await http.post(`/agents/${http.id}/interests`, { event_type: "com.example.*" });
+  });
+  afterAll(() => plain.stop());
+
+  test("an event has the trace of the request that published it", async () => {
+    await http.post("/events", newEvent("com.example.by-header"), { traceparent });
+    expect((await received(http)).payload).toEqual({ ...newEvent("com.example.by-header"), traceparent });
+  });
+
+  test("an event that names its own trace keeps it", async () => {
+    const own = `00-${"1".repeat(32)}-${"2".repeat(16)}-00`;
+    const event = { ...newEvent("com.example.own"), traceparent: own };
+    await http.post("/events", event, { traceparent });
+    expect((await received(http)).payload).toEqual(event);
+  });
+
+  test.each([["no trace"], [`00-${"0".repeat(32)}-${CALLER_SPAN}-01`]])(
+    "%s is added to no event",
+    async (given) => {
+      const event = newEvent(`com.example.${given.replaceAll(" ", "-")}`);
+      await http.post("/events", event, given === "no trace" ? {} : { traceparent: given });
+      expect((await received(http)).payload).toEqual(event);
+    },
+  );
+
+  test("an event of the largest size is accepted with a trace too", async () => {
+    const event = { ...newEvent("com.example.largest"), data: "" };
+    event.data = "x".repeat(1_048_576 - JSON.stringify(event).length);
+    const { status } = await http.post("/events", event, { traceparent });
+    expect(status).toBe(202);
+    expect((await received(http)).payload).toEqual({ ...event, traceparent });
+  });
+
+  test("a push passes the trace on as a header", async () => {
+    const endpoint = await startEndpoint();
+    try {
+      const settings = { name: "pushed", delivery_mode: "push", delivery_endpoint: endpoint.url };
+      const { body: agent } = await http.post("/agents", settings);
+      await http.post(`/agents/${agent.id}/interests`, { event_type: "org.example.*" });
+      await http.post("/events", newEvent("org.example.traced"), { traceparent });
+      await http.post("/events", newEvent("org.example.untraced"));
+      await settle(() => endpoint.pushed.length === 2);
+      const traces = endpoint.pushed.map(({ body, headers }) => [JSON.parse(body).type, headers.traceparent]);
+      expect(Object.fromEntries(traces)).toEqual({
+        "org.example.traced": traceparent,
+        "org.example.untraced": undefined,
+      });
+    } finally {
+      await endpoint.stop();
+    }
+  });
 });

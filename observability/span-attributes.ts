@@ -1,0 +1,80 @@
+import type { Attributes } from "@opentelemetry/api";
+import type { CloudEvent } from "../lib/cloudevents.ts";
+import type { HandedOut, TracedPush, TracedRequest } from "./tracing.ts";
+
+/** What events are published to and delivered from, in the messaging conventions. */
+export const DESTINATION = "events";
+
+const MESSAGING: Attributes = {
+  "messaging.system": "afferent",
+  "messaging.destination.name": DESTINATION,
+};
+
+/** Of a server span. The query is left out: it may hold what somebody searched for. */
+export function requestAttributes(request: TracedRequest): Attributes {
+  const { method, route, path, scheme, host, client_address, peer_address } = request;
+  const server = host === undefined ? null : URL.parse(`${scheme}://${host}`);
+  return {
+    "http.request.method": method,
+    "http.route": route,
+    "url.path": path,
+    "url.scheme": scheme,
+    "server.address": server?.hostname,
+    "server.port": server ? portOf(server) : undefined,
+    "client.address": client_address,
+    "network.peer.address": peer_address,
+    "network.protocol.version": request.protocol_version,
+    "user_agent.original": request.user_agent,
+  };
+}
+
+/** Of a client span. Credentials and the query of the endpoint's address are left out: both may be secrets. */
+export function pushAttributes({ url: text, delivery_id, attempt_count }: TracedPush): Attributes {
+  const url = new URL(text);
+  return {
+    "http.request.method": "POST",
+    "url.full": url.origin + url.pathname,
+    "server.address": url.hostname,
+    "server.port": portOf(url),
+    "afferent.delivery.id": delivery_id,
+    "afferent.delivery.attempt": attempt_count,
+  };
+}
+
+export function publishAttributes(): Attributes {
+  return { ...MESSAGING, "messaging.operation.type": "send", "messaging.operation.name": "publish" };
+}
+
+/** Of a publish that has been answered: one event, or a batch. */
+export function publishedAttributes(params: unknown, result: unknown): Attributes {
+  const { event, events } = params as { event?: CloudEvent; events?: unknown[] };
+  if (events) return { "messaging.batch.message_count": events.length };
+  return {
+    "messaging.message.id": (result as { event_id?: string } | undefined)?.event_id,
+    "cloudevents.event_id": textOf(event?.id),
+    "cloudevents.event_source": textOf(event?.source),
+    "cloudevents.event_type": textOf(event?.type),
+    "cloudevents.event_spec_version": textOf(event?.specversion),
+  };
+}
+
+export function deliveryAttributes(delivery: HandedOut): Attributes {
+  return {
+    ...MESSAGING,
+    "messaging.operation.type": "receive",
+    "messaging.operation.name": "deliver",
+    "messaging.destination.subscription.name": delivery.agent_id,
+    "messaging.message.id": delivery.event_id,
+    "afferent.delivery.id": delivery.delivery_id,
+    "afferent.delivery.attempt": delivery.attempt_count,
+  };
+}
+
+function portOf({ port, protocol }: URL): number {
+  return port ? Number(port) : protocol === "https:" ? 443 : 80;
+}
+
+/** What was published is not checked yet. */
+function textOf(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}
