@@ -15,11 +15,14 @@ export type Scope = (typeof SCOPES)[number];
 interface Identity {
   tenant_id: string;
   scopes: readonly Scope[];
-  /** The token's `jti`. */
+  /** The token's `jti`; the key's id where an API key stands in its place. */
   token_id: string;
-  /** When the token ends, in milliseconds since the epoch. */
+  /** When the token or key ends, in milliseconds since the epoch; NO_END for a key without an end. */
   expires_at: number;
 }
+
+/** Later than all that is dated, and a number that JSON carries between nodes. */
+export const NO_END = Date.UTC(9999, 11, 31);
 
 /** A program, by one of its keys (spec: Authentication). */
 export interface AgentCaller extends Identity {

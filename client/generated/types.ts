@@ -60,7 +60,7 @@ export interface Api {
     me: Call<AuthMeParams, AuthMeResult>;
     /** Sign out, or end an agent's token.
      *
-     * Every token that derives from a person's sign-in is refused within 5 seconds, renewed ones included. Of an agent only this token ends; its key stays good. */
+     * Every token that derives from a person's sign-in is refused within 5 seconds, renewed ones included. Of an agent only this token ends; its key stays good. A key that is sent as the bearer itself is revoked instead. */
     logout: Call<AuthLogoutParams, AuthLogoutResult>;
     /** Change one's own password.
      *
@@ -1162,7 +1162,7 @@ export interface AuthMeResult {
     name: string;
   };
   scopes: Array<"send" | "receive" | "memory:read" | "memory:write" | "channel:read" | "channel:write" | "admin">;
-  expires_at: string;
+  expires_at: string | null;
 }
 
 export type AuthLogoutParams = Record<never, never>;

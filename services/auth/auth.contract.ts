@@ -86,7 +86,7 @@ export const whoAmI = operation({
       user: Type.Optional(Type.Object({ ...SignedIn.properties.user.properties, email: Email })),
       tenant: Type.Object({ id: Id("tn"), slug: Type.String(), name: Name }),
       scopes: Type.Array(oneOf(SCOPES)),
-      expires_at: Timestamp,
+      expires_at: nullable(Timestamp),
     }),
   },
   mcp: true,
@@ -98,9 +98,10 @@ export const logout = operation({
   summary: "Sign out, or end an agent's token",
   description:
     "Every token that derives from a person's sign-in is refused within 5 seconds, renewed ones included. Of an agent " +
-    "only this token ends; its key stays good.",
+    "only this token ends; its key stays good. A key that is sent as the bearer itself is revoked instead.",
   access: { by: "any" },
   results: { 204: null },
+  errors: ["forbidden"],
 });
 
 export const changePassword = operation({

@@ -1,5 +1,5 @@
 import { hashApiKey } from "../../lib/api-key.ts";
-import { type Call, type Caller, callerId } from "../../lib/caller.ts";
+import { type Call, type Caller, callerId, NO_END } from "../../lib/caller.ts";
 import { Fault, invalidValue } from "../../lib/faults.ts";
 import type { AgentState } from "../agents/agents.contract.ts";
 import type { KeyState } from "../keys/keys.contract.ts";
@@ -9,7 +9,7 @@ import type { UserState } from "../users/users.contract.ts";
 import { changePassword, exchangeKey, jwks, login, logout, whoAmI } from "./auth.contract.ts";
 import { EndedTokenModel } from "./auth.model.ts";
 import { type Login, lastExpiry, sessionActions } from "./browser-sessions.ts";
-import { currentCallers } from "./callers.ts";
+import { callerOfKey, currentCallers } from "./callers.ts";
 import { KeyUses } from "./key-uses.ts";
 import { SharedAttempts } from "./shared-attempts.ts";
 import { openTokens, type Subject, type Tokens } from "./tokens.ts";
@@ -51,6 +51,11 @@ export const authService: ServiceFactory = ({ store, secrets, config, windows })
     return answer;
   }
 
+  async function holderOf(ctx: Call, hash: string): Promise<KeyHolder> {
+    const wrong = new Fault("authentication_failed", WRONG_KEY);
+    return attempt(attemptKeys(ctx), wrong, () => keyHolder(ctx, hash));
+  }
+
   async function checkPassword(ctx: Call<Login>): Promise<UserState> {
     const { email, password, tenant_slug } = ctx.params;
     const keys = [...attemptKeys(ctx), `email ${email.toLowerCase()}`];
@@ -77,10 +82,7 @@ export const authService: ServiceFactory = ({ store, secrets, config, windows })
     name: "auth",
     actions: {
       token: action(exchangeKey, async (ctx) => {
-        const wrong = new Fault("authentication_failed", WRONG_KEY);
-        const { key, agent } = await attempt(attemptKeys(ctx), wrong, () =>
-          keyHolder(ctx, hashApiKey(ctx.params.api_key)),
-        );
+        const { key, agent } = await holderOf(ctx, hashApiKey(ctx.params.api_key));
         const now = store.now();
         const { tenant_id, agent_id, id: key_id, scopes, expires_at } = key;
         // Seen at once in the list of keys; an exchange does not fail for want of this note.
@@ -111,11 +113,14 @@ export const authService: ServiceFactory = ({ store, secrets, config, windows })
         const { scopes, tenant_id } = caller;
         const [tenant] = (await ctx.call("tenants.get_many", { tenant_ids: [tenant_id] })) as TenantState[];
         const { id, slug, name } = tenant as TenantState;
-        const expires_at = new Date(caller.expires_at).toISOString();
+        const expires_at = caller.expires_at === NO_END ? null : new Date(caller.expires_at).toISOString();
         return { kind: caller.kind, ...(await selfOf(ctx)), tenant: { id, slug, name }, scopes, expires_at };
       }),
 
-      logout: action(logout, end),
+      logout: action(logout, (ctx) => {
+        requireToken(ctx.meta.caller);
+        return end(ctx);
+      }),
 
       password: action(changePassword, async (ctx) => {
         const { tenant_id } = ctx.meta.caller;
@@ -140,6 +145,17 @@ export const authService: ServiceFactory = ({ store, secrets, config, windows })
         const [live] = caller ? await current(ctx, [caller]) : [null];
         if (!live) throw new Fault("authentication_failed", "The token is malformed, expired or revoked.");
         return live;
+      }),
+
+      /**
+       * Whom an API key is for that stands in a request in place of a token.
+       *
+       * @throws Fault authentication_failed, rate_limited when too many from this address were wrong
+       */
+      verify_key: idempotent<{ hash: string }>(async (ctx) => {
+        const { key, agent } = await holderOf(ctx, ctx.params.hash);
+        uses.note({ tenant_id: key.tenant_id, key_id: key.id }, store.now());
+        return callerOfKey(key, agent);
       }),
 
       /** Callers that were verified before, as they are now: null where the token is no longer good. */
@@ -170,12 +186,27 @@ export const authService: ServiceFactory = ({ store, secrets, config, windows })
   };
 };
 
+/** @throws Fault forbidden with an API key in place of a token: it ends by being revoked, not by signing out */
+function requireToken(caller: Caller): void {
+  if (caller.kind !== "agent" || caller.token_id !== caller.key_id) return;
+  const { agent_id, key_id } = caller;
+  throw new Fault(
+    "forbidden",
+    `Signing out ends tokens, and this is an API key. Revoke it: DELETE /v1/agents/${agent_id}/keys/${key_id}.`,
+  );
+}
+
 function attemptKeys({ meta }: Call): string[] {
   return [`address ${meta.ip ?? "unknown"}`];
 }
 
+interface KeyHolder {
+  key: KeyState;
+  agent: AgentState;
+}
+
 /** The key with this hash and its agent, when both and their tenant are good. */
-async function keyHolder(ctx: Call, hash: string): Promise<{ key: KeyState; agent: AgentState } | null> {
+async function keyHolder(ctx: Call, hash: string): Promise<KeyHolder | null> {
   const key = (await ctx.call("keys.by_secret", { hash })) as KeyState | null;
   if (!key) return null;
   const { tenant_id, agent_id } = key;

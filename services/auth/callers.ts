@@ -1,4 +1,4 @@
-import type { AgentCaller, Call, Caller, UserCaller } from "../../lib/caller.ts";
+import { type AgentCaller, type Call, type Caller, NO_END, type UserCaller } from "../../lib/caller.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
 import type { AgentState } from "../agents/agents.contract.ts";
 import type { KeyState } from "../keys/keys.contract.ts";
@@ -39,6 +39,15 @@ export async function currentCallers(
 function endingIds(caller: Caller): string[] {
   const { token_id } = caller;
   return caller.kind === "user" ? [token_id, caller.session_id ?? token_id] : [token_id];
+}
+
+/** The caller of a request that carries an agent's key itself: the key's id stands in place of a token's. */
+export function callerOfKey(
+  { id, tenant_id, agent_id, scopes, expires_at }: KeyState,
+  { team_id, token_version }: AgentState,
+): AgentCaller {
+  const identity = { tenant_id, scopes, token_id: id, expires_at: expires_at ?? NO_END };
+  return { kind: "agent", ...identity, agent_id, team_id, key_id: id, token_version };
 }
 
 function currentAgent(caller: AgentCaller, { keys, agents }: Standing): AgentCaller | null {

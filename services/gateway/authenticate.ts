@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { ServiceBroker } from "moleculer";
+import { API_KEY_PATTERN, hashApiKey } from "../../lib/api-key.ts";
 import type { Caller } from "../../lib/caller.ts";
 import { Fault, isFault } from "../../lib/faults.ts";
 import { authorizationOf } from "./browser.ts";
@@ -30,7 +31,11 @@ const CALL_TIMEOUT_MS = 3000;
 const CAPACITY = 50_000;
 const CHUNK = 1000;
 const LONGEST_TOKEN = 4096;
-const BEARER = /^Bearer +([\w-]+\.[\w-]+\.[\w-]+)$/i;
+const TOKEN = /^Bearer +([\w-]+\.[\w-]+\.[\w-]+)$/i;
+const KEY = new RegExp(`^Bearer +(${API_KEY_PATTERN.slice(1, -1)})$`, "i");
+
+/** What a request proves itself with. An API key itself leaves this node as its hash only. */
+type Credential = { token: string } | { hash: string };
 
 /**
  * Who makes a request. Verifying a token costs a hundred microseconds and some look-ups, so a verified one is kept,
@@ -62,20 +67,22 @@ export class CallerCache {
   }
 
   /**
-   * The caller of a request, at once when its token is known.
+   * The caller of a request, at once when its token or API key is known.
    *
-   * @throws Fault authentication_failed (no token, or not a good one), service_unavailable (cannot be known now).
+   * @param ip the caller's address, against which wrong keys count
+   * @throws Fault authentication_failed (no token, or not a good one), rate_limited (too many wrong keys from this
+   *   address), service_unavailable (cannot be known now).
    */
-  resolve(req: IncomingMessage): Caller | Promise<Caller> {
+  resolve(req: IncomingMessage, ip?: string): Caller | Promise<Caller> {
     const authorization = authorizationOf(req, this.#publicUrl);
     if (authorization === undefined)
-      throw refused("A bearer token is needed: Authorization: Bearer <token>.");
+      throw refused("A bearer token is needed: Authorization: Bearer <access token> or Bearer <API key>.");
     const entry = this.#entries.get(asBefore(req.socket, authorization));
     if (entry && performance.now() - entry.checked_at < TRUSTED_MS && entry.caller.expires_at > Date.now()) {
       entry.used = true;
       return entry.caller;
     }
-    return this.#verify(authorization);
+    return this.#verify(authorization, ip);
   }
 
   /** Drops what a change concerns, so that it holds here at once. */
@@ -85,32 +92,51 @@ export class CallerCache {
     }
   }
 
-  #verify(authorization: string): Promise<Caller> {
+  #verify(authorization: string, ip: string | undefined): Promise<Caller> {
     const pending = this.#pending.get(authorization);
     if (pending) return pending;
-    const token = authorization.length <= LONGEST_TOKEN ? BEARER.exec(authorization)?.[1] : undefined;
-    if (!token) throw refused("Authorization is not of the form: Bearer <token>.");
-    const verified = this.#ask(authorization, token).finally(() => this.#pending.delete(authorization));
+    const credential = credentialOf(authorization);
+    if (!credential)
+      throw refused("Authorization is not of the form: Bearer <access token> or Bearer <API key>.");
+    const verified = this.#ask(authorization, credential, ip).finally(() =>
+      this.#pending.delete(authorization),
+    );
     this.#pending.set(authorization, verified);
     return verified;
   }
 
-  async #ask(authorization: string, token: string): Promise<Caller> {
+  async #ask(authorization: string, credential: Credential, ip: string | undefined): Promise<Caller> {
     const checked_at = performance.now();
-    this.#entries.delete(authorization);
+    const known = this.#entries.get(authorization)?.caller;
     try {
-      const caller = (await this.#call("auth.verify", { token })) as Caller;
+      const caller = await this.#callerBy(credential, known, ip);
       this.#put(authorization, { caller, checked_at, used: false });
       this.#said = false;
       return caller;
     } catch (err) {
-      if (isFault(err)) throw err;
+      if (isFault(err)) {
+        this.#entries.delete(authorization);
+        throw err;
+      }
       if (!this.#said) this.#broker.logger.warn({ err }, "tokens cannot be verified");
       this.#said = true;
       throw new Fault("service_unavailable", "Tokens cannot be verified now; try again.", {
         retry_after_seconds: 1,
       });
     }
+  }
+
+  async #callerBy(
+    credential: Credential,
+    known: Caller | undefined,
+    ip: string | undefined,
+  ): Promise<Caller> {
+    if ("token" in credential) return (await this.#call("auth.verify", credential)) as Caller;
+    // A key that was good is no guess: it does not wait for what others guess at the same address.
+    const [still] = known
+      ? ((await this.#call("auth.states", { callers: [known] })) as (Caller | null)[])
+      : [];
+    return still ?? ((await this.#call("auth.verify_key", credential, ip)) as Caller);
   }
 
   /** Puts an entry last; the first is the one that has not been used for longest. */
@@ -148,9 +174,17 @@ export class CallerCache {
     }
   }
 
-  #call(action: string, params: object): Promise<unknown> {
-    return this.#broker.call(action, params, { timeout: CALL_TIMEOUT_MS });
+  #call(action: string, params: object, ip?: string): Promise<unknown> {
+    return this.#broker.call(action, params, { timeout: CALL_TIMEOUT_MS, ...(ip && { meta: { ip } }) });
   }
+}
+
+function credentialOf(authorization: string): Credential | undefined {
+  if (authorization.length > LONGEST_TOKEN) return undefined;
+  const token = TOKEN.exec(authorization)?.[1];
+  if (token) return { token };
+  const key = KEY.exec(authorization)?.[1];
+  return key ? { hash: hashApiKey(key) } : undefined;
 }
 
 interface Connection extends Socket {

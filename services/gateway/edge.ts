@@ -35,7 +35,7 @@ import { whileWanted } from "./wait.ts";
 
 /** Who a request's bearer token is; throws authentication_failed. */
 export interface Callers {
-  resolve(req: IncomingMessage): Caller | Promise<Caller>;
+  resolve(req: IncomingMessage, ip?: string): Caller | Promise<Caller>;
   forget(change: AuthChange): void;
   start(): void;
   stop(): void;
@@ -175,7 +175,7 @@ export class Edge {
     if (op.access.by === "public" && !this.#isIdentified(exchange)) return;
     if (op.access.by === "operator") return admitOperator(req, OPERATOR_TOKEN);
     if (op.access.by === "monitor") return admitMonitor(req, METRICS_TOKEN);
-    const resolved = this.#parts.callers.resolve(req);
+    const resolved = this.#parts.callers.resolve(req, ctx.meta.ip);
     const caller = resolved instanceof Promise ? await resolved : resolved;
     exchange.caller = ctx.meta.caller = caller;
     const now = Date.now();
@@ -210,8 +210,9 @@ export class Edge {
     return sendInPages(exchange, params, this.#envelopeOf(exchange));
   }
 
-  #linkOf({ req }: Exchange): Link {
-    return { ending: this.#ending.signal, recheck: async () => this.#parts.callers.resolve(req) };
+  #linkOf({ req, ctx }: Exchange): Link {
+    const recheck = async () => this.#parts.callers.resolve(req, ctx.meta.ip);
+    return { ending: this.#ending.signal, recheck };
   }
 
   async #stream(exchange: Exchange): Promise<void> {

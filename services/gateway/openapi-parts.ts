@@ -110,7 +110,8 @@ export const COMPONENTS = {
       scheme: "bearer",
       bearerFormat: "JWT",
       description:
-        "The access token of an agent (`POST /v1/auth/token`) or of a person (`POST /v1/auth/login`).",
+        "The access token of an agent (`POST /v1/auth/token`) or of a person (`POST /v1/auth/login`), or an agent's API " +
+        "key itself.",
     },
     operator: { type: "http", scheme: "bearer", description: "`OPERATOR_TOKEN` of the installation." },
     monitor: { type: "http", scheme: "bearer", description: "`METRICS_TOKEN` of the installation." },

@@ -40,7 +40,7 @@ function filled({ command, args, env, url, headers }: Entry): Transport {
   if (url) {
     const sent = Object.entries(headers ?? {}).map(([name, value]) => [
       name,
-      value.replace(/\$\{.+\}/, token),
+      value.replace(/\$\{AFFERENT_API_KEY\}/, credentials.agent.api_key),
     ]);
     const requestInit = { headers: Object.fromEntries(sent) };
     return new StreamableHTTPClientTransport(new URL(url.replace("http://127.0.0.1:3000", root)), {

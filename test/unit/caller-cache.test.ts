@@ -1,11 +1,13 @@
 import type { IncomingMessage } from "node:http";
 import { afterEach, beforeEach, describe, expect, jest, test } from "@jest/globals";
 import type { ServiceBroker } from "moleculer";
+import { hashApiKey } from "../../lib/api-key.ts";
 import type { Caller } from "../../lib/caller.ts";
 import { Fault } from "../../lib/faults.ts";
 import { CallerCache } from "../../services/gateway/authenticate.ts";
 
 const TOKEN = "Bearer aaa.bbb.ccc";
+const KEY = `ak_live_${"k".repeat(32)}`;
 const request = (authorization?: string) =>
   ({ headers: { authorization }, socket: {} }) as unknown as IncomingMessage;
 
@@ -14,20 +16,27 @@ class Auth {
   live = new Set(["aaa.bbb.ccc"]);
   down = false;
   asked: string[] = [];
+  /** Hashes of the API keys that it was asked for, each with the caller's address. */
+  keys: unknown[] = [];
   ends_at = Number.POSITIVE_INFINITY;
   broker = {
-    call: (action: string, params: never) => this.#call(action, params),
+    call: (action: string, params: never, options: object) => this.#call(action, params, options),
     logger: { warn: jest.fn() },
   };
 
-  async #call(action: string, params: { token: string; callers: Caller[] }): Promise<unknown> {
+  async #call(
+    action: string,
+    params: { token: string; hash?: string; callers: Caller[] },
+    options: { meta?: { ip: string } },
+  ): Promise<unknown> {
     this.asked.push(action);
+    if (params.hash) this.keys.push([params.hash, options.meta?.ip]);
     if (this.down) throw new Error("no connection");
     if (action === "auth.states") {
       return params.callers.map((caller) => (this.live.has(caller.token_id) ? { ...caller } : null));
     }
-    if (!this.live.has(params.token)) throw new Fault("authentication_failed", "revoked");
-    const { token } = params;
+    if (!this.live.has(params.token ?? KEY)) throw new Fault("authentication_failed", "revoked");
+    const { token = KEY } = params;
     return {
       kind: "agent",
       tenant_id: "tn_1",
@@ -107,6 +116,23 @@ describe("CallerCache", () => {
     auth.live.clear();
     await pass(4000);
     expect(await outcome()).toBe("authentication_failed");
+  });
+
+  test("an API key is asked for by its hash and address, and one that was good by its caller alone", async () => {
+    auth.live.add(KEY);
+    const resolve = async () => cache.resolve(request(`Bearer ${KEY}`), "192.0.2.1");
+    await resolve();
+    await pass(4000);
+    auth.down = true;
+    await expect(resolve()).rejects.toMatchObject({ type: "service_unavailable" });
+    auth.down = false;
+    await resolve();
+    expect(auth.asked).toEqual(["auth.verify_key", "auth.states", "auth.states"]);
+    expect(auth.keys).toEqual([[hashApiKey(KEY), "192.0.2.1"]]);
+    auth.live.clear();
+    await pass(4000);
+    await expect(resolve()).rejects.toMatchObject({ type: "authentication_failed" });
+    expect(auth.keys).toHaveLength(2);
   });
 
   test("when the states cannot be had, nobody is trusted longer than 5 s: 503, and back as soon as they can", async () => {
