@@ -84,7 +84,8 @@ export const RULES = {
   recipient_refused: "The mail server refuses the recipient.",
   run_limit:
     "As much has happened or was noted in the run as may, or it has as many offers or artifacts as it may have.",
-  scope_only_widens: "A memory's scope only widens.",
+  scope_only_widens:
+    "A memory's scope only widens, and a successor is at least as visible as what it replaces.",
   still_not_mapped: "The mapping does not fit the dead letter, or there is none any more.",
   webhook_limit: "The organisation has as many webhooks as it may have.",
 } as const;

@@ -72,6 +72,23 @@ export function visibleTo({ agent_ids, team_ids }: Access) {
   };
 }
 
+/**
+ * Whether everybody who reads a row by its scope also reads its successor. The row's owner, who may be of another team,
+ * is not among them.
+ */
+export function isAtLeastAsVisible(successor: Scoped, { scope, agent_id, team_id }: Scoped): boolean {
+  if (successor.scope === "institutional") return true;
+  if (successor.scope === "agent") return scope === "agent" && agent_id === successor.agent_id;
+  return scope === "agent" || (scope === "team" && team_id === successor.team_id);
+}
+
+/** The same as a filter for the rows that a successor may replace. */
+export function coveredBy({ scope, agent_id, team_id }: Scoped): object {
+  if (scope === "institutional") return {};
+  if (scope === "agent") return { scope: "agent", agent_id };
+  return { $or: [{ scope: "agent" }, { scope: "team", team_id }] };
+}
+
 /** Whether a caller is the organisation's admin: a person, never an agent (api: Who calls). */
 export function isOrgAdmin(caller: Caller): boolean {
   return caller.kind === "user" && caller.role === "admin";

@@ -574,7 +574,7 @@ export interface Api {
     restore: Call<MemoriesRestoreParams, MemoriesRestoreResult>;
     /** Replace a memory by another.
      *
-     * Whoever sees both may. Neither may be superseded or forgotten yet.
+     * Only the owner of the replaced memory or an org admin. The successor must be at least as visible as what it replaces: else 422, rule `scope_only_widens`. Neither may be superseded or forgotten yet.
      *
      * Needs the scope `memory:write`. */
     supersede: Call<MemoriesSupersedeParams, MemoriesSupersedeResult>;
@@ -632,7 +632,7 @@ export interface Api {
     get: Call<MergesGetParams, MergesGetResult>;
     /** Merge two memories.
      *
-     * The other memory gets the status `merged`; the surviving one may get new content.
+     * The other memory gets the status `merged`; the surviving one may get new content. It must be at least as visible as the other: else 422, rule `scope_only_widens`.
      *
      * Needs the scope `memory:write`. */
     resolve: Call<MergesResolveParams, MergesResolveResult>;

@@ -1,4 +1,5 @@
 import type { ActionSchema } from "moleculer";
+import { coveredBy } from "../../lib/visibility.ts";
 import { idempotent } from "../runtime.ts";
 import { changeOf } from "./changes.ts";
 import type { MemoryDoc } from "./memories.model.ts";
@@ -28,7 +29,9 @@ export function collapseActions(parts: Parts): Record<string, ActionSchema> {
       invalid_at: at,
       merge_origin: origin,
     } as const;
-    const active = { _id: loser_id, status: "active" as const };
+    const winner = await memories.findOne(tenant_id, { _id: winner_id });
+    // It may have been promoted since somebody decided.
+    const active = { _id: loser_id, status: "active" as const, ...(winner && coveredBy(winner)) };
     const doc = await memories.update(tenant_id, active, changeOf("merged", at, merged));
     return doc ?? memories.findOne(tenant_id, { _id: loser_id });
   }

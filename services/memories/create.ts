@@ -1,13 +1,14 @@
 import type { Call } from "../../lib/caller.ts";
 import { invalidValue, isFault, notFound } from "../../lib/faults.ts";
 import { newUuid } from "../../lib/ids.ts";
-import type { Access } from "../../lib/visibility.ts";
+import type { Access, Scoped } from "../../lib/visibility.ts";
 import { callerAccess } from "../../mixins/access.ts";
 import { refusedRows } from "../../storage/collection.ts";
 import type { MemoryDoc, StoredCitation } from "./memories.model.ts";
 import { notActive, type Parts } from "./parts.ts";
 import { type Beginning, mayReadById, type NewMemory, newMemory, subjectsIn } from "./rows.ts";
-import { activate, replace } from "./supersede.ts";
+import { requireReplaceable } from "./successor.ts";
+import { activate, notReplaced, replace } from "./supersede.ts";
 
 /** Where in a document a memory comes from, and whom that is about. */
 interface CitedChunk {
@@ -130,14 +131,20 @@ async function prepare(
     chunkOf(given, references),
     given.source_event_id ? references.subject(given.source_event_id) : [],
     given.project_id ? references.project(given.project_id) : null,
-    given.supersedes_id ? checkReplaced(parts, ctx, given.supersedes_id, references) : null,
   ]);
+  const owner = {
+    agent_id: caller.kind === "agent" ? caller.agent_id : null,
+    user_id: caller.kind === "user" ? caller.user_id : null,
+  };
+  if (given.supersedes_id) {
+    const successor = { ...owner, scope: given.scope, team_id };
+    await checkReplaced(parts, ctx, given.supersedes_id, successor, references);
+  }
   const source_subjects = [...subject, ...(chunk?.subject ? [chunk.subject] : [])];
   const beginning: Beginning = {
     ...key,
+    ...owner,
     tenant_id: caller.tenant_id,
-    agent_id: caller.kind === "agent" ? caller.agent_id : null,
-    user_id: caller.kind === "user" ? caller.user_id : null,
     team_id,
     subjects: [...new Set([...subjectsIn(given.metadata), ...source_subjects])],
     source_subjects,
@@ -187,14 +194,21 @@ async function chunkOf(
   return chunk;
 }
 
-/** @throws Fault not_found, conflict */
-async function checkReplaced(parts: Parts, ctx: Call, id: string, references: References): Promise<void> {
+/** @throws Fault not_found, forbidden, business_rule_violation, conflict */
+async function checkReplaced(
+  parts: Parts,
+  ctx: Call,
+  id: string,
+  successor: Scoped,
+  references: References,
+): Promise<void> {
   const { caller } = ctx.meta;
   const [access, doc] = await Promise.all([
     references.callerAccess(),
     parts.memories.findOne(caller.tenant_id, { _id: id }),
   ]);
   if (!doc || !mayReadById(caller, access, doc, parts.now().getTime())) throw notFound("memory", id);
+  await requireReplaceable(ctx, { doc, access }, successor);
   // One that this very request has replaced already, before it was cut off, is told apart below.
   if (doc.status !== "active" && !ctx.meta.idempotency_seed) throw notActive(doc);
 }
@@ -203,10 +217,12 @@ async function checkReplaced(parts: Parts, ctx: Call, id: string, references: Re
 async function createSuperseding(parts: Parts, ctx: Call, row: MemoryDoc): Promise<MemoryDoc> {
   const doc = await parts.memories.insertOnce(row);
   if (doc.status !== "pending") return doc;
-  const replaced = await replace(parts, doc.tenant_id, doc.supersedes_id as string, doc._id);
+  const replaced = await replace(parts, doc, doc.supersedes_id as string);
   if ("refused" in replaced) {
     await parts.memories.delete(doc.tenant_id, { _id: doc._id, status: "pending" });
-    throw replaced.refused ? notActive(replaced.refused) : notFound("memory", doc.supersedes_id as string);
+    throw replaced.refused
+      ? notReplaced(replaced.refused, doc)
+      : notFound("memory", doc.supersedes_id as string);
   }
   const active = await activate(parts, doc);
   await parts.changes.after(ctx, [active, replaced.doc]);

@@ -1,4 +1,5 @@
 import type { ActionSchema } from "moleculer";
+import type { Call } from "../../lib/caller.ts";
 import type { SearchEntriesPage } from "../../lib/search-entry.ts";
 import { callerAccess } from "../../mixins/access.ts";
 import { changedAfter, entriesOf } from "../../mixins/search-feed.ts";
@@ -6,6 +7,7 @@ import { idempotent } from "../runtime.ts";
 import type { MemoryDoc } from "./memories.model.ts";
 import type { Parts } from "./parts.ts";
 import { inOneMessage, mayReadById, present, toEntry } from "./rows.ts";
+import { presentAll } from "./shown.ts";
 
 interface Asked {
   ids: string[];
@@ -24,10 +26,11 @@ export function internalActions({ memories, now }: Parts): Record<string, Action
       const { caller } = ctx.meta;
       const [access, docs] = await Promise.all([callerAccess(ctx), load(caller.tenant_id, ctx.params)]);
       const at = now().getTime();
-      return docs.filter((doc) => mayReadById(caller, access, doc, at)).map(present);
+      const readable = docs.filter((doc) => mayReadById(caller, access, doc, at));
+      return presentAll({ memories, now }, ctx as Call, readable, access);
     }),
 
-    /** These memories, whoever may read them and whatever became of them. */
+    /** These memories, whoever may read them and whatever became of them: never to be shown as they are. */
     get_many: idempotent<Asked & { tenant_id: string }>(async ({ params }) => {
       const docs = await load(params.tenant_id, params);
       return docs.filter(({ status }) => status !== "pending").map(present);

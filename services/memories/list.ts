@@ -7,7 +7,7 @@ import type { TenantCollection } from "../../storage/collection.ts";
 import { type Clause, joined, lanesOf } from "./lanes.ts";
 import type { listMemories, MemorySort } from "./memories.contract.ts";
 import type { MemoryDoc } from "./memories.model.ts";
-import { inOneMessage, present } from "./rows.ts";
+import { inOneMessage } from "./rows.ts";
 import { withText } from "./with-text.ts";
 
 type Params = ParamsOf<typeof listMemories>;
@@ -39,7 +39,7 @@ export async function listPage(
   const rows = await load(memories, tenant_id, places.slice(offset, offset + limit));
   const last = places.length > offset + rows.length ? rows.at(-1) : undefined;
   return {
-    memories: rows.map(present),
+    rows,
     total: count,
     next_cursor: last ? toCursor(by, { value: last[by], id: last._id }) : null,
   };

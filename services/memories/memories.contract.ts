@@ -98,9 +98,13 @@ const memoryFields = {
   expires_at: nullable(Timestamp),
   project_id: ProjectKey,
   tags: Type.Array(Type.String()),
-  supersedes_id: nullable(Uuid("memory", "What it was created to replace.")),
+  supersedes_id: nullable(
+    Uuid("memory", "What it was created to replace; null where the caller may not read that."),
+  ),
   invalid_at: nullable(Timestamp),
-  superseded_by: nullable(Uuid("memory", "What replaced it, or what it was merged into.")),
+  superseded_by: nullable(
+    Uuid("memory", "What replaced it, or what it was merged into; null where the caller may not read that."),
+  ),
   created_at: Timestamp,
   updated_at: Timestamp,
   accessed_at: Timestamp,
@@ -141,7 +145,11 @@ export const newMemoryFields = {
   source_event_id: Type.Optional(source.source_event_id),
   freshness_date: Type.Optional(Freshness),
   expires_at: Type.Optional(Expiry),
-  supersedes_id: Type.Optional(nullable(Uuid("memory", "An active memory that this one replaces."))),
+  supersedes_id: Type.Optional(
+    nullable(
+      Uuid("memory", "An active memory that this one replaces: the caller owns it or is an org admin."),
+    ),
+  ),
 };
 
 export const createMemory = operation({
@@ -153,7 +161,7 @@ export const createMemory = operation({
   body: newMemoryFields,
   maxBody: MAX_BODY,
   results: { 201: Memory },
-  errors: ["validation_error", "not_found", "conflict"],
+  errors: ["validation_error", "business_rule_violation", "forbidden", "not_found", "conflict"],
   mcp: true,
 });
 
@@ -326,7 +334,9 @@ export const supersedeMemory = operation({
   action: "memories.supersede",
   route: "POST /memories/{id}/supersede",
   summary: "Replace a memory by another",
-  description: "Whoever sees both may. Neither may be superseded or forgotten yet.",
+  description:
+    "Only the owner of the replaced memory or an org admin. The successor must be at least as visible as what it " +
+    "replaces: else 422, rule `scope_only_widens`. Neither may be superseded or forgotten yet.",
   access: writer,
   audit: true,
   path,
@@ -334,7 +344,7 @@ export const supersedeMemory = operation({
   results: {
     200: Type.Object({ memory_id: Uuid("memory"), superseded_by: Uuid("memory"), invalid_at: Timestamp }),
   },
-  errors: ["validation_error", "not_found", "conflict"],
+  errors: ["validation_error", "business_rule_violation", "forbidden", "not_found", "conflict"],
   mcp: { destructive: true },
 });
 

@@ -30,6 +30,7 @@ import { type NewMemory, present } from "./rows.ts";
 import { searchMemories } from "./search.contract.ts";
 import { search } from "./search.ts";
 import { Searches } from "./searches.ts";
+import { presentAll, presentOne } from "./shown.ts";
 import { supersede } from "./supersede.ts";
 import { Touches } from "./touches.ts";
 import { type UsageParts, usageActions, usageOf } from "./usage.ts";
@@ -68,18 +69,24 @@ export const memoriesService: ServiceFactory = ({ store, config }) => {
 
       list: action(contract.listMemories, async (ctx) => {
         const { tenant_id } = ctx.meta.caller;
-        return listPage(memories, tenant_id, await callerAccess(ctx), ctx.params, now());
+        const access = await callerAccess(ctx);
+        const { rows, ...page } = await listPage(memories, tenant_id, access, ctx.params, now());
+        return { memories: await presentAll(parts, ctx as Call, rows, access), ...page };
       }),
 
       get: action(contract.getMemory, async (ctx) => {
         const { doc } = await findReadable(parts, ctx, ctx.params.id);
         touches.note([doc], store.now());
-        return { ...present(doc), usage: await usageOf(parts, ctx, doc) };
+        return { ...(await presentOne(parts, ctx, doc)), usage: await usageOf(parts, ctx, doc) };
       }),
 
-      update: action(contract.updateMemory, async (ctx) => present(await update(parts, ctx))),
-      promote: action(contract.promoteMemory, async (ctx) => present(await promote(parts, ctx))),
-      restore: action(contract.restoreMemory, async (ctx) => present(await restore(parts, ctx))),
+      update: action(contract.updateMemory, async (ctx) => presentOne(parts, ctx, await update(parts, ctx))),
+      promote: action(contract.promoteMemory, async (ctx) =>
+        presentOne(parts, ctx, await promote(parts, ctx)),
+      ),
+      restore: action(contract.restoreMemory, async (ctx) =>
+        presentOne(parts, ctx, await restore(parts, ctx)),
+      ),
 
       forget: action(contract.forgetMemory, async (ctx) => {
         const { _id, invalid_at } = await forget(parts, ctx);

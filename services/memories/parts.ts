@@ -42,9 +42,9 @@ export async function findManaged(parts: Parts, ctx: Call, id: string): Promise<
 }
 
 /** What can only be done to an active memory was asked of another. */
-export function notActive({ _id, status, superseded_by }: MemoryDoc): Fault {
+export function notActive({ _id, status }: MemoryDoc): Fault {
   return new Fault("conflict", `Memory ${_id} is ${status}, not active.`, {
-    existing_resource_id: superseded_by ?? _id,
+    existing_resource_id: _id,
     status,
   });
 }

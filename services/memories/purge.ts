@@ -37,7 +37,7 @@ export async function finishPending(parts: Parts, ctx: Caller): Promise<boolean>
     .find({ pending_at: { $lte: before } }, { limit: BATCH })
     .toArray()) as MemoryDoc[];
   for (const row of rows) {
-    const replaced = await replace(parts, row.tenant_id, row.supersedes_id as string, row._id);
+    const replaced = await replace(parts, row, row.supersedes_id as string);
     if ("refused" in replaced) await memories.delete(row.tenant_id, { _id: row._id, status: "pending" });
     else await parts.changes.after(ctx, [await activate(parts, row), replaced.doc]);
   }

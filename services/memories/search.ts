@@ -7,8 +7,9 @@ import { type Access, mayRead } from "../../lib/visibility.ts";
 import { callerAccess } from "../../mixins/access.ts";
 import type { MemoryDoc } from "./memories.model.ts";
 import type { Parts } from "./parts.ts";
-import { isExpired, present } from "./rows.ts";
+import { isExpired } from "./rows.ts";
 import type { searchMemories } from "./search.contract.ts";
+import { presentAll } from "./shown.ts";
 import type { Touches } from "./touches.ts";
 
 type Asked = ParamsOf<typeof searchMemories>;
@@ -29,19 +30,18 @@ export async function search({ memories, now }: Rows, ctx: Call<Asked>, touches:
     ...(explain && expect !== undefined && { expect }),
   };
   const { found, hits } = await findRows({ memories, now }, ctx, find);
-  const results = hits.map(({ row, score, sources }) => ({
-    memory: present(row),
+  const given = hits.slice(0, limit);
+  const rows = given.map(({ row }) => row);
+  const shown = await presentAll({ memories, now }, ctx as Call, rows, access);
+  const results = given.map(({ row, score, sources }, i) => ({
+    memory: shown[i],
     score,
     sources,
     superseded: row.status === "superseded",
   }));
-  const given = results.slice(0, limit);
-  touches.note(
-    hits.slice(0, limit).map(({ row }) => row),
-    now().getTime(),
-  );
+  touches.note(rows, now().getTime());
   return {
-    results: given,
+    results,
     total_candidates: found.total_candidates,
     sources_contributed: found.sources_contributed,
     originating_query_id: newUuid(ctx.meta.idempotency_seed),

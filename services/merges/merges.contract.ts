@@ -80,7 +80,9 @@ export const resolveMerge = operation({
   action: "merges.resolve",
   route: "POST /memories/merge-proposals/{id}/resolve",
   summary: "Merge two memories",
-  description: "The other memory gets the status `merged`; the surviving one may get new content.",
+  description:
+    "The other memory gets the status `merged`; the surviving one may get new content. It must be at least as visible " +
+    "as the other: else 422, rule `scope_only_widens`.",
   access: decider,
   path,
   body: {
@@ -89,7 +91,7 @@ export const resolveMerge = operation({
     merged_content: Type.Optional(nullable(Content)),
   },
   results: { 200: MergeProposal },
-  errors: ["not_found", "validation_error", "conflict"],
+  errors: ["not_found", "validation_error", "business_rule_violation", "conflict"],
 });
 
 export const rejectMerge = operation({

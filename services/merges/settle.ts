@@ -1,9 +1,10 @@
 import type { Context, ServiceBroker } from "moleculer";
 import type { Call, UserCaller } from "../../lib/caller.ts";
-import { Fault, invalidValue, notFound } from "../../lib/faults.ts";
+import { Fault, invalidValue, notFound, ruleBroken } from "../../lib/faults.ts";
 import { eachInTurn } from "../../mixins/loop.ts";
 import { isDuplicateKey, type TenantCollection } from "../../storage/collection.ts";
 import type { ReadableMemory } from "../memories/readable.ts";
+import { isReadByAllReaders } from "../memories/readers.ts";
 import { type MergeDoc, openPairOf } from "./merges.model.ts";
 import { requireActive } from "./propose.ts";
 
@@ -25,7 +26,7 @@ const BATCH = 50;
  * Resolves a proposal, and merges its memories: what is to be done is written with the decision, and found again by
  * looking when it is cut off.
  *
- * @throws Fault not_found, validation_error, conflict
+ * @throws Fault not_found, validation_error, business_rule_violation, conflict
  */
 export async function resolve(parts: Parts, ctx: Call<Resolution>): Promise<MergeDoc> {
   const { id, surviving_memory_id, merged_content } = ctx.params;
@@ -41,7 +42,7 @@ export async function resolve(parts: Parts, ctx: Call<Resolution>): Promise<Merg
     });
   }
   if (row.status !== "open") throw settledAlready(row);
-  await requireBothActive(ctx, tenant_id, ids, parts.now().getTime());
+  await requireMergeable(ctx, tenant_id, ids, surviving_memory_id, parts.now().getTime());
   const settled = await settle(parts, ctx, {
     status: "resolved",
     surviving_memory_id,
@@ -50,7 +51,7 @@ export async function resolve(parts: Parts, ctx: Call<Resolution>): Promise<Merg
   });
   const collapsed = await collapse(parts, ctx, settled);
   if (collapsed) return collapsed;
-  await requireBothActive(ctx, tenant_id, ids, parts.now().getTime());
+  await requireMergeable(ctx, tenant_id, ids, surviving_memory_id, parts.now().getTime());
   throw new Fault("conflict", "The memories are being changed by others; try again.", {
     existing_resource_id: id,
   });
@@ -84,7 +85,14 @@ async function settle(
   throw there ? settledAlready(there) : notFound("merge_proposal", id);
 }
 
-async function requireBothActive(ctx: Context, tenant_id: string, ids: string[], now: number): Promise<void> {
+/** Both must be in force, and whoever reads one must be able to read the survivor. */
+async function requireMergeable(
+  ctx: Context,
+  tenant_id: string,
+  ids: string[],
+  survivor_id: string,
+  now: number,
+): Promise<void> {
   const asked = { tenant_id, ids, brief: true };
   const rows = await ctx.call<ReadableMemory[], unknown>("memories.get_many", asked);
   for (const id of ids) {
@@ -92,6 +100,14 @@ async function requireBothActive(ctx: Context, tenant_id: string, ids: string[],
     if (!memory) throw notFound("memory", id);
     requireActive(memory, now);
   }
+  const survivor = rows.find((each) => each.id === survivor_id) as ReadableMemory;
+  const other = rows.find((each) => each.id !== survivor_id) as ReadableMemory;
+  if (await isReadByAllReaders(ctx, { tenant_id, ...other }, survivor)) return;
+  throw ruleBroken(
+    "scope_only_widens",
+    `The surviving memory must be at least as visible as the other: scope ${survivor.scope} does not cover ` +
+      `${other.scope}. Let the other survive, or promote this one first.`,
+  );
 }
 
 /** Merges the memories of a resolved proposal; again is no change. Null: they could not be, and it is open again. */

@@ -154,7 +154,7 @@ describe("the same request with the same key", () => {
 describe("a key that was used for another request", () => {
   test.each([
     ["body", "/things", { name: "chair" }],
-    ["path", "/things/strict", { name: "lamp" }],
+    ["path", "/things/large", { name: "lamp" }],
     ["query", "/things?x=1", { name: "lamp" }],
   ])("(another %s) is a conflict that names what was made", async (_what, path, body) => {
     const key = newKey();

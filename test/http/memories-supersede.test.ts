@@ -21,7 +21,7 @@ const listed = async (who: Api, query = "") =>
 test("what is replaced is out of the list, stays readable, and says by what", async () => {
   const { alice, bob } = cast;
   const [old, fresh] = [await remember(bob, { scope: "team" }), await remember(alice, { scope: "team" })];
-  const answer = await supersede(alice, old.id, fresh.id);
+  const answer = await supersede(bob, old.id, fresh.id);
   expect(answer).toMatchObject({ status: 200, body: { memory_id: old.id, superseded_by: fresh.id } });
   expect(Object.keys(answer.body).sort()).toEqual(["invalid_at", "memory_id", "superseded_by"]);
   expect(await read(bob, old.id)).toMatchObject({
@@ -84,6 +84,156 @@ test("forgetting what replaced another does not bring that back, nor does restor
   expect(ok(await alice.post(`/memories/${loser.id}/restore`))).toMatchObject(state);
   ok(await alice.post(`/memories/${winner.id}/restore`));
   expect(await read(alice, winner.id)).toMatchObject({ status: "active", invalid_at: null });
+});
+
+describe("nobody can hide what others remember", () => {
+  const create = (who: Api, supersedes_id: string, more: Record<string, unknown>) =>
+    who.post("/memories", memory({ ...more, supersedes_id }));
+  const FORBIDDEN = refusal(403, "forbidden");
+  const LESS_VISIBLE = refusal(422, "business_rule_violation", { rule: "scope_only_widens" });
+
+  test("only the owner, its person and an org admin replace a memory", async () => {
+    const { admin, alice, bob, carol, orgAdmin, owner, member } = cast;
+    const old = await remember(alice, { scope: "institutional" });
+    for (const who of [admin, bob, carol, member]) {
+      const fresh = await remember(who, { scope: "institutional" });
+      expect(await supersede(who, old.id, fresh.id)).toMatchObject(FORBIDDEN);
+      expect(await create(who, old.id, { scope: "institutional" })).toMatchObject(FORBIDDEN);
+      const given = [memory(), memory({ scope: "institutional", supersedes_id: old.id })];
+      expect(ok(await who.post("/memories/batch", { memories: given.slice(1) })).results).toMatchObject([
+        { status: 403, error: { code: "forbidden" } },
+      ]);
+    }
+    expect(await read(bob, old.id)).toMatchObject({ status: "active", superseded_by: null });
+    for (const who of [alice, owner, orgAdmin]) {
+      const theirs = await remember(alice, { scope: "institutional" });
+      expect((await create(who, theirs.id, { scope: "institutional" })).status).toBe(201);
+    }
+  });
+
+  test("a successor is at least as visible as what it replaces", async () => {
+    const { alice, bob, teamA, teamB, orgAdmin } = cast;
+    const team = { scope: "team", team_id: teamA };
+    const institutional = await remember(alice, { scope: "institutional" });
+    const shared = await remember(alice, team);
+    for (const [old, scopes] of [
+      [institutional, [{ scope: "agent" }, team]],
+      [shared, [{ scope: "agent" }, { scope: "team", team_id: teamB }]],
+    ] as const) {
+      for (const scope of scopes) {
+        const fresh = await remember(alice, scope);
+        expect(await supersede(alice, old.id, fresh.id)).toMatchObject(LESS_VISIBLE);
+        expect(await create(alice, old.id, scope)).toMatchObject(LESS_VISIBLE);
+        const batch = await alice.post("/memories/batch", {
+          memories: [memory({ ...scope, supersedes_id: old.id })],
+        });
+        expect(ok(batch).results).toMatchObject([
+          { status: 422, error: { code: "business_rule_violation" } },
+        ]);
+      }
+      expect(await create(orgAdmin, old.id, { scope: "team", team_id: teamB })).toMatchObject(LESS_VISIBLE);
+      expect(await read(bob, old.id)).toMatchObject({ status: "active", superseded_by: null });
+    }
+    const wide = await remember(alice, team);
+    expect(ok(await supersede(alice, shared.id, wide.id)).superseded_by).toBe(wide.id);
+    expect((await create(alice, wide.id, { scope: "institutional" })).status).toBe(201);
+  });
+
+  test("an owner of another team goes on to read what takes the place of its own", async () => {
+    const { carol, bob, teamA, orgAdmin } = cast;
+    const old = await remember(carol, { scope: "team", team_id: teamA });
+    const fresh = await remember(bob, { scope: "team", team_id: teamA });
+    expect(await supersede(orgAdmin, old.id, fresh.id)).toMatchObject(LESS_VISIBLE);
+    expect(await read(carol, old.id)).toMatchObject({ status: "active" });
+  });
+
+  test("nor by a merge that an admin is talked into", async () => {
+    const { alice, bob, orgAdmin } = cast;
+    const shared = await remember(bob, { scope: "institutional" });
+    const own = await remember(alice);
+    const given = { memory_a_id: shared.id, memory_b_id: own.id };
+    const { id } = ok(await alice.post("/memories/merge-proposals", given));
+    const resolve = (surviving_memory_id: string) =>
+      orgAdmin.post(`/memories/merge-proposals/${id}/resolve`, { surviving_memory_id });
+    expect(await resolve(own.id)).toMatchObject(LESS_VISIBLE);
+    expect(await read(bob, shared.id)).toMatchObject({ status: "active" });
+    expect(ok(await resolve(shared.id))).toMatchObject({ status: "resolved" });
+  });
+
+  test("what is promoted while it is replaced is not hidden", async () => {
+    const { alice, bob } = cast;
+    for (let round = 0; round < 10; round++) {
+      const [old, fresh] = [await remember(alice), await remember(alice)];
+      await Promise.all([
+        alice.post(`/memories/${old.id}/promote`, { scope: "institutional" }),
+        supersede(alice, old.id, fresh.id),
+      ]);
+      const { scope, status } = await read(alice, old.id);
+      expect([
+        ["institutional", "active"],
+        ["agent", "superseded"],
+      ]).toContainEqual([scope, status]);
+      if (scope === "institutional") expect((await read(bob, old.id)).status).toBe("active");
+    }
+  });
+});
+
+describe("ids of memories that a reader may not see are not shown", () => {
+  /** An institutional memory of Alice's that took the place of a private one, and has gone itself. */
+  async function between() {
+    const { alice } = cast;
+    const secret = await remember(alice);
+    const shared = ok(
+      await alice.post(
+        "/memories",
+        memory({ scope: "institutional", title: "Between", supersedes_id: secret.id }),
+      ),
+    );
+    const gone = await remember(alice, { scope: "institutional", title: "Gone" });
+    ok(await supersede(alice, shared.id, gone.id));
+    ok(await alice.post(`/memories/${gone.id}/forget`));
+    return { secret, shared, gone };
+  }
+
+  test("neither by reading, listing, searching, nor in lineage and graph", async () => {
+    const { alice, bob } = cast;
+    const { secret, shared, gone } = await between();
+    expect(await read(alice, shared.id)).toMatchObject({ supersedes_id: secret.id, superseded_by: gone.id });
+    const other = await remember(bob, { scope: "institutional" });
+    const edge = { target_memory_id: shared.id, relationship_type: "related_to" };
+    ok(await bob.post(`/memories/${other.id}/relationships`, edge));
+    const search = { query: "Between", include_superseded: true };
+    const shown = [
+      await bob.get(`/memories/${shared.id}`),
+      await bob.get("/memories?limit=200&include_superseded=true&search=Between"),
+      await bob.get("/memories?limit=200&include_superseded=true"),
+      await bob.post("/memories/search", search),
+      await bob.get(`/memories/${shared.id}/lineage`),
+      await bob.get(`/memories/${shared.id}/relationships`),
+      await bob.get(`/memories/${shared.id}/graph?include_superseded=true`),
+      await bob.get(`/memories/${other.id}/graph?depth=2&include_superseded=true`),
+      await bob.get("/memories/findings?mark_read=false"),
+      await bob.get("/memories/health"),
+      await supersede(cast.orgAdmin, shared.id, other.id),
+      await cast.orgAdmin.patch(`/memories/${shared.id}`, { title: "Other" }),
+    ];
+    for (const { body } of shown) {
+      expect(JSON.stringify(body)).not.toContain(secret.id);
+      expect(JSON.stringify(body)).not.toContain(gone.id);
+    }
+    expect(shown.slice(0, 9).map(({ body }) => JSON.stringify(body).includes(shared.id))).toEqual([
+      true,
+      true,
+      true,
+      true,
+      true,
+      true,
+      true,
+      true,
+      false,
+    ]);
+    expect(await read(bob, shared.id)).toMatchObject({ supersedes_id: null, superseded_by: null });
+  });
 });
 
 describe("refusals change nothing", () => {

@@ -58,7 +58,7 @@ export function Actions({ memory, reload }: { memory: MemoryWithUsage; reload():
           ...(own && memory.scope !== "institutional"
             ? [{ label: "Let more read it…", onSelect: () => setOpen("promote") }]
             : []),
-          ...(memory.status === "active"
+          ...(own && memory.status === "active"
             ? [{ label: "Replace by another…", onSelect: () => setOpen("supersede") }]
             : []),
           ...(own ? [{ label: "Forget…", onSelect: () => forget.run(), danger: true }] : []),
