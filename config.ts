@@ -110,19 +110,27 @@ export const SETTINGS = {
   TENANT_RATE_LIMIT_PER_MINUTE: integer(0, "Requests per 60 s per tenant; 0 is off.", 0, 1e9),
   DEVICE_CLAIMS_PER_HOUR: integer(
     30,
-    "Tries at device codes (claims and lookups) per hour and address, whatever `RATE_LIMIT_PER_MINUTE` is.",
+    "Tries at device codes (claims and lookups) per hour and address (IPv6: per /64), whatever `RATE_LIMIT_PER_MINUTE` is.",
     1,
     1e9,
   ),
   LOGIN_ATTEMPTS_PER_MINUTE: integer(
     20,
-    "Failed logins and token exchanges per 60 s per address, and per account; 0 is off.",
+    "Failed logins and token exchanges per 60 s per address (IPv6: per /64), logins of a browser that its account has " +
+      "signed in from before per browser; 0 is off.",
+    0,
+    1e9,
+  ),
+  PUBLIC_FAILURES_PER_MINUTE: integer(
+    60,
+    "Failed requests without a token (logins, token exchanges, device codes; malformed ones too) per 60 s per address " +
+      "(IPv6: per /64); 0 is off.",
     0,
     1e9,
   ),
   WEBHOOK_REFUSALS_PER_MINUTE: integer(
     60,
-    "Webhooks per 60 s refused for their signature per address and URL, ten times that per address; 0 is off.",
+    "Webhooks per 60 s refused for their signature per address (IPv6: per /64) and URL, ten times that per address; 0 is off.",
     0,
     1e9,
   ),
@@ -240,7 +248,7 @@ export class ConfigError extends Error {}
 
 // Names of ours begin like these: a near miss is a mistake that should be told, not silently ignored.
 const OURS =
-  /^(MONGO|SEARCH|NATS|REDIS|SECRET_KEY|OPERATOR|METRICS_|TRUST_PROXY|RATE_LIMIT|TENANT_RATE|LOGIN_ATTEMPTS|DEVICE_|WEBHOOK|REQUEST_TIMEOUT|MAX_WRITES|MAX_INTERESTS|EVENT_|DOCUMENT_|VISIBILITY_|RETRY_|MIN_FREE_|MEMORY_|DEDUPE_|ACKNOWLEDGED_|BUNDLE_RETENTION|SESSION_RETENTION|PUSH_|CONNECTOR_|EMBEDDER|OUTPUT_|OUTBOUND_|AUDIT_|DATA_DIR|EXPORT_FONT|LOG_LEVEL|PUBLIC_UR|SMTP_)/;
+  /^(MONGO|SEARCH|NATS|REDIS|SECRET_KEY|OPERATOR|METRICS_|TRUST_PROXY|RATE_LIMIT|TENANT_RATE|LOGIN_ATTEMPTS|PUBLIC_FAIL|DEVICE_|WEBHOOK|REQUEST_TIMEOUT|MAX_WRITES|MAX_INTERESTS|EVENT_|DOCUMENT_|VISIBILITY_|RETRY_|MIN_FREE_|MEMORY_|DEDUPE_|ACKNOWLEDGED_|BUNDLE_RETENTION|SESSION_RETENTION|PUSH_|CONNECTOR_|EMBEDDER|OUTPUT_|OUTBOUND_|AUDIT_|DATA_DIR|EXPORT_FONT|LOG_LEVEL|PUBLIC_UR|SMTP_)/;
 
 /** Reads and checks the environment. Throws ConfigError that names the variable, what it was and what it may be. */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {

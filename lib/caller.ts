@@ -1,4 +1,5 @@
 import type { Context } from "moleculer";
+import type { KnownDevice } from "./device-cookie.ts";
 
 /** What a token may be good for (spec: API key). `admin` implies all others inside its tenant. */
 export const SCOPES = [
@@ -75,10 +76,12 @@ export interface Meta {
   idempotency_seed?: string;
   /** The caller's address, for limits and the audit log. */
   ip?: string;
+  /** The browser of who signs in, if an account has signed in from it before. */
+  device?: KnownDevice;
   /** Answer with this status instead of the operation's first one. */
   $statusCode?: number;
   $responseType?: string;
-  $responseHeaders?: Record<string, string>;
+  $responseHeaders?: Record<string, string | string[]>;
 }
 
 /** A Moleculer context whose meta is ours. */

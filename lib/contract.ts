@@ -6,6 +6,7 @@ import { Type } from "./type.ts";
 /**
  * Who may call an operation.
  * - `public`: no token is needed, and none is read unless it is `identified`: then whoever sends one is held to it.
+ *   Failures of what is `guarded` count against the address (`PUBLIC_FAILURES_PER_MINUTE`).
  *   `operator`: the installation's own token. `monitor`: `METRICS_TOKEN`, or this machine.
  * - `any`: an agent or an org user, with `scope` when it is named. With `people`, of the users only such: what it is
  *   about is an agent's own. The service refuses the others itself, once it knows whose that is.
@@ -13,7 +14,7 @@ import { Type } from "./type.ts";
  *   (human-only operations answer 403 `forbidden`, agent-scoped ones 401 or 400: api.md "Who calls").
  */
 export type Access =
-  | { by: "public"; identified?: true }
+  | { by: "public"; identified?: true; guarded?: true }
   | { by: "operator" }
   | { by: "monitor" }
   | { by: "any"; scope?: Scope; people?: "org_admin" }

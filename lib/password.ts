@@ -26,10 +26,16 @@ export function newPassword(secrets: SecretBox, seed?: string): string {
   return secrets.random(NEW_PASSWORD_BYTES, "password", seed).toString("base64url");
 }
 
-/** What is stored of a password; computed on another thread. */
-export async function hashPassword(password: string, secrets: SecretBox): Promise<PasswordHash> {
-  const salt = secrets.random(SALT_BYTES, "salt").toString("base64url");
-  const hash: PasswordHash = { ...COST, salt, tag: "" };
+/**
+ * What is stored of a password; computed on another thread. All accounts of an e-mail, in whichever tenants, share a
+ * salt: one computation compares a password with all of them, so that its time does not tell how many there are.
+ */
+export async function hashPassword(
+  password: string,
+  secrets: SecretBox,
+  email: string,
+): Promise<PasswordHash> {
+  const hash: PasswordHash = { ...COST, salt: saltOf(secrets, email), tag: "" };
   return { ...hash, tag: (await compute(password, hash)).toString("base64url") };
 }
 
@@ -39,6 +45,28 @@ const NOBODY: PasswordHash = {
   salt: "A".repeat(22),
   tag: Buffer.alloc(TAG_BYTES).toString("base64url"),
 };
+
+function saltOf(secrets: SecretBox, email: string): string {
+  return secrets.random(SALT_BYTES, "password salt", email.toLowerCase()).toString("base64url");
+}
+
+/** Whether a hash was made with the salt that its e-mail has now; hashes of older versions have one of their own. */
+export function hasSharedSalt({ salt }: PasswordHash, secrets: SecretBox, email: string): boolean {
+  return salt === saltOf(secrets, email);
+}
+
+/** Which of these hashes a password fits, in order. Each salt costs one computation, and none at all costs one too. */
+export async function fitsPassword(password: string, stored: readonly PasswordHash[]): Promise<boolean[]> {
+  const kinds = Map.groupBy(stored.length ? stored : [NOBODY], (hash) =>
+    JSON.stringify({ ...hash, tag: "" }),
+  );
+  const tags = new Map<string, Buffer>();
+  for (const [kind, [hash]] of kinds) tags.set(kind, await compute(password, hash as PasswordHash));
+  return stored.map((hash) => {
+    const tag = tags.get(JSON.stringify({ ...hash, tag: "" })) as Buffer;
+    return timingSafeEqual(tag, Buffer.from(hash.tag, "base64url"));
+  });
+}
 
 /** Whether a password is the stored one. Takes equally long where there is none (an unknown user). */
 export async function isPassword(password: string, stored: PasswordHash | null): Promise<boolean> {

@@ -54,7 +54,7 @@ export interface Api {
     token: Call<AuthTokenParams, AuthTokenResult>;
     /** Sign in as a person.
      *
-     * `tenant_slug` is needed when the e-mail stands in several tenants. Failures are limited per address and per e-mail. */
+     * The password tells the accounts of an e-mail apart; `tenant_slug` is needed only where it fits several. Failures are limited per address. */
     login: Call<AuthLoginParams, AuthLoginResult>;
     /** Who the token is for. */
     me: Call<AuthMeParams, AuthMeResult>;

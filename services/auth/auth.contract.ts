@@ -39,7 +39,7 @@ export const exchangeKey = operation({
   description:
     "The key in the body is the credential. The token ends with its key, should that be within the hour. Failures " +
     "are limited per address.",
-  access: { by: "public" },
+  access: { by: "public", guarded: true },
   body: {
     api_key: Type.String({ ...SECRET, pattern: API_KEY_PATTERN, examples: [`ak_live_${"0".repeat(32)}`] }),
   },
@@ -62,9 +62,9 @@ export const login = operation({
   route: "POST /auth/login",
   summary: "Sign in as a person",
   description:
-    "`tenant_slug` is needed when the e-mail stands in several tenants. Failures are limited per address and per " +
-    "e-mail.",
-  access: { by: "public" },
+    "The password tells the accounts of an e-mail apart; `tenant_slug` is needed only where it fits several. Failures " +
+    "are limited per address.",
+  access: { by: "public", guarded: true },
   body: {
     email: Type.String({ minLength: 1, maxLength: 254, examples: ["ada@example.com"] }),
     password: Password,
@@ -158,7 +158,7 @@ export const startSession = operation({
   description:
     "The token is in an httpOnly cookie, good for this origin's own pages only; requests with it that change " +
     "something carry `X-CSRF-Token`. Limited as a login is.",
-  access: { by: "public" },
+  access: { by: "public", guarded: true },
   body: credentials,
   results: { 200: BrowserSession },
   errors: ["authentication_failed", "rate_limited"],

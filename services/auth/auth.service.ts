@@ -1,6 +1,8 @@
 import { hashApiKey } from "../../lib/api-key.ts";
 import { type Call, type Caller, callerId, NO_END } from "../../lib/caller.ts";
+import { accountTag } from "../../lib/device-cookie.ts";
 import { Fault, invalidValue } from "../../lib/faults.ts";
+import { networkOf } from "../../lib/network-address.ts";
 import type { AgentState } from "../agents/agents.contract.ts";
 import type { KeyState } from "../keys/keys.contract.ts";
 import { action, idempotent, internal, type ServiceFactory } from "../runtime.ts";
@@ -10,10 +12,9 @@ import { changePassword, exchangeKey, jwks, login, logout, whoAmI } from "./auth
 import { EndedTokenModel } from "./auth.model.ts";
 import { type Login, lastExpiry, sessionActions } from "./browser-sessions.ts";
 import { callerOfKey, currentCallers } from "./callers.ts";
+import { Guarded } from "./guarded.ts";
 import { KeyUses } from "./key-uses.ts";
-import { SharedAttempts } from "./shared-attempts.ts";
 import { openTokens, type Subject, type Tokens } from "./tokens.ts";
-import { Turns } from "./turns.ts";
 
 const FLUSH_MS = 5000;
 const SWEEP_MS = 10 * 60_000;
@@ -22,26 +23,17 @@ const WRONG_LOGIN = "The e-mail or the password is wrong, or tenant_slug is need
 
 export const authService: ServiceFactory = ({ store, secrets, config, windows }) => {
   const endedTokens = store.collection(EndedTokenModel);
-  const attempts = new SharedAttempts(config.LOGIN_ATTEMPTS_PER_MINUTE, windows);
-  const turns = new Turns();
+  const guarded = new Guarded(config.LOGIN_ATTEMPTS_PER_MINUTE, windows);
   const uses = new KeyUses();
   let tokens: Tokens;
   let timers: NodeJS.Timeout[] = [];
 
   /** Carries out an attempt at a credential; null means it was wrong, which counts against the keys. */
   async function attempt<T>(keys: string[], wrong: Fault, trial: () => Promise<T | null>): Promise<T> {
-    const giveBack = await turns.take(keys, () => attempts.begin(keys, store.now()));
-    let failed = false;
-    try {
-      const result = await trial();
-      failed = result === null;
-      if (result === null) throw wrong;
-      return result;
-    } finally {
-      // Also when it could not be tried: that was no guess.
-      if (!failed) giveBack();
-      turns.leave(keys, !failed);
-    }
+    // When it could not be tried that was no guess.
+    const result = await guarded.run(keys, trial, (outcome) => outcome === null);
+    if (result === null) throw wrong;
+    return result;
   }
 
   async function current(ctx: Call, callers: readonly Caller[]): Promise<(Caller | null)[]> {
@@ -58,7 +50,9 @@ export const authService: ServiceFactory = ({ store, secrets, config, windows })
 
   async function checkPassword(ctx: Call<Login>): Promise<UserState> {
     const { email, password, tenant_slug } = ctx.params;
-    const keys = [...attemptKeys(ctx), `email ${email.toLowerCase()}`];
+    const { device } = ctx.meta;
+    const isKnown = device !== undefined && device.account === accountTag(secrets, email);
+    const keys = isKnown ? [`device ${device.id}`] : attemptKeys(ctx);
     const wrong = new Fault("authentication_failed", WRONG_LOGIN);
     return attempt(keys, wrong, () => signIn(ctx, { email, password, tenant_slug }));
   }
@@ -197,7 +191,7 @@ function requireToken(caller: Caller): void {
 }
 
 function attemptKeys({ meta }: Call): string[] {
-  return [`address ${meta.ip ?? "unknown"}`];
+  return [`address ${networkOf(meta.ip ?? "")}`];
 }
 
 interface KeyHolder {
@@ -218,16 +212,19 @@ async function keyHolder(ctx: Call, hash: string): Promise<KeyHolder | null> {
   return agent?.status === "active" && tenants[0]?.status === "active" ? { key, agent } : null;
 }
 
-/** The user who signs in, or null; an unknown tenant takes as long as a wrong password. */
+/** The one user whom the password fits, or null; an unknown tenant takes as long as a wrong password. */
 async function signIn(ctx: Call, { email, password, tenant_slug }: Login): Promise<UserState | null> {
   const named = tenant_slug
     ? ((await ctx.call("tenants.by_slug", { slug: tenant_slug })) as TenantState | null)
     : undefined;
   const tenant_id = named === undefined ? undefined : (named?.id ?? "none");
-  const user = (await ctx.call("users.by_password", { email, password, tenant_id })) as UserState | null;
-  if (!user) return null;
-  const [tenant] = (await ctx.call("tenants.get_many", { tenant_ids: [user.tenant_id] })) as TenantState[];
-  return tenant?.status === "active" ? user : null;
+  const sought = { email, password, tenant_id };
+  const users = (await ctx.call("users.fitting_password", sought)) as UserState[];
+  const tenant_ids = users.map((user) => user.tenant_id);
+  const tenants = (await ctx.call("tenants.get_many", { tenant_ids })) as TenantState[];
+  const open = new Set(tenants.filter(({ status }) => status === "active").map(({ id }) => id));
+  const [user, ...others] = users.filter((each) => open.has(each.tenant_id));
+  return user && others.length === 0 ? user : null;
 }
 
 async function selfOf(ctx: Call): Promise<object> {

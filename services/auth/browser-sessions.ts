@@ -1,6 +1,8 @@
 import type { Config } from "../../config.ts";
 import type { Call, Caller, UserCaller } from "../../lib/caller.ts";
+import { deviceCookie } from "../../lib/device-cookie.ts";
 import { Fault } from "../../lib/faults.ts";
+import { networkOf } from "../../lib/network-address.ts";
 import type { SecretBox } from "../../lib/secrets.ts";
 import { csrfToken, sessionCookie } from "../../lib/session-cookie.ts";
 import { action } from "../runtime.ts";
@@ -42,6 +44,13 @@ export function sessionActions({ config, secrets, now, tokens, checkPassword, en
     ctx.meta.$responseHeaders = { "Set-Cookie": sessionCookie(token, config.PUBLIC_URL) };
   }
 
+  /** Failures of others behind the same address do not lock this browser out from now on. */
+  function markDevice(ctx: Call, email: string): void {
+    const { "Set-Cookie": session } = ctx.meta.$responseHeaders as Record<string, string>;
+    const mark = deviceCookie(secrets, { email, network: networkOf(ctx.meta.ip ?? "") }, config.PUBLIC_URL);
+    ctx.meta.$responseHeaders = { "Set-Cookie": [session as string, mark] };
+  }
+
   async function present(ctx: Call, user: UserState, token_id: string, expires_at: string) {
     const { id, tenant_id, email, display_name, role } = user;
     const [tenant] = (await ctx.call("tenants.get_many", { tenant_ids: [tenant_id] })) as TenantState[];
@@ -77,7 +86,12 @@ export function sessionActions({ config, secrets, now, tokens, checkPassword, en
   }
 
   return {
-    start_session: action(startSession, async (ctx) => give(ctx, await checkPassword(ctx))),
+    start_session: action(startSession, async (ctx) => {
+      const user = await checkPassword(ctx);
+      const session = await give(ctx, user);
+      markDevice(ctx, user.email);
+      return session;
+    }),
 
     session: action(readSession, async (ctx) => {
       const { token_id, expires_at } = ctx.meta.caller;

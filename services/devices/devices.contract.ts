@@ -97,7 +97,7 @@ export const claimCode = operation({
   route: "POST /device-codes:claim",
   summary: "Claim a code from the device",
   description: `The code is the credential. A wrong, used, denied or expired one is always the same 404. ${CLAIM_BUDGET}`,
-  access: { by: "public" },
+  access: { by: "public", guarded: true },
   body: { user_code: UserCode, client_info: ClientInfo },
   results: { 200: Type.Object({ claim_id: Id("clm") }) },
   errors: ["not_found", "rate_limited"],
@@ -123,7 +123,7 @@ export const completeClaim = operation({
   description:
     "The claim is the credential. Before the approval it is 409 `conflict`; after a denial, at its end and a second " +
     "time the same 404. The key is shown only here.",
-  access: { by: "public" },
+  access: { by: "public", guarded: true },
   body: { claim_id: Type.String({ ...Id("clm"), ...SECRET }) },
   results: {
     200: Type.Object({
@@ -145,7 +145,7 @@ export const lookUpCode = operation({
   description:
     "Denied, expired and unknown codes are 404. With a token it also shows the scopes, and answers the same 404 to " +
     `anybody but the agent itself, its owner and admins. ${CLAIM_BUDGET}`,
-  access: { by: "public", identified: true },
+  access: { by: "public", identified: true, guarded: true },
   path: { code: UserCode },
   results: { 200: Type.Object({ agent_id: Id("ag"), scopes: Type.Optional(Scopes) }) },
   errors: ["not_found", "rate_limited"],

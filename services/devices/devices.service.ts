@@ -1,6 +1,7 @@
 import type { Call } from "../../lib/caller.ts";
 import { Fault, notFound } from "../../lib/faults.ts";
 import { newId } from "../../lib/ids.ts";
+import { networkOf } from "../../lib/network-address.ts";
 import { account } from "../../mixins/audited.ts";
 import { Loop } from "../../mixins/loop.ts";
 import { tellLive } from "../live/live-change.ts";
@@ -34,7 +35,8 @@ export const devicesService: ServiceFactory = (runtime) => {
   const budget = new ClaimBudget(budgets, config.DEVICE_CLAIMS_PER_HOUR);
   let sweep: Loop;
 
-  const takeTry = ({ meta }: Call) => budget.take(codes.digest("address", meta.ip ?? "unknown"), store.now());
+  const takeTry = ({ meta }: Call) =>
+    budget.take(codes.digest("address", networkOf(meta.ip ?? "")), store.now());
 
   /** The session is there from the approval on, and gone again unless the device fetches its key (spec: claimed → approved). */
   async function openSession(code: DeviceCodeDoc): Promise<void> {

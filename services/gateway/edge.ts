@@ -25,6 +25,7 @@ import { isAskedWhole, sendInPages } from "./pages.ts";
 import { pathOf, targetOf, unknownPath, VERSION_PREFIX, wrongMethod } from "./paths.ts";
 import { callInPieces } from "./pieces.ts";
 import { type BodyReader, readParams, toAnswer } from "./pipeline.ts";
+import { PublicFailures } from "./public-failures.ts";
 import { type Answer, type Envelope, edgeHeaders, errorAnswer, JSON_TYPE, send, toFault } from "./respond.ts";
 import { Router } from "./router.ts";
 import { shareOf } from "./share.ts";
@@ -64,6 +65,7 @@ export class Edge {
   readonly #router: Router;
   readonly #observer: RequestObserver;
   readonly #limits: CallerLimits;
+  readonly #failures: PublicFailures;
   readonly #overload: Overload;
   readonly #addressOf: (req: IncomingMessage) => string;
   readonly #ending = new AbortController();
@@ -80,6 +82,7 @@ export class Edge {
       config,
       windows ? new SharedRateCounters(windows) : new LocalRateCounters(),
     );
+    this.#failures = new PublicFailures(config, runtime.secrets, windows);
     this.#overload = new Overload(config.MAX_WRITES_IN_FLIGHT);
     this.#addressOf = clientAddress(config.TRUST_PROXY);
   }
@@ -131,7 +134,8 @@ export class Edge {
       if (reserved) exchange.releaseBody = await reserved;
       if (op.stream) return await this.#stream(exchange);
       if (isAskedWhole(exchange)) return await this.#sendWhole(exchange);
-      await this.#send(exchange, await this.#carryOut(exchange));
+      const carryOut = () => this.#carryOut(exchange);
+      await this.#send(exchange, await this.#failures.count(exchange, carryOut));
     } finally {
       leave?.();
       exchange.releaseBody?.();

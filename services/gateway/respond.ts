@@ -11,7 +11,7 @@ export interface Answer {
   type: string;
   /** JSON text, other text or bytes; null sends no body. */
   body: string | Buffer | null;
-  headers?: Record<string, string>;
+  headers?: Record<string, string | string[]>;
   /** What of the body is in a blob. */
   insert?: Insert;
 }
@@ -49,7 +49,10 @@ export function begin(res: ServerResponse, answer: Answer, envelope: Envelope, s
   const headers = edgeHeaders(envelope);
   // Answers are a caller's own, and some hold a secret.
   if (!answer.headers?.["Cache-Control"]) headers.push("Cache-Control", "no-store");
-  if (answer.headers) for (const [name, value] of Object.entries(answer.headers)) headers.push(name, value);
+  if (answer.headers) {
+    for (const [name, value] of Object.entries(answer.headers))
+      for (const each of [value].flat()) headers.push(name, each);
+  }
   if (body !== null) headers.push("Content-Type", type);
   if (size !== null) headers.push("Content-Length", String(size));
   if (envelope.last) headers.push("Connection", "close");

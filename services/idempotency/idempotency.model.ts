@@ -11,7 +11,7 @@ export interface KeptAnswer {
   /** There was no space for the body. */
   dropped?: boolean;
   base64: boolean;
-  headers: Record<string, string>;
+  headers: Record<string, string | string[]>;
   /** A blob whose text belongs into the body, and where. */
   insert?: { hash: string; size: number; at: number; escaped: boolean };
 }

@@ -4,6 +4,7 @@ import { type DeliveryHeaders, isSigned } from "../../connectors/webhook-signatu
 import type { Call } from "../../lib/caller.ts";
 import { Fault } from "../../lib/faults.ts";
 import { parseJsonBytes } from "../../lib/json.ts";
+import { networkOf } from "../../lib/network-address.ts";
 import { newSigningSecret, secretsAt } from "../../mixins/signing-secrets.ts";
 import { metrics } from "../../observability/metrics.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
@@ -61,7 +62,7 @@ export function receiveActions(
 
   async function receive(ctx: Call, delivery: Delivery) {
     const { tenant_slug, source = "", headers } = delivery;
-    const address = ctx.meta.ip ?? "";
+    const address = networkOf(ctx.meta.ip ?? "");
     const target = `${tenant_slug}/${source}`;
     limits.check(address, target, Date.now());
     const body = Buffer.from(delivery.raw, "base64");

@@ -2,7 +2,7 @@ import type { Call } from "../../lib/caller.ts";
 import { containing } from "../../lib/containing.ts";
 import { Fault, notFound, ruleBroken } from "../../lib/faults.ts";
 import { newId } from "../../lib/ids.ts";
-import { hashPassword, isPassword, newPassword } from "../../lib/password.ts";
+import { fitsPassword, hashPassword, hasSharedSalt, isPassword, newPassword } from "../../lib/password.ts";
 import { isDuplicateKey } from "../../storage/collection.ts";
 import { action, idempotent, internal, type ServiceFactory } from "../runtime.ts";
 import { newUser, present, stateOf } from "./rows.ts";
@@ -32,6 +32,19 @@ export const usersService: ServiceFactory = ({ store, secrets }) => {
     await ctx.broadcast("auth.changed", { tenant_id, user_id: _id });
   }
 
+  async function hashAnew(tenant_id: string, user_id: string, password: string) {
+    const user = await users.findOne(tenant_id, { _id: user_id });
+    if (!user) throw notFound("user", user_id);
+    return hashPassword(password, secrets, user.email);
+  }
+
+  /** Gives a hash of an older version the salt that all accounts of its e-mail share. */
+  async function shareSalt({ tenant_id, _id, token_version, email, password: old }: UserDoc, plain: string) {
+    if (hasSharedSalt(old, secrets, email)) return;
+    const password = await hashPassword(plain, secrets, email);
+    await users.update(tenant_id, { _id, token_version }, { $set: { password } });
+  }
+
   return {
     name: "users",
     actions: {
@@ -39,7 +52,7 @@ export const usersService: ServiceFactory = ({ store, secrets }) => {
         const { tenant_id } = meta.caller;
         const seed = meta.idempotency_seed;
         const password = params.password ?? newPassword(secrets, seed);
-        const hash = await hashPassword(password, secrets);
+        const hash = await hashPassword(password, secrets, params.email);
         const key = { _id: newId("usr", seed), tenant_id };
         const user = await insert(newUser(params, key, hash, new Date(store.now())));
         return { ...present(user), ...(params.password === undefined && { password }) };
@@ -63,7 +76,7 @@ export const usersService: ServiceFactory = ({ store, secrets }) => {
         const { tenant_id } = caller;
         if (caller.kind === "user" && caller.user_id === user_id) refuseOwnDemotion(role, status);
         const password = reset_password ? newPassword(secrets, seed) : null;
-        const hash = password && (await hashPassword(password, secrets));
+        const hash = password && (await hashAnew(tenant_id, user_id, password));
         const changes = { display_name, role, status, ...(hash && { password: hash }) };
         const $set = {
           ...Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined)),
@@ -79,7 +92,7 @@ export const usersService: ServiceFactory = ({ store, secrets }) => {
       /** The first admin of a new tenant. */
       insert_first: internal<UserKey & { email: string; password: string }>(async ({ params }) => {
         const { tenant_id, user_id, email, password } = params;
-        const hash = await hashPassword(password, secrets);
+        const hash = await hashPassword(password, secrets, email);
         const key = { _id: user_id, tenant_id };
         await users.insertOnce(newUser({ email, role: "admin" }, key, hash, new Date(store.now())));
       }),
@@ -89,24 +102,30 @@ export const usersService: ServiceFactory = ({ store, secrets }) => {
       }),
 
       /**
-       * The user with this e-mail and password. Null when there is none, when it is disabled, or when the e-mail
-       * stands in several tenants and none is named; it takes equally long for all of these.
+       * The users with this e-mail that the password fits and that are not disabled, of all tenants or the one named.
+       * It takes equally long however many accounts the e-mail has.
        */
-      by_password: internal<{ email: string; password: string; tenant_id?: string }>(async ({ params }) => {
-        const { tenant_id, password } = params;
-        const filter = { email: params.email.toLowerCase(), ...(tenant_id && { tenant_id }) };
-        const found = (await users.system.find(filter).limit(2).toArray()) as UserDoc[];
-        const user = found.length === 1 ? (found[0] as UserDoc) : null;
-        const right = await isPassword(password, user?.password ?? null);
-        return right && user?.status === "active" ? stateOf(user) : null;
-      }),
+      fitting_password: internal<{ email: string; password: string; tenant_id?: string }>(
+        async ({ params }) => {
+          const { tenant_id, password } = params;
+          const filter = { email: params.email.toLowerCase(), ...(tenant_id && { tenant_id }) };
+          const found = (await users.system.find(filter).toArray()) as UserDoc[];
+          const fits = await fitsPassword(
+            password,
+            found.map((user) => user.password),
+          );
+          const fitting = found.filter(({ status }, i) => fits[i] && status === "active");
+          for (const user of fitting) await shareSalt(user, password);
+          return fitting.map(stateOf);
+        },
+      ),
 
       /** Gives the user's new state, or null when the present password is another. */
       change_password: internal<UserKey & { current: string; next: string }>(async (ctx) => {
         const { tenant_id, user_id, current, next } = ctx.params;
         const user = await users.findOne(tenant_id, { _id: user_id });
         if (!(await isPassword(current, user?.password ?? null)) || !user) return null;
-        const hash = await hashPassword(next, secrets);
+        const hash = await hashPassword(next, secrets, user.email);
         const changed = await users.update(
           tenant_id,
           { _id: user_id, token_version: user.token_version },

@@ -16,7 +16,7 @@ afterAll(() => server?.stop());
 async function signIn(): Promise<{ cookie: string; csrf: string; set: string }> {
   const { status, headers, body } = await outside.post("/auth/session", server.credentials.admin);
   expect(status).toBe(200);
-  const set = headers.get("set-cookie") as string;
+  const [set = ""] = headers.getSetCookie();
   return { set, cookie: set.split(";")[0] as string, csrf: body.csrf_token };
 }
 

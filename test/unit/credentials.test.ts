@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import { API_KEY_PATTERN, apiKeyPrefix, hashApiKey, newApiKey } from "../../lib/api-key.ts";
-import { hashPassword, isPassword, newPassword } from "../../lib/password.ts";
+import { fitsPassword, hashPassword, isPassword, newPassword } from "../../lib/password.ts";
 import { SecretBox } from "../../lib/secrets.ts";
 
 const secrets = new SecretBox(Buffer.alloc(32, 7));
@@ -35,7 +35,7 @@ describe("API keys", () => {
 
 describe("passwords", () => {
   test("only the right one fits, in whatever form its letters are composed", async () => {
-    const hash = await hashPassword("pässword", secrets);
+    const hash = await hashPassword("pässword", secrets, "ada@example.com");
     expect(JSON.stringify(hash)).not.toContain("pässword");
     expect(await isPassword("pässword", hash)).toBe(true);
     expect(await isPassword("pa\u0308ssword", hash)).toBe(true);
@@ -47,11 +47,25 @@ describe("passwords", () => {
     expect(await isPassword("pässword", null)).toBe(false);
   });
 
-  test("the same password is stored differently, with its parameters", async () => {
-    const [a, b] = await Promise.all([hashPassword("same", secrets), hashPassword("same", secrets)]);
+  test("the same password is stored differently for each e-mail, with its parameters", async () => {
+    const [a, b] = await Promise.all(
+      ["a@b.example", "b@b.example"].map((to) => hashPassword("same", secrets, to)),
+    );
+    if (!a || !b) throw new Error("two hashes");
     expect(a.tag).not.toBe(b.tag);
     expect(a).toMatchObject({ algorithm: "argon2id", memory: 19_456, passes: 2, parallelism: 1 });
     expect(await isPassword("same", { ...a, passes: 3 })).toBe(false);
+  });
+
+  test("all accounts of an e-mail are compared with by one computation: they share a salt", async () => {
+    const [a, b, other] = await Promise.all([
+      hashPassword("one", secrets, "Ada@example.com"),
+      hashPassword("two", secrets, "ada@example.com"),
+      hashPassword("one", secrets, "bob@example.com"),
+    ]);
+    expect([a.salt === b.salt, a.salt === other.salt]).toEqual([true, false]);
+    expect(await fitsPassword("one", [a, b, a, other])).toEqual([true, false, true, true]);
+    expect(await fitsPassword("one", [])).toEqual([]);
   });
 
   test("a new one is long and random, or follows from a seed", () => {
