@@ -2,6 +2,7 @@ import { createHmac } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import { isIP } from "node:net";
+import { type HttpContent, structuredContent, toBinaryMode } from "../lib/cloudevents-http.ts";
 import { Agent as HttpAgent, request as httpRequest } from "../lib/node-http.ts";
 import { AddressRefused, guardedLookup, hostOf, isPublicAddress } from "./address-guard.ts";
 
@@ -12,6 +13,8 @@ interface Push {
   id: string;
   /** The CloudEvent as JSON text. */
   envelope: string;
+  /** In the CloudEvents binary mode, where the event can be written so. */
+  binary?: boolean;
   /** `whsec_…`, all that are valid now: one signature each. */
   secrets: string[];
   /** W3C trace context that the endpoint continues. */
@@ -71,14 +74,15 @@ export class PushSender {
   }
 
   #post(push: Push, signal: AbortSignal): Promise<IncomingMessage> {
-    const { url, envelope } = push;
+    const { url, envelope, binary } = push;
     const host = hostOf(url);
     const guarded = !this.#options.allowPrivate;
     // An address needs no lookup, so the guard of the lookup never sees it.
     if (guarded && isIP(host) && !isPublicAddress(host)) throw new AddressRefused(host, host);
     const secure = new URL(url).protocol === "https:";
-    const body = Buffer.from(envelope);
-    const headers = { ...signed(push, body), "Content-Length": body.length };
+    const content = (binary && toBinaryMode(envelope)) || structuredContent(envelope);
+    const { body } = content;
+    const headers = { ...signed(push, content), "Content-Length": body.length };
     return new Promise((resolve, reject) => {
       const request = (secure ? httpsRequest : httpRequest)(url, {
         method: "POST",
@@ -116,10 +120,10 @@ function drain(
   response.once("error", reject);
 }
 
-function signed({ id, secrets, traceparent }: Push, body: Buffer): Record<string, string> {
+function signed({ id, secrets, traceparent }: Push, { headers, body }: HttpContent): Record<string, string> {
   const timestamp = Math.floor(Date.now() / 1000);
   return {
-    "Content-Type": "application/cloudevents+json",
+    ...headers,
     "User-Agent": "Afferent",
     ...(traceparent && { traceparent }),
     "webhook-id": id,

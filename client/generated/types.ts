@@ -998,6 +998,8 @@ export interface AgentsCreateParams {
   delivery_mode: "poll" | "push" | "sse";
   description?: string | null;
   delivery_endpoint?: string | null;
+  /** CloudEvents mode of pushes: `structured` (default) has the whole event as the body, `binary` its data, with the attributes in `ce-…` headers. An event whose attributes don't fit into headers (over 8 KB, or enriched) is pushed in structured mode all the same. */
+  push_format?: "structured" | "binary";
   team_id?: string | null;
   owner_user_id?: string | null;
   visibility_timeout_seconds?: number | null;
@@ -1012,6 +1014,8 @@ export interface AgentsCreateResult {
   delivery_mode: "poll" | "push" | "sse";
   description: string | null;
   delivery_endpoint: string | null;
+  /** CloudEvents mode of pushes: `structured` (default) has the whole event as the body, `binary` its data, with the attributes in `ce-…` headers. An event whose attributes don't fit into headers (over 8 KB, or enriched) is pushed in structured mode all the same. */
+  push_format: "structured" | "binary";
   team_id: string | null;
   owner_user_id: string | null;
   visibility_timeout_seconds: number | null;
@@ -1063,6 +1067,8 @@ export interface AgentsUpdateParams {
   delivery_mode?: "poll" | "push" | "sse";
   description?: string | null;
   delivery_endpoint?: string | null;
+  /** CloudEvents mode of pushes: `structured` (default) has the whole event as the body, `binary` its data, with the attributes in `ce-…` headers. An event whose attributes don't fit into headers (over 8 KB, or enriched) is pushed in structured mode all the same. */
+  push_format?: "structured" | "binary";
   team_id?: string | null;
   owner_user_id?: string | null;
   visibility_timeout_seconds?: number | null;
@@ -3262,6 +3268,8 @@ export interface Agent {
   delivery_mode: "poll" | "push" | "sse";
   description: string | null;
   delivery_endpoint: string | null;
+  /** CloudEvents mode of pushes: `structured` (default) has the whole event as the body, `binary` its data, with the attributes in `ce-…` headers. An event whose attributes don't fit into headers (over 8 KB, or enriched) is pushed in structured mode all the same. */
+  push_format: "structured" | "binary";
   team_id: string | null;
   owner_user_id: string | null;
   visibility_timeout_seconds: number | null;

@@ -9,6 +9,9 @@ export type AgentStatus = (typeof AGENT_STATUSES)[number];
 const DELIVERY_MODES = ["poll", "push", "sse"] as const;
 export type DeliveryMode = (typeof DELIVERY_MODES)[number];
 
+const PUSH_FORMATS = ["structured", "binary"] as const;
+export type PushFormat = (typeof PUSH_FORMATS)[number];
+
 /** What other services are told of an agent. */
 export interface AgentState {
   id: string;
@@ -19,6 +22,7 @@ export interface AgentState {
   owner_user_id: string | null;
   delivery_mode: DeliveryMode;
   delivery_endpoint: string | null;
+  push_format: PushFormat;
   push_stopped: boolean;
   visibility_timeout_seconds: number | null;
   retry_budget: number | null;
@@ -41,6 +45,13 @@ const Endpoint = Type.String({
 const settings = {
   description: nullable(Description),
   delivery_endpoint: nullable(Endpoint),
+  push_format: oneOf(PUSH_FORMATS, {
+    description:
+      "CloudEvents mode of pushes: `structured` (default) has the whole event as the body, `binary` its data, with the " +
+      "attributes in `ce-…` headers. An event whose attributes don't fit into headers (over 8 KB, or enriched) is " +
+      "pushed in structured mode all the same.",
+    examples: ["structured"],
+  }),
   team_id: nullable(Id("team")),
   owner_user_id: nullable(Id("usr", "The person whose agent it is.")),
   visibility_timeout_seconds: nullable(

@@ -2,7 +2,7 @@ import { Schema } from "mongoose";
 import type { SigningSecret } from "../../lib/secrets.ts";
 import type { TenantDocument } from "../../storage/collection.ts";
 import type { Model } from "../runtime.ts";
-import type { AgentStatus, DeliveryMode } from "./agents.contract.ts";
+import type { AgentStatus, DeliveryMode, PushFormat } from "./agents.contract.ts";
 
 export interface AgentDoc extends TenantDocument {
   name: string;
@@ -10,6 +10,8 @@ export interface AgentDoc extends TenantDocument {
   status: AgentStatus;
   delivery_mode: DeliveryMode;
   delivery_endpoint: string | null;
+  /** Absent in rows from before there was a choice: structured. */
+  push_format?: PushFormat;
   /** The endpoint answered 410: nothing is pushed until it is changed. */
   push_stopped: boolean;
   team_id: string | null;
@@ -36,6 +38,7 @@ const schema = new Schema<AgentDoc>(
     status: String,
     delivery_mode: String,
     delivery_endpoint: String,
+    push_format: String,
     push_stopped: Boolean,
     team_id: String,
     owner_user_id: String,

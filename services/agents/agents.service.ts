@@ -199,6 +199,7 @@ export const agentsService: ServiceFactory = ({ store, secrets, config }) => {
           tenant_id: doc.tenant_id,
           agent_id: doc._id,
           endpoint: doc.delivery_endpoint as string,
+          format: doc.push_format ?? "structured",
         }));
       }),
 

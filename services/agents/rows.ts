@@ -10,6 +10,7 @@ export type Settings = Partial<
     | "description"
     | "delivery_mode"
     | "delivery_endpoint"
+    | "push_format"
     | "team_id"
     | "owner_user_id"
     | "visibility_timeout_seconds"
@@ -22,6 +23,7 @@ const SETTABLE = [
   "description",
   "delivery_mode",
   "delivery_endpoint",
+  "push_format",
   "team_id",
   "owner_user_id",
   "visibility_timeout_seconds",
@@ -49,6 +51,7 @@ export function newAgent(
   return {
     description: null,
     delivery_endpoint: null,
+    push_format: "structured",
     team_id: null,
     owner_user_id: null,
     visibility_timeout_seconds: null,
@@ -93,6 +96,7 @@ function shownOf(agent: AgentDoc): Omit<AgentState, "token_version"> {
     owner_user_id,
     delivery_mode,
     delivery_endpoint,
+    push_format: agent.push_format ?? "structured",
     push_stopped,
     visibility_timeout_seconds,
     retry_budget,

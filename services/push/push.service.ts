@@ -58,13 +58,13 @@ export const pushService: ServiceFactory = ({ store, config, tracing }) => {
   /** Has a worker for the target if it is one, none if it is not, and lets it look for something to push. */
   async function keep(agent_id: string, target: Target | null): Promise<void> {
     const current = workers.get(agent_id);
-    if (current && current.target.endpoint !== target?.endpoint) {
+    if (current && !isSame(current.target, target)) {
       workers.delete(agent_id);
       const left = current.stop().finally(() => leaving.delete(left));
       leaving.add(left);
     }
     if (!target || stopping) return;
-    if (!current || current.target.endpoint !== target.endpoint) {
+    if (!current || !isSame(current.target, target)) {
       const breaker = await loadBreaker(target);
       if (stopping) return;
       workers.set(agent_id, new PushWorker(target, breaker, parts));
@@ -114,7 +114,7 @@ export const pushService: ServiceFactory = ({ store, config, tracing }) => {
       for (const target of await usable(page)) {
         seen.add(target.agent_id);
         const worker = workers.get(target.agent_id);
-        if (worker?.target.endpoint === target.endpoint) worker.nudge();
+        if (worker && isSame(worker.target, target)) worker.nudge();
         else await lookAgain(target.agent_id);
       }
       if (page.length < PAGE) break;
@@ -167,3 +167,8 @@ export const pushService: ServiceFactory = ({ store, config, tracing }) => {
     stopped: stop,
   };
 };
+
+/** Whether a worker for the one does for the other. */
+function isSame(one: Target, other: Target | null): boolean {
+  return one.endpoint === other?.endpoint && one.format === other.format;
+}

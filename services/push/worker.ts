@@ -3,6 +3,7 @@ import type { ServiceBroker } from "moleculer";
 import type { PushResult, PushSender } from "../../connectors/push-sender.ts";
 import { metrics } from "../../observability/metrics.ts";
 import type { PushSpan, Tracing } from "../../observability/tracing.ts";
+import type { PushFormat } from "../agents/agents.contract.ts";
 import type { Claimed } from "../deliveries/claim.ts";
 import type { Received } from "../deliveries/receive.ts";
 import { type OpenBreaker, opened, parkedTooLong } from "./breaker.ts";
@@ -15,6 +16,7 @@ export interface Target {
   tenant_id: string;
   agent_id: string;
   endpoint: string;
+  format: PushFormat;
 }
 
 export interface WorkerParts {
@@ -160,6 +162,7 @@ export class PushWorker {
       url: this.target.endpoint,
       id,
       envelope,
+      binary: this.target.format === "binary",
       secrets,
       traceparent: span?.traceparent ?? delivery.traceparent,
       signal,

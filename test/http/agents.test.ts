@@ -36,6 +36,7 @@ describe("an agent", () => {
       status: "active",
       delivery_mode: "poll",
       delivery_endpoint: null,
+      push_format: "structured",
       push_stopped: false,
       team_id: null,
       owner_user_id: owner,

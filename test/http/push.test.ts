@@ -73,6 +73,87 @@ test("posts the CloudEvent, signed, and acknowledges by 2xx", async () => {
   expect(receivers).toMatchObject([{ delivery_id: idOf(push), agent_id: receiver.id, attempt_count: 1 }]);
 });
 
+describe("in binary mode", () => {
+  const binary = { push_format: "binary" };
+
+  test("posts the data, signed, with the attributes in headers", async () => {
+    const receiver = await pushed(binary);
+    const secret = await newSecret(receiver);
+    await ground.publish(
+      receiver.type,
+      { amount: 7 },
+      { subject: 'Grüße "€" 100%', urgent: true, count: -1 },
+    );
+    const push = await firstPush(receiver);
+    const { "webhook-signature": _, ...headers } = push.headers;
+    expect(headers).toMatchObject({
+      ...{ "content-type": "application/json", "ce-specversion": "1.0", "ce-type": receiver.type },
+      ...{
+        "ce-subject": "Gr%C3%BC%C3%9Fe%20%22%E2%82%AC%22%20100%25",
+        "ce-urgent": "true",
+        "ce-count": "-1",
+      },
+    });
+    expect(headers["ce-id"]).toEqual(expect.any(String));
+    expect(headers["ce-source"]).toEqual(expect.any(String));
+    expect(JSON.parse(push.body)).toEqual({ amount: 7 });
+    expect(verified(secret, push)).toEqual({ amount: 7 });
+  });
+
+  test.each<[string, object, { type: string | undefined; body: string }]>([
+    ["text", { datacontenttype: "text/plain", data: "grüße" }, { type: "text/plain", body: "grüße" }],
+    [
+      "a JSON string",
+      { datacontenttype: "application/json", data: "x" },
+      { type: "application/json", body: '"x"' },
+    ],
+    [
+      "bytes",
+      { datacontenttype: "image/x-tiny", data_base64: "AQID" },
+      { type: "image/x-tiny", body: "\x01\x02\x03" },
+    ],
+    ["nothing", {}, { type: undefined, body: "" }],
+  ])("%s is the body as its media type has it", async (_what, more, { type, body }) => {
+    const receiver = await pushed(binary);
+    const event = { specversion: "1.0", id: receiver.type, type: receiver.type, source: "urn:test", ...more };
+    ok(await ground.admin.post("/events", event));
+    const push = await firstPush(receiver);
+    expect({ type: push.headers["content-type"], body: push.body }).toEqual({ type, body });
+    expect(push.headers["ce-id"]).toBe(receiver.type);
+  });
+
+  test.each([
+    ["attributes over 8 KB", { subject: "s".repeat(4000), one: "x".repeat(4000), two: "y".repeat(4000) }],
+    ["a media type that no header holds", { datacontenttype: 'text/plain; a="ü"', data: "x" }],
+  ])("an event with %s is posted as a whole", async (_what, more) => {
+    const receiver = await pushed(binary);
+    const event = { specversion: "1.0", id: receiver.type, type: receiver.type, source: "urn:test", ...more };
+    ok(await ground.admin.post("/events", event));
+    const push = await firstPush(receiver);
+    expect(push.headers["content-type"]).toBe("application/cloudevents+json");
+    expect(JSON.parse(push.body)).toEqual(event);
+  });
+
+  test("holds from the next push on, and back again", async () => {
+    const receiver = await pushed();
+    const next = async (push_format: string) => {
+      const before = receiver.endpoint.pushed.length;
+      expect(ok(await ground.admin.patch(`/agents/${receiver.id}`, { push_format }))).toMatchObject({
+        push_format,
+      });
+      await ground.publish(receiver.type);
+      return (await settle(() => receiver.endpoint.pushed[before])).headers["ce-type"];
+    };
+    expect(ok(await ground.admin.get(`/agents/${receiver.id}`)).push_format).toBe("structured");
+    expect(await next("binary")).toBe(receiver.type);
+    expect(await next("structured")).toBeUndefined();
+    expect(await ground.admin.patch(`/agents/${receiver.id}`, { push_format: "batch" })).toMatchObject({
+      status: 400,
+      body: { error: { code: "validation_failed", details: { field: "push_format" } } },
+    });
+  });
+});
+
 test("after a rotation the old and the new secret both sign", async () => {
   const receiver = await pushed();
   const [before, after] = [await newSecret(receiver), await newSecret(receiver)];

@@ -54,7 +54,11 @@ function newWorker(): PushWorker {
     },
     saveBreaker: async () => {},
   };
-  return new PushWorker({ tenant_id: "tn_a", agent_id: "ag_a", endpoint: endpoint.url }, null, parts);
+  return new PushWorker(
+    { tenant_id: "tn_a", agent_id: "ag_a", endpoint: endpoint.url, format: "structured" } as const,
+    null,
+    parts,
+  );
 }
 
 /** Gives an agent's worker something to push. */

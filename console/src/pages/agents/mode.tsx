@@ -9,6 +9,25 @@ const MODES: { value: Mode; label: string }[] = [
   { value: "push", label: "Push: events are posted to its endpoint" },
 ];
 
+type Format = Agent["push_format"];
+
+const FORMATS: { value: Format; label: string }[] = [
+  { value: "structured", label: "Structured: the event as the body" },
+  { value: "binary", label: "Binary: its data, attributes in headers" },
+];
+
+/** How an event is written that is pushed. */
+export function FormatField({ value, onChange }: { value: Format; onChange(format: Format): void }) {
+  return (
+    <SelectField
+      label="Push format"
+      options={FORMATS}
+      value={value}
+      onChange={(chosen) => onChange(chosen as Format)}
+    />
+  );
+}
+
 /** How events reach an agent. */
 export function ModeField({ value, onChange }: { value: Mode; onChange(mode: Mode): void }) {
   return (

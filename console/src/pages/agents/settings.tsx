@@ -15,7 +15,7 @@ import { changesToSave } from "../../ui/overwrite.tsx";
 import { Card, Fact, Facts } from "../../ui/page.tsx";
 import { Id, Secret, Time } from "../../ui/text.tsx";
 import { toast } from "../../ui/toast.tsx";
-import { ModeField } from "./mode.tsx";
+import { FormatField, ModeField } from "./mode.tsx";
 
 const orNull = (text: string) => (text === "" ? null : Number(text));
 
@@ -52,6 +52,7 @@ const draftOf = (agent: Agent) => ({
   description: agent.description ?? "",
   mode: agent.delivery_mode,
   endpoint: agent.delivery_endpoint ?? "",
+  format: agent.push_format,
   lease: String(agent.visibility_timeout_seconds ?? ""),
   budget: String(agent.retry_budget ?? ""),
 });
@@ -59,7 +60,7 @@ const draftOf = (agent: Agent) => ({
 function Delivery({ agent, onSaved }: Props) {
   const [before, setBefore] = useState(agent);
   const [draft, setDraft] = useState(() => draftOf(agent));
-  const { name, description, mode, endpoint, lease, budget } = draft;
+  const { name, description, mode, endpoint, format, lease, budget } = draft;
   const set = (field: keyof typeof draft) => (value: string) => setDraft({ ...draft, [field]: value });
   const save = useTask(
     async () => {
@@ -68,6 +69,7 @@ function Delivery({ agent, onSaved }: Props) {
         description: description || null,
         delivery_mode: mode,
         delivery_endpoint: endpoint || null,
+        push_format: format,
         visibility_timeout_seconds: orNull(lease),
         retry_budget: orNull(budget),
       });
@@ -102,6 +104,7 @@ function Delivery({ agent, onSaved }: Props) {
             }
           />
         )}
+        {mode === "push" && <FormatField value={format} onChange={set("format")} />}
         <div className="grid-2">
           <OwnNumber
             label="Lease in seconds"
