@@ -95,9 +95,13 @@ export const SETTINGS = {
   OPERATOR_TOKEN: text(null, "Bearer token of the operator's routes (`/tenants`); without it they are 404.", {
     secret: true,
   }),
-  METRICS_TOKEN: text(null, "Bearer token that `/metrics` asks for; without it only loopback may read it.", {
-    secret: true,
-  }),
+  METRICS_TOKEN: text(
+    null,
+    "Bearer token that `/metrics` asks for; without it only loopback may read it, under a loopback `Host`.",
+    {
+      secret: true,
+    },
+  ),
 
   TRUST_PROXY: {
     kind: "proxies",

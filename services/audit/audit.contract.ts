@@ -37,7 +37,9 @@ export const listAudit = operation({
   route: "GET /audit",
   summary: "List what was done that has to be accounted for, latest first",
   description:
-    "What administrators and people alone may do, what deletes, and what cannot be undone. Kept for `AUDIT_DAYS`.",
+    "What administrators and people alone may do, what deletes, what cannot be undone, and who signed in and out. A " +
+    "failed sign-in (`auth.login`, `refused`) stands with each account of its e-mail, once a minute from a network; " +
+    "without its address where there are several tenants and it named none. Kept for `AUDIT_DAYS`.",
   access: { by: "any", scope: "admin" },
   query: {
     action: Type.Optional(Type.String({ maxLength: 100, examples: ["memories.erase"] })),

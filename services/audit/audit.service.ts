@@ -5,11 +5,13 @@ import type { AuditBeginning, AuditSettlement } from "../../mixins/audited.ts";
 import { Loop } from "../../mixins/loop.ts";
 import { action, idempotent, internal, type ServiceFactory } from "../runtime.ts";
 import { listAudit } from "./audit.contract.ts";
-import { AuditModel } from "./audit.model.ts";
+import { type AuditDoc, AuditModel } from "./audit.model.ts";
 import { cursorOf, filterOf, present, rowOf } from "./rows.ts";
 
-/** What is noted of something that was done; who did it is the caller's token. */
-interface AuditRecord extends Partial<AuditBeginning> {
+/** What is noted of something that was done; who did it is the caller's token, unless the record says so. */
+export interface AuditRecord
+  extends Partial<AuditBeginning>,
+    Partial<Pick<AuditDoc, "actor_kind" | "actor_id" | "outcome" | "error" | "ip">> {
   tenant_id: string;
   action: string;
   /** The same text is noted once. */
@@ -65,9 +67,14 @@ export const auditService: ServiceFactory = ({ store, config }) => {
 
       /** Notes what was done, in one. */
       record: internal<AuditRecord>(async ({ params, meta }) => {
-        const { tenant_id, action: what, dedupe } = params;
+        const { tenant_id, action: what, dedupe, outcome = "done" } = params;
+        const { actor_kind, actor_id, error, ip } = params;
         const _id = dedupe ? derivedId("aud", tenant_id, what, dedupe) : newId("aud");
-        await entries.insertOnce(rowOf(params, meta, { _id, at: now(), outcome: "done" }));
+        const row = rowOf(params, meta, { _id, at: now(), outcome });
+        const given = Object.entries({ actor_kind, actor_id, error, ip }).filter(
+          ([, value]) => value !== undefined,
+        );
+        await entries.insertOnce({ ...row, ...Object.fromEntries(given) });
       }),
     },
 

@@ -14,6 +14,7 @@ import { type Login, lastExpiry, sessionActions } from "./browser-sessions.ts";
 import { callerOfKey, currentCallers } from "./callers.ts";
 import { Guarded } from "./guarded.ts";
 import { KeyUses } from "./key-uses.ts";
+import { noteFailedSignIn, noteSignIn, noteSignOut, type SignInKind } from "./sign-ins.ts";
 import { openTokens, type Subject, type Tokens } from "./tokens.ts";
 
 const FLUSH_MS = 5000;
@@ -48,13 +49,20 @@ export const authService: ServiceFactory = ({ store, secrets, config, windows })
     return attempt(attemptKeys(ctx), wrong, () => keyHolder(ctx, hash));
   }
 
-  async function checkPassword(ctx: Call<Login>): Promise<UserState> {
+  async function checkPassword(ctx: Call<Login>, by: SignInKind): Promise<UserState> {
     const { email, password, tenant_slug } = ctx.params;
     const { device } = ctx.meta;
     const isKnown = device !== undefined && device.account === accountTag(secrets, email);
     const keys = isKnown ? [`device ${device.id}`] : attemptKeys(ctx);
     const wrong = new Fault("authentication_failed", WRONG_LOGIN);
-    return attempt(keys, wrong, () => signIn(ctx, { email, password, tenant_slug }));
+    const user = await attempt(keys, wrong, async () => {
+      const signedIn = await signIn(ctx, { email, password, tenant_slug });
+      // Not waited for: an e-mail that nobody has would be told by its time.
+      if (!signedIn) void noteFailedSignIn(ctx, { email, tenant_slug }, store.now());
+      return signedIn;
+    });
+    await noteSignIn(ctx, user, by);
+    return user;
   }
 
   async function end(ctx: Call): Promise<void> {
@@ -64,6 +72,7 @@ export const authService: ServiceFactory = ({ store, secrets, config, windows })
     const [_id] = Object.values(ended) as [string];
     await endedTokens.insertOnce({ _id, tenant_id, expires_at: new Date(lastExpiry(caller)) });
     await ctx.broadcast("auth.changed", { tenant_id, ...ended });
+    if (caller.kind === "user") await noteSignOut(ctx);
   }
 
   function signedIn(user: UserState) {
@@ -91,7 +100,7 @@ export const authService: ServiceFactory = ({ store, secrets, config, windows })
         return { ...tokens.issue(subject, now), agent: { id: agent_id, name: agent.name, team, tenant_id } };
       }),
 
-      login: action(login, async (ctx) => signedIn(await checkPassword(ctx))),
+      login: action(login, async (ctx) => signedIn(await checkPassword(ctx, "token"))),
 
       ...sessionActions({
         config,

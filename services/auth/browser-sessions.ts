@@ -9,6 +9,7 @@ import { action } from "../runtime.ts";
 import type { TenantState } from "../tenants/tenants.contract.ts";
 import type { UserState } from "../users/users.contract.ts";
 import { endSession, readSession, renewSession, startSession } from "./auth.contract.ts";
+import type { SignInKind } from "./sign-ins.ts";
 import { TOKEN_SECONDS, type Tokens } from "./tokens.ts";
 
 const LONGEST_SESSION_SECONDS = 12 * 3600;
@@ -33,7 +34,7 @@ interface Parts {
   now(): number;
   tokens(): Tokens;
   /** @throws Fault authentication_failed, rate_limited */
-  checkPassword(ctx: Call<Login>): Promise<UserState>;
+  checkPassword(ctx: Call<Login>, by: SignInKind): Promise<UserState>;
   /** Ends the caller's session. */
   end(ctx: Call): Promise<void>;
 }
@@ -87,7 +88,7 @@ export function sessionActions({ config, secrets, now, tokens, checkPassword, en
 
   return {
     start_session: action(startSession, async (ctx) => {
-      const user = await checkPassword(ctx);
+      const user = await checkPassword(ctx, "browser");
       const session = await give(ctx, user);
       markDevice(ctx, user.email);
       return session;

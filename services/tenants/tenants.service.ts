@@ -116,6 +116,17 @@ export const tenantsService: ServiceFactory = (runtime) => {
         return doc && stateOf(doc);
       }),
 
+      /** Whether there is one tenant at the most. */
+      is_only: idempotent<object>(
+        async () =>
+          (
+            await tenants.system
+              .find({}, { projection: { _id: 1 } })
+              .limit(2)
+              .toArray()
+          ).length < 2,
+      ),
+
       routing_version: idempotent<{ tenant_id: string }>(async ({ params: { tenant_id } }) => {
         const known = versions.get(tenant_id);
         if (known !== undefined) return known;

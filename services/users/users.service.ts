@@ -5,6 +5,7 @@ import { newId } from "../../lib/ids.ts";
 import { fitsPassword, hashPassword, hasSharedSalt, isPassword, newPassword } from "../../lib/password.ts";
 import { isDuplicateKey } from "../../storage/collection.ts";
 import { action, idempotent, internal, type ServiceFactory } from "../runtime.ts";
+import type { TenantState } from "../tenants/tenants.contract.ts";
 import { newUser, present, stateOf } from "./rows.ts";
 import { createUser, listUsers, updateUser } from "./users.contract.ts";
 import { type UserDoc, UserModel } from "./users.model.ts";
@@ -119,6 +120,18 @@ export const usersService: ServiceFactory = ({ store, secrets }) => {
           return fitting.map(stateOf);
         },
       ),
+
+      /** Whose e-mail it is, in all tenants or the one named. */
+      with_email: idempotent<{ email: string; tenant_slug?: string }>(async (ctx) => {
+        const { email, tenant_slug: slug } = ctx.params;
+        const tenant = slug
+          ? ((await ctx.call("tenants.by_slug", { slug })) as TenantState | null)
+          : undefined;
+        if (tenant === null) return [];
+        const filter = { email: email.toLowerCase(), ...(tenant && { tenant_id: tenant.id }) };
+        const found = await users.system.find(filter, { projection: { tenant_id: 1 } }).toArray();
+        return found.map(({ _id, tenant_id }) => ({ id: _id, tenant_id }));
+      }),
 
       /** Gives the user's new state, or null when the present password is another. */
       change_password: internal<UserKey & { current: string; next: string }>(async (ctx) => {

@@ -1,4 +1,5 @@
 import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
@@ -180,6 +181,23 @@ describe("a node at work", () => {
     expect(body).not.toContain(agent.id);
     expect(body).not.toContain(tenant_id);
     expect(body).not.toMatch(/="(ag|tn|evt|dlv|int|ch|usr|key)_/);
+  });
+
+  test.each([
+    ["rebound.attacker.example", 404],
+    ["127.0.0.1.attacker.example", 404],
+    ["localhost", 200],
+    ["127.0.0.1:1", 200],
+    ["[::1]:3000", 200],
+  ])("measures are for this machine under its own names: of Host %s it answers %d", async (host, status) => {
+    const { hostname, port } = new URL(server.root);
+    const answered = await new Promise<number | undefined>((resolve, reject) => {
+      const asked = request({ hostname, port, path: "/metrics", headers: { host } }, (response) => {
+        response.resume().on("end", () => resolve(response.statusCode));
+      });
+      asked.on("error", reject).end();
+    });
+    expect(answered).toBe(status);
   });
 
   test("metrics are for this machine only: not for what a proxy on it passes on", async () => {

@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { type Api, api } from "../support/http.ts";
+import { startServer, type TestServer } from "../support/server.ts";
+import { settle } from "../support/settle.ts";
+import { makeWorld, OPERATOR_TOKEN, ok, type World } from "../support/tenancy.ts";
+
+let server: TestServer;
+let outside: Api;
+let world: World;
+
+beforeAll(async () => {
+  const env = { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", LOGIN_ATTEMPTS_PER_MINUTE: "0" };
+  server = await startServer({ env });
+  outside = api(server);
+  world = await makeWorld(server, "signing-in");
+});
+afterAll(() => server?.stop());
+
+// biome-ignore lint/suspicious/noExplicitAny: tests assert on shapes that the type checker cannot know
+const entriesOf = async (user: { id: string }, of = world): Promise<any[]> =>
+  ok(await of.admin.get(`/audit?resource_id=${user.id}`)).entries.filter(({ action }: { action: string }) =>
+    action.startsWith("auth."),
+  );
+const invite = async (email: string, of = world) => ok(await of.admin.post("/users", { email }));
+
+test("signing in and out is noted: who, from where and how", async () => {
+  const user = await invite("ada@signing-in.example");
+  const { email, password } = user;
+  const { access_token } = ok(await outside.post("/auth/login", { email, password }));
+  const browser = await outside.post("/auth/session", { email, password });
+  const cookie = browser.headers.getSetCookie()[0]?.split(";")[0] as string;
+  const headers = { cookie, "x-csrf-token": ok(browser).csrf_token };
+  expect((await api(server, access_token).post("/auth/logout")).status).toBe(204);
+  expect((await outside.del("/auth/session", headers)).status).toBe(204);
+  const by = { actor_kind: "user", actor_id: user.id, resource_type: "user", outcome: "done", error: null };
+  const seen = { ip: expect.stringMatching(/127\.0\.0\.1|::1/), request_id: expect.any(String) };
+  expect(await entriesOf(user)).toMatchObject([
+    { ...by, ...seen, action: "auth.logout" },
+    { ...by, ...seen, action: "auth.logout" },
+    { ...by, ...seen, action: "auth.login", details: { by: "browser" } },
+    { ...by, ...seen, action: "auth.login", details: { by: "token" } },
+  ]);
+});
+
+test("a failed sign-in is noted with its account, once a minute from an address, without the password", async () => {
+  const user = await invite("bob@signing-in.example");
+  const attempt = { email: "Bob@signing-in.example", password: "a wrong password", tenant_slug: world.slug };
+  for (let i = 0; i < 3; i++) expect((await outside.post("/auth/login", attempt)).status).toBe(401);
+  expect((await outside.post("/auth/login", { ...attempt, email: "nobody@x.example" })).status).toBe(401);
+  const noted = await settle(async () => {
+    const all = await entriesOf(user);
+    return all.length > 0 && all;
+  });
+  expect(noted[0]).toMatchObject({
+    ...{ action: "auth.login", actor_kind: "user", actor_id: null, resource_type: "user" },
+    ...{ outcome: "refused", error: "authentication_failed", ip: expect.stringMatching(/127\.0\.0\.1|::1/) },
+  });
+  // The clock may pass a full minute meanwhile.
+  expect(noted.length).toBeLessThanOrEqual(2);
+  expect(JSON.stringify(noted)).not.toContain("wrong password");
+});
+
+test("where no organisation is named, none learns the address: the attempt may be at another's account", async () => {
+  const other = await makeWorld(server, "signing-in-too");
+  const email = "carol@signing-in.example";
+  const users = [
+    [await invite(email), world],
+    [await invite(email, other), other],
+  ] as const;
+  expect((await outside.post("/auth/login", { email, password: "a wrong password" })).status).toBe(401);
+  for (const [user, of] of users) {
+    const [noted] = await settle(async () => {
+      const all = await entriesOf(user, of);
+      return all.length > 0 && all;
+    });
+    expect(noted).toMatchObject({ action: "auth.login", outcome: "refused", ip: null });
+  }
+  const theirs = ok(await outside.post("/auth/login", { email, password: users[0][0].password }));
+  expect(theirs.user.tenant_id).toBe(world.tenant_id);
+  expect((await entriesOf(users[1][0], other)).map(({ outcome }) => outcome)).toEqual(["refused"]);
+});
