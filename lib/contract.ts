@@ -50,6 +50,11 @@ interface OperationSpec<Path extends TProperties, Query extends TProperties, Bod
   body?: Body;
   /** The body is not an object with named fields: it arrives whole under the one name that `body` declares. */
   wholeBody?: boolean;
+  /**
+   * The fields of the same request as a token request of OAuth 2.0, a form: the gateway makes the body of it
+   * (oauth.ts), and refuses it as OAuth has it.
+   */
+  form?: TProperties;
   /** How the gateway reads the body; `json` when absent. */
   consumes?: "json" | "cloudevents" | "raw";
   /**

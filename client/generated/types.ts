@@ -50,7 +50,9 @@ export interface Api {
   auth: {
     /** Exchange an API key for an access token.
      *
-     * The key in the body is the credential. The token ends with its key, should that be within the hour. Failures are limited per address. */
+     * The key in the body is the credential. The token ends with its key, should that be within the hour. Failures are limited per address.
+     *
+     * As a form it is the client credentials grant of OAuth 2.0: the key is `client_secret`, or the password of HTTP Basic; `client_id` may be anything. Such requests are refused as OAuth has it, with `error` and `error_description`. */
     token: Call<AuthTokenParams, AuthTokenResult>;
     /** Sign in as a person.
      *
@@ -1123,6 +1125,10 @@ export interface AuthTokenResult {
   access_token: string;
   token_type: "Bearer";
   expires_at: string;
+  /** Seconds until `expires_at`. */
+  expires_in: number;
+  /** The scopes of the key. */
+  scope: string;
   agent: {
     id: string;
     name: string;

@@ -1,7 +1,7 @@
 import { API_KEY_PATTERN } from "../../lib/api-key.ts";
 import { SCOPES } from "../../lib/caller.ts";
 import { nullable, oneOf, operation } from "../../lib/contract.ts";
-import { Id, Name, SECRET, Timestamp } from "../../lib/schema.ts";
+import { Id, Name, SECRET, Timestamp, Whole } from "../../lib/schema.ts";
 import { Type } from "../../lib/type.ts";
 import { Agent } from "../agents/agents.contract.ts";
 import { Email, NewPassword, ROLES } from "../users/users.contract.ts";
@@ -32,20 +32,37 @@ const SignedIn = Type.Object({
   }),
 });
 
+const ApiKey = Type.String({
+  ...SECRET,
+  pattern: API_KEY_PATTERN,
+  examples: [`ak_live_${"0".repeat(32)}`],
+});
+
 export const exchangeKey = operation({
   action: "auth.token",
   route: "POST /auth/token",
   summary: "Exchange an API key for an access token",
   description:
     "The key in the body is the credential. The token ends with its key, should that be within the hour. Failures " +
-    "are limited per address.",
+    "are limited per address.\n\n" +
+    "As a form it is the client credentials grant of OAuth 2.0: the key is `client_secret`, or the password of HTTP " +
+    "Basic; `client_id` may be anything. Such requests are refused as OAuth has it, with `error` and " +
+    "`error_description`.",
   access: { by: "public", guarded: true },
   body: {
-    api_key: Type.String({ ...SECRET, pattern: API_KEY_PATTERN, examples: [`ak_live_${"0".repeat(32)}`] }),
+    api_key: ApiKey,
+  },
+  form: {
+    grant_type: Type.Literal("client_credentials"),
+    client_id: Type.Optional(Type.String({ examples: ["my-agent"] })),
+    client_secret: Type.Optional(ApiKey),
+    scope: Type.Optional(Type.String({ description: "Ignored: a token has the scopes of its key." })),
   },
   results: {
     200: Type.Object({
       ...AccessToken,
+      expires_in: Whole({ description: "Seconds until `expires_at`.", examples: [3599] }),
+      scope: Type.String({ description: "The scopes of the key.", examples: ["send memory:read"] }),
       agent: Type.Object({
         id: Id("ag"),
         name: Name,

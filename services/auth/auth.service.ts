@@ -97,7 +97,13 @@ export const authService: ServiceFactory = ({ store, secrets, config, windows })
           ...{ tenant_id, agent_id, key_id, token_version, scopes, key_expires_at: expires_at },
         };
         const team = team_id ? await ctx.call("teams.name_of", { tenant_id, team_id }) : null;
-        return { ...tokens.issue(subject, now), agent: { id: agent_id, name: agent.name, team, tenant_id } };
+        const token = tokens.issue(subject, now);
+        return {
+          ...token,
+          expires_in: Math.max(0, Math.floor((Date.parse(token.expires_at) - now) / 1000)),
+          scope: scopes.join(" "),
+          agent: { id: agent_id, name: agent.name, team, tenant_id },
+        };
       }),
 
       login: action(login, async (ctx) => signedIn(await checkPassword(ctx, "token"))),

@@ -106,9 +106,9 @@ export function halfCharacter(field: string): Fault {
   return new Fault("validation_failed", `${field || "The body"}: expected ${expected}.`, details);
 }
 
-/** @throws Fault unsupported_media_type */
-export function requireJson(req: IncomingMessage): void {
-  if (!isJson(req)) throw unsupported(mediaType(req), ["application/json"]);
+/** @param others what is read besides @throws Fault unsupported_media_type */
+export function requireJson(req: IncomingMessage, others: string[] = []): void {
+  if (!isJson(req)) throw unsupported(mediaType(req), ["application/json", ...others]);
 }
 
 export function isJson(req: IncomingMessage): boolean {

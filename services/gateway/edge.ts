@@ -19,6 +19,7 @@ import { idempotencyKey, once } from "./idempotency.ts";
 import { exchangeWithin } from "./inner.ts";
 import { type Allowance, CallerLimits, LocalRateCounters, rateLimited } from "./limits.ts";
 import { bearerIs, mayMonitor } from "./monitor.ts";
+import { isTokenRequest, tokenRefusal } from "./oauth.ts";
 import { RequestObserver } from "./observe.ts";
 import { type Leave, Overload } from "./overload.ts";
 import { isAskedWhole, sendInPages } from "./pages.ts";
@@ -272,6 +273,7 @@ export class Edge {
     if (res.headersSent) res.destroy();
     discardBody(req);
     const { op } = arrival as Partial<Exchange>;
+    if (isTokenRequest(op, req)) return void this.#send(arrival, tokenRefusal(fault, request_id));
     const authorization = op?.access.by === "public" ? undefined : req.headers.authorization;
     this.#send(arrival, errorAnswer(fault, request_id, authorization));
   }

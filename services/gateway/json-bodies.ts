@@ -40,7 +40,7 @@ export async function requireNoFields(exchange: Exchange): Promise<void> {
 export async function jsonBody(exchange: Exchange, raw: Buffer): Promise<Record<string, unknown>> {
   const { req, op } = exchange;
   if (raw.length === 0) return {};
-  requireJson(req);
+  requireJson(req, op.form && ["application/x-www-form-urlencoded"]);
   const body = await parseFairly(raw, shareOf(exchange));
   requireWhole(op, raw, body);
   return bodyParams(op, body);

@@ -39,6 +39,29 @@ export const ERROR_SCHEMA = {
   },
 };
 
+/** What a token request that came as a form is refused with (RFC 6749, section 5.2). */
+export const OAUTH_ERROR_SCHEMA = {
+  type: "object",
+  description: "The answer to a refused token request that came as a form.",
+  required: ["error", "error_description"],
+  properties: {
+    error: {
+      type: "string",
+      enum: [
+        ...["invalid_request", "invalid_client", "unsupported_grant_type"],
+        ...["temporarily_unavailable", "server_error"],
+      ],
+    },
+    error_description: { type: "string" },
+  },
+};
+
+const ERROR = { $ref: "#/components/schemas/Error" };
+const OAUTH_ERROR = { $ref: "#/components/schemas/OAuthError" };
+
+/** Whether the caller of a response is known, and so limited; whether a token request is refused as OAuth has it. */
+type Kind = "known" | "open" | "oauth";
+
 function errorOf(code: FaultCode): Json {
   const request_id = "req_4fXq1mCz8Jw0bT7kLr2N";
   return { code, message: FAULTS[code].means, request_id, details: DETAILS[code] ?? {} };
@@ -85,19 +108,19 @@ export class ErrorResponses {
   of(op: Operation): Json {
     const codes = codesOf(op);
     const statuses = [...new Set(codes.map((code) => FAULTS[code].status))];
-    const known = !isOpen(op);
+    const kind: Kind = op.form ? "oauth" : isOpen(op) ? "open" : "known";
     return Object.fromEntries(
       statuses.map((status) => {
         const these = codes.filter((code) => FAULTS[code].status === status);
-        return [status, { $ref: `#/components/responses/${this.#response(these, known)}` }];
+        return [status, { $ref: `#/components/responses/${this.#response(these, kind)}` }];
       }),
     );
   }
 
-  #response(codes: FaultCode[], known: boolean): string {
-    const name = known ? codes.join(".") : ["open", ...codes].join(".");
+  #response(codes: FaultCode[], kind: Kind): string {
+    const name = kind === "known" ? codes.join(".") : [kind, ...codes].join(".");
     for (const code of codes) this.examples[code] = exampleOf(code);
-    this.responses[name] ??= errorResponse(codes, known);
+    this.responses[name] ??= errorResponse(codes, kind);
     return name;
   }
 }
@@ -112,19 +135,19 @@ export function isOpen({ access }: Operation): boolean {
   return access.by === "public" || access.by === "operator" || access.by === "monitor";
 }
 
-function errorResponse(codes: FaultCode[], known: boolean): Json {
+function errorResponse(codes: FaultCode[], kind: Kind): Json {
   const retry = codes.some((code) => code === "rate_limited" || code === "service_unavailable");
   const challenged = codes.some((code) => code === "insufficient_scope" || FAULTS[code].status === 401);
   return {
     description: codes.map((code) => `\`${code}\`: ${FAULTS[code].means}`).join(" "),
     headers: {
-      ...headers(known),
+      ...headers(kind === "known"),
       ...(retry && { "Retry-After": { $ref: "#/components/headers/Retry-After" } }),
       ...(challenged && { "WWW-Authenticate": { $ref: "#/components/headers/WWW-Authenticate" } }),
     },
     content: {
       "application/json": {
-        schema: { $ref: "#/components/schemas/Error" },
+        schema: kind === "oauth" ? { anyOf: [ERROR, OAUTH_ERROR] } : ERROR,
         examples: Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/examples/${code}` }])),
       },
     },

@@ -1,4 +1,4 @@
-import { ERROR_SCHEMA, ERROR_TABLE } from "./openapi-errors.ts";
+import { ERROR_SCHEMA, ERROR_TABLE, OAUTH_ERROR_SCHEMA } from "./openapi-errors.ts";
 
 /** The parts of the OpenAPI document that no contract changes. */
 export const INFO = {
@@ -68,7 +68,7 @@ const attribute = (name: string, description: string, example: string) => ({
 });
 
 export const COMPONENTS = {
-  schemas: { Error: ERROR_SCHEMA } as Record<string, unknown>,
+  schemas: { Error: ERROR_SCHEMA, OAuthError: OAUTH_ERROR_SCHEMA } as Record<string, unknown>,
   headers: {
     "X-Request-Id": text("The caller's X-Request-Id if it sent a sane one, else a new one."),
     "X-RateLimit-Limit": whole("Requests allowed in any 60 seconds; absent where no limit is on."),

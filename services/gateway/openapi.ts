@@ -1,5 +1,7 @@
 import { honoursKey, type Operation } from "../../lib/contract.ts";
 import { closed } from "../../lib/known-keys.ts";
+import { Type } from "../../lib/type.ts";
+import { FORM } from "./oauth.ts";
 import { ErrorResponses, headers, isOpen } from "./openapi-errors.ts";
 import { COMPONENTS, INFO, TAGS } from "./openapi-parts.ts";
 import { Components, exampleOf, type JsonSchema } from "./openapi-schemas.ts";
@@ -125,8 +127,16 @@ function requestBody(op: Operation, components: Components): Json {
   const text = op.textBody && { "text/markdown": { schema: { type: "string" } } };
   return {
     required: required.length > 0,
-    content: { "application/json": media(schema, components), ...text },
+    content: {
+      "application/json": media(schema, components),
+      ...text,
+      ...(op.form && form(op.form, components)),
+    },
   };
+}
+
+function form(properties: NonNullable<Operation["form"]>, components: Components): Json {
+  return { [FORM]: media(Type.Object(properties) as object as JsonSchema, components) };
 }
 
 /** The modes of the CloudEvents HTTP binding: structured, batch and binary. */

@@ -8,6 +8,7 @@ import { headerText } from "./client.ts";
 import type { Exchange } from "./exchange.ts";
 import { blobPlace } from "./from-blob.ts";
 import { readJson, requireNoFields } from "./json-bodies.ts";
+import { isTokenRequest, readTokenRequest } from "./oauth.ts";
 import { readInPieces } from "./pieces.ts";
 import { type Answer, JSON_TYPE } from "./respond.ts";
 
@@ -58,6 +59,7 @@ function readBody(
   if (op.byReference && caller) return readByReference(exchange, caller.tenant_id, blobs);
   const consumes = op.consumes ?? "json";
   if (op.inPieces) return readInPieces(exchange, op.inPieces);
+  if (isTokenRequest(op, exchange.req)) return readTokenRequest(exchange);
   if (consumes === "json") return readJson(exchange);
   if (consumes === "raw") return readDelivery(exchange);
   return (readers[consumes] as BodyReader)(exchange);

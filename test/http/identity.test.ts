@@ -51,6 +51,8 @@ describe("exchanging a key", () => {
         access_token: expect.any(String),
         token_type: "Bearer",
         expires_at: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/),
+        expires_in: expect.any(Number),
+        scope: "send receive",
         agent: { id: agent.id, name: "an agent", team: "watchers", tenant_id: world.tenant_id },
       },
     ]);

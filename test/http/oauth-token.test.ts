@@ -1,0 +1,124 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { api } from "../support/http.ts";
+import { startServer, type TestServer } from "../support/server.ts";
+import { makeWorld, OPERATOR_TOKEN, ok, refusal, type World } from "../support/tenancy.ts";
+
+// POST /auth/token as OAuth 2.0 has it (RFC 6749, section 4.4): libraries of many languages speak nothing else.
+
+const ATTEMPTS = 5;
+const UNKNOWN = `ak_live_${"x".repeat(32)}`;
+let server: TestServer;
+let world: World;
+let agent_id: string;
+let key: string;
+
+beforeAll(async () => {
+  const env = { OPERATOR_TOKEN, LOGIN_ATTEMPTS_PER_MINUTE: String(ATTEMPTS), TRUST_PROXY: "127.0.0.1" };
+  server = await startServer({ env });
+  world = await makeWorld(server, "acme");
+  agent_id = ok(await world.admin.post("/agents", { name: "sdk", delivery_mode: "poll" })).id;
+  const scopes = ["send", "memory:read"];
+  key = ok(await world.admin.post(`/agents/${agent_id}/keys`, { scopes })).key;
+});
+afterAll(() => server?.stop());
+
+let addresses = 0;
+/** As a form, each from an address of its own: wrong keys count against it. */
+function ask(fields: Record<string, string> | string, headers: Record<string, string> = {}) {
+  return api(server).post("/auth/token", new URLSearchParams(fields).toString(), {
+    "content-type": "application/x-www-form-urlencoded;charset=UTF-8",
+    "x-forwarded-for": `192.0.2.${++addresses}`,
+    ...headers,
+  });
+}
+
+const basic = (id: string, secret: string) => ({
+  authorization: `Basic ${Buffer.from(`${encodeURIComponent(id)}:${encodeURIComponent(secret)}`).toString("base64")}`,
+});
+const GRANT = { grant_type: "client_credentials" };
+
+describe("the client credentials grant", () => {
+  test.each([
+    ["in the body", (id: string) => ask({ ...GRANT, client_id: id, client_secret: key })],
+    ["by HTTP Basic", (id: string) => ask(GRANT, basic(id, key))],
+    [
+      "with a scope and what else libraries send",
+      (id: string) =>
+        ask({ ...GRANT, client_id: id, client_secret: key, scope: "send", audience: "https://a.example" }),
+    ],
+  ])("takes the agent's key %s", async (_, exchange) => {
+    for (const client_id of [agent_id, "my client: 1"]) {
+      const { status, headers, body } = await exchange(client_id);
+      expect([status, headers.get("cache-control")]).toEqual([200, "no-store"]);
+      expect(body).toEqual({
+        access_token: expect.any(String),
+        token_type: "Bearer",
+        expires_at: expect.any(String),
+        expires_in: expect.any(Number),
+        scope: "send memory:read",
+        agent: { id: agent_id, name: "sdk", team: null, tenant_id: world.tenant_id },
+      });
+      const ends_in = (Date.parse(body.expires_at) - Date.now()) / 1000;
+      expect(Math.abs(ends_in - body.expires_in)).toBeLessThan(60);
+      expect(ok(await api(server, body.access_token).get("/auth/me"))).toMatchObject({ kind: "agent" });
+    }
+  });
+
+  test.each([
+    ["an unknown key", { ...GRANT, client_id: "a", client_secret: UNKNOWN }, {}],
+    ["what is no key", { ...GRANT, client_id: "a", client_secret: "hunter2" }, {}],
+    ["no key", GRANT, {}],
+    ["an unknown key by HTTP Basic", GRANT, basic("a", UNKNOWN)],
+    ["nothing in HTTP Basic", GRANT, { authorization: "Basic" }],
+    ["a bearer token", GRANT, { authorization: "Bearer a.b.c" }],
+  ])("is refused with %s as invalid_client", async (_, fields, headers) => {
+    const answer = await ask(fields, headers as Record<string, string>);
+    expect([answer.status, answer.body]).toEqual([
+      401,
+      { error: "invalid_client", error_description: expect.any(String) },
+    ]);
+    expect(answer.headers.get("www-authenticate")).toBe('Basic realm="afferent"');
+    expect(answer.headers.get("cache-control")).toBe("no-store");
+  });
+
+  test.each([
+    ["another grant", { grant_type: "password", username: "a", password: "b" }, "unsupported_grant_type"],
+    ["no grant", { client_secret: UNKNOWN }, "invalid_request"],
+    ["a grant twice", "grant_type=client_credentials&grant_type=client_credentials", "invalid_request"],
+    ["nothing", {}, "invalid_request"],
+  ])("is refused with %s", async (_, fields, error) => {
+    expect(await ask(fields as Record<string, string>)).toMatchObject({
+      status: 400,
+      body: { error, error_description: expect.any(String) },
+    });
+  });
+
+  test("is refused with the key in both places", async () => {
+    const { status, body } = await ask({ ...GRANT, client_id: "a", client_secret: key }, basic("a", key));
+    expect([status, body.error]).toEqual([400, "invalid_request"]);
+  });
+
+  test("limits wrong keys by address", async () => {
+    const here = { "x-forwarded-for": "198.51.100.1" };
+    const wrong = { ...GRANT, client_id: "a", client_secret: UNKNOWN };
+    for (let n = 0; n < ATTEMPTS; n++) expect((await ask(wrong, here)).status).toBe(401);
+    const { status, body, headers } = await ask({ ...wrong, client_secret: key }, here);
+    expect([status, body.error]).toEqual([429, "temporarily_unavailable"]);
+    expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
+  });
+});
+
+describe("the exchange by JSON", () => {
+  test("says the same, and has the envelope of every error", async () => {
+    const { body } = await api(server).post("/auth/token", { api_key: key });
+    expect(body).toMatchObject({ expires_in: expect.any(Number), scope: "send memory:read" });
+    const refused = await api(server).post("/auth/token", { api_key: UNKNOWN });
+    expect(refused).toMatchObject(refusal(401, "authentication_failed"));
+  });
+
+  test("of another media type says which are taken", async () => {
+    const answer = await api(server).post("/auth/token", "<a/>", { "content-type": "text/xml" });
+    const expected = ["application/json", "application/x-www-form-urlencoded"];
+    expect(answer).toMatchObject(refusal(415, "unsupported_media_type", { expected }));
+  });
+});
