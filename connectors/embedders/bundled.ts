@@ -5,6 +5,8 @@ import { averageOf, pieces } from "./pieces.ts";
 
 /** A few short texts go through the model together in less time than one after the other. */
 const QUERIES_AT_ONCE = 8;
+/** Of so many queries in a row none waits for more than one piece of a text. */
+const QUERIES_BETWEEN_TEXTS = 16;
 const BATCH = 16;
 /** Reading the model takes no longer on a slow machine; only the first query after a rest meets it. */
 const COLD_PATIENCE_MS = 1500;
@@ -25,11 +27,14 @@ export class BundledEmbedder implements Embedder {
   readonly model = "bundled use-lite-en-0.2.0";
   readonly batch = BATCH;
   readonly batchesAtOnce = 1;
+  readonly queriesAtOnce = QUERIES_AT_ONCE;
   #worker: Worker | null = null;
   #isWarm = false;
   #running: Job[] | null = null;
   #urgent: Job[] = [];
   #patient: Job[] = [];
+  /** Queries since a text was last embedded. */
+  #passed = 0;
   #idle: NodeJS.Timeout | undefined;
   #isClosed = false;
 
@@ -67,7 +72,7 @@ export class BundledEmbedder implements Embedder {
 
   #next(): void {
     if (this.#running) return;
-    const jobs = this.#urgent.length ? this.#urgent.splice(0, QUERIES_AT_ONCE) : this.#patient.splice(0, 1);
+    const jobs = this.#take();
     clearTimeout(this.#idle);
     if (jobs.length === 0) {
       this.#idle = setTimeout(() => this.#end(new Error("the embedder rests")), IDLE_MS);
@@ -77,6 +82,18 @@ export class BundledEmbedder implements Embedder {
     this.#running = jobs;
     this.#worker ??= this.#start();
     this.#worker.postMessage(jobs.flatMap(({ texts }) => texts));
+  }
+
+  /** Queries first; but a stream of them without end lets a text pass now and then. */
+  #take(): Job[] {
+    const isTextsTurn = this.#passed >= QUERIES_BETWEEN_TEXTS && this.#patient.length > 0;
+    if (this.#urgent.length === 0 || isTextsTurn) {
+      this.#passed = 0;
+      return this.#patient.splice(0, 1);
+    }
+    const queries = this.#urgent.splice(0, QUERIES_AT_ONCE);
+    this.#passed += queries.length;
+    return queries;
   }
 
   #start(): Worker {

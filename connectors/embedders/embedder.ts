@@ -9,6 +9,8 @@ export interface Embedder {
   readonly batch: number;
   /** How many such batches are best asked for at a time. */
   readonly batchesAtOnce: number;
+  /** How many queries are best asked for at a time. */
+  readonly queriesAtOnce: number;
   /** How long somebody who waits should give it for one query now, in milliseconds. */
   readonly patience: number;
   /** The vector of a query: it passes everything that nobody waits for. */

@@ -3,6 +3,7 @@ import { type Embedder, PATIENCE_MS } from "./embedder.ts";
 const BATCH = 128;
 /** A service that is far away, or has many processors, is waited for once for all of these. */
 const BATCHES_AT_ONCE = 4;
+const QUERIES_AT_ONCE = 32;
 const TIMEOUT_MS = 30_000;
 /** About 2,000 tokens: what every model takes. */
 const MOST_CHARACTERS = 8000;
@@ -20,6 +21,7 @@ export class OpenAiEmbedder implements Embedder {
   readonly model: string;
   readonly batch = BATCH;
   readonly batchesAtOnce = BATCHES_AT_ONCE;
+  readonly queriesAtOnce = QUERIES_AT_ONCE;
   readonly patience = PATIENCE_MS;
   readonly #options: Options;
   readonly #closing = new AbortController();

@@ -1,14 +1,18 @@
 import type { Embedder } from "../../connectors/embedders/embedder.ts";
+import type { SearchKind } from "../../lib/search-entry.ts";
 import type { SearchIndex } from "../../storage/search/local-index.ts";
 import type { NearDuplicate, Unembedded, VectorRow } from "../../storage/search/protocol.ts";
+import { fromNext, Pass } from "./embedding-pass.ts";
 import type { EmbeddingStore } from "./embedding-store.ts";
 
 /** The cosine from which two entries say nearly the same (api: Memories). */
 const NEAR_DUPLICATE = 0.95;
 /** A search that comes meanwhile waits for so many comparisons with all of a tenant's vectors. */
-const LOOKED_AT_ONCE = 8;
-/** What is looked at, and held, in one step. */
+const LOOKED_AT_ONCE = 2;
+/** Texts of one tenant that are looked at, and held, in one step: others wait no longer than for that. */
 const STEP = 128;
+/** In the order in which a tenant's take turns: a few memories do not wait for its many documents. */
+const KINDS: readonly SearchKind[] = ["memory", "handoff", "output", "chunk"];
 /** While there were searches in the last moments the backlog waits, but no longer than this at a time. */
 const QUIET_MS = 100;
 const MOST_WAIT_MS = 2000;
@@ -29,6 +33,8 @@ interface Parts {
 /** Makes the vectors that are missing, in steps between which searches go first. */
 export class EmbeddingWork {
   readonly #parts: Parts;
+  /** The tenant served last: the next run goes on behind it. */
+  #last = "";
   #stopped = false;
 
   constructor(parts: Parts) {
@@ -39,17 +45,35 @@ export class EmbeddingWork {
     this.#stopped = true;
   }
 
-  /** Fills the gap to its end. Throws what the embedder or the store threw. */
+  /**
+   * Fills the gap to its end, in rounds: one step of each tenant, and of its kinds in turns. A tenant whose step fails is
+   * passed over until the next run; after a few of them in a row the fault is not theirs. Throws what they threw.
+   */
   async run(): Promise<void> {
-    // What other nodes have to make stays behind, and is passed over.
-    let skip = 0;
-    while (!this.#stopped) {
-      const step = await this.#parts.index.unembedded(STEP, skip);
-      if (step.length === 0) return;
-      let set = 0;
-      for (const texts of byTenant(step)) set += await this.#tenant(texts);
-      skip += step.length - set;
+    const pass = new Pass();
+    for (let round = 0; !this.#stopped; round++) {
+      const waiting = pass.open(await this.#parts.index.waiting());
+      if (waiting.length === 0) break;
+      for (const tenant_id of fromNext(waiting, this.#last)) {
+        if (this.#stopped) return;
+        this.#last = tenant_id;
+        await this.#step(tenant_id, round, pass).then(pass.succeeded, (err) => pass.failed(tenant_id, err));
+      }
     }
+    pass.end();
+  }
+
+  async #step(tenant_id: string, round: number, pass: Pass): Promise<void> {
+    const { index, embedder } = this.#parts;
+    const limit = Math.min(STEP, embedder.batch * embedder.batchesAtOnce);
+    for (let i = 0; i < KINDS.length; i++) {
+      const kind = KINDS[(round + i) % KINDS.length] as SearchKind;
+      const texts = await index.unembedded(limit, pass.skipOf(tenant_id, kind), { tenant_id, kind });
+      if (texts.length === 0) continue;
+      pass.skip(tenant_id, kind, texts.length - (await this.#tenant(texts)));
+      return;
+    }
+    pass.close(tenant_id);
   }
 
   /** Gives how many of the texts have their vector now. */
@@ -118,8 +142,4 @@ export class EmbeddingWork {
     while (isBusy() && performance.now() < until && !this.#stopped)
       await new Promise((resolve) => setTimeout(resolve, QUIET_MS / 4));
   }
-}
-
-function byTenant(texts: readonly Unembedded[]): Unembedded[][] {
-  return [...Map.groupBy(texts, ({ tenant_id }) => tenant_id).values()];
 }

@@ -1,7 +1,9 @@
+import type { Share } from "../../lib/fair-queue.ts";
 import type { SearchFind, SearchFound, SearchHit, SearchPlan } from "../../lib/search-entry.ts";
 import type { SearchIndex } from "../../storage/search/local-index.ts";
-import type { Expected, LegsAnswer } from "../../storage/search/protocol.ts";
+import type { Expected, LegsAnswer, LegsQuery } from "../../storage/search/protocol.ts";
 import type { Chance } from "./chance.ts";
+import type { IndexTurns } from "./index-turns.ts";
 import { parseQuery } from "./query.ts";
 import type { QueryVectors } from "./query-vectors.ts";
 import { FLOOR, type Ranked, rank } from "./ranking.ts";
@@ -17,30 +19,26 @@ interface Parts {
   now(): number;
   /** Whether the index is being made, and does not know all that is there yet. */
   isNew: boolean;
+  turns: IndexTurns;
 }
 
 /** A search in one tenant, by both legs at once; without the vector leg when its embedder is late or fails. */
 export async function find(
-  { index, vectors, chance, now, isNew }: Parts,
+  { index, vectors, chance, now, isNew, turns }: Parts,
+  share: Share,
   asked: SearchFind,
 ): Promise<SearchFound> {
   const { tenant_id, kind, access, where = {}, include_superseded = false, expect } = asked;
   const at = now();
   const query = parseQuery(asked.query, at);
   const started = performance.now();
-  const { vector, reason } = await vectors.get(asked.query);
+  const { vector, reason } = await vectors.get(asked.query, share);
   const embedMs = performance.now() - started;
-  const legs = await index.legs({
-    tenant_id,
-    kind,
-    terms: query.terms,
-    vector,
-    access,
-    where,
-    include_superseded,
-    now: at,
+  const asksLegs: LegsQuery = {
+    ...{ tenant_id, kind, terms: query.terms, vector, access, where, include_superseded, now: at },
     ...(expect !== undefined && { expect }),
-  });
+  };
+  const legs = await index.legs(asksLegs, turns.searching(share));
   const ranked = rank(query, legs.candidates, legs.corpus, { now: at, chance: chance.get() });
   const floor = Math.max(FLOOR, asked.min_score ?? 0);
   const cleared = ranked.filter(({ score }) => score >= floor);

@@ -1,46 +1,65 @@
 import type { Embedder } from "../../connectors/embedders/embedder.ts";
+import type { FairQueue, Share } from "../../lib/fair-queue.ts";
+import { isFault } from "../../lib/faults.ts";
+import { resourceQueue } from "../../observability/resources.ts";
 
 const MOST_KEPT = 2000;
+const MOST_WAITING = 256;
 
-/** Vectors of queries, the latest ones kept. */
+/** A query's vector on its way; null: nobody waited any more when its turn came. */
+type Vector = Promise<Float32Array | null>;
+
+/** Vectors of queries, the latest ones kept. The embedder is divided among those who ask. */
 export class QueryVectors {
   readonly #embedder: Embedder | null;
-  readonly #kept = new Map<string, Promise<Float32Array>>();
+  readonly #queue: FairQueue;
+  readonly #kept = new Map<string, Vector>();
 
   constructor(embedder: Embedder | null) {
     this.#embedder = embedder;
+    const capacity = embedder?.queriesAtOnce ?? 1;
+    // A part is always left for another tenant.
+    const perTenant = Math.ceil(capacity * 0.75);
+    this.#queue = resourceQueue("query_embedding", { capacity, perTenant, maxWaiting: MOST_WAITING });
   }
 
   /** The query's vector, or why there is none in time. Neither when no embedder is there, or it makes nothing of it. */
-  async get(query: string): Promise<{ vector: Float32Array | null; reason: string | null }> {
+  async get(query: string, share: Share): Promise<{ vector: Float32Array | null; reason: string | null }> {
     if (!this.#embedder) return { vector: null, reason: null };
     const { patience } = this.#embedder;
+    const waiting = new AbortController();
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<null>((resolve) => {
       timer = setTimeout(() => resolve(null), patience);
     });
     try {
-      const vector = await Promise.race([this.#vector(this.#embedder, query), late]);
+      const vector = await Promise.race([this.#vector(this.#embedder, query, share, waiting.signal), late]);
       if (!vector) return { vector, reason: `vector: the embedder did not answer within ${patience} ms` };
       return { vector: vector.some((x) => x !== 0) ? vector : null, reason: null };
-    } catch {
+    } catch (err) {
+      if (isFault(err))
+        return { vector: null, reason: "vector: too many of your queries wait for the embedder" };
       return { vector: null, reason: "vector: the embedder failed" };
     } finally {
       clearTimeout(timer);
+      waiting.abort();
     }
   }
 
-  #vector(embedder: Embedder, query: string): Promise<Float32Array> {
-    const kept = this.#kept.get(query);
+  #vector(embedder: Embedder, query: string, share: Share, waiting: AbortSignal): Vector {
+    // Nobody waits in the turn of another tenant, or learns what it asked.
+    const key = `${share.tenant_id} ${query}`;
+    const kept = this.#kept.get(key);
     if (kept) {
       // The latest is last.
-      this.#kept.delete(query);
-      this.#kept.set(query, kept);
+      this.#kept.delete(key);
+      this.#kept.set(key, kept);
       return kept;
     }
-    const vector = embedder.embedQuery(query);
-    this.#kept.set(query, vector);
-    vector.catch(() => this.#kept.delete(query));
+    const forget = () => this.#kept.delete(key);
+    const vector = this.#queue.run(share, 1, () => (waiting.aborted ? null : embedder.embedQuery(query)));
+    this.#kept.set(key, vector);
+    vector.then((made) => made ?? forget(), forget);
     if (this.#kept.size > MOST_KEPT) this.#kept.delete(this.#kept.keys().next().value as string);
     return vector;
   }

@@ -51,14 +51,18 @@ const entries = new Schema<EntryDoc>(
   { versionKey: false, strict: false },
 );
 entries.index({ tenant_id: 1, thread: 1, position: 1 });
-entries.index({ embedded: 1, _id: 1 });
+entries.index({ embedded: 1, tenant_id: 1, kind: 1, _id: 1 });
 
 const states = new Schema<SearchStateDoc>(
   { _id: String, tenant_id: String, value: String },
   { versionKey: false },
 );
 
-export const EntryModel: Model<EntryDoc> = { name: ENTRIES, schema: entries };
+export const EntryModel: Model<EntryDoc> = {
+  name: ENTRIES,
+  schema: entries,
+  retired: ["embedded_1__id_1"],
+};
 export const SearchStateModel: Model<SearchStateDoc> = { name: "search_state", schema: states };
 export const EmbeddingModel: Model<EmbeddingDoc> = { name: "embeddings", schema: embeddings };
 export const ErasureModel: Model<ErasureDoc> = { name: "search_erasures", schema: erasures };

@@ -14,6 +14,7 @@ import { Chance } from "./chance.ts";
 import { EmbeddingWork } from "./embedding-loop.ts";
 import { EmbeddingStore } from "./embedding-store.ts";
 import { find } from "./find.ts";
+import { IndexTurns, shareOf } from "./index-turns.ts";
 import { makeIndex } from "./make-index.ts";
 import { QueryVectors } from "./query-vectors.ts";
 import { EmbeddingModel, ErasureModel } from "./search.model.ts";
@@ -29,6 +30,7 @@ export const searchService: ServiceFactory = ({ store, config, log, health }) =>
   let index: SearchIndex;
   let embedder: Embedder | null = null;
   let vectors: QueryVectors;
+  let turns: IndexTurns;
   let chance: Chance;
   let passes: CatchUp;
   let catchingUp: Loop;
@@ -76,8 +78,9 @@ export const searchService: ServiceFactory = ({ store, config, log, health }) =>
   return {
     name: "search",
     actions: keyedBy("params.tenant_id", {
-      put: idempotent<SearchPut>(async ({ params: { tenant_id, entries } }) => {
-        await index.put(tenant_id, entries);
+      put: idempotent<SearchPut>(async (ctx) => {
+        const { tenant_id, entries } = ctx.params;
+        await index.put(tenant_id, entries, turns.writing(shareOf(tenant_id, ctx)));
         embedding?.loop.nudge();
       }),
 
@@ -94,10 +97,12 @@ export const searchService: ServiceFactory = ({ store, config, log, health }) =>
         };
       }),
 
-      find: internal<SearchFind>(({ params }) => {
+      find: internal<SearchFind>((ctx) => {
+        const { params } = ctx;
         searchedAt = performance.now();
         const isNew = passes.isPartial(params.kind);
-        return find({ index, vectors, chance, now: store.now, isNew }, params);
+        const share = shareOf(params.tenant_id, ctx);
+        return find({ index, vectors, chance, now: store.now, isNew, turns }, share, params);
       }),
 
       /** How many of a tenant's entries have no vector yet. */
@@ -130,6 +135,7 @@ export const searchService: ServiceFactory = ({ store, config, log, health }) =>
       embedder = await makeEmbedder(config);
       await index.useModel(embedder?.model ?? null);
       vectors = new QueryVectors(embedder);
+      turns = new IndexTurns(index.searchesAtOnce);
       chance = new Chance(embedder);
       passes = new CatchUp({ broker, index, erasures, now: store.now });
       await passes.begin();

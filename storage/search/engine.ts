@@ -4,7 +4,14 @@ import { type PackedCandidates, packCandidates } from "./candidates.ts";
 import type { EntryRow } from "./entry-table.ts";
 import { type Model, SearchFile, type StoredEntry } from "./file.ts";
 import { packTerms } from "./postings.ts";
-import type { LegsAnswer, LegsQuery, NearDuplicate, SearchRequest, VectorRow } from "./protocol.ts";
+import type {
+  LegsAnswer,
+  LegsQuery,
+  NearDuplicate,
+  SearchRequest,
+  Unembedded,
+  VectorRow,
+} from "./protocol.ts";
 import { readEntry } from "./reading.ts";
 import { TenantIndex } from "./tenant-index.ts";
 import { quantise, VectorMemory } from "./vector-memory.ts";
@@ -56,7 +63,9 @@ export class SearchEngine {
       case "useModel":
         return this.#useModel(request.model);
       case "unembedded":
-        return this.#model ? this.#file.unembedded(this.#model.number, request.limit, request.skip) : [];
+        return this.#unembedded(request);
+      case "waiting":
+        return this.#model ? this.#file.waiting(this.#model.number) : [];
       case "setVectors":
         return this.#setVectors(request.model, request.rows);
       case "nearDuplicates":
@@ -143,6 +152,10 @@ export class SearchEngine {
     this.#memory = null;
     this.#model = name === null ? null : this.#file.transaction(() => this.#file.useModel(name));
     return this.#model;
+  }
+
+  #unembedded({ limit, skip, of }: SearchRequest & { op: "unembedded" }): Unembedded[] {
+    return this.#model ? this.#file.unembedded(this.#model.number, limit, skip, of) : [];
   }
 
   /** How many of them are of texts that are still there. */

@@ -4,7 +4,7 @@ import type { SearchKind } from "../../lib/search-entry.ts";
 import { TERMS_VERSION } from "../../lib/terms.ts";
 import type { EntryRow } from "./entry-table.ts";
 import type { PackedTerms } from "./postings.ts";
-import { ERASURES_CURSOR, MOST_AWAY_MS, type Size, type Unembedded } from "./protocol.ts";
+import { ERASURES_CURSOR, MOST_AWAY_MS, type OfTenant, type Size, type Unembedded } from "./protocol.ts";
 import type { Quantised } from "./vector-memory.ts";
 
 /** Raised with the tables; like the terms, another version means that the index is made anew. */
@@ -19,11 +19,15 @@ const TABLES = `
     removed INTEGER NOT NULL, hash TEXT, entry TEXT, terms BLOB, model INTEGER NOT NULL, scale REAL, vector BLOB,
     UNIQUE (tenant, kind, id)
   );
-  CREATE INDEX unembedded ON entries (model) WHERE removed = 0;
   CREATE TABLE texts (rid INTEGER PRIMARY KEY, text TEXT NOT NULL);
   CREATE TABLE models (number INTEGER PRIMARY KEY, name TEXT NOT NULL, dims INTEGER);
   CREATE TABLE cursors (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
   PRAGMA user_version = ${VERSION};`;
+
+/** Finds who has entries without a vector, and which. Files of earlier versions have an index by model alone. */
+const INDEXES = `
+  DROP INDEX IF EXISTS unembedded;
+  CREATE INDEX IF NOT EXISTS waiting ON entries (model, tenant, kind) WHERE removed = 0;`;
 
 /** What is stored of an entry; `content` null: it is removed, and its version kept. */
 export interface StoredEntry {
@@ -177,11 +181,37 @@ export class SearchFile {
     );
   }
 
-  unembedded(model: number, limit: number, skip: number): Unembedded[] {
-    return this.#prepare(
-      `SELECT tenant AS tenant_id, kind, id, hash, text FROM entries JOIN texts USING (rid)
-       WHERE removed = 0 AND model < ? LIMIT ? OFFSET ?`,
-    ).all(model, limit, skip) as unknown as Unembedded[];
+  /** Tenants with entries that have no vector of the model: a seek in the index for each, however many entries wait. */
+  waiting(model: number): string[] {
+    const next = this.#prepare(
+      "SELECT tenant FROM entries WHERE removed = 0 AND model = ? AND tenant > ? ORDER BY tenant LIMIT 1",
+    );
+    const tenants = new Set<string>();
+    for (const earlier of this.#before(model)) {
+      for (let after = ""; ; ) {
+        const row = next.get(earlier, after) as { tenant: string } | undefined;
+        if (!row) break;
+        tenants.add(row.tenant);
+        after = row.tenant;
+      }
+    }
+    return [...tenants];
+  }
+
+  /** The numbers of models before this one, with 0 for none. */
+  #before(model: number): number[] {
+    const rows = this.#prepare("SELECT number FROM models WHERE number < ? ORDER BY number").all(model);
+    return [0, ...rows.map(({ number }) => number as number)];
+  }
+
+  unembedded(model: number, limit: number, skip: number, of?: OfTenant): Unembedded[] {
+    const select = "SELECT tenant AS tenant_id, kind, id, hash, text FROM entries JOIN texts USING (rid)";
+    const all = `${select} WHERE removed = 0 AND model < ? LIMIT ? OFFSET ?`;
+    if (!of) return this.#prepare(all).all(model, limit, skip) as never;
+    // Each model by itself, so that the index finds the tenant's at once.
+    const earlier = "model IN (SELECT 0 UNION ALL SELECT number FROM models WHERE number < ?)";
+    const ofTenant = `${select} WHERE removed = 0 AND ${earlier} AND tenant = ? AND kind = ? LIMIT ? OFFSET ?`;
+    return this.#prepare(ofTenant).all(model, of.tenant_id, of.kind, limit, skip) as never;
   }
 
   /** How many entries have no vector of the model. */
@@ -255,6 +285,7 @@ function openAs(file: string): DatabaseSync {
     if (user_version === 0) db.exec(`BEGIN IMMEDIATE; ${TABLES} COMMIT`);
     else if (user_version !== VERSION) throw new Error(`version ${user_version}`);
     else if (isOutdated(db)) throw new Error("it has missed erasures");
+    db.exec(INDEXES);
     return db;
   } catch (err) {
     db.close();

@@ -8,14 +8,17 @@ import { Channel } from "../sqlite/channel.ts";
 import { OnDemand } from "../sqlite/on-demand.ts";
 import { type PackedCandidates, unpackCandidates } from "./candidates.ts";
 import type { Model } from "./file.ts";
-import type {
-  LegsAnswer,
-  LegsQuery,
-  NearDuplicate,
-  SearchRequest,
-  Size,
-  Unembedded,
-  VectorRow,
+import {
+  AT_ONCE,
+  type InTurn,
+  type LegsAnswer,
+  type LegsQuery,
+  type NearDuplicate,
+  type OfTenant,
+  type SearchRequest,
+  type Size,
+  type Unembedded,
+  type VectorRow,
 } from "./protocol.ts";
 
 const FILE = "search.db";
@@ -24,6 +27,9 @@ export type SearchIndex = Pick<LocalIndex, keyof LocalIndex>;
 
 /** What is put travels in parts, so that no search waits long behind it. */
 const PART = 50;
+
+/** One is answered, the others are at hand when it is. */
+const SEARCHES_AT_ONCE = 3;
 
 /** Of so many entries the tenants are loaded before anybody asks. */
 const MOST_WARM = 150_000;
@@ -57,6 +63,7 @@ interface Cursor {
  * from the first entry or search on, and while there is something to do for it.
  */
 export class LocalIndex {
+  readonly searchesAtOnce: number = SEARCHES_AT_ONCE;
   readonly #file: string;
   readonly #thread: OnDemand<SearchRequest>;
   readonly #loading = new Map<string, Promise<void>>();
@@ -98,11 +105,14 @@ export class LocalIndex {
     return this.#thread.get().request(request);
   }
 
-  /** Fulfils when all can be found. An older version never replaces a newer one. */
-  async put(tenant_id: string, entries: readonly SearchEntry[]): Promise<void> {
+  /** Fulfils when all can be found. An older version never replaces a newer one. @param inTurn of so many entries */
+  async put(tenant_id: string, entries: readonly SearchEntry[], inTurn = AT_ONCE): Promise<void> {
     for (let from = 0; from < entries.length; from += PART) {
-      this.#puts++;
-      await this.#request({ op: "put", tenant_id, entries: entries.slice(from, from + PART) });
+      const part = entries.slice(from, from + PART);
+      await inTurn(part.length, () => {
+        this.#puts++;
+        return this.#request({ op: "put", tenant_id, entries: part });
+      });
     }
     this.#putAt = performance.now();
   }
@@ -140,20 +150,21 @@ export class LocalIndex {
    * What both legs bring. A vector of other dimensions than the model's is as none. A tenant whose turn it has not been
    * for long is loaded first, others going on meanwhile; of one that takes very long what is there is brought.
    */
-  async legs(query: LegsQuery): Promise<LegsAnswer> {
+  async legs(query: LegsQuery, inTurn = AT_ONCE): Promise<LegsAnswer> {
     const find = { op: "find", query } as const;
-    const answer = (await this.#request<PackedAnswer | null>(find)) ?? (await this.#legsWhenLoaded(query));
+    const found = await inTurn(1, () => this.#request<PackedAnswer | null>(find));
+    const answer = found ?? (await this.#legsWhenLoaded(query, inTurn));
     return { ...answer, candidates: unpackCandidates(answer.candidates) };
   }
 
-  async #legsWhenLoaded(query: LegsQuery): Promise<PackedAnswer> {
+  async #legsWhenLoaded(query: LegsQuery, inTurn: InTurn): Promise<PackedAnswer> {
     const patience = new AbortController();
     const { signal } = patience;
     await Promise.race([
       this.#load(query.tenant_id, query.kind),
       setTimeout(LOAD_PATIENCE_MS, undefined, { signal }).catch(() => {}),
     ]).finally(() => patience.abort());
-    return this.#request<PackedAnswer>({ op: "find", query, partial: true });
+    return inTurn(1, () => this.#request<PackedAnswer>({ op: "find", query, partial: true }));
   }
 
   /** Loads a tenant, slice by slice, once for all that wait for it. */
@@ -177,13 +188,19 @@ export class LocalIndex {
     return this.#request({ op: "useModel", model });
   }
 
-  /** Some of the entries that have no vector of the model yet, after leaving out the first `skip`. */
-  async unembedded(limit: number, skip = 0): Promise<Unembedded[]> {
+  /** Tenants with entries that have no vector of the model yet. */
+  async waiting(): Promise<string[]> {
     const puts = this.#puts;
     if (this.#isEmbedded()) return [];
-    const rows = await this.#request<Unembedded[]>({ op: "unembedded", limit, skip });
-    if (rows.length === 0 && skip === 0) this.#embeddedPuts = puts;
-    return rows;
+    const tenants = await this.#request<string[]>({ op: "waiting" });
+    if (tenants.length === 0) this.#embeddedPuts = puts;
+    return tenants;
+  }
+
+  /** Some of the entries that have no vector of the model yet, after leaving out the first `skip`. */
+  async unembedded(limit: number, skip = 0, of?: OfTenant): Promise<Unembedded[]> {
+    if (this.#isEmbedded()) return [];
+    return this.#request({ op: "unembedded", limit, skip, ...(of && { of }) });
   }
 
   /** Whether it is known that no vector is missing. */

@@ -3,6 +3,12 @@ import type { Candidate, Corpus } from "../../lib/search-features.ts";
 import { DAY_MS } from "../../lib/time.ts";
 import type { Access } from "../../lib/visibility.ts";
 
+/** Carries out a task of some units when it is the turn of whoever asks. */
+export type InTurn = <T>(units: number, task: () => Promise<T>) => Promise<T>;
+
+/** For what nobody else waits for. */
+export const AT_ONCE: InTurn = (_, task) => task();
+
 /** What the index is asked by both legs at once. */
 export interface LegsQuery {
   tenant_id: string;
@@ -61,6 +67,12 @@ export interface Unembedded {
   text: string;
 }
 
+/** Whose entries are meant. */
+export interface OfTenant {
+  tenant_id: string;
+  kind: SearchKind;
+}
+
 /** A vector for an entry; it is dropped where the entry's text has another hash by now. */
 export interface VectorRow {
   tenant_id: string;
@@ -94,7 +106,8 @@ export type SearchRequest =
   | { op: "load"; tenant_id: string; kind: SearchKind }
   | { op: "sizes" }
   | { op: "useModel"; model: string | null }
-  | { op: "unembedded"; limit: number; skip: number }
+  | { op: "waiting" }
+  | { op: "unembedded"; limit: number; skip: number; of?: OfTenant }
   | { op: "setVectors"; model: string; rows: VectorRow[] }
   | { op: "nearDuplicates"; tenant_id: string; kind: SearchKind; ids: string[]; least: number }
   | { op: "gap"; tenant_id?: string; kind?: SearchKind }

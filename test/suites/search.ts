@@ -7,7 +7,16 @@ import { vectorCases } from "./search/vectors.ts";
 /** What an index of search has to offer. */
 export type SearchIndex = Pick<
   LocalIndex,
-  "put" | "drop" | "dropTenant" | "legs" | "useModel" | "unembedded" | "setVectors" | "nearDuplicates" | "gap"
+  | "put"
+  | "drop"
+  | "dropTenant"
+  | "legs"
+  | "useModel"
+  | "waiting"
+  | "unembedded"
+  | "setVectors"
+  | "nearDuplicates"
+  | "gap"
 >;
 
 /** An index under test. */

@@ -38,7 +38,8 @@ export function settling(index: SearchIndex): SearchIndex {
     dropTenant: (tenant_id: string) => index.dropTenant(tenant_id),
     legs: (asked: Parameters<SearchIndex["legs"]>[0]) => index.legs(asked),
     useModel: (name: string | null) => index.useModel(name),
-    unembedded: (limit: number, skip?: number) => index.unembedded(limit, skip),
+    waiting: () => index.waiting(),
+    unembedded: (...args: Parameters<SearchIndex["unembedded"]>) => index.unembedded(...args),
     nearDuplicates: (...args: Parameters<SearchIndex["nearDuplicates"]>) => index.nearDuplicates(...args),
     gap: (...args: Parameters<SearchIndex["gap"]>) => index.gap(...args),
   };

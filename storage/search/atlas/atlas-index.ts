@@ -3,7 +3,16 @@ import type { TenantCollection } from "../../collection.ts";
 import type { Model } from "../file.ts";
 import { CONTEXT, LEG_SIZE, MOST_DUPLICATES } from "../limits.ts";
 import type { SearchIndex } from "../local-index.ts";
-import type { Expected, LegsAnswer, LegsQuery, NearDuplicate, Unembedded, VectorRow } from "../protocol.ts";
+import {
+  AT_ONCE,
+  type Expected,
+  type LegsAnswer,
+  type LegsQuery,
+  type NearDuplicate,
+  type OfTenant,
+  type Unembedded,
+  type VectorRow,
+} from "../protocol.ts";
 import { candidatesOf, cosineOf, type FoundRow, integersOf, packVector } from "./candidates.ts";
 import { areHopeless, type Condition, conditionsOf, fits } from "./conditions.ts";
 import { Counts } from "./counts.ts";
@@ -12,6 +21,8 @@ import { AtlasIndexes } from "./indexes.ts";
 import { nearPipeline, textPipeline, vectorPipeline } from "./pipelines.ts";
 import { putEntries } from "./writes.ts";
 
+/** As many as a small cluster answers beside each other. */
+const SEARCHES_AT_ONCE = 16;
 /** Whom rows of no tenant belong to. */
 const NO_TENANT = "none";
 
@@ -30,6 +41,7 @@ interface Leg {
  * be found about a second later; what is taken out is gone at once. See docs/atlas.md.
  */
 export class AtlasIndex implements SearchIndex {
+  readonly searchesAtOnce = SEARCHES_AT_ONCE;
   readonly #entries: TenantCollection<EntryDoc>;
   readonly #state: TenantCollection<SearchStateDoc>;
   readonly #indexes: AtlasIndexes;
@@ -52,8 +64,8 @@ export class AtlasIndex implements SearchIndex {
     return this.#indexes.text();
   }
 
-  put(tenant_id: string, entries: readonly SearchEntry[]): Promise<void> {
-    return putEntries(this.#entries, tenant_id, entries);
+  put(tenant_id: string, entries: readonly SearchEntry[], inTurn = AT_ONCE): Promise<void> {
+    return inTurn(entries.length, () => putEntries(this.#entries, tenant_id, entries));
   }
 
   async drop(tenant_id: string, kind: SearchKind, ids: string[]) {
@@ -66,7 +78,11 @@ export class AtlasIndex implements SearchIndex {
     await this.#entries.deleteMany(tenant_id, {});
   }
 
-  async legs(query: LegsQuery): Promise<LegsAnswer> {
+  legs(query: LegsQuery, inTurn = AT_ONCE): Promise<LegsAnswer> {
+    return inTurn(1, () => this.#legs(query));
+  }
+
+  async #legs(query: LegsQuery): Promise<LegsAnswer> {
     const conditions = conditionsOf(query);
     const { dims = null, name = null } = this.#model ?? {};
     const isMisfit = query.vector !== null && dims !== null && query.vector.length !== dims;
@@ -107,12 +123,24 @@ export class AtlasIndex implements SearchIndex {
     return this.#model;
   }
 
-  async unembedded(limit: number, skip = 0): Promise<Unembedded[]> {
+  /** By values of an index alone: the cost follows the tenants, not the entries that wait. */
+  async waiting(): Promise<string[]> {
+    if (!this.#model) return [];
+    const { system } = this.#entries;
+    const done = new Set([this.#model.name, REMOVED]);
+    const earlier = (await system.distinct("embedded")).filter((model) => !done.has(model));
+    const tenants = await Promise.all(
+      earlier.map((embedded) => system.distinct("tenant_id", { embedded } as never)),
+    );
+    return [...new Set(tenants.flat())];
+  }
+
+  async unembedded(limit: number, skip = 0, of?: OfTenant): Promise<Unembedded[]> {
     if (!this.#model) return [];
     const rows = await this.#entries.system
-      .find({ embedded: { $nin: [this.#model.name, REMOVED] } } as never, {
+      .find({ embedded: { $nin: [this.#model.name, REMOVED] }, ...of } as never, {
         projection: { tenant_id: 1, kind: 1, id: 1, hash: 1, text: 1 },
-        sort: { embedded: 1, _id: 1 },
+        sort: { embedded: 1, tenant_id: 1, kind: 1, _id: 1 },
         ...{ skip, limit },
       })
       .toArray();

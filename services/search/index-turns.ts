@@ -1,0 +1,37 @@
+import { type Call, callerId } from "../../lib/caller.ts";
+import type { FairQueue, Share } from "../../lib/fair-queue.ts";
+import { resourceQueue } from "../../observability/resources.ts";
+import type { InTurn } from "../../storage/search/protocol.ts";
+
+const MOST_SEARCHES_WAITING = 256;
+/** Less than a call between services may take. */
+const PATIENCE_MS = 10_000;
+/** Entries that are on their way to the index at once, of all tenants and of one. */
+const WRITING = { capacity: 100, perTenant: 75 };
+/** What was answered has to be found: writes wait, they are never refused. Requests in flight are bounded before. */
+const UNBOUNDED = { maxWaiting: Number.MAX_SAFE_INTEGER, maxWaitingPerCaller: Number.MAX_SAFE_INTEGER };
+
+/** Divides the index of a node among tenants, and among the callers of each. */
+export class IndexTurns {
+  readonly #searches: FairQueue;
+  readonly #writes = resourceQueue("search_writes", { ...WRITING, ...UNBOUNDED });
+
+  /** @param capacity searches that the index answers at once: one of them is always left for another tenant */
+  constructor(capacity: number) {
+    const bounds = { capacity, perTenant: capacity - 1, maxWaiting: MOST_SEARCHES_WAITING };
+    this.#searches = resourceQueue("search", { ...bounds, patienceMs: PATIENCE_MS, chargeTime: true });
+  }
+
+  searching(share: Share): InTurn {
+    return (units, task) => this.#searches.run(share, units, task);
+  }
+
+  writing(share: Share): InTurn {
+    return (units, task) => this.#writes.run(share, units, task);
+  }
+}
+
+/** Who a call is made for; what the service does of itself has a share of its own. */
+export function shareOf(tenant_id: string, { meta }: Pick<Call, "meta">): Share {
+  return { tenant_id, caller: meta.caller ? callerId(meta.caller) : "service" };
+}

@@ -1,0 +1,71 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { IndexTurns } from "../../services/search/index-turns.ts";
+import { LocalIndex } from "../../storage/search/local-index.ts";
+import { entry, query, TENANT } from "../suites/search/samples.ts";
+
+const CALM = "tn_calm";
+const ENTRIES = 500;
+const SEARCHES = 100;
+/** What one caller may have waiting, and what its tenant may have in work. */
+const TAKEN = 64 + 2;
+
+const flood = { tenant_id: TENANT, caller: "flood" };
+const calm = { tenant_id: CALM, caller: "calm" };
+
+let folder: string;
+let index: LocalIndex;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "afferent-turns-"));
+  const onDeath = (err: Error) => {
+    throw err;
+  };
+  index = new LocalIndex({ dataDir: folder, onDeath });
+  const entries = Array.from({ length: ENTRIES }, () => entry({ text: "a word that many share" }));
+  await index.put(TENANT, entries);
+  await index.put(CALM, [entry({ text: "a word" })]);
+  // Both are in memory from here on.
+  await Promise.all([index.legs(query("word")), index.legs(query("word", { tenant_id: CALM }))]);
+});
+afterAll(async () => {
+  await index?.close();
+  await rm(folder, { recursive: true });
+});
+
+test("a search goes beside any number of another tenant's; who asks too often is refused", async () => {
+  const turns = new IndexTurns(index.searchesAtOnce);
+  const ended: string[] = [];
+  const search = async (name: string, share: typeof flood) => {
+    const asked = query("word", { tenant_id: share.tenant_id });
+    const outcome = await index.legs(asked, turns.searching(share)).then(
+      ({ candidates }) => (candidates.length > 0 ? "found" : "nothing"),
+      ({ type }) => type,
+    );
+    ended.push(`${name} ${outcome}`);
+  };
+  const all = Array.from({ length: SEARCHES }, () => search("flood", flood));
+  all.push(search("calm", calm));
+  await Promise.all(all);
+  expect(ended.filter((each) => each === "flood rate_limited")).toHaveLength(SEARCHES - TAKEN);
+  const answered = ended.filter((each) => each.endsWith(" found"));
+  expect(answered).toHaveLength(TAKEN + 1);
+  expect(answered.indexOf("calm found")).toBeLessThan(5);
+});
+
+test("what is written goes beside any number of another tenant's entries, and is never refused", async () => {
+  const turns = new IndexTurns(index.searchesAtOnce);
+  const ended: string[] = [];
+  const put = async (name: string, share: typeof flood, count: number) => {
+    const entries = Array.from({ length: count }, () => entry({ text: "a word" }));
+    await index.put(share.tenant_id, entries, turns.writing(share));
+    ended.push(name);
+  };
+  const all = Array.from({ length: SEARCHES }, () => put("flood", flood, 50));
+  all.push(put("calm", calm, 1));
+  await Promise.all(all);
+  expect(ended).toHaveLength(SEARCHES + 1);
+  expect(ended.indexOf("calm")).toBeLessThan(5);
+});
