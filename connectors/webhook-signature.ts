@@ -9,6 +9,8 @@ const TOLERANCE_SECONDS = 300;
 /** What one scheme makes of a delivery: what is signed before the body, by which key, and the signatures given. */
 interface Claim {
   prefix: string;
+  /** The delivery's id, where it is signed too. */
+  id?: string;
   keyOf(secret: string): string | Buffer;
   signatures: Buffer[];
 }
@@ -41,6 +43,7 @@ function standardWebhooks(name: "webhook" | "svix"): Scheme {
       if (!id || !isRecent(time, now)) return null;
       return {
         prefix: `${id}.${time}.`,
+        id,
         keyOf: (secret) => Buffer.from(secret.replace(/^whsec_/, ""), "base64"),
         signatures: valuesOf(given.split(" "), "v1,").map((value) => Buffer.from(value, "base64")),
       };
@@ -67,22 +70,28 @@ const SCHEMES: readonly Scheme[] = [
   stripe,
 ];
 
+/** A signature that holds. */
+export interface Signature {
+  /** The delivery's id, where the signature covers it. */
+  id: string | null;
+}
+
 /**
- * Whether a delivery is signed with one of the secrets, by the first that it carries of: `X-Service-Signature` (spec:
+ * The signature of a delivery with one of the secrets, by the first that it carries of: `X-Service-Signature` (spec:
  * Authentication 6), the same as GitHub names it (`X-Hub-Signature-256`), Standard Webhooks, Stripe's scheme. In
- * constant time for each secret, and hashing the body once for each.
+ * constant time for each secret, and hashing the body once for each. Null where none holds.
  *
  * @param now Milliseconds since the epoch.
  */
-export function isSigned(
+export function signatureOf(
   body: Uint8Array,
   headers: DeliveryHeaders,
   secrets: readonly string[],
   now: number,
-): boolean {
+): Signature | null {
   const scheme = SCHEMES.find(({ header }) => headers[header] !== undefined);
   const claim = scheme?.read(headers, now);
-  return claim ? secrets.some((secret) => holds(claim, secret, body)) : false;
+  return claim && secrets.some((secret) => holds(claim, secret, body)) ? { id: claim.id ?? null } : null;
 }
 
 function holds({ prefix, keyOf, signatures }: Claim, secret: string, body: Uint8Array): boolean {

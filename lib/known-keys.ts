@@ -101,10 +101,9 @@ const SHOWN_CHARACTERS = 200;
 /** The value is not sent back: a misspelt secret is one too. */
 function unknownKey(path: string, key: string, names: string[]): Fault {
   const field = path.slice(0, SHOWN_CHARACTERS);
-  const expected = nearest(key, names) ?? "no fields";
-  const hint = names.length
-    ? `did you mean ${expected}? Allowed: ${names.join(", ")}`
-    : "none is allowed here";
+  const { name: expected = "no fields", close = false } = nearest(key, names) ?? {};
+  const meant = close ? ` Did you mean ${expected}?` : "";
+  const allowed = names.length ? `Allowed: ${names.join(", ")}.` : "No fields are allowed here.";
   const details = { field, value: null, expected, example: null };
-  return new Fault("validation_failed", `${field} is not a known field: ${hint}.`, details);
+  return new Fault("validation_failed", `${field} is not a known field.${meant} ${allowed}`, details);
 }

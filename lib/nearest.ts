@@ -1,12 +1,18 @@
+interface Nearest {
+  name: string;
+  /** Few enough edits for a misspelling. */
+  close: boolean;
+}
+
 /** The name that somebody most likely meant; undefined when there are none. Case, `_`, `-` and spaces do not count. */
-export function nearest(given: string, names: readonly string[]): string | undefined {
+export function nearest(given: string, names: readonly string[]): Nearest | undefined {
   const wanted = plain(given);
   let best: { name: string; distance: number } | undefined;
   for (const name of names) {
     const distance = distanceOf(wanted, plain(name));
     if (!best || distance < best.distance) best = { name, distance };
   }
-  return best?.name;
+  return best && { name: best.name, close: best.distance <= Math.max(1, wanted.length / 3) };
 }
 
 /** Longer names are compared by their beginnings: the cost grows with the product of both lengths. */

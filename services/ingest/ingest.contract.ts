@@ -22,7 +22,8 @@ export const Mapping = Type.Object(
     entity: term("The third part of the type.", "issues"),
     action: term("The fourth part of the type.", "/action"),
     id: optionalTerm(
-      "Default: the sender's `webhook-id`, `svix-id` or `X-GitHub-Delivery`, else the body itself, for 24 hours.",
+      "Default: the sender's `webhook-id`, `svix-id` or `X-GitHub-Delivery`, else the body itself. Where the id is not " +
+        "signed, the same body within 24 hours keeps its first id.",
       "/delivery/id",
     ),
     subject: optionalTerm("Where it is not found, the event has none.", "/repository/full_name"),

@@ -125,9 +125,14 @@ function attempt(make: () => CloudEvent): Mapped {
 
 const HEADER = /^header:/i;
 
+/** The header that a term of a mapping names, in lower case; null where it names none. */
+export function headerName(text: string | null | undefined): string | null {
+  return text && HEADER.test(text) ? text.replace(HEADER, "").trim().toLowerCase() : null;
+}
+
 function term(field: string, text: string): Term {
-  if (HEADER.test(text)) {
-    const name = text.replace(HEADER, "").trim().toLowerCase();
+  const name = headerName(text);
+  if (name !== null) {
     if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name)) throw invalidValue(field, `${field}: ${text} names no header.`);
     return { field, text, literal: false, read: ({ headers }) => headers[name] };
   }

@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import type { ActionSchema } from "moleculer";
-import { type DeliveryHeaders, isSigned } from "../../connectors/webhook-signature.ts";
+import { type DeliveryHeaders, type Signature, signatureOf } from "../../connectors/webhook-signature.ts";
 import type { Call } from "../../lib/caller.ts";
 import { Fault } from "../../lib/faults.ts";
 import { parseJsonBytes } from "../../lib/json.ts";
@@ -11,12 +11,14 @@ import type { TenantCollection } from "../../storage/collection.ts";
 import type { BatchAnswer } from "../events/publish-answers.ts";
 import { action, idempotent, type Runtime } from "../runtime.ts";
 import type { TenantState } from "../tenants/tenants.contract.ts";
-import { digestOf, idOfBody } from "./body-id.ts";
+import { digestOf } from "./body-id.ts";
+import { defaultIdOf, type Signed, withFirstId } from "./delivery-id.ts";
+import type { FirstIds } from "./first-ids.ts";
 import { FORM, formPayload } from "./form.ts";
 import * as contract from "./ingest.contract.ts";
 import { WebhookLimits } from "./limits.ts";
 import type { Mapped, Receipt } from "./mapping.ts";
-import { idOfSender, keptHeaders, mappingOf, webhookPath } from "./rows.ts";
+import { keptHeaders, mappingOf, webhookPath } from "./rows.ts";
 import type { WebhookDoc } from "./webhooks.model.ts";
 
 /** As many as a tenant may register: what an unsigned request can make the service try. */
@@ -44,18 +46,11 @@ interface Again {
   received_at: number;
 }
 
-/** A delivery whose signature holds. */
-interface Signed {
-  tenant: TenantState;
-  webhook: WebhookDoc;
-  body: Buffer;
-  headers: DeliveryHeaders;
-}
-
 /** The part of the ingest service that senders talk to. */
 export function receiveActions(
   { store, secrets, config, windows }: Runtime,
   webhooks: TenantCollection<WebhookDoc>,
+  firstIds: FirstIds,
 ): Record<string, ActionSchema> {
   const limits = new WebhookLimits(config, windows);
   const decoy = newSigningSecret(secrets);
@@ -67,14 +62,14 @@ export function receiveActions(
     limits.check(address, target, Date.now());
     const body = Buffer.from(delivery.raw, "base64");
     const { tenant, candidates } = await candidatesOf(ctx, delivery);
-    const { webhook, hashedBytes } = signerOf(candidates, body, headers);
-    if (!tenant || !webhook) {
+    const { webhook, signature, hashedBytes } = signerOf(candidates, body, headers);
+    if (!tenant || !webhook || !signature) {
       limits.refused(address, target, Date.now(), hashedBytes);
       metrics.webhooks.inc({ outcome: "refused" });
       throw new Fault("authentication_failed", "No webhook here is signed like this.");
     }
     await limits.accept(tenant.id, Date.now());
-    const answer = await enter(ctx, { tenant, webhook, body, headers });
+    const answer = await enter(ctx, { tenant, webhook, signature, body, headers });
     metrics.webhooks.inc({ outcome: answer.status });
     return answer;
   }
@@ -92,21 +87,24 @@ export function receiveActions(
   function signerOf(candidates: WebhookDoc[], body: Buffer, headers: DeliveryHeaders) {
     const now = store.now();
     let hashedBytes = 0;
+    let signature: Signature | null = null;
     const webhook = candidates.find(({ _id, signing_secrets }) => {
       const plain = secretsAt(secrets, `webhooks/${_id}`, signing_secrets, now);
       hashedBytes += plain.length * body.length;
-      return isSigned(body, headers, plain, now);
+      signature = signatureOf(body, headers, plain, now);
+      return signature !== null;
     });
     // Where there is nobody to compare with, comparing takes its time all the same.
-    if (candidates.length === 0) isSigned(body, headers, [decoy], now);
-    return { webhook, hashedBytes };
+    if (candidates.length === 0) signatureOf(body, headers, [decoy], now);
+    return { webhook, signature: signature as Signature | null, hashedBytes };
   }
 
   /** Maps and publishes; gives what the sender is told, once it is durable. */
-  async function enter(ctx: Call, signed: Signed) {
-    const read = readPayload(signed.body, signed.headers["content-type"]);
-    if ("error" in read) return deadLetter(ctx, signed, read, read.error);
-    const default_id = await defaultIdOf(ctx, signed);
+  async function enter(ctx: Call, given: Signed) {
+    const read = readPayload(given.body, given.headers["content-type"]);
+    if ("error" in read) return deadLetter(ctx, given, read, read.error);
+    const signed = await withFirstId(firstIds, given);
+    const default_id = await defaultIdOf(ctx, firstIds, signed, store.now());
     const mapped = mappingOf(signed.webhook)(read.payload, receiptOf(signed, default_id));
     if ("error" in mapped) return deadLetter(ctx, signed, { ...read, default_id }, mapped.error);
     const [answer] = await ctx.call<[BatchAnswer], unknown>("events.ingest", {
@@ -121,15 +119,10 @@ export function receiveActions(
     return deadLetter(ctx, signed, { ...read, default_id }, `mapping error: ${answer.error.message}`);
   }
 
-  async function defaultIdOf(ctx: Call, { tenant, webhook, body, headers }: Signed): Promise<string> {
-    const acceptedAt = (id: string) => {
-      const ce_id = `${webhook._id}:${id}`;
-      return ctx.call<number | null, unknown>("events.accepted_at", { tenant_id: tenant.id, ce_id });
-    };
-    return idOfSender(headers) ?? idOfBody(body, store.now(), acceptedAt);
-  }
-
-  function receiptOf({ tenant, webhook, headers }: Omit<Signed, "body">, default_id: string): Receipt {
+  function receiptOf(
+    { tenant, webhook, headers }: Pick<Signed, "tenant" | "webhook" | "headers">,
+    default_id: string,
+  ): Receipt {
     const ce_source = webhookPath(tenant.slug, webhook.source);
     return { registration_id: webhook._id, default_id, ce_source, headers, now: store.now() };
   }
@@ -148,7 +141,7 @@ export function receiveActions(
 
   async function deadLetter(
     ctx: Call,
-    { tenant, webhook, body, headers }: Signed,
+    { tenant, webhook, signature, body, headers }: Signed,
     read: Read & { default_id?: string },
     reason: string,
   ) {
@@ -158,7 +151,7 @@ export function receiveActions(
       source: webhookPath(tenant.slug, webhook.source),
       payload: "error" in read ? read.text : read.payload,
       reason,
-      dedupe: `${webhook._id} ${idOfSender(headers) ?? digestOf(body)}`,
+      dedupe: `${webhook._id} ${signature.id ?? digestOf(body)}`,
       ...(default_id !== undefined && {
         origin: { inlet: "ingest", registration_id: webhook._id, default_id, headers: keptHeaders(headers) },
       }),

@@ -30,9 +30,10 @@ describe("an update", () => {
       confidence: 0.9,
     });
     const { alice } = cast;
-    const changed = ok(
-      await alice.patch(`/memories/${made.id}`, { title: "New", importance: 1, scope: "x" }),
+    expect(await alice.patch(`/memories/${made.id}`, { title: "New", scope: "team" })).toMatchObject(
+      refusal(400, "validation_failed", { field: "scope" }),
     );
+    const changed = ok(await alice.patch(`/memories/${made.id}`, { title: "New", importance: 1 }));
     expect(changed).toEqual({ ...made, title: "New", importance: 1, updated_at: changed.updated_at });
     expect(changed.updated_at >= made.updated_at).toBe(true);
     const cleared = ok(

@@ -152,10 +152,13 @@ describe("what does not fit is refused, and nothing is remembered", () => {
 
   test("content of 32,768 characters is taken, a body over 10 MB is not", async () => {
     expect((await remember(cast.alice, { content: long(32_768) })).content).toHaveLength(32_768);
-    const huge = memory({ extra: "x".repeat(10 * 1_048_576) });
+    const huge = memory({ content: "x".repeat(10 * 1_048_576) });
     expect(await cast.alice.post("/memories", huge)).toMatchObject(refusal(413, "payload_too_large"));
-    await remember(cast.alice, { extra: "y".repeat(9_000_000) });
-    const many = memory({ extra: Array(500_000).fill([]) });
+    const wide = memory({ content: "y".repeat(9_000_000) });
+    expect(await cast.alice.post("/memories", wide)).toMatchObject(
+      refusal(400, "validation_failed", { field: "content" }),
+    );
+    const many = memory({ metadata: { list: Array(500_000).fill([]) } });
     expect(await cast.alice.post("/memories", many)).toMatchObject(refusal(400, "validation_failed"));
   });
 });

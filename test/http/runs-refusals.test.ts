@@ -159,15 +159,15 @@ describe("refused, and nothing is changed", () => {
   test("what does not fit is said with what would", async () => {
     const run = await newRun(world.agent);
     const said = async (what: string, body: object) =>
-      (await act(world.agent, run, what, { reason: "r", ...body })).body.error.message;
+      (await act(world.agent, run, what, body)).body.error.message;
     expect(await said("start", { step_key: "z" })).toBe(
       'There is no step "z": the run has "a", "b", "c", "d".',
     );
     ok(await act(world.agent, run, "complete", { step_key: "a" }));
-    expect(await said("skip", { step_key: "a" })).toBe(
+    expect(await said("skip", { step_key: "a", reason: "r" })).toBe(
       'The step "a" is completed: only one that is ready, in progress or blocked can be skipped.',
     );
-    expect(await said("reopen", { step_key: "b" })).toBe(
+    expect(await said("reopen", { step_key: "b", reason: "r" })).toBe(
       'The step "b" is ready: only a completed or skipped one can be reopened.',
     );
   });

@@ -100,6 +100,47 @@ describe("a signed webhook", () => {
     expect(again.body).toEqual({ event_id: one.event_id, status: "duplicate" });
   });
 
+  test("is the same event under any id that is not signed, for its mapping and its dead letter too", async () => {
+    const mapping = { ...SHOP.mapping, id: "header:X-Delivery" };
+    const mapped = await register(world.admin, { ...SHOP, source: "by-header", mapping });
+    const body = order({ sent: "once" });
+    const one = await eventOf(await send(mapped, body, { "X-Delivery": "1" }));
+    expect(one.payload.id).toBe(`${mapped.id}:1`);
+    const again = { event_id: one.event_id, status: "duplicate" };
+    expect((await send(mapped, body, { "X-Delivery": "2" })).body).toEqual(again);
+    const standard = standardHeaders(mapped.signing_secret, body, new Date(), "msg_1");
+    const signed = await eventOf(await deliver(mapped.url, body, { ...standard, "X-Delivery": "3" }));
+    expect((await deliver(mapped.url, body, { ...standard, "X-Delivery": "4" })).body).toEqual({
+      event_id: signed.event_id,
+      status: "duplicate",
+    });
+
+    const lost = JSON.stringify({ n: "not mapped" });
+    for (const id of ["a", "b"]) {
+      expect((await send(hook, lost, { "X-GitHub-Delivery": id })).body.status).toBe("dead_lettered");
+    }
+    const { items } = ok(await world.admin.get("/delivery/dlq?limit=200"));
+    const those = items.filter((item: { payload: { n?: string } }) => item.payload.n === "not mapped");
+    expect(those).toHaveLength(1);
+  });
+
+  test("keeps a signed id: an unsigned one beside it does not count", async () => {
+    const body = order({ whose: "signed id" });
+    const svix = Object.fromEntries(
+      Object.entries(standardHeaders(hook.signing_secret, body, new Date(), "msg_8")).map(([name, value]) => [
+        name.replace("webhook", "svix"),
+        value,
+      ]),
+    );
+    const first = await eventOf(await deliver(hook.url, body, svix));
+    expect(first.payload.id).toBe(`${hook.id}:msg_8`);
+    const again = await deliver(hook.url, body, { ...svix, "webhook-id": "msg_9" });
+    expect(again.body).toEqual({ event_id: first.event_id, status: "duplicate" });
+    // Two deliveries with signed ids may say the same.
+    const other = standardHeaders(hook.signing_secret, body, new Date(), "msg_10");
+    expect((await eventOf(await deliver(hook.url, body, other))).payload.id).toBe(`${hook.id}:msg_10`);
+  });
+
   test("with the same id at two registrations is two events", async () => {
     const second = await register(world.admin, { ...SHOP, source: "signed" });
     const body = order({ twice: true });

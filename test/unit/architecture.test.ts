@@ -137,6 +137,7 @@ const SYSTEM_FINDERS: Record<string, string> = {
   "services/handoffs/reaper.ts": "sweep of handoffs whose term is over",
   "services/idempotency/sweep.ts": "sweep of old keys",
   "services/keys/keys.service.ts": "a key by its hash; keys of verified tokens",
+  "services/ingest/first-ids.ts": "sweep of bodies whose day is over",
   "services/memories/changes.ts": "outbox of events",
   "services/memories/cites.ts": "citations that are to be published, or no longer count",
   "services/memories/findings-outbox.ts": "memories that became institutional",

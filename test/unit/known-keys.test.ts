@@ -76,7 +76,15 @@ describe("the nearest name", () => {
     ["Priority", "priority"],
     ["enrich", "enrichment_depth"],
   ])("of %s is %s", (given, name) => {
-    expect(nearest(given, names)).toBe(name);
+    expect(nearest(given, names)).toEqual({ name, close: true });
+  });
+
+  test("of another word is far", () => {
+    expect(nearest("colour", names)).toMatchObject({ close: false });
+    expect(compileKeyCheck(Type.Object({ step_key: Type.String() }))({ reason: 1 })).toMatchObject({
+      message: "reason is not a known field. Allowed: step_key.",
+      data: { expected: "step_key" },
+    });
   });
 
   test("of no names is none", () => {

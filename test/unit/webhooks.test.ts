@@ -1,13 +1,50 @@
-import { describe, expect, test } from "@jest/globals";
+import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { SecretBox } from "../../lib/secrets.ts";
 import { newSigningSecret, sealSigningSecret, secretsAt } from "../../mixins/signing-secrets.ts";
 import { idOfBody } from "../../services/ingest/body-id.ts";
+import { FirstIds } from "../../services/ingest/first-ids.ts";
 import { WebhookLimits } from "../../services/ingest/limits.ts";
 import { webhookPath } from "../../services/ingest/rows.ts";
+import { WebhookBodyModel } from "../../services/ingest/webhook-bodies.model.ts";
+import { type TemporaryStore, temporaryStore } from "../support/gateway.ts";
 
 const HOUR = 60 * 60 * 1000;
 const NOON = Date.UTC(2026, 0, 31, 12);
+
+describe("an id that is not signed", () => {
+  const body = Buffer.from("body");
+  const at = { tenant_id: "tn_1", webhook_id: "whk_1", body };
+  let temporary: TemporaryStore;
+  beforeEach(async () => {
+    temporary = await temporaryStore();
+  });
+  afterEach(() => temporary.remove());
+
+  test("is the first that its body came under, for 24 hours, at one webhook", async () => {
+    let now = NOON;
+    const ids = new FirstIds(temporary.store.collection(WebhookBodyModel), () => now);
+    expect(await Promise.all(["a", "a"].map((id) => ids.of({ ...at, id })))).toEqual(["a", "a"]);
+    now += 24 * HOUR - 1;
+    expect(await ids.of({ ...at, id: "b" })).toBe("a");
+    expect(await ids.of({ ...at, webhook_id: "whk_2", id: "b" })).toBe("b");
+    expect(await ids.of({ ...at, body: Buffer.from("other"), id: "c" })).toBe("c");
+    now += 1;
+    const rivals = await Promise.all(["d", "e", "f"].map((id) => ids.of({ ...at, id })));
+    expect(new Set(rivals).size).toBe(1);
+    expect(await ids.of({ ...at, id: "g" })).toBe(rivals[0]);
+  });
+
+  test("goes when its day is over", async () => {
+    let now = NOON;
+    const bodies = temporary.store.collection(WebhookBodyModel);
+    const ids = new FirstIds(bodies, () => now);
+    await ids.of({ ...at, id: "a" });
+    expect([await ids.sweep(), await bodies.exists("tn_1", {})]).toEqual([false, true]);
+    now += 24 * HOUR;
+    expect([await ids.sweep(), await bodies.exists("tn_1", {})]).toEqual([false, false]);
+  });
+});
 
 describe("the id of a body that has none", () => {
   /** Delivers the same body at these times; gives for each whether it was new. */
