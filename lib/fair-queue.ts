@@ -11,6 +11,8 @@ export interface FairQueueOptions {
   capacity: number;
   /** Units of one tenant in use at once. Default: `capacity`. */
   perTenant?: number;
+  /** Units of one caller in use at once. Default: no limit of its own. */
+  perCaller?: number;
   /** Units that wait, over all tenants. */
   maxWaiting: number;
   /** Units that wait for one caller. Default: a quarter of `maxWaiting`. */
@@ -186,14 +188,15 @@ export class FairQueue {
     }
   }
 
-  /** Whose turn it is. While that task does not fit, none goes before it, but for tenants over their own limit. */
+  /** Whose turn it is. While that task does not fit, none goes before it, but for tenants and callers over their own limit. */
   #next(): Waiter | null {
-    const { capacity, perTenant = capacity } = this.#options;
+    const { capacity, perTenant = capacity, perCaller = capacity } = this.#options;
     if (this.#waiting === 0) return null;
     let next: Waiter | null = null;
     for (const tenant of this.#tenants.values()) {
       if (tenant.waiting === 0 || (next && tenant.charged >= next.tenant.charged)) continue;
-      const first = leastCharged(tenant.callers.values()).waiters[0] as Waiter;
+      const first = leastCharged(tenant.callers.values(), perCaller);
+      if (!first) continue;
       if (tenant.inUse === 0 || tenant.inUse + first.cost <= perTenant) next = first;
     }
     return next && (this.#inUse === 0 || this.#inUse + next.cost <= capacity) ? next : null;
@@ -228,8 +231,17 @@ function charge(tenant: Tenant, caller: Caller, amount: number): void {
   caller.charged += amount;
 }
 
-function leastCharged(callers: Iterable<Caller>): Caller {
-  return [...callers].filter(({ waiting }) => waiting > 0).reduce((a, b) => (b.charged < a.charged ? b : a));
+/** The first task of the caller charged least, of those below their own limit. */
+function leastCharged(callers: Iterable<Caller>, perCaller: number): Waiter | null {
+  let least: Caller | null = null;
+  let next: Waiter | null = null;
+  for (const caller of callers) {
+    const [first] = caller.waiters;
+    if (!first || (least && caller.charged >= least.charged)) continue;
+    if (caller.inUse > 0 && caller.inUse + first.cost > perCaller) continue;
+    [least, next] = [caller, first];
+  }
+  return next;
 }
 
 function fullest<L extends Lane>(lanes: Iterable<L>): L {

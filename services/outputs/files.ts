@@ -2,9 +2,11 @@ import type { ActionSchema } from "moleculer";
 import { attachment, safeFilename } from "../../lib/attachment.ts";
 import { type Call, callerId } from "../../lib/caller.ts";
 import type { ParamsOf } from "../../lib/contract.ts";
+import type { Share } from "../../lib/fair-queue.ts";
 import { Fault, notFound, ruleBroken } from "../../lib/faults.ts";
 import { derivedId, newId } from "../../lib/ids.ts";
 import { account } from "../../mixins/audited.ts";
+import { resourceQueue } from "../../observability/resources.ts";
 import { action, type Runtime } from "../runtime.ts";
 import { EXPORT_TYPES, emailOutput, exportOutput } from "./files.contract.ts";
 import { MailBudget } from "./mail-budget.ts";
@@ -18,6 +20,16 @@ import { render } from "./render/render.ts";
 /** What is rendered or mailed has to be held whole. */
 const MOST_BYTES = 4_194_304;
 
+/** Mails are held whole until the server has them. */
+const mailing = resourceQueue("mail", {
+  ...{ capacity: 8, perTenant: 4, perCaller: 2, maxWaiting: 32, patienceMs: 8000 },
+});
+
+const shareOf = ({ meta: { caller } }: Call): Share => ({
+  tenant_id: caller.tenant_id,
+  caller: callerId(caller),
+});
+
 /** The part of the outputs service that hands outputs out to people: as files, and by e-mail. */
 export function fileActions(parts: Parts, { config, store }: Runtime): Record<string, ActionSchema> {
   const { OUTPUT_EXPORT, EXPORT_FONTS: fonts, OUTBOUND_EMAIL, SMTP_URL, SMTP_FROM } = config;
@@ -28,17 +40,18 @@ export function fileActions(parts: Parts, { config, store }: Runtime): Record<st
       throw notFound(`${format} of output`, doc._id);
   }
 
-  async function fileOf(doc: OutputDoc, format: ExportFormat): Promise<Buffer> {
+  async function fileOf(share: Share, doc: OutputDoc, format: ExportFormat): Promise<Buffer> {
     const { tenant_id, hash, title, saved_at: at } = doc;
     requireLength(doc, format);
     const bytes = await parts.blobs.get(tenant_id, hash);
     if (format === "md") return bytes;
-    return Buffer.from(await render({ markdown: bytes.toString("utf8"), title, at, format, fonts }));
+    const rendering = { markdown: bytes.toString("utf8"), title, at, format, fonts };
+    return Buffer.from(await render(rendering, share));
   }
 
-  async function attached(doc: OutputDoc, format: ExportFormat | undefined) {
+  async function attached(share: Share, doc: OutputDoc, format: ExportFormat | undefined) {
     if (!format) return [];
-    const content = await fileOf(doc, format);
+    const content = await fileOf(share, doc, format);
     return [{ filename: filenameOf(doc, format), content, contentType: EXPORT_TYPES[format] }];
   }
 
@@ -53,15 +66,18 @@ export function fileActions(parts: Parts, { config, store }: Runtime): Record<st
       throw new Fault("service_unavailable", message, { retry_after_seconds: 3600 });
     }
     requireLength(doc, "an e-mail");
-    const mail = {
-      ...{ to, subject: ctx.params.subject ?? doc.title.replace(/\s+/g, " ") },
-      text: (await fileOf(doc, "md")).toString("utf8"),
-      html: (await fileOf(doc, "html")).toString("utf8"),
-      attachments: await attached(doc, attach_format),
-      messageId: messageId(SMTP_FROM, idempotency_seed && `${callerId(caller)} ${idempotency_seed}`),
-    };
-    await budget.take(caller.tenant_id, store.now());
-    await sendMail({ url: SMTP_URL, from: SMTP_FROM }, mail);
+    const share = shareOf(ctx as Call);
+    await mailing.run(share, 1, async () => {
+      const mail = {
+        ...{ to, subject: ctx.params.subject ?? doc.title.replace(/\s+/g, " ") },
+        text: (await fileOf(share, doc, "md")).toString("utf8"),
+        html: (await fileOf(share, doc, "html")).toString("utf8"),
+        attachments: await attached(share, doc, attach_format),
+        messageId: messageId(SMTP_FROM, idempotency_seed && `${callerId(caller)} ${idempotency_seed}`),
+      };
+      await budget.take(caller.tenant_id, store.now());
+      await sendMail({ url: SMTP_URL, from: SMTP_FROM }, mail);
+    });
     account(ctx, { to, version_num: doc.version_num, attach_format: attach_format ?? null });
     return { status: "sent" as const, to };
   }
@@ -75,7 +91,7 @@ export function fileActions(parts: Parts, { config, store }: Runtime): Record<st
       ctx.meta.$responseHeaders = attachment(filenameOf(doc, format));
       if (format === "md") return { hash: doc.hash, size: doc.byte_size };
       // Kept for a day like anything that was put: it need not fit into a message between nodes.
-      return parts.blobs.put(doc.tenant_id, await fileOf(doc, format));
+      return parts.blobs.put(doc.tenant_id, await fileOf(shareOf(ctx as Call), doc, format));
     }),
 
     email: action(emailOutput, email),

@@ -106,6 +106,17 @@ describe("a fair queue", () => {
     ]);
   });
 
+  test("keeps capacity for other callers of a tenant", async () => {
+    const { ask, running, drain, started } = newBench({ capacity: 3, perTenant: 2, perCaller: 1 });
+    times(3, () => void ask("a", "busy"));
+    void ask("a", "other");
+    void ask("b", "third");
+    await turn();
+    expect(running.map(({ name }) => name)).toEqual(["a busy", "a other", "b third"]);
+    await drain();
+    expect(started).toHaveLength(5);
+  });
+
   test("refuses the caller that fills it, and not the one that comes then", async () => {
     const { ask, refused, started, drain } = newBench({ maxWaiting: 10, maxWaitingPerCaller: 10 });
     times(12, () => void ask("flood"));

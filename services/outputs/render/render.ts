@@ -1,5 +1,7 @@
 import { Worker } from "node:worker_threads";
+import type { Share } from "../../../lib/fair-queue.ts";
 import { type Fault, ruleBroken } from "../../../lib/faults.ts";
+import { resourceQueue } from "../../../observability/resources.ts";
 
 /** What a rendering thread is given. */
 export interface Rendering {
@@ -15,21 +17,25 @@ export interface Rendering {
 /** What comes of it: a file, or why there is none. */
 export type Rendered = Uint8Array | { unrenderable: string };
 
-const SECONDS = 25;
+const SECONDS = 20;
 const MEGABYTES = 512;
+/** With `SECONDS` less than a call between services may take. */
+const PATIENCE_MS = 8000;
 
-let last: Promise<unknown> = Promise.resolve();
+/** One is always left for another tenant, and one of a tenant's two for another person. */
+const threads = resourceQueue("render", {
+  ...{ capacity: 3, perTenant: 2, perCaller: 1, chargeTime: true },
+  ...{ maxWaiting: 32, maxWaitingPerCaller: 4, patienceMs: PATIENCE_MS },
+});
 
 /**
- * Renders Markdown in a thread of its own, which takes its libraries with it when it ends; one at a time.
+ * Renders Markdown in a thread of its own, which takes its libraries with it when it ends.
  *
  * @throws Fault business_rule_violation, rule `export_fails`, for a text that takes too long or too much memory, or that the
- * format cannot hold
+ * format cannot hold; rate_limited, service_unavailable while others' texts are rendered
  */
-export function render(rendering: Rendering): Promise<Uint8Array> {
-  const turn = last.catch(() => undefined).then(() => renderNow(rendering));
-  last = turn.catch(() => undefined);
-  return turn;
+export function render(rendering: Rendering, share: Share): Promise<Uint8Array> {
+  return threads.run(share, 1, () => renderNow(rendering));
 }
 
 async function renderNow(workerData: Rendering): Promise<Uint8Array> {

@@ -1,0 +1,48 @@
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import type { Answer, Api } from "../support/http.ts";
+import { startServer, type TestServer } from "../support/server.ts";
+import { settle } from "../support/settle.ts";
+import { makeWorld, OPERATOR_TOKEN, ok, refusal, type World } from "../support/tenancy.ts";
+
+const EXPORTS = 12;
+/** What one person has rendered at once, and waiting. */
+const TAKEN = 1 + 4;
+/** Seconds of work as PDF. */
+const LONG = "Some **bold** words in a line, and *more* of it.\n\n".repeat(40_000);
+
+let server: TestServer;
+let crowded: World;
+let calm: World;
+
+beforeAll(async () => {
+  server = await startServer({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", OUTPUT_EXPORT: "true" } });
+  [crowded, calm] = await Promise.all([makeWorld(server, "crowded"), makeWorld(server, "calm")]);
+});
+afterAll(() => server?.stop());
+
+const save = async ({ agent }: World, body: string) =>
+  ok(await agent.post("/outputs", { body, scope: "institutional" })).id as string;
+
+test("exports go on beside any number of another tenant's, and of a colleague's; who asks for too many is told", async () => {
+  const [long, own, colleagues] = [
+    await save(crowded, LONG),
+    await save(calm, "# Mine"),
+    await save(crowded, "# Ours"),
+  ];
+  const answers: Answer[] = [];
+  const ask = async (by: Api) => void answers.push(await by.get(`/outputs/${long}/export?format=pdf`));
+  const all = Array.from({ length: EXPORTS }, () => ask(crowded.admin));
+  // The others are in work or wait.
+  await settle(() => answers.length === EXPORTS - TAKEN);
+  for (const answer of answers) {
+    expect(answer).toMatchObject(refusal(429, "rate_limited", { retry_after_seconds: 1 }));
+    expect(answer.headers.get("retry-after")).toBe("1");
+  }
+  expect(await calm.admin.get(`/outputs/${own}/export?format=html`)).toMatchObject({ status: 200 });
+  expect(await crowded.member.get(`/outputs/${colleagues}/export?format=html`)).toMatchObject({
+    status: 200,
+  });
+  // None of them was waited for.
+  expect(answers).toHaveLength(EXPORTS - TAKEN);
+  await Promise.all(all);
+});
