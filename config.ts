@@ -203,6 +203,18 @@ export const SETTINGS = {
     1,
     DAY,
   ),
+  BACKUP_RETENTION_DAYS: integer(
+    0,
+    "How long you keep backups: receipts of erasures say until when one may hold what was erased. 0: they say it is not known.",
+    0,
+    DAY,
+  ),
+  ERASURE_REWRITE_MB: integer(
+    64,
+    "An erasure rewrites the embedded store and the search index, each if it is not larger than this, holding up writes meanwhile; in a larger one it overwrites deleted rows in place.",
+    0,
+    1e6,
+  ),
   AUDIT_DAYS: integer(365, "How long the audit log is kept.", 1, DAY),
   MIN_FREE_DISK_MB: integer(
     100,
@@ -252,7 +264,7 @@ export class ConfigError extends Error {}
 
 // Names of ours begin like these: a near miss is a mistake that should be told, not silently ignored.
 const OURS =
-  /^(MONGO|SEARCH|NATS|REDIS|SECRET_KEY|OPERATOR|METRICS_|TRUST_PROXY|RATE_LIMIT|TENANT_RATE|LOGIN_ATTEMPTS|PUBLIC_FAIL|DEVICE_|WEBHOOK|REQUEST_TIMEOUT|MAX_WRITES|MAX_INTERESTS|EVENT_|DOCUMENT_|VISIBILITY_|RETRY_|MIN_FREE_|MEMORY_|DEDUPE_|ACKNOWLEDGED_|BUNDLE_RETENTION|SESSION_RETENTION|PUSH_|CONNECTOR_|EMBEDDER|OUTPUT_|OUTBOUND_|AUDIT_|DATA_DIR|EXPORT_FONT|LOG_LEVEL|PUBLIC_UR|SMTP_)/;
+  /^(MONGO|SEARCH|NATS|REDIS|SECRET_KEY|OPERATOR|METRICS_|TRUST_PROXY|RATE_LIMIT|TENANT_RATE|LOGIN_ATTEMPTS|PUBLIC_FAIL|DEVICE_|WEBHOOK|REQUEST_TIMEOUT|MAX_WRITES|MAX_INTERESTS|EVENT_|DOCUMENT_|VISIBILITY_|RETRY_|MIN_FREE_|MEMORY_|ERASURE_|BACKUP_RETENTION|DEDUPE_|ACKNOWLEDGED_|BUNDLE_RETENTION|SESSION_RETENTION|PUSH_|CONNECTOR_|EMBEDDER|OUTPUT_|OUTBOUND_|AUDIT_|DATA_DIR|EXPORT_FONT|LOG_LEVEL|PUBLIC_UR|SMTP_)/;
 
 /** Reads and checks the environment. Throws ConfigError that names the variable, what it was and what it may be. */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {

@@ -2,6 +2,7 @@ import type { Collection } from "mongodb";
 import mongoose, { type Connection, type Schema } from "mongoose";
 import { TenantCollection, type TenantDocument } from "./collection.ts";
 import { mongoOptions } from "./mongo-options.ts";
+import { REWRITE_MB, type Scrubbed } from "./scrubber.ts";
 import type { EmbeddedClient } from "./sqlite/client.ts";
 import { embeddedDriver } from "./sqlite/driver.ts";
 import { DirectoryInUse } from "./sqlite/lock.ts";
@@ -10,6 +11,7 @@ import { DirectoryInUse } from "./sqlite/lock.ts";
 interface StoreOptions {
   DATA_DIR: string;
   MONGO_URL?: string | null | undefined;
+  ERASURE_REWRITE_MB?: number;
 }
 
 /** A collection's name and its mongoose schema (fields and indexes). */
@@ -21,6 +23,9 @@ export interface StoredModel<T> {
   /** Names of indexes that earlier versions made and this one does not need. */
   retired?: string[];
 }
+
+/** How deleted rows were removed. `deleted`: by MongoDB, which reuses their space in its own time. */
+export type Removal = Scrubbed | "deleted";
 
 /** The record, on either driver. */
 export interface Store {
@@ -37,6 +42,8 @@ export interface Store {
   ready(): Promise<void>;
   /** The store's time in milliseconds since 1970: what every time that decides anything is stamped with. */
   now(): number;
+  /** Fulfils when what was deleted before is on no page of the store's files, as far as the driver can do that. */
+  scrub(): Promise<Removal>;
   /** Rejects when the store does not answer. */
   ping(): Promise<void>;
   /** Calls `listener` when a thread of the embedded store died: it answers nothing more, and only a new start helps. */
@@ -55,19 +62,24 @@ export class StoreError extends Error {}
  * with journal on MongoDB. Rejects with a StoreError when it cannot be used; nothing of it is touched then.
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
-  return options.MONGO_URL ? openMongo(options.MONGO_URL) : openEmbedded(options.DATA_DIR);
+  return options.MONGO_URL ? openMongo(options.MONGO_URL) : openEmbedded(options);
 }
 
-async function openEmbedded(dataDir: string): Promise<Store> {
+async function openEmbedded({
+  DATA_DIR: dataDir,
+  ERASURE_REWRITE_MB = REWRITE_MB,
+}: StoreOptions): Promise<Store> {
   const instance = new mongoose.Mongoose();
   instance.setDriver(embeddedDriver);
   const connection = await connect(instance, dataDir, {}, `DATA_DIR ${dataDir} cannot be used: `);
   const client = connection.getClient() as unknown as EmbeddedClient;
+  const scrubber = client.scrubber(ERASURE_REWRITE_MB);
   return {
     ...modelsOf(connection, (name, apart) => client.db().setApart(name, apart)),
     driver: "sqlite",
     commitsTogether: true,
     now: Date.now,
+    scrub: () => scrubber.scrub(),
     onFatal: (listener) => void client.on("fatal", listener),
     onCommit: (listener) => client.onCommit(listener),
     close: () => connection.close(),
@@ -94,6 +106,7 @@ async function openMongo(url: string): Promise<Store> {
     driver: "mongodb",
     commitsTogether: false,
     now: () => Math.round(Date.now() + offset),
+    scrub: async () => "deleted",
     onFatal: () => {},
     onCommit: () => {},
     close: async () => {

@@ -522,7 +522,7 @@ export interface Api {
   memories: {
     /** Erase memories for good.
      *
-     * For data-protection requests: exactly one of `agent_id`, `ids` and `subject`. Whatever their scope and status, with their vectors, relationships and everything else that is kept of them; by `subject` also the documents that were uploaded about it, with their chunks, and what was remembered from these. `receipt` is a JWS of the service (`/.well-known/jwks.json`). With `dry_run` nothing is erased and what can be counted before is. Again erases what is left.
+     * For data-protection requests: exactly one of `agent_id`, `ids` and `subject`. Whatever their scope and status, with their vectors, relationships and everything else that is kept of them; by `subject` also the documents that were uploaded about it, with their files and chunks, and what was remembered from these. It answers when the bytes are gone from the files of the service too, and is finished after a crash. `receipt` is a JWS of the service (`/.well-known/jwks.json`). With `dry_run` nothing is erased and what can be counted before is. Again erases what is left.
      *
      * Needs the scope `memory:write`. */
     erase: Call<MemoriesEraseParams, MemoriesEraseResult>;
@@ -946,7 +946,7 @@ export interface Api {
     update: Call<TenantsUpdateParams, TenantsUpdateResult>;
     /** Erase a tenant and everything it has.
      *
-     * For good. Answers a receipt, signed as a JWT with the service's token key (see /.well-known/jwks.json). Erasing again finishes an erasure that was interrupted. */
+     * For good, from the files of the service too. Answers a receipt, signed as a JWT with the service's token key (see /.well-known/jwks.json). Erasing again finishes an erasure that was interrupted. */
     erase: Call<TenantsEraseParams, TenantsEraseResult>;
     /** What holds for the organisation.
      *
@@ -2212,6 +2212,8 @@ export interface MemoriesEraseResult {
   erased_at: string | null;
   /** Rows by what they were; of bundles and hand-offs those that named an erased memory. */
   erased: ErasedMemories;
+  storage: "rewritten" | "overwritten" | "deleted" | null;
+  backups_until: string | null;
   receipt: string | null;
 }
 
@@ -3190,6 +3192,9 @@ export interface TenantsEraseResult {
   erased_at: string;
   /** Rows by kind. */
   erased: Record<string, number>;
+  /** How the bytes were removed from the store's files. `rewritten`: the files were written anew without them. `overwritten`: they were overwritten in place; of rows that SQLite had moved before, about one in a thousand, fragments may remain in unused parts of pages. `deleted`: by MongoDB, whose data files, journal and oplog may hold them until their space is used again. */
+  storage: "rewritten" | "overwritten" | "deleted";
+  backups_until: string | null;
   receipt: string;
 }
 

@@ -6,6 +6,7 @@ import { WEIGHTS_VERSION } from "../../lib/search-features.ts";
 import { DAY_MS } from "../../lib/time.ts";
 import { Loop } from "../../mixins/loop.ts";
 import { type EraseMemories, eraseRows } from "../memories/erase-rows.ts";
+import { deletedMemories } from "../memories/readable.ts";
 import { action, idempotent, type ServiceFactory } from "../runtime.ts";
 import { type Placed, renderBrief } from "./brief.ts";
 import { assembleBundle, getBundle, getBundleBrief } from "./bundles.contract.ts";
@@ -39,18 +40,22 @@ export const bundlesService: ServiceFactory = ({ store, config }) => {
         }
         if (project_id) await ctx.call("projects.require", { tenant_id, key: project_id });
         const asked = isSaid(query) ? query : null;
-        const { items, degraded_reasons } = await gather(ctx);
-        const at = store.now();
-        const kept = await bundles.insertOnce({
-          ...{ _id: newUuid(ctx.meta.idempotency_seed), tenant_id, agent_id, query: asked },
-          items: items.map(toItem),
-          rendered_brief: renderBrief({ query: asked, items, degraded_reasons }),
-          ...{ degraded_reasons, weights_version: WEIGHTS_VERSION },
-          memory_ids: items.filter(({ kind }) => kind === "memory").map(({ item_id }) => item_id),
-          created_at: new Date(at),
-          expires_at: new Date(at + config.BUNDLE_RETENTION_DAYS * DAY_MS),
-        });
-        return present(kept);
+        for (;;) {
+          const { items, degraded_reasons } = await gather(ctx);
+          const at = store.now();
+          const kept = await bundles.insertOnce({
+            ...{ _id: newUuid(ctx.meta.idempotency_seed), tenant_id, agent_id, query: asked },
+            items: items.map(toItem),
+            rendered_brief: renderBrief({ query: asked, items, degraded_reasons }),
+            ...{ degraded_reasons, weights_version: WEIGHTS_VERSION },
+            memory_ids: items.filter(({ kind }) => kind === "memory").map(({ item_id }) => item_id),
+            created_at: new Date(at),
+            expires_at: new Date(at + config.BUNDLE_RETENTION_DAYS * DAY_MS),
+          });
+          if ((await deletedMemories(ctx as Call, kept.memory_ids)).length === 0) return present(kept);
+          // A memory was erased while the bundle was gathered.
+          await bundles.delete(tenant_id, { _id: kept._id });
+        }
       }),
 
       get: action(getBundle, async (ctx) => present(await requireOwn(ctx))),

@@ -30,6 +30,7 @@ export const documentsService: ServiceFactory = ({ store, blobs, config }) => {
     chunks,
     now: store.now,
     nudge: () => loop.nudge(),
+    leave: (document_ids) => ingest.leave(document_ids),
   };
   const queue = new Queue(documents, store.now);
 

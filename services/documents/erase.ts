@@ -1,6 +1,7 @@
 import type { Call } from "../../lib/caller.ts";
 import type { SearchDrop } from "../../lib/search-entry.ts";
 import { writings } from "../../lib/subject.ts";
+import { onEveryNode } from "../../mixins/every-node.ts";
 import { place } from "../../mixins/queue.ts";
 import type { DocumentDoc } from "./documents.model.ts";
 import type { Parts } from "./parts.ts";
@@ -36,32 +37,37 @@ export function emptied(
 }
 
 /**
- * Erases what was uploaded about a subject: found by the row until nothing of it is left, so that what is cut off is
- * found again. The bytes of the file go with the next sweep of what nobody names.
+ * Erases what was uploaded about a subject, with the bytes of its files: found by the row until nothing of it is left,
+ * so that what is cut off is found again.
  */
 export async function eraseSubject(
   parts: Parts,
-  ctx: Pick<Call<EraseSubject>, "call" | "params">,
+  ctx: Pick<Call<EraseSubject>, "broker" | "call" | "params">,
 ): Promise<Erased> {
   const { documents, chunks, now } = parts;
   const { tenant_id, subject, dry_run = false } = ctx.params;
   const rows = await documents.find(
     tenant_id,
     { subject: { $in: writings(subject) } },
-    { projection: { tenant_id: 1, agent_id: 1 } },
+    { projection: { tenant_id: 1, agent_id: 1, hash: 1 } },
   );
   const ids = rows.map(({ _id }) => _id);
   if (dry_run) {
     return { documents: ids.length, chunks: await chunks.count(tenant_id, { document_id: { $in: ids } }) };
   }
   const erased = { documents: ids.length, chunks: 0, vectors: 0 };
+  if (ids.length) await ctx.call("idempotency.erase", { tenant_id, ids });
   for (const row of rows) {
-    const { _id } = row;
+    const { _id, hash } = row;
     const standing = { _id, status: { $ne: "deleted" as const } };
-    await documents.update(tenant_id, standing, { $set: emptied(row, now()), $unset: GONE });
+    // The hash stays until its blob is gone.
+    const $set = { ...emptied(row, now()), hash };
+    await documents.update(tenant_id, standing, { $set, $unset: GONE });
+    await onEveryNode(ctx.broker, "documents.leave", { document_ids: [_id] });
     erased.chunks += await chunks.count(tenant_id, { document_id: _id });
     erased.vectors += await dropChunks(parts, ctx, tenant_id, _id);
-    await documents.update(tenant_id, { _id }, { $unset: { subject: 1 } });
+    if (hash) await ctx.call("blobs.erase", { tenant_id, hashes: [hash] });
+    await documents.update(tenant_id, { _id }, { $set: { hash: "" }, $unset: { subject: 1 } });
   }
   parts.nudge();
   return erased;

@@ -6,6 +6,7 @@ import { laneOf, place, type Queue, type Queued as QueuedRow } from "../../mixin
 import { resourceQueue } from "../../observability/resources.ts";
 import type { Blobs } from "../../storage/blobs/blobs.ts";
 import { tellLive } from "../live/live-change.ts";
+import { ChunkWrites } from "./chunk-writes.ts";
 import type { ChunkDoc, DocumentDoc } from "./documents.model.ts";
 import { dropChunks } from "./erase.ts";
 import { InWork, MOST_IN_WORK } from "./in-work.ts";
@@ -13,8 +14,7 @@ import type { Parts } from "./parts.ts";
 import { type Reading, type ReadLimits, readDocument } from "./reader.ts";
 import { toChunks, toEntry } from "./rows.ts";
 
-/** Rows of one write, and chunks of one call to search: well below what NATS takes. */
-const WRITE = 500;
+/** Chunks of one call to search: well below what NATS takes. */
 const PAGE = 100;
 /** Memory that a document may take to be read. */
 const MEGABYTES = 512;
@@ -50,6 +50,7 @@ export class Ingest {
   readonly #limits: ReadLimits;
   readonly #ending = new AbortController();
   readonly #inWork = new InWork();
+  readonly #chunks: ChunkWrites;
   readonly #steps: Record<DocumentDoc["status"], Step> = {
     queued: (doc) => this.#read(doc),
     chunking: (doc) => this.#read(doc),
@@ -65,6 +66,7 @@ export class Ingest {
     this.#queue = queue;
     this.#blobs = blobs;
     this.#broker = broker;
+    this.#chunks = new ChunkWrites(parts.chunks);
     this.#limits = { seconds, megabytes: MEGABYTES };
   }
 
@@ -72,6 +74,11 @@ export class Ingest {
   async stop(): Promise<void> {
     this.#ending.abort();
     await this.#inWork.ended();
+  }
+
+  /** Fulfils when nothing more is written of these documents: they are erased. */
+  leave(document_ids: readonly string[]): Promise<void> {
+    return this.#chunks.leave(document_ids);
   }
 
   /** Begins the next step of one document; false when none is due or this node has enough in work. */
@@ -108,15 +115,12 @@ export class Ingest {
   }
 
   async #read(doc: Queued): Promise<void> {
-    const { chunks, now } = this.#parts;
-    const { tenant_id, _id } = doc;
-    const share = { tenant_id, caller: doc.agent_id };
+    const share = { tenant_id: doc.tenant_id, caller: doc.agent_id };
     const reading = await parsing.run(share, 1, () => this.#parse(doc));
     if (!reading) return;
     if ("unreadable" in reading) return this.#fail(doc, `The file ${reading.unreadable}.`);
-    await chunks.deleteMany(tenant_id, { document_id: _id });
-    const rows = toChunks(doc, reading.pieces, new Date(now()));
-    for (let at = 0; at < rows.length; at += WRITE) await chunks.insertMany(rows.slice(at, at + WRITE));
+    const rows = toChunks(doc, reading.pieces, new Date(this.#parts.now()));
+    if (!(await this.#chunks.replace(doc, rows))) return;
     await this.#next(doc, { status: "embedding", chunk_count: rows.length });
   }
 

@@ -28,6 +28,9 @@ export function internalActions(parts: Parts): Record<string, ActionSchema> {
     /** Erases, or counts, the documents that were uploaded about a subject, with their chunks. */
     erase_subject: idempotent<EraseSubject>((ctx) => eraseSubject(parts, ctx)),
 
+    /** Stops this node's work on documents that are erased. */
+    leave: idempotent<{ document_ids: string[] }>(({ params }) => parts.leave(params.document_ids)),
+
     /** Whether citations of documents still hold; what was never there is left out. */
     freshness: idempotent<{ tenant_id: string; document_ids: string[] }>(async ({ params }) => {
       const found = await documents.find(params.tenant_id, { _id: { $in: params.document_ids } });
@@ -50,7 +53,7 @@ export function internalActions(parts: Parts): Record<string, ActionSchema> {
 
     blob_references: idempotent<{ tenant_id: string; hashes: string[] }>(async ({ params }) => {
       const { tenant_id, hashes } = params;
-      const filter = { hash: { $in: hashes }, status: { $ne: "failed" as const } };
+      const filter = { hash: { $in: hashes }, status: { $nin: ["failed", "deleted"] as const } };
       return (await documents.find(tenant_id, filter, { projection: { hash: 1 } })).map(({ hash }) => hash);
     }),
 

@@ -13,6 +13,8 @@ export interface Parts {
   now(): number;
   /** Something is to be done with a document. */
   nudge(): void;
+  /** Fulfils when this node writes nothing more of these documents. */
+  leave(document_ids: readonly string[]): Promise<void>;
 }
 
 export function isReadable(access: Access, doc: DocumentDoc): boolean {

@@ -7,12 +7,11 @@ import { changedAfter, entriesOf } from "../../mixins/search-feed.ts";
 import type { EraseMemories } from "../memories/erase-rows.ts";
 import { idempotent } from "../runtime.ts";
 import { renderBrief } from "./brief.ts";
+import { eraseTitles, withTitles } from "./erase.ts";
 import { findOwn, latestOwn } from "./find.ts";
 import type { HandoffDoc } from "./handoffs.model.ts";
 import { findHandoff, type Parts } from "./parts.ts";
 import { inOneMessage, toEntry } from "./rows.ts";
-
-const ERASED_AT_ONCE = 200;
 
 /** What other domains ask of handoffs. */
 export function internalActions(parts: Parts): Record<string, ActionSchema> {
@@ -54,20 +53,8 @@ export function internalActions(parts: Parts): Record<string, ActionSchema> {
     /** Takes the titles of memories that are erased out of citations; says of how many handoffs. */
     erase_memories: idempotent<EraseMemories>(async ({ params }) => {
       const { tenant_id, ids, dry_run } = params;
-      const gone = new Set(ids);
-      const filter = { citations: { $elemMatch: { memory_id: { $in: ids }, title: { $ne: "" } } } };
-      if (dry_run) return { handoffs: await handoffs.count(tenant_id, filter) };
-      let count = 0;
-      // Until none is left: one that was being saved meanwhile is met again.
-      for (;;) {
-        const docs = await handoffs.find(tenant_id, filter, { limit: ERASED_AT_ONCE });
-        if (docs.length === 0) return { handoffs: count };
-        for (const { _id, version, citations } of docs) {
-          const left = citations.map((each) => (gone.has(each.memory_id) ? { ...each, title: "" } : each));
-          const $set = { citations: left, changed_at: parts.now() };
-          if (await handoffs.update(tenant_id, { _id, version }, { $set, $inc: { version: 1 } })) count++;
-        }
-      }
+      if (!dry_run) return { handoffs: await eraseTitles(parts, tenant_id, ids) };
+      return { handoffs: await handoffs.count(tenant_id, withTitles(ids)) };
     }),
 
     /** For search to follow: handoffs in order of their last change, of one tenant or of all. */

@@ -3,7 +3,8 @@ import type { ParamsOf } from "../../lib/contract.ts";
 import { Fault, invalidValue } from "../../lib/faults.ts";
 import { newUuid } from "../../lib/ids.ts";
 import { isDuplicateKey } from "../../storage/collection.ts";
-import { readableMemories } from "../memories/readable.ts";
+import { deletedMemories, readableMemories } from "../memories/readable.ts";
+import { eraseTitles } from "./erase.ts";
 import type { saveHandoff } from "./handoffs.contract.ts";
 import type { HandoffDoc } from "./handoffs.model.ts";
 import { agentOf, change, type Parts, remove, tellSearch } from "./parts.ts";
@@ -35,9 +36,19 @@ export async function save(parts: Parts, ctx: Asked): Promise<{ doc: HandoffDoc;
     if (if_version !== undefined && if_version !== (known?.version_num ?? 0))
       throw notThatVersion(known, if_version);
     const doc = known ? await overwrite(parts, ctx, known, content) : await insert(parts, ctx, content);
-    if (doc) return { doc, isNew: !known };
+    if (doc) return { doc: await withoutErased(parts, ctx, doc), isNew: !known };
   }
   throw new Fault("conflict", `The handoff "${ctx.params.name}" is being saved by others: send it again.`);
+}
+
+/** Takes out again what was erased between its reading and its writing. */
+async function withoutErased(parts: Parts, ctx: Asked, doc: HandoffDoc): Promise<HandoffDoc> {
+  const titled = doc.citations.filter(({ title }) => title !== "").map(({ memory_id }) => memory_id);
+  const gone = await deletedMemories(ctx as Call, titled);
+  if (gone.length === 0) return doc;
+  const { tenant_id, _id } = doc;
+  await eraseTitles(parts, tenant_id, gone);
+  return (await parts.handoffs.findOne(tenant_id, { _id })) ?? doc;
 }
 
 /** The handoff of the name. One that has expired is gone, whether the reaper has come by yet or not. */

@@ -1,9 +1,12 @@
+import type { Call } from "../../lib/caller.ts";
 import { Fault } from "../../lib/faults.ts";
 import { newUuid } from "../../lib/ids.ts";
 import { HOUR_MS } from "../../lib/time.ts";
+import { onEveryNode } from "../../mixins/every-node.ts";
 import { isDuplicateKey } from "../../storage/collection.ts";
 import { event, idempotent, type ServiceFactory } from "../runtime.ts";
 import { dropAnswers } from "./drop-answers.ts";
+import { ErasedLately } from "./erased-lately.ts";
 import { type IdempotencyDoc, IdempotencyModel, type KeptAnswer } from "./idempotency.model.ts";
 import { isOurs, newLease, stillRunning } from "./lease.ts";
 import { fateOf, judge, recordId, resourceIdOf } from "./record.ts";
@@ -40,12 +43,14 @@ export type Opening =
 
 /** `lease`: what the request is to hold the key by. Gateways of before give none, and are not told to ask again. */
 type OpenParams = Place & { fingerprint: string; lease?: string };
+type Erased = { tenant_id: string; ids: string[] };
 type CloseParams = Place & { lease: string; answer: KeptAnswer; secret: boolean };
 
 /** Keeps what was answered to each Idempotency-Key (api.md "Everywhere"). Its only caller is the gateway. */
 export const idempotencyService: ServiceFactory = ({ config, store, secrets }) => {
   const records = store.collection(IdempotencyModel);
   const waiters = new Waiters();
+  const erased = new ErasedLately(() => performance.now());
   const requestMs = config.REQUEST_TIMEOUT_SECONDS * 1000;
   const leaseMs = Math.max(LEASE_SECONDS * 1000, requestMs);
   let stopping = false;
@@ -127,22 +132,28 @@ export const idempotencyService: ServiceFactory = ({ config, store, secrets }) =
   const opened = ({ _id, answer, secret_ends_at }: IdempotencyDoc) =>
     secret_ends_at ? secrets.open(answer as string, placeOf(_id)) : (answer as string);
 
-  async function close({ tenant_id, caller_id, key, lease, answer, secret }: CloseParams): Promise<void> {
+  async function close(ctx: Call<CloseParams>): Promise<void> {
+    const { tenant_id, caller_id, key, lease, answer } = ctx.params;
     const _id = recordId(tenant_id, caller_id, key);
     const mine = { _id, lease };
     const fate = fateOf(answer.status);
     if (fate === "free") await records.delete(tenant_id, mine);
     else if (fate === "reopen")
       await records.update(tenant_id, mine, { $set: { lease_ends_at: new Date(0) } });
-    else await records.update(tenant_id, mine, { $set: kept(_id, answer, secret) });
+    else await records.update(tenant_id, mine, { $set: await kept(ctx, _id) });
     waiters.wake(_id);
   }
 
-  function kept(_id: string, answer: KeptAnswer, secret: boolean): Partial<IdempotencyDoc> {
+  async function kept(ctx: Call<CloseParams>, _id: string): Promise<Partial<IdempotencyDoc>> {
+    const { tenant_id, answer, secret } = ctx.params;
     const now = store.now();
     const text = JSON.stringify(answer);
     const fields = { answered_at: new Date(now), resource_id: resourceIdOf(answer) };
     if (answer.dropped || text.length > MAX_ANSWER_CHARACTERS) return { ...fields, answer: null };
+    if (erased.mayBeIn(tenant_id, answer, text)) {
+      if (answer.blob) await ctx.call("blobs.erase", { tenant_id, hashes: [answer.blob] });
+      return { ...fields, answer: null };
+    }
     const blob = answer.blob ?? answer.insert?.hash;
     if (!secret) return { ...fields, answer: text, ...(blob && { answer_blob: blob }) };
     return { ...fields, answer: secrets.seal(text, placeOf(_id)), secret_ends_at: new Date(now + SECRET_MS) };
@@ -156,15 +167,25 @@ export const idempotencyService: ServiceFactory = ({ config, store, secrets }) =
         ...idempotent<OpenParams>((ctx) => open(ctx.params)),
         timeout: 2 * leaseMs + requestMs,
       },
-      close: idempotent<CloseParams>((ctx) => close(ctx.params)),
+      close: idempotent<CloseParams>(close),
 
       /** Drops the answers that name any of these: repeating such a request is a conflict then. */
-      erase_memories: idempotent<{ tenant_id: string; ids: string[] }>(async ({ params }) => ({
-        stored_answers: await dropAnswers(records, params.tenant_id, new Set(params.ids)),
-      })),
+      erase: idempotent<Erased>(async (ctx) => {
+        const { tenant_id, ids } = ctx.params;
+        // First, so that no answer with them is kept behind the search for those that are.
+        await onEveryNode(ctx.broker, "idempotency.note_erased", ctx.params);
+        const eraseBlobs = (hashes: string[]) => ctx.call("blobs.erase", { tenant_id, hashes });
+        await dropAnswers(records, tenant_id, new Set(ids), eraseBlobs);
+      }),
+
+      /** Keeps no answer from here on that names any of these. */
+      note_erased: idempotent<Erased>(({ params }) => erased.add(params.tenant_id, params.ids)),
 
       blob_references: idempotent<{ tenant_id: string; hashes: string[] }>(async ({ params }) => {
-        const due = { answer_blob: { $in: params.hashes }, expires_at: { $gt: new Date(store.now()) } };
+        const due = {
+          ...{ answer_blob: { $in: params.hashes }, answer: { $ne: null } },
+          expires_at: { $gt: new Date(store.now()) },
+        };
         const found = await records.find(params.tenant_id, due, { projection: { answer_blob: 1 } });
         return found.map(({ answer_blob }) => answer_blob);
       }),

@@ -1,5 +1,6 @@
 import type { ServiceBroker } from "moleculer";
 import { type Call, isAdmin } from "../../lib/caller.ts";
+import { nodesOf } from "../../mixins/every-node.ts";
 import { emptyTally, TALLIED, TALLY_SECONDS, type Tally } from "../../observability/tally.ts";
 import { action, type ServiceFactory } from "../runtime.ts";
 import { readStats } from "./live.contract.ts";
@@ -82,15 +83,4 @@ async function tallyOfNodes(broker: ServiceBroker, tenant_id: string): Promise<T
       for (const [i, count] of tally[what].entries()) (sum[what][i] as number) += count;
   }
   return sum;
-}
-
-interface ListedAction {
-  name: string;
-  endpoints?: { nodeID: string; available: boolean }[];
-}
-
-function nodesOf(broker: ServiceBroker, name: string): string[] {
-  const listed = broker.registry.actions.list({ withEndpoints: true }) as unknown as ListedAction[];
-  const endpoints = listed.find((each) => each.name === name)?.endpoints ?? [];
-  return endpoints.filter(({ available }) => available).map(({ nodeID }) => nodeID);
 }

@@ -1,4 +1,5 @@
 import { nullable, operation } from "../../lib/contract.ts";
+import { REMOVAL } from "../../lib/erasure-schema.ts";
 import { Id, Timestamp, Uuid } from "../../lib/schema.ts";
 import { Type } from "../../lib/type.ts";
 
@@ -31,7 +32,8 @@ export const eraseMemories = operation({
   description:
     "For data-protection requests: exactly one of `agent_id`, `ids` and `subject`. Whatever their scope and status, with " +
     "their vectors, relationships and everything else that is kept of them; by `subject` also the documents that were " +
-    "uploaded about it, with their chunks, and what was remembered from these. `receipt` is a JWS of the service " +
+    "uploaded about it, with their files and chunks, and what was remembered from these. It answers when the bytes " +
+    "are gone from the files of the service too, and is finished after a crash. `receipt` is a JWS of the service " +
     "(`/.well-known/jwks.json`). With `dry_run` nothing is erased and what can be counted before is. Again erases what is left.",
   access: { by: "org_admin", scope: "memory:write" },
   // It notes itself, with what was erased.
@@ -54,6 +56,8 @@ export const eraseMemories = operation({
       dry_run: Type.Boolean(),
       erased_at: nullable(Timestamp),
       erased: Erased,
+      storage: nullable(REMOVAL.storage),
+      backups_until: REMOVAL.backups_until,
       receipt: nullable(Type.String({ description: "Null for a dry run." })),
     }),
   },

@@ -36,6 +36,12 @@ export function internalActions({ memories, now }: Parts): Record<string, Action
       return docs.filter(({ status }) => status !== "pending").map(present);
     }),
 
+    /** Which of these there are, whatever became of them. */
+    existing: idempotent<{ tenant_id: string; ids: string[] }>(async ({ params: { tenant_id, ids } }) => {
+      const rows = await memories.find(tenant_id, { _id: { $in: ids } }, { projection: { _id: 1 } });
+      return rows.map(({ _id }) => _id);
+    }),
+
     /** For search to follow: memories in order of their last change, of one tenant or of all. */
     search_entries: idempotent<SearchEntriesPage>(async ({ params }) =>
       entriesOf(inOneMessage(await changedAfter(memories, params)), toEntry),

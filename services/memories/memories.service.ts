@@ -13,7 +13,10 @@ import { CiteModel } from "./cites.model.ts";
 import { Cites } from "./cites.ts";
 import { collapseActions } from "./collapse.ts";
 import { createMany, createOne } from "./create.ts";
-import { eraseActions, eraseEverywhere } from "./erase.ts";
+import { eraseAction } from "./erase.ts";
+import { eraseEverywhere } from "./erase-everywhere.ts";
+import { MemoryErasureModel } from "./erasures.model.ts";
+import { Erasures } from "./erasures.ts";
 import { findingsOutbox } from "./findings-outbox.ts";
 import { forBundleAction } from "./for-bundle.ts";
 import { healthActions } from "./health.ts";
@@ -45,6 +48,8 @@ export const memoriesService: ServiceFactory = ({ store, config }) => {
   let broker: ServiceBroker;
   let purges: Loop;
   let finishing: Loop;
+  let resuming: Loop;
+  let erasures: Erasures;
   let touches: Touches;
   const searches = new Searches();
   let cites: Cites;
@@ -113,16 +118,18 @@ export const memoriesService: ServiceFactory = ({ store, config }) => {
       ...usageActions(parts, () => cites),
       ...healthActions(parts),
       ...findingsOutbox(parts),
-      ...eraseActions(parts),
+      erase: eraseAction(() => erasures, config),
     },
 
     events: {
       // Not before those are there who publish and search.
-      "$broker.started"() {
+      async "$broker.started"() {
         parts.changes.start();
         purges.start();
         finishing.start();
         cites.start();
+        if (store.driver === "sqlite") await erasures.reclaim();
+        resuming.start();
       },
     },
 
@@ -133,6 +140,9 @@ export const memoriesService: ServiceFactory = ({ store, config }) => {
       cites = new Cites(parts, () => broker, report);
       const eraseAll = (tenant_id: string, ids: string[]) => eraseEverywhere(parts, broker, tenant_id, ids);
       purges = new Loop(() => purge(parts, eraseAll), SWEEP_MS, report);
+      const rows = store.collection(MemoryErasureModel);
+      erasures = new Erasures({ ...parts, erasures: rows, store, broker: () => broker });
+      resuming = new Loop(() => erasures.resume(), SWEEP_MS, report);
       finishing = new Loop(() => finishPending(parts, broker), FINISH_MS, report);
     },
 
@@ -141,6 +151,7 @@ export const memoriesService: ServiceFactory = ({ store, config }) => {
         parts.changes.stop(),
         purges.stop(),
         finishing.stop(),
+        resuming.stop(),
         cites.stop(),
         touches.flush(store.now()),
       ]);

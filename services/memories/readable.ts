@@ -62,6 +62,14 @@ export async function requireReadable(ctx: Call, id: string): Promise<ReadableMe
   return memory;
 }
 
+/** Those of the memories that were deleted: what was copied from them must not be kept. */
+export async function deletedMemories(ctx: Call, ids: readonly string[]): Promise<string[]> {
+  if (ids.length === 0) return [];
+  const { tenant_id } = ctx.meta.caller;
+  const existing = new Set(await ctx.call<string[], unknown>("memories.existing", { tenant_id, ids }));
+  return ids.filter((id) => !existing.has(id));
+}
+
 /** Whether the memory is the caller's own. */
 export function isOwn({ meta: { caller } }: Call, { agent_id, user_id }: ReadableMemory): boolean {
   return (caller.kind === "agent" ? agent_id : user_id) === callerId(caller);

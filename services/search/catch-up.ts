@@ -9,6 +9,7 @@ import { DAY_MS } from "../../lib/time.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
 import type { SearchIndex } from "../../storage/search/local-index.ts";
 import { ERASURES_CURSOR, MOST_AWAY_MS } from "../../storage/search/protocol.ts";
+import type { EmbeddingStore } from "./embedding-store.ts";
 import type { ErasureDoc } from "./search.model.ts";
 
 /** What is searched, and the domain that has it: each offers `search_entries`. */
@@ -34,6 +35,7 @@ interface Position {
 interface Parts {
   broker: ServiceBroker;
   index: SearchIndex;
+  embeddings: Pick<EmbeddingStore, "erase">;
   erasures: TenantCollection<ErasureDoc>;
   /** The store's time. */
   now(): number;
@@ -43,14 +45,16 @@ interface Parts {
 export class CatchUp {
   readonly #broker: ServiceBroker;
   readonly #index: SearchIndex;
+  readonly #embeddings: Parts["embeddings"];
   readonly #erasures: TenantCollection<ErasureDoc>;
   readonly #now: () => number;
   /** Domains of which the index, being new, has only a part. */
   readonly #partial = new Set<string>();
 
-  constructor({ broker, index, erasures, now }: Parts) {
+  constructor({ broker, index, embeddings, erasures, now }: Parts) {
     this.#broker = broker;
     this.#index = index;
+    this.#embeddings = embeddings;
     this.#erasures = erasures;
     this.#now = now;
   }
@@ -120,8 +124,11 @@ export class CatchUp {
   }
 
   async #eraseOne({ tenant_id, kind, ids }: ErasureDoc): Promise<void> {
-    if (kind) await this.#index.drop(tenant_id, kind, ids);
-    else if (tenant_id === NO_TENANT) await this.#index.dropTenant(ids[0] as string);
+    if (kind) {
+      await this.#index.drop(tenant_id, kind, ids);
+      // A node may have been making a vector when it lost the tenant.
+      await this.#embeddings.erase(tenant_id, kind, ids);
+    } else if (tenant_id === NO_TENANT) await this.#index.dropTenant(ids[0] as string);
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Embedder } from "../../connectors/embedders/embedder.ts";
 import type { SearchKind } from "../../lib/search-entry.ts";
+import { ErasedIds } from "../../storage/search/erased-ids.ts";
 import type { SearchIndex } from "../../storage/search/local-index.ts";
 import type { NearDuplicate, Unembedded, VectorRow } from "../../storage/search/protocol.ts";
 import { fromNext, Pass } from "./embedding-pass.ts";
@@ -35,6 +36,8 @@ export class EmbeddingWork {
   readonly #parts: Parts;
   /** The tenant served last: the next run goes on behind it. */
   #last = "";
+  readonly #erased = new ErasedIds();
+  #saving: Promise<unknown> = Promise.resolve();
   #stopped = false;
 
   constructor(parts: Parts) {
@@ -43,6 +46,13 @@ export class EmbeddingWork {
 
   stop(): void {
     this.#stopped = true;
+  }
+
+  /** Fulfils when no vector of these texts, or of any of the tenant's, will be written any more. */
+  async forget(tenant_id: string, kind?: SearchKind, ids: readonly string[] = []): Promise<void> {
+    if (kind === undefined) this.#erased.addTenant(tenant_id);
+    else this.#erased.add(tenant_id, kind, ids);
+    await this.#saving;
   }
 
   /**
@@ -96,10 +106,22 @@ export class EmbeddingWork {
   }
 
   async #make(texts: Unembedded[]): Promise<number> {
-    const { index, store, embedder, made } = this.#parts;
+    const { index, embedder, made } = this.#parts;
     await this.#letSearchesPass();
     const vectors = await embedder.embedTexts(texts.map(({ text }) => text));
-    const rows = texts.map(
+    const rows = await this.#save(texts, vectors);
+    if (rows.length === 0) return 0;
+    const set = await index.setVectors(embedder.model, [...rows]);
+    made(set);
+    await this.#proposeDuplicates(rows);
+    return set;
+  }
+
+  /** Saves the vectors of those texts that were not erased meanwhile; gives them. */
+  async #save(texts: Unembedded[], vectors: Float32Array[]): Promise<readonly VectorRow[]> {
+    const { store, embedder } = this.#parts;
+    await this.#requireDimensions(vectors[0]);
+    const all = texts.map(
       ({ tenant_id, kind, id, hash }, i): VectorRow => ({
         tenant_id,
         kind,
@@ -108,23 +130,23 @@ export class EmbeddingWork {
         vector: vectors[i] as Float32Array,
       }),
     );
-    await this.#requireDimensions(rows);
-    await store.save(embedder.model, rows);
-    const set = await index.setVectors(embedder.model, rows);
-    made(set);
-    await this.#proposeDuplicates(rows);
-    return set;
+    const rows = this.#erased.without((texts[0] as Unembedded).tenant_id, all);
+    const saving = store.save(embedder.model, rows);
+    // Whoever erases waits for all that is being saved (`forget`).
+    this.#saving = Promise.allSettled([this.#saving, saving]);
+    await saving;
+    return rows;
   }
 
-  async #requireDimensions(rows: VectorRow[]): Promise<void> {
+  async #requireDimensions(vector: Float32Array | undefined): Promise<void> {
     const { index, embedder } = this.#parts;
     const dims = (await index.useModel(embedder.model))?.dims ?? null;
-    const given = rows[0]?.vector.length;
+    const given = vector?.length;
     if (dims !== null && dims !== given)
       throw new Error(`the embedder gave ${given} components where ${embedder.model} had ${dims}`);
   }
 
-  async #proposeDuplicates(rows: VectorRow[]): Promise<void> {
+  async #proposeDuplicates(rows: readonly VectorRow[]): Promise<void> {
     const { index, propose } = this.#parts;
     const memories = rows.filter(({ kind }) => kind === "memory").map(({ id }) => id);
     if (memories.length === 0) return;

@@ -4,11 +4,12 @@ import { makeEmbedder } from "../../connectors/embedders/make.ts";
 import { newUuid } from "../../lib/ids.ts";
 import type { SearchDrop, SearchFind, SearchPut } from "../../lib/search-entry.ts";
 import { keyedBy, ownerOf } from "../../mixins/affinity.ts";
+import { onEveryNode } from "../../mixins/every-node.ts";
 import { Loop } from "../../mixins/loop.ts";
 import { metrics, observeGauge } from "../../observability/metrics.ts";
 import type { SearchIndex } from "../../storage/search/local-index.ts";
 import type { NearDuplicate } from "../../storage/search/protocol.ts";
-import { event, idempotent, internal, type ServiceFactory } from "../runtime.ts";
+import { idempotent, internal, type ServiceFactory } from "../runtime.ts";
 import { CatchUp, tenantErasure } from "./catch-up.ts";
 import { Chance } from "./chance.ts";
 import { EmbeddingWork } from "./embedding-loop.ts";
@@ -18,6 +19,8 @@ import { IndexTurns, shareOf } from "./index-turns.ts";
 import { makeIndex } from "./make-index.ts";
 import { QueryVectors } from "./query-vectors.ts";
 import { EmbeddingModel, ErasureModel } from "./search.model.ts";
+
+type Dropped = Awaited<ReturnType<SearchIndex["drop"]>>;
 
 const CATCH_UP_MS = 10_000;
 const EMBED_MS = 5000;
@@ -75,48 +78,70 @@ export const searchService: ServiceFactory = ({ store, config, log, health }) =>
     if (await index.warm(owns)) chance.get();
   }
 
-  return {
-    name: "search",
-    actions: keyedBy("params.tenant_id", {
-      put: idempotent<SearchPut>(async (ctx) => {
-        const { tenant_id, entries } = ctx.params;
-        await index.put(tenant_id, entries, turns.writing(shareOf(tenant_id, ctx)));
-        embedding?.loop.nudge();
-      }),
-
-      drop: idempotent<SearchDrop>(async (ctx) => {
-        const { tenant_id, kind, ids } = ctx.params;
-        // Noted first: a node that is away now learns of it by the note.
-        await erasures.insert({ _id: newUuid(), tenant_id, kind, ids, at: new Date(store.now()) });
-        const dropped = await index.drop(tenant_id, kind, ids);
-        const vectors = await embeddings.erase(tenant_id, kind, ids);
-        await ctx.broadcast("search.dropped", { tenant_id, kind, ids });
-        return {
-          vectors: Math.max(vectors, dropped.vectors),
-          chunks: kind === "chunk" ? dropped.entries : 0,
-        };
-      }),
-
-      find: internal<SearchFind>((ctx) => {
-        const { params } = ctx;
-        searchedAt = performance.now();
-        const isNew = passes.isPartial(params.kind);
-        const share = shareOf(params.tenant_id, ctx);
-        return find({ index, vectors, chance, now: store.now, isNew, turns }, share, params);
-      }),
-
-      /** How many of a tenant's entries have no vector yet. */
-      embed_gap: internal<{ tenant_id: string; kind?: SearchDrop["kind"] }>(({ params }) =>
-        index.gap(params.tenant_id, params.kind ?? "memory"),
-      ),
+  /** What each node does for itself, asked by `onEveryNode`. */
+  const here = {
+    drop_here: idempotent<SearchDrop>(async ({ params: { tenant_id, kind, ids } }) => {
+      // Vectors that are being made of them are not written from here on.
+      await embedding?.work.forget(tenant_id, kind, ids);
+      return index.drop(tenant_id, kind, ids);
     }),
 
-    events: {
-      "search.dropped": event<SearchDrop>(({ tenant_id, kind, ids }) => index.drop(tenant_id, kind, ids)),
-      "tenants.erased": event<{ tenant_id: string }>(async ({ tenant_id }) => {
-        await erasures.insertOnce(tenantErasure(tenant_id, new Date(store.now())));
-        await index.dropTenant(tenant_id);
+    drop_tenant_here: idempotent<{ tenant_id: string }>(async ({ params: { tenant_id } }) => {
+      await embedding?.work.forget(tenant_id);
+      await index.dropTenant(tenant_id);
+    }),
+
+    /** Removes what was dropped from this node's file; null without one. */
+    scrub: idempotent<object>(() => index.scrub()),
+  };
+
+  return {
+    name: "search",
+    actions: {
+      ...here,
+      ...keyedBy("params.tenant_id", {
+        put: idempotent<SearchPut>(async (ctx) => {
+          const { tenant_id, entries } = ctx.params;
+          await index.put(tenant_id, entries, turns.writing(shareOf(tenant_id, ctx)));
+          embedding?.loop.nudge();
+        }),
+
+        drop: idempotent<SearchDrop>(async (ctx) => {
+          const { tenant_id, kind, ids } = ctx.params;
+          // Noted first: a node that is away now learns of it by the note.
+          await erasures.insert({ _id: newUuid(), tenant_id, kind, ids, at: new Date(store.now()) });
+          const dropped = await onEveryNode<Dropped>(ctx.broker, "search.drop_here", ctx.params);
+          const vectors = await embeddings.erase(tenant_id, kind, ids);
+          const most = (count: keyof Dropped) => Math.max(0, ...dropped.map((each) => each[count]));
+          return {
+            vectors: Math.max(vectors, most("vectors")),
+            chunks: kind === "chunk" ? most("entries") : 0,
+          };
+        }),
+
+        find: internal<SearchFind>((ctx) => {
+          const { params } = ctx;
+          searchedAt = performance.now();
+          const isNew = passes.isPartial(params.kind);
+          const share = shareOf(params.tenant_id, ctx);
+          return find({ index, vectors, chance, now: store.now, isNew, turns }, share, params);
+        }),
+
+        /** Drops all that a tenant has, on every node; of its rows nothing is left in the record. */
+        drop_tenant: idempotent<{ tenant_id: string }>(async (ctx) => {
+          const { tenant_id } = ctx.params;
+          await erasures.insertOnce(tenantErasure(tenant_id, new Date(store.now())));
+          await onEveryNode(ctx.broker, "search.drop_tenant_here", { tenant_id });
+        }),
+
+        /** How many of a tenant's entries have no vector yet. */
+        embed_gap: internal<{ tenant_id: string; kind?: SearchDrop["kind"] }>(({ params }) =>
+          index.gap(params.tenant_id, params.kind ?? "memory"),
+        ),
       }),
+    },
+
+    events: {
       // Not before those are there whose rows are caught up with.
       "$broker.started"() {
         catchingUp.start();
@@ -137,7 +162,7 @@ export const searchService: ServiceFactory = ({ store, config, log, health }) =>
       vectors = new QueryVectors(embedder);
       turns = new IndexTurns(index.searchesAtOnce);
       chance = new Chance(embedder);
-      passes = new CatchUp({ broker, index, erasures, now: store.now });
+      passes = new CatchUp({ broker, index, embeddings, erasures, now: store.now });
       await passes.begin();
       const pass = async () => {
         await passes.run();

@@ -1,4 +1,5 @@
 import { nullable, oneOf, operation } from "../../lib/contract.ts";
+import { REMOVAL } from "../../lib/erasure-schema.ts";
 import { Id, Name, page, Timestamp } from "../../lib/schema.ts";
 import { Type } from "../../lib/type.ts";
 
@@ -87,7 +88,7 @@ export const eraseTenant = operation({
   route: "DELETE /tenants/{tenant_id}",
   summary: "Erase a tenant and everything it has",
   description:
-    "For good. Answers a receipt, signed as a JWT with the service's token key (see /.well-known/jwks.json). " +
+    "For good, from the files of the service too. Answers a receipt, signed as a JWT with the service's token key (see /.well-known/jwks.json). " +
     "Erasing again finishes an erasure that was interrupted.",
   access: operator,
   path,
@@ -96,6 +97,7 @@ export const eraseTenant = operation({
       tenant_id: Id("tn"),
       erased_at: Timestamp,
       erased: Type.Record(Type.String(), Type.Integer(), { description: "Rows by kind." }),
+      ...REMOVAL,
       receipt: Type.String(),
     }),
   },

@@ -1,8 +1,11 @@
+import type { ServiceBroker } from "moleculer";
 import { newApiKey } from "../../lib/api-key.ts";
 import type { Call } from "../../lib/caller.ts";
 import { notFound } from "../../lib/faults.ts";
 import { newId } from "../../lib/ids.ts";
 import { newPassword } from "../../lib/password.ts";
+import { nodesOf } from "../../mixins/every-node.ts";
+import { backupsUntil, scrub } from "../../mixins/scrub.ts";
 import { action, idempotent, internal, type ServiceFactory } from "../runtime.ts";
 import { erase, eraseDue } from "./erasure.ts";
 import { type Founding, firstIds, found } from "./founding.ts";
@@ -42,6 +45,12 @@ export const tenantsService: ServiceFactory = (runtime) => {
   async function announce(ctx: Call, tenant_id: string): Promise<void> {
     await ctx.broadcast("auth.changed", { tenant_id });
     await ctx.broadcast("tenants.changed", { tenant_id });
+  }
+
+  /** Fulfils when search holds nothing of the tenant on any node. */
+  async function tellErased(broker: ServiceBroker, tenant_id: string): Promise<void> {
+    await broker.broadcast("tenants.erased", { tenant_id });
+    if (nodesOf(broker, "search.drop_tenant").length) await broker.call("search.drop_tenant", { tenant_id });
   }
 
   return {
@@ -86,19 +95,26 @@ export const tenantsService: ServiceFactory = (runtime) => {
         const { tenant_id } = ctx.params;
         const known = await tenants.findOne(tenant_id, { _id: tenant_id, status: { $ne: "erased" } });
         if (!known) throw notFound("tenant", tenant_id);
-        const at = new Date(store.now());
+        const due = new Date(store.now());
         // Refused first, so that nobody adds rows while they are counted out.
         await tenants.update(
           tenant_id,
           { _id: tenant_id },
-          { $set: { status: "erasing", erase_due_at: at } },
+          { $set: { status: "erasing", erase_due_at: due } },
         );
         await announce(ctx, tenant_id);
         const erased = await erase(holdings, tenant_id);
-        await ctx.broadcast("tenants.erased", { tenant_id });
-        const erased_at = new Date(store.now()).toISOString();
-        const receipt = await ctx.call("auth.sign_receipt", { claims: { tenant_id, erased_at, erased } });
-        return { tenant_id, erased_at, erased, receipt };
+        await tellErased(ctx.broker, tenant_id);
+        const storage = await scrub(ctx.broker, store);
+        const at = new Date(store.now());
+        const told = {
+          erased_at: at.toISOString(),
+          erased,
+          storage,
+          backups_until: backupsUntil(at, runtime.config),
+        };
+        const receipt = await ctx.call("auth.sign_receipt", { claims: { tenant_id, ...told } });
+        return { tenant_id, ...told, receipt };
       }),
 
       limits: action(readLimits, () => limitsOf(runtime.config)),
@@ -142,7 +158,10 @@ export const tenantsService: ServiceFactory = (runtime) => {
     },
 
     started() {
-      const erased = (tenant_id: string) => this.broker.broadcast("tenants.erased", { tenant_id });
+      const erased = async (tenant_id: string) => {
+        await tellErased(this.broker, tenant_id);
+        await scrub(this.broker, store);
+      };
       const failed = (err: unknown, tenant_id?: string) =>
         this.logger.error({ err, tenant_id }, "an erasure failed; it is tried again");
       let running = false;

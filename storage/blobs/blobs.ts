@@ -30,6 +30,8 @@ export interface Blobs {
   stream(tenant_id: string, hash: string): Promise<Readable>;
   /** Deletes what nobody uses and nobody has put since `before` (ms); gives how many. */
   sweep(before: number, inUse: InUse): Promise<number>;
+  /** Deletes these, whoever uses them: only for what no row names. */
+  delete(tenant_id: string, hashes: readonly string[]): Promise<void>;
   /** Deletes all that a tenant has; gives how many. */
   erase(tenant_id: string): Promise<number>;
 }

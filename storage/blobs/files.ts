@@ -66,6 +66,17 @@ export class FileBlobs implements Blobs {
     return swept;
   }
 
+  async delete(tenant_id: string, hashes: readonly string[]): Promise<void> {
+    for (const hash of hashes) {
+      const path = this.#path(tenant_id, hash);
+      await this.#inTurn(path, async () => {
+        await rm(path, { force: true });
+        // Without its folder there is no such blob.
+        await syncDirectory(dirname(path)).catch((err) => isAbsent(err) || Promise.reject(err));
+      });
+    }
+  }
+
   async erase(tenant_id: string): Promise<number> {
     const hashes = await this.#untouched(tenant_id, Number.POSITIVE_INFINITY);
     await rm(join(this.#root, requireMatch(TENANT, tenant_id)), { recursive: true, force: true });

@@ -54,6 +54,10 @@ export class GuardedBlobs implements Blobs {
     return this.#blobs.sweep(before, inUse);
   }
 
+  delete(tenant_id: string, hashes: readonly string[]): Promise<void> {
+    return this.#blobs.delete(tenant_id, hashes);
+  }
+
   erase(tenant_id: string): Promise<number> {
     return this.#blobs.erase(tenant_id);
   }

@@ -76,6 +76,10 @@ export class SearchEngine {
         return this.#file.cursor(request.name);
       case "setCursor":
         return this.#file.setCursor(request.name, request.value);
+      case "rewrite":
+        return this.#file.rewrite(request.mostBytes);
+      case "emptyLog":
+        return this.#file.emptyLog();
     }
   }
 

@@ -2,6 +2,7 @@ import { rmSync } from "node:fs";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import type { SearchKind } from "../../lib/search-entry.ts";
 import { TERMS_VERSION } from "../../lib/terms.ts";
+import { emptyLog, OVERWRITE_DELETED, rewrite } from "../sqlite/scrub.ts";
 import type { EntryRow } from "./entry-table.ts";
 import type { PackedTerms } from "./postings.ts";
 import { ERASURES_CURSOR, MOST_AWAY_MS, type OfTenant, type Size, type Unembedded } from "./protocol.ts";
@@ -248,6 +249,14 @@ export class SearchFile {
     this.#run("INSERT OR REPLACE INTO cursors VALUES (?, ?)", name, value);
   }
 
+  rewrite(mostBytes: number): boolean {
+    return rewrite(this.#db, mostBytes);
+  }
+
+  emptyLog(): boolean {
+    return emptyLog(this.#db, BUSY_MS);
+  }
+
   close(): void {
     this.#db.close();
   }
@@ -280,7 +289,7 @@ function openAs(file: string): DatabaseSync {
   const db = new DatabaseSync(file);
   try {
     db.exec(`PRAGMA busy_timeout = ${BUSY_MS}; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL`);
-    db.exec(`PRAGMA cache_size = -${CACHE_KIB}; PRAGMA temp_store = MEMORY`);
+    db.exec(`PRAGMA cache_size = -${CACHE_KIB}; PRAGMA temp_store = MEMORY; ${OVERWRITE_DELETED}`);
     const { user_version } = db.prepare("PRAGMA user_version").get() as { user_version: number };
     if (user_version === 0) db.exec(`BEGIN IMMEDIATE; ${TABLES} COMMIT`);
     else if (user_version !== VERSION) throw new Error(`version ${user_version}`);

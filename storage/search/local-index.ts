@@ -4,9 +4,11 @@ import { setTimeout } from "node:timers/promises";
 import { CODE_CACHE } from "../../lib/code-cache.ts";
 import type { SearchEntry, SearchKind } from "../../lib/search-entry.ts";
 import { DAY_MS } from "../../lib/time.ts";
+import { REWRITE_MB, type Scrubbed, Scrubber } from "../scrubber.ts";
 import { Channel } from "../sqlite/channel.ts";
 import { OnDemand } from "../sqlite/on-demand.ts";
 import { type PackedCandidates, unpackCandidates } from "./candidates.ts";
+import { ErasedIds } from "./erased-ids.ts";
 import type { Model } from "./file.ts";
 import {
   AT_ONCE,
@@ -49,6 +51,8 @@ interface Options {
   onDeath(error: Error): void;
   /** How long the thread stays when it is asked nothing. */
   idleMs?: number;
+  /** A larger file is not rewritten after an erasure. */
+  rewriteMegabytes?: number;
 }
 
 /** How far a domain has been caught up with; `savedAt` on the clock of `performance.now()`. */
@@ -66,6 +70,8 @@ export class LocalIndex {
   readonly searchesAtOnce: number = SEARCHES_AT_ONCE;
   readonly #file: string;
   readonly #thread: OnDemand<SearchRequest>;
+  readonly #scrubber: Scrubber;
+  readonly #erased = new ErasedIds();
   readonly #loading = new Map<string, Promise<void>>();
   /** As long as the thread runs, and while it rests: another one may find another file. */
   readonly #cursors = new Map<string, Cursor>();
@@ -77,7 +83,7 @@ export class LocalIndex {
   #embeddedPuts = Number.NaN;
   #isClosed = false;
 
-  constructor({ dataDir, onDeath, idleMs = IDLE_MS }: Options) {
+  constructor({ dataDir, onDeath, idleMs = IDLE_MS, rewriteMegabytes = REWRITE_MB }: Options) {
     this.#file = join(dataDir, FILE);
     const entry = new URL("./worker.ts", import.meta.url).href;
     const settings = { file: this.#file, cache: CODE_CACHE, entry, name: "search" };
@@ -88,6 +94,13 @@ export class LocalIndex {
       return channel;
     };
     this.#thread = new OnDemand({ start, idleMs });
+    this.#scrubber = new Scrubber(
+      {
+        rewrite: (mostBytes) => this.#request({ op: "rewrite", mostBytes }),
+        emptyLog: () => this.#request({ op: "emptyLog" }),
+      },
+      rewriteMegabytes,
+    );
   }
 
   /** Rejects with the reason when it cannot be used. */
@@ -111,23 +124,27 @@ export class LocalIndex {
       const part = entries.slice(from, from + PART);
       await inTurn(part.length, () => {
         this.#puts++;
-        return this.#request({ op: "put", tenant_id, entries: part });
+        // When its turn comes, some of it may have been erased.
+        const entries = [...this.#erased.without(tenant_id, part)];
+        return this.#request({ op: "put", tenant_id, entries });
       });
     }
     this.#putAt = performance.now();
   }
 
-  /** Erases entries with all that is known of them; gives how many there were. */
+  /** Erases entries with all that is known of them, and takes none of them later; gives how many there were. */
   async drop(
     tenant_id: string,
     kind: SearchKind,
     ids: string[],
   ): Promise<{ entries: number; vectors: number }> {
+    this.#erased.add(tenant_id, kind, ids);
     if (this.#isBlank()) return { entries: 0, vectors: 0 };
     return this.#request({ op: "drop", tenant_id, kind, ids });
   }
 
   async dropTenant(tenant_id: string): Promise<void> {
+    this.#erased.addTenant(tenant_id);
     if (!this.#isBlank()) await this.#request({ op: "dropTenant", tenant_id });
   }
 
@@ -255,6 +272,11 @@ export class LocalIndex {
     }
     await this.#request({ op: "setCursor", name, value });
     this.#cursors.set(name, { value, savedAt: now });
+  }
+
+  /** Fulfils when nothing that was dropped before is in the file or its log; null without a file. */
+  async scrub(): Promise<Scrubbed | null> {
+    return this.#isBlank() ? null : this.#scrubber.scrub();
   }
 
   close(): Promise<void> {

@@ -112,7 +112,9 @@ export type SearchRequest =
   | { op: "nearDuplicates"; tenant_id: string; kind: SearchKind; ids: string[]; least: number }
   | { op: "gap"; tenant_id?: string; kind?: SearchKind }
   | { op: "cursor"; name: string }
-  | { op: "setCursor"; name: string; value: string };
+  | { op: "setCursor"; name: string; value: string }
+  | { op: "rewrite"; mostBytes: number }
+  | { op: "emptyLog" };
 
 /** The cursor that says until when erasures have been heard of, in milliseconds since 1970. */
 export const ERASURES_CURSOR = "erasures";

@@ -1,6 +1,7 @@
 import { EventEmitter } from "node:events";
 import { makeDirectory } from "../../lib/files.ts";
 import { requireWhole } from "../restoring.ts";
+import { Scrubber } from "../scrubber.ts";
 import type { AnsweredListener } from "./channel.ts";
 import { EmbeddedDb } from "./db.ts";
 import { driverError } from "./driver-errors.ts";
@@ -39,6 +40,18 @@ export class EmbeddedClient extends EventEmitter {
     if (!this.#threads) throw new Error("the store is not open");
     this.#db ??= new EmbeddedDb(name, this.#threads);
     return this.#db;
+  }
+
+  /** Removes deleted rows from the data file: see Scrubber. @param rewriteMegabytes a larger file is not rewritten */
+  scrubber(rewriteMegabytes: number): Scrubber {
+    const { writer } = this.#threads as Threads;
+    return new Scrubber(
+      {
+        rewrite: (mostBytes) => writer.request({ op: "rewrite", mostBytes }),
+        emptyLog: () => writer.request({ op: "emptyLog" }),
+      },
+      rewriteMegabytes,
+    );
   }
 
   /** Lets `listener` know of every group commit. */

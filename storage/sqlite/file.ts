@@ -1,4 +1,5 @@
 import { DatabaseSync } from "node:sqlite";
+import { OVERWRITE_DELETED } from "./scrub.ts";
 
 /** Marks the file as ours ("Affe"). */
 const APPLICATION_ID = 0x41666665;
@@ -15,7 +16,7 @@ const MIGRATIONS = [
 /** Schema version that this code reads and writes. */
 const SCHEMA_VERSION = MIGRATIONS.length;
 
-const BUSY_MS = 5_000;
+export const BUSY_MS = 5_000;
 const CACHE_KIB = 32_768;
 /** Pages of write-ahead log before they are copied into the file: the default of 1,000 halves write speed. */
 const CHECKPOINT_PAGES = 4_000;
@@ -35,6 +36,7 @@ export function openForWriting(file: string): DatabaseSync {
   try {
     check(db, file);
     db.exec(`PRAGMA busy_timeout = ${BUSY_MS}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL`);
+    db.exec(OVERWRITE_DELETED);
     db.exec(
       `PRAGMA wal_autocheckpoint = ${LAST_RESORT_PAGES}; PRAGMA cache_size = -${CACHE_KIB}; PRAGMA temp_store = MEMORY`,
     );

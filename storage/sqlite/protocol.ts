@@ -27,6 +27,8 @@ export type WriteRequest =
   | { op: "createIndexes"; collection: string; indexes: Index[] }
   | { op: "dropIndex"; collection: string; name: string }
   | { op: "dropAll" }
+  | { op: "rewrite"; mostBytes: number }
+  | { op: "emptyLog" }
   | { op: "finishCheckpoint" };
 
 export type ReadRequest =

@@ -1,7 +1,7 @@
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { Catalog } from "./catalog.ts";
 import { toWire } from "./errors.ts";
-import { checkpoint, isFinishable, isLong, logState, openForWriting } from "./file.ts";
+import { BUSY_MS, checkpoint, isFinishable, isLong, logState, openForWriting } from "./file.ts";
 import { Schema } from "./indexes.ts";
 import {
   type Answer,
@@ -15,6 +15,7 @@ import {
 } from "./protocol.ts";
 import { Queries } from "./query.ts";
 import { Rows } from "./rows.ts";
+import { emptyLog, rewrite } from "./scrub.ts";
 import { Statements } from "./statements.ts";
 import { type BulkRequest, type ModifyRequest, type UpdateRequest, Writes } from "./writes.ts";
 
@@ -28,6 +29,8 @@ class Writer {
   readonly #schema: Schema;
   readonly #writes: Writes;
   #finishing = false;
+  /** What is done after the commit, and the place of its answer. */
+  #afterwards: { at: number; run: () => unknown }[] = [];
 
   constructor(file: string) {
     this.#statements = new Statements(openForWriting(file));
@@ -42,24 +45,26 @@ class Writer {
     const answers: Answer[] = [];
     let taken = 0;
     const deadline = performance.now() + GATHER_MS;
+    this.#afterwards = [];
     try {
       this.#statements.run("BEGIN IMMEDIATE");
       this.#catalog.refresh();
       for (let batch: Batch<WriteRequest> | undefined = first; batch; batch = more()) {
         taken += batch.length;
-        for (const request of batch) answers.push(this.#answer(request));
+        for (const request of batch) answers.push(this.#answer(request, answers.length));
         if (performance.now() > deadline) break;
       }
       this.#statements.run("COMMIT");
     } catch (error) {
       return this.#abandon(taken || first.length, error);
     }
+    for (const { at, run } of this.#afterwards) answers[at] = attempt(run);
     return answers;
   }
 
-  #answer(request: WriteRequest): Answer {
+  #answer(request: WriteRequest, at: number): Answer {
     try {
-      return { value: this.#apply(request) };
+      return { value: this.#apply(request, at) };
     } catch (error) {
       // SQLite has given up the transaction itself (disk full, I/O error): nothing of it stands
       if (!this.#statements.db.isTransaction) throw error;
@@ -74,7 +79,8 @@ class Writer {
     return Array.from({ length: count }, () => ({ failed }));
   }
 
-  #apply(request: WriteRequest): unknown {
+  #apply(request: WriteRequest, at: number): unknown {
+    const { db } = this.#statements;
     switch (request.op) {
       case "insert":
         return this.#writes.insert(request);
@@ -102,6 +108,10 @@ class Writer {
       case "finishCheckpoint":
         this.#finishing = true;
         return undefined;
+      case "rewrite":
+        return void this.#afterwards.push({ at, run: () => rewrite(db, request.mostBytes) });
+      case "emptyLog":
+        return void this.#afterwards.push({ at, run: () => emptyLog(db, BUSY_MS) });
       case "dropAll":
         for (const name of [...this.#catalog.tables.keys()]) this.#schema.drop(name);
         return true;
@@ -128,6 +138,14 @@ class Writer {
       this.#statements.db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
     } catch {}
     this.#statements.db.close();
+  }
+}
+
+function attempt(run: () => unknown): Answer {
+  try {
+    return { value: run() };
+  } catch (error) {
+    return { failed: toWire(error) };
   }
 }
 

@@ -60,6 +60,20 @@ export function blobsSuite({ name, open }: BlobsUnderTest): void {
       expect(await blobs.get("tn_a", hash)).toEqual(Buffer.from("shared"));
     });
 
+    test("some are deleted at once, and can be put again; what is not there is passed over", async () => {
+      const [gone, stays] = [
+        await blobs.put("tn_d", Buffer.from("gone")),
+        await blobs.put("tn_d", Buffer.from("stays")),
+      ];
+      await blobs.put("tn_e", Buffer.from("gone"));
+      await blobs.delete("tn_d", [gone.hash, "0".repeat(64)]);
+      await expect(blobs.get("tn_d", gone.hash)).rejects.toThrow("has no blob");
+      expect(await blobs.get("tn_d", stays.hash)).toEqual(Buffer.from("stays"));
+      expect(await blobs.get("tn_e", gone.hash)).toEqual(Buffer.from("gone"));
+      await blobs.put("tn_d", Buffer.from("gone"));
+      expect(await blobs.get("tn_d", gone.hash)).toEqual(Buffer.from("gone"));
+    });
+
     test.each(["", "..", "../../secret.key", "A".repeat(64), "0".repeat(63)])(
       "there is none under %j",
       async (hash) => {

@@ -17,6 +17,7 @@ export const CLUSTER = {
     "cli-agent": "a client: the same operations are tried by others",
     "cli-events": "a client: the same operations are tried by others",
     "device-times": "changes the store of one process",
+    "erased-bytes": "reads the files of one process's data directory",
     "first-start": "what is in one process's data directory",
     guides: "the commands of somebody who starts one process",
     "guides-python": "a client: the same operations are tried by others",

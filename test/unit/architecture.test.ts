@@ -140,6 +140,7 @@ const SYSTEM_FINDERS: Record<string, string> = {
   "services/ingest/first-ids.ts": "sweep of bodies whose day is over",
   "services/memories/changes.ts": "outbox of events",
   "services/memories/cites.ts": "citations that are to be published, or no longer count",
+  "services/memories/erasures.ts": "erasures that were cut off",
   "services/memories/findings-outbox.ts": "memories that became institutional",
   "services/memories/purge.ts": "sweep of what was forgotten long ago; of writes that were cut off",
   "services/runs/relay.ts": "outbox of what happened in runs",

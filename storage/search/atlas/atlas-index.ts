@@ -64,6 +64,11 @@ export class AtlasIndex implements SearchIndex {
     return this.#indexes.text();
   }
 
+  /** Atlas keeps its files itself. */
+  async scrub(): Promise<null> {
+    return null;
+  }
+
   put(tenant_id: string, entries: readonly SearchEntry[], inTurn = AT_ONCE): Promise<void> {
     return inTurn(entries.length, () => putEntries(this.#entries, tenant_id, entries));
   }

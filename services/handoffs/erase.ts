@@ -1,0 +1,30 @@
+import type { Filter } from "mongodb";
+import type { HandoffDoc } from "./handoffs.model.ts";
+import type { Parts } from "./parts.ts";
+
+const AT_ONCE = 200;
+
+/** Handoffs whose citations hold titles of these memories. */
+export function withTitles(ids: readonly string[]): Filter<HandoffDoc> {
+  return { citations: { $elemMatch: { memory_id: { $in: ids }, title: { $ne: "" } } } } as never;
+}
+
+/** Removes the titles of erased memories from citations; gives from how many handoffs. */
+export async function eraseTitles(
+  { handoffs, now }: Pick<Parts, "handoffs" | "now">,
+  tenant_id: string,
+  ids: readonly string[],
+): Promise<number> {
+  const gone = new Set(ids);
+  let count = 0;
+  // Until none is left: one that was being saved meanwhile is met again.
+  for (;;) {
+    const docs = await handoffs.find(tenant_id, withTitles(ids), { limit: AT_ONCE });
+    if (docs.length === 0) return count;
+    for (const { _id, version, citations } of docs) {
+      const left = citations.map((each) => (gone.has(each.memory_id) ? { ...each, title: "" } : each));
+      const $set = { citations: left, changed_at: now() };
+      if (await handoffs.update(tenant_id, { _id, version }, { $set, $inc: { version: 1 } })) count++;
+    }
+  }
+}

@@ -1,0 +1,37 @@
+import { names } from "./drop-answers.ts";
+import type { KeptAnswer } from "./idempotency.model.ts";
+
+/** A request that read something before it was erased has been answered by then. */
+const KEPT_MS = 15 * 60_000;
+
+/** What was erased lately: answers that are still on their way must not be kept with it. */
+export class ErasedLately {
+  readonly #now: () => number;
+  readonly #erased = new Map<string, { at: number; ids: Set<string> }[]>();
+
+  /** @param now in milliseconds */
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  add(tenant_id: string, ids: readonly string[]): void {
+    for (const key of [...this.#erased.keys()]) this.#forgetOld(key);
+    const known = this.#erased.get(tenant_id) ?? [];
+    this.#erased.set(tenant_id, [...known, { at: this.#now(), ids: new Set(ids) }]);
+  }
+
+  /** Whether an answer may hold something of it; one in a blob is not looked into. @param text the answer as JSON */
+  mayBeIn(tenant_id: string, answer: KeptAnswer, text: string): boolean {
+    this.#forgetOld(tenant_id);
+    const erased = this.#erased.get(tenant_id);
+    if (!erased) return false;
+    return answer.blob !== undefined || erased.some(({ ids }) => names(text, ids));
+  }
+
+  #forgetOld(tenant_id: string): void {
+    const before = this.#now() - KEPT_MS;
+    const left = (this.#erased.get(tenant_id) ?? []).filter(({ at }) => at > before);
+    if (left.length) this.#erased.set(tenant_id, left);
+    else this.#erased.delete(tenant_id);
+  }
+}

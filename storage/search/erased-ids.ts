@@ -1,0 +1,50 @@
+import type { SearchKind } from "../../lib/search-entry.ts";
+
+/** A row that was read before it was erased is put by then, or never. */
+const KEPT_MS = 15 * 60_000;
+
+/** Ids that were erased lately: what was read of them before must not be written any more. */
+export class ErasedIds {
+  readonly #now: () => number;
+  /** When each was erased, oldest first. */
+  readonly #at = new Map<string, number>();
+
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now;
+  }
+
+  add(tenant_id: string, kind: SearchKind, ids: readonly string[]): void {
+    this.#forgetOld();
+    // A later version of an output uses the ids of its passages again.
+    if (kind === "output") return;
+    for (const id of ids) this.#note(`${tenant_id} ${kind} ${id}`);
+  }
+
+  addTenant(tenant_id: string): void {
+    this.#forgetOld();
+    this.#note(tenant_id);
+  }
+
+  /** Those of the entries that were not erased. */
+  without<T extends { kind: SearchKind; id: string }>(
+    tenant_id: string,
+    entries: readonly T[],
+  ): readonly T[] {
+    if (this.#at.size === 0) return entries;
+    if (this.#at.has(tenant_id)) return [];
+    return entries.filter(({ kind, id }) => !this.#at.has(`${tenant_id} ${kind} ${id}`));
+  }
+
+  #note(key: string): void {
+    this.#at.delete(key);
+    this.#at.set(key, this.#now());
+  }
+
+  #forgetOld(): void {
+    const before = this.#now() - KEPT_MS;
+    for (const [key, at] of this.#at) {
+      if (at > before) return;
+      this.#at.delete(key);
+    }
+  }
+}
