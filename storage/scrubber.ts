@@ -11,12 +11,12 @@ export interface ScrubRequests {
 /** `rewritten`: the file holds live rows only. `overwritten`: deleted rows are overwritten where they stood. */
 export type Scrubbed = "rewritten" | "overwritten";
 
-/** A file of this size is rewritten within half a second. */
+/** A file of this size is rewritten in about half a second. */
 export const REWRITE_MB = 64;
 
 const MEGABYTE = 1_048_576;
 /** Rewriting blocks all writes: for each millisecond of it there are so many without. */
-const PAUSE_FACTOR = 9;
+const PAUSE_FACTOR = 24;
 /** Readers hold the log for as long as a query runs, a backup for as long as it copies. */
 const LOG_PATIENCE_MS = 15_000;
 const LOG_RETRY_MS = 20;
@@ -29,7 +29,8 @@ export class ScrubTimeout extends Error {
 
 /**
  * Removes what was deleted from the pages of a SQLite file. Callers that wait at the same time share one pass, and
- * passes take at most a tenth of the time, so that erasures cannot stop everybody else's writes.
+ * passes take at most 4 % of the time, so that erasures cannot slow down everybody else's
+ * writes.
  */
 export class Scrubber {
   readonly #requests: ScrubRequests;

@@ -110,25 +110,32 @@ export class CatchUp {
   async #erase(): Promise<void> {
     const settled = this.#now() - OVERLAP_MS;
     const since = Number((await this.#index.cursor(ERASURES_CURSOR)) ?? 0);
+    let dropped = 0;
     for (let skip = 0; ; skip += PAGE) {
       const rows = (await this.#erasures.system
         .find({ at: { $gte: new Date(since) } }, { sort: { at: 1, _id: 1 }, skip, limit: PAGE })
         .toArray()) as ErasureDoc[];
-      for (const row of rows) await this.#eraseOne(row);
+      for (const row of rows) dropped += await this.#eraseOne(row);
       if (rows.length < PAGE) break;
     }
+    if (dropped > 0) await this.#index.scrub();
     await this.#index.setCursor(ERASURES_CURSOR, String(settled));
     // A day later than an index that was away for longer than that has been made anew.
     const forgotten = new Date(this.#now() - MOST_AWAY_MS - DAY_MS);
     await this.#erasures.system.deleteMany({ at: { $lt: forgotten } });
   }
 
-  async #eraseOne({ tenant_id, kind, ids }: ErasureDoc): Promise<void> {
+  /** Gives how many entries may have been there. */
+  async #eraseOne({ tenant_id, kind, ids }: ErasureDoc): Promise<number> {
     if (kind) {
-      await this.#index.drop(tenant_id, kind, ids);
+      const { entries } = await this.#index.drop(tenant_id, kind, ids);
       // A node may have been making a vector when it lost the tenant.
       await this.#embeddings.erase(tenant_id, kind, ids);
-    } else if (tenant_id === NO_TENANT) await this.#index.dropTenant(ids[0] as string);
+      return entries;
+    }
+    if (tenant_id !== NO_TENANT) return 0;
+    await this.#index.dropTenant(ids[0] as string);
+    return 1;
   }
 }
 
