@@ -75,7 +75,8 @@ export const SETTINGS = {
   NATS_URL: servers(
     /^(nats|tls):\/\/[^\s,]+(,(nats|tls):\/\/[^\s,]+)*$/,
     "nats://HOST:PORT, several with commas between",
-    "NATS that nodes meet over (its server with `max_payload: 12MB`), with one `MONGO_URL` for all; without it all " +
+    "NATS that nodes meet over (its server with `max_payload: 12MB`; `nats://USER:PASSWORD@HOST:PORT` where it asks for " +
+      "credentials), with one `MONGO_URL` for all; without it all " +
       "services run in this process.",
   ),
   REDIS_URL: {
@@ -107,8 +108,8 @@ export const SETTINGS = {
     kind: "proxies",
     default: [],
     means:
-      "Proxies whose `X-Forwarded-For` counts, comma-separated: addresses, ranges (`10.0.0.0/8`), `loopback`, " +
-      "`linklocal` or `uniquelocal`.",
+      "Proxies whose `X-Forwarded-For` counts, comma-separated: their addresses, which must overwrite the header. Ranges " +
+      "(`10.0.0.0/8`), `loopback`, `linklocal` and `uniquelocal` trust whoever is in them.",
   } as Setting<readonly string[]>,
   RATE_LIMIT_PER_MINUTE: integer(100, "Requests per 60 s per agent or user; 0 is off.", 0, 1e9),
   TENANT_RATE_LIMIT_PER_MINUTE: integer(0, "Requests per 60 s per tenant; 0 is off.", 0, 1e9),

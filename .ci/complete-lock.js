@@ -1,8 +1,10 @@
 /**
  * npm leaves a platform's optional package out of package-lock.json when the registry in use (a mirror, say)
  * does not have it, and `npm ci` then refuses the lockfile everywhere. This adds such entries; their versions
- * are the exact ones the parent package asks for. Run it after changing dependencies: `npm run lock:complete`.
+ * are the exact ones the parent package asks for. Every entry without its content's hash gets it, where the registry
+ * has the package; the others are named. Run it after changing dependencies: `npm run lock:complete`.
  */
+import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 
 const FILE = new URL("../package-lock.json", import.meta.url);
@@ -28,12 +30,37 @@ const missing = Object.values(lock.packages).flatMap(({ dev, optionalDependencie
     .map(([name, version]) => [`node_modules/${name}`, entry(name, version, dev)]),
 );
 const { "": root, ...others } = lock.packages;
+const unverified = [];
+for (const [path, locked] of [...Object.entries(others), ...missing]) {
+  if (locked.integrity) continue;
+  const integrity = integrityOf(path.replace(/^.*node_modules\//, ""), locked.version);
+  if (integrity) locked.integrity = integrity;
+  else unverified.push(`${path}@${locked.version}`);
+}
 const sorted = [...Object.entries(others), ...missing].sort(([a], [b]) => a.localeCompare(b, "en"));
 writeFileSync(
   FILE,
   `${JSON.stringify({ ...lock, packages: { "": root, ...Object.fromEntries(sorted) } }, null, 2)}\n`,
 );
 console.log(`${missing.length} entries added to package-lock.json`);
+if (unverified.length) {
+  console.log(
+    `The registry lacks ${unverified.length}, which are locked by version alone: ${unverified.join(", ")}`,
+  );
+}
+
+/** The SHA-512 of a package as the registry names it; null where it does not have the package. */
+function integrityOf(name, version) {
+  const { stdout } = spawnSync("npm", ["view", `${name}@${version}`, "dist.integrity", "--json"], {
+    encoding: "utf8",
+  });
+  try {
+    const found = JSON.parse(stdout);
+    return typeof found === "string" && found.startsWith("sha512-") ? found : null;
+  } catch {
+    return null;
+  }
+}
 
 function entry(name, version, dev) {
   const os = SYSTEMS.find((system) => name.includes(system));

@@ -1,8 +1,11 @@
 import { existsSync, readFileSync } from "node:fs";
+import type { IncomingMessage } from "node:http";
 import { createRequire } from "node:module";
+import { BlockList } from "node:net";
 import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
 import { readConfig, SETTINGS } from "../../config.ts";
+import { clientAddress } from "../../services/gateway/client.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 /** js-yaml brings no types. */
@@ -15,11 +18,14 @@ interface ComposeService {
   environment?: Record<string, string>;
   volumes?: string[];
   depends_on?: object;
+  command?: string[];
+  networks?: { default?: { ipv4_address?: string } };
 }
 
 interface Compose {
   services: Record<string, ComposeService>;
   volumes: Record<string, unknown>;
+  networks?: { default: { ipam: { config: { subnet: string; ip_range: string }[] } } };
 }
 
 const FILES = ["docker-compose.yml", "docker-compose.cluster.yml"];
@@ -27,11 +33,23 @@ const FILES = ["docker-compose.yml", "docker-compose.cluster.yml"];
 const GIVEN: Record<string, string> = {
   SECRET_KEY: Buffer.alloc(32).toString("base64"),
   METRICS_TOKEN: "metrics-token-of-the-test",
+  MONGO_PASSWORD: "mongo-password",
+  NATS_PASSWORD: "nats-password",
+  REDIS_PASSWORD: "redis-password",
+  RABBITMQ_PASSWORD: "rabbitmq-password",
 };
-const filled = (value: string) => value.replace(/\$\{(\w+):\?[^}]+\}/g, (_, name) => GIVEN[name] as string);
+const filled = (value: string) =>
+  value.replace(/\$\{(\w+):\?[^}]+\}/g, (_, name) => GIVEN[name] ?? `no ${name} is given`);
 const ours = ({ services }: Compose) => Object.entries(services).filter(([, { build }]) => build);
 const environmentOf = ({ environment = {} }: ComposeService) =>
   Object.fromEntries(Object.entries(environment).map(([name, value]) => [name, filled(value)]));
+
+function isInRange(address: string, range: string): boolean {
+  const [network = "", prefix] = range.split("/");
+  const list = new BlockList();
+  list.addSubnet(network, Number(prefix));
+  return list.check(address);
+}
 
 describe.each(FILES)("%s", (file) => {
   const compose = load(read(file)) as Compose;
@@ -149,6 +167,64 @@ describe("the cluster", () => {
   test("has its proxy pass on to the gateways", () => {
     const servers = [...read("deploy/nginx.conf").matchAll(/server ([\w-]+):3000;/g)].map(([, name]) => name);
     expect(servers).toEqual(running("gateway"));
+  });
+
+  test("trusts the proxy's own address alone, which no other is given", () => {
+    const address = compose.services.proxy?.networks?.default?.ipv4_address as string;
+    const [pool] = compose.networks?.default.ipam.config ?? [];
+    expect(isInRange(address, pool?.subnet as string)).toBe(true);
+    expect(isInRange(address, pool?.ip_range as string)).toBe(false);
+    for (const [, service] of nodes) {
+      const { TRUST_PROXY } = readConfig(environmentOf(service));
+      expect(TRUST_PROXY).toEqual([address]);
+      const addressOf = clientAddress(TRUST_PROXY);
+      const asked = (peer: string) =>
+        addressOf({
+          headers: { "x-forwarded-for": "203.0.113.9" },
+          socket: { remoteAddress: peer },
+        } as unknown as IncomingMessage);
+      expect([asked(address), asked("172.30.77.129")]).toEqual(["203.0.113.9", "172.30.77.129"]);
+    }
+  });
+
+  test("has its proxy say where a request comes from, whatever the request says", () => {
+    const headers = Object.fromEntries(
+      [...read("deploy/nginx.conf").matchAll(/proxy_set_header (\S+) (.+);/g)].map(([, name, value]) => [
+        name,
+        value,
+      ]),
+    );
+    expect(headers).toMatchObject({
+      "X-Forwarded-For": "$remote_addr",
+      "X-Forwarded-Proto": "$scheme",
+      Forwarded: '""',
+    });
+    for (const value of Object.values(headers))
+      expect(value).not.toMatch(/\$proxy_add|\$http_x_|\$http_forwarded/);
+  });
+
+  test("asks for credentials everywhere, none of which is written down", () => {
+    const [, node] = nodes[0] as [string, ComposeService];
+    const passwordOf = (name: string) => new URL(environmentOf(node)[name] as string).password;
+    const { mongodb, nats, redis, rabbitmq } = compose.services;
+    const flagOf = (flag: string, { command = [] }: ComposeService = {}) =>
+      filled(command[command.indexOf(flag) + 1] ?? "");
+    expect(passwordOf("MONGO_URL")).toBe(GIVEN.MONGO_PASSWORD);
+    expect(environmentOf(mongodb ?? {}).MONGODB_INITDB_ROOT_PASSWORD).toBe(GIVEN.MONGO_PASSWORD);
+    expect([passwordOf("NATS_URL"), flagOf("--pass", nats)]).toEqual(Array(2).fill(GIVEN.NATS_PASSWORD));
+    expect(flagOf("--user", nats)).toBe(new URL(environmentOf(node).NATS_URL as string).username);
+    expect([passwordOf("REDIS_URL"), flagOf("--requirepass", redis)]).toEqual(
+      Array(2).fill(GIVEN.REDIS_PASSWORD),
+    );
+    expect(environmentOf(rabbitmq ?? {}).RABBITMQ_DEFAULT_PASS).toBe(GIVEN.RABBITMQ_PASSWORD);
+    const text = read("docker-compose.cluster.yml");
+    for (const name of Object.keys(GIVEN)) {
+      const uses = text.split(`\${${name}`).slice(1);
+      expect(uses.length).toBeGreaterThan(0);
+      // Required, without a default.
+      for (const rest of uses) expect(rest).toMatch(/^:\?/);
+    }
+    expect(text).not.toMatch(/:\/\/[\w]*:[^$\s/]+@/);
   });
 
   test("has Prometheus watch every node", () => {
