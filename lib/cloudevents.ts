@@ -47,7 +47,7 @@ const DAYS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 const FORBIDDEN = /[\p{Cc}\u{FDD0}-\u{FDEF}\u{FFFE}\u{FFFF}]/u;
 
 // They are indexed and shown in lists; CloudEvents sets no limit, and no real producer comes near this one.
-const MAX_ATTRIBUTE = 4096;
+export const MAX_ATTRIBUTE = 4096;
 
 /** Characters of a type: every glob of a tenant may have to be matched against it. */
 export const MAX_TYPE_LENGTH = 255;

@@ -1737,7 +1737,7 @@ export interface DocumentsSearchResult {
 }
 
 export interface EventsPublishParams {
-  /** A CloudEvents 1.0 envelope. Other names are extension attributes: strings, booleans or integers. */
+  /** A CloudEvents 1.0 envelope. Other names are extension attributes, of lower-case letters and digits: strings without control characters, booleans or 32-bit integers. */
   event: CloudEvent;
 }
 
@@ -1780,7 +1780,7 @@ export interface EventsGetResult {
   /** How often its id came again from another source. */
   duplicate_sources: number;
   publisher_id: string | null;
-  /** A CloudEvents 1.0 envelope. Other names are extension attributes: strings, booleans or integers. */
+  /** A CloudEvents 1.0 envelope. Other names are extension attributes, of lower-case letters and digits: strings without control characters, booleans or 32-bit integers. */
   payload: CloudEvent;
   park_reason: string | null;
   timeline: Array<TimelineEntry>;
@@ -3400,7 +3400,7 @@ export interface ClientInfo {
   host: string;
 }
 
-/** A CloudEvents 1.0 envelope. Other names are extension attributes: strings, booleans or integers. */
+/** A CloudEvents 1.0 envelope. Other names are extension attributes, of lower-case letters and digits: strings without control characters, booleans or 32-bit integers. */
 export interface CloudEvent {
   specversion: "1.0";
   /** Unique within the tenant: the deduplication key. */
@@ -3605,7 +3605,7 @@ export interface EventSummary {
   /** How often its id came again from another source. */
   duplicate_sources: number;
   publisher_id: string | null;
-  /** A CloudEvents 1.0 envelope. Other names are extension attributes: strings, booleans or integers. */
+  /** A CloudEvents 1.0 envelope. Other names are extension attributes, of lower-case letters and digits: strings without control characters, booleans or 32-bit integers. */
   payload: CloudEvent;
 }
 

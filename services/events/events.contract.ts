@@ -1,4 +1,4 @@
-import { MAX_TYPE_LENGTH } from "../../lib/cloudevents.ts";
+import { MAX_ATTRIBUTE, MAX_TYPE_LENGTH } from "../../lib/cloudevents.ts";
 import { nullable, oneOf, operation } from "../../lib/contract.ts";
 import { Id, Timestamp } from "../../lib/schema.ts";
 import { Type } from "../../lib/type.ts";
@@ -17,30 +17,48 @@ const EVENT_EXAMPLE = {
   data: { issue: { number: 12, title: "Checkout fails" } },
 };
 
+// Control characters; that noncharacters are refused too, not every engine could check.
+const text = { minLength: 1, maxLength: MAX_ATTRIBUTE, pattern: "^[^\\x00-\\x1f\\x7f-\\x9f]+$" };
+const URI = { minLength: 1, maxLength: MAX_ATTRIBUTE };
+const TOKEN = "[0-9A-Za-z+*!#$%&'.^_`|~-]+";
+
 /** spec: Event. Publishing checks it by lib/cloudevents.ts, whose faults are `invalid_event`. */
 export const CloudEvent = Type.Object(
   {
     specversion: Type.Literal("1.0"),
-    id: Type.String({ minLength: 1, description: "Unique within the tenant: the deduplication key." }),
-    source: Type.String({ format: "uri-reference", minLength: 1, description: "The producing system." }),
-    type: Type.String({ minLength: 1, maxLength: MAX_TYPE_LENGTH, description: "Reverse-DNS event type." }),
-    subject: Type.Optional(Type.String({ minLength: 1, description: "What the event is about." })),
+    id: Type.String({ ...text, description: "Unique within the tenant: the deduplication key." }),
+    source: Type.String({ format: "uri-reference", ...URI, description: "The producing system." }),
+    type: Type.String({ ...text, maxLength: MAX_TYPE_LENGTH, description: "Reverse-DNS event type." }),
+    subject: Type.Optional(Type.String({ ...text, description: "What the event is about." })),
     time: Type.Optional(Type.String({ format: "date-time" })),
-    datacontenttype: Type.Optional(Type.String({ description: "Media type of `data`." })),
-    dataschema: Type.Optional(Type.String({ format: "uri" })),
+    datacontenttype: Type.Optional(
+      Type.String({
+        maxLength: MAX_ATTRIBUTE,
+        pattern: `^${TOKEN}/${TOKEN}`,
+        description: "Media type of `data`.",
+      }),
+    ),
+    dataschema: Type.Optional(Type.String({ format: "uri", ...URI })),
     data: Type.Optional(
       Type.Unknown({
         description:
           "Any JSON. Its numbers are kept as doubles: an integer beyond 2^53 is exact as text only, and one beyond 1.8e308 is refused.",
       }),
     ),
-    data_base64: Type.Optional(Type.String({ description: "Binary data, in place of `data`." })),
+    data_base64: Type.Optional(
+      Type.String({
+        contentEncoding: "base64",
+        pattern: "^[A-Za-z0-9+/]*={0,2}$",
+        description: "Binary data, in place of `data`.",
+      }),
+    ),
   },
   {
     title: "CloudEvent",
     additionalProperties: true,
     description:
-      "A CloudEvents 1.0 envelope. Other names are extension attributes: strings, booleans or integers.",
+      "A CloudEvents 1.0 envelope. Other names are extension attributes, of lower-case letters and digits: strings " +
+      "without control characters, booleans or 32-bit integers.",
     examples: [EVENT_EXAMPLE],
   },
 );

@@ -56,13 +56,18 @@ const text = (description: string, more: object = {}) => ({
 });
 const whole = (description: string) => ({ description, schema: { type: "integer", minimum: 0 } });
 
-const attribute = (name: string, description: string, example: string) => ({
+const attribute = (
+  name: string,
+  description: string,
+  example: string,
+  schema: object = { minLength: 1 },
+) => ({
   [`ce-${name}`]: {
     name: `ce-${name}`,
     in: "header",
     required: false,
     description: `Binary mode: ${description}`,
-    schema: { type: "string" },
+    schema: { type: "string", ...schema },
     example,
   },
 });
@@ -97,12 +102,14 @@ export const COMPONENTS = {
       schema: { type: "string", minLength: 1, maxLength: 255 },
       example: "order-1842-created",
     },
-    ...attribute("specversion", "the version of CloudEvents.", "1.0"),
+    ...attribute("specversion", "the version of CloudEvents.", "1.0", { enum: ["1.0"] }),
     ...attribute("id", "the event's id.", "72d6a7f0-1"),
-    ...attribute("source", "the producing system.", "https://github.com/acme/shop"),
+    ...attribute("source", "the producing system.", "https://github.com/acme/shop", {
+      ...{ format: "uri-reference", minLength: 1 },
+    }),
     ...attribute("type", "the event's type.", "com.github.issues.opened"),
     ...attribute("subject", "what the event is about.", "acme/shop#12"),
-    ...attribute("time", "when it happened (RFC 3339).", "2026-01-31T09:30:00Z"),
+    ...attribute("time", "when it happened (RFC 3339).", "2026-01-31T09:30:00Z", { format: "date-time" }),
   },
   securitySchemes: {
     bearer: {

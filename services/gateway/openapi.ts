@@ -5,6 +5,7 @@ import { FORM } from "./oauth.ts";
 import { ErrorResponses, headers, isOpen } from "./openapi-errors.ts";
 import { COMPONENTS, INFO, TAGS } from "./openapi-parts.ts";
 import { Components, exampleOf, type JsonSchema } from "./openapi-schemas.ts";
+import { webhooks } from "./openapi-webhooks.ts";
 import { VERSION_PREFIX } from "./paths.ts";
 
 type Json = Record<string, unknown>;
@@ -33,6 +34,7 @@ export function openApiDocument(operations: readonly Operation[]): Json {
     servers: [{ url: "/", description: "This installation" }],
     tags: tags.map((name) => ({ name, description: TAGS[name] })),
     paths,
+    webhooks: webhooks(made.components),
     components: {
       ...COMPONENTS,
       schemas: { ...COMPONENTS.schemas, ...sorted(made.components.schemas) },

@@ -1,4 +1,7 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
+import { Ajv2020 } from "ajv/dist/2020.js";
 import { Webhook } from "standardwebhooks";
 import { deliveryGround, type Ground, pollSome } from "../support/deliveries.ts";
 import { type Endpoint, type Pushed, startEndpoint } from "../support/endpoint.ts";
@@ -6,6 +9,9 @@ import { api } from "../support/http.ts";
 import { newReceiver } from "../support/receiver.ts";
 import { settle } from "../support/settle.ts";
 import { OPERATOR_TOKEN, ok } from "../support/tenancy.ts";
+
+const ajv = new Ajv2020({ strict: false, validateFormats: false });
+const document = JSON.parse(readFileSync(join(import.meta.dirname, "../../docs/openapi.json"), "utf8"));
 
 let ground: Ground;
 const endpoints: Endpoint[] = [];
@@ -72,6 +78,28 @@ test("posts the CloudEvent, signed, and acknowledges by 2xx", async () => {
   });
   expect(receivers).toMatchObject([{ delivery_id: idOf(push), agent_id: receiver.id, attempt_count: 1 }]);
 });
+
+test.each(["structured", "binary"])(
+  "what is pushed in %s mode is what the API's document says",
+  async (push_format) => {
+    const receiver = await pushed({ push_format });
+    await ground.publish(receiver.type, { amount: 7 }, { subject: "order/1" });
+    const { headers, body } = await firstPush(receiver);
+    const { parameters, requestBody } = document.webhooks.delivery.post;
+    const fits = (schema: object, value: unknown) =>
+      ajv.validate({ ...schema, components: document.components }, value);
+    for (const { name, required, schema } of parameters) {
+      if (headers[name] === undefined) expect([name, required]).toEqual([name, false]);
+      else expect([name, headers[name], fits(schema, headers[name])]).toEqual([name, headers[name], true]);
+    }
+    const type = headers["content-type"] as string;
+    const { schema } = requestBody.content[type] ?? requestBody.content["*/*"];
+    expect([type, fits(schema, JSON.parse(body))]).toEqual([
+      push_format === "binary" ? "application/json" : "application/cloudevents+json",
+      true,
+    ]);
+  },
+);
 
 describe("in binary mode", () => {
   const binary = { push_format: "binary" };
