@@ -98,6 +98,11 @@ interface OperationSpec<Path extends TProperties, Query extends TProperties, Bod
   errors?: FaultCode[];
   /** The gateway holds the connection open and writes events itself (SSE). */
   stream?: boolean;
+  /**
+   * A read whose cost follows what the tenant has, not what it answers: a few of a tenant are carried out at once
+   * (mixins/heavy.ts). Its action calls no other of these, which would wait for itself.
+   */
+  heavy?: boolean;
   /** It may hold the request for long: when the caller goes away meanwhile, its service is told (`request.abandoned`). */
   waits?: boolean;
   /**

@@ -6,6 +6,7 @@ import type { Call } from "../lib/caller.ts";
 import { isAudited, type Operation } from "../lib/contract.ts";
 import type { SecretBox } from "../lib/secrets.ts";
 import { audited } from "../mixins/audited.ts";
+import { heavyRead } from "../mixins/heavy.ts";
 import type { Observability } from "../observability/start.ts";
 import type { Blobs } from "../storage/blobs/blobs.ts";
 import type { TenantDocument } from "../storage/collection.ts";
@@ -38,10 +39,12 @@ export function action<P extends TProperties, Q extends TProperties, B extends T
   op: Operation<P, Q, B>,
   handler: (ctx: Call<Static<TObject<P & Q & B>>>) => unknown,
 ): ActionSchema {
+  const carriedOut = isAudited(op) ? audited(op, handler) : handler;
+  const inTurn = (ctx: Parameters<typeof handler>[0]) => heavyRead(ctx as Call, () => carriedOut(ctx));
   return {
     visibility: "published",
     params: op.params as never,
-    handler: (isAudited(op) ? audited(op, handler) : handler) as (ctx: Context) => unknown,
+    handler: (op.heavy ? inTurn : carriedOut) as (ctx: Context) => unknown,
     // What waits is asked for again by its caller, who knows how long it still wants to.
     ...(op.method === "GET" && !op.waits && AGAIN),
   };

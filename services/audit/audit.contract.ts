@@ -35,6 +35,7 @@ const AuditEntry = Type.Object(
 export const listAudit = operation({
   action: "audit.list",
   route: "GET /audit",
+  heavy: true,
   summary: "List what was done that has to be accounted for, latest first",
   description:
     "What administrators and people alone may do, what deletes, what cannot be undone, and who signed in and out. A " +

@@ -237,6 +237,7 @@ const counts = {
 export const stats = operation({
   action: "deliveries.stats",
   route: "GET /delivery/stats",
+  heavy: true,
   summary: "Counts of deliveries by state",
   description:
     "The caller's own. For an admin the tenant's, with one row per agent of the page asked for; " +

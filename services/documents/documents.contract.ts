@@ -143,6 +143,7 @@ export const uploadDocument = operation({
 export const listDocuments = operation({
   action: "documents.list",
   route: "GET /documents",
+  heavy: true,
   summary: "List documents, newest first",
   access: reader,
   query: {

@@ -125,6 +125,7 @@ export const VERDICTS = ["match", "type", "filter", "filter_error"] as const;
 export const testInterest = operation({
   action: "interests.test",
   route: "POST /agents/{agent_id}/interests:test",
+  heavy: true,
   summary: "Try an interest on the last events",
   description:
     "Runs a candidate against the tenant's last 100 events (of large ones fewer), and saves nothing.",

@@ -3,6 +3,7 @@ import type { ActionSchema } from "moleculer";
 import type { Call } from "../../lib/caller.ts";
 import type { ParamsOf } from "../../lib/contract.ts";
 import { invalidValue, notFound } from "../../lib/faults.ts";
+import { heavyRead } from "../../mixins/heavy.ts";
 import { backupsUntil } from "../../mixins/scrub.ts";
 import { action } from "../runtime.ts";
 import { eraseMemories } from "./erase.contract.ts";
@@ -21,7 +22,7 @@ export function eraseAction(
     const target = { ...(agent_id && { agent_id }), ...(ids && { ids }), ...(subject && { subject }) };
     const by = await namedBy(ctx);
     if (dry_run) {
-      const erased = await erasures().count(tenant_id, target);
+      const erased = await heavyRead(ctx as Call, () => erasures().count(tenant_id, target));
       return { dry_run, erased_at: null, erased, storage: null, backups_until: null, receipt: null };
     }
     await note(ctx, "memories.erase_begun", { by });

@@ -211,6 +211,7 @@ export const createMemories = operation({
 export const listMemories = operation({
   action: "memories.list",
   route: "GET /memories",
+  heavy: true,
   summary: "List memories",
   description:
     "All that the caller may see and that are in force: not the expired, forgotten, superseded or merged. A page of " +
@@ -351,6 +352,7 @@ export const supersedeMemory = operation({
 export const explainLineage = operation({
   action: "memories.lineage",
   route: "GET /memories/{id}/lineage",
+  heavy: true,
   summary: "Explain where a memory comes from",
   access: reader,
   path,

@@ -67,6 +67,7 @@ const Activity = Type.Object(
 export const agentActivity = operation({
   action: "memories.activity",
   route: "GET /agents/{agent_id}/activity",
+  heavy: true,
   summary: "Read what an agent cited, and how useful its memories were, in the last 30 days",
   description: "For the agent itself, the person who owns it, and admins. Latest first.",
   access: reader,
@@ -92,6 +93,7 @@ const Count = (description: string) => Type.Integer({ description });
 export const memoryHealth = operation({
   action: "memories.health",
   route: "GET /memories/health",
+  heavy: true,
   summary: "Read how the memories that the caller may read are doing",
   description: "Where there are more than 100,000, it is of those that changed last.",
   access: reader,

@@ -51,6 +51,7 @@ export const proposeMerge = operation({
 export const listMerges = operation({
   action: "merges.list",
   route: "GET /memories/merge-proposals",
+  heavy: true,
   summary: "List merge proposals, latest first",
   description: "Those of memories that the caller may both read; all of them for org admins, who decide.",
   access: reader,

@@ -141,6 +141,7 @@ export const saveOutput = operation({
 export const listOutputs = operation({
   action: "outputs.list",
   route: "GET /outputs",
+  heavy: true,
   summary: "List outputs",
   access: reader,
   query: {

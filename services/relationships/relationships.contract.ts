@@ -84,6 +84,7 @@ export const deleteRelationship = operation({
 export const memoryGraph = operation({
   action: "relationships.graph",
   route: "GET /memories/{id}/graph",
+  heavy: true,
   summary: "Read what a memory is related to, some hops far",
   access: reader,
   path,

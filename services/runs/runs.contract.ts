@@ -73,6 +73,7 @@ export const createRun = operation({
 export const listRuns = operation({
   action: "runs.list",
   route: "GET /runs",
+  heavy: true,
   summary: "List the tenant's runs, newest first",
   description:
     "All of them, whoever began them, as a bare array. With `limit` by the page, of long ones fewer: `offset` goes on, and " +

@@ -1,0 +1,53 @@
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import type { Answer, Api } from "../support/http.ts";
+import { memory, remember } from "../support/memories.ts";
+import { startServer, type TestServer } from "../support/server.ts";
+import { settle } from "../support/settle.ts";
+import { makeWorld, OPERATOR_TOKEN, ok, refusal, type World } from "../support/tenancy.ts";
+
+const BATCHES = 10;
+const BATCH = 500;
+const READS = 60;
+/** What one caller has in work, and waiting. */
+const TAKEN = 2 + 32;
+
+let server: TestServer;
+let crowded: World;
+let calm: World;
+
+beforeAll(async () => {
+  server = await startServer({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
+  [crowded, calm] = await Promise.all([makeWorld(server, "crowded"), makeWorld(server, "calm")]);
+  for (let batch = 0; batch < BATCHES; batch++) {
+    const memories = Array.from({ length: BATCH }, (_, i) => memory({ content: `crowd ${batch} ${i}` }));
+    ok(await crowded.agent.post("/memories/batch", { memories }));
+  }
+  await remember(calm.agent);
+});
+afterAll(() => server?.stop());
+
+test("reads go on beside any number of another tenant's that are costly, and of a colleague's", async () => {
+  const answers: Answer[] = [];
+  const done = () => answers.filter(({ status }) => status === 200).length;
+  const ask = async () => {
+    const erasure = { agent_id: crowded.agentId, dry_run: true };
+    answers.push(await crowded.admin.post("/memories/erase", erasure));
+  };
+  const all = Array.from({ length: READS }, ask);
+  const refused = () => answers.filter(({ status }) => status !== 200);
+  await settle(() => refused().length === READS - TAKEN);
+  for (const answer of refused())
+    expect(answer).toMatchObject(refusal(429, "rate_limited", { retry_after_seconds: 1 }));
+  const before = done();
+  const others: [Api, string][] = [
+    [calm.agent, "/memories/health"],
+    [calm.agent, "/memories"],
+    [calm.admin, "/delivery/stats"],
+    [crowded.agent, "/memories?limit=1"],
+  ];
+  for (const [by, path] of others) expect(await by.get(path)).toMatchObject({ status: 200 });
+  // Most of them still wait.
+  expect(done() - before).toBeLessThan(TAKEN / 2);
+  await Promise.all(all);
+  expect(done()).toBe(TAKEN);
+});
