@@ -1,6 +1,6 @@
 /** How an operation is called over HTTP, as its contract declares it. */
 export interface Operation {
-  method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS";
   /** With its placeholders: `/agents/{agent_id}`. */
   path: string;
   /** Stands at the origin, not under `/v1`. */

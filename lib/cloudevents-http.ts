@@ -1,4 +1,4 @@
-import type { CloudEvent } from "./cloudevents.ts";
+import { type CloudEvent, isUri, isUriReference } from "./cloudevents.ts";
 import { mediaTypeOf } from "./media-type.ts";
 
 /** What an event is sent as over HTTP. */
@@ -51,4 +51,45 @@ function bodyOf(data: unknown, base64: string | undefined, type = "application/j
 /** Percent-encodes what a header cannot hold: all but printable ASCII, and space, quote and percent (binding 3.1.3.2). */
 function encode(text: string): string {
   return text.replace(/[^\x21-\x7e]+|["%]/g, encodeURIComponent);
+}
+
+/**
+ * The attributes of a request in binary mode, by its headers with names in lower case; null for a request in another mode.
+ */
+export function attributesIn(
+  headers: Readonly<Record<string, string | undefined>>,
+): Record<string, string> | null {
+  if (headers["ce-specversion"] === undefined && headers["ce-id"] === undefined) return null;
+  const attributes = Object.entries(headers).flatMap(([header, value]) =>
+    header.startsWith("ce-") && value !== undefined
+      ? [[header.slice(3), attribute(header.slice(3), value)] as const]
+      : [],
+  );
+  return Object.fromEntries(attributes);
+}
+
+/**
+ * A header's value with its percent-encoding undone (HTTP binding 3.1.3.2). Some producers, the JavaScript SDK among
+ * them, send URIs as they are: where only the raw value is a URI, it is the one that was meant.
+ */
+function attribute(name: string, raw: string): string {
+  const value = decode(unquoted(raw));
+  if (name === "source" && !isUriReference(value) && isUriReference(raw)) return raw;
+  if (name === "dataschema" && !isUri(value) && isUri(raw)) return raw;
+  return value;
+}
+
+function unquoted(value: string): string {
+  return value.length > 1 && value.startsWith('"') && value.endsWith('"')
+    ? value.slice(1, -1).replace(/\\(.)/g, "$1")
+    : value;
+}
+
+function decode(text: string): string {
+  if (!text.includes("%")) return text;
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }

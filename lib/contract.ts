@@ -21,7 +21,7 @@ export type Access =
   | { by: "agent"; scope?: Scope; otherwise?: FaultCode }
   | { by: "user" | "org_admin"; scope?: Scope };
 
-type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS";
 
 /**
  * What a client of MCP may take for granted of a tool. By the method: GET and what `reads` only read, POST adds, and

@@ -122,6 +122,8 @@ export const OPERATIONS = {
     testWebhook: {"method":"POST","path":"/ingest/webhooks/{webhook_id}:test","scope":"admin","repeatable":true},
     receive: {"method":"POST","path":"/w/{tenant_slug}","root":true,"sends":"application/octet-stream","open":true},
     receiveFrom: {"method":"POST","path":"/w/{tenant_slug}/{source}","root":true,"sends":"application/octet-stream","open":true},
+    validate: {"method":"OPTIONS","path":"/w/{tenant_slug}","root":true,"sends":"application/octet-stream","open":true,"repeatable":true},
+    validateFor: {"method":"OPTIONS","path":"/w/{tenant_slug}/{source}","root":true,"sends":"application/octet-stream","open":true,"repeatable":true},
   },
   interests: {
     create: {"method":"POST","path":"/agents/{agent_id}/interests","scope":"receive","people":"org_admin"},

@@ -454,6 +454,14 @@ export interface Api {
      *
      * Signed with the secret of a registration: `X-Service-Signature` (or GitHub's `X-Hub-Signature-256`) is the hex HMAC-SHA256 of the raw body, keyed with the whole secret, with or without `sha256=` before it; or the headers of Standard Webhooks (`webhook-…`, or `svix-…`), or `Stripe-Signature`, whose timestamps may be 5 minutes off. Whatever is not signed, to whichever address, is the same 401. What cannot be mapped is accepted as a dead letter. */
     receiveFrom: Call<IngestReceiveFromParams, IngestReceiveFromResult>;
+    /** Ask for permission to deliver webhooks of any of the tenant's sources.
+     *
+     * The handshake of the CloudEvents specification Web Hooks for Event Delivery. A request with `WebHook-Request-Origin` is answered with `WebHook-Allowed-Origin` and `WebHook-Allowed-Rate` (webhooks per minute, at most the `WebHook-Request-Rate` that was asked for, or `*`). Every address answers the same, whether it is registered or not: what is delivered has to be signed. A `WebHook-Request-Callback` is not called. */
+    validate: Call<IngestValidateParams, IngestValidateResult>;
+    /** Ask for permission to deliver webhooks of one source.
+     *
+     * The handshake of the CloudEvents specification Web Hooks for Event Delivery. A request with `WebHook-Request-Origin` is answered with `WebHook-Allowed-Origin` and `WebHook-Allowed-Rate` (webhooks per minute, at most the `WebHook-Request-Rate` that was asked for, or `*`). Every address answers the same, whether it is registered or not: what is delivered has to be signed. A `WebHook-Request-Callback` is not called. */
+    validateFor: Call<IngestValidateForParams, IngestValidateForResult>;
   };
   interests: {
     /** Declare an interest.
@@ -1966,8 +1974,7 @@ export interface IngestCreateWebhookParams {
   name: string;
   /** What the events come from: the second part of their type, and the end of the webhook's address. */
   source: string;
-  /** Each is a literal, a JSON Pointer into the payload (`/issue/number`) or a header of the delivery (`header:X-GitHub-Event`). The event's type is `com.<source>.<entity>.<action>` in lower case; within a part each run of characters other than letters, digits, `_` and `-` becomes one `_`. */
-  mapping: Mapping;
+  mapping: Mapping | "cloudevents";
   /** For a sender that makes the secret itself; without it one is made here. */
   signing_secret?: string;
 }
@@ -1977,8 +1984,7 @@ export interface IngestCreateWebhookResult {
   name: string;
   /** What the events come from: the second part of their type, and the end of the webhook's address. */
   source: string;
-  /** Each is a literal, a JSON Pointer into the payload (`/issue/number`) or a header of the delivery (`header:X-GitHub-Event`). The event's type is `com.<source>.<entity>.<action>` in lower case; within a part each run of characters other than letters, digits, `_` and `-` becomes one `_`. */
-  mapping: Mapping;
+  mapping: Mapping | "cloudevents";
   url: string;
   created_at: string;
   updated_at: string;
@@ -2001,8 +2007,7 @@ export interface IngestListWebhooksResult {
 export interface IngestUpdateWebhookParams {
   webhook_id: string;
   name?: string;
-  /** Each is a literal, a JSON Pointer into the payload (`/issue/number`) or a header of the delivery (`header:X-GitHub-Event`). The event's type is `com.<source>.<entity>.<action>` in lower case; within a part each run of characters other than letters, digits, `_` and `-` becomes one `_`. */
-  mapping?: Mapping;
+  mapping?: Mapping | "cloudevents";
 }
 
 export type IngestUpdateWebhookResult = Webhook;
@@ -2044,10 +2049,7 @@ export interface IngestReceiveParams {
   headers: Record<string, string>;
 }
 
-export interface IngestReceiveResult {
-  event_id: string | null;
-  status: "accepted" | "duplicate" | "dead_lettered";
-}
+export type IngestReceiveResult = WebhookResult | WebhookBatchResult;
 
 export interface IngestReceiveFromParams {
   tenant_slug: string;
@@ -2057,9 +2059,31 @@ export interface IngestReceiveFromParams {
   headers: Record<string, string>;
 }
 
-export interface IngestReceiveFromResult {
-  event_id: string | null;
-  status: "accepted" | "duplicate" | "dead_lettered";
+export type IngestReceiveFromResult = WebhookResult | WebhookBatchResult;
+
+export interface IngestValidateParams {
+  tenant_slug: string;
+  /** The body, in base64. */
+  raw: string;
+  headers: Record<string, string>;
+}
+
+export interface IngestValidateResult {
+  allowed_origin: string | null;
+  allowed_rate: string | null;
+}
+
+export interface IngestValidateForParams {
+  tenant_slug: string;
+  source: string;
+  /** The body, in base64. */
+  raw: string;
+  headers: Record<string, string>;
+}
+
+export interface IngestValidateForResult {
+  allowed_origin: string | null;
+  allowed_rate: string | null;
 }
 
 export interface InterestsCreateParams {
@@ -4401,9 +4425,16 @@ export interface Webhook {
   name: string;
   /** What the events come from: the second part of their type, and the end of the webhook's address. */
   source: string;
-  /** Each is a literal, a JSON Pointer into the payload (`/issue/number`) or a header of the delivery (`header:X-GitHub-Event`). The event's type is `com.<source>.<entity>.<action>` in lower case; within a part each run of characters other than letters, digits, `_` and `-` becomes one `_`. */
-  mapping: Mapping;
+  mapping: Mapping | "cloudevents";
   url: string;
   created_at: string;
   updated_at: string;
+}
+
+/** Of a batch: one for each event, in order. */
+export type WebhookBatchResult = Array<WebhookResult>;
+
+export interface WebhookResult {
+  event_id: string | null;
+  status: "accepted" | "duplicate" | "dead_lettered";
 }

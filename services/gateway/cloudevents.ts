@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
-import { isUri, isUriReference } from "../../lib/cloudevents.ts";
 import { binaryEvent } from "../../lib/cloudevents-binary.ts";
+import { attributesIn } from "../../lib/cloudevents-http.ts";
 import { Fault } from "../../lib/faults.ts";
 import { BATCH_MAX_BYTES, BATCH_MAX_EVENTS } from "../events/events.contract.ts";
 import { mediaType, parseJson, readRaw, unsupported } from "./body.ts";
@@ -24,11 +24,12 @@ export function cloudEventsReader(eventMaxBytes: number): BodyReader {
     const { req } = exchange;
     const type = mediaType(req);
     if (type === BATCH) return readListInPieces(exchange, BATCH_LIST);
-    const isBinary = type !== STRUCTURED && isBinaryMode(req);
-    if (!isBinary && type !== STRUCTURED && type !== "application/json")
+    const attributes = type === STRUCTURED ? null : attributesOf(req);
+    if (!attributes && type !== STRUCTURED && type !== "application/json")
       throw unsupported(type, [STRUCTURED, BATCH, "application/json", "any type with ce-* headers"]);
     const raw = await readRaw(req, eventMaxBytes);
-    const parse = isBinary ? (body: Buffer) => fromBinary(req, body) : parseJson;
+    const contentType = req.headers["content-type"] ?? "";
+    const parse = attributes ? (body: Buffer) => binaryEvent(attributes, contentType, body) : parseJson;
     return { event: await parseFairly<unknown>(raw, shareOf(exchange), parse) };
   };
 }
@@ -47,41 +48,9 @@ function asBatch(body: unknown): unknown[] {
   });
 }
 
-function isBinaryMode(req: IncomingMessage): boolean {
-  return req.headers["ce-specversion"] !== undefined || req.headers["ce-id"] !== undefined;
-}
-
-function fromBinary(req: IncomingMessage, body: Buffer): Record<string, unknown> {
-  const attributes: Record<string, unknown> = {};
-  for (const [header, value] of Object.entries(req.headers)) {
-    if (header.startsWith("ce-")) attributes[header.slice(3)] = attribute(header.slice(3), String(value));
-  }
-  return binaryEvent(attributes, req.headers["content-type"] ?? "", body);
-}
-
-/**
- * A header's value with its percent-encoding undone (HTTP binding 3.1.3.2). Some producers, the JavaScript SDK among
- * them, send URIs as they are: where only the raw value is a URI, it is the one that was meant.
- */
-function attribute(name: string, raw: string): string {
-  const value = decode(unquoted(raw));
-  if (name === "source" && !isUriReference(value) && isUriReference(raw)) return raw;
-  if (name === "dataschema" && !isUri(value) && isUri(raw)) return raw;
-  return value;
-}
-
-function unquoted(value: string): string {
-  return value.length > 1 && value.startsWith('"') && value.endsWith('"')
-    ? value.slice(1, -1).replace(/\\(.)/g, "$1")
-    : value;
-}
-
-function decode(value: string): string {
-  const text = headerText(value);
-  if (!text.includes("%")) return text;
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+/** The attributes in the headers, where there are any: Node reads these as Latin-1. */
+function attributesOf({ headers }: IncomingMessage): Record<string, string> | null {
+  if (headers["ce-specversion"] === undefined && headers["ce-id"] === undefined) return null;
+  const named = Object.entries(headers).filter(([name]) => name.startsWith("ce-"));
+  return attributesIn(Object.fromEntries(named.map(([name, value]) => [name, headerText(String(value))])));
 }

@@ -3,6 +3,7 @@ import type { Call } from "../../lib/caller.ts";
 import type { TenantState } from "../tenants/tenants.contract.ts";
 import { idOfBody } from "./body-id.ts";
 import type { FirstIds } from "./first-ids.ts";
+import { AS_CLOUDEVENTS } from "./ingest.contract.ts";
 import { headerName } from "./mapping.ts";
 import { idOfSender } from "./rows.ts";
 import type { WebhookDoc } from "./webhooks.model.ts";
@@ -16,10 +17,11 @@ export interface Signed {
   headers: DeliveryHeaders;
 }
 
-/** For a mapping whose id is an unsigned header: the delivery with the id under which its body first came. */
+/** For an id in an unsigned header, of a mapping or of CloudEvents in binary mode: the delivery with the id under which its body first came. */
 export async function withFirstId(firstIds: FirstIds, signed: Signed): Promise<Signed> {
   const { webhook, signature, headers } = signed;
-  const name = headerName(webhook.mapping.id);
+  const { mapping } = webhook;
+  const name = mapping === AS_CLOUDEVENTS ? "ce-id" : headerName(mapping.id);
   const id = name && headers[name];
   if (!id || id === signature.id) return signed;
   return { ...signed, headers: { ...headers, [name]: await firstIdOf(firstIds, signed, id) } };
@@ -39,7 +41,7 @@ export async function defaultIdOf(
     return ctx.call<number | null, unknown>("events.accepted_at", { tenant_id: tenant.id, ce_id });
   };
   const id = idOfSender(headers) ?? (await idOfBody(body, now, acceptedAt));
-  return webhook.mapping.id ? id : firstIdOf(firstIds, signed, id);
+  return webhook.mapping !== AS_CLOUDEVENTS && webhook.mapping.id ? id : firstIdOf(firstIds, signed, id);
 }
 
 function firstIdOf(

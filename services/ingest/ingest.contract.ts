@@ -39,6 +39,19 @@ export const Mapping = Type.Object(
   },
 );
 
+/** In place of a mapping: what comes are CloudEvents. */
+export const AS_CLOUDEVENTS = "cloudevents";
+
+export const WebhookMapping = Type.Union([
+  Mapping,
+  Type.Literal(AS_CLOUDEVENTS, {
+    description:
+      "The sender delivers CloudEvents, in structured, binary or batch mode (at most 100). They are taken as they are, " +
+      "but for their id, which stands behind the id of the webhook: `whk_…:id`. Signatures cover the body: attributes in " +
+      "`ce-…` headers are not signed.",
+  }),
+]);
+
 const SigningSecret = Type.String({
   description: "What the sender signs with. Shown only once.",
   examples: ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"],
@@ -60,7 +73,7 @@ export const Webhook = Type.Object(
     id: Id("whk"),
     name: Name,
     source: Source,
-    mapping: Mapping,
+    mapping: WebhookMapping,
     url: Type.String({ format: "uri", examples: ["https://afferent.example.com/w/acme/github"] }),
     created_at: Timestamp,
     updated_at: Timestamp,
@@ -74,7 +87,7 @@ export const createWebhook = operation({
   summary: "Let a sender's webhooks in",
   description: "A tenant may have 50.",
   access: admin,
-  body: { name: Name, source: Source, mapping: Mapping, signing_secret: GivenSecret },
+  body: { name: Name, source: Source, mapping: WebhookMapping, signing_secret: GivenSecret },
   results: { 201: Type.Object({ ...Webhook.properties, signing_secret: SigningSecret }) },
   errors: ["validation_error", "business_rule_violation"],
   secret: true,
@@ -98,7 +111,7 @@ export const updateWebhook = operation({
     "replayed from the dead letters.",
   access: admin,
   path,
-  body: { name: Type.Optional(Name), mapping: Type.Optional(Mapping) },
+  body: { name: Type.Optional(Name), mapping: Type.Optional(WebhookMapping) },
   results: { 200: Webhook },
   errors: ["not_found", "validation_error"],
 });
@@ -153,15 +166,25 @@ export const testWebhook = operation({
   errors: ["not_found"],
 });
 
+const WebhookResult = Type.Object(
+  {
+    event_id: nullable(Type.String({ description: "Null for what is dead-lettered." })),
+    status: oneOf(["accepted", "duplicate", "dead_lettered"]),
+  },
+  { title: "WebhookResult" },
+);
+
+const WebhookBatchResult = Type.Array(WebhookResult, {
+  title: "WebhookBatchResult",
+  description: "Of a batch: one for each event, in order.",
+});
+
 const receiving = {
   root: true,
   access: { by: "public" },
   consumes: "raw",
   results: {
-    202: Type.Object({
-      event_id: nullable(Type.String({ description: "Null for what is dead-lettered." })),
-      status: oneOf(["accepted", "duplicate", "dead_lettered"]),
-    }),
+    202: Type.Union([WebhookResult, WebhookBatchResult]),
   },
   errors: ["authentication_failed", "rate_limited"],
 } as const;
@@ -200,6 +223,42 @@ export const receiveWebhookOf = operation({
   errors: [...receiving.errors],
 });
 
+const validating = {
+  root: true,
+  reads: true,
+  access: { by: "public" },
+  consumes: "raw",
+  maxBody: 8192,
+  description:
+    "The handshake of the CloudEvents specification Web Hooks for Event Delivery. A request with " +
+    "`WebHook-Request-Origin` is answered with `WebHook-Allowed-Origin` and `WebHook-Allowed-Rate` (webhooks per minute, " +
+    "at most the `WebHook-Request-Rate` that was asked for, or `*`). Every address answers the same, whether it is " +
+    "registered or not: what is delivered has to be signed. A `WebHook-Request-Callback` is not called.",
+  body: delivery,
+  results: {
+    200: Type.Object({
+      allowed_origin: nullable(Type.String({ examples: ["eventemitter.example.com"] })),
+      allowed_rate: nullable(Type.String({ examples: ["120"] })),
+    }),
+  },
+} as const;
+
+export const validateWebhook = operation({
+  ...validating,
+  action: "ingest.validate",
+  summary: "Ask for permission to deliver webhooks of any of the tenant's sources",
+  route: "OPTIONS /w/{tenant_slug}",
+  path: { tenant_slug: Type.String() },
+});
+
+export const validateWebhookOf = operation({
+  ...validating,
+  action: "ingest.validate_for",
+  summary: "Ask for permission to deliver webhooks of one source",
+  route: "OPTIONS /w/{tenant_slug}/{source}",
+  path: { tenant_slug: Type.String(), source: Type.String() },
+});
+
 export const ingestOperations = [
   createWebhook,
   listWebhooks,
@@ -209,4 +268,6 @@ export const ingestOperations = [
   testWebhook,
   receiveWebhook,
   receiveWebhookOf,
+  validateWebhook,
+  validateWebhookOf,
 ] as const;

@@ -85,6 +85,20 @@ export function takeCloudEvent(payload: unknown): Mapped {
 }
 
 /**
+ * Takes a CloudEvent as it is, but for its id, which stands behind the registration's so that two senders never
+ * collide.
+ */
+export const mapCloudEvent: Mapping = (payload, { registration_id }) =>
+  attempt(() => checkCloudEvent(withPrefix(payload, registration_id)));
+
+function withPrefix(payload: unknown, registration_id: string): unknown {
+  const { id } = (payload ?? {}) as { id?: unknown };
+  // What has no usable id is refused for that by the check.
+  if (typeof id !== "string" || id === "") return payload;
+  return { ...(payload as object), id: `${registration_id}:${id}` };
+}
+
+/**
  * A value as one part of an event type: trimmed and in lower case, each run of characters other than letters, digits,
  * `_` and `-` as one `_`, so that it never adds a dot: `Pull Request` → `pull_request`, `invoice.paid` → `invoice_paid`.
  *

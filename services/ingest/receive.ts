@@ -1,9 +1,7 @@
-import { isUtf8 } from "node:buffer";
 import type { ActionSchema } from "moleculer";
 import { type DeliveryHeaders, type Signature, signatureOf } from "../../connectors/webhook-signature.ts";
 import type { Call } from "../../lib/caller.ts";
 import { Fault } from "../../lib/faults.ts";
-import { parseJsonBytes } from "../../lib/json.ts";
 import { networkOf } from "../../lib/network-address.ts";
 import { newSigningSecret, secretsAt } from "../../mixins/signing-secrets.ts";
 import { metrics } from "../../observability/metrics.ts";
@@ -12,12 +10,14 @@ import type { BatchAnswer } from "../events/publish-answers.ts";
 import { action, idempotent, type Runtime } from "../runtime.ts";
 import type { TenantState } from "../tenants/tenants.contract.ts";
 import { digestOf } from "./body-id.ts";
+import { readCloudEvents } from "./cloudevents.ts";
 import { defaultIdOf, type Signed, withFirstId } from "./delivery-id.ts";
 import type { FirstIds } from "./first-ids.ts";
-import { FORM, formPayload } from "./form.ts";
+import { headersOf, permissionFor } from "./handshake.ts";
 import * as contract from "./ingest.contract.ts";
 import { WebhookLimits } from "./limits.ts";
 import type { Mapped, Receipt } from "./mapping.ts";
+import { type Read, readPayload } from "./payload.ts";
 import { keptHeaders, mappingOf, webhookPath } from "./rows.ts";
 import type { WebhookDoc } from "./webhooks.model.ts";
 
@@ -46,6 +46,23 @@ interface Again {
   received_at: number;
 }
 
+/** What a sender is told of an event. */
+type Taken =
+  | { event_id: string; status: "accepted" | "duplicate" }
+  | { event_id: null; status: "dead_lettered" };
+
+/** What came and is no event. */
+interface Refused {
+  error: string;
+  /** As its dead letter keeps it. */
+  kept: unknown;
+  /** Absent for what another mapping could not read either. */
+  default_id?: string;
+}
+
+/** What came: an event to publish, or not. */
+type Entering = ({ event: unknown } & Omit<Refused, "error">) | Refused;
+
 /** The part of the ingest service that senders talk to. */
 export function receiveActions(
   { store, secrets, config, windows }: Runtime,
@@ -70,7 +87,7 @@ export function receiveActions(
     }
     await limits.accept(tenant.id, Date.now());
     const answer = await enter(ctx, { tenant, webhook, signature, body, headers });
-    metrics.webhooks.inc({ outcome: answer.status });
+    for (const { status } of [answer].flat()) metrics.webhooks.inc({ outcome: status });
     return answer;
   }
 
@@ -100,23 +117,38 @@ export function receiveActions(
   }
 
   /** Maps and publishes; gives what the sender is told, once it is durable. */
-  async function enter(ctx: Call, given: Signed) {
-    const read = readPayload(given.body, given.headers["content-type"]);
-    if ("error" in read) return deadLetter(ctx, given, read, read.error);
+  async function enter(ctx: Call, given: Signed): Promise<Taken | Taken[]> {
     const signed = await withFirstId(firstIds, given);
-    const default_id = await defaultIdOf(ctx, firstIds, signed, store.now());
+    const { webhook, body, headers } = signed;
+    const takesEvents = webhook.mapping === contract.AS_CLOUDEVENTS;
+    const read = takesEvents ? readCloudEvents(body, headers) : readPayload(body, headers["content-type"]);
+    if (Array.isArray(read)) return enterAll(ctx, signed, read);
+    const [taken] = await enterAll(ctx, signed, [read]);
+    return taken as Taken;
+  }
+
+  async function enterAll(ctx: Call, signed: Signed, reads: Read[]): Promise<Taken[]> {
+    const mapped: Entering[] = [];
+    for (const read of reads) mapped.push(await mapOne(ctx, signed, read));
+    const events = mapped.flatMap((each) => ("event" in each ? [each.event] : []));
+    const { id: tenant_id } = signed.tenant;
+    const answers = events.length
+      ? await ctx.call<BatchAnswer[], unknown>("events.ingest", { tenant_id, publisher_id: null, events })
+      : [];
+    let at = 0;
+    const entered = mapped.map((each) =>
+      "event" in each ? refusalOf(each, answers[at++] as BatchAnswer) : each,
+    );
+    return Promise.all(entered.map((each, i) => ("error" in each ? deadLetter(ctx, signed, each, i) : each)));
+  }
+
+  async function mapOne(ctx: Call, signed: Signed, read: Read): Promise<Entering> {
+    if ("error" in read) return { error: read.error, kept: read.text };
+    const { mapping } = signed.webhook;
+    const takesEvents = mapping === contract.AS_CLOUDEVENTS;
+    const default_id = takesEvents ? "" : await defaultIdOf(ctx, firstIds, signed, store.now());
     const mapped = mappingOf(signed.webhook)(read.payload, receiptOf(signed, default_id));
-    if ("error" in mapped) return deadLetter(ctx, signed, { ...read, default_id }, mapped.error);
-    const [answer] = await ctx.call<[BatchAnswer], unknown>("events.ingest", {
-      tenant_id: signed.tenant.id,
-      publisher_id: null,
-      events: [mapped.event],
-    });
-    if (answer.status !== "rejected") return answer;
-    if (answer.error.code === "internal_error") {
-      throw new Fault("service_unavailable", answer.error.message, { retry_after_seconds: 1 });
-    }
-    return deadLetter(ctx, signed, { ...read, default_id }, `mapping error: ${answer.error.message}`);
+    return { ...mapped, kept: read.payload, default_id };
   }
 
   function receiptOf(
@@ -139,43 +171,47 @@ export function receiveActions(
     return mappingOf(webhook)(payload, { ...receipt, now: received_at });
   }
 
+  /** @param at its place in a batch */
   async function deadLetter(
     ctx: Call,
     { tenant, webhook, signature, body, headers }: Signed,
-    read: Read & { default_id?: string },
-    reason: string,
-  ) {
-    const { default_id } = read;
+    { error, kept, default_id }: Refused,
+    at: number,
+  ): Promise<Taken> {
+    const delivered = signature.id ?? digestOf(body);
     await ctx.call("deliveries.dead_letter", {
       tenant_id: tenant.id,
       source: webhookPath(tenant.slug, webhook.source),
-      payload: "error" in read ? read.text : read.payload,
-      reason,
-      dedupe: `${webhook._id} ${signature.id ?? digestOf(body)}`,
+      payload: kept,
+      reason: error,
+      dedupe: `${webhook._id} ${delivered}${at ? ` ${at}` : ""}`,
       ...(default_id !== undefined && {
         origin: { inlet: "ingest", registration_id: webhook._id, default_id, headers: keptHeaders(headers) },
       }),
     });
-    return { event_id: null, status: "dead_lettered" as const };
+    return { event_id: null, status: "dead_lettered" };
+  }
+
+  function validate({ params, meta }: Call<Delivery>) {
+    const permission = permissionFor(params.headers, config);
+    meta.$responseHeaders = headersOf(permission);
+    return permission;
   }
 
   return {
     receive: action(contract.receiveWebhook, (ctx) => receive(ctx, ctx.params)),
     receive_from: action(contract.receiveWebhookOf, (ctx) => receive(ctx, ctx.params)),
+    validate: action(contract.validateWebhook, validate),
+    validate_for: action(contract.validateWebhookOf, validate),
     map_again: idempotent<Again>((ctx) => mapAgain(ctx, ctx.params)),
   };
 }
 
-/** What a body says, or why that cannot be read and what it is in place of that. */
-type Read = { payload: unknown } | { error: string; text: string };
-
-function readPayload(body: Buffer, type = ""): Read {
-  if (!isUtf8(body)) return { error: "mapping error: the body is not UTF-8", text: body.toString("base64") };
-  const text = body.toString("utf8");
-  if (FORM.test(type)) return { payload: formPayload(text) };
-  try {
-    return { payload: parseJsonBytes(body) };
-  } catch (err) {
-    return { error: `mapping error: the body is not read as JSON: ${(err as Error).message}`, text };
-  }
+/** An answer to an event; one that was refused as what becomes a dead letter. @throws Fault service_unavailable */
+function refusalOf(entering: Omit<Refused, "error">, answer: BatchAnswer): Taken | Refused {
+  if (answer.status !== "rejected") return answer;
+  const { code, message } = answer.error;
+  // All that came is sent again then; what was accepted of it is a duplicate.
+  if (code === "internal_error") throw new Fault("service_unavailable", message, { retry_after_seconds: 1 });
+  return { ...entering, error: `mapping error: ${message}` };
 }

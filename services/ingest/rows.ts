@@ -1,4 +1,5 @@
-import { compileMapping, type Mapping, shownMapping } from "./mapping.ts";
+import { AS_CLOUDEVENTS } from "./ingest.contract.ts";
+import { compileMapping, type Mapping, mapCloudEvent, shownMapping } from "./mapping.ts";
 import type { WebhookDoc } from "./webhooks.model.ts";
 
 /** Below the origin: with the source where it is fixed, without where the payload says it. */
@@ -9,7 +10,7 @@ export function webhookPath(tenant_slug: string, source: string): string {
 
 /** @throws Fault validation_error for a mapping that can map nothing. */
 export function mappingOf({ source, mapping }: Pick<WebhookDoc, "source" | "mapping">): Mapping {
-  return compileMapping({ source, ...mapping });
+  return mapping === AS_CLOUDEVENTS ? mapCloudEvent : compileMapping({ source, ...mapping });
 }
 
 /** The id that the sender gave a delivery, if it did: sent again, it has the same. */
@@ -30,7 +31,7 @@ export function present(doc: WebhookDoc, address: { origin: string; tenant_slug:
     id: doc._id,
     name: doc.name,
     source: doc.source,
-    mapping: shownMapping(doc.mapping),
+    mapping: doc.mapping === AS_CLOUDEVENTS ? AS_CLOUDEVENTS : shownMapping(doc.mapping),
     url: address.origin + webhookPath(address.tenant_slug, doc.source),
     created_at: doc.created_at.toISOString(),
     updated_at: doc.updated_at.toISOString(),

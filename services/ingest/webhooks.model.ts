@@ -3,13 +3,13 @@ import type { Static } from "typebox";
 import type { SigningSecret } from "../../lib/secrets.ts";
 import type { TenantDocument } from "../../storage/collection.ts";
 import type { Model } from "../runtime.ts";
-import type { Mapping } from "./ingest.contract.ts";
+import type { WebhookMapping } from "./ingest.contract.ts";
 
 /** A sender whose signed requests become events (spec: Events 3). */
 export interface WebhookDoc extends TenantDocument {
   name: string;
   source: string;
-  mapping: Static<typeof Mapping>;
+  mapping: Static<typeof WebhookMapping>;
   /** Newest first. */
   signing_secrets: SigningSecret[];
   /** Counts the rotations, and guards them. */
@@ -24,7 +24,7 @@ const schema = new Schema<WebhookDoc>(
     tenant_id: String,
     name: String,
     source: String,
-    mapping: { entity: String, action: String, id: String, subject: String, data: String },
+    mapping: Schema.Types.Mixed,
     signing_secrets: [{ _id: false, sealed: String, ends_at: Date }],
     signing_version: Number,
     created_at: Date,

@@ -85,7 +85,7 @@ async function send(op: Operation, body: unknown, request_id: string) {
   const headers = { "x-request-id": request_id };
   if (op.method === "GET") return caller.get(path, headers);
   if (op.method === "DELETE") return caller.del(path, headers);
-  const by = { POST: caller.post, PUT: caller.put, PATCH: caller.patch }[op.method];
+  const by = { POST: caller.post, PUT: caller.put, PATCH: caller.patch }[op.method as "POST"];
   return by(path, op.body ? body : undefined, headers);
 }
 

@@ -243,7 +243,7 @@ async function ask(
   if (op.method === "GET") return caller.get(path, headers);
   if (op.method === "DELETE") return caller.del(path, headers);
   const given = op.body ? body : undefined;
-  const send = { POST: caller.post, PUT: caller.put, PATCH: caller.patch }[op.method];
+  const send = { POST: caller.post, PUT: caller.put, PATCH: caller.patch }[op.method as "POST"];
   return send(path, given, headers);
 }
 

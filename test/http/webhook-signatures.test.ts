@@ -271,6 +271,6 @@ describe("what is not signed by whom it is addressed to", () => {
 
   test("is only ever posted", async () => {
     const { status, headers } = await api({ url: "" }).get(hook.url);
-    expect([status, headers.get("allow")]).toEqual([405, "POST"]);
+    expect([status, headers.get("allow")]).toEqual([405, "POST, OPTIONS"]);
   });
 });

@@ -21,7 +21,7 @@ const READS = [
   "/v1/memories/search",
   "/v1/outputs/search",
 ];
-const METHODS = ["get", "post", "put", "patch", "delete"];
+const METHODS = ["get", "post", "put", "patch", "delete", "options"];
 const described: [string, string, Json][] = Object.entries(document.paths).flatMap(([path, item]) =>
   METHODS.filter((method) => (item as Json)[method]).map(
     (method) => [method, path, (item as Json)[method]] as [string, string, Json],

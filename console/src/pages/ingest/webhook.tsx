@@ -16,9 +16,8 @@ import { Card, Fact, Facts, Page } from "../../ui/page.tsx";
 import { Load } from "../../ui/table.tsx";
 import { Copy, Id, Secret, Time } from "../../ui/text.tsx";
 import { toast } from "../../ui/toast.tsx";
-import { draftOfMapping, MappingFields, mappingOf, wholeMapping } from "./mapping.tsx";
 import { TestMapping } from "./test-mapping.tsx";
-import { ID_OF_WEBHOOK } from "./webhooks.tsx";
+import { draftOfWebhook, WebhookMappingFields, webhookMappingOf } from "./webhook-mapping.tsx";
 import "./ingest.css";
 
 /** One webhook: its address, its mapping, and what it makes of a payload. */
@@ -69,17 +68,20 @@ async function find(id: string, signal?: AbortSignal): Promise<Webhook> {
   throw new Error("There is no such webhook (any more).");
 }
 
-const whole = (webhook: Webhook): Webhook => ({ ...webhook, mapping: wholeMapping(webhook.mapping) });
+const whole = (webhook: Webhook): Webhook => ({
+  ...webhook,
+  mapping: webhookMappingOf(draftOfWebhook(webhook)),
+});
 
 function Edit({ webhook, onSaved }: { webhook: Webhook; onSaved(webhook: Webhook): void }) {
   const [before, setBefore] = useState(webhook);
   const [name, setName] = useState(webhook.name);
-  const [mapping, setMapping] = useState(draftOfMapping(webhook.mapping));
+  const [mapping, setMapping] = useState(draftOfWebhook(webhook));
   const save = useTask(
     async () => {
       const changes = await changesToSave<Webhook>({
         before: whole(before),
-        wanted: { name: name.trim(), mapping: mappingOf(mapping) },
+        wanted: { name: name.trim(), mapping: webhookMappingOf(mapping) },
         read: async () => whole(await find(before.id)),
         look: `/ingest/webhooks/${before.id}`,
       });
@@ -88,7 +90,7 @@ function Edit({ webhook, onSaved }: { webhook: Webhook; onSaved(webhook: Webhook
       // With what others have changed meanwhile.
       setBefore(saved);
       setName(saved.name);
-      setMapping(draftOfMapping(saved.mapping));
+      setMapping(draftOfWebhook(saved));
       onSaved(saved);
       toast({ title: "Saved. It holds for what comes from now on." });
     },
@@ -102,12 +104,7 @@ function Edit({ webhook, onSaved }: { webhook: Webhook; onSaved(webhook: Webhook
         note="What could not be mapped before can be replayed from the dead letters."
       >
         <TextField label="Name" value={name} onChange={setName} required maxLength={200} />
-        <MappingFields
-          source={webhook.source}
-          mapping={mapping}
-          onChange={setMapping}
-          idDefault={ID_OF_WEBHOOK}
-        />
+        <WebhookMappingFields source={webhook.source} draft={mapping} onChange={setMapping} />
       </Form>
     </Card>
   );

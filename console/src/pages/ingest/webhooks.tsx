@@ -12,9 +12,13 @@ import { FormDialog } from "../../ui/form-dialog.tsx";
 import { Empty } from "../../ui/page.tsx";
 import { type Column, List } from "../../ui/table.tsx";
 import { Copy, Secret, Time } from "../../ui/text.tsx";
-import { emptyMapping, MappingFields, mappingOf, typeOf } from "./mapping.tsx";
-
-export const ID_OF_WEBHOOK = "Default: the sender's delivery id, else the body itself for 24 hours.";
+import { emptyMapping } from "./mapping.tsx";
+import {
+  typeOfWebhook,
+  type WebhookDraft,
+  WebhookMappingFields,
+  webhookMappingOf,
+} from "./webhook-mapping.tsx";
 
 const COLUMNS: Column<Webhook>[] = [
   {
@@ -36,7 +40,7 @@ const COLUMNS: Column<Webhook>[] = [
   },
   {
     name: "Type",
-    cell: ({ source, mapping }) => <code>{typeOf(source, mapping)}</code>,
+    cell: ({ source, mapping }) => <code>{typeOfWebhook({ source, mapping })}</code>,
     wideOnly: true,
   },
   { name: "Since", cell: ({ created_at }) => <Time at={created_at} />, end: true },
@@ -79,7 +83,7 @@ type Made = Awaited<ReturnType<typeof api.ingest.createWebhook>>;
 function AddDialog({ onClose, onAdded }: { onClose(): void; onAdded(): Promise<void> }) {
   const [name, setName] = useState("");
   const [source, setSource] = useState("");
-  const [mapping, setMapping] = useState(emptyMapping);
+  const [mapping, setMapping] = useState<WebhookDraft>(emptyMapping);
   const [made, setMade] = useState<Made>();
   const add = useTask(
     async () => {
@@ -87,7 +91,7 @@ function AddDialog({ onClose, onAdded }: { onClose(): void; onAdded(): Promise<v
         await api.ingest.createWebhook({
           name: name.trim(),
           source: source.trim(),
-          mapping: mappingOf(mapping),
+          mapping: webhookMappingOf(mapping),
         }),
       );
       await onAdded();
@@ -126,7 +130,7 @@ function AddDialog({ onClose, onAdded }: { onClose(): void; onAdded(): Promise<v
           hint="Stands in the address and in the type."
         />
       </div>
-      <MappingFields source={source} mapping={mapping} onChange={setMapping} idDefault={ID_OF_WEBHOOK} />
+      <WebhookMappingFields source={source} draft={mapping} onChange={setMapping} />
     </FormDialog>
   );
 }

@@ -1,0 +1,49 @@
+import type { Webhook } from "../../../../client/index.ts";
+import { SelectField } from "../../ui/field.tsx";
+import { draftOfMapping, emptyMapping, MappingFields, mappingOf, typeOf } from "./mapping.tsx";
+
+const ID_DEFAULT = "Default: the sender's delivery id, else the body itself for 24 hours.";
+const AS_CLOUDEVENTS = "cloudevents";
+
+/** What becomes of a webhook's deliveries, as a form holds it. */
+export type WebhookDraft = typeof emptyMapping | typeof AS_CLOUDEVENTS;
+
+export function draftOfWebhook({ mapping }: Pick<Webhook, "mapping">): WebhookDraft {
+  return mapping === AS_CLOUDEVENTS ? mapping : draftOfMapping(mapping);
+}
+
+export function webhookMappingOf(draft: WebhookDraft): Webhook["mapping"] {
+  return draft === AS_CLOUDEVENTS ? draft : mappingOf(draft);
+}
+
+/** The type of a webhook's events, with the names of what is filled in. */
+export function typeOfWebhook({ source, mapping }: Pick<Webhook, "source" | "mapping">): string {
+  return mapping === AS_CLOUDEVENTS ? "as sent" : typeOf(source, mapping);
+}
+
+const KINDS = [
+  { value: "mapped", label: "JSON or forms, mapped to events" },
+  { value: AS_CLOUDEVENTS, label: "CloudEvents, taken as they are" },
+];
+
+interface Props {
+  source: string;
+  draft: WebhookDraft;
+  onChange(draft: WebhookDraft): void;
+}
+
+export function WebhookMappingFields({ source, draft, onChange }: Props) {
+  return (
+    <>
+      <SelectField
+        label="What it sends"
+        options={KINDS}
+        value={draft === AS_CLOUDEVENTS ? draft : "mapped"}
+        onChange={(kind) => onChange(kind === AS_CLOUDEVENTS ? kind : emptyMapping)}
+      />
+      {draft !== AS_CLOUDEVENTS && (
+        <MappingFields source={source} mapping={draft} onChange={onChange} idDefault={ID_DEFAULT} />
+      )}
+    </>
+  );
+}
