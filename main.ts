@@ -16,6 +16,7 @@ import { openBlobs } from "./storage/blobs/blobs.ts";
 import { GuardedBlobs } from "./storage/blobs/guarded.ts";
 import { openStore, StoreError } from "./storage/connection.ts";
 import { isStoreLost } from "./storage/store-lost.ts";
+import { StorageUsage } from "./storage/usage/usage.ts";
 
 const SHUTDOWN_MS = 5000;
 /** Of that, what closing the store and the other connections may take. */
@@ -37,13 +38,16 @@ async function main(): Promise<void> {
     process.exit(1);
   });
   const windows = config.REDIS_URL ? await shareWindows(config.REDIS_URL, observability) : null;
-  const blobs = new GuardedBlobs(await openBlobs(store, config), [() => observability.disk.claim()]);
-  const runtime: Runtime = { config, store, blobs, secrets, windows, ...observability };
+  const files = await openBlobs(store, config);
+  const usage = new StorageUsage({ store, blobs: files, defaultMb: config.TENANT_STORAGE_MB });
+  const blobs = new GuardedBlobs(files, [usage.claim, () => observability.disk.claim()]);
+  const runtime: Runtime = { config, store, blobs, usage, secrets, windows, ...observability };
   const broker = new ServiceBroker(brokerOptions(config, observability));
   for (const name of servicesOf(config.SERVICES)) {
     broker.createService((serviceFactories[name] as (typeof serviceFactories)[string])(runtime));
   }
   await store.ready();
+  usage.start((err) => observability.log.warn({ err }, "what tenants store could not be counted"));
   const monitor = broker.getLocalService("gateway") ? null : monitorServer(runtime);
   stopOnSignals(broker, runtime, monitor);
   let isStarting = true;
@@ -152,6 +156,7 @@ function stopOnSignals(broker: ServiceBroker, runtime: Runtime, monitor: HttpSer
     await broker.stop();
     await monitor?.close();
     runtime.windows?.close();
+    await runtime.usage.stop();
     await runtime.store.close();
     await runtime.tracing?.stop();
     process.exit(0);

@@ -37,6 +37,17 @@ export const COMMANDS: Record<string, Command> = {
     does: "Let a suspended tenant in again",
     run: (target, typed) => setTenantStatus(target, typed, "active"),
   },
+  "tenants quota": {
+    takes: "SLUG --storage-mb MEGABYTES|default",
+    does: "Change how much a tenant may store; 0 for no quota",
+    run: async (target, typed) => {
+      const { id } = await tenantOf(target, typed);
+      return target.call(updateTenant, {
+        tenant_id: id,
+        storage_quota_mb: megabytes(option(typed, "storage-mb")),
+      });
+    },
+  },
   "tenants erase": {
     takes: "SLUG --confirm SLUG",
     does: "Erase a tenant with all it has, for good; shows the receipt",
@@ -114,6 +125,12 @@ function given(fields: Record<string, string | undefined>): Record<string, unkno
 }
 
 type Row = Record<string, unknown>;
+
+function megabytes(typed: string): number | null {
+  if (typed === "default") return null;
+  if (/^\d+$/.test(typed)) return Number(typed);
+  throw new AdminError(`--storage-mb is ${typed}: expected a whole number of megabytes, or "default".`);
+}
 
 async function setTenantStatus(target: Target, typed: Typed, status: string): Promise<unknown> {
   const { id } = await tenantOf(target, typed);

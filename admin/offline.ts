@@ -20,6 +20,7 @@ import { usersService } from "../services/users/users.service.ts";
 import { openBlobs } from "../storage/blobs/blobs.ts";
 import { openStore, StoreError } from "../storage/connection.ts";
 import { DirectoryInUse } from "../storage/sqlite/lock.ts";
+import { StorageUsage } from "../storage/usage/usage.ts";
 import { AdminError, type Target } from "./target.ts";
 
 /** Keeps what it is told, and takes no messages: the process ends in a moment. */
@@ -42,10 +43,11 @@ export async function openOffline(given: Config, tenant: string): Promise<Target
   const config: Config = { ...given, NATS_URL: null, LOG_LEVEL: "error" };
   const { store, secrets } = await openRecord(config);
   const blobs = await openBlobs(store, config);
+  const usage = new StorageUsage({ store, blobs, defaultMb: config.TENANT_STORAGE_MB });
   const observability = await startObservability(config, store);
   const broker = new ServiceBroker(brokerOptions(config, observability));
   for (const service of SERVICES)
-    broker.createService(service({ config, store, blobs, secrets, windows: null, ...observability }));
+    broker.createService(service({ config, store, blobs, usage, secrets, windows: null, ...observability }));
   await store.ready();
   await broker.start();
   return {

@@ -15,6 +15,7 @@ export const OPTIONS = [
   "scopes",
   "expires-at",
   "confirm",
+  "storage-mb",
   "file",
 ] as const;
 

@@ -110,6 +110,11 @@ interface OperationSpec<Path extends TProperties, Query extends TProperties, Bod
    * nothing can be written, and clients may repeat it.
    */
   reads?: boolean;
+  /**
+   * A change that goes on while the tenant is over its storage quota: it settles, frees or secures what is there. All others
+   * are refused then.
+   */
+  overQuota?: boolean;
   /** A GET that hands something out or moves a mark: HEAD, which only looks, is not for it. */
   takes?: boolean;
   /** Answers 200 with a structured refusal where others answer an HTTP error (spec: Errors, other rules). */
@@ -157,6 +162,11 @@ export function honoursKey({
 }: Pick<Operation, "access" | "method" | "reads">): boolean {
   if (access.by === "public" || access.by === "monitor" || reads) return false;
   return method === "POST" || method === "PATCH" || method === "PUT";
+}
+
+/** Whether an operation is refused while its caller's tenant is over its storage quota. */
+export function isWithinQuota(op: Pick<Operation, "access" | "method" | "reads" | "overQuota">): boolean {
+  return honoursKey(op) && op.access.by !== "operator" && !op.overQuota;
 }
 
 type NoFields = Record<never, TSchema>;

@@ -87,6 +87,7 @@ export const RULES = {
   scope_only_widens:
     "A memory's scope only widens, and a successor is at least as visible as what it replaces.",
   still_not_mapped: "The mapping does not fit the dead letter, or there is none any more.",
+  storage_quota: "The organisation stores as much as its quota allows, or would with this.",
   webhook_limit: "The organisation has as many webhooks as it may have.",
 } as const;
 

@@ -1,3 +1,4 @@
+import { nullable } from "./contract.ts";
 import { idPattern, type Prefix } from "./ids.ts";
 import { Type } from "./type.ts";
 
@@ -61,3 +62,14 @@ export const SECRET = { format: "password", writeOnly: true } as const;
 
 /** What a thing is for, in words. */
 export const Description = Type.String({ maxLength: 2000, examples: ["Watches invoices that are overdue."] });
+
+/** How much a tenant stores: what storage/usage counts, as callers see it. */
+export const Storage = Type.Object(
+  {
+    used_bytes: Type.Integer({
+      description: "Counted as it grows and measured every hour: what was deleted counts until then.",
+    }),
+    quota_bytes: nullable(Type.Integer({ description: "Null: no quota." })),
+  },
+  { title: "Storage" },
+);

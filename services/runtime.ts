@@ -11,12 +11,15 @@ import type { Observability } from "../observability/start.ts";
 import type { Blobs } from "../storage/blobs/blobs.ts";
 import type { TenantDocument } from "../storage/collection.ts";
 import type { Store, StoredModel } from "../storage/connection.ts";
+import type { StorageUsage } from "../storage/usage/usage.ts";
 
 /** What a node gives its services. */
 export interface Runtime extends Observability {
   config: Config;
   store: Store;
   blobs: Blobs;
+  /** What tenants store, and their quotas. */
+  usage: StorageUsage;
   secrets: SecretBox;
   /** What limits are counted in for all nodes; null without `REDIS_URL`. */
   windows: SharedWindows | null;

@@ -8,6 +8,7 @@ import {
   type WriteError,
 } from "mongodb";
 import type { EmbeddedCollection } from "./sqlite/collection.ts";
+import { type Growth, roughSize } from "./usage/growth.ts";
 
 /** What every stored document has. */
 export interface TenantDocument {
@@ -34,8 +35,12 @@ export class TenantCollection<T extends TenantDocument> {
   /** Finds across tenants: for sweeps and for look-ups by a credential that is not bound to a tenant yet. */
   readonly system: Collection<T>;
 
-  constructor(native: Collection<T>) {
+  readonly #growth: Growth | undefined;
+
+  /** @param growth is told of what is inserted; without it nothing is counted */
+  constructor(native: Collection<T>, growth?: Growth) {
     this.system = native;
+    this.#growth = growth;
   }
 
   find(tenant_id: string, filter: Guarded<T>, options?: FindOptions): Promise<T[]> {
@@ -58,6 +63,7 @@ export class TenantCollection<T extends TenantDocument> {
   /** Inserts a document that says its tenant itself. Throws the driver's duplicate-key error (code 11000). */
   async insert(doc: T): Promise<T> {
     await this.system.insertOne(doc as never);
+    this.#grew([doc]);
     return doc;
   }
 
@@ -78,6 +84,8 @@ export class TenantCollection<T extends TenantDocument> {
 
   /** Inserts each on its own; `refusedRows` tells of its error which were refused. */
   async insertMany(docs: T[]): Promise<void> {
+    // Before it is known which are refused: a measurement corrects it.
+    this.#grew(docs);
     await this.system.insertMany(docs as never, { ordered: false });
   }
 
@@ -93,6 +101,8 @@ export class TenantCollection<T extends TenantDocument> {
       documents: documents as never,
       of,
     });
+    this.#grew(docs);
+    this.#grew(documents);
   }
 
   /** Inserts those whose keys are not taken: what was inserted before is left as it is. */
@@ -106,6 +116,7 @@ export class TenantCollection<T extends TenantDocument> {
 
   /** One guarded write: changes the document only if it still fits the filter. Gives it as it is after, or null. */
   update(tenant_id: string, filter: Guarded<T>, update: UpdateFilter<T>): Promise<T | null> {
+    this.#replaced(tenant_id, update);
     return this.system.findOneAndUpdate(scoped<T>(tenant_id, filter), update, {
       returnDocument: "after",
     }) as Promise<T | null>;
@@ -137,13 +148,29 @@ export class TenantCollection<T extends TenantDocument> {
   async upsert(changes: { filter: Filter<T>; update: UpdateFilter<T> }[]): Promise<void> {
     const operations = changes.map((updateOne) => ({ updateOne: { ...updateOne, upsert: true } }));
     if (operations.length === 0) return;
+    for (const { filter, update } of changes)
+      this.#replaced((filter as Partial<TenantDocument>).tenant_id, update);
     try {
       await this.bulk(operations);
     } catch (err) {
       await this.bulk(takenRows(err).map(({ index }) => operations[index] as AnyBulkWriteOperation<T>));
     }
   }
+
+  #grew(docs: readonly TenantDocument[]): void {
+    for (const doc of docs) this.#growth?.add(doc.tenant_id, roughSize(doc));
+  }
+
+  /** Counts only what sets much: a row that is changed often and little does not grow. */
+  #replaced(tenant_id: string | undefined, { $set }: UpdateFilter<T>): void {
+    if ($set === undefined || tenant_id === undefined || !this.#growth) return;
+    const size = roughSize($set);
+    if (size >= MUCH) this.#growth.add(tenant_id, size);
+  }
 }
+
+/** Bytes that an update sets and that may make its row grow. */
+const MUCH = 1024;
 
 function scoped<T>(tenant_id: string, filter: object): Filter<T> {
   return { ...filter, tenant_id } as unknown as Filter<T>;

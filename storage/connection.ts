@@ -6,6 +6,7 @@ import { REWRITE_MB, type Scrubbed } from "./scrubber.ts";
 import type { EmbeddedClient } from "./sqlite/client.ts";
 import { embeddedDriver } from "./sqlite/driver.ts";
 import { DirectoryInUse } from "./sqlite/lock.ts";
+import { Growth } from "./usage/growth.ts";
 
 /** Where the record is: a MongoDB address, or without it the directory of the embedded store. */
 interface StoreOptions {
@@ -34,6 +35,8 @@ export interface Store {
   driver: "sqlite" | "mongodb";
   /** Whether rows of two collections can be written in one commit (`TenantCollection.insertManyWith`). */
   commitsTogether: boolean;
+  /** What rows and blobs have grown by since it was last written to the tenants' usage. */
+  growth: Growth;
   /** Declares a model and gives its collection. Its indexes are being made from then on: see `ready`. */
   collection<T extends TenantDocument>(model: StoredModel<T>): TenantCollection<T>;
   /** All collections that hold documents, declared here or not, by name. */
@@ -136,11 +139,13 @@ async function connect(
 function modelsOf(
   connection: Connection,
   keepApart: (name: string, field: string) => void = () => {},
-): Pick<Store, "connection" | "collection" | "collections" | "ready" | "ping"> {
+): Pick<Store, "connection" | "growth" | "collection" | "collections" | "ready" | "ping"> {
   const database = databaseOf(connection);
   const building: Promise<unknown>[] = [];
+  const growth = new Growth();
   return {
     connection,
+    growth,
     collection({ name, schema, apart, retired = [] }) {
       if (apart) keepApart(name, apart);
       connection.model(name, schema, name);
@@ -150,7 +155,7 @@ function modelsOf(
       // Reported by `ready`; until somebody asks it must not count as unhandled.
       built.catch(() => {});
       building.push(built);
-      return new TenantCollection(native as never);
+      return new TenantCollection(native as never, growth);
     },
     async collections() {
       const found = await database.collections();

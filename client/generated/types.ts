@@ -520,7 +520,7 @@ export interface Api {
   live: {
     /** How the organisation's events flow now.
      *
-     * Counts of the last 15 minutes, of the nodes that run. `deliveries` and `recent` are for admins; others get null and nothing. */
+     * Counts of the last 15 minutes, of the nodes that run. `deliveries`, `storage` and `recent` are for admins; others get null and nothing. */
     stats: Call<LiveStatsParams, LiveStatsResult>;
     /** The same as it changes, as server-sent events.
      *
@@ -948,9 +948,9 @@ export interface Api {
     create: Call<TenantsCreateParams, TenantsCreateResult>;
     /** List the tenants. */
     list: PagedCall<TenantsListParams, TenantsListResult, TenantsListResult["tenants"][number]>;
-    /** Suspend or activate a tenant.
+    /** Suspend or activate a tenant, or change its storage quota.
      *
-     * The tokens of a suspended tenant are refused within 5 seconds; nothing of it is lost. */
+     * The tokens of a suspended tenant are refused within 5 seconds; nothing of it is lost. A tenant over its quota reads, deletes and acknowledges; what would store more is `422 business_rule_violation`, rule `storage_quota`. */
     update: Call<TenantsUpdateParams, TenantsUpdateResult>;
     /** Erase a tenant and everything it has.
      *
@@ -958,7 +958,7 @@ export interface Api {
     erase: Call<TenantsEraseParams, TenantsEraseResult>;
     /** What holds for the organisation.
      *
-     * The installation's settings, the same for every tenant. What is left of a rate tell `X-RateLimit-*`. */
+     * The installation's settings, the same for every tenant but for `storage`. What is left of a rate tell `X-RateLimit-*`. */
     limits: Call<TenantsLimitsParams, TenantsLimitsResult>;
   };
   users: {
@@ -3202,7 +3202,8 @@ export interface TenantsListResult {
 
 export interface TenantsUpdateParams {
   tenant_id: string;
-  status: "active" | "suspended";
+  status?: "active" | "suspended";
+  storage_quota_mb?: number | null;
 }
 
 export type TenantsUpdateResult = Tenant;
@@ -3809,6 +3810,7 @@ export interface Limits {
     webhooks: number | null;
   };
   emails_per_hour: number | null;
+  storage: Storage;
   largest_bytes: {
     event: number;
     document: number;
@@ -4315,6 +4317,7 @@ export interface Stats {
     dead: number;
     oldest_age_seconds: number | null;
   } | null;
+  storage: Storage | null;
   /** The last events, latest first. */
   recent: Array<RecentEvent>;
   health: {
@@ -4343,6 +4346,12 @@ export interface StepAttempt {
 export interface StepSpecialistError {
   code: "not_found" | "unavailable";
   message: string;
+}
+
+export interface Storage {
+  /** Counted as it grows and measured every hour: what was deleted counts until then. */
+  used_bytes: number;
+  quota_bytes: number | null;
 }
 
 export interface Team {
@@ -4390,6 +4399,8 @@ export interface Tenant {
   slug: string;
   name: string;
   status: "active" | "suspended";
+  storage: Storage;
+  storage_quota_mb: number | null;
   created_at: string;
   updated_at: string;
 }

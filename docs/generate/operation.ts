@@ -29,6 +29,8 @@ const USUAL = new Set<FaultCode>([
   "service_unavailable",
 ]);
 
+const EVERYWHERE = new Set<FaultCode>(["conflict", "business_rule_violation"]);
+
 export function routeOf({ method, url, root }: Operation): string {
   return `${method} ${root ? "" : VERSION_PREFIX}${url}`;
 }
@@ -102,9 +104,9 @@ function answer(op: Operation, schema: unknown, components: Components): string 
 }
 
 function errorsOf(op: Operation): string {
-  // Whatever takes an Idempotency-Key may answer `conflict`: it is told where there is another reason.
+  // An Idempotency-Key may end in `conflict`, the storage quota in `business_rule_violation`: named where there are other reasons.
   const own = codesOf(op).filter(
-    (each) => !USUAL.has(each) && (each !== "conflict" || op.errors?.includes(each)),
+    (each) => !USUAL.has(each) && (!EVERYWHERE.has(each) || op.errors?.includes(each)),
   );
   return own.length ? `Errors: ${own.map(code).join(", ")}, and [the usual](errors.md).` : "";
 }

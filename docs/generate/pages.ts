@@ -134,7 +134,7 @@ function errorsPage(): string {
   const told =
     '`{"error": {"code", "message", "request_id", "details"}}` is the form of every error. A code is stable; a message is\nfor people and may change. What may be retried is sent again after `Retry-After`, with the same `Idempotency-Key`.';
   const usual =
-    "The usual ones, which the pages of operations do not repeat: `validation_failed`, `validation_error`,\n`payload_too_large` and `unsupported_media_type` for what is sent; `authentication_failed`, `insufficient_scope` and\n`rate_limited` for who sends it; `conflict` for an `Idempotency-Key` that came with another body before;\n`internal_error` and `service_unavailable` for the service.";
+    "The usual ones, which the pages of operations do not repeat: `validation_failed`, `validation_error`,\n`payload_too_large` and `unsupported_media_type` for what is sent; `authentication_failed`, `insufficient_scope` and\n`rate_limited` for who sends it; `conflict` for an `Idempotency-Key` that came with another body before;\n`business_rule_violation`, rule `storage_quota`, where the organisation stores as much as it may;\n`internal_error` and `service_unavailable` for the service.";
   return page(
     "Errors",
     told,

@@ -150,6 +150,7 @@ export const updateAgent = operation({
   summary: "Change an agent",
   description: "An endpoint that resolves to a loopback, link-local or private address is refused.",
   access: admin,
+  overQuota: true,
   path,
   body: {
     name: Type.Optional(Name),
@@ -168,6 +169,7 @@ export const setAgentStatus = operation({
     "An inactive agent's tokens are refused within 5 seconds, and stay refused once it is active again: its keys then " +
     "give new ones. No event matches an inactive agent; what is pending for it stays.",
   access: admin,
+  overQuota: true,
   path,
   body: { status: Status },
   results: { 200: Agent },
@@ -180,6 +182,7 @@ export const rotateSigningSecret = operation({
   summary: "Give an agent a new signing secret",
   description: "Pushes are signed with the previous one too for 24 hours.",
   access: admin,
+  overQuota: true,
   path,
   results: { 200: Type.Object({ signing_secret: SigningSecret, previous_ends_at: Timestamp }) },
   errors: ["not_found"],

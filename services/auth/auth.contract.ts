@@ -117,6 +117,7 @@ export const logout = operation({
     "Every token that derives from a person's sign-in is refused within 5 seconds, renewed ones included. Of an agent " +
     "only this token ends; its key stays good. A key that is sent as the bearer itself is revoked instead.",
   access: { by: "any" },
+  overQuota: true,
   results: { 204: null },
   errors: ["forbidden"],
 });
@@ -127,6 +128,7 @@ export const changePassword = operation({
   summary: "Change one's own password",
   description: "All tokens of the person end; the answer has a new one.",
   access: { by: "user" },
+  overQuota: true,
   body: { current_password: Password, new_password: NewPassword },
   results: { 200: SignedIn },
   errors: ["validation_error"],
@@ -195,6 +197,7 @@ export const renewSession = operation({
   summary: "Go on with a session",
   description: "For another hour, up to 12 hours from signing in.",
   access: { by: "user" },
+  overQuota: true,
   audit: false,
   results: { 200: BrowserSession },
   secret: true,

@@ -150,6 +150,7 @@ export const updateConnector = operation({
     "What it has taken is finished first; the rest stays at the broker. A mapping is replaced as a whole; what the one " +
     "before could not map can be replayed from the dead letters.",
   access: admin,
+  overQuota: true,
   path,
   body: {
     name: Type.Optional(Name),

@@ -29,7 +29,7 @@ const PREFETCH = 100;
 const MOST_CONNECTORS = 50;
 
 /** Takes the messages of brokers as events (spec: Events 3), on every node that runs it. */
-export const connectorsService: ServiceFactory = ({ store, secrets, config }) => {
+export const connectorsService: ServiceFactory = ({ store, secrets, config, usage }) => {
   const connectors = store.collection(ConnectorModel);
   const nodes = store.collection(ConnectorNodeModel);
   const allowPrivate = config.CONNECTOR_ALLOW_PRIVATE;
@@ -165,7 +165,11 @@ export const connectorsService: ServiceFactory = ({ store, secrets, config }) =>
       const instance = config.NATS_URL ? broker.nodeID : alone;
       const tell = (tenant_id: string) => tellLive(broker, tenant_id, "connector");
       const own = { connectors, nodes, instance, now, report, tell };
-      runner = new Runner({ ...own, broker, urlOf, allowPrivate, maxBytes: config.EVENT_MAX_BYTES });
+      const requireQuota = usage.require.bind(usage);
+      runner = new Runner({
+        ...own,
+        ...{ broker, urlOf, allowPrivate, requireQuota, maxBytes: config.EVENT_MAX_BYTES },
+      });
       loop = new Loop(() => runner.look().then(() => false), LOOK_MS, report);
       observeGauge("connectors", "Connectors on this node by state", "state", async () => runner.states());
     },

@@ -22,6 +22,8 @@ interface RunnerParts extends ReporterParts {
   urlOf(doc: ConnectorDoc): string;
   allowPrivate: boolean;
   maxBytes: number;
+  /** @throws Fault business_rule_violation when the tenant may store no more. */
+  requireQuota(tenant_id: string, bytes: number): void | Promise<void>;
 }
 
 interface Running {
@@ -108,7 +110,11 @@ export class Runner {
           intake ??= new Intake(broker, doc, maxBytes);
           return this.#connector(kind, doc);
         },
-        take: (messages) => intake.take(messages),
+        take: async (messages) => {
+          const bytes = messages.reduce((sum, { body }) => sum + body.length, 0);
+          await this.#parts.requireQuota(doc.tenant_id, bytes);
+          return intake.take(messages);
+        },
         changed: () => reporter.changed(),
       },
       now,

@@ -68,6 +68,7 @@ export const ack = operation({
   summary: "Acknowledge deliveries",
   description: "Ids that are acknowledged already, of another agent or unknown are not counted.",
   access: receiver,
+  overQuota: true,
   body: deliveryIds,
   results: { 200: Type.Object({ acknowledged: Type.Integer() }) },
   mcp: { idempotent: true },
@@ -81,6 +82,7 @@ export const nack = operation({
     "Without `delay_seconds` after 1 s, 2 s, 4 s … (±20 %, at most 1 h); 0 is at once. The hand-out stays counted: " +
     "with the budget spent, the delivery is dead-lettered with the reason.",
   access: receiver,
+  overQuota: true,
   body: {
     ...deliveryIds,
     delay_seconds: Type.Optional(Type.Number({ minimum: 0, maximum: 86_400 })),
@@ -101,6 +103,7 @@ export const extend = operation({
   summary: "Keep deliveries that are in flight for longer",
   description: "The lease ends `seconds` from now. Deliveries that are not in flight are not counted.",
   access: receiver,
+  overQuota: true,
   body: { ...deliveryIds, seconds: Type.Integer({ minimum: 1, maximum: 43_200 }) },
   results: { 200: Type.Object({ extended: Type.Integer() }) },
   mcp: { idempotent: true },

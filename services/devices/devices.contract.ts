@@ -65,6 +65,7 @@ export const issueCode = operation({
     "For the agent itself, its owner, or with the scope `admin`. The code is good for 10 minutes; a newer one for the same agent " +
     "takes the place of one that is still waiting.",
   access: { by: "any" },
+  overQuota: true,
   path,
   body: { scopes: Type.Optional(Scopes) },
   results: {
@@ -110,6 +111,7 @@ export const confirmClaim = operation({
   description:
     "For the agent's owner and for org admins. A code with the scope `admin` is approved by an org admin alone.",
   access: { by: "user" },
+  overQuota: true,
   path,
   body: { claim_id: Id("clm"), action: oneOf(["approve", "reject"]) },
   results: { 200: Type.Object({ state: oneOf(["approved", "denied"]), confirmed_at: Timestamp }) },

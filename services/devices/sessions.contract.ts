@@ -47,6 +47,7 @@ export const heartbeat = operation({
   summary: "Say that the device is still there",
   description: "With a token of the session's own key; once a minute at the most.",
   access: { by: "agent", otherwise: "forbidden" },
+  overQuota: true,
   path: { session_id: Id("ses") },
   results: {
     200: Type.Object({ last_seen_at: Timestamp, next_allowed_at: Timestamp, server_now: Timestamp }),

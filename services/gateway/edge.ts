@@ -31,7 +31,7 @@ import { type Answer, type Envelope, edgeHeaders, errorAnswer, JSON_TYPE, send, 
 import { Router } from "./router.ts";
 import { shareOf } from "./share.ts";
 import { SharedRateCounters } from "./shared-limits.ts";
-import { requireSpace } from "./space.ts";
+import { requireQuota, requireSpace } from "./space.ts";
 import { splitter } from "./splitter.ts";
 import { whileWanted } from "./wait.ts";
 
@@ -149,7 +149,7 @@ export class Edge {
     if (caller && isRefusedInBand(op, caller)) return refuseInBand(exchange);
     const key = idempotencyKey(exchange);
     if (key === null) return this.#answer(exchange);
-    return once(exchange, key, this.#runtime.blobs, () => this.#answer(exchange));
+    return once(exchange, key, this.#runtime, () => this.#answer(exchange));
   }
 
   /** Carries out what is asked within a request: all checks but those that the request itself has passed. */
@@ -203,6 +203,8 @@ export class Edge {
   }
 
   async #answer(exchange: Exchange): Promise<Answer> {
+    const space = requireQuota(exchange, this.#runtime.usage);
+    if (space) await space;
     const params = await readParams(exchange, this.#parts.bodyReaders, this.#runtime.blobs);
     if (exchange.pieces) return toAnswer(exchange, await callInPieces(exchange, exchange.pieces));
     const call = () => exchange.ctx.call(exchange.op.action, params);

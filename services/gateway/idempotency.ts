@@ -2,11 +2,12 @@ import { createHash, type Hash } from "node:crypto";
 import { isUnreached } from "../../lib/between-nodes.ts";
 import { callerId } from "../../lib/caller.ts";
 import { honoursKey } from "../../lib/contract.ts";
-import { Fault } from "../../lib/faults.ts";
+import { Fault, isFault, type Rule } from "../../lib/faults.ts";
 import type { Blobs } from "../../storage/blobs/blobs.ts";
 import type { KeptAnswer } from "../idempotency/idempotency.model.ts";
 import type { Opening, Place } from "../idempotency/idempotency.service.ts";
 import { newLease, stillRunning } from "../idempotency/lease.ts";
+import type { Runtime } from "../runtime.ts";
 import { follow, maxBodyOf, readAhead } from "./body.ts";
 import { readByReference } from "./by-reference.ts";
 import type { Exchange } from "./exchange.ts";
@@ -15,6 +16,8 @@ import { type Answer, errorAnswer } from "./respond.ts";
 const MAX_KEY_CHARACTERS = 255;
 /** A larger body is kept as a blob: calls between nodes must stay short. */
 const LARGE = 262_144;
+/** A tenant that is over its quota has only short answers stored. */
+const SMALL = 1024;
 /** Bytes that are hashed in one turn. */
 const PIECE = 1_048_576;
 
@@ -56,7 +59,7 @@ export function idempotencyKey(exchange: Exchange): string | null {
 export async function once(
   exchange: Exchange,
   key: string,
-  blobs: Blobs,
+  { blobs, usage }: Pick<Runtime, "blobs" | "usage">,
   carryOut: () => Promise<Answer>,
 ): Promise<Answer> {
   const { ctx, op, request_id } = exchange;
@@ -66,11 +69,12 @@ export async function once(
   if (opening.outcome === "replay") return replayed(opening.answer, place.tenant_id, blobs);
 
   const { lease, seed } = opening;
-  const close = async (given: Answer, secret: boolean) => {
-    const answer = secret ? toKept(given) : await toKeptOrBlob(given, place.tenant_id, blobs);
+  const close = async (given: Answer, secret: boolean, again: { again?: true } = {}) => {
+    const isFull = usage.isFull(place.tenant_id) && lengthOf(given) > SMALL;
+    const answer = secret ? toKept(given) : isFull ? null : await toKeptOrBlob(given, place.tenant_id, blobs);
     // What was carried out is answered, even where the answer cannot be stored: repeating it is a conflict then.
     const kept = answer ?? { ...toKept({ ...given, body: null }), dropped: true };
-    await ctx.call("idempotency.close", { ...place, lease, answer: kept, secret });
+    await ctx.call("idempotency.close", { ...place, lease, answer: kept, secret, ...again });
   };
   ctx.meta.idempotency_seed = seed;
   try {
@@ -78,7 +82,7 @@ export async function once(
     await close(answer, op.secret === true);
     return answer;
   } catch (err) {
-    await close(errorAnswer(err, request_id), false);
+    await close(errorAnswer(err, request_id), false, isOverQuota(err) ? { again: true } : {});
     throw err;
   }
 }
@@ -104,6 +108,13 @@ async function open({ ctx, res, request_id }: Exchange, asked: Asked): Promise<B
 function toKept({ body, headers = {}, ...rest }: Answer): KeptAnswer {
   const base64 = Buffer.isBuffer(body);
   return { ...rest, body: base64 ? body.toString("base64") : body, base64, headers };
+}
+
+const lengthOf = ({ body }: Answer) => body?.length ?? 0;
+
+/** When there is space again, the same request is carried out. */
+function isOverQuota(err: unknown): boolean {
+  return isFault(err) && (err.data as { rule?: Rule } | undefined)?.rule === "storage_quota";
 }
 
 /** Null where there is no space for a large answer. */

@@ -1,4 +1,4 @@
-import { honoursKey, type Operation } from "../../lib/contract.ts";
+import { honoursKey, isWithinQuota, type Operation } from "../../lib/contract.ts";
 import { FAULTS, type FaultCode } from "../../lib/faults.ts";
 
 type Json = Record<string, unknown>;
@@ -90,6 +90,7 @@ function accessCodes(op: Operation): FaultCode[] {
   if (access.by === "agent") codes.push(access.otherwise ?? "forbidden");
   if (access.by === "user" || access.by === "org_admin") codes.push("forbidden");
   if (honoursKey(op)) codes.push("conflict");
+  if (isWithinQuota(op)) codes.push("business_rule_violation");
   return codes;
 }
 

@@ -1,6 +1,8 @@
-import type { Operation } from "../../lib/contract.ts";
+import { isWithinQuota, type Operation } from "../../lib/contract.ts";
 import { Fault } from "../../lib/faults.ts";
 import type { DiskWatch } from "../../observability/disk.ts";
+import type { StorageUsage } from "../../storage/usage/usage.ts";
+import type { Exchange } from "./exchange.ts";
 
 const RETRY_AFTER_SECONDS = 30;
 
@@ -17,4 +19,17 @@ export function requireSpace(op: Operation, disk: Pick<DiskWatch, "low">): void 
   throw new Fault("service_unavailable", "The disk is nearly full: nothing can be written now.", {
     retry_after_seconds: RETRY_AFTER_SECONDS,
   });
+}
+
+/**
+ * Refuses what would store more than the caller's tenant may. Large fields are counted where they are put into blobs.
+ *
+ * @throws Fault business_rule_violation
+ */
+export function requireQuota(
+  { op, req, caller }: Exchange,
+  usage: Pick<StorageUsage, "require">,
+): void | Promise<void> {
+  if (!caller || !isWithinQuota(op)) return;
+  return usage.require(caller.tenant_id, op.byReference ? 0 : Number(req.headers["content-length"] ?? 0));
 }

@@ -141,6 +141,7 @@ export const resumeHandoff = operation({
     "Looks for the exact name, then for the id, then for the meaning. One match is resumed: its brief is the answer, and " +
     "its 30 days begin again. Several that fit about as well are listed instead, and none is resumed.",
   access: reader,
+  overQuota: true,
   body: {
     query: Type.String({
       minLength: 1,
@@ -222,6 +223,7 @@ export const unpinHandoff = operation({
   route: "POST /handoffs/{id}/unpin",
   summary: "Let a handoff expire again, 30 days from now",
   access: writer,
+  overQuota: true,
   path,
   results: { 200: Handoff },
   errors: ["not_found"],

@@ -44,7 +44,8 @@ export type Opening =
 /** `lease`: what the request is to hold the key by. Gateways of before give none, and are not told to ask again. */
 type OpenParams = Place & { fingerprint: string; lease?: string };
 type Erased = { tenant_id: string; ids: string[] };
-type CloseParams = Place & { lease: string; answer: KeptAnswer; secret: boolean };
+/** `again`: whatever the answer, the same request is to be carried out when it comes again. */
+type CloseParams = Place & { lease: string; answer: KeptAnswer; secret: boolean; again?: boolean };
 
 /** Keeps what was answered to each Idempotency-Key (api.md "Everywhere"). Its only caller is the gateway. */
 export const idempotencyService: ServiceFactory = ({ config, store, secrets }) => {
@@ -133,10 +134,10 @@ export const idempotencyService: ServiceFactory = ({ config, store, secrets }) =
     secret_ends_at ? secrets.open(answer as string, placeOf(_id)) : (answer as string);
 
   async function close(ctx: Call<CloseParams>): Promise<void> {
-    const { tenant_id, caller_id, key, lease, answer } = ctx.params;
+    const { tenant_id, caller_id, key, lease, answer, again } = ctx.params;
     const _id = recordId(tenant_id, caller_id, key);
     const mine = { _id, lease };
-    const fate = fateOf(answer.status);
+    const fate = again ? "reopen" : fateOf(answer.status);
     if (fate === "free") await records.delete(tenant_id, mine);
     else if (fate === "reopen")
       await records.update(tenant_id, mine, { $set: { lease_ends_at: new Date(0) } });

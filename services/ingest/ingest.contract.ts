@@ -110,6 +110,7 @@ export const updateWebhook = operation({
     "A mapping is replaced as a whole and holds for what comes from then on. What the one before could not map can be " +
     "replayed from the dead letters.",
   access: admin,
+  overQuota: true,
   path,
   body: { name: Type.Optional(Name), mapping: Type.Optional(WebhookMapping) },
   results: { 200: Webhook },
@@ -133,6 +134,7 @@ export const rotateWebhook = operation({
   summary: "Give a webhook a new signing secret",
   description: "The one before is accepted too for 24 hours.",
   access: admin,
+  overQuota: true,
   path,
   body: { signing_secret: GivenSecret },
   results: { 200: Type.Object({ signing_secret: SigningSecret, previous_ends_at: Timestamp }) },
@@ -186,7 +188,7 @@ const receiving = {
   results: {
     202: Type.Union([WebhookResult, WebhookBatchResult]),
   },
-  errors: ["authentication_failed", "rate_limited"],
+  errors: ["authentication_failed", "rate_limited", "business_rule_violation"],
 } as const;
 
 const signed =

@@ -65,7 +65,7 @@ type Entering = ({ event: unknown } & Omit<Refused, "error">) | Refused;
 
 /** The part of the ingest service that senders talk to. */
 export function receiveActions(
-  { store, secrets, config, windows }: Runtime,
+  { store, secrets, config, windows, usage }: Runtime,
   webhooks: TenantCollection<WebhookDoc>,
   firstIds: FirstIds,
 ): Record<string, ActionSchema> {
@@ -86,6 +86,7 @@ export function receiveActions(
       throw new Fault("authentication_failed", "No webhook here is signed like this.");
     }
     await limits.accept(tenant.id, Date.now());
+    await usage.require(tenant.id, body.length);
     const answer = await enter(ctx, { tenant, webhook, signature, body, headers });
     for (const { status } of [answer].flat()) metrics.webhooks.inc({ outcome: status });
     return answer;

@@ -38,6 +38,7 @@ export const createKey = operation({
   summary: "Make an API key for an agent",
   description: "The key is shown only here.",
   access: admin,
+  overQuota: true,
   path: agent,
   body: { scopes: Scopes, expires_at: Type.Optional(nullable(Timestamp)) },
   results: {

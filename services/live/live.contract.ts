@@ -1,5 +1,5 @@
 import { nullable, oneOf, operation } from "../../lib/contract.ts";
-import { Id, Timestamp } from "../../lib/schema.ts";
+import { Id, Storage, Timestamp } from "../../lib/schema.ts";
 import { Type } from "../../lib/type.ts";
 
 const Series = Type.Array(Type.Integer(), { description: "Oldest first; the last one still runs." });
@@ -35,6 +35,7 @@ const Stats = Type.Object(
         oldest_age_seconds: nullable(Type.Number({ description: "How far the slowest agent is behind." })),
       }),
     ),
+    storage: nullable(Storage),
     recent: Type.Array(RecentEvent, { description: "The last events, latest first." }),
     health: Type.Object({
       status: oneOf(["ready", "not_ready"]),
@@ -49,8 +50,8 @@ export const readStats = operation({
   route: "GET /stats",
   summary: "How the organisation's events flow now",
   description:
-    "Counts of the last 15 minutes, of the nodes that run. `deliveries` and `recent` are for admins; others get " +
-    "null and nothing.",
+    "Counts of the last 15 minutes, of the nodes that run. `deliveries`, `storage` and `recent` are for " +
+    "admins; others get null and nothing.",
   access: { by: "user" },
   results: { 200: Stats },
 });

@@ -2,6 +2,7 @@ import type { ServiceBroker } from "moleculer";
 import { type Call, isAdmin } from "../../lib/caller.ts";
 import { nodesOf } from "../../mixins/every-node.ts";
 import { emptyTally, TALLIED, TALLY_SECONDS, type Tally } from "../../observability/tally.ts";
+import { toStorage } from "../../storage/usage/usage.ts";
 import { action, type ServiceFactory } from "../runtime.ts";
 import { readStats } from "./live.contract.ts";
 
@@ -19,7 +20,7 @@ interface Event {
 }
 
 /** What the console's overview shows (api: People). */
-export const liveService: ServiceFactory = ({ store, health }) => {
+export const liveService: ServiceFactory = ({ store, health, usage }) => {
   const kept = new Map<string, Promise<unknown>>();
 
   /** The tenant's deliveries by state, a few seconds old at most. */
@@ -51,14 +52,16 @@ export const liveService: ServiceFactory = ({ store, health }) => {
       stats: action(readStats, async (ctx) => {
         const { caller } = ctx.meta;
         const mayLook = isAdmin(caller);
-        const [tally, deliveries, recent, report] = await Promise.all([
+        const [tally, deliveries, storage, recent, report] = await Promise.all([
           tallyOfNodes(ctx.broker, caller.tenant_id),
           mayLook ? deliveriesOf(ctx) : null,
+          mayLook ? usage.of(caller.tenant_id).then(toStorage) : null,
           mayLook ? recentOf(ctx) : [],
           health.report(),
         ]);
         const at = new Date(store.now()).toISOString();
-        return { at, series: { seconds: TALLY_SECONDS, ...tally }, deliveries, recent, health: report };
+        const series = { seconds: TALLY_SECONDS, ...tally };
+        return { at, series, deliveries, storage, recent, health: report };
       }),
     },
   };

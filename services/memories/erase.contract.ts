@@ -36,6 +36,7 @@ export const eraseMemories = operation({
     "are gone from the files of the service too, and is finished after a crash. `receipt` is a JWS of the service " +
     "(`/.well-known/jwks.json`). With `dry_run` nothing is erased and what can be counted before is. Again erases what is left.",
   access: { by: "org_admin", scope: "memory:write" },
+  overQuota: true,
   // It notes itself, with what was erased.
   audit: false,
   body: {

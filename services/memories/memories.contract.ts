@@ -310,6 +310,7 @@ export const forgetMemory = operation({
     "It is found on no path from then on, and purged after the reversibility window. What it superseded stays " +
     "superseded. Only the owner or an org admin; again is the same answer.",
   access: writer,
+  overQuota: true,
   path,
   results: {
     200: Type.Object({ memory_id: Uuid("memory"), forgotten: Type.Boolean(), invalid_at: Timestamp }),

@@ -17,6 +17,7 @@ export const citeMemory = operation({
     "One citation counts for each caller, memory and day (UTC). Citations by others than the owner raise the memory's rank " +
     "for 30 days. Published as `memory.cited`.",
   access: reader,
+  overQuota: true,
   path,
   body: { originating_query_id: Type.Optional(nullable(QueryId)) },
   results: { 204: null },

@@ -85,6 +85,7 @@ export const resolveMerge = operation({
     "The other memory gets the status `merged`; the surviving one may get new content. It must be at least as visible " +
     "as the other: else 422, rule `scope_only_widens`.",
   access: decider,
+  overQuota: true,
   path,
   body: {
     surviving_memory_id: Uuid("memory", "`memory_a_id` or `memory_b_id`."),
@@ -100,6 +101,7 @@ export const rejectMerge = operation({
   route: "POST /memories/merge-proposals/{id}/reject",
   summary: "Leave two memories as they are",
   access: decider,
+  overQuota: true,
   path,
   body: { resolution_note: Type.Optional(Note) },
   results: { 200: MergeProposal },

@@ -58,6 +58,7 @@ export const dismissOnboarding = operation({
   summary: "Put the guidance away",
   description: "For the person, or for the person who owns the agent. The first time counts.",
   access: { by: "any" },
+  overQuota: true,
   results: { 200: Guidance },
 });
 

@@ -38,6 +38,7 @@ export const emailOutput = operation({
     "For people. The text stands in the mail; with `attach_format` it is attached as a file too. 404 where the " +
     "operator does not let mail be sent, 503 where no server for it is set.",
   access: { by: "user" },
+  overQuota: true,
   path: { output_id: OutputId },
   body: {
     to: Type.String({ format: "email", maxLength: 320, examples: ["ann@example.com"] }),

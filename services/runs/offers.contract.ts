@@ -103,6 +103,7 @@ export const declineOffer = operation({
   route: "POST /runs/{run_id}/handoff-offers/{offer_id}/decline",
   summary: "Decline an offer",
   access: writer,
+  overQuota: true,
   path: one,
   body: { note: Type.Optional(nullable(Text)) },
   results: { 200: Offer },

@@ -132,6 +132,7 @@ export const closeRun = operation({
   summary: "Close a run with its outcome",
   description: "Once; its steps stay as they are then. A second time is 409 `conflict`.",
   access: writer,
+  overQuota: true,
   audit: true,
   path,
   body: { outcome: oneOf(OUTCOMES), note: Type.Optional(nullable(Text)) },

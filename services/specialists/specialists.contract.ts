@@ -79,6 +79,7 @@ export const loadSpecialist = operation({
   summary: "Load a specialist's latest version",
   description: "One that is not there, or cannot be reached, is a result with `error`, not an HTTP error.",
   access: reader,
+  overQuota: true,
   path: asked,
   results: { 200: Type.Union([Specialist, NotLoaded]) },
   refusesInBand: true,
@@ -92,6 +93,7 @@ export const unloadSpecialist = operation({
   description:
     "Bookkeeping: instructions that are in a conversation stay there. Doing it again changes nothing.",
   access: reader,
+  overQuota: true,
   path: asked,
   results: { 200: Type.Object({ unloaded: Type.Boolean(), name: AskedName }) },
   refusesInBand: true,

@@ -72,6 +72,7 @@ const protocol = {
     "request. The tools are operations of this API, each under its name with `_` for the dot, as far as the caller " +
     "may use them.",
   access: { by: "any" },
+  overQuota: true,
   query: {
     tools: Type.Optional(
       Type.String({

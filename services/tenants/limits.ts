@@ -1,10 +1,12 @@
 import type { Config } from "../../config.ts";
+import { toStorage, type Usage } from "../../storage/usage/usage.ts";
 
 const orNull = (limit: number) => limit || null;
 
 /** The installation's settings as callers see them; what is switched off is null. */
-export function limitsOf(config: Config) {
+export function limitsOf(config: Config, usage: Usage) {
   return {
+    storage: toStorage(usage),
     requests_per_minute: {
       caller: orNull(config.RATE_LIMIT_PER_MINUTE),
       tenant: orNull(config.TENANT_RATE_LIMIT_PER_MINUTE),

@@ -1,6 +1,6 @@
 import { nullable, oneOf, operation } from "../../lib/contract.ts";
 import { REMOVAL } from "../../lib/erasure-schema.ts";
-import { Id, Name, page, Timestamp } from "../../lib/schema.ts";
+import { Id, Name, page, Storage, Timestamp } from "../../lib/schema.ts";
 import { Type } from "../../lib/type.ts";
 
 /**
@@ -33,6 +33,10 @@ const Tenant = Type.Object(
     slug: Slug,
     name: Name,
     status: oneOf(["active", "suspended"]),
+    storage: Storage,
+    storage_quota_mb: nullable(
+      Type.Integer({ description: "The tenant's own quota; null: `TENANT_STORAGE_MB` holds." }),
+    ),
     created_at: Timestamp,
     updated_at: Timestamp,
   },
@@ -74,11 +78,25 @@ export const listTenants = operation({
 export const updateTenant = operation({
   action: "tenants.update",
   route: "PATCH /tenants/{tenant_id}",
-  summary: "Suspend or activate a tenant",
-  description: "The tokens of a suspended tenant are refused within 5 seconds; nothing of it is lost.",
+  summary: "Suspend or activate a tenant, or change its storage quota",
+  description:
+    "The tokens of a suspended tenant are refused within 5 seconds; nothing of it is lost. A tenant over its quota reads, " +
+    "deletes and acknowledges; what would store more is `422 business_rule_violation`, rule `storage_quota`.",
   access: operator,
   path,
-  body: { status: oneOf(["active", "suspended"], { examples: ["suspended"] }) },
+  body: {
+    status: Type.Optional(oneOf(["active", "suspended"], { examples: ["suspended"] })),
+    storage_quota_mb: Type.Optional(
+      nullable(
+        Type.Integer({
+          minimum: 0,
+          maximum: 1e9,
+          description: "In megabytes (10^6 bytes); 0: no quota. Null: `TENANT_STORAGE_MB` holds again.",
+          examples: [50_000],
+        }),
+      ),
+    ),
+  },
   results: { 200: Tenant },
   errors: ["not_found"],
 });
@@ -113,6 +131,7 @@ const Limits = Type.Object(
       { description: "Of each agent and each person, of all of them together, and of signed webhooks." },
     ),
     emails_per_hour: nullable(Type.Integer({ description: "Null: e-mail is not switched on." })),
+    storage: Storage,
     largest_bytes: Type.Object({ event: Type.Integer(), document: Type.Integer(), output: Most }),
     delivery: Type.Object(
       { visibility_timeout_seconds: Type.Integer(), retry_budget: Type.Integer() },
@@ -137,7 +156,7 @@ export const readLimits = operation({
   route: "GET /limits",
   summary: "What holds for the organisation",
   description:
-    "The installation's settings, the same for every tenant. What is left of a rate tell `X-RateLimit-*`.",
+    "The installation's settings, the same for every tenant but for `storage`. What is left of a rate tell `X-RateLimit-*`.",
   access: { by: "any" },
   results: { 200: Limits },
 });

@@ -6,6 +6,8 @@ import { newId } from "../../lib/ids.ts";
 import { newPassword } from "../../lib/password.ts";
 import { nodesOf } from "../../mixins/every-node.ts";
 import { backupsUntil, scrub } from "../../mixins/scrub.ts";
+import { observeGauge } from "../../observability/metrics.ts";
+import { toStorage, type Usage } from "../../storage/usage/usage.ts";
 import { action, idempotent, internal, type ServiceFactory } from "../runtime.ts";
 import { erase, eraseDue } from "./erasure.ts";
 import { type Founding, firstIds, found } from "./founding.ts";
@@ -25,7 +27,7 @@ const SWEEP_MS = 30_000;
 const USABLE = ["active", "suspended"] as const;
 
 export const tenantsService: ServiceFactory = (runtime) => {
-  const { store, blobs, secrets } = runtime;
+  const { store, blobs, secrets, usage } = runtime;
   const tenants = store.collection(TenantModel);
   const holdings = { store, blobs, tenants };
   /** Routing versions by tenant, where no other node can raise them: every batch of events asks for one. */
@@ -65,7 +67,7 @@ export const tenantsService: ServiceFactory = (runtime) => {
         const tenant = await found(tenants, ctx, store.now(), founding);
         const agent = { id: firstIds(tenant._id).agent_id, api_key };
         return {
-          tenant: present(tenant),
+          tenant: present(tenant, await usage.of(tenant._id)),
           admin,
           agent,
           ingest_url: await originOf(ctx.broker, runtime.config),
@@ -76,19 +78,24 @@ export const tenantsService: ServiceFactory = (runtime) => {
         const shown = { status: { $in: [...USABLE] } };
         const rows = tenants.system.find(shown).sort({ created_at: 1, _id: 1 }).skip(offset).limit(limit);
         const [docs, total] = await Promise.all([rows.toArray(), tenants.system.countDocuments(shown)]);
-        return { tenants: (docs as TenantDoc[]).map(present), total };
+        const usages = await usage.ofAll(docs.map(({ _id }) => _id));
+        return {
+          tenants: (docs as TenantDoc[]).map((doc) => present(doc, usages.get(doc._id) as Usage)),
+          total,
+        };
       }),
 
       update: action(updateTenant, async (ctx) => {
-        const { tenant_id, status } = ctx.params;
+        const { tenant_id, status, storage_quota_mb } = ctx.params;
         const tenant = await tenants.update(
           tenant_id,
           { _id: tenant_id, status: { $in: [...USABLE] } },
-          { $set: { status, updated_at: new Date(store.now()) } },
+          { $set: { ...(status && { status }), updated_at: new Date(store.now()) } },
         );
         if (!tenant) throw notFound("tenant", tenant_id);
-        await announce(ctx, tenant_id);
-        return present(tenant);
+        if (storage_quota_mb !== undefined) await usage.setQuota(tenant_id, storage_quota_mb);
+        if (status) await announce(ctx, tenant_id);
+        return present(tenant, await usage.of(tenant_id));
       }),
 
       erase: action(eraseTenant, async (ctx) => {
@@ -117,10 +124,12 @@ export const tenantsService: ServiceFactory = (runtime) => {
         return { tenant_id, ...told, receipt };
       }),
 
-      limits: action(readLimits, () => limitsOf(runtime.config)),
+      limits: action(readLimits, async ({ meta }) =>
+        limitsOf(runtime.config, await usage.of(meta.caller.tenant_id)),
+      ),
 
       /** Makes a tenant from secrets that the caller keeps: the first start. */
-      found: internal<Founding>(async (ctx) => present(await found(tenants, ctx, store.now(), ctx.params))),
+      found: internal<Founding>(async (ctx) => stateOf(await found(tenants, ctx, store.now(), ctx.params))),
 
       get_many: idempotent<{ tenant_ids: string[] }>(async ({ params }) => {
         const docs = await tenants.system.find({ _id: { $in: params.tenant_ids } }).toArray();
@@ -164,6 +173,13 @@ export const tenantsService: ServiceFactory = (runtime) => {
       };
       const failed = (err: unknown, tenant_id?: string) =>
         this.logger.error({ err, tenant_id }, "an erasure failed; it is tried again");
+      // Together: a label for each tenant would have no bound.
+      observeGauge("storage_bytes", "What all tenants store, without indexes", "of", async () => ({
+        tenants: (await usage.totals()).used_bytes,
+      }));
+      observeGauge("tenants_over_quota", "Tenants that may store no more", "quota", async () => ({
+        storage: (await usage.totals()).full,
+      }));
       let running = false;
       const eraseWhatIsDue = async () => {
         if (running) return;
@@ -187,12 +203,14 @@ function stateOf({ _id, slug, name, status }: TenantDoc): TenantState {
   return { id: _id, slug, name, status };
 }
 
-function present({ _id, slug, name, status, created_at, updated_at }: TenantDoc) {
+function present({ _id, slug, name, status, created_at, updated_at }: TenantDoc, usage: Usage) {
   return {
     id: _id,
     slug,
     name,
     status,
+    storage: toStorage(usage),
+    storage_quota_mb: usage.quota_mb,
     created_at: created_at.toISOString(),
     updated_at: updated_at.toISOString(),
   };

@@ -90,6 +90,7 @@ export const updateUser = operation({
     "Disabling and a new password make the person's tokens invalid within 5 seconds. Nobody can disable or demote " +
     "themselves, so an organisation keeps an admin.",
   access: people,
+  overQuota: true,
   path: { user_id: Id("usr") },
   body: {
     display_name: Type.Optional(Name),

@@ -34,9 +34,11 @@ export interface Blobs {
   delete(tenant_id: string, hashes: readonly string[]): Promise<void>;
   /** Deletes all that a tenant has; gives how many. */
   erase(tenant_id: string): Promise<number>;
+  /** How many bytes a tenant's blobs have. */
+  bytesOf(tenant_id: string): Promise<number>;
 }
 
 /** Opens the blobs of a node: GridFS beside the record on MongoDB, else files in the data directory. */
 export function openBlobs(store: Store, { DATA_DIR }: { DATA_DIR: string }): Promise<Blobs> | Blobs {
-  return store.driver === "mongodb" ? new GridFsBlobs(store) : FileBlobs.open(DATA_DIR);
+  return store.driver === "mongodb" ? new GridFsBlobs(store) : FileBlobs.open(DATA_DIR, store.growth);
 }

@@ -4,6 +4,7 @@ import { mkdir, open, readdir, readFile, rename, rm, stat, utimes } from "node:f
 import { dirname, join } from "node:path";
 import type { Readable } from "node:stream";
 import { syncDirectory } from "../../lib/files.ts";
+import type { Growth } from "../usage/growth.ts";
 import type { BlobRef, Blobs, InUse } from "./blobs.ts";
 import { BlobMissing, hashOf, Measure } from "./hash.ts";
 
@@ -20,15 +21,17 @@ export class FileBlobs implements Blobs {
   readonly #drafts: string;
   /** One thing at a time happens to a file: a sweep must not delete what is just being put again. */
   readonly #turns = new Map<string, Promise<unknown>>();
+  readonly #growth: Growth | undefined;
 
-  private constructor(dataDir: string) {
+  private constructor(dataDir: string, growth?: Growth) {
+    this.#growth = growth;
     this.#root = join(dataDir, FOLDER);
     this.#drafts = join(dataDir, DRAFTS);
   }
 
   /** The data directory is this process's own: drafts that are there were left by one that died. */
-  static async open(dataDir: string): Promise<FileBlobs> {
-    const blobs = new FileBlobs(dataDir);
+  static async open(dataDir: string, growth?: Growth): Promise<FileBlobs> {
+    const blobs = new FileBlobs(dataDir, growth);
     await rm(blobs.#drafts, { recursive: true, force: true });
     return blobs;
   }
@@ -40,6 +43,7 @@ export class FileBlobs implements Blobs {
     if (!(await this.#inTurn(path, () => touch(path)))) {
       const draft = await this.#draft([content]);
       await this.#keep(draft, path);
+      this.#growth?.add(tenant_id, content.length);
     }
     return { hash, size: content.length };
   }
@@ -83,11 +87,24 @@ export class FileBlobs implements Blobs {
     return hashes.length;
   }
 
+  async bytesOf(tenant_id: string): Promise<number> {
+    const folder = join(this.#root, requireMatch(TENANT, tenant_id));
+    let bytes = 0;
+    for (const prefix of await list(folder)) {
+      for (const hash of await list(join(folder, prefix)))
+        bytes += (await sizeOf(join(folder, prefix, hash))) ?? 0;
+    }
+    return bytes;
+  }
+
   async #putStream(tenant_id: string, content: AsyncIterable<Uint8Array>): Promise<BlobRef> {
     const measure = new Measure();
     const draft = await this.#draft(measure.through(content));
     const hash = measure.hash();
-    await this.#keep(draft, this.#path(tenant_id, hash));
+    const path = this.#path(tenant_id, hash);
+    const isNew = (await sizeOf(path)) === null;
+    await this.#keep(draft, path);
+    if (isNew) this.#growth?.add(tenant_id, measure.size);
     return { hash, size: measure.size };
   }
 
@@ -176,6 +193,16 @@ async function touchedAt(path: string): Promise<number> {
     return (await stat(path)).mtimeMs;
   } catch (err) {
     if (isAbsent(err)) return Number.POSITIVE_INFINITY;
+    throw err;
+  }
+}
+
+/** Null where there is no such file. */
+async function sizeOf(path: string): Promise<number | null> {
+  try {
+    return (await stat(path)).size;
+  } catch (err) {
+    if (isAbsent(err)) return null;
     throw err;
   }
 }

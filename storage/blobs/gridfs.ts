@@ -5,6 +5,7 @@ import { type Db, GridFSBucket } from "mongodb";
 import { Schema } from "mongoose";
 import type { TenantCollection, TenantDocument } from "../collection.ts";
 import type { Store } from "../connection.ts";
+import type { Growth } from "../usage/growth.ts";
 import type { BlobRef, Blobs, InUse } from "./blobs.ts";
 import { BlobMissing, hashOf, Measure } from "./hash.ts";
 
@@ -31,6 +32,7 @@ export class GridFsBlobs implements Blobs {
   readonly #rows: TenantCollection<BlobDoc>;
   readonly #bucket: GridFSBucket;
   readonly #now: () => number;
+  readonly #growth: Growth;
 
   constructor(store: Store) {
     this.#rows = store.collection<BlobDoc>({ name: "blobs", schema });
@@ -41,6 +43,7 @@ export class GridFsBlobs implements Blobs {
       writeConcern,
     });
     this.#now = store.now;
+    this.#growth = store.growth;
   }
 
   async put(tenant_id: string, content: Uint8Array | AsyncIterable<Uint8Array>): Promise<BlobRef> {
@@ -52,6 +55,7 @@ export class GridFsBlobs implements Blobs {
     await this.#rows.insert({ _id, tenant_id, hash: null, touched_at: new Date(this.#now()) });
     const ref = await this.#upload(_id, content, known);
     await this.#name(tenant_id, _id, ref.hash);
+    this.#growth.add(tenant_id, ref.size);
     return ref;
   }
 
@@ -95,6 +99,19 @@ export class GridFsBlobs implements Blobs {
       if (rows.length === 0) return erased;
       for (const row of rows) await this.#delete(row);
       erased += rows.length;
+    }
+  }
+
+  async bytesOf(tenant_id: string): Promise<number> {
+    let bytes = 0;
+    for (let after = ""; ; ) {
+      const options = { projection: { _id: 1 }, sort: { _id: 1 }, limit: BATCH } as const;
+      const rows = await this.#rows.find(tenant_id, { _id: { $gt: after } }, options);
+      if (rows.length === 0) return bytes;
+      const ids = rows.map(({ _id }) => _id);
+      for (const { length } of await this.#bucket.find({ _id: { $in: ids as never[] } }).toArray())
+        bytes += length;
+      after = ids.at(-1) as string;
     }
   }
 

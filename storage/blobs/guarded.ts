@@ -31,14 +31,13 @@ export class GuardedBlobs implements Blobs {
     content: Uint8Array | AsyncIterable<Uint8Array>,
     expected = 0,
   ): Promise<BlobRef> {
-    const claims = this.#guards.map((guard) => guard(tenant_id));
+    const bounds = this.#guards.map((guard) => new Bound(guard(tenant_id)));
     try {
       const isWhole = content instanceof Uint8Array;
-      const size = isWhole ? content.length : expected;
-      await extendAll(claims, size);
-      return await this.#blobs.put(tenant_id, isWhole ? content : within(claims, content, size));
+      for (const bound of bounds) await bound.extend(isWhole ? content.length : expected);
+      return await this.#blobs.put(tenant_id, isWhole ? content : within(bounds, content));
     } finally {
-      for (const claim of claims) claim.end();
+      for (const bound of bounds) bound.end();
     }
   }
 
@@ -61,27 +60,53 @@ export class GuardedBlobs implements Blobs {
   erase(tenant_id: string): Promise<number> {
     return this.#blobs.erase(tenant_id);
   }
-}
 
-/** Passes on what the claims allow, asking for more as it grows. */
-async function* within(
-  claims: readonly Claim[],
-  content: AsyncIterable<Uint8Array>,
-  claimed: number,
-): AsyncGenerator<Uint8Array> {
-  let size = 0;
-  for await (const bytes of content) {
-    if (size + bytes.length > claimed) {
-      const more = Math.max(STEP, bytes.length);
-      await extendAll(claims, more);
-      claimed += more;
-    }
-    yield bytes;
-    size += bytes.length;
-    for (const claim of claims) claim.wrote?.(bytes.length);
+  bytesOf(tenant_id: string): Promise<number> {
+    return this.#blobs.bytesOf(tenant_id);
   }
 }
 
-async function extendAll(claims: readonly Claim[], bytes: number): Promise<void> {
-  for (const claim of claims) await claim.extend(bytes);
+/** How far one guard lets a blob grow. */
+class Bound {
+  readonly #claim: Claim;
+  #claimed = 0;
+  #written = 0;
+
+  constructor(claim: Claim) {
+    this.#claim = claim;
+  }
+
+  async extend(bytes: number): Promise<void> {
+    await this.#claim.extend(bytes);
+    this.#claimed += bytes;
+  }
+
+  /** Claims a piece where it is not claimed yet: with what follows, or alone where there is only so much left. */
+  async admit(piece: number): Promise<void> {
+    const missing = this.#written + piece - this.#claimed;
+    if (missing <= 0) return;
+    if (missing >= STEP) return this.extend(missing);
+    await this.extend(STEP).catch(() => this.extend(missing));
+  }
+
+  wrote(piece: number): void {
+    this.#written += piece;
+    this.#claim.wrote?.(piece);
+  }
+
+  end(): void {
+    this.#claim.end();
+  }
+}
+
+/** Passes on what the bounds admit. */
+async function* within(
+  bounds: readonly Bound[],
+  content: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  for await (const bytes of content) {
+    for (const bound of bounds) await bound.admit(bytes.length);
+    yield bytes;
+    for (const bound of bounds) bound.wrote(bytes.length);
+  }
 }

@@ -34,6 +34,7 @@ export type WriteRequest =
 export type ReadRequest =
   | { op: "find" | "count"; collection: string; query: string }
   | { op: "fetch"; collection: string; rids: number[]; projection: string }
+  | { op: "bytes"; collection: string; filter: string }
   | { op: "distinct"; collection: string; path: string; filter: string }
   | { op: "aggregate"; collection: string; pipeline: string }
   | { op: "indexes"; collection: string }

@@ -1,6 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { aggregate } from "./aggregate.ts";
+import { bytesOf } from "./bytes.ts";
 import { Catalog, describeIndex } from "./catalog.ts";
 import { toWire } from "./errors.ts";
 import { checkpoint, openForCheckpoints, openForReading } from "./file.ts";
@@ -63,6 +64,8 @@ class Reader {
         return this.#queries.fetch(request.collection, request.rids, JSON.parse(request.projection));
       case "count":
         return this.#queries.count(request.collection, JSON.parse(request.query) as Query);
+      case "bytes":
+        return bytesOf(this.#queries, request.collection, JSON.parse(request.filter) as RawObject);
       case "distinct":
         return JSON.stringify(
           this.#queries.distinct(request.collection, request.path, JSON.parse(request.filter) as RawObject),

@@ -57,6 +57,8 @@ describe.each(["while the server runs", "while it does not"])("the command line 
       tenant: { slug: "acme" },
       agent: { api_key: expect.stringMatching(/^ak_live_/) },
     });
+    expect(await done("tenants quota acme --storage-mb 50")).toMatchObject({ storage_quota_mb: 50 });
+    expect(await done("tenants quota acme --storage-mb default")).toMatchObject({ storage_quota_mb: null });
     expect((await done("tenants suspend acme")).status).toBe("suspended");
     const listed = await done("tenants list");
     expect(listed.find((tenant: { slug: string }) => tenant.slug === "acme").status).toBe("suspended");
@@ -169,6 +171,7 @@ describe("while the server runs", () => {
 
   test.each([
     ["tenants create --slug x", /^--name is needed\.$/],
+    ["tenants quota acme --storage-mb much", /^--storage-mb is much: expected a whole number/],
     ["tenants suspend nowhere", /^There is no tenant "nowhere"\.$/],
     [
       "tenants create --slug default --name D --admin-email a@b.example",

@@ -276,6 +276,31 @@ describe("what is kept", () => {
     expect(domain.made).toEqual(["book"]);
   });
 
+  test("counts toward the quota of its tenant: what does not fit is not stored, and later nothing is carried out", async () => {
+    await gateway.stop();
+    const { operations, service } = domain;
+    // One answer has 4 MB.
+    const env = { TENANT_STORAGE_MB: "6" };
+    await files.remove();
+    files = await temporaryStore();
+    const { store, blobs } = files;
+    gateway = await startGateway({ operations, services: [service], store, blobs, env });
+    const ask = (key: Record<string, string>) =>
+      api(gateway, "ann").post("/things/large", { name: "book" }, key);
+    const [first, second, third] = [newKey(), newKey(), newKey()];
+    const answers = [await ask(first), await ask(first), await ask(second), await ask(second)];
+    expect(answers.map(({ status }) => status)).toEqual([201, 201, 201, 409]);
+    expect(await blobs.bytesOf("tn_one")).toBeLessThan(6_000_000);
+    await blobs.put("tn_one", Buffer.alloc(3_000_000));
+    const refused = await ask(third);
+    expect([refused.status, refused.body.error.details.rule]).toEqual([422, "storage_quota"]);
+    // What was answered before is still answered.
+    expect((await ask(first)).status).toBe(201);
+    expect(await blobs.erase("tn_one")).toBe(2);
+    await settle(async () => (await ask(third)).status === 201);
+    expect(domain.made).toEqual(["book", "book", "book"]);
+  });
+
   test("of a request whose node died is taken over, and makes the same id again", async () => {
     const key = newKey();
     const ask = () => api(gateway, "ann").post("/things", { name: "lamp" }, key);

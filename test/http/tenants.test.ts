@@ -35,6 +35,8 @@ describe("the operator's tenants", () => {
           slug: "acme",
           name: "Acme",
           status: "active",
+          storage: { used_bytes: expect.any(Number), quota_bytes: 10_000_000_000 },
+          storage_quota_mb: null,
           created_at: expect.any(String),
           updated_at: expect.any(String),
         },

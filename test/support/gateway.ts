@@ -17,7 +17,9 @@ import { gateway } from "../../services/gateway/gateway.ts";
 import { idempotencyService } from "../../services/idempotency/idempotency.service.ts";
 import type { Runtime } from "../../services/runtime.ts";
 import { type Blobs, openBlobs } from "../../storage/blobs/blobs.ts";
+import { GuardedBlobs } from "../../storage/blobs/guarded.ts";
 import { openStore, type Store } from "../../storage/connection.ts";
+import { StorageUsage } from "../../storage/usage/usage.ts";
 import { unread } from "./audit.ts";
 
 const FAR = Number.MAX_SAFE_INTEGER;
@@ -61,8 +63,12 @@ export async function startGateway(options: GatewayOptions): Promise<TestGateway
     tracing: null,
   };
   const secrets = new SecretBox(Buffer.alloc(32, 7));
-  const opened = { store: store as Store, blobs: blobs as Blobs };
-  const runtime: Runtime = { config, secrets, ...opened, windows: null, ...observability };
+  const usage = store
+    ? new StorageUsage({ store, blobs: blobs as Blobs, defaultMb: config.TENANT_STORAGE_MB })
+    : ({ require: () => undefined } as unknown as StorageUsage);
+  const guarded = blobs && new GuardedBlobs(blobs, [usage.claim]);
+  const opened = { store: store as Store, blobs: guarded as Blobs };
+  const runtime: Runtime = { config, secrets, ...opened, usage, windows: null, ...observability };
   const broker = new ServiceBroker(brokerOptions(config, observability));
   for (const service of services) broker.createService(service);
   broker.createService(unread);

@@ -14,6 +14,7 @@ import { tenantsService } from "../../services/tenants/tenants.service.ts";
 import { usersService } from "../../services/users/users.service.ts";
 import { openBlobs } from "../../storage/blobs/blobs.ts";
 import { openStore } from "../../storage/connection.ts";
+import { StorageUsage } from "../../storage/usage/usage.ts";
 import { unread } from "./audit.ts";
 
 const IDENTITY = [agentsService, authService, keysService, teamsService, tenantsService, usersService];
@@ -45,7 +46,8 @@ export async function startServices(
     ...brokerOptions(config, observability),
     ...(middlewares && { middlewares }),
   });
-  const runtime: Runtime = { config, store, blobs, secrets, windows: null, ...observability };
+  const usage = new StorageUsage({ store, blobs, defaultMb: config.TENANT_STORAGE_MB });
+  const runtime: Runtime = { config, store, blobs, usage, secrets, windows: null, ...observability };
   for (const service of services) broker.createService(service(runtime));
   broker.createService(unread);
   await store.ready();

@@ -100,7 +100,14 @@ test("whoever stops a connector that is being stopped waits for its end too", as
       throw err;
     };
     const urlOf = () => `amqp://127.0.0.1:${port}`;
-    const runner = new Runner({ ...parts, urlOf, report, now: Date.now, tell: () => {} });
+    const runner = new Runner({
+      ...parts,
+      urlOf,
+      report,
+      now: Date.now,
+      tell: () => {},
+      requireQuota: () => {},
+    });
     await runner.look();
     await settle(async () => (await nodes.count("tn_1", {})) === 1);
     const ended: string[] = [];

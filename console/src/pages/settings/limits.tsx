@@ -26,6 +26,10 @@ export function Limits() {
           </Card>
           <Card title="Sizes">
             <Facts>
+              <Fact name="Stored">
+                {bytes(rules.storage.used_bytes)} of{" "}
+                {rules.storage.quota_bytes === null ? NO_LIMIT : bytes(rules.storage.quota_bytes)}
+              </Fact>
               <Fact name="Largest event">{bytes(rules.largest_bytes.event)}</Fact>
               <Fact name="Largest document">{bytes(rules.largest_bytes.document)}</Fact>
               <Fact name="Largest output">
