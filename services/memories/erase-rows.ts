@@ -1,7 +1,7 @@
 import type { Filter } from "mongodb";
 import type { TenantCollection, TenantDocument } from "../../storage/collection.ts";
 
-/** What `memories` asks of every domain that keeps something of memories (services/memories/erase.ts). */
+/** What `memories` asks of every domain that keeps something of memories (services/memories/erase-everywhere.ts). */
 export interface EraseMemories {
   tenant_id: string;
   ids: string[];

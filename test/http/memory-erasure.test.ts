@@ -88,10 +88,10 @@ test("ids are erased whoever owns them and whatever became of them; others stay"
   expect(erased).toMatchObject({ memories: 2, relationships: 1 });
   expect([await statusOf(carol, theirs), await statusOf(alice, next)]).toEqual([404, 404]);
   expect(await statusOf(alice, mine)).toBe(200);
-  // What the erased one had replaced stays replaced.
+  // What the erased one had replaced stays replaced, and does not name what nobody can read.
   expect(ok(await alice.get(`/memories/${old}`))).toMatchObject({
     status: "superseded",
-    superseded_by: next,
+    superseded_by: null,
   });
 });
 
