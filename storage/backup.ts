@@ -11,6 +11,7 @@ import {
   readFile,
   rename,
   rm,
+  rmdir,
   symlink,
   writeFile,
 } from "node:fs/promises";
@@ -105,6 +106,7 @@ async function unlessGone<T>(step: Promise<T>): Promise<T | undefined> {
  */
 export async function restore(file: string, dataDir: string): Promise<void> {
   if (!(await exists(file))) throw new BackupError(`There is no file ${file}.`);
+  const isNew = !(await exists(dataDir));
   await makeDirectory(dataDir);
   const [first] = await readdir(dataDir);
   if (first)
@@ -113,10 +115,12 @@ export async function restore(file: string, dataDir: string): Promise<void> {
   try {
     await unpack(file, stage);
     await checkManifest(file, stage);
-    checkDatabase(file, join(stage, DATABASE));
+    await checkDatabase(file, join(stage, DATABASE));
     await moveInto(stage, dataDir);
   } finally {
     await rm(stage, { recursive: true });
+    // A directory that was made for a restore that failed goes with it; one that holds something stays.
+    if (isNew) await rmdir(dataDir).catch(() => {});
   }
 }
 
@@ -144,7 +148,10 @@ async function checkManifest(file: string, stage: string): Promise<void> {
   if (format > FORMAT) throw new BackupError(`${file} was made by a newer Afferent (format ${format}).`);
 }
 
-function checkDatabase(file: string, path: string): void {
+async function checkDatabase(file: string, path: string): Promise<void> {
+  // SQLite would make an empty one.
+  if (!(await exists(path)))
+    throw new BackupError(`${file} is not a whole backup: it has no database (${DATABASE}).`);
   try {
     const database = new DatabaseSync(path);
     const { quick_check } = database.prepare("PRAGMA quick_check(1)").get() as { quick_check: string };

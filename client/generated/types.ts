@@ -584,7 +584,7 @@ export interface Api {
     restore: Call<MemoriesRestoreParams, MemoriesRestoreResult>;
     /** Replace a memory by another.
      *
-     * Only the owner of the replaced memory or an org admin. The successor must be at least as visible as what it replaces: else 422, rule `scope_only_widens`. Neither may be superseded or forgotten yet.
+     * Only the owner of the replaced memory or an org admin. The successor must be at least as visible, and neither superseded or forgotten yet.
      *
      * Needs the scope `memory:write`. */
     supersede: Call<MemoriesSupersedeParams, MemoriesSupersedeResult>;
@@ -2145,6 +2145,10 @@ export interface InterestsTestParams {
   /** Shell-style glob over event types: `*` any run of characters (dots too), `?` one, `[...]` a class; at most 16 `*`, and at most 32 `?` and `[...]`. */
   event_type: string;
   filter_expression?: string | null;
+  /** 9 first, when a poll has a choice. */
+  priority?: number;
+  /** Whether deliveries carry the receiver's best memories about the event's subject and type, as `payload.enrichment.memories`: `shallow` three with id, title and score, `deep` ten with content too. A search that is late or fails does not hold them up; then `payload.enrichment.degraded` is true, with reasons. */
+  enrichment_depth?: "none" | "shallow" | "deep";
 }
 
 export interface InterestsTestResult {
@@ -2802,8 +2806,7 @@ export interface RelationshipsTypesResult {
 export interface RunsRegisterArtifactParams {
   run_id: string;
   kind: string;
-  /** Only these four keys are taken. */
-  pointer: Pointer;
+  pointer: GivenPointer;
   step_record_id?: string | null;
   mime_type?: string | null;
 }
@@ -3673,6 +3676,13 @@ export interface Finding {
   by_agent_id: string | null;
 }
 
+export interface GivenPointer {
+  uri?: string | null;
+  provider?: string | null;
+  native_id?: string | null;
+  display_name?: string | null;
+}
+
 export interface GivenRunStep {
   step_key: string;
   title?: string;
@@ -3687,7 +3697,7 @@ export interface GivenRunStep {
     description: string;
   }>;
   expected_artifact_kinds?: Array<string>;
-  reference_pointer?: Pointer | null;
+  reference_pointer?: GivenPointer | null;
   reference_note?: string | null;
   due_in_seconds?: number | null;
   /** Default: `handoff_accepted` if a successor is assigned to a different person, else `attestation`. */
@@ -3709,7 +3719,7 @@ export interface GivenTemplateStep {
     description: string;
   }>;
   expected_artifact_kinds?: Array<string>;
-  reference_pointer?: Pointer | null;
+  reference_pointer?: GivenPointer | null;
   reference_note?: string | null;
   due_in_seconds?: number | null;
   /** `handoff_accepted` without criteria: only a successor who accepts a hand-off offer completes the step. */
@@ -4024,7 +4034,6 @@ export interface OutputVersion {
   body: string | null;
 }
 
-/** Only these four keys are taken. */
 export interface Pointer {
   uri?: string | null;
   provider?: string | null;
@@ -4179,7 +4188,6 @@ export interface RunArtifact {
   run_id: string;
   step_record_id: string | null;
   kind: string;
-  /** Only these four keys are taken. */
   pointer: Pointer;
   snapshot_object_key: string | null;
   content_hash: string | null;

@@ -49,6 +49,13 @@ export const Interest = Type.Object(
 
 const FILTER_ERROR = "A filter that does not compile is `validation_error` with `details.position`.";
 
+const newInterest = {
+  event_type: TypeGlob,
+  filter_expression: Type.Optional(nullable(FilterExpression)),
+  priority: Type.Optional(Priority),
+  enrichment_depth: Type.Optional(Depth),
+};
+
 export const createInterest = operation({
   action: "interests.create",
   route: "POST /agents/{agent_id}/interests",
@@ -58,12 +65,7 @@ export const createInterest = operation({
     "(`MAX_INTERESTS_PER_AGENT`, `MAX_INTERESTS_PER_TENANT`), beyond which `details.rule` is `interest_limit`.",
   access,
   path: agentPath,
-  body: {
-    event_type: TypeGlob,
-    filter_expression: Type.Optional(nullable(FilterExpression)),
-    priority: Type.Optional(Priority),
-    enrichment_depth: Type.Optional(Depth),
-  },
+  body: newInterest,
   results: { 201: Interest },
   errors: ["forbidden", "not_found", "validation_error", "business_rule_violation"],
   mcp: true,
@@ -131,7 +133,8 @@ export const testInterest = operation({
     "Runs a candidate against the tenant's last 100 events (of large ones fewer), and saves nothing.",
   access,
   path: agentPath,
-  body: { event_type: TypeGlob, filter_expression: Type.Optional(nullable(FilterExpression)) },
+  // All of it, so that the very body that is tried can be sent to be saved.
+  body: newInterest,
   results: {
     200: Type.Object({
       tested: Type.Integer(),

@@ -1,5 +1,6 @@
 import { nullable, oneOf, operation } from "../../lib/contract.ts";
 import { Cursor } from "../../lib/cursor.ts";
+import { WebLink } from "../../lib/links.ts";
 import { Id, page, Timestamp, Uuid } from "../../lib/schema.ts";
 import { TagsInput } from "../../lib/tags.ts";
 import { Type } from "../../lib/type.ts";
@@ -67,7 +68,7 @@ const Text = (maxLength: number) => nullable(Type.String({ minLength: 1, maxLeng
 const source = {
   source_type: Text(100),
   source_id: Text(500),
-  source_url: nullable(Type.String({ format: "uri", maxLength: 2000 })),
+  source_url: nullable(Type.String()),
   source_event_id: nullable(
     Type.String({
       minLength: 1,
@@ -141,14 +142,12 @@ export const newMemoryFields = {
   metadata: Type.Optional(nullable(Metadata)),
   source_type: Type.Optional(source.source_type),
   source_id: Type.Optional(source.source_id),
-  source_url: Type.Optional(source.source_url),
+  source_url: Type.Optional(nullable(WebLink)),
   source_event_id: Type.Optional(source.source_event_id),
   freshness_date: Type.Optional(Freshness),
   expires_at: Type.Optional(Expiry),
   supersedes_id: Type.Optional(
-    nullable(
-      Uuid("memory", "An active memory that this one replaces: the caller owns it or is an org admin."),
-    ),
+    nullable(Uuid("memory", "An active memory of the caller's own that this one replaces.")),
   ),
 };
 
@@ -337,8 +336,8 @@ export const supersedeMemory = operation({
   route: "POST /memories/{id}/supersede",
   summary: "Replace a memory by another",
   description:
-    "Only the owner of the replaced memory or an org admin. The successor must be at least as visible as what it " +
-    "replaces: else 422, rule `scope_only_widens`. Neither may be superseded or forgotten yet.",
+    "Only the owner of the replaced memory or an org admin. The successor must be at least as visible, and neither " +
+    "superseded or forgotten yet.",
   access: writer,
   audit: true,
   path,

@@ -1,7 +1,7 @@
 import { nullable, operation } from "../../lib/contract.ts";
 import { page, Timestamp, Uuid } from "../../lib/schema.ts";
 import { Type } from "../../lib/type.ts";
-import { Pointer } from "../templates/templates.contract.ts";
+import { GivenPointer, Pointer } from "../templates/templates.contract.ts";
 import { MOST_ARTIFACTS, path, reader, writer } from "./shapes.contract.ts";
 
 const Kind = Type.String({ minLength: 1, maxLength: 100, pattern: "\\S", examples: ["document"] });
@@ -38,7 +38,7 @@ export const registerArtifact = operation({
   path,
   body: {
     kind: Kind,
-    pointer: Pointer,
+    pointer: GivenPointer,
     step_record_id: Type.Optional(nullable(Uuid("record"))),
     mime_type: Type.Optional(nullable(MimeType)),
   },

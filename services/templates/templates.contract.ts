@@ -1,5 +1,6 @@
 import type { Static } from "typebox";
 import { nullable, oneOf, operation } from "../../lib/contract.ts";
+import { NAMED_ADDRESS } from "../../lib/links.ts";
 import { Description, Name, Timestamp, Uuid, Whole } from "../../lib/schema.ts";
 import { Type } from "../../lib/type.ts";
 
@@ -15,15 +16,32 @@ export const StepKey = Type.String({
   examples: ["draft"],
 });
 
+const pointerFields = {
+  uri: Type.Optional(nullable(Type.String({ maxLength: 4000, examples: ["https://example.com/brief"] }))),
+  provider: Type.Optional(nullable(Type.String({ maxLength: 200, examples: ["exemplar"] }))),
+  native_id: Type.Optional(nullable(Type.String({ maxLength: 1000 }))),
+  display_name: Type.Optional(nullable(Type.String({ maxLength: 500, examples: ["The brief"] }))),
+};
+
 /** What a person or a system is pointed to; its content is never read. */
-export const Pointer = Type.Object(
+export const Pointer = Type.Object(pointerFields, { title: "Pointer", additionalProperties: false });
+
+/** The same as it is given. */
+export const GivenPointer = Type.Object(
   {
-    uri: Type.Optional(nullable(Type.String({ maxLength: 4000, examples: ["https://example.com/brief"] }))),
-    provider: Type.Optional(nullable(Type.String({ maxLength: 200, examples: ["exemplar"] }))),
-    native_id: Type.Optional(nullable(Type.String({ maxLength: 1000 }))),
-    display_name: Type.Optional(nullable(Type.String({ maxLength: 500, examples: ["The brief"] }))),
+    ...pointerFields,
+    uri: Type.Optional(
+      nullable(
+        Type.String({
+          maxLength: 4000,
+          pattern: NAMED_ADDRESS,
+          examples: ["https://example.com/brief"],
+          description: "A path, or an address of a known scheme.",
+        }),
+      ),
+    ),
   },
-  { title: "Pointer", additionalProperties: false, description: "Only these four keys are taken." },
+  { title: "GivenPointer", additionalProperties: false },
 );
 
 const Criterion = Type.Object({
@@ -63,7 +81,7 @@ export const stepFields = {
   expected_artifact_kinds: Type.Optional(
     Type.Array(Type.String({ minLength: 1, maxLength: 100 }), { maxItems: 100 }),
   ),
-  reference_pointer: Type.Optional(nullable(Pointer)),
+  reference_pointer: Type.Optional(nullable(GivenPointer)),
   reference_note: Type.Optional(nullable(Text)),
   due_in_seconds: Type.Optional(
     nullable(

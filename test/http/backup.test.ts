@@ -206,6 +206,16 @@ describe("refused", () => {
       },
       /was made by a newer Afferent \(format 99\)/,
     ],
+    [
+      "a backup without a database",
+      async (file) => {
+        const folder = await newFolder();
+        await writeFile(join(folder, "manifest.json"), JSON.stringify({ format: 1 }));
+        await writeFile(join(folder, "secret.key"), "key");
+        await create({ file, cwd: folder, gzip: true }, ["manifest.json", "secret.key"]);
+      },
+      /is not a whole backup: it has no database \(afferent\.db\)/,
+    ],
   ])("a restore of %s, and nothing is left behind", async (_what, make, line) => {
     const file = join(await newFolder(), "file");
     await make(file);
@@ -214,6 +224,9 @@ describe("refused", () => {
     expect(code).toBe(1);
     expect(output.trimEnd().split("\n")).toHaveLength(1);
     expect(output).toMatch(line);
+    expect(await readdir(dataDir)).toEqual([]);
+    const absent = join(dataDir, "absent");
+    expect(await npmRun("restore", file, absent)).toMatchObject({ code: 1 });
     expect(await readdir(dataDir)).toEqual([]);
   });
 });

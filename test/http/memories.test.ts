@@ -141,6 +141,8 @@ describe("what does not fit is refused, and nothing is remembered", () => {
     [{ tags: ["--"] }, "validation_failed", "tags.0"],
     [{ tags: "one" }, "validation_failed", "tags"],
     [{ source_url: "not a url" }, "validation_failed", "source_url"],
+    [{ source_url: "javascript:alert(1)" }, "validation_failed", "source_url"],
+    [{ source_url: "data:text/html,x" }, "validation_failed", "source_url"],
     [{ freshness_date: "yesterday" }, "validation_failed", "freshness_date"],
     [{ expires_at: "2026-13-01T00:00:00Z" }, "validation_failed", "expires_at"],
     [{ supersedes_id: "mem_1" }, "validation_error", "supersedes_id"],

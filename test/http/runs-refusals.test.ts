@@ -178,6 +178,15 @@ describe("refused, and nothing is changed", () => {
     expect(await world.agent.post(at(run, "artifacts"), { kind: "k", pointer })).toMatchObject(
       refusal(400, "validation_failed"),
     );
+    for (const uri of ["javascript:alert(1)", "data:text/html,x", " vbscript:x"]) {
+      expect(await world.agent.post(at(run, "artifacts"), { kind: "k", pointer: { uri } })).toMatchObject(
+        refusal(400, "validation_failed", { field: "pointer.uri" }),
+      );
+      const steps = [{ step_key: "a", reference_pointer: { uri } }];
+      expect(await world.agent.post("/runs", { goal: "g", steps })).toMatchObject(
+        refusal(400, "validation_failed", { field: "steps.0.reference_pointer.uri" }),
+      );
+    }
     const body = { kind: "k", pointer: {}, step_record_id: ABSENT };
     expect(await world.agent.post(at(run, "artifacts"), body)).toMatchObject(
       refusal(400, "validation_error", { field: "step_record_id" }),

@@ -1,5 +1,7 @@
+import type { ReactNode } from "react";
 import ReactMarkdown from "react-markdown";
 import remarkGfm from "remark-gfm";
+import { OutsideLink } from "./outside-link.tsx";
 
 /** The page has a heading already. */
 const LOWER = { h1: "h2", h2: "h3", h3: "h4", h4: "h5", h5: "h6" } as const;
@@ -16,11 +18,20 @@ export function Markdown({ children, title = "" }: Props) {
     <div className="markdown" dir="auto">
       <ReactMarkdown
         remarkPlugins={[remarkGfm, [withoutTitle, title]]}
-        components={{ ...LOWER, input: TaskBox, img: ({ alt }) => <em>{alt}</em> }}
+        components={{ ...LOWER, input: TaskBox, a: MarkdownLink, img: ({ alt }) => <em>{alt}</em> }}
       >
         {children}
       </ReactMarkdown>
     </div>
+  );
+}
+
+/** Places within the text stay links; of addresses only those of the web do. */
+function MarkdownLink({ href = "", children }: { href?: string | undefined; children?: ReactNode }) {
+  return href.startsWith("#") ? (
+    <a href={href}>{children}</a>
+  ) : (
+    <OutsideLink to={href}>{children}</OutsideLink>
   );
 }
 

@@ -1,6 +1,5 @@
 import type { Tool } from "@modelcontextprotocol/server";
 import type { Operation } from "../../../lib/contract.ts";
-import { closed } from "../../../lib/known-keys.ts";
 import { ANY_KEY, type JsonSchema } from "../openapi-schemas.ts";
 import { defaultsOf } from "./defaults.ts";
 
@@ -18,8 +17,9 @@ export function inputSchema(op: Operation): Tool["inputSchema"] {
   const defaults = defaultsOf(op);
   const needed = (required as string[] | undefined)?.filter((name) => !(name in defaults));
   const object = { type: "object", properties, ...(needed?.length && { required: needed }) };
-  // Reads by GET ignore what they do not know, like the query of a request.
-  const schema = plain(op.method === "GET" || whole ? object : closed(object));
+  // Reads by GET ignore what they do not know, like the query of a request. Objects within are refused unknown keys too,
+  // but saying so for each costs tokens.
+  const schema = plain(op.method === "GET" || whole ? object : { ...object, additionalProperties: false });
   for (const [name, { description }] of Object.entries(defaults)) {
     Object.assign(schema.properties?.[name] as JsonSchema, { description });
   }

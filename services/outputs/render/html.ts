@@ -1,5 +1,5 @@
 import { marked } from "marked";
-import sanitize from "sanitize-html";
+import sanitize, { type Tag, type Transformer } from "sanitize-html";
 import { hasRightToLeft } from "./direction.ts";
 import { read } from "./read.ts";
 
@@ -14,7 +14,9 @@ const STYLE =
   "blockquote{margin-inline:0;padding-inline-start:1rem;border-inline-start:3px solid #ccc;color:#555}" +
   "@media print{body{max-width:none;margin:0}pre{white-space:pre-wrap}}";
 
-const POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src https: data:";
+/** The page loads nothing: it is opened where nobody expects it to tell others that it was read. */
+const POLICY =
+  "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
 
 /** What runs in the direction of its first letter. */
 const DIRECTED = ["p", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "table"];
@@ -22,11 +24,21 @@ const inItsDirection = Object.fromEntries(
   DIRECTED.map((tag) => [tag, sanitize.simpleTransform(tag, { dir: "auto" })]),
 );
 
-/** A page of Markdown, of which nothing can run, whatever stood in the Markdown. */
+const WEB = /^https?:\/\//i;
+
+/** An image that stands in the page itself stays one; one from elsewhere becomes a link, and any other its text. */
+const imageOrLink: Transformer = (tagName, attribs): Tag => {
+  const { src = "", alt = "" } = attribs;
+  if (/^data:image\//i.test(src)) return { tagName, attribs };
+  if (!WEB.test(src)) return { tagName: "em", attribs: {}, text: alt };
+  return { tagName: "a", attribs: { href: src }, text: alt || src };
+};
+
+/** A page of Markdown, of which nothing can run nor be loaded from elsewhere, whatever stood in the Markdown. */
 export function renderHtml(markdown: string, title: string): string {
   const body = sanitize(marked.parser(read(markdown, title), { gfm: true }), {
     allowedTags: [...sanitize.defaults.allowedTags, "img", "del", "input"],
-    transformTags: hasRightToLeft(markdown) ? inItsDirection : {},
+    transformTags: { ...(hasRightToLeft(markdown) && inItsDirection), img: imageOrLink },
     allowedAttributes: {
       "*": ["dir"],
       a: ["href", "title"],
@@ -43,13 +55,14 @@ export function renderHtml(markdown: string, title: string): string {
     },
     allowedClasses: { code: ["language-*"] },
     allowedSchemes: ["http", "https", "mailto"],
-    allowedSchemesByTag: { img: ["https", "data"] },
+    allowedSchemesByTag: { img: ["data"] },
     // Of a form field only a task's box that nobody can tick.
     exclusiveFilter: ({ tag, attribs }) => tag === "input" && attribs.type !== "checkbox",
   });
   const policy = `<meta http-equiv="Content-Security-Policy" content="${POLICY}">`;
+  const referrer = '<meta name="referrer" content="no-referrer">';
   const view = '<meta name="viewport" content="width=device-width">';
-  const head = `<meta charset="utf-8">${policy}${view}<title>${escaped(title)}</title>`;
+  const head = `<meta charset="utf-8">${policy}${referrer}${view}<title>${escaped(title)}</title>`;
   return `<!doctype html>\n<html><head>${head}<style>${STYLE}</style></head>\n<body>\n${body}</body></html>\n`;
 }
 

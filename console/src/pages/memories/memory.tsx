@@ -5,6 +5,7 @@ import { api } from "../../data/api.ts";
 import { number } from "../../data/format.ts";
 import { useLoad } from "../../data/use-load.ts";
 import { Markdown } from "../../ui/markdown.tsx";
+import { OutsideLink } from "../../ui/outside-link.tsx";
 import { Card, Empty, Fact, Facts, Page } from "../../ui/page.tsx";
 import { Load } from "../../ui/table.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
@@ -140,9 +141,7 @@ function Origin({ memory }: { memory: MemoryWithUsage }) {
                 {sources && <Fact name="Source">{sources}</Fact>}
                 {memory.source_url && (
                   <Fact name="Address">
-                    <a href={memory.source_url} rel="noreferrer noopener" target="_blank">
-                      {memory.source_url}
-                    </a>
+                    <OutsideLink to={memory.source_url} />
                   </Fact>
                 )}
                 {memory.source_event_id && <Fact name="Event">{memory.source_event_id}</Fact>}
