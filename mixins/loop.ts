@@ -111,7 +111,7 @@ export async function tenantsInTurn<Row extends OfTenant>(
       if (failed.length === before) throw err;
       failures.push(err);
     });
-    more = rows.length === batch;
+    more = rows.length >= batch;
     // As long as none fails whoever calls may stop in between.
     if (failed.length === 0) return more;
   }

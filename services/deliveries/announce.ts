@@ -1,6 +1,7 @@
 import type { ServiceBroker } from "moleculer";
 import { isPlatformType, type PlatformEventType } from "../../lib/platform-types.ts";
 import { tenantsInTurn } from "../../mixins/loop.ts";
+import { othersToo } from "../../mixins/others-too.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
 import { inParts } from "./by-bytes.ts";
 import { loadEnvelopes } from "./dead-letters.ts";
@@ -10,19 +11,25 @@ const BATCH = 100;
 
 /**
  * Publishes `service.delivery.dead_lettered` for rows that died, and clears the note on them. The event's id derives
- * from row and time, so repeating it after a crash adds nothing. @returns whether there may be more
+ * from row and time, so repeating it after a crash adds nothing. The task returns whether there may be more.
  */
-export async function announceDead(
+export function newAnnouncements(
   broker: ServiceBroker,
   deliveries: TenantCollection<DeliveryDoc>,
-): Promise<boolean> {
+): () => Promise<boolean> {
   const projection = { timeline: 0, payload_json: 0 } as const;
   const options = { sort: { announce_at: 1 }, limit: BATCH, projection } as const;
-  const find = (others: object) =>
-    deliveries.system.find({ announce_at: { $gt: new Date(0) }, ...others }, options).toArray();
-  return tenantsInTurn<DeliveryDoc>(find as never, BATCH, async (tenant_id, those) => {
-    for (const part of inParts(those)) await announceSome(broker, deliveries, tenant_id, part);
-  });
+  const find = othersToo<DeliveryDoc>(
+    (others) =>
+      deliveries.system.find({ announce_at: { $gt: new Date(0) }, ...others }, options).toArray() as Promise<
+        DeliveryDoc[]
+      >,
+    BATCH,
+  );
+  return () =>
+    tenantsInTurn<DeliveryDoc>(find, BATCH, async (tenant_id, those) => {
+      for (const part of inParts(those)) await announceSome(broker, deliveries, tenant_id, part);
+    });
 }
 
 async function announceSome(

@@ -4,7 +4,7 @@ import { Loop } from "../../mixins/loop.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
 import type { Runtime } from "../runtime.ts";
 import { AgentSettingsCache } from "./agent-settings.ts";
-import { announceDead } from "./announce.ts";
+import { newAnnouncements } from "./announce.ts";
 import { newClaims } from "./claim.ts";
 import type { DeliveryDoc } from "./deliveries.model.ts";
 import type { Ready } from "./enqueue.ts";
@@ -43,7 +43,7 @@ export function newParts(
     loops: {
       due: new Loop(sweeps.due, DUE_MS, report),
       replays: new Loop(replays.relay, RELAY_MS, report),
-      announcements: new Loop(() => announceDead(broker, deliveries), RELAY_MS, report),
+      announcements: new Loop(newAnnouncements(broker, deliveries), RELAY_MS, report),
       ahead: new Loop(sweeps.ahead, AHEAD_MS, report),
       retire: new Loop(sweeps.retire, RETIRE_MS, report),
     },

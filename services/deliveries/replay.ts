@@ -3,6 +3,7 @@ import type { Filter } from "mongodb";
 import type { Caller } from "../../lib/caller.ts";
 import { type Fault, invalidValue, type Rule, ruleBroken } from "../../lib/faults.ts";
 import { eachInTurn } from "../../mixins/loop.ts";
+import { othersToo } from "../../mixins/others-too.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
 import type { Store } from "../../storage/connection.ts";
 import { deliveryTo, type Receiver } from "../interests/receiver.ts";
@@ -113,17 +114,23 @@ export function newReplays({ broker, store, deliveries, announceReady }: Parts) 
     }
   }
 
+  const findAsked = othersToo<DeliveryDoc>(
+    (others) =>
+      deliveries.system
+        .find(
+          { replay_at: { $lte: now() }, ...others },
+          { sort: { replay_at: 1 }, limit: BATCH, projection: { timeline: 0 } },
+        )
+        .toArray() as Promise<DeliveryDoc[]>,
+    BATCH,
+  );
+
   /** Carries out the oldest replays asked for. @returns whether there may be more */
   async function relay(): Promise<boolean> {
-    const asked = (await deliveries.system
-      .find(
-        { replay_at: { $lte: now() } },
-        { sort: { replay_at: 1 }, limit: BATCH, projection: { timeline: 0 } },
-      )
-      .toArray()) as DeliveryDoc[];
+    const asked = await findAsked({});
     const byTenant = Map.groupBy(asked, ({ tenant_id }) => tenant_id);
     await eachInTurn([...byTenant], ([tenant_id, docs]) => relayFor(tenant_id, docs));
-    return asked.length === BATCH;
+    return asked.length >= BATCH;
   }
 
   async function relayFor(tenant_id: string, asked: DeliveryDoc[]): Promise<void> {

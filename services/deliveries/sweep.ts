@@ -1,5 +1,6 @@
 import type { AnyBulkWriteOperation } from "mongodb";
 import { DAY_MS } from "../../lib/time.ts";
+import { othersToo } from "../../mixins/others-too.ts";
 import { metrics } from "../../observability/metrics.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
 import type { Store } from "../../storage/connection.ts";
@@ -32,10 +33,16 @@ const LONGEST_WAIT_MS = DAY_MS;
 
 /** What time does to deliveries. Each returns whether there may be more to do. */
 export function newSweeps({ store, deliveries, agents, announceReady }: Parts) {
+  const findDue = othersToo<DeliveryDoc>(
+    (others) => find({ due_at: { $lte: new Date(store.now()) }, ...others }),
+    BATCH,
+  );
+
   /** Leases that ran out and waits that are over: ready again, or dead when the budget is spent. */
-  function due(): Promise<boolean> {
+  async function due(): Promise<boolean> {
+    const rows = await findDue({});
     const at = new Date(store.now());
-    return end({ due_at: { $lte: at } }, at);
+    return end(rows, { due_at: { $lte: at } }, at);
   }
 
   /**
@@ -45,18 +52,18 @@ export function newSweeps({ store, deliveries, agents, announceReady }: Parts) {
   async function ahead(): Promise<boolean> {
     const at = new Date(store.now());
     const after = (ms: number) => ({ due_at: { $gt: new Date(at.getTime() + ms) } });
-    const leases = await end({ ...after(LONGEST_LEASE_MS), state: "leased" }, at);
-    return (await end({ ...after(LONGEST_WAIT_MS), state: "waiting" }, at)) || leases;
+    const endOf = async (over: Over) => end(await find(over), over, at);
+    const leases = await endOf({ ...after(LONGEST_LEASE_MS), state: "leased" });
+    return (await endOf({ ...after(LONGEST_WAIT_MS), state: "waiting" })) || leases;
   }
 
-  async function end(over: Over, at: Date): Promise<boolean> {
-    const rows = (await deliveries.system
-      .find(over, {
-        sort: { due_at: 1 },
-        limit: BATCH,
-        projection: { tenant_id: 1, agent_id: 1, state: 1, attempt_count: 1 },
-      })
-      .toArray()) as DeliveryDoc[];
+  function find(filter: Over & { tenant_id?: { $nin: string[] } }): Promise<DeliveryDoc[]> {
+    const projection = { tenant_id: 1, agent_id: 1, state: 1, attempt_count: 1 };
+    const options = { sort: { due_at: 1 }, limit: BATCH, projection } as const;
+    return deliveries.system.find(filter, options).toArray() as Promise<DeliveryDoc[]>;
+  }
+
+  async function end(rows: DeliveryDoc[], over: Over, at: Date): Promise<boolean> {
     if (rows.length === 0) return false;
     const byAgent = [...Map.groupBy(rows, ({ agent_id }) => agent_id as string)];
     const budgets = await budgetsOf(byAgent);
@@ -69,7 +76,7 @@ export function newSweeps({ store, deliveries, agents, announceReady }: Parts) {
     announceReady(
       byAgent.map(([agent_id, [row]]) => ({ tenant_id: (row as DeliveryDoc).tenant_id, agent_id })),
     );
-    return rows.length === BATCH;
+    return rows.length >= BATCH;
   }
 
   async function budgetsOf(byAgent: [string, DeliveryDoc[]][]): Promise<Map<string, number>> {

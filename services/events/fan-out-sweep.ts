@@ -7,6 +7,11 @@ import type { Entry, FanOutQueue } from "./fan-out-queue.ts";
 /** How long a node keeps an event to itself; then any node may take its fan-out. */
 export const LEASE_MS = 10_000;
 
+/** When a lease ends that was taken at a time. An embedded store has one node, which keeps its leases. */
+export function leaseEnd({ driver }: Pick<Store, "driver">, at: number): number {
+  return driver === "sqlite" ? Number.POSITIVE_INFINITY : at + LEASE_MS;
+}
+
 const MAX_TENANTS = 50;
 const MAX_CLAIM = 500;
 const MAX_CLAIM_BYTES = 8 * 1_048_576;
@@ -71,21 +76,33 @@ export class FanOutSweep {
       limit,
       projection: { size: 1 },
     });
-    const mine = rows.filter((row) => queue.holds(row._id));
+    const mine = rows.filter((row) => queue.held(row._id));
     const others = upTo(
       MAX_CLAIM_BYTES,
-      rows.filter((row) => !queue.holds(row._id)),
+      rows.filter((row) => !queue.held(row._id)),
     );
-    if (mine.length) await this.#lease(tenant_id, mine, due, {});
+    if (mine.length) await this.#renew(tenant_id, mine, due);
     if (others.length) await this.#claim(tenant_id, others, due);
     const all = rows.length < limit && mine.length + others.length === rows.length;
     if (all) queue.caughtUp(tenant_id);
     else queue.behind(tenant_id);
   }
 
+  /** What waits here is kept, unless another node has taken some of it: then it waits until its lease here ends. */
+  async #renew(tenant_id: string, rows: EventDoc[], due: object): Promise<void> {
+    const { queue, store } = this.#parts;
+    const leased_until = leaseEnd(store, store.now());
+    if ((await this.#lease(tenant_id, rows, due, {})) < rows.length) return;
+    for (const row of rows) {
+      const entry = queue.held(row._id);
+      if (entry) entry.leased_until = leased_until;
+    }
+  }
+
   async #claim(tenant_id: string, rows: EventDoc[], due: object): Promise<void> {
     const { events, queue, instance, onUnreadable } = this.#parts;
     const owner = `${instance} ${++this.#claims}`;
+    const leased_until = leaseEnd(this.#parts.store, this.#parts.store.now());
     await this.#lease(tenant_id, rows, due, { fanout_owner: owner });
     const claimed = await events.find(tenant_id, {
       _id: { $in: rows.map((row) => row._id) },
@@ -93,17 +110,17 @@ export class FanOutSweep {
     });
     claimed.sort((a, b) => (a.position < b.position ? -1 : 1));
     for (const row of claimed) {
-      const entry = toEntry(row);
+      const entry = toEntry(row, leased_until);
       if (entry) queue.push(entry);
       else await onUnreadable(row);
     }
   }
 
-  async #lease(tenant_id: string, rows: EventDoc[], due: object, more: Partial<EventDoc>): Promise<void> {
+  async #lease(tenant_id: string, rows: EventDoc[], due: object, more: Partial<EventDoc>): Promise<number> {
     const { events, store } = this.#parts;
     const fanout_key = fanoutKey(tenant_id, store.now() + LEASE_MS);
     const stillDue = { _id: { $in: rows.map((row) => row._id) }, fanout_key: due } as never;
-    await events.updateMany(tenant_id, stillDue, { $set: { fanout_key, ...more } } as never);
+    return events.updateMany(tenant_id, stillDue, { $set: { fanout_key, ...more } } as never);
   }
 
   #dueBefore(tenant_id: string): string {
@@ -128,7 +145,7 @@ function upTo(maxBytes: number, rows: EventDoc[]): EventDoc[] {
 }
 
 /** A leased row as it waits in memory; null when its envelope is not JSON. */
-function toEntry(row: EventDoc): Entry | null {
+function toEntry(row: EventDoc, leased_until: number): Entry | null {
   const { _id, tenant_id, envelope, size, position, accepted_at, fanout_owner, fanout_attempts } = row;
   let event: CloudEvent;
   try {
@@ -144,6 +161,7 @@ function toEntry(row: EventDoc): Entry | null {
     position,
     accepted_at: accepted_at.getTime(),
     owner: fanout_owner as string,
+    leased_until,
     attempts: fanout_attempts ?? 0,
   };
 }

@@ -10,7 +10,7 @@ import { type EventDoc, fanoutKey } from "./events.model.ts";
 import { giveBack, isSystemic, park, postpone, retryDelay } from "./fan-out-failure.ts";
 import { type Entry, FanOutQueue } from "./fan-out-queue.ts";
 import { FanOutStamps } from "./fan-out-stamps.ts";
-import { FanOutSweep, LEASE_MS } from "./fan-out-sweep.ts";
+import { FanOutSweep, LEASE_MS, leaseEnd } from "./fan-out-sweep.ts";
 
 /** Two of them keep up with what publishers put into one commit. */
 const MAX_BATCH = 400;
@@ -112,6 +112,7 @@ export class FanOut {
         position,
         accepted_at: accepted_at.getTime(),
         owner: fanout_owner,
+        leased_until: leaseEnd(this.#parts.store, accepted_at.getTime()),
         attempts: 0,
       });
     }
@@ -144,16 +145,31 @@ export class FanOut {
 
   #pump(): void {
     const places = MAX_CONCURRENT + Math.min(this.#slow, MAX_SLOW);
-    while (this.#running && !this.#paused && this.#working.size < places) {
-      const batch = this.#queue.take(MAX_BATCH, MAX_BATCH_BYTES);
-      if (batch.length === 0) break;
-      const work = this.#timed(batch).finally(() => {
+    while (this.#running && !this.#paused) {
+      const batch = this.#queue.take(MAX_BATCH, MAX_BATCH_BYTES, places);
+      const [first] = batch;
+      if (!first) break;
+      const work = this.#timed(this.#leased(batch)).finally(() => {
         this.#working.delete(work);
+        this.#queue.finish(first.tenant_id);
         this.#pump();
       });
       this.#working.add(work);
     }
     if (this.#queue.hungry()) this.#loop.nudge();
+  }
+
+  /** Those whose lease holds. The others may be at work on another node by now: the store knows. */
+  #leased(batch: Entry[]): Entry[] {
+    const now = this.#parts.store.now();
+    const held = batch.filter(({ leased_until }) => leased_until > now);
+    if (held.length === batch.length) return batch;
+    for (const entry of batch) {
+      if (entry.leased_until > now) continue;
+      this.#queue.release(entry);
+      this.#queue.behind(entry.tenant_id);
+    }
+    return held;
   }
 
   async #timed(batch: Entry[]): Promise<void> {
@@ -204,6 +220,8 @@ export class FanOut {
     this.#pauseMs = SHORTEST_PAUSE_MS;
     this.#stamps.add(entries.map((entry, i) => ({ entry, matched: matched[i] as number, at })));
     metrics.eventsFannedOut.inc(entries.length);
+    const receivers = matched.reduce((sum, count) => sum + count, 0);
+    this.#queue.charge((entries[0] as Entry).tenant_id, receivers);
     for (const entry of entries) {
       entry.event = null;
       metrics.fanOutLag.observe((at.getTime() - entry.accepted_at) / 1000);

@@ -28,18 +28,29 @@ interface Parts {
 const MAX_ROWS = 500;
 const MAX_BYTES = 8 * 1_048_576;
 /** Beyond these, publishers are asked to wait: the store is slower than they are. */
-const MAX_PENDING_ROWS = 20_000;
-const MAX_PENDING_BYTES = 64 * 1_048_576;
+const MAX_PENDING: Load = { rows: 20_000, bytes: 64 * 1_048_576 };
+/** What a tenant may have pending when others have reached the limit. */
+const RESERVED: Load = { rows: 500, bytes: 1_048_576 };
+
+/** Events that are being written. */
+interface Load {
+  rows: number;
+  bytes: number;
+}
 
 /** Inserts events; concurrent callers share one round trip. */
 export class EventInserter {
   readonly #parts: Parts;
   readonly #batcher: Batcher<Publication, Inserted>;
+  readonly #ofTenant = new Map<string, Load>();
 
   constructor(parts: Parts) {
     this.#parts = parts;
     this.#batcher = new Batcher({
-      flush: (publications) => this.#insert(publications),
+      flush: (publications) =>
+        this.#insert(publications).finally(() => {
+          for (const { row } of publications) this.#pending(row, -1);
+        }),
       weight: ({ row }) => row.size,
       maxItems: MAX_ROWS,
       maxWeight: MAX_BYTES,
@@ -48,13 +59,36 @@ export class EventInserter {
 
   /** Resolves when the events are durable, with what became of each. @throws Fault service_unavailable on overload. */
   insert(publications: Publication[]): Promise<Inserted[]> {
-    const { pendingItems, pendingWeight } = this.#batcher;
-    if (pendingItems >= MAX_PENDING_ROWS || pendingWeight >= MAX_PENDING_BYTES) {
-      throw new Fault("service_unavailable", "Too many events are waiting to be written; try again.", {
-        retry_after_seconds: 1,
-      });
+    if (!this.#admits((publications[0] as Publication).row.tenant_id)) {
+      throw new Fault(
+        "service_unavailable",
+        "Too many of your events are waiting to be written; retry when some are.",
+        {
+          retry_after_seconds: 1,
+        },
+      );
     }
+    for (const { row } of publications) this.#pending(row, 1);
     return this.#batcher.add(publications);
+  }
+
+  /** No tenant has more pending than it leaves free: there is always capacity for another. */
+  #admits(tenant_id: string): boolean {
+    const own = this.#ofTenant.get(tenant_id);
+    if (!own) return true;
+    const { pendingItems, pendingWeight } = this.#batcher;
+    return (
+      own.rows < Math.max(MAX_PENDING.rows - pendingItems, RESERVED.rows) &&
+      own.bytes < Math.max(MAX_PENDING.bytes - pendingWeight, RESERVED.bytes)
+    );
+  }
+
+  #pending({ tenant_id, size }: EventDoc, change: 1 | -1): void {
+    const own = this.#ofTenant.get(tenant_id) ?? { rows: 0, bytes: 0 };
+    own.rows += change;
+    own.bytes += change * size;
+    if (own.rows === 0) this.#ofTenant.delete(tenant_id);
+    else this.#ofTenant.set(tenant_id, own);
   }
 
   async #insert(publications: Publication[]): Promise<Inserted[]> {

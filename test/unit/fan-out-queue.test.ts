@@ -1,4 +1,4 @@
-import { expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { type Entry, FanOutQueue } from "../../services/events/fan-out-queue.ts";
 
 function entry(tenant_id: string, n: number, more: Partial<Entry> = {}): Entry {
@@ -12,6 +12,7 @@ function entry(tenant_id: string, n: number, more: Partial<Entry> = {}): Entry {
     position: "",
     accepted_at: 0,
     owner: "me",
+    leased_until: Number.POSITIVE_INFINITY,
     attempts: 0,
     ...more,
   };
@@ -48,11 +49,11 @@ test("an event is held until it is released, and taken once under one lease", ()
   const first = entry("a", 1);
   const queue = filled(first, entry("a", 1));
   expect(queue.take(5, 1e9)).toEqual([first]);
-  expect(queue.holds("a-1")).toBe(true);
+  expect(queue.held("a-1")).toBe(first);
   queue.push(entry("a", 1));
   expect(queue.take(5, 1e9)).toEqual([]);
   queue.release(first);
-  expect([queue.holds("a-1"), queue.size]).toEqual([false, 0]);
+  expect([queue.held("a-1"), queue.size]).toEqual([undefined, 0]);
 });
 
 test("a tenant that is full spills, alone, until the store's part is taken", () => {
@@ -68,7 +69,89 @@ test("a tenant that is full spills, alone, until the store's part is taken", () 
   expect([queue.admits("a"), queue.hungry()]).toEqual([true, null]);
 });
 
-test("large events fill it by their bytes", () => {
-  const queue = filled(entry("a", 1, { size: 64 * 1_048_576 }));
-  expect([queue.admits("a"), queue.admits("b")]).toEqual([false, false]);
+test("large events fill it by their bytes, and never all of it", () => {
+  const MB = 1_048_576;
+  const queue = new FanOutQueue();
+  const filledBy = (tenant_id: string) => {
+    let n = 0;
+    while (queue.admits(tenant_id)) queue.push(entry(tenant_id, n++, { size: MB }));
+    return n;
+  };
+  expect(filledBy("a")).toBe(32);
+  expect(filledBy("b")).toBe(16);
+  const [first] = queue.take(1, MB);
+  queue.release(first as Entry);
+  queue.caughtUp("b");
+  expect([queue.admits("a"), queue.admits("b")]).toEqual([false, true]);
+  for (let tenant = 0; tenant < 100; tenant++) expect(queue.admits(`c${tenant}`)).toBe(true);
+  queue.push(entry("huge", 1, { size: 64 * MB }));
+  expect(queue.admits("late")).toBe(true);
+});
+
+describe("while several tenants wait", () => {
+  const many = (tenant_id: string, count: number, more: Partial<Entry> = {}) =>
+    Array.from({ length: count }, (_, n) => entry(tenant_id, n, more));
+  /** Works off the queue, one batch after the other; gives whose each was. */
+  function order(queue: FanOutQueue, batches: number, receivers: (tenant_id: string) => number) {
+    return Array.from({ length: batches }, () => {
+      const batch = queue.take(100, 1e9);
+      const { tenant_id } = batch[0] as Entry;
+      for (const each of batch) queue.release(each);
+      queue.charge(tenant_id, batch.length * receivers(tenant_id));
+      queue.finish(tenant_id);
+      return tenant_id;
+    });
+  }
+
+  test("each gets the same number of batches of the same cost, whatever its backlog", () => {
+    const queue = filled(...many("flood", 10_000), ...many("b", 300), ...many("c", 300));
+    expect(order(queue, 9, () => 1).sort()).toEqual([..."bbbccc", "flood", "flood", "flood"]);
+  });
+
+  test("one whose events have many receivers gets fewer", () => {
+    const queue = filled(...many("wide", 10_000), ...many("b", 5_000));
+    const taken = order(queue, 40, (tenant_id) => (tenant_id === "wide" ? 19 : 1));
+    expect(taken.filter((tenant_id) => tenant_id === "wide").length).toBeLessThanOrEqual(5);
+  });
+
+  test("one whose events are large gets fewer", () => {
+    const queue = filled(...many("large", 1_000, { size: 10_240 }), ...many("b", 4_000));
+    const taken = order(queue, 40, () => 0);
+    expect(taken.filter((tenant_id) => tenant_id === "large").length).toBeLessThanOrEqual(6);
+  });
+
+  test("who comes later has not saved up what it did not use", () => {
+    const queue = filled(...many("early", 10_000));
+    order(queue, 50, () => 1);
+    for (const each of many("late", 5_000)) queue.push(each);
+    const taken = order(queue, 20, () => 1);
+    expect(taken[0]).toBe("late");
+    expect(taken.filter((tenant_id) => tenant_id === "late").length).toBeLessThanOrEqual(11);
+  });
+
+  test("of the batches at work none has more than its share, and one place is kept for who has none", () => {
+    const queue = filled(...many("flood", 10_000));
+    const take = () => queue.take(100, 1e9, 4)[0]?.tenant_id;
+    expect(Array.from({ length: 5 }, take)).toEqual([...Array(4).fill("flood"), undefined]);
+    for (const each of many("b", 300)) queue.push(each);
+    expect([take(), take()]).toEqual(["b", undefined]);
+    queue.finish("flood");
+    expect(take()).toBeUndefined();
+    queue.finish("flood");
+    // Three of four places are in use, and it has one of its two.
+    expect([take(), take()]).toEqual(["b", undefined]);
+  });
+
+  test("what the store has of each is taken in turn", () => {
+    const queue = new FanOutQueue();
+    for (const tenant_id of ["flood", "b", "c"]) queue.behind(tenant_id);
+    const taken = Array.from({ length: 6 }, () => {
+      const hungry = queue.hungry() as string;
+      queue.behind(hungry);
+      // It goes on publishing.
+      queue.admits("flood");
+      return hungry;
+    });
+    expect(taken).toEqual(["flood", "b", "c", "flood", "b", "c"]);
+  });
 });

@@ -24,6 +24,10 @@ let later = 0;
 /** What matching does with an event. */
 let onMatch: (event: CloudEvent) => void;
 let enqueued: string[];
+/** Tenants whose events are being matched, or were. */
+let matching: string[];
+/** What the matching of a tenant waits for. */
+const held = new Map<string, Promise<void>>();
 
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), "afferent-fan-out-"));
@@ -33,8 +37,10 @@ beforeAll(async () => {
   broker.createService({
     name: "interests",
     actions: {
-      match: ({ params }) =>
-        params.events.map(({ event_id, envelope }: { event_id: string; envelope: CloudEvent }) => {
+      match: async ({ params }) => {
+        matching.push(params.tenant_id);
+        await held.get(params.tenant_id);
+        return params.events.map(({ event_id, envelope }: { event_id: string; envelope: CloudEvent }) => {
           onMatch(envelope);
           const receiver = {
             agent_id: "ag_1",
@@ -44,7 +50,8 @@ beforeAll(async () => {
             enrichment_depth: "none",
           };
           return { event_id, receivers: [receiver] };
-        }),
+        });
+      },
     },
   });
   broker.createService({
@@ -65,12 +72,18 @@ afterAll(async () => {
 beforeEach(() => {
   later = 0;
   enqueued = [];
+  matching = [];
+  held.clear();
   onMatch = () => undefined;
 });
 
-function start(instance: string) {
-  const store: Store = { ...opened, now: () => Date.now() + later };
-  const fanOut = new FanOut({ events, store, broker, instance });
+function start(instance: string, node: { driver?: Store["driver"]; events?: typeof events } = {}) {
+  const store: Store = {
+    ...opened,
+    ...(node.driver && { driver: node.driver }),
+    now: () => Date.now() + later,
+  };
+  const fanOut = new FanOut({ events: node.events ?? events, store, broker, instance });
   const publisher = new Publisher({
     events,
     store,
@@ -186,7 +199,15 @@ test("of events that share a stamp none is fanned out before it was accepted", a
     accepted.map(async (_, i) => (await publisher.publish(published(`shared-${i}`), origin)).event_id),
   );
   const stamps = new FanOutStamps(events, () => undefined);
-  const entry = { tenant_id: TENANT, event: null, size: 1, position: "0", owner: "", attempts: 0 };
+  const entry = {
+    tenant_id: TENANT,
+    event: null,
+    size: 1,
+    position: "0",
+    owner: "",
+    leased_until: 0,
+    attempts: 0,
+  };
   stamps.add(
     accepted.map((at, i) => ({
       entry: { ...entry, event_id: ids[i] as string, accepted_at: at.getTime() },
@@ -198,4 +219,66 @@ test("of events that share a stamp none is fanned out before it was accepted", a
   for (const [i, at] of accepted.entries())
     expect(rows[i]?.fanned_out_at?.getTime()).toBeGreaterThanOrEqual(at.getTime());
   await fanOut.stop();
+});
+
+/** Publishes so many events of a tenant in one batch; gives their ids. */
+async function publishMany({ publisher }: ReturnType<typeof start>, tenant_id: string, count: number) {
+  const candidates = Array.from({ length: count }, (_, n) => () => published(`${tenant_id}-${n}`));
+  const results = await publisher.publishEach(candidates, { tenant_id, publisher_id: null });
+  return results.map((each) => (each as { event_id: string }).event_id);
+}
+
+/** The batches of one tenant that are worked on at once at the most. */
+const MOST_BATCHES = 8;
+const BATCH = 400;
+const atWork = (tenant_id: string) => matching.filter((each) => each === tenant_id).length;
+
+test("however many batches of one tenant are stuck, another's events are brought to their receivers", async () => {
+  const node = start("fair");
+  const { promise, resolve } = Promise.withResolvers<void>();
+  held.set("tn_stuck", promise);
+  node.fanOut.start();
+  const stuck = await publishMany(node, "tn_stuck", (MOST_BATCHES + 2) * BATCH);
+  await settle(() => atWork("tn_stuck") === MOST_BATCHES);
+  const [other] = (await publishMany(node, "tn_other", 1)) as [string];
+  await settle(async () => (await events.findOne("tn_other", { _id: other }))?.fanned_out_at !== undefined);
+  expect(enqueued).toContain(other);
+  expect(stuck.filter((id) => enqueued.includes(id))).toEqual([]);
+  resolve();
+  await settle(() => new Set(stuck).isSubsetOf(new Set(enqueued)));
+  await node.fanOut.stop();
+});
+
+test("what waited longer than its lease is left to the node that took it meanwhile", async () => {
+  const [stuck, looking] = [Promise.withResolvers<void>(), Promise.withResolvers<null>()];
+  // Too busy to look what is due, so that it does not renew its leases.
+  const system = new Proxy(events.system, {
+    get(target, name) {
+      if (name === "findOne") return () => looking.promise;
+      const value = Reflect.get(target, name, target);
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
+  const busy = Object.assign(Object.create(events), { system });
+  const slow = start("slow", { driver: "mongodb", events: busy });
+  const quick = start("quick", { driver: "mongodb" });
+  held.set("tn_lapsed", stuck.promise);
+  slow.fanOut.start();
+  const all = await publishMany(slow, "tn_lapsed", (MOST_BATCHES + 2) * BATCH);
+  await settle(() => atWork("tn_lapsed") === MOST_BATCHES);
+  later = 11_000;
+  held.clear();
+  quick.fanOut.start();
+  const times = () => {
+    const counts = Map.groupBy(enqueued, (id) => id);
+    return all.map((id) => counts.get(id)?.length ?? 0);
+  };
+  await settle(() => times().every((n) => n === 1));
+  stuck.resolve();
+  looking.resolve(null);
+  await settle(() => slow.fanOut.isClear("tn_lapsed"));
+  await slow.fanOut.stop();
+  await quick.fanOut.stop();
+  // The batches that it had begun it could not take back.
+  expect(times()).toEqual(all.map((_, i) => (i < MOST_BATCHES * BATCH ? 2 : 1)));
 });

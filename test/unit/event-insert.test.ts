@@ -1,0 +1,69 @@
+import { expect, test } from "@jest/globals";
+import { ServiceBroker } from "moleculer";
+import type { Publication } from "../../services/events/at-once.ts";
+import { RecentEvents } from "../../services/events/envelopes.ts";
+import type { EventDoc } from "../../services/events/events.model.ts";
+import { FanOut } from "../../services/events/fan-out.ts";
+import { EventInserter, type Inserted } from "../../services/events/insert.ts";
+import type { Store } from "../../storage/connection.ts";
+
+/** An inserter on a store that writes nothing before `write` is called. */
+function newInserter() {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const events = { insertMany: () => promise } as never;
+  const store = { driver: "mongodb", commitsTogether: false, now: Date.now } as Store;
+  const broker = new ServiceBroker({ logger: false });
+  const fanOut = new FanOut({ events, store, broker, instance: "one" });
+  const recent = new RecentEvents(0);
+  return { inserter: new EventInserter({ events, store, broker, fanOut, recent }), write: resolve };
+}
+
+let made = 0;
+function publications(tenant_id: string, count: number, size = 100): Publication[] {
+  return Array.from({ length: count }, () => {
+    const id = `evt_${made++}`;
+    const row = {
+      _id: id,
+      tenant_id,
+      ce_id: id,
+      envelope: "{}",
+      size,
+      type: "t",
+      source: "/s",
+      position: id,
+    };
+    const event = { specversion: "1.0", id, source: "/s", type: "t" } as const;
+    return { event, row: { ...row, subject: null, publisher_id: null, accepted_at: new Date() } as EventDoc };
+  });
+}
+
+/** Publishes batches of one tenant until one is refused; gives how many events are waiting then. */
+function fill(inserter: EventInserter, tenant_id: string, each: number, size?: number) {
+  const waiting: Promise<Inserted[]>[] = [];
+  try {
+    for (;;) waiting.push(inserter.insert(publications(tenant_id, each, size)));
+  } catch (err) {
+    expect(err).toMatchObject({ type: "service_unavailable", data: { retry_after_seconds: 1 } });
+    return waiting;
+  }
+}
+
+test.each([
+  ["events", 100, 100],
+  ["bytes", 1, 1_048_576],
+])(
+  "a tenant that has too many %s waiting to be written is refused, and others are not",
+  async (_, each, size) => {
+    const { inserter, write } = newInserter();
+    const flood = fill(inserter, "tn_flood", each, size);
+    const others = Array.from({ length: 30 }, (_, n) => inserter.insert(publications(`tn_${n}`, 10)));
+    const second = fill(inserter, "tn_second", each, size);
+    expect(flood.length).toBeGreaterThan(second.length);
+    expect(second.length).toBeGreaterThan(1);
+    write();
+    for (const results of await Promise.all([...flood, ...others, ...second]))
+      expect(new Set(results)).toEqual(new Set(["inserted"]));
+    // All is written: it may go on.
+    expect(await inserter.insert(publications("tn_flood", each, size))).toHaveLength(each);
+  },
+);

@@ -1,0 +1,63 @@
+import { expect, test } from "@jest/globals";
+import { othersToo } from "../../mixins/others-too.ts";
+
+interface Row {
+  tenant_id: string;
+  n: number;
+}
+
+const BATCH = 10;
+const backlog = (tenant_id: string, count: number): Row[] =>
+  Array.from({ length: count }, (_, n) => ({ tenant_id, n }));
+
+/** A store that gives its rows in their order, and what is asked of it. */
+function storeOf(...given: Row[]) {
+  const rows = [...given];
+  const asked: (string[] | undefined)[] = [];
+  const find = async ({ tenant_id }: { tenant_id?: { $nin: string[] } }) => {
+    asked.push(tenant_id?.$nin);
+    return rows.filter((row) => !tenant_id?.$nin.includes(row.tenant_id)).slice(0, BATCH);
+  };
+  const remove = (those: Row[]) => {
+    for (const row of those) rows.splice(rows.indexOf(row), 1);
+  };
+  return { find, asked, rows, remove };
+}
+
+const countOf = (rows: Row[], tenant_id: string) => rows.filter((row) => row.tenant_id === tenant_id).length;
+
+test("what stands behind a long backlog is found at once, of each of the other tenants", async () => {
+  const store = storeOf(...backlog("flood", 1_000), ...backlog("second", 200), ...backlog("b", 3));
+  const found = await othersToo(store.find, BATCH, () => 0)({});
+  expect(["flood", "second", "b"].map((tenant_id) => countOf(found, tenant_id))).toEqual([BATCH, BATCH, 3]);
+});
+
+test("all is found once, also when a tenant is left out", async () => {
+  const store = storeOf(...backlog("flood", 95), ...backlog("left", 5), ...backlog("b", 25));
+  const find = othersToo(store.find, BATCH, () => 0);
+  const seen: Row[] = [];
+  for (let more = true; more; ) {
+    const found = await find({ tenant_id: { $nin: ["left"] } });
+    store.remove(found);
+    seen.push(...found);
+    more = found.length >= BATCH;
+  }
+  expect([seen.length, countOf(seen, "left"), store.rows.length]).toEqual([120, 0, 5]);
+});
+
+test("while one tenant alone has a backlog, others are looked for once a second", async () => {
+  const store = storeOf(...backlog("flood", 1_000));
+  let now = 0;
+  const find = othersToo(store.find, BATCH, () => now);
+  for (now = 0; now < 2_500; now += 100) expect(await find({})).toHaveLength(BATCH);
+  expect(store.asked.filter((others) => others !== undefined)).toHaveLength(3);
+  store.rows.push(...backlog("b", 2));
+  now += 1_000;
+  expect(await find({})).toHaveLength(BATCH + 2);
+});
+
+test("a batch that is not full is all there is", async () => {
+  const store = storeOf(...backlog("a", 3));
+  expect(await othersToo(store.find, BATCH)({})).toHaveLength(3);
+  expect(store.asked).toEqual([undefined]);
+});
