@@ -1,4 +1,5 @@
 import { type ASTNode, Environment, type ParseResult } from "@marcbachmann/cel-js";
+import { correct, extend } from "./filter-corrections.ts";
 import { charge } from "./filter-cost.ts";
 import { type CheckedNode, meter, walk } from "./filter-meter.ts";
 import { compileRegex, type LinearRegex } from "./linear-regex.ts";
@@ -32,6 +33,8 @@ const environment = new Environment({
   async: false,
 });
 
+extend(environment);
+
 const MIXED = [
   ["double", "int"],
   ["int", "double"],
@@ -50,6 +53,11 @@ for (const [operator, apply] of Object.entries(ARITHMETIC)) {
   const handler = (left: unknown, right: unknown) => apply(Number(left), Number(right));
   for (const kinds of operator === "%" ? [...MIXED, ["double", "double"]] : MIXED)
     environment.registerOperator(`${kinds[0]} ${operator} ${kinds[1]}: double`, handler);
+}
+
+/** The names of all functions, methods and macros of filters. */
+export function functionNames(): string[] {
+  return [...new Set(environment.getDefinitions().functions.map(({ name }) => name))];
 }
 
 /**
@@ -110,6 +118,7 @@ let currentLiterals: Literal[] = [];
 
 function build(parsed: ParseResult, nodes: CheckedNode[]): Program {
   check(parsed);
+  correct(parsed.ast);
   useLinearRegex(parsed.ast);
   meter(parsed.ast);
   nodes.forEach((node, i) => {

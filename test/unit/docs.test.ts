@@ -59,6 +59,7 @@ describe("programs and commands in the documents", () => {
     "docs/guides/README.md": { sh: "guides.test.ts" },
     "docs/guides/brokers.md": { sh: "guide.test.ts" },
     "docs/guides/client.md": { sh: "guides.test.ts", ts: "guides.test.ts" },
+    "docs/guides/filters.md": { json: "filter-language.test.ts" },
     "docs/guides/receive.md": { sh: "guides.test.ts", python: "guides-python.test.ts" },
     "docs/mcp.md": { json: "mcp-guide.test.ts", toml: "mcp-guide.test.ts" },
     "docs/sharding.md": { js: "needs a sharded MongoDB" },
