@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { deliveryGround, type Ground, pollSome } from "../support/deliveries.ts";
 import type { Answer } from "../support/http.ts";
-import { newReceiver, type Receiver } from "../support/receiver.ts";
+import { newReceiver, type Receiver, returned } from "../support/receiver.ts";
 import { settle } from "../support/settle.ts";
 import { openStream } from "../support/stream.ts";
 import { ok } from "../support/tenancy.ts";
@@ -169,7 +169,8 @@ describe("races", () => {
       pending: 1,
     });
     ok(await ground.admin.patch(`/agents/${agent.id}/status`, { status: "active" }));
-    expect(await settle(async () => acknowledge(agent, [id]))).toBe(1);
+    const back = await returned(ground.server, ground.admin, agent);
+    expect(await settle(async () => acknowledge(back, [id]))).toBe(1);
   });
 });
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { type Ground, pollSome } from "../support/deliveries.ts";
-import { newReceiver, type ReceiverOptions } from "../support/receiver.ts";
+import { newReceiver, type ReceiverOptions, returned } from "../support/receiver.ts";
 import { settle } from "../support/settle.ts";
 import { ok } from "../support/tenancy.ts";
 
@@ -335,8 +335,9 @@ export function deliverySuite(open: () => Promise<Ground>): void {
     ok(await ground.admin.patch(`/agents/${receiver.id}/status`, { status: "inactive" }));
     await settle(async () => (await receiver.api.get("/delivery/poll")).status === 401);
     ok(await ground.admin.patch(`/agents/${receiver.id}/status`, { status: "active" }));
+    const back = await returned(ground.server, ground.admin, receiver);
     const given = await settle(async () => {
-      const { status, body } = await receiver.api.get("/delivery/poll");
+      const { status, body } = await back.api.get("/delivery/poll");
       return status === 200 && body.deliveries;
     });
     expect(given).toMatchObject([{ event_id, attempt_count: 1 }]);

@@ -35,6 +35,17 @@ export async function newReceiver(
   return { id, token, api: api(server, token), interest_ids };
 }
 
+/** The same agent with a new key and token: those of before a deactivation stay refused. */
+export async function returned(
+  server: Pick<TestServer, "url">,
+  admin: Api,
+  receiver: Receiver,
+): Promise<Receiver> {
+  const { key } = (await created(admin.post(`/agents/${receiver.id}/keys`, { scopes: ["receive"] }))).body;
+  const token = await agentToken(server, key);
+  return { ...receiver, token, api: api(server, token) };
+}
+
 /** The answer, which must be a 201. @throws Error with what it was */
 export async function created(asked: Promise<Answer>): Promise<Answer> {
   const answer = await asked;
