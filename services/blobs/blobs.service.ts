@@ -8,7 +8,7 @@ import { Unneeded } from "./unneeded.ts";
 const OWNERS = ["documents", "exemplars", "idempotency", "outputs", "runs"];
 
 /** What was put is left alone for so long: its row may still be on the way. */
-const KEPT_MS = 24 * HOUR_MS;
+const KEPT_MS = HOUR_MS;
 
 /** Deletes the blobs that nobody needs any more. While an owner cannot be asked, nothing is deleted. */
 export const blobsService: ServiceFactory = ({ store, blobs }) => {

@@ -90,7 +90,7 @@ export function fileActions(parts: Parts, { config, store }: Runtime): Record<st
       ctx.meta.$responseType = EXPORT_TYPES[format];
       ctx.meta.$responseHeaders = attachment(filenameOf(doc, format));
       if (format === "md") return { hash: doc.hash, size: doc.byte_size };
-      // Kept for a day like anything that was put: it need not fit into a message between nodes.
+      // Kept for an hour like anything that was put: it need not fit into a message between nodes.
       return parts.blobs.put(doc.tenant_id, await fileOf(shareOf(ctx as Call), doc, format));
     }),
 

@@ -15,7 +15,7 @@ export type InUse = (tenant_id: string, hashes: string[]) => Promise<readonly st
 /** Bytes kept outside of rows, addressed by tenant and content: the same bytes are there once. */
 export interface Blobs {
   /**
-   * Fulfils when the bytes are durable. What is put is kept for a day at least, so that a row can come to name it.
+   * Fulfils when the bytes are durable. What is put is kept for an hour at least, so that a row can come to name it.
    *
    * @param expected the least number of bytes that a stream is known to bring
    */

@@ -2,7 +2,7 @@ import { type Fault, ruleBroken } from "../../lib/faults.ts";
 import { HOUR_MS } from "../../lib/time.ts";
 import type { Blobs } from "../blobs/blobs.ts";
 import type { Claim } from "../blobs/guarded.ts";
-import type { TenantCollection } from "../collection.ts";
+import { isDuplicateKey, type TenantCollection } from "../collection.ts";
 import type { Store } from "../connection.ts";
 import { rowBytes } from "./measure.ts";
 import { type UsageDoc, UsageModel } from "./rows.ts";
@@ -115,7 +115,9 @@ export class StorageUsage {
   };
 
   async of(tenant_id: string): Promise<Usage> {
-    return this.#usageOf(tenant_id, this.#known.get(tenant_id) ?? (await this.#load(tenant_id)));
+    const known = this.#known.get(tenant_id) ?? (await this.#load(tenant_id));
+    known.asked_at = Date.now();
+    return this.#usageOf(tenant_id, known);
   }
 
   async ofAll(tenant_ids: string[]): Promise<Map<string, Usage>> {
@@ -212,11 +214,14 @@ export class StorageUsage {
     const first = { measured: 0, added: 0, measured_at: null, due_at: new Date(this.#parts.store.now()) };
     const changed = new Set(Object.values(update).flatMap((fields: object) => Object.keys(fields)));
     const $setOnInsert = Object.fromEntries(Object.entries(first).filter(([name]) => !changed.has(name)));
-    const doc = await this.#rows.system.findOneAndUpdate(
-      { _id: tenant_id, tenant_id },
-      { ...update, $setOnInsert },
-      { upsert: true, returnDocument: "after" },
-    );
+    const write = () =>
+      this.#rows.system.findOneAndUpdate(
+        { _id: tenant_id, tenant_id },
+        { ...update, $setOnInsert },
+        { upsert: true, returnDocument: "after" },
+      );
+    // Of two nodes that make the row at once, MongoDB refuses one.
+    const doc = await write().catch((err) => (isDuplicateKey(err) ? write() : Promise.reject(err)));
     // In one turn with what is learnt, so that nothing counts twice in between.
     then();
     this.#learn(doc as UsageDoc);

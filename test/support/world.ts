@@ -25,6 +25,9 @@ export const CLUSTER = {
     limits: "the gateway's own, without the services behind it",
     observability: "what one node says of itself; nats.test.ts asks a worker",
     "rolling-upgrade": "several nodes already",
+    "disk-space": "the disk of the embedded store",
+    "storage-quota":
+      "each node sees what others have counted some seconds later; store.usage.test.ts asks two",
     loaded: "what one process loads at its start",
     readme: "the commands of somebody who starts one process",
     "search-another-model": "starts a second time on a record that goes with its cluster",
