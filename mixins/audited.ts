@@ -45,7 +45,8 @@ export function audited<P>(
     const { caller, request_id } = ctx.meta;
     if (!caller && !request_id) return handler(ctx);
     const tenant_id = op.access.by === "operator" ? INSTALLATION : caller.tenant_id;
-    const beginning = { tenant_id, ...beginningOf(op, ctx.params) };
+    const { named, ...begun } = beginningOf(op, ctx.params);
+    const beginning: AuditBeginning = { tenant_id, ...begun };
     const id = await ctx.call<string, AuditBeginning>("audit.begin", beginning);
     const settle = (settlement: Omit<AuditSettlement, "tenant_id" | "id">) =>
       ctx.call("audit.settle", { tenant_id, id, ...settlement }).catch((err) => {
@@ -58,7 +59,7 @@ export function audited<P>(
       const { audit } = ctx.locals as { audit?: object };
       await settle({
         outcome: "done",
-        ...(typeof made === "string" && { resource_id: made }),
+        ...(typeof made === "string" && !named && { resource_id: made }),
         ...(audit && { details: { ...beginning.details, ...audit } }),
       });
       return result;
@@ -75,15 +76,22 @@ function beginningOf(
   params: unknown,
 ) {
   const given = params as Record<string, unknown>;
+  const resource_type = singular(action.split(".")[0] as string);
+  // What is done within a run is of the run, whatever else is named or made.
+  const own = `${resource_type}_id`;
   const ids = Object.keys(path).map((name) => [name, given[name]] as const);
   const fields = Object.keys(body).filter((name) => given[name] !== undefined);
   return {
     action,
-    resource_type: singular(action.split(".")[0] as string),
-    resource_id: (ids.at(-1)?.[1] as string | undefined) ?? null,
+    resource_type,
+    resource_id: ((own in path ? given[own] : ids.at(-1)?.[1]) as string | undefined) ?? null,
+    // A path may name an output by its slug: then its id is what the answer says.
+    named: own in path && UUID.test(String(given[own])),
     details: { ...Object.fromEntries(ids), ...(fields.length && { fields }) },
   };
 }
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** `memories` → `memory`: what a domain is of. */
 function singular(domain: string): string {

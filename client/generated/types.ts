@@ -42,7 +42,7 @@ export interface Api {
   audit: {
     /** List what was done that has to be accounted for, latest first.
      *
-     * What administrators and people alone may do, what deletes, what cannot be undone, and who signed in and out. A failed sign-in (`auth.login`, `refused`) stands with each account of its e-mail, once a minute from a network; without its address where there are several tenants and it named none. Kept for `AUDIT_DAYS`.
+     * What administrators and people alone may do, what deletes, what cannot be undone, who changed runs, templates and outputs, which all of a tenant work on together, and who signed in and out. A failed sign-in (`auth.login`, `refused`) stands with each account of its e-mail, once a minute from a network; without its address where there are several tenants and it named none. Kept for `AUDIT_DAYS`.
      *
      * Needs the scope `admin`. */
     list: PagedCall<AuditListParams, AuditListResult, AuditListResult["entries"][number]>;

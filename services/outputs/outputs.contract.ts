@@ -119,6 +119,7 @@ export const saveOutput = operation({
     "given replaces what was there, and earlier versions stay as they are. As `text/markdown` the body is the text, " +
     "and the other fields stand in the query.",
   access: writer,
+  audit: true,
   query: plain,
   body: {
     body: byReference({ description: "Markdown.", minLength: 1, examples: ["# Release notes\n"] }),
@@ -193,6 +194,7 @@ export const updateOutput = operation({
   summary: "File an output under another project, or tag it",
   description: "Null unfiles it. Tags are for people: an agent's are refused.",
   access: writer,
+  audit: true,
   path,
   body: { project_id: Type.Optional(nullable(ProjectKey)), tags: Type.Optional(TagsInput) },
   results: {

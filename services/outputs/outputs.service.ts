@@ -3,6 +3,7 @@ import { type Call, isAdmin } from "../../lib/caller.ts";
 import { Fault, notFound } from "../../lib/faults.ts";
 import { canonicalTags } from "../../lib/tags.ts";
 import { ownerAccess } from "../../mixins/access.ts";
+import { account } from "../../mixins/audited.ts";
 import { Loop } from "../../mixins/loop.ts";
 import { place, Queue } from "../../mixins/queue.ts";
 import { action, type ServiceFactory } from "../runtime.ts";
@@ -61,6 +62,7 @@ export const outputsService: ServiceFactory = (runtime) => {
     actions: {
       save: action(contract.saveOutput, async (ctx) => {
         const doc = await save(parts, ctx, config.OUTPUT_BODY_MAX);
+        account(ctx, { version_num: doc.version_num });
         return presentWhole(doc, doc);
       }),
 

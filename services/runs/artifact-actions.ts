@@ -1,5 +1,6 @@
 import { invalidValue, notFound } from "../../lib/faults.ts";
 import { newUuid } from "../../lib/ids.ts";
+import { account } from "../../mixins/audited.ts";
 import { type Room, requireRoom } from "../../mixins/room.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
 import { tellLive } from "../live/live-change.ts";
@@ -28,7 +29,8 @@ export function artifactActions({ store, artifacts, now }: Parts) {
   };
 
   return {
-    register_artifact: action(registerArtifact, async ({ broker, params, meta }) => {
+    register_artifact: action(registerArtifact, async (ctx) => {
+      const { broker, params, meta } = ctx;
       const { run_id, kind, pointer, step_record_id = null, mime_type = null } = params;
       const { tenant_id } = meta.caller;
       const run = await store.get(tenant_id, run_id);
@@ -46,6 +48,7 @@ export function artifactActions({ store, artifacts, now }: Parts) {
         ...{ content_hash: null, byte_size: null, snapshotted_at: null, created_at: at, updated_at: at },
       });
       tellLive(broker, tenant_id, "run", [run_id]);
+      account(ctx, { artifact_id: _id });
       return presentArtifact(row);
     }),
 
@@ -62,6 +65,7 @@ export function artifactActions({ store, artifacts, now }: Parts) {
 
     attach_exemplar: action(attachExemplar, async (ctx) => {
       const { run_id, exemplar_id } = ctx.params;
+      account(ctx, { exemplar_id });
       const { tenant_id } = ctx.meta.caller;
       const exists = () => ctx.call<boolean, object>("exemplars.exists", { tenant_id, exemplar_id });
       const { exemplar_ids, version } = await store.get(tenant_id, run_id);

@@ -35,6 +35,7 @@ export const registerArtifact = operation({
     "The pointer is kept, never followed. `step_record_id`: the attempt, completion, skip or reopening it belongs to. " +
     `A run has at most ${MOST_ARTIFACTS} artifacts: one more is 422, rule \`run_limit\`.`,
   access: writer,
+  audit: true,
   path,
   body: {
     kind: Kind,
@@ -65,6 +66,7 @@ export const attachExemplar = operation({
   summary: "Attach an exemplar to a run",
   description: "As long as it is attached it cannot be deleted. Attaching it again changes nothing.",
   access: writer,
+  audit: true,
   path,
   body: { exemplar_id: Uuid("exemplar") },
   results: { 200: Type.Object({ run_id: Uuid("run"), exemplar_ids: Type.Array(Uuid("exemplar")) }) },

@@ -1,5 +1,6 @@
 import type { Call } from "../../lib/caller.ts";
 import { newUuid } from "../../lib/ids.ts";
+import { account } from "../../mixins/audited.ts";
 import { action } from "../runtime.ts";
 import { presentAttempt } from "./facts.ts";
 import { accept, decline, offer } from "./offer-transitions.ts";
@@ -32,6 +33,7 @@ export function offerActions({ store, now }: Parts) {
         // Made by a first try of the same request.
         state.offers.some((each) => each.id === id) ? { ...state, facts: [] } : offer(state, step_key, given),
       );
+      account(ctx, { offer_id: id, step_key });
       return presentOffer(run_id, offerOf(run, id));
     }),
 

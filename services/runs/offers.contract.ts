@@ -41,6 +41,7 @@ export const offerHandoff = operation({
   summary: "Offer a step's result to whoever does a next one",
   description: `A run has at most ${MOST_OFFERS} offers, with ${MOST_NOTES / 1_048_576} MB of notes: one more is 422, rule \`run_limit\`.`,
   access: writer,
+  audit: true,
   path,
   body: {
     step_key: StepKey,
@@ -84,6 +85,7 @@ export const acceptOffer = operation({
     "person's it is 403 `forbidden`; " +
     "while a successor waits for other steps too, `attempt` is null.",
   access: writer,
+  audit: true,
   path: one,
   body: {},
   results: {
@@ -103,6 +105,7 @@ export const declineOffer = operation({
   route: "POST /runs/{run_id}/handoff-offers/{offer_id}/decline",
   summary: "Decline an offer",
   access: writer,
+  audit: true,
   overQuota: true,
   path: one,
   body: { note: Type.Optional(nullable(Text)) },

@@ -51,6 +51,7 @@ export const createRun = operation({
     `template alone. Once it was changed ${MOST_CHANGES} times a run can only be closed: else it is 422, rule \`run_limit\`. ` +
     `So is a note or evidence with which those of all its steps would take more than ${MOST_NOTES / 1_048_576} MB.`,
   access: writer,
+  audit: true,
   body: {
     goal: Goal,
     project_id: Type.Optional(ProjectKey),

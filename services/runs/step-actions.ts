@@ -1,5 +1,6 @@
 import type { Call } from "../../lib/caller.ts";
 import { newUuid } from "../../lib/ids.ts";
+import { account } from "../../mixins/audited.ts";
 import type { Blobs } from "../../storage/blobs/blobs.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
 import { action } from "../runtime.ts";
@@ -25,7 +26,9 @@ interface Parts {
 /** What people and agents do at steps (spec: Process step and run). */
 export function stepActions({ store, artifacts, blobs, now }: Parts) {
   /** Who does it and when, and the id of the record it makes; with an Idempotency-Key the same one again. */
-  function doing({ meta: { idempotency_seed: seed, caller } }: Call) {
+  function doing(ctx: Call<{ step_key: string }>) {
+    const { idempotency_seed: seed, caller } = ctx.meta;
+    account(ctx, { step_key: ctx.params.step_key });
     const record_id = newUuid(seed);
     return {
       given: { actor: actorOf(caller), at: new Date(now()), record_id },

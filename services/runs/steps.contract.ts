@@ -18,6 +18,7 @@ export const startStep = operation({
     "Not exclusive: several attempts may be open at once, of which the later are told so (`warning`). While something " +
     "it depends on is not done, or open again, it is 409 `step_not_ready`.",
   access: writer,
+  audit: true,
   path,
   body: {
     step_key: StepKey,
@@ -40,6 +41,7 @@ export const completeStep = operation({
     "With `criterion_key` one criterion is attested, and the last of them completes the step: until then " +
     "`completed_step_key` is null. `artifact_contents` keeps what registered artifacts held.",
   access: writer,
+  audit: true,
   path,
   body: {
     step_key: StepKey,
@@ -91,6 +93,7 @@ export const skipStep = operation({
   summary: "Skip a step",
   description: "What depends on it need not wait for it any more.",
   access: writer,
+  audit: true,
   path,
   body: Key,
   results: {
@@ -113,6 +116,7 @@ export const reopenStep = operation({
     "Successors that were only ready are blocked again; those further on are named, and left as they are. A completed " +
     "run is active again.",
   access: writer,
+  audit: true,
   path,
   body: Key,
   results: {
@@ -136,6 +140,7 @@ export const assignStep = operation({
     "Or to nobody in particular, by null. Attempts that are open go on, and what completes the step stays as it is. To " +
     "whom it belongs already changes nothing.",
   access: writer,
+  audit: true,
   path,
   body: { step_key: StepKey, assigned_user_id: nullable(Id("usr")) },
   results: { 200: Type.Object({ run_id: Uuid("run"), run_goal: Type.String(), assigned_step: ShownStep }) },

@@ -152,6 +152,7 @@ export const authorTemplate = operation({
     "A slug that is there gets the next version; earlier ones stay as they are. `goal_template` is a description: " +
     "nothing in it is substituted.",
   access: { by: "any", scope: "memory:write" },
+  audit: true,
   body: {
     name: Name,
     slug: Slug,

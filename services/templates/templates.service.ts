@@ -3,6 +3,7 @@ import { Fault, notFound } from "../../lib/faults.ts";
 import { newUuid } from "../../lib/ids.ts";
 import { pointedIds } from "../../lib/pointer.ts";
 import { checkSteps } from "../../lib/step-graph.ts";
+import { account } from "../../mixins/audited.ts";
 import { insertNextVersion, newestVersion } from "../../mixins/versions.ts";
 import { action, idempotent, type ServiceFactory } from "../runtime.ts";
 import { stepAt } from "./steps.ts";
@@ -16,7 +17,8 @@ export const templatesService: ServiceFactory = ({ store }) => {
   return {
     name: "templates",
     actions: {
-      author: action(authorTemplate, async ({ params, meta }) => {
+      author: action(authorTemplate, async (ctx) => {
+        const { params, meta } = ctx;
         const steps = params.steps.map((step, i) => ({
           ...stepAt(i, step),
           completion_mode: step.completion_mode,
@@ -25,7 +27,9 @@ export const templatesService: ServiceFactory = ({ store }) => {
         const { tenant_id } = meta.caller;
         const _id = newUuid(meta.idempotency_seed);
         const row = newTemplate({ _id, tenant_id, at: new Date(store.now()) }, params, steps);
-        return present(await insertNextVersion(templates, { slug: row.slug }, row));
+        const doc = await insertNextVersion(templates, { slug: row.slug }, row);
+        account(ctx, { slug: doc.slug, version_num: doc.version_num });
+        return present(doc);
       }),
 
       list: action(listTemplates, async ({ meta: { caller } }) => {

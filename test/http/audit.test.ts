@@ -64,7 +64,10 @@ describe("what has to be accounted for", () => {
       });
       if (op.body)
         expect(entry.details.fields ?? []).toEqual(Object.keys(op.body).filter((name) => name in body));
-      const texts = Object.values(body).filter((value) => typeof value === "string" && value.length > 8);
+      // A slug is a name, as an id is.
+      const texts = Object.entries(body)
+        .filter(([name, value]) => name !== "slug" && typeof value === "string" && value.length > 8)
+        .map(([, value]) => value as string);
       for (const text of texts) expect(JSON.stringify(entry)).not.toContain(text);
     },
   );
@@ -111,6 +114,53 @@ function absentId(kind: string): string {
   if (PREFIXED.includes(kind)) return `${kind}_nobodyhasthis`;
   return NAMED.includes(kind) ? "nobody-has-this" : "0199c0de-7a11-7c3e-9f00-000000000000";
 }
+
+test("what is worked on together names who changed it", async () => {
+  const [one, other] = await Promise.all(
+    [1, 2].map(async () => api(server, await world.tokenWith(["memory:read", "memory:write"]))),
+  );
+  const [first, second] = [one as Api, other as Api];
+  const idOf = async (who: Api) => ok(await who.get("/auth/me")).agent.id as string;
+  const [by, also] = [await idOf(first), await idOf(second)];
+  const changes = async (query: string) =>
+    (await entries(query)).map(({ action, actor_id, details }) => [action, actor_id, details]).reverse();
+
+  const steps = [{ step_key: "a", title: "A", completion_mode: "attestation" }];
+  const authored = { name: "T", slug: "audited-t", steps };
+  const template = ok(await first.post("/process-templates", authored)).id;
+  const next = ok(await second.post("/process-templates", { ...authored, name: "U" })).id;
+  expect(await changes(`resource_type=template&resource_id=${template}`)).toEqual([
+    ["templates.author", by, { fields: ["name", "slug", "steps"], slug: "audited-t", version_num: 1 }],
+  ]);
+  expect((await changes(`resource_type=template&resource_id=${next}`))[0]).toEqual([
+    "templates.author",
+    also,
+    expect.objectContaining({ version_num: 2 }),
+  ]);
+
+  const run_id = ok(await first.post("/runs", { goal: "G", template_id: template })).id;
+  ok(await second.post(`/runs/${run_id}/steps/start`, { step_key: "a" }));
+  const artifact = ok(await second.post(`/runs/${run_id}/artifacts`, { kind: "k", pointer: {} }));
+  ok(await first.post(`/runs/${run_id}/steps/complete`, { step_key: "a" }));
+  const step = { run_id, fields: ["step_key"], step_key: "a" };
+  expect(await changes(`resource_type=run&resource_id=${run_id}`)).toEqual([
+    ["runs.create", by, { fields: ["goal", "template_id"] }],
+    ["runs.start_step", also, step],
+    ["runs.register_artifact", also, { run_id, fields: ["kind", "pointer"], artifact_id: artifact.id }],
+    ["runs.complete_step", by, step],
+  ]);
+
+  const saved = ok(await first.post("/outputs", { body: "# Audited text", scope: "institutional" }));
+  ok(await second.post("/outputs", { body: "# Audited again", output_id: saved.slug }));
+  ok(await second.patch(`/outputs/${saved.slug}`, { project_id: null }));
+  const of = await changes(`resource_type=output&resource_id=${saved.id}`);
+  expect(of).toEqual([
+    ["outputs.save", by, { fields: ["body", "scope"], version_num: 1 }],
+    ["outputs.save", also, { fields: ["body", "output_id"], version_num: 2 }],
+    ["outputs.update", also, { output_id: saved.slug, fields: ["project_id"] }],
+  ]);
+  expect(JSON.stringify(of)).not.toContain("Audited");
+});
 
 test("an entry says who did what to what, and secrets are in none", async () => {
   const agent = ok(await world.admin.post("/agents", { name: "Audited", delivery_mode: "poll" }));
