@@ -229,6 +229,10 @@ export const SETTINGS = {
     0,
     1e9,
   ),
+  DNS_SERVERS: list(
+    [],
+    "Name servers that resolve push endpoints and brokers, as `ADDRESS` or `ADDRESS:PORT`; default: those of the system.",
+  ),
   PUSH_ALLOW_PRIVATE: flag(
     false,
     "Let push endpoints resolve to loopback, link-local and private addresses.",

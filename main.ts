@@ -9,6 +9,7 @@ import { observeGauge } from "./observability/metrics.ts";
 import { type Observability, startObservability } from "./observability/start.ts";
 import { monitorServer } from "./services/gateway/monitor-server.ts";
 import { type HttpServer, ListenError } from "./services/gateway/server.ts";
+import { newHostResolver } from "./services/host-resolver.ts";
 import { serviceFactories } from "./services/index.ts";
 import type { Runtime } from "./services/runtime.ts";
 import { type Credentials, ensureFirstTenant } from "./services/tenants/first-start.ts";
@@ -41,7 +42,8 @@ async function main(): Promise<void> {
   const files = await openBlobs(store, config);
   const usage = new StorageUsage({ store, blobs: files, defaultMb: config.TENANT_STORAGE_MB });
   const blobs = new GuardedBlobs(files, [usage.claim, () => observability.disk.claim()]);
-  const runtime: Runtime = { config, store, blobs, usage, secrets, windows, ...observability };
+  const resolver = newHostResolver(config.DNS_SERVERS);
+  const runtime: Runtime = { config, store, blobs, usage, secrets, resolver, windows, ...observability };
   const broker = new ServiceBroker(brokerOptions(config, observability));
   for (const name of servicesOf(config.SERVICES)) {
     broker.createService((serviceFactories[name] as (typeof serviceFactories)[string])(runtime));

@@ -11,6 +11,7 @@ import { auditService } from "../services/audit/audit.service.ts";
 import { authService } from "../services/auth/auth.service.ts";
 import { connectorsService } from "../services/connectors/connectors.service.ts";
 import { toFault } from "../services/gateway/respond.ts";
+import { newHostResolver } from "../services/host-resolver.ts";
 import { keysService } from "../services/keys/keys.service.ts";
 import type { ServiceFactory } from "../services/runtime.ts";
 import { teamsService } from "../services/teams/teams.service.ts";
@@ -47,7 +48,12 @@ export async function openOffline(given: Config, tenant: string): Promise<Target
   const observability = await startObservability(config, store);
   const broker = new ServiceBroker(brokerOptions(config, observability));
   for (const service of SERVICES)
-    broker.createService(service({ config, store, blobs, usage, secrets, windows: null, ...observability }));
+    broker.createService(
+      service({
+        ...{ config, store, blobs, usage, secrets, windows: null, resolver: newHostResolver([]) },
+        ...observability,
+      }),
+    );
   await store.ready();
   await broker.start();
   return {

@@ -1,5 +1,4 @@
-import { promises as dns, type LookupAddress, type LookupOptions, lookup as systemLookup } from "node:dns";
-import { BlockList, isIP, type LookupFunction } from "node:net";
+import { BlockList, isIP } from "node:net";
 
 /** What is not the public internet (IANA special-purpose address registries), by address family. */
 const SPECIAL: Record<"ipv4" | "ipv6", string[]> = {
@@ -72,11 +71,13 @@ export class AddressRefused extends Error {
   }
 }
 
+/** All addresses of a host (connectors/host-resolver.ts). */
+export type Resolve = (host: string) => Promise<{ address: string }[]>;
+
 interface GuardOptions {
   /** Let everything pass (`PUSH_ALLOW_PRIVATE`). */
   allowPrivate: boolean;
-  /** All addresses of a name; for tests. */
-  resolve?: (host: string) => Promise<{ address: string }[]>;
+  resolve: Resolve;
 }
 
 /**
@@ -102,45 +103,12 @@ export function hostOf(url: string): string {
 }
 
 /** Checks that a host is, and now resolves to, public addresses only; one that does not resolve passes. */
-export async function assertPublicHost(
-  host: string,
-  resolve: NonNullable<GuardOptions["resolve"]> = resolveAll,
-): Promise<void> {
-  if (isIP(host)) return refusePrivate(host, [host]);
-  const addresses = await resolve(host).catch(() => []);
-  refusePrivate(
-    host,
-    addresses.map(({ address }) => address),
-  );
+export async function assertPublicHost(host: string, resolve: Resolve): Promise<void> {
+  refusePrivate(host, isIP(host) ? [{ address: host }] : await resolve(host).catch(() => []));
 }
 
-const resolveAll = (host: string) => dns.lookup(host, { all: true });
-
-function refusePrivate(host: string, addresses: string[]): void {
-  const refused = addresses.find((address) => !isPublicAddress(address));
-  if (refused !== undefined) throw new AddressRefused(host, refused);
-}
-
-type Resolver = (
-  host: string,
-  options: LookupOptions & { all: true },
-  done: (err: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
-) => void;
-
-/**
- * The `lookup` of a socket that refuses private addresses at the moment it connects, so that a name which resolved
- * to a public address when it was checked cannot lead elsewhere now (DNS rebinding). A host that is an address
- * never comes here: check that with `isPublicAddress`.
- */
-export function guardedLookup(resolver: Resolver = systemLookup as Resolver): LookupFunction {
-  return (host, options, done) => {
-    resolver(host, { ...options, all: true }, (err, addresses) => {
-      if (err) return done(err, []);
-      const refused = addresses.find(({ address }) => !isPublicAddress(address));
-      if (refused) return done(new AddressRefused(host, refused.address), []);
-      const [first] = addresses as [LookupAddress];
-      if (options.all) done(null, addresses);
-      else done(null, first.address, first.family);
-    });
-  };
+/** @throws AddressRefused where one of a host's addresses is not public */
+export function refusePrivate(host: string, addresses: readonly { address: string }[]): void {
+  const refused = addresses.find(({ address }) => !isPublicAddress(address));
+  if (refused !== undefined) throw new AddressRefused(host, refused.address);
 }

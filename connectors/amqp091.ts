@@ -38,7 +38,12 @@ export class Amqp091Connector implements Connector {
   }
 
   async open(onMessage: (message: BrokerMessage) => void): Promise<void> {
-    const options = { ...guardSocket(this.#source), timeout: OPEN_MS, noDelay: true, keepAlive: true };
+    const options = {
+      ...(await guardSocket(this.#source)),
+      timeout: OPEN_MS,
+      noDelay: true,
+      keepAlive: true,
+    };
     this.#connection = await connect(tuned(this.#source.url), options);
     try {
       this.#watch(this.#connection, "the connection was closed");

@@ -58,9 +58,12 @@ export class Amqp10Connector implements Connector {
 
   async #subscribe(onMessage: (message: BrokerMessage) => void): Promise<void> {
     const { from } = this.#source;
+    const guard = await guardSocket(this.#source);
+    // It may have been closed meanwhile.
+    if (this.#ending.over) return;
     const container = rhea.create_container();
     this.#watch(container);
-    const connection = container.connect(this.#options());
+    const connection = container.connect(this.#options(guard));
     this.#connection = connection;
     // Credit is given by hand: a window of rhea's is filled up when a message arrives, not when it is settled.
     const receiver = connection.open_receiver({
@@ -125,13 +128,13 @@ export class Amqp10Connector implements Connector {
     }
   }
 
-  #options() {
+  #options(guard: Awaited<ReturnType<typeof guardSocket>>) {
     const { url } = this.#source;
     const { protocol, port, username, password } = new URL(url);
     const host = hostOf(url);
     const secure = protocol === "amqps:";
     const target = {
-      ...guardSocket(this.#source),
+      ...guard,
       ...{ host, port: Number(port) || (secure ? 5671 : 5672) },
       ...(secure && !isIP(host) && { servername: host }),
     };

@@ -1,6 +1,8 @@
-import { isIP, type LookupFunction } from "node:net";
+import type { LookupAddress } from "node:dns";
+import type { LookupFunction } from "node:net";
 import type { HeaderValue } from "../lib/cloudevents-binary.ts";
-import { AddressRefused, guardedLookup, hostOf, isPublicAddress } from "./address-guard.ts";
+import { hostOf, refusePrivate } from "./address-guard.ts";
+import { lookupOf } from "./host-resolver.ts";
 
 /** One message of a broker, which the broker keeps until it is acknowledged. */
 export interface BrokerMessage {
@@ -34,6 +36,8 @@ export interface BrokerSource {
   maxBytes: number;
   /** Whether the broker may stand on a private network. */
   allowPrivate: boolean;
+  /** All addresses of its host (connectors/host-resolver.ts). */
+  resolve(host: string): Promise<LookupAddress[]>;
 }
 
 /** One connection to a broker that takes messages from one source, used once: what is lost is made anew. */
@@ -79,12 +83,14 @@ export const CLOSE_MS = 1000;
 export const HEARTBEAT_SECONDS = 15;
 
 /** What the socket to a broker is opened with. @throws AddressRefused for an address that is not allowed */
-export function guardSocket({ url, allowPrivate }: BrokerSource): { lookup?: LookupFunction } {
-  if (allowPrivate) return {};
-  const host = hostOf(url);
-  // An address needs no lookup, so the guard of the lookup never sees it.
-  if (isIP(host) && !isPublicAddress(host)) throw new AddressRefused(host, host);
-  return { lookup: guardedLookup() };
+export async function guardSocket({
+  url,
+  allowPrivate,
+  resolve,
+}: BrokerSource): Promise<{ lookup: LookupFunction }> {
+  const addresses = await resolve(hostOf(url));
+  if (!allowPrivate) refusePrivate(hostOf(url), addresses);
+  return { lookup: lookupOf(addresses) };
 }
 
 /** Resolves when the promise does, in whatever way, or after `ms`. */

@@ -1,13 +1,18 @@
 import { createHmac } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
-import { isIP } from "node:net";
+import type { LookupFunction, Socket } from "node:net";
 import { type HttpContent, structuredContent, toBinaryMode } from "../lib/cloudevents-http.ts";
+import type { Share } from "../lib/fair-queue.ts";
+import { isFault } from "../lib/faults.ts";
 import { Agent as HttpAgent, request as httpRequest } from "../lib/node-http.ts";
-import { AddressRefused, guardedLookup, hostOf, isPublicAddress } from "./address-guard.ts";
+import { AddressRefused, hostOf, refusePrivate } from "./address-guard.ts";
+import { type HostResolver, lookupOf } from "./host-resolver.ts";
 
 /** What is pushed, and where to. */
 interface Push {
+  /** Who the look-up of the host is charged to. */
+  share: Share;
   url: string;
   /** `webhook-id`: the same for every attempt. */
   id: string;
@@ -24,7 +29,7 @@ interface Push {
 
 /**
  * - `answered`: any HTTP status; `retry_after_seconds` where the endpoint asked to wait.
- * - `unreachable`: refused, no route or no such name: nothing got there.
+ * - `unreachable`: refused, no route, no such name, no answer to the look-up or to the connection: nothing got there.
  * - `failed`: anything else: too slow, broken off, no TLS, an address that may not be pushed to.
  * - `aborted`: by our own signal.
  */
@@ -34,12 +39,20 @@ export type PushResult =
   | { kind: "failed"; reason: string }
   | { kind: "aborted" };
 
-const UNREACHABLE = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH"]);
+const UNREACHABLE = new Set([
+  ...["ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH", "ECONNTIMEOUT"],
+  // Of the look-up.
+  ...["ENOTFOUND", "ENODATA", "EAI_AGAIN", "ETIMEOUT", "ESERVFAIL", "EREFUSED", "EBADNAME"],
+]);
+
+/** An endpoint that does not take a connection within so long is unreachable. */
+const CONNECT_MS = 5_000;
 
 /** Of an answer's body no more is read: only its status counts. */
 const MAX_ANSWER_BYTES = 4096;
 
 interface PushSenderOptions {
+  resolver: HostResolver;
   allowPrivate: boolean;
   timeoutMs: number;
 }
@@ -54,17 +67,32 @@ export class PushSender {
     this.#options = options;
   }
 
-  /** Resolves when the outcome is known, within the timeout; never rejects. */
+  /** Resolves when the outcome is known; never rejects. The timeout begins when the host is resolved. */
   async send(push: Push): Promise<PushResult> {
-    const timeout = AbortSignal.timeout(this.#options.timeoutMs);
+    try {
+      return await this.#sendTo(await this.#resolve(push), push);
+    } catch (err) {
+      return push.signal?.aborted ? { kind: "aborted" } : failure(err as NodeJS.ErrnoException);
+    }
+  }
+
+  /** Checked at each connection: a name may lead elsewhere than when it was given (DNS rebinding). */
+  async #resolve({ url, share, signal }: Push): Promise<LookupFunction> {
+    const { resolver, allowPrivate } = this.#options;
+    const addresses = await unless(signal, resolver.resolve(hostOf(url), share));
+    if (!allowPrivate) refusePrivate(hostOf(url), addresses);
+    return lookupOf(addresses);
+  }
+
+  async #sendTo(lookup: LookupFunction, push: Push): Promise<PushResult> {
+    const { timeoutMs } = this.#options;
+    const timeout = AbortSignal.timeout(timeoutMs);
     const signal = push.signal ? AbortSignal.any([push.signal, timeout]) : timeout;
     try {
-      return answered(await this.#post(push, signal));
+      return answered(await this.#post(push, lookup, signal));
     } catch (err) {
-      if (push.signal?.aborted) return { kind: "aborted" };
-      if (timeout.aborted)
-        return { kind: "failed", reason: `no answer within ${this.#options.timeoutMs / 1000} s` };
-      return failure(err as NodeJS.ErrnoException);
+      if (push.signal?.aborted || !timeout.aborted) throw err;
+      return { kind: "failed", reason: `no answer within ${timeoutMs / 1000} s` };
     }
   }
 
@@ -73,12 +101,8 @@ export class PushSender {
     this.#https.destroy();
   }
 
-  #post(push: Push, signal: AbortSignal): Promise<IncomingMessage> {
+  #post(push: Push, lookup: LookupFunction, signal: AbortSignal): Promise<IncomingMessage> {
     const { url, envelope, binary } = push;
-    const host = hostOf(url);
-    const guarded = !this.#options.allowPrivate;
-    // An address needs no lookup, so the guard of the lookup never sees it.
-    if (guarded && isIP(host) && !isPublicAddress(host)) throw new AddressRefused(host, host);
     const secure = new URL(url).protocol === "https:";
     const content = (binary && toBinaryMode(envelope)) || structuredContent(envelope);
     const { body } = content;
@@ -89,8 +113,9 @@ export class PushSender {
         agent: secure ? this.#https : this.#http,
         headers,
         signal,
-        ...(guarded && { lookup: guardedLookup() }),
+        lookup,
       });
+      request.once("socket", requireConnection);
       request.once("error", reject);
       request.once("response", (response) => drain(response, resolve, reject));
       // The answer 101: Node lets go of the connection then, and without a listener tells nobody.
@@ -101,6 +126,26 @@ export class PushSender {
       request.end(body);
     });
   }
+}
+
+/** Settles as the promise does, or rejects as soon as the signal aborts. */
+function unless<T>(signal: AbortSignal | undefined, promise: Promise<T>): Promise<T> {
+  if (!signal) return promise;
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason);
+    if (signal.aborted) abort();
+    signal.addEventListener("abort", abort, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
+  });
+}
+
+/** Ends a socket that is not connected in time. One that is used again is connected already. */
+function requireConnection(socket: Socket): void {
+  if (!socket.connecting) return;
+  const error = new Error(`no connection within ${CONNECT_MS / 1000} s`);
+  const fail = () => socket.destroy(Object.assign(error, { code: "ECONNTIMEOUT" }));
+  const timer = setTimeout(fail, CONNECT_MS);
+  for (const end of ["connect", "close"]) socket.once(end, () => clearTimeout(timer));
 }
 
 /** Resolves when the answer is read to its end, so that the connection can be used again, or is long enough. */
@@ -151,6 +196,8 @@ export function retryAfter(value: string | undefined, now = Date.now()): number 
 }
 
 function failure(err: NodeJS.ErrnoException): PushResult {
+  // A fault: too many look-ups of its tenant wait already.
+  if (isFault(err)) return { kind: "unreachable", reason: `the host was not looked up: ${err.message}` };
   const kind = UNREACHABLE.has(err.code ?? "") ? "unreachable" : "failed";
   return { kind, reason: err instanceof AddressRefused ? err.message : (err.code ?? err.message) };
 }

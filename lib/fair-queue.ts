@@ -1,3 +1,4 @@
+import { callerId, type Caller as Identity } from "./caller.ts";
 import { Fault } from "./faults.ts";
 
 /** Who uses a resource: a tenant, and the agent, person or address within it. */
@@ -6,12 +7,17 @@ export interface Share {
   caller: string;
 }
 
+/** The share of an authenticated caller. */
+export function shareOf(caller: Identity): Share {
+  return { tenant_id: caller.tenant_id, caller: callerId(caller) };
+}
+
 export interface FairQueueOptions {
   /** Units in use at once. A task that costs more runs alone. */
   capacity: number;
   /** Units of one tenant in use at once. Default: `capacity`. */
   perTenant?: number;
-  /** Units of one caller in use at once. Default: no limit of its own. */
+  /** Units of one caller in use at once. Default: `perTenant`. */
   perCaller?: number;
   /** Units that wait, over all tenants. */
   maxWaiting: number;
@@ -25,8 +31,8 @@ export interface FairQueueOptions {
   observer?: { waited(seconds: number): void; refused(): void };
 }
 
-/** Returns the units of a task; a second call does nothing. */
-export type Release = () => void;
+/** Returns some units of a task, by default all that it still has. */
+export type Release = (units?: number) => void;
 
 interface Waiter {
   tenant: Tenant;
@@ -188,18 +194,27 @@ export class FairQueue {
     }
   }
 
-  /** Whose turn it is. While that task does not fit, none goes before it, but for tenants and callers over their own limit. */
+  /** Whose turn it is. While that task does not fit, none goes before it, but for those over a limit of their own. */
   #next(): Waiter | null {
-    const { capacity, perTenant = capacity, perCaller = capacity } = this.#options;
+    const { capacity } = this.#options;
     if (this.#waiting === 0) return null;
     let next: Waiter | null = null;
     for (const tenant of this.#tenants.values()) {
       if (tenant.waiting === 0 || (next && tenant.charged >= next.tenant.charged)) continue;
-      const first = leastCharged(tenant.callers.values(), perCaller);
-      if (!first) continue;
-      if (tenant.inUse === 0 || tenant.inUse + first.cost <= perTenant) next = first;
+      next = this.#nextOf(tenant) ?? next;
     }
     return next && (this.#inUse === 0 || this.#inUse + next.cost <= capacity) ? next : null;
+  }
+
+  #nextOf(tenant: Tenant): Waiter | null {
+    const { capacity, perTenant = capacity, perCaller = perTenant } = this.#options;
+    let next: Waiter | null = null;
+    for (const caller of tenant.callers.values()) {
+      const [first] = caller.waiters;
+      if (!first || (next && caller.charged >= next.caller.charged)) continue;
+      if (fits(caller, first, perCaller)) next = first;
+    }
+    return next && fits(tenant, next, perTenant) ? next : null;
   }
 
   #begin({ tenant, caller, cost }: Waiter): Release {
@@ -209,12 +224,13 @@ export class FairQueue {
     const { chargeTime } = this.#options;
     if (!chargeTime) charge(tenant, caller, cost);
     const started = performance.now();
-    let released = false;
-    return () => {
-      if (released) return;
-      released = true;
-      if (chargeTime) charge(tenant, caller, performance.now() - started);
-      this.#use(tenant, caller, -cost);
+    let left = cost;
+    return (units = left) => {
+      const given = Math.min(units, left);
+      if (given === 0) return;
+      left -= given;
+      if (chargeTime && left === 0) charge(tenant, caller, performance.now() - started);
+      this.#use(tenant, caller, -given);
       this.#dispatch();
     };
   }
@@ -231,18 +247,8 @@ function charge(tenant: Tenant, caller: Caller, amount: number): void {
   caller.charged += amount;
 }
 
-/** The first task of the caller charged least, of those below their own limit. */
-function leastCharged(callers: Iterable<Caller>, perCaller: number): Waiter | null {
-  let least: Caller | null = null;
-  let next: Waiter | null = null;
-  for (const caller of callers) {
-    const [first] = caller.waiters;
-    if (!first || (least && caller.charged >= least.charged)) continue;
-    if (caller.inUse > 0 && caller.inUse + first.cost > perCaller) continue;
-    [least, next] = [caller, first];
-  }
-  return next;
-}
+/** One that costs more than the limit runs alone. */
+const fits = ({ inUse }: Lane, { cost }: Waiter, limit: number) => inUse === 0 || inUse + cost <= limit;
 
 function fullest<L extends Lane>(lanes: Iterable<L>): L {
   return [...lanes].reduce((a, b) => (b.waiting > a.waiting ? b : a));

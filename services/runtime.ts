@@ -1,6 +1,7 @@
 import type { ActionSchema, Context, EventSchema, ServiceSchema } from "moleculer";
 import type { Static, TObject, TProperties } from "typebox";
 import type { Config } from "../config.ts";
+import type { HostResolver } from "../connectors/host-resolver.ts";
 import type { SharedWindows } from "../connectors/redis.ts";
 import type { Call } from "../lib/caller.ts";
 import { isAudited, type Operation } from "../lib/contract.ts";
@@ -21,6 +22,8 @@ export interface Runtime extends Observability {
   /** What tenants store, and their quotas. */
   usage: StorageUsage;
   secrets: SecretBox;
+  /** Resolves the hosts that tenants name. */
+  resolver: HostResolver;
   /** What limits are counted in for all nodes; null without `REDIS_URL`. */
   windows: SharedWindows | null;
 }

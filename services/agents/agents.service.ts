@@ -2,6 +2,7 @@ import type { Filter } from "mongodb";
 import { AddressRefused, assertPublicUrl } from "../../connectors/address-guard.ts";
 import { type Call, callerId, isAdmin } from "../../lib/caller.ts";
 import { containing } from "../../lib/containing.ts";
+import { shareOf } from "../../lib/fair-queue.ts";
 import { Fault, invalidValue, notFound } from "../../lib/faults.ts";
 import { newId } from "../../lib/ids.ts";
 import { account } from "../../mixins/audited.ts";
@@ -25,7 +26,7 @@ interface AgentKey {
   agent_id: string;
 }
 
-export const agentsService: ServiceFactory = ({ store, secrets, config }) => {
+export const agentsService: ServiceFactory = ({ store, secrets, config, resolver }) => {
   const agents = store.collection(AgentModel);
 
   /** Whether what the settings refer to is there, and the endpoint one that may be pushed to. */
@@ -38,12 +39,12 @@ export const agentsService: ServiceFactory = ({ store, secrets, config }) => {
       throw invalidValue("owner_user_id", `There is no user ${owner_user_id}.`);
     }
     if (!delivery_endpoint) return;
-    await assertPublicUrl(delivery_endpoint, { allowPrivate: config.PUSH_ALLOW_PRIVATE }).catch(
-      (err: Error) => {
-        const unless = err instanceof AddressRefused ? " without PUSH_ALLOW_PRIVATE" : "";
-        throw invalidValue("delivery_endpoint", `delivery_endpoint: ${err.message}${unless}.`);
-      },
-    );
+    const resolve = (host: string) => resolver.resolve(host, shareOf(ctx.meta.caller));
+    const allowPrivate = config.PUSH_ALLOW_PRIVATE;
+    await assertPublicUrl(delivery_endpoint, { allowPrivate, resolve }).catch((err: Error) => {
+      const unless = err instanceof AddressRefused ? " without PUSH_ALLOW_PRIVATE" : "";
+      throw invalidValue("delivery_endpoint", `delivery_endpoint: ${err.message}${unless}.`);
+    });
   }
 
   async function pageOf(tenant_id: string, filter: Filter<AgentDoc>, page: { skip: number; limit: number }) {

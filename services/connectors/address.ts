@@ -1,4 +1,4 @@
-import { assertPublicHost, hostOf } from "../../connectors/address-guard.ts";
+import { assertPublicHost, hostOf, type Resolve } from "../../connectors/address-guard.ts";
 import { invalidValue } from "../../lib/faults.ts";
 import type { ConnectorKind } from "./connectors.contract.ts";
 
@@ -13,7 +13,7 @@ export function shownUrl(url: string): string {
  *
  * @throws Fault validation_error, field `url`, which never repeats it.
  */
-export async function checkUrl(url: string, allowPrivate: boolean): Promise<void> {
+export async function checkUrl(url: string, allowPrivate: boolean, resolve: Resolve): Promise<void> {
   if (!URL.canParse(url) || hostOf(url) === "") {
     throw invalidValue("url", "url: expected amqp://host or amqps://host, with special characters as %XX.");
   }
@@ -24,7 +24,7 @@ export async function checkUrl(url: string, allowPrivate: boolean): Promise<void
     throw invalidValue("url", "url: the credentials hold a % that is not written %25.");
   }
   if (allowPrivate) return;
-  await assertPublicHost(hostOf(url)).catch((err: Error) => {
+  await assertPublicHost(hostOf(url), resolve).catch((err: Error) => {
     throw invalidValue("url", `url: ${err.message} without CONNECTOR_ALLOW_PRIVATE.`);
   });
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { ServiceBroker } from "moleculer";
 import type { Call } from "../../lib/caller.ts";
+import { shareOf } from "../../lib/fair-queue.ts";
 import { notFound } from "../../lib/faults.ts";
 import { newId } from "../../lib/ids.ts";
 import { Loop } from "../../mixins/loop.ts";
@@ -29,7 +30,7 @@ const PREFETCH = 100;
 const MOST_CONNECTORS = 50;
 
 /** Takes the messages of brokers as events (spec: Events 3), on every node that runs it. */
-export const connectorsService: ServiceFactory = ({ store, secrets, config, usage }) => {
+export const connectorsService: ServiceFactory = ({ store, secrets, config, usage, resolver }) => {
   const connectors = store.collection(ConnectorModel);
   const nodes = store.collection(ConnectorNodeModel);
   const allowPrivate = config.CONNECTOR_ALLOW_PRIVATE;
@@ -74,7 +75,7 @@ export const connectorsService: ServiceFactory = ({ store, secrets, config, usag
         const { name, kind, url, source, mapping, prefetch = PREFETCH, paused = false } = ctx.params;
         const from = sourceOf(kind, ctx.params);
         compileMapping({ ...mapping, source });
-        await checkUrl(url, allowPrivate);
+        await checkUrl(url, allowPrivate, (host) => resolver.resolve(host, shareOf(ctx.meta.caller)));
         const _id = newId("con", ctx.meta.idempotency_seed);
         await requireRoom(room, ctx.meta.caller.tenant_id, _id);
         const at = new Date(now());
@@ -166,10 +167,8 @@ export const connectorsService: ServiceFactory = ({ store, secrets, config, usag
       const tell = (tenant_id: string) => tellLive(broker, tenant_id, "connector");
       const own = { connectors, nodes, instance, now, report, tell };
       const requireQuota = usage.require.bind(usage);
-      runner = new Runner({
-        ...own,
-        ...{ broker, urlOf, allowPrivate, requireQuota, maxBytes: config.EVENT_MAX_BYTES },
-      });
+      const bounds = { allowPrivate, requireQuota, maxBytes: config.EVENT_MAX_BYTES };
+      runner = new Runner({ ...own, ...bounds, broker, urlOf, resolver });
       loop = new Loop(() => runner.look().then(() => false), LOOK_MS, report);
       observeGauge("connectors", "Connectors on this node by state", "state", async () => runner.states());
     },

@@ -1,5 +1,6 @@
 import type { ServiceBroker } from "moleculer";
 import type { BrokerSource, Connector } from "../../connectors/connector.ts";
+import type { HostResolver } from "../../connectors/host-resolver.ts";
 import type { TenantState } from "../tenants/tenants.contract.ts";
 import type { ConnectorKind, ConnectorState } from "./connectors.contract.ts";
 import type { ConnectorDoc } from "./connectors.model.ts";
@@ -21,6 +22,7 @@ interface RunnerParts extends ReporterParts {
   /** @throws Error when the address does not open. */
   urlOf(doc: ConnectorDoc): string;
   allowPrivate: boolean;
+  resolver: Pick<HostResolver, "resolve">;
   maxBytes: number;
   /** @throws Fault business_rule_violation when the tenant may store no more. */
   requireQuota(tenant_id: string, bytes: number): void | Promise<void>;
@@ -125,9 +127,10 @@ export class Runner {
   }
 
   #connector(kind: ConnectorClass, doc: ConnectorDoc): Connector {
-    const { urlOf, allowPrivate, maxBytes } = this.#parts;
-    const { from, prefetch } = doc;
-    return new kind({ url: urlOf(doc), from, prefetch, maxBytes, allowPrivate });
+    const { urlOf, allowPrivate, resolver, maxBytes } = this.#parts;
+    const { from, prefetch, tenant_id, _id } = doc;
+    const resolve = (host: string) => resolver.resolve(host, { tenant_id, caller: _id });
+    return new kind({ url: urlOf(doc), from, prefetch, maxBytes, allowPrivate, resolve });
   }
 }
 

@@ -3,7 +3,7 @@ import type { Release } from "../../lib/fair-queue.ts";
 import { resourceQueue } from "../../observability/resources.ts";
 import { DEFAULT_MAX_BODY, maxBodyOf } from "./body.ts";
 import type { Exchange } from "./exchange.ts";
-import { shareOf } from "./share.ts";
+import { requestShare } from "./share.ts";
 
 const MB = 1_048_576;
 /** Bodies of fewer bytes are not counted. */
@@ -28,7 +28,7 @@ export function reserveBody(exchange: Exchange): Promise<Release> | null {
   const { op, req } = exchange;
   if (op.method === "GET") return null;
   const bytes = Math.min(bytesOf(op, req.headers), maxBodyOf(op));
-  return bytes > SMALL_BYTES ? memory.acquire(shareOf(exchange), bytes) : null;
+  return bytes > SMALL_BYTES ? memory.acquire(requestShare(exchange), bytes) : null;
 }
 
 /** What a body will hold in memory: of one whose large fields go to blobs, only the rest. */

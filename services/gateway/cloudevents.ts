@@ -8,7 +8,7 @@ import { headerText } from "./client.ts";
 import { parseFairly } from "./json-bodies.ts";
 import { readListInPieces } from "./pieces.ts";
 import type { BodyReader } from "./pipeline.ts";
-import { shareOf } from "./share.ts";
+import { requestShare } from "./share.ts";
 
 const STRUCTURED = "application/cloudevents+json";
 const BATCH = "application/cloudevents-batch+json";
@@ -30,7 +30,7 @@ export function cloudEventsReader(eventMaxBytes: number): BodyReader {
     const raw = await readRaw(req, eventMaxBytes);
     const contentType = req.headers["content-type"] ?? "";
     const parse = attributes ? (body: Buffer) => binaryEvent(attributes, contentType, body) : parseJson;
-    return { event: await parseFairly<unknown>(raw, shareOf(exchange), parse) };
+    return { event: await parseFairly<unknown>(raw, requestShare(exchange), parse) };
   };
 }
 

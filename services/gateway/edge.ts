@@ -21,15 +21,16 @@ import { type Allowance, CallerLimits, LocalRateCounters, rateLimited } from "./
 import { bearerIs, mayMonitor } from "./monitor.ts";
 import { isTokenRequest, tokenRefusal } from "./oauth.ts";
 import { RequestObserver } from "./observe.ts";
-import { type Leave, Overload } from "./overload.ts";
+import { Overload } from "./overload.ts";
 import { isAskedWhole, sendInPages } from "./pages.ts";
 import { pathOf, targetOf, unknownPath, VERSION_PREFIX, wrongMethod } from "./paths.ts";
 import { callInPieces } from "./pieces.ts";
 import { type BodyReader, readParams, toAnswer } from "./pipeline.ts";
+import type { Leave } from "./places.ts";
 import { PublicFailures } from "./public-failures.ts";
 import { type Answer, type Envelope, edgeHeaders, errorAnswer, JSON_TYPE, send, toFault } from "./respond.ts";
 import { Router } from "./router.ts";
-import { shareOf } from "./share.ts";
+import { requestShare } from "./share.ts";
 import { SharedRateCounters } from "./shared-limits.ts";
 import { requireQuota, requireSpace } from "./space.ts";
 import { splitter } from "./splitter.ts";
@@ -129,7 +130,7 @@ export class Edge {
     requireSpace(op, this.#runtime.disk);
     this.#overload.requireTimely(op);
     await this.#admit(exchange);
-    const leave = this.#overload.enter(op, shareOf(exchange));
+    const leave = this.#overload.enter(op, requestShare(exchange));
     try {
       const reserved = reserveBody(exchange);
       if (reserved) exchange.releaseBody = await reserved;
@@ -162,7 +163,7 @@ export class Edge {
       requireSpace(op, this.#runtime.disk);
       authorize(op, outer.caller as Caller);
       this.#overload.requireTimely(op);
-      leave = this.#overload.enter(op, shareOf(outer));
+      leave = this.#overload.enter(op, requestShare(outer));
       answer = await this.#carryOut(exchangeWithin(outer, asked, this.#broker));
     } catch (err) {
       answer = errorAnswer(this.#faultOf(err, outer.request_id), outer.request_id);

@@ -7,7 +7,7 @@ import { TokenBuckets } from "../../lib/token-bucket.ts";
 import { resourceQueue } from "../../observability/resources.ts";
 import { bodyParams, halfCharacter, isJson, maxBodyOf, parseJson, readRaw, requireJson } from "./body.ts";
 import type { Exchange } from "./exchange.ts";
-import { shareOf } from "./share.ts";
+import { requestShare } from "./share.ts";
 
 /** Parsing takes about a millisecond for so many values, or a kilobyte each. */
 const LIGHT = 2_000;
@@ -41,7 +41,7 @@ export async function jsonBody(exchange: Exchange, raw: Buffer): Promise<Record<
   const { req, op } = exchange;
   if (raw.length === 0) return {};
   requireJson(req, op.form && ["application/x-www-form-urlencoded"]);
-  const body = await parseFairly(raw, shareOf(exchange));
+  const body = await parseFairly(raw, requestShare(exchange));
   requireWhole(op, raw, body);
   return bodyParams(op, body);
 }

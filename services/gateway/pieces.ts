@@ -3,7 +3,7 @@ import { type Check, compileCheck } from "../../lib/validator.ts";
 import { bodyParams, maxBodyOf, readRaw, requireJson } from "./body.ts";
 import type { Exchange, Pieces } from "./exchange.ts";
 import { chargeFor, inTurn, jsonBody, parseFairly, weightOf } from "./json-bodies.ts";
-import { shareOf } from "./share.ts";
+import { requestShare } from "./share.ts";
 import { splitter } from "./splitter.ts";
 
 /**
@@ -36,7 +36,7 @@ export async function readListInPieces(
   { name, maxBytes, check }: { name: string; maxBytes: number; check(body: unknown): unknown[] },
 ): Promise<Record<string, unknown>> {
   const raw = await readRaw(exchange.req, maxBytes);
-  if (raw.length <= PIECE_BYTES) return { [name]: check(await parseFairly(raw, shareOf(exchange))) };
+  if (raw.length <= PIECE_BYTES) return { [name]: check(await parseFairly(raw, requestShare(exchange))) };
   const { outline, texts } = await splitLarge(exchange, raw, null);
   const list = check(outline);
   if (texts.length) exchange.pieces = { name, texts };
@@ -45,7 +45,7 @@ export async function readListInPieces(
 
 /** The body is charged for before anything in it is done. */
 async function splitLarge(exchange: Exchange, raw: Buffer, field: string | null) {
-  const share = shareOf(exchange);
+  const share = requestShare(exchange);
   const split = await splitter.split(raw, field, PIECE_BYTES, share);
   const pieces = Math.max(1, split.texts.length);
   chargeFor(share, weightOf(split.values, raw.length) / pieces, pieces);
@@ -63,7 +63,7 @@ function checkOf(op: Operation): Check {
 /** Calls the action for one piece after the other, and gives their answers as one: lists, or objects with one list. */
 export async function callInPieces(exchange: Exchange, { name, texts }: Pieces): Promise<Buffer> {
   const { ctx, op } = exchange;
-  const share = shareOf(exchange);
+  const share = requestShare(exchange);
   const { idempotency_seed: seed } = ctx.meta;
   const parts: Buffer[] = [];
   let [before, after] = ["[", "]"];

@@ -6,7 +6,8 @@ import { toStorage } from "../../storage/usage/usage.ts";
 import { action, type ServiceFactory } from "../runtime.ts";
 import { readStats } from "./live.contract.ts";
 
-/** Counting deliveries is work for the store: all who watch a tenant share it. */
+/** All who watch a tenant share what it shows, and for longer what takes the store long to count. */
+const SHOWN_MS = 1000;
 const DELIVERIES_MS = 5000;
 const RECENT = 12;
 const TALLY_TIMEOUT_MS = 1000;
@@ -21,21 +22,28 @@ interface Event {
 
 /** What the console's overview shows (api: People). */
 export const liveService: ServiceFactory = ({ store, health, usage }) => {
-  const kept = new Map<string, Promise<unknown>>();
+  const shared = new Map<string, Promise<unknown>>();
 
-  /** The tenant's deliveries by state, a few seconds old at most. */
-  function deliveriesOf(ctx: Call): Promise<unknown> {
-    const { tenant_id } = ctx.meta.caller;
-    const known = kept.get(tenant_id);
+  /** What `make` gave no longer than `ms` ago. */
+  function share<T>(key: string, ms: number, make: () => Promise<T>): Promise<T> {
+    const known = shared.get(key) as Promise<T> | undefined;
     if (known) return known;
-    const asked = ctx.call("deliveries.stats", { limit: 50 }).then((answer) => {
-      const { agents: _, total: __, ...counts } = answer as Record<string, unknown>;
+    const made = make();
+    shared.set(key, made);
+    const forget = () => shared.delete(key);
+    made.then(() => setTimeout(forget, ms).unref(), forget);
+    return made;
+  }
+
+  function deliveriesOf(ctx: Call): Promise<unknown> {
+    return share(`deliveries ${ctx.meta.caller.tenant_id}`, DELIVERIES_MS, async () => {
+      const {
+        agents: _,
+        total: __,
+        ...counts
+      } = await ctx.call<Record<string, unknown>, object>("deliveries.stats", { limit: 50 });
       return counts;
     });
-    kept.set(tenant_id, asked);
-    const forget = () => kept.delete(tenant_id);
-    asked.then(() => setTimeout(forget, DELIVERIES_MS).unref(), forget);
-    return asked;
   }
 
   async function recentOf(ctx: Call) {
@@ -46,22 +54,27 @@ export const liveService: ServiceFactory = ({ store, health, usage }) => {
     });
   }
 
+  async function shownTo(ctx: Call, mayLook: boolean) {
+    const { tenant_id } = ctx.meta.caller;
+    const [tally, deliveries, storage, recent, report] = await Promise.all([
+      tallyOfNodes(ctx.broker, tenant_id),
+      mayLook ? deliveriesOf(ctx) : null,
+      mayLook ? usage.of(tenant_id).then(toStorage) : null,
+      mayLook ? recentOf(ctx) : [],
+      health.report(),
+    ]);
+    const at = new Date(store.now()).toISOString();
+    const series = { seconds: TALLY_SECONDS, ...tally };
+    return { at, series, deliveries, storage, recent, health: report };
+  }
+
   return {
     name: "live",
     actions: {
-      stats: action(readStats, async (ctx) => {
+      stats: action(readStats, (ctx) => {
         const { caller } = ctx.meta;
         const mayLook = isAdmin(caller);
-        const [tally, deliveries, storage, recent, report] = await Promise.all([
-          tallyOfNodes(ctx.broker, caller.tenant_id),
-          mayLook ? deliveriesOf(ctx) : null,
-          mayLook ? usage.of(caller.tenant_id).then(toStorage) : null,
-          mayLook ? recentOf(ctx) : [],
-          health.report(),
-        ]);
-        const at = new Date(store.now()).toISOString();
-        const series = { seconds: TALLY_SECONDS, ...tally };
-        return { at, series, deliveries, storage, recent, health: report };
+        return share(`${caller.tenant_id} ${mayLook}`, SHOWN_MS, () => shownTo(ctx, mayLook));
       }),
     },
   };

@@ -4,25 +4,28 @@ import { Actor, Actors } from "../../mixins/actor.ts";
 import { ownerOf } from "../../mixins/affinity.ts";
 import { Loop } from "../../mixins/loop.ts";
 import { observeGauge } from "../../observability/metrics.ts";
+import { resourceQueue } from "../../observability/resources.ts";
 import type { Ready } from "../deliveries/enqueue.ts";
 import { event, type ServiceFactory } from "../runtime.ts";
 import type { TenantState } from "../tenants/tenants.contract.ts";
 import type { OpenBreaker } from "./breaker.ts";
 import { PushEndpointModel } from "./push.model.ts";
-import { Slots } from "./slots.ts";
 import { PushWorker, type Target, type WorkerParts } from "./worker.ts";
 
 const TIMEOUT_MS = 15_000;
-/** Attempts under way on this node at once, over all endpoints. */
-const MOST_AT_ONCE = 512;
+/** Attempts in progress on this node at once: over all endpoints, of a tenant, and to one host of a tenant. */
+const ATTEMPTS = { capacity: 512, perTenant: 256, perCaller: 64 };
+const UNBOUNDED = Number.POSITIVE_INFINITY;
 /** A change or a wake-up that was lost between nodes is noticed after so long. */
 const LOOK_MS = 15_000;
 const PAGE = 500;
 
 /** Pushes deliveries to the endpoints of agents with the delivery mode `push` (api.md Delivery). */
-export const pushService: ServiceFactory = ({ store, config, tracing }) => {
+export const pushService: ServiceFactory = ({ resolver, store, config, tracing }) => {
   const endpoints = store.collection(PushEndpointModel);
-  const sender = new PushSender({ allowPrivate: config.PUSH_ALLOW_PRIVATE, timeoutMs: TIMEOUT_MS });
+  const allowPrivate = config.PUSH_ALLOW_PRIVATE;
+  const sender = new PushSender({ resolver, allowPrivate, timeoutMs: TIMEOUT_MS });
+  const attempts = resourceQueue("push", { ...ATTEMPTS, maxWaiting: UNBOUNDED });
   const workers = new Map<string, PushWorker>();
   const leaving = new Set<Promise<void>>();
   const looks = new Actors(() => new Actor());
@@ -153,7 +156,7 @@ export const pushService: ServiceFactory = ({ store, config, tracing }) => {
       parts = {
         broker,
         sender,
-        slots: new Slots(MOST_AT_ONCE),
+        attempts,
         tracing,
         now: () => store.now(),
         report,

@@ -1,6 +1,8 @@
 import { randomBytes } from "node:crypto";
 import type { ServiceBroker } from "moleculer";
+import { hostOf } from "../../connectors/address-guard.ts";
 import type { PushResult, PushSender } from "../../connectors/push-sender.ts";
+import type { FairQueue, Release } from "../../lib/fair-queue.ts";
 import { metrics } from "../../observability/metrics.ts";
 import type { PushSpan, Tracing } from "../../observability/tracing.ts";
 import type { PushFormat } from "../agents/agents.contract.ts";
@@ -9,7 +11,6 @@ import type { Received } from "../deliveries/receive.ts";
 import { type OpenBreaker, opened, parkedTooLong } from "./breaker.ts";
 import { type Outcome, outcomeOf } from "./outcome.ts";
 import { Settler } from "./settler.ts";
-import type { Slots } from "./slots.ts";
 
 /** An agent that is pushed to. */
 export interface Target {
@@ -22,7 +23,8 @@ export interface Target {
 export interface WorkerParts {
   broker: ServiceBroker;
   sender: PushSender;
-  slots: Slots;
+  /** Divides attempts among tenants, and among the hosts of each. */
+  attempts: FairQueue;
   tracing?: Tracing | null;
   now(): number;
   report(err: unknown): void;
@@ -112,24 +114,24 @@ export class PushWorker {
   }
 
   async #claim(most: number): Promise<void> {
-    const { broker, slots } = this.#parts;
-    const { tenant_id, agent_id } = this.target;
-    const granted = await slots.acquire(most);
+    const { broker, attempts } = this.#parts;
+    const { tenant_id, agent_id, endpoint } = this.target;
+    const release = await attempts.acquire({ tenant_id, caller: hostOf(endpoint) }, most);
     let used = 0;
     try {
       if (this.#abort.signal.aborted) return;
       const secrets = await this.#signingSecrets();
       const lease = randomBytes(9).toString("base64url");
-      const wish = { tenant_id, agent_id, limit: granted, wait_ms: 0, lease, lease_seconds: LEASE_SECONDS };
+      const wish = { tenant_id, agent_id, limit: most, wait_ms: 0, lease, lease_seconds: LEASE_SECONDS };
       const { deliveries } = await broker.call<Received, unknown>("deliveries.claim", wish);
       used = deliveries.length;
-      if (used === granted) this.#wanted = true;
-      for (const delivery of deliveries) this.#start(delivery, secrets);
+      if (used === most) this.#wanted = true;
+      for (const delivery of deliveries) this.#start(delivery, secrets, release);
     } catch (err) {
       this.#secrets = undefined;
       throw err;
     } finally {
-      if (used < granted) slots.release(granted - used);
+      release(most - used);
     }
   }
 
@@ -143,12 +145,12 @@ export class PushWorker {
     return this.#secrets.read;
   }
 
-  #start(delivery: Claimed, secrets: string[]): void {
+  #start(delivery: Claimed, secrets: string[], release: Release): void {
     const attempt = this.#attempt(delivery, secrets)
       .catch((err) => this.#parts.report(err))
       .finally(() => {
         this.#underWay.delete(attempt);
-        this.#parts.slots.release(1);
+        release(1);
         this.#pump();
       });
     this.#underWay.add(attempt);
@@ -158,8 +160,10 @@ export class PushWorker {
     const { id, envelope, attempt_count } = delivery;
     const { signal } = this.#abort;
     const span = this.#span(delivery);
+    const { tenant_id, agent_id, endpoint: url } = this.target;
     const result = await this.#parts.sender.send({
-      url: this.target.endpoint,
+      share: { tenant_id, caller: agent_id },
+      url,
       id,
       envelope,
       binary: this.target.format === "binary",

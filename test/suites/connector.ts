@@ -2,6 +2,7 @@ import { afterAll, describe, expect, test } from "@jest/globals";
 import { connect } from "amqplib";
 import type { BrokerMessage, BrokerSource, Connector } from "../../connectors/connector.ts";
 import { Consumer, type Verdict } from "../../services/connectors/consumer.ts";
+import { resolveHost } from "../support/dns.ts";
 import { type Outgoing, sendThrough, sendTo, type TestRabbit } from "../support/rabbitmq.ts";
 import { settle } from "../support/settle.ts";
 
@@ -27,7 +28,14 @@ export function connectorSuite(
     let queues = 0;
     const newQueue = () => `${name}-${++queues}`;
     const sourceOf = (queue: string, more: Partial<BrokerSource> = {}) => ({
-      ...{ url: rabbit.url, from: from(queue), prefetch: 10, maxBytes: 1_048_576, allowPrivate: true },
+      ...{
+        url: rabbit.url,
+        from: from(queue),
+        prefetch: 10,
+        maxBytes: 1_048_576,
+        allowPrivate: true,
+        resolve: resolveHost,
+      },
       ...more,
     });
 

@@ -14,6 +14,7 @@ import { Health } from "../../observability/health.ts";
 import { createLog } from "../../observability/log.ts";
 import type { EdgeParts } from "../../services/gateway/edge.ts";
 import { gateway } from "../../services/gateway/gateway.ts";
+import { newHostResolver } from "../../services/host-resolver.ts";
 import { idempotencyService } from "../../services/idempotency/idempotency.service.ts";
 import type { Runtime } from "../../services/runtime.ts";
 import { type Blobs, openBlobs } from "../../storage/blobs/blobs.ts";
@@ -68,7 +69,8 @@ export async function startGateway(options: GatewayOptions): Promise<TestGateway
     : ({ require: () => undefined } as unknown as StorageUsage);
   const guarded = blobs && new GuardedBlobs(blobs, [usage.claim]);
   const opened = { store: store as Store, blobs: guarded as Blobs };
-  const runtime: Runtime = { config, secrets, ...opened, usage, windows: null, ...observability };
+  const resolver = newHostResolver([]);
+  const runtime: Runtime = { config, secrets, ...opened, usage, resolver, windows: null, ...observability };
   const broker = new ServiceBroker(brokerOptions(config, observability));
   for (const service of services) broker.createService(service);
   broker.createService(unread);

@@ -7,6 +7,7 @@ import { Health } from "../../observability/health.ts";
 import { createLog } from "../../observability/log.ts";
 import { agentsService } from "../../services/agents/agents.service.ts";
 import { authService } from "../../services/auth/auth.service.ts";
+import { newHostResolver } from "../../services/host-resolver.ts";
 import { keysService } from "../../services/keys/keys.service.ts";
 import type { Runtime, ServiceFactory } from "../../services/runtime.ts";
 import { teamsService } from "../../services/teams/teams.service.ts";
@@ -47,7 +48,17 @@ export async function startServices(
     ...(middlewares && { middlewares }),
   });
   const usage = new StorageUsage({ store, blobs, defaultMb: config.TENANT_STORAGE_MB });
-  const runtime: Runtime = { config, store, blobs, usage, secrets, windows: null, ...observability };
+  const resolver = newHostResolver([]);
+  const runtime: Runtime = {
+    config,
+    store,
+    blobs,
+    usage,
+    secrets,
+    resolver,
+    windows: null,
+    ...observability,
+  };
   for (const service of services) broker.createService(service(runtime));
   broker.createService(unread);
   await store.ready();

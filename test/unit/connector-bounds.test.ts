@@ -6,6 +6,7 @@ import rhea, { type Sender } from "rhea";
 import { Amqp10Connector } from "../../connectors/amqp10.ts";
 import { Amqp091Connector } from "../../connectors/amqp091.ts";
 import { type BrokerMessage, type Connector, HEAD_BYTES } from "../../connectors/connector.ts";
+import { resolveHost } from "../support/dns.ts";
 import { settle } from "../support/settle.ts";
 
 /** Brokers, and those who send through them, may be anybody's: what they send must not take all the memory there is. */
@@ -27,7 +28,10 @@ async function listening(server: Server) {
   const opened: (typeof open)[number] = { server, sockets };
   open.push(opened);
   const source = { url: `amqp://127.0.0.1:${(server.address() as AddressInfo).port}`, from: "q" };
-  return { opened, source: { ...source, prefetch: 2, maxBytes: MAX_BYTES, allowPrivate: true } };
+  return {
+    opened,
+    source: { ...source, prefetch: 2, maxBytes: MAX_BYTES, allowPrivate: true, resolve: resolveHost },
+  };
 }
 
 /** What a connector is given by a broker that does not only keep to the protocol, and why it ended. */

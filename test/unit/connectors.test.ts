@@ -15,6 +15,7 @@ import {
 import { Consumer } from "../../services/connectors/consumer.ts";
 import { Runner } from "../../services/connectors/runner.ts";
 import { FRESH_MS, present } from "../../services/connectors/status.ts";
+import { resolveHost } from "../support/dns.ts";
 import { temporaryStore } from "../support/gateway.ts";
 import { settle } from "../support/settle.ts";
 
@@ -95,7 +96,15 @@ test("whoever stops a connector that is being stopped waits for its end too", as
       ...{ counts: { received: 0, accepted: 0, mapping_errors: 0 }, created_at: at, updated_at: at },
     } as ConnectorDoc);
     const broker = { call: async () => [{ id: "tn_1", status: "active" }] } as unknown as ServiceBroker;
-    const parts = { connectors, nodes, broker, instance: "one", allowPrivate: true, maxBytes: 1e6 };
+    const parts = {
+      connectors,
+      nodes,
+      broker,
+      instance: "one",
+      allowPrivate: true,
+      resolver: { resolve: resolveHost },
+      maxBytes: 1e6,
+    };
     const report = (err: unknown) => {
       throw err;
     };

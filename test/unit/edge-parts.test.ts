@@ -195,6 +195,16 @@ describe("an overloaded node", () => {
     expect(fill("c", "calm")).toBe(2);
   });
 
+  test("keeps places for the streams of others", () => {
+    const overload = new Overload(16);
+    const stream = { ...op("GET", "any"), stream: true } as Operation;
+    const leaves = Array.from({ length: 100 }, () => overload.enter(stream, share("a")));
+    expect(refusal(() => overload.enter(stream, share("a")))?.[0]).toBe("rate_limited");
+    expect(overload.enter(stream, share("a", "other"))).not.toBeNull();
+    leaves[0]?.();
+    expect(overload.enter(stream, share("a"))).not.toBeNull();
+  });
+
   test("refuses reads and writes while its event loop is late, but not the question how it is", async () => {
     // No loop is on time to less than nothing: the first measure is over this bound.
     const overload = new Overload(100, Number.NEGATIVE_INFINITY);

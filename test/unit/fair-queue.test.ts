@@ -106,15 +106,29 @@ describe("a fair queue", () => {
     ]);
   });
 
-  test("keeps capacity for other callers of a tenant", async () => {
-    const { ask, running, drain, started } = newBench({ capacity: 3, perTenant: 2, perCaller: 1 });
-    times(3, () => void ask("a", "busy"));
-    void ask("a", "other");
-    void ask("b", "third");
+  test("keeps capacity for a tenant's other callers", async () => {
+    const { ask, running } = newBench({ capacity: 4, perCaller: 2 });
+    times(5, () => void ask("a", "flood"));
+    void ask("a", "calm");
     await turn();
-    expect(running.map(({ name }) => name)).toEqual(["a busy", "a other", "b third"]);
-    await drain();
-    expect(started).toHaveLength(5);
+    expect(running.map(({ name }) => name)).toEqual(["a flood", "a flood", "a calm"]);
+  });
+
+  test("takes units back one by one", async () => {
+    const { ask, running, queue } = newBench({ capacity: 3 });
+    void ask("a", "agent", 3);
+    void ask("b", "agent", 2);
+    await turn();
+    running[0]?.release(1);
+    await turn();
+    expect([running.length, queue.inUse]).toEqual([1, 2]);
+    running[0]?.release(1);
+    await turn();
+    expect([running.length, queue.inUse]).toEqual([2, 3]);
+    running[0]?.release();
+    running[0]?.release();
+    running[1]?.release(7);
+    expect(queue.inUse).toBe(0);
   });
 
   test("refuses the caller that fills it, and not the one that comes then", async () => {

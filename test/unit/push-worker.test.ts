@@ -2,7 +2,8 @@ import { type AddressInfo, createServer } from "node:net";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { ServiceBroker } from "moleculer";
 import { PushSender } from "../../connectors/push-sender.ts";
-import { Slots } from "../../services/push/slots.ts";
+import { FairQueue } from "../../lib/fair-queue.ts";
+import { newHostResolver } from "../../services/host-resolver.ts";
 import { PushWorker, type WorkerParts } from "../../services/push/worker.ts";
 import { type Endpoint, startEndpoint } from "../support/endpoint.ts";
 import { settle } from "../support/settle.ts";
@@ -16,7 +17,7 @@ let secrets = [NEW, OLD];
 let waiting = 0;
 let now = 0;
 let stopped = 0;
-const sender = new PushSender({ allowPrivate: true, timeoutMs: 5000 });
+const sender = new PushSender({ resolver: newHostResolver([]), allowPrivate: true, timeoutMs: 5000 });
 
 beforeAll(async () => {
   endpoint = await startEndpoint();
@@ -48,7 +49,7 @@ afterAll(async () => {
 
 function newWorker(): PushWorker {
   const parts: WorkerParts = {
-    ...{ broker, sender, slots: new Slots(8), now: () => now },
+    ...{ broker, sender, attempts: new FairQueue({ capacity: 8, maxWaiting: 100 }), now: () => now },
     report: (err) => {
       throw err;
     },
@@ -104,7 +105,8 @@ test("an endpoint that would switch protocols has answered", async () => {
   });
   await new Promise<void>((resolve) => switching.listen(0, "127.0.0.1", resolve));
   const { port } = switching.address() as AddressInfo;
-  const push = { url: `http://127.0.0.1:${port}/`, id: "dlv_1", envelope: "{}", secrets: [NEW] };
+  const share = { tenant_id: "tn_a", caller: "ag_a" };
+  const push = { share, url: `http://127.0.0.1:${port}/`, id: "dlv_1", envelope: "{}", secrets: [NEW] };
   expect(await sender.send(push)).toEqual({ kind: "answered", status: 101, retry_after_seconds: null });
   await new Promise((resolve) => switching.close(resolve));
 });

@@ -2,7 +2,6 @@ import { describe, expect, test } from "@jest/globals";
 import { retryAfter } from "../../connectors/push-sender.ts";
 import { opened, PARKED_MS, parkedTooLong } from "../../services/push/breaker.ts";
 import { outcomeOf } from "../../services/push/outcome.ts";
-import { Slots } from "../../services/push/slots.ts";
 
 const answered = (status: number, retry_after_seconds: number | null = null) =>
   ({ kind: "answered", status, retry_after_seconds }) as const;
@@ -70,24 +69,5 @@ describe("breaker", () => {
     expect(parkedTooLong(breaker, 1000 + PARKED_MS - 1)).toBeNull();
     expect(parkedTooLong(breaker, 1000 + PARKED_MS)).toBe(1000);
     expect(parkedTooLong(breaker, 5000 + PARKED_MS)).toBe(5000);
-  });
-});
-
-describe("slots", () => {
-  test("are shared in turns", async () => {
-    const slots = new Slots(4);
-    const order: string[] = [];
-    const ask = async (name: string, most: number) => {
-      const granted = await slots.acquire(most);
-      order.push(`${name} ${granted}`);
-      return granted;
-    };
-    expect(await ask("greedy", 8)).toBe(4);
-    const waiting = [ask("greedy", 8), ask("modest", 1), ask("late", 2)];
-    slots.release(2);
-    slots.release(2);
-    slots.release(2);
-    await Promise.all(waiting);
-    expect(order).toEqual(["greedy 4", "greedy 2", "modest 1", "late 1"]);
   });
 });

@@ -1,0 +1,147 @@
+import { promises as dns, type LookupAddress } from "node:dns";
+import { isIP, type LookupFunction } from "node:net";
+import type { FairQueue, Share } from "../lib/fair-queue.ts";
+
+/** A name server that is silent is asked twice for so long. */
+const TIMEOUT_MS = 2_000;
+const TRIES = 2;
+/** The system's own look-up has no limit: it is waited for so long. */
+const SYSTEM_TIMEOUT_MS = 5_000;
+const LONGEST_KEPT_MS = 60_000;
+const SHORTEST_KEPT_MS = 5_000;
+/** A name that does not resolve is asked for again after so long. */
+const FAILURE_KEPT_MS = 10_000;
+const MAX_KEPT = 1_000;
+const LOOPBACK: LookupAddress[] = [{ address: "127.0.0.1", family: 4 }];
+
+interface HostResolverOptions {
+  /** Name servers, as `ADDRESS` or `ADDRESS:PORT`; empty: those of the system. */
+  servers: readonly string[];
+  /** How long a name server is waited for the first time. Default: 2 s. */
+  timeoutMs?: number;
+  /** Divides look-ups among tenants. */
+  queue: FairQueue;
+  /** Divides the system's look-ups, which take a thread each that files need too. */
+  systemQueue: FairQueue;
+}
+
+interface Kept {
+  addresses: LookupAddress[];
+  error: NodeJS.ErrnoException | null;
+  until: number;
+}
+
+/**
+ * Resolves the names that tenants give. Node's `dns.lookup` shares four threads, without a time limit, with the file
+ * system: a few names that never resolve stop all others. This asks the name servers itself, keeps what they answer,
+ * and asks the system (hosts file, search domains) only for what they do not know.
+ */
+export class HostResolver {
+  readonly #options: HostResolverOptions;
+  readonly #resolver: dns.Resolver;
+  readonly #kept = new Map<string, Kept>();
+  readonly #running = new Map<string, Promise<Kept>>();
+
+  constructor(options: HostResolverOptions) {
+    this.#options = options;
+    this.#resolver = new dns.Resolver({ timeout: options.timeoutMs ?? TIMEOUT_MS, tries: TRIES });
+    if (options.servers.length) this.#resolver.setServers(options.servers);
+  }
+
+  /**
+   * All addresses of a host; of an address, itself.
+   *
+   * @throws Error with a `code`: `ENOTFOUND`, `ETIMEOUT` and others of `node:dns`; Fault rate_limited, service_unavailable
+   */
+  async resolve(host: string, share: Share): Promise<LookupAddress[]> {
+    const family = isIP(host);
+    if (family) return [{ address: host, family }];
+    const name = host.toLowerCase().replace(/\.$/, "");
+    if (name === "localhost" || name.endsWith(".localhost")) return LOOPBACK;
+    const kept =
+      this.#freshOf(name) ?? (await this.#options.queue.run(share, 1, () => this.#ask(name, share)));
+    if (kept.error) throw kept.error;
+    return kept.addresses;
+  }
+
+  #freshOf(name: string): Kept | null {
+    const kept = this.#kept.get(name);
+    return kept && kept.until > performance.now() ? kept : null;
+  }
+
+  /** Those who ask for the same name at once share the answer. */
+  #ask(name: string, share: Share): Promise<Kept> | Kept {
+    const fresh = this.#freshOf(name);
+    if (fresh) return fresh;
+    const asked =
+      this.#running.get(name) ??
+      this.#lookUp(name, share)
+        .then((kept) => this.#keep(name, kept))
+        .finally(() => this.#running.delete(name));
+    this.#running.set(name, asked);
+    return asked;
+  }
+
+  #keep(name: string, kept: Kept): Kept {
+    this.#kept.delete(name);
+    this.#kept.set(name, kept);
+    if (this.#kept.size > MAX_KEPT) this.#kept.delete(this.#kept.keys().next().value as string);
+    return kept;
+  }
+
+  async #lookUp(name: string, share: Share): Promise<Kept> {
+    try {
+      return keptFor(...(await this.#askServers(name)));
+    } catch (err) {
+      const error = err as NodeJS.ErrnoException;
+      if (error.code === "ETIMEOUT") return failed(error);
+      return this.#askSystem(name, share).catch(() => failed(error));
+    }
+  }
+
+  async #askServers(name: string): Promise<[LookupAddress[], number]> {
+    const answers = await Promise.allSettled([
+      this.#resolver.resolve4(name, { ttl: true }),
+      this.#resolver.resolve6(name, { ttl: true }),
+    ]);
+    const records = answers.flatMap((answer) => (answer.status === "fulfilled" ? answer.value : []));
+    if (records.length === 0) throw worstOf(answers);
+    const addresses = records.map(({ address }) => ({ address, family: isIP(address) }));
+    return [addresses, Math.min(...records.map(({ ttl }) => ttl)) * 1000];
+  }
+
+  async #askSystem(name: string, share: Share): Promise<Kept> {
+    const asked = this.#options.systemQueue.run(share, 1, () => dns.lookup(name, { all: true }));
+    const late = new Promise<never>((_, reject) => {
+      const error = Object.assign(new Error(`${name} was not resolved in time`), { code: "ETIMEOUT" });
+      setTimeout(reject, SYSTEM_TIMEOUT_MS, error).unref();
+    });
+    return keptFor(await Promise.race([asked, late]), SHORTEST_KEPT_MS);
+  }
+}
+
+/** The `lookup` of a socket to a host that was resolved already. */
+export function lookupOf(addresses: readonly LookupAddress[]): LookupFunction {
+  const [first] = addresses as [LookupAddress];
+  return (_host, options, done) => {
+    if (options.all) done(null, [...addresses]);
+    else done(null, first.address, first.family);
+  };
+}
+
+function keptFor(addresses: LookupAddress[], ttlMs: number): Kept {
+  const ms = Math.min(Math.max(ttlMs, SHORTEST_KEPT_MS), LONGEST_KEPT_MS);
+  return { addresses, error: null, until: performance.now() + ms };
+}
+
+const failed = (error: NodeJS.ErrnoException): Kept => ({
+  addresses: [],
+  error,
+  until: performance.now() + FAILURE_KEPT_MS,
+});
+
+/** A time-out says less than an answer that there is no such name: it may exist. */
+function worstOf(answers: readonly PromiseSettledResult<unknown>[]): NodeJS.ErrnoException {
+  const errors = answers.flatMap((answer) => (answer.status === "rejected" ? [answer.reason] : []));
+  return errors.find(({ code }) => code === "ETIMEOUT") ?? errors[0];
+}

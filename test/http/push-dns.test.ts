@@ -1,0 +1,53 @@
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { deliveryGround, type Ground, pollSome } from "../support/deliveries.ts";
+import { type NameServer, startNameServer } from "../support/dns.ts";
+import { type Endpoint, startEndpoint } from "../support/endpoint.ts";
+import { newReceiver } from "../support/receiver.ts";
+import { settle } from "../support/settle.ts";
+import { ok } from "../support/tenancy.ts";
+
+const SILENT = 40;
+const TYPE = "com.example.dns";
+
+let names: NameServer;
+let endpoint: Endpoint;
+let ground: Ground;
+beforeAll(async () => {
+  names = await startNameServer(1);
+  endpoint = await startEndpoint();
+  ground = await deliveryGround({ env: { PUSH_ALLOW_PRIVATE: "true", DNS_SERVERS: names.address } });
+});
+afterAll(async () => {
+  await ground?.server.stop();
+  await endpoint.stop();
+  await names.stop();
+});
+
+async function pushedTo(name: string, delivery_endpoint: string) {
+  const agent = { delivery_mode: "push", delivery_endpoint, retry_budget: 1 };
+  return newReceiver(ground.server, ground.admin, name, { interests: [TYPE], agent });
+}
+
+test("endpoints whose names nobody answers hold up no others, and lose no attempt", async () => {
+  const { port } = new URL(endpoint.url);
+  const silent = [];
+  for (let i = 0; i < SILENT; i++)
+    silent.push(await pushedTo(`silent ${i}`, `http://silent-${i}.example/hook`));
+  await pushedTo("healthy", `http://here.example:${port}/hook`);
+  await ground.publish(TYPE);
+  await settle(() => endpoint.pushed.length === 1);
+  // Most of the others are still being looked up, or wait for that.
+  const metrics = await (await fetch(`${new URL(ground.server.url).origin}/metrics`)).text();
+  expect(metrics).toMatch(/afferent_resource_in_use\{resource="dns"\} [1-9]\d?$/m);
+
+  await settle(() => new Set(names.asked.filter((name) => name.startsWith("silent"))).size === SILENT);
+  await ground.publish(TYPE);
+  await settle(() => endpoint.pushed.length === 2);
+  expect(ok(await ground.admin.get("/delivery/dlq")).count).toBe(0);
+  const first = silent[0] as (typeof silent)[number];
+  const waiting = await settle(async () => {
+    const found = await pollSome(first.api, "limit=10");
+    return found.length === 2 && found;
+  });
+  expect(waiting.map(({ attempt_count }) => attempt_count)).toEqual([1, 1]);
+});

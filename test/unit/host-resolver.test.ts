@@ -1,0 +1,74 @@
+import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { HostResolver, lookupOf } from "../../connectors/host-resolver.ts";
+import { FairQueue } from "../../lib/fair-queue.ts";
+import { type NameServer, startNameServer } from "../support/dns.ts";
+import { settle } from "../support/settle.ts";
+
+const HERE = [{ address: "127.0.0.1", family: 4 }];
+const who = (tenant_id: string) => ({ tenant_id, caller: "agent" });
+
+let server: NameServer;
+let queue: FairQueue;
+let resolver: HostResolver;
+beforeEach(async () => {
+  server = await startNameServer();
+  queue = new FairQueue({ capacity: 4, perTenant: 3, maxWaiting: 100 });
+  const systemQueue = new FairQueue({ capacity: 1, maxWaiting: 100 });
+  resolver = new HostResolver({ servers: [server.address], timeoutMs: 300, queue, systemQueue });
+});
+afterEach(() => server.stop());
+
+describe("a host resolver", () => {
+  test("asks the name servers, and keeps what they answer", async () => {
+    expect(await resolver.resolve("here.example", who("tn_a"))).toEqual(HERE);
+    const asked = server.asked.length;
+    expect(await resolver.resolve("HERE.example.", who("tn_b"))).toEqual(HERE);
+    expect(server.asked).toHaveLength(asked);
+  });
+
+  test("asks nobody for addresses and for this machine", async () => {
+    expect(await resolver.resolve("192.0.2.7", who("tn_a"))).toEqual([{ address: "192.0.2.7", family: 4 }]);
+    expect(await resolver.resolve("::1", who("tn_a"))).toEqual([{ address: "::1", family: 6 }]);
+    expect(await resolver.resolve("localhost", who("tn_a"))).toEqual(HERE);
+    expect(server.asked).toEqual([]);
+  });
+
+  test("says that there is no such name", async () => {
+    await expect(resolver.resolve("nowhere.invalid", who("tn_a"))).rejects.toMatchObject({
+      code: "ENOTFOUND",
+    });
+  });
+
+  test("finds a tenant's host while names of another tenant are not answered", async () => {
+    const silent = Array.from({ length: 12 }, (_, i) =>
+      resolver.resolve(`silent-${i}.example`, who("tn_a")).catch(({ code }) => code),
+    );
+    await settle(() => queue.inUse === 3);
+    expect(await resolver.resolve("here.example", who("tn_b"))).toEqual(HERE);
+    expect(queue.waiting).toBe(9);
+    expect(new Set(await Promise.all(silent))).toEqual(new Set(["ETIMEOUT"]));
+  });
+
+  test("asks once for a name that several want at once, and not soon again when nobody answers", async () => {
+    const both = await Promise.all(
+      ["tn_a", "tn_b"].map((tenant) =>
+        resolver.resolve("silent.example", who(tenant)).catch(({ code }) => code),
+      ),
+    );
+    expect(both).toEqual(["ETIMEOUT", "ETIMEOUT"]);
+    const asked = server.asked.length;
+    await expect(resolver.resolve("silent.example", who("tn_a"))).rejects.toMatchObject({ code: "ETIMEOUT" });
+    expect(server.asked).toHaveLength(asked);
+  });
+});
+
+test("a socket is given all addresses, or the first, as it asks", () => {
+  const lookup = lookupOf([...HERE, { address: "::1", family: 6 }]);
+  const given: unknown[] = [];
+  lookup("any.example", {}, (...answer) => given.push(answer));
+  lookup("any.example", { all: true }, (...answer) => given.push(answer));
+  expect(given).toEqual([
+    [null, "127.0.0.1", 4],
+    [null, [...HERE, { address: "::1", family: 6 }]],
+  ]);
+});
