@@ -44,6 +44,7 @@ export const CLUSTER = {
     "push-nodes": "several nodes already",
     redis: "several nodes already",
     "several-nodes": "several nodes already",
+    "fair-nodes": "several nodes already",
     "connectors-nodes": "several nodes already",
   } as Record<string, string>,
 };
