@@ -266,6 +266,7 @@ const VOLATILE = [
   "oldest_age_seconds",
   "server_now",
   "request_id",
+  "used_bytes",
 ];
 
 function steady(body: unknown): unknown {
