@@ -1,4 +1,4 @@
-import { fairness } from "./fairness.ts";
+import { besideBacklog } from "./beside-backlog.ts";
 import { type Client, newClient } from "./lib/http.ts";
 import { type Part, progress, type Row } from "./lib/report.ts";
 import { median } from "./lib/stats.ts";
@@ -38,7 +38,7 @@ export const backlogPart: Part = {
       await takeAway(polls[1]);
       const poll = await pollCost(...polls);
       for (const client of polls) client.close();
-      return [poll, ...(await fairness(calm, world)), ...(await starts(world))];
+      return [poll, ...(await besideBacklog(calm, world)), ...(await starts(world))];
     } finally {
       await calm.stop();
       await world.stop();

@@ -3,6 +3,7 @@
 import { backlogPart } from "./backlog.ts";
 import { bundlesPart } from "./bundles.ts";
 import { clusterPart } from "./cluster.ts";
+import { fairnessPart } from "./fairness/part.ts";
 import { idlePart } from "./idle.ts";
 import { interestsPart } from "./interests.ts";
 import { latencyPart } from "./latency.ts";
@@ -19,6 +20,7 @@ const PARTS: Part[] = [
   widePart,
   interestsPart,
   backlogPart,
+  fairnessPart,
   runsPart,
   searchPart,
   bundlesPart,

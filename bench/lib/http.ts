@@ -2,6 +2,7 @@ import { Agent, request } from "node:http";
 
 /** A client that costs the generator little: connections are kept, and `fetch` is not in between. */
 export interface Client {
+  token: string;
   /** Rejects when there is no answer. */
   // biome-ignore lint/suspicious/noExplicitAny: each part knows the shape of what it asks for
   ask(method: string, path: string, body?: unknown, type?: string): Promise<{ status: number; body: any }>;
@@ -28,7 +29,8 @@ export function newClient(url: string, token: string): Client {
           text += chunk;
         });
         res.on("end", () => {
-          resolve({ status: res.statusCode as number, body: text === "" ? undefined : JSON.parse(text) });
+          const isJson = res.headers["content-type"]?.includes("json");
+          resolve({ status: res.statusCode as number, body: isJson ? JSON.parse(text) : undefined });
         });
       });
       req.on("error", (err: NodeJS.ErrnoException) => {
@@ -43,5 +45,5 @@ export function newClient(url: string, token: string): Client {
     if (status >= 300) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(body)}`);
     return body;
   };
-  return { ask, send, close: () => agent.destroy() };
+  return { token, ask, send, close: () => agent.destroy() };
 }

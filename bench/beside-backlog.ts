@@ -42,7 +42,7 @@ interface Subject {
  * How much longer others wait on a server with trouble than on one without, the two in turns, by poll, stream and push
  * at once. The figures are medians of the rounds' p99.
  */
-export async function fairness(calm: World, crowded: World): Promise<Row[]> {
+export async function besideBacklog(calm: World, crowded: World): Promise<Row[]> {
   const alone = await newSubject(calm);
   const beside = await newSubject(crowded);
   await deadEndpoint(crowded);
@@ -96,7 +96,7 @@ function row(way: string, trouble: string, alone: number[], beside: number[], mo
 async function shown(name: string, measuring: Promise<number[][]>): Promise<number[][]> {
   const times = await measuring;
   progress(
-    `fairness: p99 ${name}: ${WAYS.map((way, i) => `${way} ${p99(times[i] as number[])}`).join(", ")} ms`,
+    `beside the backlog: p99 ${name}: ${WAYS.map((way, i) => `${way} ${p99(times[i] as number[])}`).join(", ")} ms`,
   );
   return times;
 }

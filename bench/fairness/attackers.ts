@@ -1,0 +1,182 @@
+import { randomUUID } from "node:crypto";
+import { request } from "node:http";
+import { endlessPdf } from "../../test/support/pdf.ts";
+import { BATCH_TYPE, type Client } from "../lib/http.ts";
+import { sampleEvent } from "../lib/world.ts";
+import type { Tenant } from "./tenants.ts";
+import type { victimsOf } from "./victims.ts";
+
+/** Somebody who asks for as much of one resource as an ordinary key allows. */
+export interface Attacker {
+  resource: string;
+  does: string;
+  victim: keyof ReturnType<typeof victimsOf>;
+  prepare?(tenant: Tenant): Promise<unknown>;
+  /** One request of the attack. It may be refused. */
+  strike(tenant: Tenant, client: Client): Promise<unknown>;
+  /** What is kept open for as long as the attack lasts; the function ends it. */
+  hold?(tenant: Tenant): () => void;
+  /** Requests at once. */
+  width: number;
+}
+
+const TINY_VALUES = "{},".repeat(300_000);
+const TEN_MEGABYTES = `[${"{},".repeat(3_300_000)}{}]`;
+const GLOB = `*${"?".repeat(100)}[aa][aab][ab]*[b]`;
+
+/** Sends raw text: the attackers' bodies are not JSON that a client would make. */
+function sendText(
+  { url }: Tenant,
+  token: string | null,
+  path: string,
+  type: string,
+  text: string,
+): Promise<number> {
+  return new Promise((resolve) => {
+    const headers: Record<string, string> = { "content-type": type };
+    if (token) headers.authorization = `Bearer ${token}`;
+    const req = request(url + path, { method: "POST", headers, agent: false }, (res) => {
+      res.resume().on("end", () => resolve(res.statusCode as number));
+    });
+    req.on("error", () => resolve(0));
+    req.end(text);
+  });
+}
+
+const longText = (paragraphs: number) =>
+  Array.from(
+    { length: paragraphs },
+    (_, i) => `Paragraph ${i} of ${randomUUID()} tells of parcels and freight.`,
+  ).join("\n\n");
+
+export const ATTACKERS: Attacker[] = [
+  {
+    resource: "matching",
+    does: "95 costly globs, batches of 20 events with long types",
+    victim: "publish",
+    async prepare({ agents: [agent] }) {
+      for (let i = 0; i < 95; i++)
+        await agent?.client.ask("POST", `/agents/${agent.id}/interests`, {
+          event_type: `${GLOB}${"?".repeat(i)}*`,
+        });
+    },
+    strike: (_tenant, client) => {
+      const events = Array.from({ length: 20 }, () => sampleEvent(randomUUID(), `${"a".repeat(250)}b`));
+      return client.ask("POST", "/events", events, BATCH_TYPE);
+    },
+    width: 8,
+  },
+  {
+    resource: "sign-in bodies",
+    does: "bodies of 0.9 MB of empty objects, without a token",
+    victim: "publish",
+    strike: (tenant) => sendText(tenant, null, "/auth/login", "application/json", `[${TINY_VALUES}{}]`),
+    width: 16,
+  },
+  {
+    resource: "bodies",
+    does: "88 memories at once with 19,000 values each",
+    victim: "memory",
+    strike: (_tenant, client) => {
+      const metadata = { list: Array.from({ length: 18_900 }, () => ({})) };
+      return client.ask("POST", "/memories", { type: "semantic", title: "x", content: "x", metadata });
+    },
+    width: 88,
+  },
+  {
+    resource: "batches",
+    does: "batches of 10 MB of empty objects",
+    victim: "batch",
+    strike: (tenant, client) => sendText(tenant, client.token, "/events", BATCH_TYPE, TEN_MEGABYTES),
+    width: 8,
+  },
+  {
+    resource: "push and DNS",
+    does: "40 endpoints whose names nobody answers",
+    victim: "push",
+    async prepare({ person }) {
+      for (let i = 0; i < 40; i++) {
+        const delivery_endpoint = `http://silent-${i}.example/`;
+        const agent = { name: `silent ${i}`, delivery_mode: "push", delivery_endpoint };
+        const { id } = await person.send("POST", "/agents", agent);
+        await person.send("POST", `/agents/${id}/interests`, { event_type: "com.example.silent" });
+      }
+    },
+    strike: (_tenant, client) =>
+      client.ask("POST", "/events", sampleEvent(randomUUID(), "com.example.silent")),
+    width: 2,
+  },
+  {
+    resource: "parsing of documents",
+    does: "PDFs of 3 KB that take longer to read than allowed",
+    victim: "document",
+    strike: (_tenant, client) =>
+      client.ask("POST", "/documents", {
+        file_content: endlessPdf(randomUUID()).toString("base64"),
+        filename: `${randomUUID()}.pdf`,
+        mime_type: "application/pdf",
+      }),
+    width: 2,
+  },
+  {
+    resource: "embeddings",
+    does: "memories of 30,000 characters",
+    victim: "vector",
+    strike: (_tenant, client) =>
+      client.ask("POST", "/memories", {
+        type: "semantic",
+        title: randomUUID(),
+        content: longText(400).slice(0, 30_000),
+      }),
+    width: 4,
+  },
+  {
+    resource: "search",
+    does: "searches of new words, one after the other",
+    victim: "search",
+    strike: (_tenant, client) =>
+      client.ask("POST", "/memories/search", { query: longText(6).slice(0, 1000), limit: 50, explain: true }),
+    width: 16,
+  },
+  {
+    resource: "exports",
+    does: "twelve exports of a long text at once",
+    victim: "export",
+    strike: async ({ person }, client) => {
+      const { body } = await client.ask("POST", "/outputs", { body: longText(4_000) });
+      await person.ask("GET", `/outputs/${body?.id}/export?format=pdf`);
+    },
+    width: 12,
+  },
+  {
+    resource: "statistics",
+    does: "200 live streams of one person",
+    victim: "publish",
+    hold: (tenant) => {
+      const streams = Array.from({ length: 200 }, () => openStream(tenant));
+      return () => {
+        for (const stream of streams) stream.destroy();
+      };
+    },
+    strike: async ({ person }) => person.ask("GET", "/stats"),
+    width: 1,
+  },
+  {
+    resource: "heavy reads",
+    does: "dry runs of erasures and counts of everything",
+    victim: "publish",
+    strike: async ({ person }) => {
+      await person.ask("POST", "/memories/erase", { subject: "freight", dry_run: true });
+      await person.ask("GET", "/memories/health");
+    },
+    width: 16,
+  },
+];
+
+function openStream({ url, person }: Tenant) {
+  const req = request(`${url}/live`, { headers: { authorization: `Bearer ${person.token}` }, agent: false });
+  req.on("response", (res) => res.resume().on("error", () => {}));
+  req.on("error", () => {});
+  req.end();
+  return req;
+}

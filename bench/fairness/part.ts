@@ -1,0 +1,159 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { startNameServer } from "../../test/support/dns.ts";
+import { type Endpoint, startEndpoint } from "../../test/support/endpoint.ts";
+import { startServer } from "../../test/support/server.ts";
+import { type Part, progress, type Row } from "../lib/report.ts";
+import { percentile } from "../lib/stats.ts";
+import { ATTACKERS, type Attacker } from "./attackers.ts";
+import { newTenant, OPERATOR_TOKEN, type Tenant } from "./tenants.ts";
+import { pushTo, type Victim, victimsOf } from "./victims.ts";
+
+const ROUNDS = 3;
+const ALONE_MS = 5_000;
+/** As long an attacker has for what it may take at once. */
+const FOUND_MS = 4_000;
+const ATTACKED_MS = 5_000;
+const REST_MS = 2_000;
+/** Each of the victim's agents stays under the shipped rate limit. */
+const VICTIM_AGENTS = 30;
+/** An attacker that is refused comes again at once, but no faster than this. */
+const STRIKES_PER_SECOND = 100;
+const MOST = 1.2;
+const MOST_WHILE_FOUND = 2;
+
+interface Window {
+  times: number[];
+  refused: number;
+}
+
+interface Measured {
+  alone: Window;
+  found: Window;
+  attacked: Window;
+}
+
+/** One attacker for each shared resource, with an ordinary key and the shipped limits, next to one victim. */
+export const fairnessPart: Part = {
+  name: "fairness",
+  title: "One attacker next to one victim, by resource",
+  note:
+    "Both with the shipped limits. p95 of the victim alone / in the first seconds of the attack / after them. The attacker " +
+    "and the load generator run on the same two cores as the server.",
+  async run() {
+    const names = await startNameServer();
+    const endpoint = await startEndpoint();
+    const env = {
+      OPERATOR_TOKEN,
+      PUSH_ALLOW_PRIVATE: "true",
+      DNS_SERVERS: names.address,
+      OUTPUT_EXPORT: "true",
+    };
+    const server = await startServer({ env: { LOG_LEVEL: "error", ...env } });
+    try {
+      const victim = await newTenant(server, "victim", VICTIM_AGENTS);
+      const victims = await preparedVictims(victim, endpoint);
+      const rows: Row[] = [];
+      for (const [i, attacker] of ATTACKERS.entries()) {
+        const tenant = await newTenant(server, `attacker-${i}`, 1);
+        await attacker.prepare?.(tenant);
+        rows.push(await measure(attacker, tenant, victims[attacker.victim], victim));
+        tenant.close();
+      }
+      victim.close();
+      return rows;
+    } finally {
+      await server.stop();
+      await endpoint.stop();
+      await names.stop();
+    }
+  },
+};
+
+async function preparedVictims(victim: Tenant, endpoint: Endpoint) {
+  await pushTo(victim, endpoint.url);
+  const { id } = await victim.admin.send("POST", "/outputs", {
+    body: "# Report\n\nParcels go by freight.",
+    scope: "institutional",
+  });
+  return victimsOf(victim, endpoint, id);
+}
+
+async function measure(attacker: Attacker, tenant: Tenant, victim: Victim, own: Tenant): Promise<Row> {
+  const sum: Measured = { alone: none(), found: none(), attacked: none() };
+  await watch(victim, own, REST_MS);
+  for (let round = 0; round < ROUNDS; round++) {
+    add(sum.alone, await watch(victim, own, ALONE_MS));
+    const stop = attack(attacker, tenant);
+    add(sum.found, await watch(victim, own, FOUND_MS));
+    add(sum.attacked, await watch(victim, own, ATTACKED_MS));
+    await stop();
+    await pause(REST_MS);
+  }
+  const row = toRow(attacker, victim, sum);
+  progress(`fairness: ${row.what}: ${row.figure}`);
+  return row;
+}
+
+const none = (): Window => ({ times: [], refused: 0 });
+
+function add(sum: Window, { times, refused }: Window): void {
+  sum.times.push(...times);
+  sum.refused += refused;
+}
+
+/** Has the victim act at its rate, by each of its agents in turn. */
+async function watch({ perSecond, act }: Victim, { agents }: Tenant, ms: number): Promise<Window> {
+  const window = none();
+  const until = performance.now() + ms;
+  const running: Promise<void>[] = [];
+  while (performance.now() < until) {
+    const { client } = agents[turn++ % agents.length] as (typeof agents)[number];
+    const started = performance.now();
+    const one = act(client).then((status) => {
+      window.times.push(performance.now() - started);
+      if (status >= 400) window.refused++;
+    });
+    running.push(one);
+    await pause(1000 / perSecond);
+  }
+  await Promise.all(running);
+  return window;
+}
+
+let turn = 0;
+
+/** Strikes until it is stopped, refused or not. */
+function attack({ strike, hold, width }: Attacker, tenant: Tenant): () => Promise<void> {
+  let going = true;
+  const end = hold?.(tenant);
+  const { client } = tenant.agents[0] as Tenant["agents"][number];
+  const lanes = Array.from({ length: width }, async () => {
+    while (going) {
+      await Promise.all([
+        strike(tenant, client).catch(() => null),
+        pause((1000 * width) / STRIKES_PER_SECOND),
+      ]);
+    }
+  });
+  return async () => {
+    going = false;
+    end?.();
+    await Promise.race([Promise.all(lanes), pause(10_000)]);
+  };
+}
+
+function toRow({ resource, does }: Attacker, { what }: Victim, { alone, found, attacked }: Measured): Row {
+  const [a, b, c] = [alone, found, attacked].map(({ times }) => percentile(times, 0.95)) as [
+    number,
+    number,
+    number,
+  ];
+  const refused = found.refused + attacked.refused;
+  const ratio = (x: number) => `${(x / a).toFixed(2)}×`;
+  return {
+    what: `${resource}: ${does}; victim: ${what}`,
+    figure: `${a.toFixed(1)} / ${b.toFixed(1)} / ${c.toFixed(1)} ms (${ratio(b)}, ${ratio(c)}), ${refused} refused`,
+    target: `≤ ${MOST_WHILE_FOUND}×, ≤ ${MOST}×, 0`,
+    met: b <= a * MOST_WHILE_FOUND && c <= a * MOST && refused === 0,
+  };
+}
