@@ -23,6 +23,9 @@ export interface Belonging {
   of: number[];
 }
 
+/** Rows of one write of many: some milliseconds of the embedded store's writer. */
+const SLICE = 500;
+
 type Guarded<T> = Omit<Filter<T>, "tenant_id">;
 
 /**
@@ -122,9 +125,12 @@ export class TenantCollection<T extends TenantDocument> {
     }) as Promise<T | null>;
   }
 
-  /** Changes all that fit; gives how many were changed. */
+  /** Changes all that fit; gives how many were changed. Many are changed in slices: see `#slices`. */
   async updateMany(tenant_id: string, filter: Guarded<T>, update: UpdateFilter<T>): Promise<number> {
-    return (await this.system.updateMany(scoped<T>(tenant_id, filter), update)).modifiedCount;
+    let changed = 0;
+    for (const slice of await this.#slices(tenant_id, filter))
+      changed += (await this.system.updateMany(slice, update)).modifiedCount;
+    return changed;
   }
 
   /** Removes one; gives whether it was there. */
@@ -132,8 +138,27 @@ export class TenantCollection<T extends TenantDocument> {
     return (await this.system.deleteOne(scoped<T>(tenant_id, filter))).deletedCount === 1;
   }
 
+  /** Removes all that fit; gives how many there were. Many are removed in slices: see `#slices`. */
   async deleteMany(tenant_id: string, filter: Guarded<T>): Promise<number> {
-    return (await this.system.deleteMany(scoped<T>(tenant_id, filter))).deletedCount;
+    let removed = 0;
+    for (const slice of await this.#slices(tenant_id, filter))
+      removed += (await this.system.deleteMany(slice)).deletedCount;
+    return removed;
+  }
+
+  /**
+   * A filter that fits many rows in slices, each a write of its own: the embedded store's writer commits others' writes
+   * between them. What names ids is bounded by those who name them.
+   */
+  async #slices(tenant_id: string, filter: Guarded<T>): Promise<Filter<T>[]> {
+    const whole = scoped<T>(tenant_id, filter);
+    const ids = (limit: number) => this.find(tenant_id, filter, { projection: { _id: 1 }, limit });
+    if ("_id" in filter || (await ids(SLICE + 1)).length <= SLICE) return [whole];
+    const rows = await ids(0);
+    const slices: Filter<T>[] = [];
+    for (let at = 0; at < rows.length; at += SLICE)
+      slices.push({ ...whole, _id: { $in: rows.slice(at, at + SLICE).map(({ _id }) => _id) } } as Filter<T>);
+    return slices;
   }
 
   /** Many writes in one round trip, in no order; each carries its tenant in its own filter or document. */

@@ -5,6 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { type Db, Decimal128 } from "mongodb";
 import { Schema } from "mongoose";
+import { writeInPieces } from "../mixins/bulk-writes.ts";
 import { openStore, type Store, StoreError } from "../storage/connection.ts";
 import type { AnyCollection } from "./suites/store.ts";
 import { startChild } from "./support/child.ts";
@@ -222,6 +223,67 @@ describe("what the embedded store leaves out", () => {
       await expect((async () => use(things, store))()).rejects.toThrow(
         `the embedded store does not implement ${name}`,
       );
+    });
+  });
+});
+
+describe("a write of many rows", () => {
+  const MANY = 20_000;
+  const model = {
+    name: "things",
+    schema: new Schema<Row>(
+      { _id: String, tenant_id: String, text: String, seen: Boolean },
+      { versionKey: false },
+    ),
+  };
+  model.schema.index({ tenant_id: 1 });
+  const row = (tenant_id: string, _id: string) => ({ _id, tenant_id, text: "of many" });
+
+  test("goes in turns with those of other tenants, and lets small ones pass", async () => {
+    await withStore(async (store) => {
+      const things = store.collection(model);
+      await store.ready();
+      const ended: string[] = [];
+      const writeMany = async (tenant_id: string, name: string, count: number) => {
+        const rows = Array.from({ length: count }, (_, i) => row(tenant_id, `${name}-${i}`));
+        const share = { tenant_id, caller: "agent" };
+        await writeInPieces(share, rows, (piece) => things.insertMany(piece));
+        ended.push(name);
+      };
+      const flood = Array.from({ length: 40 }, (_, i) => writeMany("tn_many", `flood-${i}`, 500));
+      const others = [writeMany("tn_other", "batch", 500), things.insert(row("tn_one", "small"))];
+      others[1]?.then(() => ended.push("small"));
+      await Promise.all([...flood, ...others]);
+      expect(ended[0]).toBe("small");
+      // Where all write in turns, that of a tenant with one is among the first to end.
+      expect(ended.indexOf("batch")).toBeLessThan(5);
+      expect(await things.count("tn_many", {})).toBe(40 * 500);
+    });
+  });
+
+  test("lets others' writes pass, and is whole all the same", async () => {
+    await withStore(async (store) => {
+      const things = store.collection(model);
+      await store.ready();
+      await things.insertMany(Array.from({ length: MANY }, (_, i) => row("tn_many", `many-${i}`)));
+      const ended: string[] = [];
+      const noting = async <T>(name: string, write: Promise<T>) => {
+        const result = await write;
+        ended.push(name);
+        return result;
+      };
+      for (const write of [
+        () => things.updateMany("tn_many", { seen: { $ne: true } }, { $set: { seen: true } }),
+        () => things.deleteMany("tn_many", { seen: true }),
+      ]) {
+        const many = noting("many", write());
+        // Its rows are found by now, and it is being written.
+        await things.count("tn_many", {});
+        await noting("one", things.insert(row("tn_one", `one-${ended.length}`)));
+        expect(await many).toBe(MANY);
+      }
+      expect(ended).toEqual(["one", "many", "one", "many"]);
+      expect([await things.count("tn_many", {}), await things.count("tn_one", {})]).toEqual([0, 2]);
     });
   });
 });

@@ -1,8 +1,6 @@
+import { writeInPieces } from "../../mixins/bulk-writes.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
 import type { ChunkDoc, DocumentDoc } from "./documents.model.ts";
-
-/** Rows of one write. */
-const WRITE = 500;
 
 /** Writes what was read of documents, and lets erasures wait for it. */
 export class ChunkWrites {
@@ -16,12 +14,11 @@ export class ChunkWrites {
   }
 
   /** Replaces the chunks of a document; false when it was erased. */
-  async replace({ _id, tenant_id }: DocumentDoc, rows: ChunkDoc[]): Promise<boolean> {
+  async replace({ _id, tenant_id, agent_id }: DocumentDoc, rows: ChunkDoc[]): Promise<boolean> {
     if (this.#erased.has(_id)) return false;
     const write = async () => {
       await this.#chunks.deleteMany(tenant_id, { document_id: _id });
-      for (let at = 0; at < rows.length; at += WRITE)
-        await this.#chunks.insertMany(rows.slice(at, at + WRITE));
+      await writeInPieces({ tenant_id, caller: agent_id }, rows, (piece) => this.#chunks.insertMany(piece));
     };
     const writing = write();
     this.#writing.set(

@@ -1,8 +1,9 @@
-import type { Call } from "../../lib/caller.ts";
+import { type Call, callerId } from "../../lib/caller.ts";
 import { invalidValue, isFault, notFound } from "../../lib/faults.ts";
 import { newUuid } from "../../lib/ids.ts";
 import type { Access, Scoped } from "../../lib/visibility.ts";
 import { callerAccess } from "../../mixins/access.ts";
+import { writeInPieces } from "../../mixins/bulk-writes.ts";
 import { refusedRows } from "../../storage/collection.ts";
 import type { MemoryDoc, StoredCitation } from "./memories.model.ts";
 import { notActive, type Parts } from "./parts.ts";
@@ -85,7 +86,7 @@ export async function createMany(parts: Parts, ctx: Call, given: (NewMemory | Er
     ),
   );
   const plain = rows.filter((row): row is MemoryDoc => !(row instanceof Error) && row.supersedes_id === null);
-  const made = await insertAll(parts, plain);
+  const made = await insertAll(parts, ctx, plain);
   await parts.changes.after(ctx, [...made.values()]);
   const results: (MemoryDoc | Error)[] = [];
   for (const row of rows) {
@@ -103,18 +104,24 @@ function faultOnly(err: unknown): Error {
   throw err;
 }
 
-/** Inserts all in one round trip. Gives the rows by id, those that an earlier try wrote as they are now. */
-async function insertAll({ memories }: Parts, rows: MemoryDoc[]): Promise<Map<string, MemoryDoc>> {
+/** Inserts all. Gives the rows by id, those that an earlier try wrote as they are now. */
+async function insertAll(
+  { memories }: Parts,
+  { meta: { caller } }: Call,
+  rows: MemoryDoc[],
+): Promise<Map<string, MemoryDoc>> {
+  const { tenant_id } = caller;
   const made = new Map(rows.map((row) => [row._id, row]));
-  if (rows.length === 0) return made;
-  try {
-    await memories.insertMany(rows);
-  } catch (err) {
-    const ids = refusedRows(err, rows.length).map(({ index }) => (rows[index] as MemoryDoc)._id);
-    const there = await memories.find((rows[0] as MemoryDoc).tenant_id, { _id: { $in: ids } });
-    if (there.length < ids.length) throw err;
-    for (const row of there) made.set(row._id, row);
-  }
+  await writeInPieces({ tenant_id, caller: callerId(caller) }, rows, async (piece) => {
+    try {
+      await memories.insertMany(piece);
+    } catch (err) {
+      const ids = refusedRows(err, piece.length).map(({ index }) => (piece[index] as MemoryDoc)._id);
+      const there = await memories.find(tenant_id, { _id: { $in: ids } });
+      if (there.length < ids.length) throw err;
+      for (const row of there) made.set(row._id, row);
+    }
+  });
   return made;
 }
 

@@ -6,15 +6,13 @@ import type { InTurn } from "../../storage/search/protocol.ts";
 const MOST_SEARCHES_WAITING = 256;
 /** Less than a call between services may take. */
 const PATIENCE_MS = 10_000;
-/** Entries that are on their way to the index at once, of all tenants and of one. */
-const WRITING = { capacity: 100, perTenant: 75 };
-/** What was answered has to be found: writes wait, they are never refused. Requests in flight are bounded before. */
-const UNBOUNDED = { maxWaiting: Number.MAX_SAFE_INTEGER, maxWaitingPerCaller: Number.MAX_SAFE_INTEGER };
+/** Entries on their way to the index at once, and waiting. What waits longer is left to be caught up with. */
+const WRITING = { capacity: 150, perTenant: 100, maxWaiting: 50_000, patienceMs: 4000 };
 
 /** Divides the index of a node among tenants, and among the callers of each. */
 export class IndexTurns {
   readonly #searches: FairQueue;
-  readonly #writes = resourceQueue("search_writes", { ...WRITING, ...UNBOUNDED });
+  readonly #writes = resourceQueue("search_writes", WRITING);
 
   /** @param capacity searches that the index answers at once: one of them is always left for another tenant */
   constructor(capacity: number) {

@@ -1,0 +1,28 @@
+import type { Share } from "../lib/fair-queue.ts";
+import { resourceQueue } from "../observability/resources.ts";
+
+/** Rows of one write: a few milliseconds of the embedded store's writer. */
+const PIECE = 100;
+
+/**
+ * Rows of large writes that are at the store at once: what others write waits for no more than these. They are never
+ * refused, as a part may be written by then; requests in progress are bounded before.
+ */
+const rowsAtOnce = resourceQueue("store_bulk", {
+  ...{ capacity: 600, perTenant: 500 },
+  ...{ maxWaiting: Number.MAX_SAFE_INTEGER, maxWaitingPerCaller: Number.MAX_SAFE_INTEGER },
+});
+
+/** Writes many rows in pieces, each when it is its tenant's turn. Rejects with the first failure when all have ended. */
+export async function writeInPieces<T>(
+  share: Share,
+  rows: readonly T[],
+  write: (piece: T[]) => Promise<unknown>,
+): Promise<void> {
+  const pieces = Array.from({ length: Math.ceil(rows.length / PIECE) }, (_, i) =>
+    rows.slice(i * PIECE, (i + 1) * PIECE),
+  );
+  const writing = pieces.map((piece) => rowsAtOnce.run(share, piece.length, () => write(piece)));
+  for (const outcome of await Promise.allSettled(writing))
+    if (outcome.status === "rejected") throw outcome.reason;
+}
