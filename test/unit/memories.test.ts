@@ -123,12 +123,17 @@ describe("sweeps", () => {
     };
     const counted = Promise.withResolvers<void>();
     const goOn = Promise.withResolvers<void>();
-    const slow = Object.assign(Object.create(cites), {
-      async count(...given: Parameters<typeof cites.count>) {
-        const count = await cites.count(...given);
-        counted.resolve();
-        await goOn.promise;
-        return count;
+    const countSlowly = async (...given: Parameters<typeof cites.count>) => {
+      const count = await cites.count(...given);
+      counted.resolve();
+      await goOn.promise;
+      return count;
+    };
+    const slow = new Proxy(cites, {
+      get(target, name) {
+        if (name === "count") return countSlowly;
+        const value = Reflect.get(target, name, target);
+        return typeof value === "function" ? value.bind(target) : value;
       },
     });
     await cite("ag_2");
