@@ -11,6 +11,7 @@ import { deliveriesService } from "../services/deliveries/deliveries.service.ts"
 import { eventsService } from "../services/events/events.service.ts";
 import { interestsService } from "../services/interests/interests.service.ts";
 import { teamsService } from "../services/teams/teams.service.ts";
+import { TenantModel } from "../services/tenants/tenants.model.ts";
 import { tenantsService } from "../services/tenants/tenants.service.ts";
 import { startMongo } from "./support/mongo.ts";
 import { startServices } from "./support/node.ts";
@@ -46,7 +47,10 @@ const mongo = await startMongo();
         commands.push(`${event.commandName} ${event.command[event.commandName]}`);
       }
     });
-    await client.db().collection<{ _id: string }>("tenants").insertOne({ _id: tenant_id });
+    const tenants = node.runtime.store.collection(TenantModel);
+    const [slug, status, at] = ["counted", "active", new Date()] as const;
+    const row = { _id: tenant_id, tenant_id, slug, name: slug, status, routing_version: 1 };
+    await tenants.insert({ ...row, created_at: at, updated_at: at });
     for (let n = 0; n < AGENTS; n++) agent_ids.push(await newReceiver());
     await counted(publish);
     await counted(() => poll(agent_ids[0] as string));

@@ -162,6 +162,8 @@ export const tenantsService: ServiceFactory = (runtime) => {
       /** Gives the new version. Called after a change of routing is written and before it is answered. */
       bump_routing: internal<{ tenant_id: string }>(async ({ params: { tenant_id } }) => {
         const doc = await tenants.update(tenant_id, { _id: tenant_id }, { $inc: { routing_version: 1 } });
+        // An answer that raises nothing would leave every routing table as it was.
+        if (!doc) throw notFound("tenant", tenant_id);
         return keepVersion(tenant_id, doc);
       }),
     },

@@ -137,6 +137,19 @@ describe("what a crash leaves", () => {
     api_key: `ak_live_${tenant_id.padEnd(32, "0").slice(0, 32)}`,
   });
 
+  test("a routing version is raised or refused, never passed over", async () => {
+    const { broker, runtime } = node;
+    await broker.call("tenants.found", founding("tn_routed", "routed"));
+    const version = () => broker.call<number, object>("tenants.routing_version", { tenant_id: "tn_routed" });
+    const before = await version();
+    expect(await broker.call("tenants.bump_routing", { tenant_id: "tn_routed" })).toBe(before + 1);
+    expect(await version()).toBe(before + 1);
+    await runtime.store.collection(TenantModel).delete("tn_routed", { _id: "tn_routed" });
+    await expect(broker.call("tenants.bump_routing", { tenant_id: "tn_routed" })).rejects.toMatchObject({
+      type: "not_found",
+    });
+  });
+
   test("a slug of a founding under way is not given away, of one that was left it is", async () => {
     const { broker, runtime } = node;
     const tenants = runtime.store.collection(TenantModel);
