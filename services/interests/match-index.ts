@@ -40,6 +40,8 @@ export class MatchIndex {
   readonly #globs = new GlobIndex<Subscribers>();
   readonly #filters = new Map<string, DistinctFilter>();
   readonly #costs: Costs;
+  /** Those that let others run, and so may miss a change. */
+  readonly #underWay = new Set<Pass>();
   #passes = 0;
 
   /** @param now a clock in ms that only goes forward */
@@ -105,16 +107,38 @@ export class MatchIndex {
   /** The same for tenants with very many distinct globs or filters: lets the event loop run every 2 ms. */
   async matchInSlices(event: FilterableEvent): Promise<MatchResult> {
     const pass = this.#begin(event);
-    const slices = new Slices(SLICE_MS);
-    for (const subscribers of pass.candidates) {
-      subscribers.enter(pass, this.#costs);
-      if (slices.over) await slices.next();
+    this.#underWay.add(pass);
+    try {
+      const slices = new Slices(SLICE_MS);
+      for (const subscribers of pass.candidates) {
+        subscribers.enter(pass, this.#costs);
+        if (slices.over) await slices.next();
+      }
+      for (const [filter, subscribers] of pass.pending) {
+        settle(pass, filter, subscribers);
+        if (slices.over) await slices.next();
+      }
+    } finally {
+      this.#underWay.delete(pass);
     }
-    for (const [filter, subscribers] of pass.pending) {
-      settle(pass, filter, subscribers);
-      if (slices.over) await slices.next();
-    }
+    if (pass.changed.size > 0) this.#settleChanged(pass);
     return pass.result;
+  }
+
+  /** What was changed meanwhile may have been met as it was, as it is, twice or never: it counts as it is. */
+  #settleChanged(pass: Pass): void {
+    const { result, changed, type } = pass;
+    result.matched = result.matched.filter(({ id }) => !changed.has(id));
+    const candidates = new Set(this.#candidates(type));
+    for (const id of changed) {
+      const subscription = this.#byId.get(id);
+      if (!subscription) continue;
+      const subscribers = this.#globs.get(subscription.glob) as Subscribers;
+      if (!candidates.has(subscribers) || !subscribers.fits(type, this.#costs, result)) continue;
+      const { filter } = subscription;
+      if (filter === undefined) result.matched.push(subscription);
+      else settle(pass, this.#filters.get(filter) as DistinctFilter, [subscription]);
+    }
   }
 
   /**
@@ -141,7 +165,15 @@ export class MatchIndex {
     const { type } = event;
     const candidates = this.#candidates(type);
     const scope = new EventScope(event);
-    return { number: ++this.#passes, type, scope, candidates, pending: [], result: newResult() };
+    return {
+      number: ++this.#passes,
+      type,
+      scope,
+      candidates,
+      pending: [],
+      changed: new Set(),
+      result: newResult(),
+    };
   }
 
   #candidates(type: string, work = unbounded()): Subscribers[] {
@@ -152,6 +184,7 @@ export class MatchIndex {
     const subscribers = this.#globs.get(subscription.glob) as Subscribers;
     subscribers.remove(subscription, this.#releaseFilter(subscription.filter));
     if (subscribers.isEmpty) this.#globs.delete(subscribers);
+    for (const pass of this.#underWay) pass.changed.add(subscription.id);
   }
 
   #acquireFilter(expression: string | undefined): DistinctFilter | null {
@@ -180,6 +213,8 @@ interface Pass {
   readonly candidates: Subscribers[];
   /** Subscriptions whose glob matches and whose filter has yet to be asked. */
   readonly pending: [DistinctFilter, Subscription[]][];
+  /** Ids of subscriptions that were replaced or removed since it began. */
+  readonly changed: Set<string>;
   readonly result: MatchResult;
 }
 

@@ -252,6 +252,20 @@ test("in slices the result is the same, also while other events are matched and 
   expect(ids(three.matched)).toEqual(ids(index.match({ type: "com.x", data: { n: 3 } }).matched));
 });
 
+test("one whose filter changes while an event is matched in slices is found once, as it is then", async () => {
+  const many = Array.from({ length: 20_000 }, (_, i) => interest("com.*", `data.n > ${i - 10}`));
+  const index = new MatchIndex(many);
+  const [first, last] = [many[0] as Subscription, many.at(-1) as Subscription];
+  const matching = index.matchInSlices({ type: "com.x", data: { n: 3 } });
+  // The pass has asked the first filter and not the last.
+  index.add({ ...first, filter: "data.n == 3" });
+  index.add({ ...last, filter: "data.n == 3" });
+  const { matched } = await matching;
+  expect(matched).toHaveLength(14);
+  expect(ids(matched).filter((id) => id === first.id || id === last.id)).toEqual([first.id, last.id].sort());
+  expect(matched.find(({ id }) => id === first.id)?.filter).toBe("data.n == 3");
+});
+
 describe("globs that cost much", () => {
   /** As costly as one may be, on the longest type there is. */
   const hostile = (i: number) => `*${"?".repeat(30)}[b-${String.fromCharCode(100 + i)}]*`;
@@ -301,6 +315,21 @@ describe("globs that cost much", () => {
     expect(others).toBeGreaterThan(0);
     expect(new Set(ids(matched)).size).toBe(matched.length);
     expect(matched.length).toBeGreaterThanOrEqual(5_000 - others);
+  });
+
+  test("one whose glob changes while an event is matched in slices is found once, as it is then", async () => {
+    const many = Array.from({ length: 5_000 }, (_, i) => interest(`*[${i}a]??????????*a`));
+    const index = new MatchIndex(many);
+    const [first, last] = [many[0] as Subscription, many.at(-1) as Subscription];
+    const matching = index.matchInSlices({ type });
+    // The pass has tested the first glob and not the last.
+    index.add({ ...first, glob: last.glob });
+    index.add({ ...last, glob: "*a*a" });
+    index.add({ ...(many.at(-2) as Subscription), glob: "b*" });
+    const { matched } = await matching;
+    expect(matched.find(({ id }) => id === last.id)?.glob).toBe("*a*a");
+    expect(new Set(ids(matched)).size).toBe(4_999);
+    expect(matched).toHaveLength(4_999);
   });
 
   test("however many prefixes and suffixes there are, looking at them is counted", () => {
