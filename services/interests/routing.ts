@@ -25,7 +25,7 @@ export class Routing {
   readonly #parts: Parts;
   /** In order of last use. */
   readonly #tables = new Map<string, RoutingTable>();
-  readonly #loading = new Map<string, Promise<RoutingTable>>();
+  readonly #loading = new Map<string, Promise<void>>();
   /** Changes that came while a table was being loaded. */
   readonly #meanwhile = new Map<string, [number, RoutingChange][]>();
 
@@ -61,12 +61,17 @@ export class Routing {
     return this.#tables.get(tenant_id)?.suspendedFor(interest_id) ?? 0;
   }
 
+  /** Of a table that is being read, too: what it has read already may be old. */
   forget(tenant_id: string): void {
     this.#tables.delete(tenant_id);
+    this.#loading.delete(tenant_id);
+    this.#meanwhile.delete(tenant_id);
   }
 
   forgetAll(): void {
     this.#tables.clear();
+    this.#loading.clear();
+    this.#meanwhile.clear();
   }
 
   #used(tenant_id: string, table: RoutingTable): RoutingTable {
@@ -79,11 +84,13 @@ export class Routing {
     return this.#parts.broker.call("tenants.routing_version", { tenant_id });
   }
 
-  #load(tenant_id: string): Promise<RoutingTable> {
+  #load(tenant_id: string): Promise<void> {
     let loading = this.#loading.get(tenant_id);
     if (!loading) {
-      this.#meanwhile.set(tenant_id, []);
-      loading = this.#read(tenant_id).finally(() => {
+      const meanwhile: [number, RoutingChange][] = [];
+      this.#meanwhile.set(tenant_id, meanwhile);
+      loading = this.#read(tenant_id, meanwhile).finally(() => {
+        if (this.#meanwhile.get(tenant_id) !== meanwhile) return;
         this.#loading.delete(tenant_id);
         this.#meanwhile.delete(tenant_id);
       });
@@ -92,7 +99,8 @@ export class Routing {
     return loading;
   }
 
-  async #read(tenant_id: string): Promise<RoutingTable> {
+  /** Reads the table, and keeps it unless it was forgotten before it was read. */
+  async #read(tenant_id: string, meanwhile: [number, RoutingChange][]): Promise<void> {
     // The version first: rows that are read later are as new or newer.
     const table = new RoutingTable(await this.#version(tenant_id));
     const agents = new Set<string>();
@@ -116,9 +124,9 @@ export class Routing {
       agents.add(agent_id);
     }
     await this.#markInactive(tenant_id, table, [...agents]);
-    for (const [version, change] of this.#meanwhile.get(tenant_id) ?? []) table.follow(version, change);
+    if (this.#meanwhile.get(tenant_id) !== meanwhile) return;
+    for (const [version, change] of meanwhile) table.follow(version, change);
     this.#keep(tenant_id, table);
-    return table;
   }
 
   async *#interests(tenant_id: string): AsyncGenerator<InterestDoc> {

@@ -17,6 +17,8 @@ let version = 1;
 let failing = false;
 /** What happens before the version is raised the next time. */
 let beforeRaise = async () => {};
+/** What happens the next time that a table is read, when the interests are. */
+let afterInterests = async () => {};
 
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), "afferent-routing-"));
@@ -43,7 +45,13 @@ beforeAll(async () => {
         params.agent_ids.map((id) => ({ id, status: "active" })),
     },
   });
-  broker.createService({ name: "channels", actions: { feeds_page: () => [], members_page: () => [] } });
+  const feeds_page = async () => {
+    const after = afterInterests;
+    afterInterests = async () => {};
+    await after();
+    return [];
+  };
+  broker.createService({ name: "channels", actions: { feeds_page, members_page: () => [] } });
   broker.createService(interestsService({ store, config: readConfig({}) } as Runtime));
   await broker.start();
 });
@@ -76,6 +84,24 @@ test("a change that was written and could not be counted holds for the next even
   expect([await matches("com.a"), await matches("com.b")]).toEqual([1, 1]);
   await expect(call("delete", { agent_id, id })).rejects.toThrow("did not answer");
   expect([await matches("com.a"), await matches("com.b")]).toEqual([0, 1]);
+});
+
+test("a change that could not be counted holds, also where it came while the table was being read", async () => {
+  const agent_id = "ag_a";
+  const { id } = await call<{ id: string }>("create", { agent_id, event_type: "com.read" });
+  const [reached, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  afterInterests = () => {
+    reached.resolve();
+    return held.promise;
+  };
+  version++;
+  const reading = matches("com.read");
+  await reached.promise;
+  failing = true;
+  await expect(call("delete", { agent_id, id })).rejects.toThrow("did not answer");
+  held.resolve();
+  await reading;
+  expect(await matches("com.read")).toBe(0);
 });
 
 test("of two changes of one interest at once that one holds which was written last", async () => {
