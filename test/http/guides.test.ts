@@ -13,6 +13,7 @@ const ROOT = join(import.meta.dirname, "../..");
 const ELSEWHERE: Record<string, string> = {
   "README.md": "before each of the others",
   "brokers.md": "test/brokers/guide.test.ts, by a real broker",
+  "filters.md": "test/unit/filter-language.test.ts, by the evaluator",
 };
 const guides = globSync("docs/guides/*.md", { cwd: ROOT })
   .map((file) => basename(file))
