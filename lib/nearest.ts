@@ -12,7 +12,12 @@ export function nearest(given: string, names: readonly string[]): Nearest | unde
     const distance = distanceOf(wanted, plain(name));
     if (!best || distance < best.distance) best = { name, distance };
   }
-  return best && { name: best.name, close: best.distance <= Math.max(1, wanted.length / 3) };
+  return (
+    best && {
+      name: best.name,
+      close: best.distance <= Math.max(wanted.length > 3 ? 2 : 1, wanted.length / 3),
+    }
+  );
 }
 
 /** Longer names are compared by their beginnings: the cost grows with the product of both lengths. */

@@ -75,6 +75,7 @@ describe("the nearest name", () => {
     ["filter", "filter_expression"],
     ["Priority", "priority"],
     ["enrich", "enrichment_depth"],
+    ["priroity", "priority"],
   ])("of %s is %s", (given, name) => {
     expect(nearest(given, names)).toEqual({ name, close: true });
   });
