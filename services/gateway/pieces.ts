@@ -1,4 +1,5 @@
 import type { Operation } from "../../lib/contract.ts";
+import { countValues, MAX_JSON_VALUES, UNCOUNTED_BYTES } from "../../lib/json-values.ts";
 import { type Check, compileCheck } from "../../lib/validator.ts";
 import { bodyParams, maxBodyOf, readRaw, requireJson } from "./body.ts";
 import type { Exchange, Pieces } from "./exchange.ts";
@@ -16,7 +17,7 @@ const PIECE_BYTES = 524_288;
 export async function readInPieces(exchange: Exchange, name: string): Promise<Record<string, unknown>> {
   const { op, req } = exchange;
   const raw = await readRaw(req, maxBodyOf(op));
-  if (raw.length <= PIECE_BYTES) return jsonBody(exchange, raw);
+  if (!isLarge(raw)) return jsonBody(exchange, raw);
   requireJson(req);
   const { outline, texts } = await splitLarge(exchange, raw, name);
   const params = bodyParams(op, outline);
@@ -36,11 +37,17 @@ export async function readListInPieces(
   { name, maxBytes, check }: { name: string; maxBytes: number; check(body: unknown): unknown[] },
 ): Promise<Record<string, unknown>> {
   const raw = await readRaw(exchange.req, maxBytes);
-  if (raw.length <= PIECE_BYTES) return { [name]: check(await parseFairly(raw, requestShare(exchange))) };
+  if (!isLarge(raw)) return { [name]: check(await parseFairly(raw, requestShare(exchange))) };
   const { outline, texts } = await splitLarge(exchange, raw, null);
   const list = check(outline);
   if (texts.length) exchange.pieces = { name, texts };
   return { [name]: list };
+}
+
+/** Whether a list is too much for the main thread at once, by its bytes or its values. */
+function isLarge(raw: Buffer): boolean {
+  if (raw.length <= UNCOUNTED_BYTES) return false;
+  return raw.length > PIECE_BYTES || countValues(raw, MAX_JSON_VALUES) > MAX_JSON_VALUES;
 }
 
 /** The body is charged for before anything in it is done. */

@@ -2,7 +2,7 @@ import { halfCharacterOf, type NumberTooLarge, parseJsonBytes } from "../../lib/
 import { countValues, MAX_JSON_VALUES } from "../../lib/json-values.ts";
 
 /** Most values in a list that is done in pieces. */
-export const MAX_LIST_VALUES = 50_000;
+export const MAX_LIST_VALUES = 200_000;
 
 /** What the splitting thread is given. */
 export interface SplitRequest {
