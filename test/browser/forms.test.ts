@@ -129,6 +129,20 @@ test("a webhook is registered, its mapping tried and mended, and its secret rene
   await page.getByText("The new signing secret").waitFor();
 });
 
+test("a webhook is changed to take CloudEvents, and is tried with one", async () => {
+  const mapping = { entity: "order", action: "/action" };
+  const { id } = ok(await admin.post("/ingest/webhooks", { name: "Shop", source: "shop", mapping }));
+  await site.go(`/ingest/webhooks/${id}`);
+  await page.getByLabel("What it sends").selectOption("cloudevents");
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await page.getByText("Saved. It holds").waitFor();
+  await site.button("Test the saved mapping").click();
+  await page.getByLabel("The event it would be").getByText('"type": "com.example.order.placed"').waitFor();
+  expect(ok(await admin.get("/ingest/webhooks")).webhooks).toContainEqual(
+    expect.objectContaining({ id, mapping: "cloudevents" }),
+  );
+});
+
 describe("people and what they own", () => {
   test("a person is invited, signs in with the password shown once, is made an admin and disabled", async () => {
     await site.go("/settings");

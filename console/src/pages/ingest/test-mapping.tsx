@@ -9,17 +9,30 @@ import { Form } from "../../ui/form.tsx";
 import { Card } from "../../ui/page.tsx";
 import { Json } from "../../ui/text.tsx";
 
-const PAYLOAD = JSON.stringify(
-  { action: "opened", issue: { number: 12, title: "It is broken" }, repository: { full_name: "acme/app" } },
-  null,
-  2,
-);
-const HEADERS = "X-GitHub-Event: issues";
+const MAPPED = {
+  payload: {
+    action: "opened",
+    issue: { number: 12, title: "It is broken" },
+    repository: { full_name: "acme/app" },
+  },
+  headers: "X-GitHub-Event: issues",
+};
+const EVENT = {
+  payload: {
+    specversion: "1.0",
+    id: "1",
+    source: "https://shop.example.com",
+    type: "com.example.order.placed",
+    data: { total: 42 },
+  },
+  headers: "",
+};
 
 /** What the saved mapping makes of a payload. Nothing is published. */
 export function TestMapping({ webhook }: { webhook: Webhook }) {
-  const [payload, setPayload] = useState(PAYLOAD);
-  const [headers, setHeaders] = useState(HEADERS);
+  const sample = webhook.mapping === "cloudevents" ? EVENT : MAPPED;
+  const [payload, setPayload] = useState(() => JSON.stringify(sample.payload, null, 2));
+  const [headers, setHeaders] = useState(sample.headers);
   const [result, setResult] = useState<IngestTestWebhookResult>();
   const wrong = mistakeInJson(payload);
   const test = useTask(

@@ -52,7 +52,7 @@ export function WebhookPage() {
             </Card>
             <div className="sides">
               <Edit webhook={data} onSaved={loaded.set} />
-              <TestMapping webhook={data} />
+              <TestMapping key={typeof data.mapping} webhook={data} />
             </div>
           </div>
         )}
