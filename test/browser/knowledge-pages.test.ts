@@ -25,6 +25,9 @@ const STEPS = [
   },
 ];
 
+const LINKS =
+  "[The terms](https://example.com/terms), [a program](javascript:alert(1)), [mail](mailto:a@example.com).";
+
 /** One of each, so that pages have something to show. */
 async function furnish(): Promise<void> {
   const memory = { type: "semantic", scope: "institutional", tags: ["billing"] };
@@ -32,6 +35,12 @@ async function furnish(): Promise<void> {
     ok(await admin.post("/memories", { ...memory, title, content })).id;
   ids.a = await remember("ACME's terms", "ACME pays **30 days** after the end of the month.");
   ids.b = await remember("When ACME pays", "30 days after the end of the month.");
+  const linked = {
+    title: "Where the terms are",
+    content: LINKS,
+    source_url: "https://example.com/terms?of=ACME",
+  };
+  ids.linked = ok(await admin.post("/memories", { ...memory, ...linked })).id;
   await remember(LONG, "It is told at length. ".repeat(20));
   const to_b = { target_memory_id: ids.b, relationship_type: "supports" };
   ok(await admin.post(`/memories/${ids.a}/relationships`, to_b));
@@ -48,6 +57,8 @@ async function furnish(): Promise<void> {
   ids.output = ok(await admin.post("/outputs", { body: "# Notes\n\n- one\n", scope })).id;
   ok(await admin.post("/outputs", { body: "# Notes\n\n- two\n", output_id: ids.output }));
   const mapping = { entity: "header:X-GitHub-Event", action: "/action" };
+  const as_sent = { name: "Grid", source: "grid", mapping: "cloudevents" };
+  ids.as_sent = ok(await admin.post("/ingest/webhooks", as_sent)).id;
   ids.webhook = ok(await admin.post("/ingest/webhooks", { name: "GitHub", source: "github", mapping })).id;
   ok(await admin.post("/teams", { name: "Billing" }));
   ok(await admin.post("/projects", { key: "apollo" }));
@@ -62,6 +73,8 @@ const PAGES: [name: string, path: () => string][] = [
   ["memory", () => `/memories/${ids.a}`],
   ["memory-graph", () => `/memories/${ids.a}?tab=relationships`],
   ["memory-origin", () => `/memories/${ids.a}?tab=origin`],
+  ["memory-links", () => `/memories/${ids.linked}`],
+  ["memory-address", () => `/memories/${ids.linked}?tab=origin`],
   ["memory-health", () => "/memories/health"],
   ["memory-erase", () => "/memories/erase"],
   ["merges", () => "/memories/merges"],
@@ -85,6 +98,7 @@ const PAGES: [name: string, path: () => string][] = [
   ["output-versions", () => `/outputs/${ids.output}?tab=versions`],
   ["ingest", () => "/ingest"],
   ["webhook", () => `/ingest/webhooks/${ids.webhook}`],
+  ["webhook-cloudevents", () => `/ingest/webhooks/${ids.as_sent}`],
   ["connectors", () => "/ingest?tab=connectors"],
   ["settings", () => "/settings"],
   ["settings-teams", () => "/settings?tab=teams"],
@@ -99,6 +113,15 @@ test.each(PAGES)("%s can be used by everybody, in light and dark, wide and narro
   await page.getByRole("heading", { level: 1 }).first().waitFor();
   await page.locator(".skeleton").first().waitFor({ state: "detached" });
   expect(await checkPage(page, name)).toEqual([]);
+});
+
+test("of what a memory names only web addresses are links", async () => {
+  await site.go(`/memories/${ids.linked}`);
+  await page.getByText("a program").waitFor();
+  const shown = await page.locator(".markdown").innerHTML();
+  expect(shown.match(/<a .*?<\/a>/g)).toEqual([
+    '<a href="https://example.com/terms" rel="noreferrer noopener" target="_blank">The terms</a>',
+  ]);
 });
 
 test("nothing went wrong on the pages, and no other host was asked", () => {

@@ -7,6 +7,7 @@ import { ok } from "../support/tenancy.ts";
 const site = await openSite();
 const { page, admin } = site;
 let agent: string;
+let pushed: string;
 let event: string;
 let channel: string;
 
@@ -38,6 +39,8 @@ async function furnish(): Promise<void> {
     data: { total: 42 },
   };
   event = ok(await admin.post("/events", sent)).event_id;
+  const push = { name: "pushed-to", delivery_mode: "push", push_format: "binary" };
+  pushed = ok(await admin.post("/agents", push)).id;
   const long = { name: LONG, description: `${LONG} ${LONG}` };
   const other = ok(await admin.post("/agents", { ...long, delivery_mode: "poll", retry_budget: 1 }));
   ok(await admin.post("/channels", long));
@@ -93,6 +96,7 @@ const PAGES: [name: string, path: () => string][] = [
   ["agent-keys", () => `/agents/${agent}?tab=keys`],
   ["agent-devices", () => `/agents/${agent}?tab=devices`],
   ["agent-delivery", () => `/agents/${agent}?tab=settings`],
+  ["agent-push", () => `/agents/${pushed}?tab=settings`],
   ["connect", () => "/connect"],
   ["channels", () => "/channels"],
   ["channel", () => `/channels/${channel}`],
@@ -105,6 +109,15 @@ test.each(PAGES)("%s can be read by all: light and dark, wide and narrow", async
   await page.locator(".page h1").waitFor();
   await page.locator(".skeleton").first().waitFor({ state: "detached" });
   expect(await checkPage(page, name)).toEqual([]);
+});
+
+test("approving a device can be, too", async () => {
+  const { user_code } = ok(await admin.post(`/agents/${agent}/device-code`, {}));
+  const client_info = { name: "editor", version: "2.1", host: LONG.slice(0, 100) };
+  ok(await api(site.server).post("/device-codes:claim", { user_code, client_info }));
+  await site.go(`/connect?code=${user_code}`);
+  await page.getByText("It will be allowed to").waitFor();
+  expect(await checkPage(page, "connect-approve")).toEqual([]);
 });
 
 test("signing in can be, too", async () => {

@@ -27,8 +27,7 @@ export function Limits() {
           <Card title="Sizes">
             <Facts>
               <Fact name="Stored">
-                {bytes(rules.storage.used_bytes)} of{" "}
-                {rules.storage.quota_bytes === null ? NO_LIMIT : bytes(rules.storage.quota_bytes)}
+                <Stored {...rules.storage} />
               </Fact>
               <Fact name="Largest event">{bytes(rules.largest_bytes.event)}</Fact>
               <Fact name="Largest document">{bytes(rules.largest_bytes.document)}</Fact>
@@ -50,7 +49,8 @@ export function Limits() {
             <Kept rules={rules} />
           </Card>
           <p className="muted small">
-            These hold for the whole installation. The operator sets them by environment variables.
+            These hold for the whole installation. The operator sets them by environment variables; how much
+            may be stored can differ by organisation.
           </p>
         </div>
       )}
@@ -61,6 +61,17 @@ export function Limits() {
 const NO_LIMIT = <span className="muted">no limit</span>;
 const perMinute = (limit: number | null): ReactNode =>
   limit === null ? NO_LIMIT : `${number(limit)} a minute`;
+
+function Stored({ used_bytes, quota_bytes }: Rules["storage"]) {
+  const used = bytes(used_bytes);
+  return quota_bytes === null ? (
+    <>
+      {used}, {NO_LIMIT}
+    </>
+  ) : (
+    `${used} of ${bytes(quota_bytes)}`
+  );
+}
 
 function Requests({ rules, rate }: { rules: Rules; rate: Rate | null }) {
   const { caller, tenant, webhooks } = rules.requests_per_minute;
