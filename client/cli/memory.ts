@@ -1,5 +1,5 @@
 import type { MemoriesCreateParams } from "../generated/types.ts";
-import { type Command, choice, count, text, word } from "./command.ts";
+import { type Command, type Context, choice, count, text, word } from "./command.ts";
 import { contentOf } from "./input.ts";
 
 const TYPES = ["semantic", "episodic", "procedural", "entity", "reflection", "reasoning"] as const;
@@ -10,7 +10,7 @@ export const remember: Command = {
   does: "Makes a memory; CONTENT is the title when it is left out.",
   options: {
     type: { value: TYPES.join("|"), means: "default: semantic" },
-    scope: { value: SCOPES.join("|"), means: "who may read it; default: agent" },
+    scope: { value: SCOPES.join("|"), means: "who may read it; default: agent, or as what it replaces" },
     team: { value: "ID", means: "the team of --scope team; default: the agent's own" },
     tags: { value: "A,B", means: "what it is filed under" },
     project: { value: "KEY", means: "the project that it belongs to" },
@@ -20,14 +20,14 @@ export const remember: Command = {
     const title = word(context, 0, "TITLE");
     const [, content] = context.words;
     const tags = text(context, "tags");
-    const team_id = text(context, "team");
-    const project_id = text(context, "project");
     const supersedes_id = text(context, "supersedes");
+    const { scope, team_id } = await audienceOf(context, supersedes_id);
+    const project_id = text(context, "project");
     const params: MemoriesCreateParams = {
       title,
       content: content === undefined ? title : await contentOf(content),
       type: choice(context, "type", TYPES, "semantic"),
-      scope: choice(context, "scope", SCOPES, team_id ? "team" : "agent"),
+      scope,
       ...(team_id && { team_id }),
       ...(tags && { tags: tags.split(",").filter((tag) => tag.trim()) }),
       ...(project_id && { project_id }),
@@ -37,6 +37,14 @@ export const remember: Command = {
     context.print(memory, memory.id);
   },
 };
+
+/** Who may read a new memory: a successor has to be as visible as what it replaces. */
+async function audienceOf(context: Context, supersedes_id: string | undefined) {
+  const team_id = text(context, "team");
+  if (text(context, "scope") || team_id || !supersedes_id)
+    return { scope: choice(context, "scope", SCOPES, team_id ? "team" : "agent"), team_id };
+  return context.client.memories.get({ id: supersedes_id }, { signal: context.signal });
+}
 
 export const recall: Command = {
   takes: "QUERY",

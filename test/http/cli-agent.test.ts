@@ -67,7 +67,7 @@ test("what a team is to know is remembered for it, and what is wrong is replaced
   const first = JSON.parse(told.out);
   expect(first).toMatchObject({ scope: "team", team_id: team.id });
   const newer = await cli.run(["remember", "Scales are right", "--supersedes", first.id, "--json"], mate);
-  expect(JSON.parse(newer.out)).toMatchObject({ scope: "agent" });
+  expect(JSON.parse(newer.out)).toMatchObject({ scope: "team", team_id: team.id });
   expect(await cli.run(["remember", "For whom", "--scope", "team"])).toMatchObject({
     code: 1,
     err: expect.stringContaining("Give one with --team ID."),
