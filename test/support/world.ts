@@ -41,6 +41,7 @@ export const CLUSTER = {
     nats: "several nodes already",
     "nats-paused": "several nodes already",
     nodes: "several nodes already",
+    "push-dns": "asks the process that pushes for its metrics",
     "push-nodes": "several nodes already",
     redis: "several nodes already",
     "several-nodes": "several nodes already",
