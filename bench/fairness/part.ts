@@ -52,9 +52,12 @@ export const fairnessPart: Part = {
     try {
       const victim = await newTenant(server, "victim", VICTIM_AGENTS);
       const victims = await preparedVictims(victim, endpoint);
+      // Before the first attack: afterwards this address may have no failed sign-ins left.
+      const tenants: Tenant[] = [];
+      for (const i of ATTACKERS.keys()) tenants.push(await newTenant(server, `attacker-${i}`, 1));
       const rows: Row[] = [];
       for (const [i, attacker] of ATTACKERS.entries()) {
-        const tenant = await newTenant(server, `attacker-${i}`, 1);
+        const tenant = tenants[i] as Tenant;
         await attacker.prepare?.(tenant);
         rows.push(await measure(attacker, tenant, victims[attacker.victim], victim));
         tenant.close();
