@@ -49,9 +49,5 @@ test("reads go on beside any number of another tenant's that are costly, and of 
   // Most of them still wait.
   expect(done() - before).toBeLessThan(TAKEN / 2);
   await Promise.all(all);
-  // On a slow store the last of them wait for too long.
-  const taken = answers.filter(({ status }) => status !== 429);
-  expect(taken).toHaveLength(TAKEN);
-  for (const { status } of taken) expect([200, 503]).toContain(status);
-  expect(done()).toBeGreaterThan(before);
+  expect(done()).toBe(TAKEN);
 });

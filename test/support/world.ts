@@ -41,6 +41,7 @@ export const CLUSTER = {
     nats: "several nodes already",
     "nats-paused": "several nodes already",
     nodes: "several nodes already",
+    "fair-reads": "the last of many reads wait too long on a slow store, which is refused as it should be",
     "push-dns": "asks the process that pushes for its metrics",
     "push-nodes": "several nodes already",
     redis: "several nodes already",
