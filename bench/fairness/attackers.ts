@@ -6,6 +6,14 @@ import { sampleEvent } from "../lib/world.ts";
 import type { Tenant } from "./tenants.ts";
 import type { victimsOf } from "./victims.ts";
 
+/** Those in whose name an attacker asks. */
+export interface Striker {
+  url: string;
+  /** An agent with the scopes of a shipped key. */
+  client: Client;
+  person: Client;
+}
+
 /** Somebody who asks for as much of one resource as an ordinary key allows. */
 export interface Attacker {
   resource: string;
@@ -13,24 +21,29 @@ export interface Attacker {
   victim: keyof ReturnType<typeof victimsOf>;
   prepare?(tenant: Tenant): Promise<unknown>;
   /** One request of the attack. It may be refused. */
-  strike(tenant: Tenant, client: Client): Promise<unknown>;
+  strike(striker: Striker): Promise<unknown>;
   /** What is kept open for as long as the attack lasts; the function ends it. */
-  hold?(tenant: Tenant): () => void;
+  hold?(striker: Striker): () => void;
   /** Requests at once. */
   width: number;
 }
 
-const TINY_VALUES = "{},".repeat(300_000);
-const TEN_MEGABYTES = `[${"{},".repeat(3_300_000)}{}]`;
+const TINY_VALUES = emptyObjects(300_000);
+const TEN_MEGABYTES = emptyObjects(3_300_000);
+const MEMORY = { type: "semantic", scope: "agent" };
 const GLOB = `*${"?".repeat(100)}[aa][aab][ab]*[b]`;
+
+function emptyObjects(count: number): Buffer {
+  return Buffer.from(`[${"{},".repeat(count)}{}]`);
+}
 
 /** Sends raw text: the attackers' bodies are not JSON that a client would make. */
 function sendText(
-  { url }: Tenant,
+  url: string,
   token: string | null,
   path: string,
   type: string,
-  text: string,
+  text: Buffer,
 ): Promise<number> {
   return new Promise((resolve) => {
     const headers: Record<string, string> = { "content-type": type };
@@ -60,7 +73,7 @@ export const ATTACKERS: Attacker[] = [
           event_type: `${GLOB}${"?".repeat(i)}*`,
         });
     },
-    strike: (_tenant, client) => {
+    strike: ({ client }) => {
       const events = Array.from({ length: 20 }, () => sampleEvent(randomUUID(), `${"a".repeat(250)}b`));
       return client.ask("POST", "/events", events, BATCH_TYPE);
     },
@@ -70,16 +83,16 @@ export const ATTACKERS: Attacker[] = [
     resource: "sign-in bodies",
     does: "bodies of 0.9 MB of empty objects, without a token",
     victim: "publish",
-    strike: (tenant) => sendText(tenant, null, "/auth/login", "application/json", `[${TINY_VALUES}{}]`),
+    strike: ({ url }) => sendText(url, null, "/auth/login", "application/json", TINY_VALUES),
     width: 16,
   },
   {
     resource: "bodies",
-    does: "88 memories at once with 19,000 values each",
+    does: "88 memories at once with 9,500 objects each",
     victim: "memory",
-    strike: (_tenant, client) => {
-      const metadata = { list: Array.from({ length: 18_900 }, () => ({})) };
-      return client.ask("POST", "/memories", { type: "semantic", title: "x", content: "x", metadata });
+    strike: ({ client }) => {
+      const metadata = { list: Array.from({ length: 9_500 }, () => ({})) };
+      return client.ask("POST", "/memories", { ...MEMORY, title: "x", content: "x", metadata });
     },
     width: 88,
   },
@@ -87,7 +100,7 @@ export const ATTACKERS: Attacker[] = [
     resource: "batches",
     does: "batches of 10 MB of empty objects",
     victim: "batch",
-    strike: (tenant, client) => sendText(tenant, client.token, "/events", BATCH_TYPE, TEN_MEGABYTES),
+    strike: ({ url, client }) => sendText(url, client.token, "/events", BATCH_TYPE, TEN_MEGABYTES),
     width: 8,
   },
   {
@@ -102,15 +115,14 @@ export const ATTACKERS: Attacker[] = [
         await person.send("POST", `/agents/${id}/interests`, { event_type: "com.example.silent" });
       }
     },
-    strike: (_tenant, client) =>
-      client.ask("POST", "/events", sampleEvent(randomUUID(), "com.example.silent")),
+    strike: ({ client }) => client.ask("POST", "/events", sampleEvent(randomUUID(), "com.example.silent")),
     width: 2,
   },
   {
     resource: "parsing of documents",
     does: "PDFs of 3 KB that take longer to read than allowed",
     victim: "document",
-    strike: (_tenant, client) =>
+    strike: ({ client }) =>
       client.ask("POST", "/documents", {
         file_content: endlessPdf(randomUUID()).toString("base64"),
         filename: `${randomUUID()}.pdf`,
@@ -122,9 +134,9 @@ export const ATTACKERS: Attacker[] = [
     resource: "embeddings",
     does: "memories of 30,000 characters",
     victim: "vector",
-    strike: (_tenant, client) =>
+    strike: ({ client }) =>
       client.ask("POST", "/memories", {
-        type: "semantic",
+        ...MEMORY,
         title: randomUUID(),
         content: longText(400).slice(0, 30_000),
       }),
@@ -134,7 +146,7 @@ export const ATTACKERS: Attacker[] = [
     resource: "search",
     does: "searches of new words, one after the other",
     victim: "search",
-    strike: (_tenant, client) =>
+    strike: ({ client }) =>
       client.ask("POST", "/memories/search", { query: longText(6).slice(0, 1000), limit: 50, explain: true }),
     width: 16,
   },
@@ -142,7 +154,7 @@ export const ATTACKERS: Attacker[] = [
     resource: "exports",
     does: "twelve exports of a long text at once",
     victim: "export",
-    strike: async ({ person }, client) => {
+    strike: async ({ client, person }) => {
       const { body } = await client.ask("POST", "/outputs", { body: longText(4_000) });
       await person.ask("GET", `/outputs/${body?.id}/export?format=pdf`);
     },
@@ -152,8 +164,8 @@ export const ATTACKERS: Attacker[] = [
     resource: "statistics",
     does: "200 live streams of one person",
     victim: "publish",
-    hold: (tenant) => {
-      const streams = Array.from({ length: 200 }, () => openStream(tenant));
+    hold: (striker) => {
+      const streams = Array.from({ length: 200 }, () => openStream(striker));
       return () => {
         for (const stream of streams) stream.destroy();
       };
@@ -173,7 +185,7 @@ export const ATTACKERS: Attacker[] = [
   },
 ];
 
-function openStream({ url, person }: Tenant) {
+function openStream({ url, person }: Striker) {
   const req = request(`${url}/live`, { headers: { authorization: `Bearer ${person.token}` }, agent: false });
   req.on("response", (res) => res.resume().on("error", () => {}));
   req.on("error", () => {});

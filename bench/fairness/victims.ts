@@ -15,6 +15,8 @@ export interface Victim {
 
 const PUSHED = "com.example.pushed";
 const QUICK = { every: 20, within: 60_000 };
+/** Each look is a search, and the vector takes seconds. */
+const SLOWLY = { every: 250, within: 60_000 };
 
 /** The victims by name. */
 export function victimsOf(tenant: Tenant, endpoint: Endpoint, output_id: string) {
@@ -33,7 +35,7 @@ export function victimsOf(tenant: Tenant, endpoint: Endpoint, output_id: string)
     ),
     vector: simple("memory until it has its vector", 2, async (client) => {
       const { body } = await client.ask("POST", "/memories", newMemory());
-      await settle(() => hasVector(client, body.title), QUICK);
+      await settle(() => hasVector(client, body.title), SLOWLY);
       return 201;
     }),
     document: simple("note until it is stored", 2, async (client) => {
@@ -72,7 +74,7 @@ function largeBatch() {
 
 function newMemory() {
   const title = `Note ${randomUUID()}`;
-  return { type: "semantic", title, content: `Parcels over 30 kg go by freight. ${title}` };
+  return { type: "semantic", scope: "agent", title, content: `Parcels over 30 kg go by freight. ${title}` };
 }
 
 function newNote() {

@@ -3,11 +3,14 @@ import type { Release } from "../../lib/fair-queue.ts";
 import { resourceQueue } from "../../observability/resources.ts";
 import { DEFAULT_MAX_BODY, maxBodyOf } from "./body.ts";
 import type { Exchange } from "./exchange.ts";
+import { requireBudget } from "./json-bodies.ts";
 import { requestShare } from "./share.ts";
 
 const MB = 1_048_576;
 /** Bodies of fewer bytes are not counted. */
 const SMALL_BYTES = 32_768;
+/** Bodies of more bytes are heavy whatever they hold. */
+const LARGE_BYTES = MB / 2;
 /** Bytes of bodies in memory at once: parsed, a body takes several times as much. */
 const CAPACITY = 64 * MB;
 
@@ -28,7 +31,11 @@ export function reserveBody(exchange: Exchange): Promise<Release> | null {
   const { op, req } = exchange;
   if (op.method === "GET") return null;
   const bytes = Math.min(bytesOf(op, req.headers), maxBodyOf(op));
-  return bytes > SMALL_BYTES ? memory.acquire(requestShare(exchange), bytes) : null;
+  if (bytes <= SMALL_BYTES) return null;
+  const share = requestShare(exchange);
+  // What would be refused once it is read is not read.
+  if (bytes > LARGE_BYTES && !op.byReference) requireBudget(share);
+  return memory.acquire(share, bytes);
 }
 
 /** What a body will hold in memory: of one whose large fields go to blobs, only the rest. */

@@ -1,5 +1,5 @@
 import type { Hash } from "node:crypto";
-import type { IncomingMessage } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { passing } from "../../lib/compact.ts";
 import type { Operation } from "../../lib/contract.ts";
 import { Fault } from "../../lib/faults.ts";
@@ -83,18 +83,29 @@ function receive(req: IncomingMessage, maxSize: number): Promise<Buffer> {
   });
 }
 
-const DISCARDED_AT_MOST = 16 * DEFAULT_MAX_BODY;
+/** A refused body is read up to so many times what the operation allows, and up to so many bytes. */
+const DISCARDED_FACTOR = 16;
+const MAX_DISCARDED = 16 * DEFAULT_MAX_BODY;
 
 /**
  * Lets a refused body pass by, so that a caller who is still sending reads the answer instead of a broken
- * connection. What is very long is cut off all the same.
+ * connection. What is far too long is cut off all the same, at once where its length is known.
+ *
+ * @param res its answer, not yet sent
+ * @param maxSize what the operation allows, in bytes
  */
-export function discardBody(req: IncomingMessage): void {
+export function discardBody(req: IncomingMessage, res: ServerResponse, maxSize = DEFAULT_MAX_BODY): void {
   if (req.complete) return;
+  const most = Math.min(DISCARDED_FACTOR * maxSize, MAX_DISCARDED);
+  if (Number(req.headers["content-length"] ?? 0) > most) {
+    res.shouldKeepAlive = false;
+    res.once("finish", () => req.destroy());
+    return;
+  }
   let size = 0;
   req.on("data", (chunk: Buffer) => {
     size += chunk.length;
-    if (size > DISCARDED_AT_MOST) req.destroy();
+    if (size > most) req.destroy();
   });
   req.resume();
 }

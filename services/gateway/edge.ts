@@ -7,7 +7,7 @@ import { newId } from "../../lib/ids.ts";
 import type { Runtime } from "../runtime.ts";
 import { authorize, isRefusedInBand } from "./access.ts";
 import type { AuthChange } from "./authenticate.ts";
-import { discardBody } from "./body.ts";
+import { discardBody, maxBodyOf } from "./body.ts";
 import { reserveBody } from "./body-memory.ts";
 import { authorizationOf, requireOwnPage } from "./browser.ts";
 import { clientAddress, givenRequestId } from "./client.ts";
@@ -274,8 +274,8 @@ export class Edge {
     const fault = this.#faultOf(err, request_id);
     // A stream that has begun can only be cut off.
     if (res.headersSent) res.destroy();
-    discardBody(req);
     const { op } = arrival as Partial<Exchange>;
+    discardBody(req, res, op && maxBodyOf(op));
     if (isTokenRequest(op, req)) return void this.#send(arrival, tokenRefusal(fault, request_id));
     const authorization = op?.access.by === "public" ? undefined : req.headers.authorization;
     this.#send(arrival, errorAnswer(fault, request_id, authorization));
@@ -290,8 +290,8 @@ export class Edge {
 }
 
 /** Answers a caller without the scope as the operation says, with 200. */
-function refuseInBand({ req, op }: Exchange): Answer {
-  discardBody(req);
+function refuseInBand({ req, res, op }: Exchange): Answer {
+  discardBody(req, res, maxBodyOf(op));
   return { status: 200, type: JSON_TYPE, body: JSON.stringify(op.scopeRefusal) };
 }
 

@@ -92,15 +92,22 @@ export async function inTurn<T>(share: Share, task: () => T | Promise<T>): Promi
  * @param times for how many such bodies
  * @throws Fault rate_limited while either has used up its budget
  */
-export function chargeFor({ tenant_id, caller }: Share, weight: number, times = 1): void {
+export function chargeFor(share: Share, weight: number, times = 1): void {
+  requireBudget(share);
   const now = performance.now();
-  const key = `${tenant_id} ${caller}`;
-  const wait = Math.max(tenants.waitOf(tenant_id, now), callers.waitOf(key, now));
-  if (wait > 0) throw overBudget(wait);
   const price = times * weight * Math.max(1, weight / LIGHT);
-  tenants.take(tenant_id, price, now);
-  callers.take(key, price, now);
+  tenants.take(share.tenant_id, price, now);
+  callers.take(keyOf(share), price, now);
 }
+
+/** @throws Fault rate_limited while the caller or its tenant has used up its budget for heavy bodies */
+export function requireBudget(share: Share): void {
+  const now = performance.now();
+  const wait = Math.max(tenants.waitOf(share.tenant_id, now), callers.waitOf(keyOf(share), now));
+  if (wait > 0) throw overBudget(wait);
+}
+
+const keyOf = ({ tenant_id, caller }: Share) => `${tenant_id} ${caller}`;
 
 function overBudget(waitMs: number): Fault {
   const retry_after_seconds = Math.max(1, Math.ceil(waitMs / 1000));

@@ -4,7 +4,9 @@ import { type Check, compileCheck } from "../../lib/validator.ts";
 import { bodyParams, maxBodyOf, readRaw, requireJson } from "./body.ts";
 import type { Exchange, Pieces } from "./exchange.ts";
 import { chargeFor, inTurn, jsonBody, parseFairly, weightOf } from "./json-bodies.ts";
+import { toFault } from "./respond.ts";
 import { requestShare } from "./share.ts";
+import { MAX_LIST_VALUES, MAX_PIECE_VALUES } from "./split.ts";
 import { splitter } from "./splitter.ts";
 
 /**
@@ -50,13 +52,21 @@ function isLarge(raw: Buffer): boolean {
   return raw.length > PIECE_BYTES || countValues(raw, MAX_JSON_VALUES) > MAX_JSON_VALUES;
 }
 
-/** The body is charged for before anything in it is done. */
+/** The body is charged for before anything in it is done, and also when it is refused. */
 async function splitLarge(exchange: Exchange, raw: Buffer, field: string | null) {
   const share = requestShare(exchange);
-  const split = await splitter.split(raw, field, PIECE_BYTES, share);
-  const pieces = Math.max(1, split.texts.length);
-  chargeFor(share, weightOf(split.values, raw.length) / pieces, pieces);
-  return split;
+  const charge = (values: number, pieces: number) =>
+    chargeFor(share, weightOf(values, raw.length) / pieces, pieces);
+  try {
+    const split = await splitter.split(raw, field, PIECE_BYTES, share);
+    charge(split.values, Math.max(1, split.texts.length));
+    return split;
+  } catch (err) {
+    const values = countValues(raw, MAX_LIST_VALUES);
+    const pieces = Math.ceil(Math.max(raw.length / PIECE_BYTES, values / MAX_PIECE_VALUES));
+    if (toFault(err).type === "validation_failed") charge(values, pieces);
+    throw err;
+  }
 }
 
 const checks = new WeakMap<Operation, Check>();

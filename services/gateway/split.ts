@@ -81,7 +81,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 /** A piece is parsed on the main thread in about two milliseconds; one item may take longer. */
-const MAX_PIECE_VALUES = 5_000;
+export const MAX_PIECE_VALUES = 5_000;
 
 function cut(list: unknown[], most: number): string[] {
   const pieces: string[][] = [];

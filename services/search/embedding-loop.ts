@@ -10,11 +10,14 @@ import type { EmbeddingStore } from "./embedding-store.ts";
 const NEAR_DUPLICATE = 0.95;
 /** A search that comes meanwhile waits for so many comparisons with all of a tenant's vectors. */
 const LOOKED_AT_ONCE = 2;
-/** Texts of one tenant that are looked at, and held, in one step: others wait no longer than for that. */
+/** Most texts of one tenant that are looked at, and held, in one step: others wait no longer than for that. */
 const STEP = 128;
 /** In the order in which a tenant's take turns: a few memories do not wait for its many documents. */
 const KINDS: readonly SearchKind[] = ["memory", "handoff", "output", "chunk"];
-/** While there were searches in the last moments the backlog waits, but no longer than this at a time. */
+/** What a text of a step is taken to have on average: of longer ones a step has fewer. */
+const TEXT_CHARACTERS = 500;
+/** After so much work the backlog waits while there were searches in the last moments, but not for long. */
+const WORK_MS = 500;
 const QUIET_MS = 100;
 const MOST_WAIT_MS = 2000;
 
@@ -39,6 +42,8 @@ export class EmbeddingWork {
   readonly #erased = new ErasedIds();
   #saving: Promise<unknown> = Promise.resolve();
   #stopped = false;
+  /** When searches are let pass next, on the clock of `performance.now()`. */
+  #pauseAt = 0;
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -78,8 +83,9 @@ export class EmbeddingWork {
     const limit = Math.min(STEP, embedder.batch * embedder.batchesAtOnce);
     for (let i = 0; i < KINDS.length; i++) {
       const kind = KINDS[(round + i) % KINDS.length] as SearchKind;
-      const texts = await index.unembedded(limit, pass.skipOf(tenant_id, kind), { tenant_id, kind });
-      if (texts.length === 0) continue;
+      const some = await index.unembedded(limit, pass.skipOf(tenant_id, kind), { tenant_id, kind });
+      if (some.length === 0) continue;
+      const texts = upTo(limit * TEXT_CHARACTERS, some);
       pass.skip(tenant_id, kind, texts.length - (await this.#tenant(texts)));
       return;
     }
@@ -159,9 +165,21 @@ export class EmbeddingWork {
   }
 
   async #letSearchesPass(): Promise<void> {
+    if (performance.now() < this.#pauseAt) return;
     const until = performance.now() + MOST_WAIT_MS;
     const isBusy = () => performance.now() - this.#parts.searchedAt() < QUIET_MS;
     while (isBusy() && performance.now() < until && !this.#stopped)
       await new Promise((resolve) => setTimeout(resolve, QUIET_MS / 4));
+    this.#pauseAt = performance.now() + WORK_MS;
   }
+}
+
+/** The first of the texts that have so many characters together; one at least. */
+function upTo(characters: number, texts: Unembedded[]): Unembedded[] {
+  let left = characters;
+  const end = texts.findIndex(({ text }) => {
+    left -= text.length;
+    return left < 0;
+  });
+  return end < 0 ? texts : texts.slice(0, Math.max(1, end));
 }

@@ -5,6 +5,8 @@ import { resourceQueue } from "../../observability/resources.ts";
 
 const MOST_KEPT = 2000;
 const MOST_WAITING = 256;
+/** An embedder reads a text in time that grows with it: so many characters count as one query. */
+const SHORT_CHARACTERS = 80;
 
 /** A query's vector on its way; null: nobody waited any more when its turn came. */
 type Vector = Promise<Float32Array | null>;
@@ -13,14 +15,16 @@ type Vector = Promise<Float32Array | null>;
 export class QueryVectors {
   readonly #embedder: Embedder | null;
   readonly #queue: FairQueue;
+  /** Queries of one tenant at once: a part is always left for another. */
+  readonly #perTenant: number;
   readonly #kept = new Map<string, Vector>();
 
   constructor(embedder: Embedder | null) {
     this.#embedder = embedder;
     const capacity = embedder?.queriesAtOnce ?? 1;
-    // A part is always left for another tenant.
-    const perTenant = Math.ceil(capacity * 0.75);
-    this.#queue = resourceQueue("query_embedding", { capacity, perTenant, maxWaiting: MOST_WAITING });
+    this.#perTenant = Math.ceil(capacity * 0.75);
+    const bounds = { capacity, perTenant: this.#perTenant, maxWaiting: MOST_WAITING };
+    this.#queue = resourceQueue("query_embedding", bounds);
   }
 
   /** The query's vector, or why there is none in time. Neither when no embedder is there, or it makes nothing of it. */
@@ -57,7 +61,8 @@ export class QueryVectors {
       return kept;
     }
     const forget = () => this.#kept.delete(key);
-    const vector = this.#queue.run(share, 1, () => (waiting.aborted ? null : embedder.embedQuery(query)));
+    const cost = Math.min(this.#perTenant, Math.ceil(query.length / SHORT_CHARACTERS));
+    const vector = this.#queue.run(share, cost, () => (waiting.aborted ? null : embedder.embedQuery(query)));
     this.#kept.set(key, vector);
     vector.then((made) => made ?? forget(), forget);
     if (this.#kept.size > MOST_KEPT) this.#kept.delete(this.#kept.keys().next().value as string);

@@ -10,6 +10,7 @@ import { LARGE_BODY, REFUSALS, type SentRequest } from "../support/refusals.ts";
 import { settle } from "../support/settle.ts";
 import { things } from "../support/things.ts";
 
+const MEGABYTE = 1_048_576;
 const domain = things();
 let gateway: TestGateway;
 
@@ -272,6 +273,23 @@ test("nothing is written into an answer that has begun", async () => {
   socket.write("rubbish\r\n\r\n");
   await closed;
   expect(received).not.toContain("400 Bad Request");
+});
+
+test("a refused body without a token is not read for long", async () => {
+  const socket = connect(Number(new URL(gateway.root).port), "127.0.0.1");
+  let received = "";
+  socket.setEncoding("utf8").on("data", (text) => {
+    received += text;
+  });
+  const closed = new Promise((resolve) => socket.once("close", resolve));
+  socket.on("error", () => {});
+  const head = "POST /v1/things/echo HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n";
+  socket.write(`${head}Content-Length: ${2 * MEGABYTE}\r\n\r\n[`);
+  await settle(() => received.includes("413 Payload Too Large"));
+  socket.write(Buffer.alloc(2 * MEGABYTE - 1, "{},"));
+  socket.write("GET /status HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+  await closed;
+  expect(received).not.toContain("200 OK");
 });
 
 /** Sends bytes over a connection of their own and reads until it ends. */

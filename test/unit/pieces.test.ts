@@ -165,6 +165,17 @@ describe("an operation whose list is done in pieces", () => {
     expect(calls).toEqual([]);
   });
 
+  test("charges for large ones that it refuses, and then no longer reads them", async () => {
+    const bob = api(gateway, "bob");
+    const costly = `{"things": [${"{},".repeat(MB)}{}]}`;
+    const answers = [];
+    for (let i = 0; i < 8; i++) answers.push(await bob.post("/things", costly));
+    const statuses = answers.map(({ status }) => status);
+    expect([statuses[0], statuses.at(-1)]).toEqual([400, 429]);
+    expect((await bob.post("/things", { things: [1] })).status).toBe(201);
+    expect((await cyd.post("/things", { things: some(10, 100_000) })).status).toBe(201);
+  });
+
   test("is read in turns with those of other tenants", async () => {
     const flood = Array.from({ length: 12 }, () => ann.post("/things", { things: some(10, 100_000) }));
     await settle(() => calls.length > 0);

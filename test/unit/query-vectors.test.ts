@@ -52,6 +52,17 @@ test("a query goes to the embedder beside any number of another tenant's", async
   );
 });
 
+test("another tenant's query waits for one long query at most", async () => {
+  const { embedder, asked, drain } = newEmbedder(60_000);
+  const vectors = new QueryVectors(embedder);
+  const long = Array.from({ length: 8 }, (_, i) => vectors.get(`${i} ${"freight ".repeat(100)}`, flood));
+  const own = vectors.get("mine", calm);
+  await turn();
+  expect(asked).toEqual([expect.stringMatching(/^0 freight/), "mine"]);
+  await drain();
+  await Promise.all([...long, own]);
+});
+
 test("the same query of two tenants waits in the turn of each", async () => {
   const { embedder, asked, drain } = newEmbedder(60_000);
   const vectors = new QueryVectors(embedder);

@@ -1,0 +1,87 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import { setPriority } from "node:os";
+import { setTimeout as pause } from "node:timers/promises";
+import { newClient } from "../lib/http.ts";
+import { ATTACKERS, type Attacker } from "./attackers.ts";
+import type { Tenant } from "./tenants.ts";
+
+/** An attacker that is refused comes again at once, but no faster than this. */
+const STRIKES_PER_SECOND = 100;
+/** What was asked for may take longer to be answered than the attack lasts. */
+const PATIENCE_MS = 10_000;
+/** It stands for another machine: it gets what the server and the victim leave of this one. */
+const NICE = 10;
+
+/** What the process needs to know of its tenant. */
+interface Orders {
+  attacker: number;
+  url: string;
+  token: string;
+  personToken: string;
+}
+
+type Signal = "start" | "stop" | "stopped";
+
+/** An attacker in a process of its own, so that making its requests does not delay the victim's. */
+export class Attack {
+  readonly #child: ChildProcess;
+
+  constructor(attacker: number, { url, agents: [agent], person }: Tenant) {
+    const orders: Orders = { attacker, url, token: agent?.client.token ?? "", personToken: person.token };
+    this.#child = fork(import.meta.filename, [JSON.stringify(orders)]);
+    setPriority(this.#child.pid as number, NICE);
+  }
+
+  start(): void {
+    this.#child.send("start" satisfies Signal);
+  }
+
+  async stop(): Promise<void> {
+    this.#child.send("stop" satisfies Signal);
+    await once(this.#child, "message");
+  }
+
+  end(): void {
+    this.#child.kill();
+  }
+}
+
+/** Strikes until the function it returns is called, refused or not. */
+function strikes(
+  { strike, hold, width }: Attacker,
+  { url, token, personToken }: Orders,
+): () => Promise<void> {
+  let going = true;
+  const [client, person] = [newClient(url, token), newClient(url, personToken)];
+  const striker = { url, client, person };
+  const end = hold?.(striker);
+  const lanes = Array.from({ length: width }, async (_, i) => {
+    // Not all in the same moment: even so many requests for nothing would take a moment together.
+    await pause((1000 * i) / STRIKES_PER_SECOND);
+    while (going) {
+      await Promise.all([strike(striker).catch(() => null), pause((1000 * width) / STRIKES_PER_SECOND)]);
+    }
+  });
+  return async () => {
+    going = false;
+    end?.();
+    await Promise.race([Promise.all(lanes), pause(PATIENCE_MS)]);
+    client.close();
+    person.close();
+  };
+}
+
+function obey(orders: Orders): void {
+  let stop: (() => Promise<void>) | undefined;
+  process.on("message", async (signal: Signal) => {
+    if (signal === "start") stop = strikes(ATTACKERS[orders.attacker] as Attacker, orders);
+    else {
+      await stop?.();
+      process.send?.("stopped" satisfies Signal);
+    }
+  });
+  process.on("disconnect", () => process.exit());
+}
+
+if (process.send && process.argv[1] === import.meta.filename) obey(JSON.parse(process.argv[2] as string));
