@@ -19,6 +19,7 @@ interface Orders {
   url: string;
   token: string;
   personToken: string;
+  target: string | undefined;
 }
 
 type Signal = "start" | "stop" | "stopped";
@@ -27,8 +28,9 @@ type Signal = "start" | "stop" | "stopped";
 export class Attack {
   readonly #child: ChildProcess;
 
-  constructor(attacker: number, { url, agents: [agent], person }: Tenant) {
-    const orders: Orders = { attacker, url, token: agent?.client.token ?? "", personToken: person.token };
+  constructor(attacker: number, { url, agents: [agent], person }: Tenant, target: string | undefined) {
+    const token = agent?.client.token ?? "";
+    const orders: Orders = { attacker, url, token, personToken: person.token, target };
     this.#child = fork(import.meta.filename, [JSON.stringify(orders)]);
     setPriority(this.#child.pid as number, NICE);
   }
@@ -50,11 +52,11 @@ export class Attack {
 /** Strikes until the function it returns is called, refused or not. */
 function strikes(
   { strike, hold, width }: Attacker,
-  { url, token, personToken }: Orders,
+  { url, token, personToken, target }: Orders,
 ): () => Promise<void> {
   let going = true;
   const [client, person] = [newClient(url, token), newClient(url, personToken)];
-  const striker = { url, client, person };
+  const striker = { url, client, person, target };
   const end = hold?.(striker);
   const lanes = Array.from({ length: width }, async (_, i) => {
     // Not all in the same moment: even so many requests for nothing would take a moment together.

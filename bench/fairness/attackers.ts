@@ -12,6 +12,8 @@ export interface Striker {
   /** An agent with the scopes of a shipped key. */
   client: Client;
   person: Client;
+  /** What `prepare` gave. */
+  target: string | undefined;
 }
 
 /** Somebody who asks for as much of one resource as an ordinary key allows. */
@@ -19,7 +21,8 @@ export interface Attacker {
   resource: string;
   does: string;
   victim: keyof ReturnType<typeof victimsOf>;
-  prepare?(tenant: Tenant): Promise<unknown>;
+  /** Makes what is needed; gives what the strikes are aimed at, if anything. */
+  prepare?(tenant: Tenant): Promise<string | undefined>;
   /** One request of the attack. It may be refused. */
   strike(striker: Striker): Promise<unknown>;
   /** What is kept open for as long as the attack lasts; the function ends it. */
@@ -72,6 +75,7 @@ export const ATTACKERS: Attacker[] = [
         await agent?.client.ask("POST", `/agents/${agent.id}/interests`, {
           event_type: `${GLOB}${"?".repeat(i)}*`,
         });
+      return undefined;
     },
     strike: ({ client }) => {
       const events = Array.from({ length: 20 }, () => sampleEvent(randomUUID(), `${"a".repeat(250)}b`));
@@ -114,50 +118,21 @@ export const ATTACKERS: Attacker[] = [
         const { id } = await person.send("POST", "/agents", agent);
         await person.send("POST", `/agents/${id}/interests`, { event_type: "com.example.silent" });
       }
+      return undefined;
     },
     strike: ({ client }) => client.ask("POST", "/events", sampleEvent(randomUUID(), "com.example.silent")),
     width: 2,
   },
   {
-    resource: "parsing of documents",
-    does: "PDFs of 3 KB that take longer to read than allowed",
-    victim: "document",
-    strike: ({ client }) =>
-      client.ask("POST", "/documents", {
-        file_content: endlessPdf(randomUUID()).toString("base64"),
-        filename: `${randomUUID()}.pdf`,
-        mime_type: "application/pdf",
-      }),
-    width: 2,
-  },
-  {
-    resource: "embeddings",
-    does: "memories of 30,000 characters",
-    victim: "vector",
-    strike: ({ client }) =>
-      client.ask("POST", "/memories", {
-        ...MEMORY,
-        title: randomUUID(),
-        content: longText(400).slice(0, 30_000),
-      }),
-    width: 4,
-  },
-  {
-    resource: "search",
-    does: "searches of new words, one after the other",
-    victim: "search",
-    strike: ({ client }) =>
-      client.ask("POST", "/memories/search", { query: longText(6).slice(0, 1000), limit: 50, explain: true }),
-    width: 16,
-  },
-  {
     resource: "exports",
     does: "twelve exports of a long text at once",
     victim: "export",
-    strike: async ({ client, person }) => {
-      const { body } = await client.ask("POST", "/outputs", { body: longText(4_000) });
-      await person.ask("GET", `/outputs/${body?.id}/export?format=pdf`);
+    prepare: async ({ agents: [agent] }) => {
+      const body = longText(4_000);
+      const made = await agent?.client.send("POST", "/outputs", { body, scope: "institutional" });
+      return made.id;
     },
+    strike: ({ person, target }) => person.ask("GET", `/outputs/${target}/export?format=pdf`),
     width: 12,
   },
   {
@@ -182,6 +157,38 @@ export const ATTACKERS: Attacker[] = [
       await person.ask("GET", "/memories/health");
     },
     width: 16,
+  },
+  {
+    resource: "search",
+    does: "searches of new words, one after the other",
+    victim: "search",
+    strike: ({ client }) =>
+      client.ask("POST", "/memories/search", { query: longText(6).slice(0, 1000), limit: 50, explain: true }),
+    width: 16,
+  },
+  {
+    resource: "embeddings",
+    does: "memories of 30,000 characters",
+    victim: "vector",
+    strike: ({ client }) =>
+      client.ask("POST", "/memories", {
+        ...MEMORY,
+        title: randomUUID(),
+        content: longText(400).slice(0, 30_000),
+      }),
+    width: 4,
+  },
+  {
+    resource: "parsing of documents",
+    does: "PDFs of 3 KB that take longer to read than allowed",
+    victim: "document",
+    strike: ({ client }) =>
+      client.ask("POST", "/documents", {
+        file_content: endlessPdf(randomUUID()).toString("base64"),
+        filename: `${randomUUID()}.pdf`,
+        mime_type: "application/pdf",
+      }),
+    width: 2,
   },
 ];
 

@@ -59,8 +59,8 @@ export const fairnessPart: Part = {
       const rows: Row[] = [];
       for (const [i, attacker] of ATTACKERS.entries()) {
         const tenant = tenants[i] as Tenant;
-        await attacker.prepare?.(tenant);
-        const attack = new Attack(i, tenant);
+        const target = await attacker.prepare?.(tenant);
+        const attack = new Attack(i, tenant, target);
         const rest = () => rested(server.pid());
         rows.push(await measure({ attacker, attack, victim: victims[attacker.victim], own: victim, rest }));
         attack.end();
@@ -79,7 +79,7 @@ export const fairnessPart: Part = {
 /** A server that used no more of a core than this for so long has nothing to do. */
 const REST_CORES = 0.1;
 const REST_MS = 2_000;
-const LONGEST_REST_MS = 120_000;
+const LONGEST_REST_MS = 20_000;
 
 /** Waits until the server has done what the attacker before left it. */
 async function rested(pid: number): Promise<void> {
