@@ -1,4 +1,3 @@
-import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
 import type { Share } from "../../../lib/fair-queue.ts";
 import { type Fault, ruleBroken } from "../../../lib/faults.ts";
@@ -23,13 +22,9 @@ const MEGABYTES = 512;
 /** With `SECONDS` less than a call between services may take. */
 const PATIENCE_MS = 8000;
 
-const MOST_THREADS = 3;
-/** As many as there are cores, so that none slows another down; two at least. */
-const THREADS = Math.max(2, Math.min(MOST_THREADS, availableParallelism()));
-
-/** One is always left for another tenant, and of what a tenant has, one for another person where it has two. */
+/** One is always left for another tenant, and one of a tenant's two for another person. */
 const threads = resourceQueue("render", {
-  ...{ capacity: THREADS, perTenant: THREADS - 1, perCaller: 1, chargeTime: true },
+  ...{ capacity: 3, perTenant: 2, perCaller: 1, chargeTime: true },
   ...{ maxWaiting: 32, maxWaitingPerCaller: 4, patienceMs: PATIENCE_MS },
 });
 
