@@ -94,6 +94,11 @@ export async function inTurn<T>(share: Share, task: () => T | Promise<T>): Promi
  */
 export function chargeFor(share: Share, weight: number, times = 1): void {
   requireBudget(share);
+  charge(share, weight, times);
+}
+
+/** As `chargeFor`, of a body that is refused already: a caller without budget goes into debt. */
+export function charge(share: Share, weight: number, times: number): void {
   const now = performance.now();
   const price = times * weight * Math.max(1, weight / LIGHT);
   tenants.take(share.tenant_id, price, now);

@@ -1,9 +1,10 @@
 import type { Operation } from "../../lib/contract.ts";
+import type { Share } from "../../lib/fair-queue.ts";
 import { countValues, MAX_JSON_VALUES, UNCOUNTED_BYTES } from "../../lib/json-values.ts";
 import { type Check, compileCheck } from "../../lib/validator.ts";
 import { bodyParams, maxBodyOf, readRaw, requireJson } from "./body.ts";
 import type { Exchange, Pieces } from "./exchange.ts";
-import { chargeFor, inTurn, jsonBody, parseFairly, weightOf } from "./json-bodies.ts";
+import { charge, chargeFor, inTurn, jsonBody, parseFairly, weightOf } from "./json-bodies.ts";
 import { toFault } from "./respond.ts";
 import { requestShare } from "./share.ts";
 import { MAX_LIST_VALUES, MAX_PIECE_VALUES } from "./split.ts";
@@ -55,18 +56,19 @@ function isLarge(raw: Buffer): boolean {
 /** The body is charged for before anything in it is done, and also when it is refused. */
 async function splitLarge(exchange: Exchange, raw: Buffer, field: string | null) {
   const share = requestShare(exchange);
-  const charge = (values: number, pieces: number) =>
-    chargeFor(share, weightOf(values, raw.length) / pieces, pieces);
-  try {
-    const split = await splitter.split(raw, field, PIECE_BYTES, share);
-    charge(split.values, Math.max(1, split.texts.length));
-    return split;
-  } catch (err) {
-    const values = countValues(raw, MAX_LIST_VALUES);
-    const pieces = Math.ceil(Math.max(raw.length / PIECE_BYTES, values / MAX_PIECE_VALUES));
-    if (toFault(err).type === "validation_failed") charge(values, pieces);
+  const split = await splitter.split(raw, field, PIECE_BYTES, share).catch((err: unknown) => {
+    if (toFault(err).type === "validation_failed") chargeRefused(share, raw);
     throw err;
-  }
+  });
+  const pieces = Math.max(1, split.texts.length);
+  chargeFor(share, weightOf(split.values, raw.length) / pieces, pieces);
+  return split;
+}
+
+function chargeRefused(share: Share, raw: Buffer): void {
+  const values = countValues(raw, MAX_LIST_VALUES);
+  const pieces = Math.ceil(Math.max(raw.length / PIECE_BYTES, values / MAX_PIECE_VALUES));
+  charge(share, weightOf(values, raw.length) / pieces, pieces);
 }
 
 const checks = new WeakMap<Operation, Check>();

@@ -261,36 +261,36 @@ test.each([
 });
 
 test("nothing is written into an answer that has begun", async () => {
-  const socket = connect(Number(new URL(gateway.root).port), "127.0.0.1");
-  let received = "";
-  socket.setEncoding("utf8").on("data", (text) => {
-    received += text;
-  });
-  const closed = new Promise((resolve) => socket.once("close", resolve));
-  socket.on("error", () => {});
+  const { socket, received, closed } = openSocket();
   socket.write("GET /v1/things/stream HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ann\r\n\r\n");
-  await settle(() => received.includes("first"));
+  await settle(() => received().includes("first"));
   socket.write("rubbish\r\n\r\n");
   await closed;
-  expect(received).not.toContain("400 Bad Request");
+  expect(received()).not.toContain("400 Bad Request");
 });
 
 test("a refused body without a token is not read for long", async () => {
-  const socket = connect(Number(new URL(gateway.root).port), "127.0.0.1");
-  let received = "";
-  socket.setEncoding("utf8").on("data", (text) => {
-    received += text;
-  });
-  const closed = new Promise((resolve) => socket.once("close", resolve));
-  socket.on("error", () => {});
+  const { socket, received, closed } = openSocket();
   const head = "POST /v1/things/echo HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n";
   socket.write(`${head}Content-Length: ${2 * MEGABYTE}\r\n\r\n[`);
-  await settle(() => received.includes("413 Payload Too Large"));
+  await settle(() => received().includes("413 Payload Too Large"));
   socket.write(Buffer.alloc(2 * MEGABYTE - 1, "{},"));
   socket.write("GET /status HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
   await closed;
-  expect(received).not.toContain("200 OK");
+  expect(received()).not.toContain("200 OK");
 });
+
+/** A connection of its own, with what has been received on it so far. */
+function openSocket() {
+  const socket = connect(Number(new URL(gateway.root).port), "127.0.0.1");
+  let text = "";
+  socket.setEncoding("utf8").on("data", (part) => {
+    text += part;
+  });
+  socket.on("error", () => {});
+  const closed = new Promise((resolve) => socket.once("close", resolve));
+  return { socket, received: () => text, closed };
+}
 
 /** Sends bytes over a connection of their own and reads until it ends. */
 async function exchange(bytes: string) {
