@@ -6,7 +6,7 @@ import { newClient } from "../lib/http.ts";
 import { ATTACKERS, type Attacker } from "./attackers.ts";
 import type { Tenant } from "./tenants.ts";
 
-/** An attacker that is refused comes again at once, but no faster than this. */
+/** An attacker that is refused sends its next request at once, but no faster than this. */
 const STRIKES_PER_SECOND = 100;
 /** What was asked for may take longer to be answered than the attack lasts. */
 const PATIENCE_MS = 10_000;
