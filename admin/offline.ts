@@ -18,7 +18,7 @@ import { teamsService } from "../services/teams/teams.service.ts";
 import type { TenantState } from "../services/tenants/tenants.contract.ts";
 import { tenantsService } from "../services/tenants/tenants.service.ts";
 import { usersService } from "../services/users/users.service.ts";
-import { openBlobs } from "../storage/blobs/blobs.ts";
+import { openBlobs } from "../storage/blobs/open.ts";
 import { openStore, StoreError } from "../storage/connection.ts";
 import { DirectoryInUse } from "../storage/sqlite/lock.ts";
 import { StorageUsage } from "../storage/usage/usage.ts";

@@ -5,7 +5,8 @@ import { Health } from "./health.ts";
 import { createLog, type Log } from "./log.ts";
 import { metrics, startProcessMetrics } from "./metrics.ts";
 import "./threads.ts";
-import { startTracing, type Tracing } from "./tracing.ts";
+import { startTracing } from "./start-tracing.ts";
+import type { Tracing } from "./tracing.ts";
 
 /** How a node is watched. */
 export interface Observability {

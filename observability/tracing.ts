@@ -1,6 +1,4 @@
 import type { Middleware } from "moleculer";
-import type { Config } from "../config.ts";
-import type { Log } from "./log.ts";
 
 /** An HTTP request as the semantic conventions of OpenTelemetry describe it. */
 export interface TracedRequest {
@@ -70,12 +68,4 @@ export interface Tracing {
   push(push: TracedPush): PushSpan;
   /** Sends what is not sent yet, if the collector takes it soon. */
   stop(): Promise<void>;
-}
-
-/** Starts tracing when `OTEL_EXPORTER_OTLP_ENDPOINT` is set. The OpenTelemetry SDK is loaded only then. */
-export async function startTracing(config: Config, log: Log): Promise<Tracing | null> {
-  const endpoint = config.OTEL_EXPORTER_OTLP_ENDPOINT;
-  if (!endpoint) return null;
-  const { OtelTracing } = await import("./otel.ts");
-  return new OtelTracing(endpoint, log);
 }

@@ -10,11 +10,11 @@ import type { TenantState } from "../tenants/tenants.contract.ts";
 import type { UserState } from "../users/users.contract.ts";
 import { changePassword, exchangeKey, jwks, login, logout, whoAmI } from "./auth.contract.ts";
 import { EndedTokenModel } from "./auth.model.ts";
-import { type Login, lastExpiry, sessionActions } from "./browser-sessions.ts";
+import { lastExpiry, sessionActions } from "./browser-sessions.ts";
 import { callerOfKey, currentCallers } from "./callers.ts";
 import { Guarded } from "./guarded.ts";
 import { KeyUses } from "./key-uses.ts";
-import { noteFailedSignIn, noteSignIn, noteSignOut, type SignInKind } from "./sign-ins.ts";
+import { type Login, noteFailedSignIn, noteSignIn, noteSignOut, type SignInKind } from "./sign-ins.ts";
 import { openTokens, type Subject, type Tokens } from "./tokens.ts";
 
 const FLUSH_MS = 5000;

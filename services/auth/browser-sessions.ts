@@ -9,7 +9,7 @@ import { action } from "../runtime.ts";
 import type { TenantState } from "../tenants/tenants.contract.ts";
 import type { UserState } from "../users/users.contract.ts";
 import { endSession, readSession, renewSession, startSession } from "./auth.contract.ts";
-import type { SignInKind } from "./sign-ins.ts";
+import type { Login, SignInKind } from "./sign-ins.ts";
 import { TOKEN_SECONDS, type Tokens } from "./tokens.ts";
 
 const LONGEST_SESSION_SECONDS = 12 * 3600;
@@ -19,13 +19,6 @@ export function lastExpiry(caller: Caller): number {
   if (caller.kind === "agent") return caller.expires_at;
   const renewed = ((caller.auth_time ?? 0) + LONGEST_SESSION_SECONDS + TOKEN_SECONDS) * 1000;
   return Math.max(caller.expires_at, renewed);
-}
-
-/** What a person signs in with. */
-export interface Login {
-  email: string;
-  password: string;
-  tenant_slug?: string | undefined;
 }
 
 interface Parts {

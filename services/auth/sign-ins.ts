@@ -2,9 +2,15 @@ import { type Call, callerId } from "../../lib/caller.ts";
 import { networkOf } from "../../lib/network-address.ts";
 import type { AuditRecord } from "../audit/audit.service.ts";
 import type { UserState } from "../users/users.contract.ts";
-import type { Login } from "./browser-sessions.ts";
 
 const MINUTE_MS = 60_000;
+
+/** What a person signs in with. */
+export interface Login {
+  email: string;
+  password: string;
+  tenant_slug?: string | undefined;
+}
 
 /** How somebody signed in: with a token in the answer, or with a cookie. */
 export type SignInKind = "token" | "browser";

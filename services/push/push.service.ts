@@ -10,7 +10,8 @@ import { event, type ServiceFactory } from "../runtime.ts";
 import type { TenantState } from "../tenants/tenants.contract.ts";
 import type { OpenBreaker } from "./breaker.ts";
 import { PushEndpointModel } from "./push.model.ts";
-import { PushWorker, type Target, type WorkerParts } from "./worker.ts";
+import type { Target } from "./target.ts";
+import { PushWorker, type WorkerParts } from "./worker.ts";
 
 const TIMEOUT_MS = 15_000;
 /** Attempts in progress on this node at once: over all endpoints, of a tenant, and to one host of a tenant. */

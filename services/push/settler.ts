@@ -1,7 +1,7 @@
 import type { ServiceBroker } from "moleculer";
 import type { Claimed } from "../deliveries/claim.ts";
 import type { Outcome } from "./outcome.ts";
-import type { Target } from "./worker.ts";
+import type { Target } from "./target.ts";
 
 interface Pending {
   acknowledged: string[];

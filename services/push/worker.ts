@@ -5,20 +5,12 @@ import type { PushResult, PushSender } from "../../connectors/push-sender.ts";
 import type { FairQueue, Release } from "../../lib/fair-queue.ts";
 import { metrics } from "../../observability/metrics.ts";
 import type { PushSpan, Tracing } from "../../observability/tracing.ts";
-import type { PushFormat } from "../agents/agents.contract.ts";
 import type { Claimed } from "../deliveries/claim.ts";
 import type { Received } from "../deliveries/receive.ts";
 import { type OpenBreaker, opened, parkedTooLong } from "./breaker.ts";
 import { type Outcome, outcomeOf } from "./outcome.ts";
 import { Settler } from "./settler.ts";
-
-/** An agent that is pushed to. */
-export interface Target {
-  tenant_id: string;
-  agent_id: string;
-  endpoint: string;
-  format: PushFormat;
-}
+import type { Target } from "./target.ts";
 
 export interface WorkerParts {
   broker: ServiceBroker;

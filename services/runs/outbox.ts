@@ -1,8 +1,5 @@
 import type { Change } from "./draft.ts";
-import type { Fact, PlacedFact } from "./runs.model.ts";
-
-/** Facts that are not in their own collection yet nor published, under the version of the run that they came with. */
-export type Outbox = Record<string, Fact[]>;
+import type { Fact, Outbox, PlacedFact } from "./runs.model.ts";
 
 /** Where the facts of a version are: a key that no store takes for a position. */
 export function slotOf(version: number): string {

@@ -3,7 +3,6 @@ import type { TenantDocument } from "../../storage/collection.ts";
 import type { Model } from "../runtime.ts";
 import type { TemplateStep } from "../templates/templates.contract.ts";
 import type { OfferStatus } from "./offers.contract.ts";
-import type { Outbox } from "./outbox.ts";
 import type { AmbiguityNote, Outcome, RunStatus, StepStatus } from "./shapes.contract.ts";
 
 export interface Actor {
@@ -105,6 +104,9 @@ export interface Snapshot {
   size: number;
   mime_type: string;
 }
+
+/** Facts that are not in their own collection yet nor published, under the version of the run that they came with. */
+export type Outbox = Record<string, Fact[]>;
 
 /** A fact with the run's version that it came with. */
 export interface PlacedFact extends Fact {

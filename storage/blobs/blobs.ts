@@ -1,7 +1,4 @@
 import type { Readable } from "node:stream";
-import type { Store } from "../connection.ts";
-import { FileBlobs } from "./files.ts";
-import { GridFsBlobs } from "./gridfs.ts";
 
 /** What a row keeps of a blob. `hash`: SHA-256 of its bytes in hex. */
 export interface BlobRef {
@@ -36,9 +33,4 @@ export interface Blobs {
   erase(tenant_id: string): Promise<number>;
   /** How many bytes a tenant's blobs have. */
   bytesOf(tenant_id: string): Promise<number>;
-}
-
-/** Opens the blobs of a node: GridFS beside the record on MongoDB, else files in the data directory. */
-export function openBlobs(store: Store, { DATA_DIR }: { DATA_DIR: string }): Promise<Blobs> | Blobs {
-  return store.driver === "mongodb" ? new GridFsBlobs(store) : FileBlobs.open(DATA_DIR, store.growth);
 }

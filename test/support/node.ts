@@ -13,7 +13,7 @@ import type { Runtime, ServiceFactory } from "../../services/runtime.ts";
 import { teamsService } from "../../services/teams/teams.service.ts";
 import { tenantsService } from "../../services/tenants/tenants.service.ts";
 import { usersService } from "../../services/users/users.service.ts";
-import { openBlobs } from "../../storage/blobs/blobs.ts";
+import { openBlobs } from "../../storage/blobs/open.ts";
 import { openStore } from "../../storage/connection.ts";
 import { StorageUsage } from "../../storage/usage/usage.ts";
 import { unread } from "./audit.ts";

@@ -8,7 +8,7 @@ import { CheckField, TextArea } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { toast } from "../../ui/toast.tsx";
 import "../../styles/choice.css";
-import type { Step } from "./step-panel.tsx";
+import type { Step } from "./step.ts";
 
 interface Props {
   run: RunWithAttempts;

@@ -11,7 +11,7 @@ import { TextField } from "../../ui/field.tsx";
 import { Time } from "../../ui/text.tsx";
 import { toast } from "../../ui/toast.tsx";
 import { Who } from "../../ui/who.tsx";
-import type { Step } from "./step-panel.tsx";
+import type { Step } from "./step.ts";
 
 interface Props {
   run: RunWithAttempts;

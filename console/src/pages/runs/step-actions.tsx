@@ -11,7 +11,7 @@ import { FormDialog } from "../../ui/form-dialog.tsx";
 import { toast } from "../../ui/toast.tsx";
 import { useFindAssignee } from "./assignees.tsx";
 import { CompleteDialog } from "./complete.tsx";
-import type { Step } from "./step-panel.tsx";
+import type { Step } from "./step.ts";
 
 interface Props {
   run: RunWithAttempts;

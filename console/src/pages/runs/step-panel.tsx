@@ -6,9 +6,8 @@ import { Card, Fact, Facts } from "../../ui/page.tsx";
 import { Time } from "../../ui/text.tsx";
 import { Who } from "../../ui/who.tsx";
 import { Offers } from "./offers.tsx";
+import type { Step } from "./step.ts";
 import { StepActions } from "./step-actions.tsx";
-
-export type Step = RunWithAttempts["steps"][number];
 
 interface Props {
   run: RunWithAttempts;

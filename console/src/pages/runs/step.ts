@@ -1,0 +1,3 @@
+import type { RunWithAttempts } from "../../../../client/index.ts";
+
+export type Step = RunWithAttempts["steps"][number];
