@@ -1,10 +1,10 @@
 import type { BrokerOptions } from "moleculer";
 import type { Config } from "./config.ts";
 import { Nats } from "./connectors/nats.ts";
-import { betweenNodes } from "./lib/between-nodes.ts";
-import { callTimeouts } from "./lib/call-timeout.ts";
-import { PromptDiscoverer } from "./lib/prompt-discoverer.ts";
-import { ContractValidator } from "./lib/validator.ts";
+import { betweenNodes } from "./lib/broker/between-nodes.ts";
+import { callTimeouts } from "./lib/broker/call-timeout.ts";
+import { PromptDiscoverer } from "./lib/broker/prompt-discoverer.ts";
+import { ContractValidator } from "./lib/contract/validator.ts";
 import { Affinity } from "./mixins/affinity.ts";
 import { moleculerLogger } from "./observability/log.ts";
 import type { Observability } from "./observability/start.ts";

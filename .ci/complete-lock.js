@@ -32,7 +32,8 @@ const missing = Object.values(lock.packages).flatMap(({ dev, optionalDependencie
 const { "": root, ...others } = lock.packages;
 const unverified = [];
 for (const [path, locked] of [...Object.entries(others), ...missing]) {
-  if (locked.integrity) continue;
+  // This repository's own packages come with it.
+  if (locked.integrity || locked.link || !path.startsWith("node_modules/")) continue;
   const integrity = integrityOf(path.replace(/^.*node_modules\//, ""), locked.version);
   if (integrity) locked.integrity = integrity;
   else unverified.push(`${path}@${locked.version}`);

@@ -1,5 +1,5 @@
 // What matching an event costs with 100,000 interests, against none: `node --expose-gc bench/match.ts`.
-import { MatchIndex, type Subscription } from "../services/interests/match-index.ts";
+import { MatchIndex, type Subscription } from "../services/sense/interests/match-index.ts";
 
 const INTERESTS = 100_000;
 const ROUNDS = 5;

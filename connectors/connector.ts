@@ -1,6 +1,6 @@
 import type { LookupAddress } from "node:dns";
 import type { LookupFunction } from "node:net";
-import type { HeaderValue } from "../lib/cloudevents-binary.ts";
+import type { HeaderValue } from "../lib/cloudevents/binary.ts";
 import { hostOf, refusePrivate } from "./address-guard.ts";
 import { lookupOf } from "./host-resolver.ts";
 

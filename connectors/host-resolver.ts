@@ -1,6 +1,6 @@
 import { promises as dns, type LookupAddress } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
-import type { FairQueue, Share } from "../lib/fair-queue.ts";
+import type { FairQueue, Share } from "../lib/queue/fair-queue.ts";
 
 /** A name server that is silent is asked twice for so long. */
 const TIMEOUT_MS = 2_000;

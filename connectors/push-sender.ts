@@ -2,10 +2,10 @@ import { createHmac } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import type { LookupFunction, Socket } from "node:net";
-import { type HttpContent, structuredContent, toBinaryMode } from "../lib/cloudevents-http.ts";
-import type { Share } from "../lib/fair-queue.ts";
-import { isFault } from "../lib/faults.ts";
-import { Agent as HttpAgent, request as httpRequest } from "../lib/node-http.ts";
+import { type HttpContent, structuredContent, toBinaryMode } from "../lib/cloudevents/http.ts";
+import { isFault } from "../lib/contract/faults.ts";
+import { Agent as HttpAgent, request as httpRequest } from "../lib/http/node-http.ts";
+import type { Share } from "../lib/queue/fair-queue.ts";
 import { AddressRefused, hostOf, refusePrivate } from "./address-guard.ts";
 import { type HostResolver, lookupOf } from "./host-resolver.ts";
 

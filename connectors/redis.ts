@@ -30,7 +30,7 @@ const SILENT_PROBES = 6;
 const LONGEST_RETRY_MS = 1000;
 const PREFIX = "afferent ";
 
-// The same rule as lib/sliding-window.ts, by Redis's own clock, so that nodes whose clocks differ count alike.
+// The same rule as lib/queue/sliding-window.ts, by Redis's own clock, so that nodes whose clocks differ count alike.
 const TAKE = `
 local SLOTS = 60
 local time = redis.call('TIME')

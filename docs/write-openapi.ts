@@ -2,7 +2,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { operations } from "../services/contracts.ts";
-import { openApiDocument } from "../services/gateway/openapi.ts";
+import { openApiDocument } from "../services/edge/gateway/openapi/openapi.ts";
 
 const FILE = join(import.meta.dirname, "openapi.json");
 const wanted = `${JSON.stringify(openApiDocument(operations), null, 2)}\n`;

@@ -1,5 +1,5 @@
-import { type Call, callerId } from "../lib/caller.ts";
-import { type Access, agentAccess, isOrgAdmin, type Owned, personAccess } from "../lib/visibility.ts";
+import { type Call, callerId } from "../lib/access/caller.ts";
+import { type Access, agentAccess, isOrgAdmin, type Owned, personAccess } from "../lib/access/visibility.ts";
 
 /** What the caller may read of scoped rows: for an agent its token tells, for a person their agents are asked for. */
 export async function callerAccess(ctx: Call): Promise<Access> {

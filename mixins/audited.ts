@@ -1,6 +1,6 @@
-import type { Call } from "../lib/caller.ts";
-import type { Operation } from "../lib/contract.ts";
-import { isFault } from "../lib/faults.ts";
+import type { Call } from "../lib/access/caller.ts";
+import type { Operation } from "../lib/contract/contract.ts";
+import { isFault } from "../lib/contract/faults.ts";
 
 /** What is noted before something is done that has to be accounted for. Ids and names of fields, never values. */
 export interface AuditBeginning {

@@ -1,4 +1,4 @@
-import type { Share } from "../lib/fair-queue.ts";
+import type { Share } from "../lib/queue/fair-queue.ts";
 import { resourceQueue } from "../observability/resources.ts";
 
 /** Rows of one write: a few milliseconds of the embedded store's writer. */

@@ -1,4 +1,4 @@
-import { type Call, callerId } from "../lib/caller.ts";
+import { type Call, callerId } from "../lib/access/caller.ts";
 import { resourceQueue } from "../observability/resources.ts";
 
 /** Reads that walk over much of what a tenant has: one is always left for another tenant. */

@@ -1,4 +1,4 @@
-import { type Rule, ruleBroken } from "../lib/faults.ts";
+import { type Rule, ruleBroken } from "../lib/contract/faults.ts";
 import type { TenantCollection, TenantDocument } from "../storage/collection.ts";
 
 export interface Room<T extends TenantDocument> {

@@ -1,5 +1,5 @@
 import type { ServiceBroker } from "moleculer";
-import { Fault } from "../lib/faults.ts";
+import { Fault } from "../lib/contract/faults.ts";
 import { DAY_MS } from "../lib/time.ts";
 import type { Removal, Store } from "../storage/connection.ts";
 import { onEveryNode } from "./every-node.ts";

@@ -1,5 +1,5 @@
-import type { SearchEntriesAnswer, SearchEntriesPage, SearchEntry } from "../lib/search-entry.ts";
 import type { TenantCollection, TenantDocument } from "../storage/collection.ts";
+import type { SearchEntriesAnswer, SearchEntriesPage, SearchEntry } from "../storage/search/entry.ts";
 
 /** So many rows fit into one message between nodes, if they are not long ones. */
 const MOST_ENTRIES = 200;

@@ -1,5 +1,5 @@
-import { Fault, notFound } from "../lib/faults.ts";
-import type { SecretBox, SigningSecret } from "../lib/secrets.ts";
+import { Fault, notFound } from "../lib/contract/faults.ts";
+import type { SecretBox, SigningSecret } from "../lib/crypto/secrets.ts";
 import type { TenantCollection, TenantDocument } from "../storage/collection.ts";
 
 /** A row with signing secrets of its own. */

@@ -1,4 +1,4 @@
-import { Fault } from "../lib/faults.ts";
+import { Fault } from "../lib/contract/faults.ts";
 import { isDuplicateKey, type TenantCollection, type TenantDocument } from "../storage/collection.ts";
 
 /** One version of a thing that has a name; versions are never changed (spec: Versioning 2). */

@@ -1,5 +1,5 @@
 import { statfs } from "node:fs/promises";
-import { Fault } from "../lib/faults.ts";
+import { Fault } from "../lib/contract/faults.ts";
 
 const LOOK_EVERY_MS = 5000;
 const MB = 1_000_000;

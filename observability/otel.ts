@@ -19,7 +19,7 @@ import {
 } from "@opentelemetry/resources";
 import { BatchSpanProcessor, TracerProvider } from "@opentelemetry/sdk-trace";
 import type { ActionHandler, ActionSchema, Context as CallContext, Middleware } from "moleculer";
-import type { Meta } from "../lib/caller.ts";
+import type { Meta } from "../lib/access/caller.ts";
 import type { Log } from "./log.ts";
 import {
   DESTINATION,

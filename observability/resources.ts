@@ -1,4 +1,4 @@
-import { FairQueue, type FairQueueOptions } from "../lib/fair-queue.ts";
+import { FairQueue, type FairQueueOptions } from "../lib/queue/fair-queue.ts";
 import { metrics, observeGauge } from "./metrics.ts";
 
 /** The queues of this process by the resource that each divides. */

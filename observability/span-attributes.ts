@@ -1,5 +1,5 @@
 import type { Attributes } from "@opentelemetry/api";
-import type { CloudEvent } from "../lib/cloudevents.ts";
+import type { CloudEvent } from "../lib/cloudevents/cloudevents.ts";
 import type { HandedOut, TracedPush, TracedRequest } from "./tracing.ts";
 
 /** What events are published to and delivered from, in the messaging conventions. */

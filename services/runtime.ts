@@ -3,9 +3,9 @@ import type { Static, TObject, TProperties } from "typebox";
 import type { Config } from "../config.ts";
 import type { HostResolver } from "../connectors/host-resolver.ts";
 import type { SharedWindows } from "../connectors/redis.ts";
-import type { Call } from "../lib/caller.ts";
-import { isAudited, type Operation } from "../lib/contract.ts";
-import type { SecretBox } from "../lib/secrets.ts";
+import type { Call } from "../lib/access/caller.ts";
+import { isAudited, type Operation } from "../lib/contract/contract.ts";
+import type { SecretBox } from "../lib/crypto/secrets.ts";
 import { audited } from "../mixins/audited.ts";
 import { heavyRead } from "../mixins/heavy.ts";
 import type { Observability } from "../observability/start.ts";
@@ -34,7 +34,7 @@ export type ServiceFactory = (runtime: Runtime) => ServiceSchema;
 /** A model of a domain: what `Store.collection` takes. */
 export type Model<T extends TenantDocument> = StoredModel<T>;
 
-/** The call is made again at another node when the one that had it died (lib/between-nodes.ts). */
+/** The call is made again at another node when the one that had it died (lib/broker/between-nodes.ts). */
 const AGAIN = { retryPolicy: { enabled: true } };
 
 /**

@@ -7,7 +7,7 @@ import {
   type UpdateFilter,
   type WriteError,
 } from "mongodb";
-import type { EmbeddedCollection } from "./sqlite/collection.ts";
+import type { SqliteCollection } from "mongoose-sqlite";
 import { type Growth, roughSize } from "./usage/growth.ts";
 
 /** What every stored document has. */
@@ -97,7 +97,7 @@ export class TenantCollection<T extends TenantDocument> {
    * of it is written. Only on a store that `commitsTogether`. `refusedRows` tells of its error which were refused.
    */
   async insertManyWith(docs: T[], { collection, docs: documents, of }: Belonging): Promise<void> {
-    const native = this.system as unknown as Partial<EmbeddedCollection>;
+    const native = this.system as unknown as Partial<SqliteCollection>;
     if (!native.insertManyWith) throw new Error("this store cannot write to two collections in one commit");
     await native.insertManyWith(docs as never, {
       collection: collection.system.collectionName,

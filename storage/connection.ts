@@ -1,11 +1,12 @@
 import type { Collection } from "mongodb";
 import mongoose, { type Connection, type Schema } from "mongoose";
+import { DirectoryInUse, type SqliteClient, sqliteDriver } from "mongoose-sqlite";
+import { makeDirectory } from "../lib/files.ts";
 import { TenantCollection, type TenantDocument } from "./collection.ts";
 import { mongoOptions } from "./mongo-options.ts";
-import { REWRITE_MB, type Scrubbed } from "./scrubber.ts";
-import type { EmbeddedClient } from "./sqlite/client.ts";
-import { embeddedDriver } from "./sqlite/driver.ts";
-import { DirectoryInUse } from "./sqlite/lock.ts";
+import { requireWhole } from "./restoring.ts";
+import { REWRITE_MB, type Scrubbed, Scrubber } from "./scrubber.ts";
+import { threads } from "./threads.ts";
 import { Growth } from "./usage/growth.ts";
 
 /** Where the record is: a MongoDB address, or without it the directory of the embedded store. */
@@ -73,10 +74,12 @@ async function openEmbedded({
   ERASURE_REWRITE_MB = REWRITE_MB,
 }: StoreOptions): Promise<Store> {
   const instance = new mongoose.Mongoose();
-  instance.setDriver(embeddedDriver);
-  const connection = await connect(instance, dataDir, {}, `DATA_DIR ${dataDir} cannot be used: `);
-  const client = connection.getClient() as unknown as EmbeddedClient;
-  const scrubber = client.scrubber(ERASURE_REWRITE_MB);
+  instance.setDriver(sqliteDriver({ ...threads, file: DATA_FILE }));
+  const connection = await connect(instance, dataDir, {}, `DATA_DIR ${dataDir} cannot be used: `, () =>
+    makeWhole(dataDir),
+  );
+  const client = connection.getClient() as unknown as SqliteClient;
+  const scrubber = new Scrubber(client, ERASURE_REWRITE_MB);
   return {
     ...modelsOf(connection, (name, apart) => client.db().setApart(name, apart)),
     driver: "sqlite",
@@ -87,6 +90,14 @@ async function openEmbedded({
     onCommit: (listener) => client.onCommit(listener),
     close: () => connection.close(),
   };
+}
+
+/** Name of the data file in the data directory. */
+const DATA_FILE = "afferent.db";
+
+async function makeWhole(dataDir: string): Promise<void> {
+  await makeDirectory(dataDir);
+  await requireWhole(dataDir, DATA_FILE);
 }
 
 const CLOCK_REFRESH_MS = 60_000;
@@ -124,9 +135,11 @@ async function connect(
   address: string,
   options: mongoose.ConnectOptions,
   prefix: string,
+  before: () => Promise<void> = async () => {},
 ): Promise<Connection> {
   const connection = instance.createConnection();
   try {
+    await before();
     await connection.openUri(address, { ...options, autoIndex: false, autoCreate: false });
   } catch (err) {
     const { message } = err as Error;

@@ -1,7 +1,7 @@
 /**
  * The test command: gets what the tests need, runs every suite within its budget, and ends with
  * `N passed, N failed, N skipped`. `npm test -- store` or `npm test -- glob` runs a suite or the files whose
- * path contains the word.
+ * path contains the word; `npm test -- quick` what needs no server.
  */
 import { globSync, readFileSync } from "node:fs";
 import { basename, join, sep } from "node:path";
@@ -20,6 +20,7 @@ interface Suite {
 /** In running order; each test file belongs to the first suite whose pattern its path matches. */
 const SUITES: Suite[] = [
   { name: "unit", files: /^test\/unit\//, budgetSeconds: 480 },
+  { name: "packages", files: /^packages\//, budgetSeconds: 120 },
   { name: "command", files: /^test\/command\//, budgetSeconds: 240 },
   { name: "store", files: /^test\/(store|search)\.[^/]+$/, budgetSeconds: 480 },
   { name: "nodes", files: /^test\/(redis|round-trips|two-owners)\./, budgetSeconds: 240 },
@@ -29,6 +30,9 @@ const SUITES: Suite[] = [
   { name: "examples", files: /^test\/examples\./, budgetSeconds: 240 },
   { name: "rounds", files: /^test\/rounds\//, budgetSeconds: 360 },
 ];
+
+/** The suites of `npm test -- quick`. */
+const QUICK = ["unit", "packages"];
 
 const ROOT = join(import.meta.dirname, "..");
 const say = (line: string) => console.log(line);
@@ -40,8 +44,10 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
   });
 }
 
-const words = process.argv.slice(2);
-const all = globSync("test/**/*.test.ts", { cwd: ROOT }).map((file) => file.split(sep).join("/"));
+const words = process.argv.slice(2).flatMap((word) => (word === "quick" ? QUICK : [word]));
+const all = globSync("{test,packages/*/test}/**/*.test.ts", { cwd: ROOT }).map((file) =>
+  file.split(sep).join("/"),
+);
 const suites = plan();
 const again = planAgain();
 const needs = new Map(

@@ -1,7 +1,6 @@
 /** @needs mongodb: what of the Atlas index any MongoDB can do; all of it where `MONGO_URL` is an Atlas deployment. */
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import type { SearchEntry } from "../lib/search-entry.ts";
-import { EntryModel, SearchStateModel } from "../services/search/search.model.ts";
+import { EntryModel, SearchStateModel } from "../services/remember/search/search.model.ts";
 import { openStore, type Store } from "../storage/connection.ts";
 import { AtlasIndex } from "../storage/search/atlas/atlas-index.ts";
 import { candidatesOf, packVector } from "../storage/search/atlas/candidates.ts";
@@ -9,6 +8,7 @@ import { conditionsOf } from "../storage/search/atlas/conditions.ts";
 import { type EntryDoc, fieldsOf } from "../storage/search/atlas/entries.ts";
 import { unpackCandidates } from "../storage/search/candidates.ts";
 import { SearchEngine } from "../storage/search/engine.ts";
+import type { SearchEntry } from "../storage/search/entry.ts";
 import { entry, query, TENANT, vector } from "./suites/search/samples.ts";
 import { searchSuite } from "./suites/search.ts";
 import { settling } from "./support/atlas.ts";

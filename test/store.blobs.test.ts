@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { expect, test } from "@jest/globals";
-import { Unneeded } from "../services/blobs/unneeded.ts";
+import { Unneeded } from "../services/platform/blobs/unneeded.ts";
 import { FileBlobs } from "../storage/blobs/files.ts";
 import { GuardedBlobs } from "../storage/blobs/guarded.ts";
 import { openBlobs } from "../storage/blobs/open.ts";

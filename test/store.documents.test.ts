@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
 import { LEASE_MS, place, Queue } from "../mixins/queue.ts";
-import { type DocumentDoc, DocumentModel } from "../services/documents/documents.model.ts";
+import { type DocumentDoc, DocumentModel } from "../services/remember/documents/documents.model.ts";
 import type { TenantCollection } from "../storage/collection.ts";
 import { type TemporaryStore, temporaryStore } from "./support/gateway.ts";
 

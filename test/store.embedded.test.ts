@@ -221,7 +221,7 @@ describe("what the embedded store leaves out", () => {
       const things: AnyCollection = database(store).collection("things");
       await things.insertOne({ _id: 1 });
       await expect((async () => use(things, store))()).rejects.toThrow(
-        `the embedded store does not implement ${name}`,
+        `mongoose-sqlite does not implement ${name}`,
       );
     });
   });

@@ -1,9 +1,9 @@
-import { nameOf } from "../../client/generate/operations.ts";
-import type { Operation } from "../../lib/contract.ts";
-import type { FaultCode } from "../../lib/faults.ts";
-import { codesOf } from "../../services/gateway/openapi-errors.ts";
-import type { Components, JsonSchema } from "../../services/gateway/openapi-schemas.ts";
-import { VERSION_PREFIX } from "../../services/gateway/paths.ts";
+import type { Operation } from "../../lib/contract/contract.ts";
+import type { FaultCode } from "../../lib/contract/faults.ts";
+import { nameOf } from "../../packages/client/generate/operations.ts";
+import { codesOf } from "../../services/edge/gateway/openapi/errors.ts";
+import type { Components, JsonSchema } from "../../services/edge/gateway/openapi/schemas.ts";
+import { VERSION_PREFIX } from "../../services/edge/gateway/paths.ts";
 import { code, meaningOf, row, rowsOf, typeOf } from "./schema.ts";
 
 const WHO: Record<Operation["access"]["by"], string> = {

@@ -7,7 +7,7 @@
  */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { byLogin, type Client, createClient } from "../../client/index.ts";
+import { byLogin, type Client, createClient } from "../../packages/client/index.ts";
 import { RELEASE_NOTE } from "./template.ts";
 
 const credentialsFile = process.argv[2] ?? join(process.env.DATA_DIR ?? "./data", "credentials.json");

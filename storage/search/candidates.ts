@@ -1,5 +1,5 @@
-import type { Candidate, Neighbour } from "../../lib/search-features.ts";
-import { MEMORY_SCOPES } from "../../lib/visibility.ts";
+import { MEMORY_SCOPES } from "../../lib/access/visibility.ts";
+import type { Candidate, Neighbour } from "./features.ts";
 import { CONTEXT } from "./limits.ts";
 
 const OWN = 14;

@@ -1,6 +1,6 @@
 import { compact } from "../../lib/compact.ts";
-import type { SearchEntry, SearchKind } from "../../lib/search-entry.ts";
 import { type PackedCandidates, packCandidates } from "./candidates.ts";
+import type { SearchEntry, SearchKind } from "./entry.ts";
 import type { EntryRow } from "./entry-table.ts";
 import { type Model, SearchFile, type StoredEntry } from "./file.ts";
 import { packTerms } from "./postings.ts";

@@ -1,6 +1,6 @@
-import type { SearchEntry, SearchWhere } from "../../lib/search-entry.ts";
-import { type Access, MEMORY_SCOPES } from "../../lib/visibility.ts";
+import { type Access, MEMORY_SCOPES } from "../../lib/access/visibility.ts";
 import { grown, Names } from "./columns.ts";
+import type { SearchEntry, SearchWhere } from "./entry.ts";
 import { Threads } from "./threads.ts";
 
 const TEAM = MEMORY_SCOPES.indexOf("team");
@@ -8,7 +8,7 @@ const INSTITUTIONAL = MEMORY_SCOPES.indexOf("institutional");
 
 /** What the index keeps of an entry besides its words. */
 export interface EntryRow extends Required<Omit<SearchEntry, "kind" | "removed" | "title" | "text">> {
-  /** What `signsOf` tells of its text (lib/terms.ts). */
+  /** What `signsOf` tells of its text (lib/text/terms.ts). */
   signs: number;
   /** Terms in title and text. */
   length: number;

@@ -1,4 +1,4 @@
-import type { SearchKind } from "../../lib/search-entry.ts";
+import type { SearchKind } from "./entry.ts";
 
 /** A row that was read before it was erased is put by then, or never. */
 const KEPT_MS = 15 * 60_000;

@@ -1,8 +1,8 @@
 import { rmSync } from "node:fs";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
-import type { SearchKind } from "../../lib/search-entry.ts";
-import { TERMS_VERSION } from "../../lib/terms.ts";
-import { emptyLog, OVERWRITE_DELETED, rewrite } from "../sqlite/scrub.ts";
+import { emptyLog, OVERWRITE_DELETED, rewrite } from "mongoose-sqlite/scrub";
+import { TERMS_VERSION } from "../../lib/text/terms.ts";
+import type { SearchKind } from "./entry.ts";
 import type { EntryRow } from "./entry-table.ts";
 import type { PackedTerms } from "./postings.ts";
 import { ERASURES_CURSOR, MOST_AWAY_MS, type OfTenant, type Size, type Unembedded } from "./protocol.ts";

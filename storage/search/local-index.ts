@@ -1,13 +1,12 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import { CODE_CACHE } from "../../lib/code-cache.ts";
-import type { SearchEntry, SearchKind } from "../../lib/search-entry.ts";
+import { Channel, OnDemand } from "mongoose-sqlite/threads";
 import { DAY_MS } from "../../lib/time.ts";
 import { REWRITE_MB, type Scrubbed, Scrubber } from "../scrubber.ts";
-import { Channel } from "../sqlite/channel.ts";
-import { OnDemand } from "../sqlite/on-demand.ts";
+import { threads } from "../threads.ts";
 import { type PackedCandidates, unpackCandidates } from "./candidates.ts";
+import type { SearchEntry, SearchKind } from "./entry.ts";
 import { ErasedIds } from "./erased-ids.ts";
 import type { Model } from "./file.ts";
 import {
@@ -86,7 +85,7 @@ export class LocalIndex {
   constructor({ dataDir, onDeath, idleMs = IDLE_MS, rewriteMegabytes = REWRITE_MB }: Options) {
     this.#file = join(dataDir, FILE);
     const entry = new URL("./worker.ts", import.meta.url).href;
-    const settings = { file: this.#file, cache: CODE_CACHE, entry, name: "search" };
+    const settings = { ...threads, file: this.#file, entry, name: "search" };
     const start = () => {
       this.#cursors.clear();
       const channel = new Channel<SearchRequest>(settings, ({ message }) => new Error(message), onDeath);

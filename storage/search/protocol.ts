@@ -1,7 +1,7 @@
-import type { SearchEntry, SearchKind, SearchWhere } from "../../lib/search-entry.ts";
-import type { Candidate, Corpus } from "../../lib/search-features.ts";
+import type { Access } from "../../lib/access/visibility.ts";
 import { DAY_MS } from "../../lib/time.ts";
-import type { Access } from "../../lib/visibility.ts";
+import type { SearchEntry, SearchKind, SearchWhere } from "./entry.ts";
+import type { Candidate, Corpus } from "./features.ts";
 
 /** Carries out a task of some units when it is the turn of whoever asks. */
 export type InTurn = <T>(units: number, task: () => Promise<T>) => Promise<T>;

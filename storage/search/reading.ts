@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
-import type { SearchEntry } from "../../lib/search-entry.ts";
-import { signsOf, singles, terms } from "../../lib/terms.ts";
+import { signsOf, singles, terms } from "../../lib/text/terms.ts";
+import type { SearchEntry } from "./entry.ts";
 
 /** What an index makes of an entry's words, whichever index it is: vectors are kept by the hash of the text. */
 interface Reading {
@@ -8,7 +8,7 @@ interface Reading {
   text_terms: string[];
   /** Terms in title and text, without the single characters that they hold. */
   length: number;
-  /** See `signsOf` in lib/terms.ts; of the text alone. */
+  /** See `signsOf` in lib/text/terms.ts; of the text alone. */
   signs: number;
   /** Title and text: what the vector is made of. */
   text: string;

@@ -1,5 +1,5 @@
-import type { Candidate, Neighbour } from "../../lib/search-features.ts";
 import { type EntryRow, EntryTable } from "./entry-table.ts";
+import type { Candidate, Neighbour } from "./features.ts";
 import { CONTEXT, LEG_SIZE, MOST_DUPLICATES, WITH_NEIGHBOURS } from "./limits.ts";
 import { type PackedTerms, Postings } from "./postings.ts";
 import type { Expected, LegsAnswer, LegsQuery } from "./protocol.ts";

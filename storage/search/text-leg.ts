@@ -1,8 +1,8 @@
-import { BM25, rarity } from "../../lib/rarity.ts";
-import type { TermMask } from "../../lib/search-features.ts";
 import { grown, Highest } from "./columns.ts";
 import type { EntryTable } from "./entry-table.ts";
+import type { TermMask } from "./features.ts";
 import { countOf, isInTitle, type Postings, rowOf } from "./postings.ts";
+import { BM25, rarity } from "./rarity.ts";
 import type { Threads } from "./threads.ts";
 import type { View } from "./views.ts";
 

@@ -1,13 +1,13 @@
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
-import { toWire } from "../sqlite/errors.ts";
 import {
   type Batch,
   CLOSE,
   CLOSED,
   type Hello,
   type Reply,
+  toWire,
   type WorkerSettings,
-} from "../sqlite/protocol.ts";
+} from "mongoose-sqlite/threads";
 import { SearchEngine } from "./engine.ts";
 import type { SearchRequest } from "./protocol.ts";
 

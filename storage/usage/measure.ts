@@ -1,6 +1,6 @@
 import type { Collection } from "mongodb";
+import type { SqliteCollection } from "mongoose-sqlite";
 import type { Store } from "../connection.ts";
-import type { EmbeddedCollection } from "../sqlite/collection.ts";
 import { roughSize } from "./growth.ts";
 
 /** Collections that are not a tenant's own rows: blobs are measured by their files. */
@@ -13,8 +13,8 @@ export async function rowBytes(store: Store, tenant_id: string): Promise<number>
   let bytes = 0;
   for (const [name, collection] of await store.collections()) {
     if (NOT_COUNTED.has(name)) continue;
-    const embedded = collection as unknown as Partial<EmbeddedCollection>;
-    bytes += await (embedded.bytesOf?.(tenant_id) ?? bytesIn(collection, tenant_id));
+    const embedded = collection as unknown as Partial<SqliteCollection>;
+    bytes += await (embedded.bytesOf?.({ tenant_id }) ?? bytesIn(collection, tenant_id));
   }
   return bytes;
 }

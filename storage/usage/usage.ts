@@ -1,4 +1,4 @@
-import { type Fault, ruleBroken } from "../../lib/faults.ts";
+import { type Fault, ruleBroken } from "../../lib/contract/faults.ts";
 import { HOUR_MS } from "../../lib/time.ts";
 import type { Blobs } from "../blobs/blobs.ts";
 import type { Claim } from "../blobs/guarded.ts";

@@ -14,7 +14,7 @@ const PRIVATE = { CONNECTOR_ALLOW_PRIVATE: "true" };
 /** Runs the command line. Gives its exit code and what it printed, parsed when it is JSON. */
 async function run(dataDir: string, command: string, env: Record<string, string> = {}) {
   const { PATH = "", HOME = "" } = process.env;
-  const child = await startChild(process.execPath, ["admin.ts", ...command.split(" ").filter(Boolean)], {
+  const child = await startChild(process.execPath, ["bin/admin.ts", ...command.split(" ").filter(Boolean)], {
     cwd: ROOT,
     env: { PATH, HOME, DATA_DIR: dataDir, ...env },
   });

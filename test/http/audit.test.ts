@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { isAudited, type Operation } from "../../lib/contract.ts";
-import { Type } from "../../lib/type.ts";
+import { isAudited, type Operation } from "../../lib/contract/contract.ts";
+import { Type } from "../../lib/contract/type.ts";
 import { operations } from "../../services/contracts.ts";
 import { type Api, api } from "../support/http.ts";
 import { identifierKind, sampleBody } from "../support/sample.ts";

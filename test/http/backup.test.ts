@@ -27,7 +27,7 @@ afterAll(async () => {
 /** Runs `npm run backup` or `npm run restore` as npm would. */
 function npmRun(command: "create" | "restore", file: string, dataDir: string) {
   const { PATH = "" } = process.env;
-  const child = spawn(process.execPath, ["backup.ts", command, file], {
+  const child = spawn(process.execPath, ["bin/backup.ts", command, file], {
     cwd: ROOT,
     env: { PATH, DATA_DIR: dataDir },
     stdio: ["ignore", "pipe", "pipe"],

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { byLogin, createClient } from "../../client/index.ts";
+import { byLogin, createClient } from "../../packages/client/index.ts";
 import { api } from "../support/http.ts";
 import { startServer, type TestServer } from "../support/server.ts";
 import { makeWorld, OPERATOR_TOKEN, ok, refusal, type World } from "../support/tenancy.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { type Client, createClient } from "../../client/index.ts";
+import { type Client, createClient } from "../../packages/client/index.ts";
 import { type Cli, newCli } from "../support/cli.ts";
 import { startServer, type TestServer } from "../support/server.ts";
 

@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { COMMANDS } from "../../client/cli/commands.ts";
-import { createClient } from "../../client/index.ts";
+import { COMMANDS } from "../../packages/client/cli/commands.ts";
+import { createClient } from "../../packages/client/index.ts";
 import { type Cli, newCli } from "../support/cli.ts";
 import { startServer, type TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";

@@ -3,7 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { type Client, createClient, type EventSummary } from "../../client/index.ts";
+import { type Client, createClient, type EventSummary } from "../../packages/client/index.ts";
 import { type Cli, newCli } from "../support/cli.ts";
 import { startServer, type TestServer } from "../support/server.ts";
 import { serving } from "../support/serving.ts";

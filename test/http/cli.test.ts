@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { byLogin, type Client, createClient } from "../../client/index.ts";
+import { byLogin, type Client, createClient } from "../../packages/client/index.ts";
 import { type Cli, newCli } from "../support/cli.ts";
 import { startServer, type TestServer } from "../support/server.ts";
 import { serving } from "../support/serving.ts";

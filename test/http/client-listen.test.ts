@@ -5,7 +5,7 @@ import {
   type DeliveryEvent,
   type Listener,
   RetryLater,
-} from "../../client/index.ts";
+} from "../../packages/client/index.ts";
 import { startServer, type TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 

@@ -29,9 +29,9 @@ let files: string[];
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "afferent-package-"));
   const source = join(folder, "source");
-  execFileSync(TSC, ["-p", "client", "--outDir", join(source, "dist")], { cwd: ROOT });
-  for (const file of ["package.json", "README.md", "LICENSE"])
-    cpSync(join(ROOT, "client", file), join(source, file));
+  execFileSync(TSC, ["-p", "packages/client", "--outDir", join(source, "dist")], { cwd: ROOT });
+  for (const file of ["bin.js", "package.json", "README.md", "LICENSE"])
+    cpSync(join(ROOT, "packages/client", file), join(source, file));
   const packed = execFileSync("npm", ["pack", "--json", "--ignore-scripts"], { cwd: source }).toString();
   const [{ filename, files: listed }] = JSON.parse(packed);
   files = listed.map(({ path }: { path: string }) => path);
@@ -73,7 +73,7 @@ test("the package has what package.json names and no more, and depends on nothin
   for (const file of [types, main, manifest.bin.afferent, "README.md", "LICENSE"])
     expect([file, existsSync(join(installed, file))]).toEqual([file, true]);
   expect(
-    files.filter((file) => !/^(dist\/.+\.(js|d\.ts)|package\.json|README\.md|LICENSE)$/.test(file)),
+    files.filter((file) => !/^(dist\/.+\.(js|d\.ts)|bin\.js|package\.json|README\.md|LICENSE)$/.test(file)),
   ).toEqual([]);
   expect(manifest.dependencies).toBeUndefined();
   expect(manifest.version).toBe(JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")).version);
@@ -116,7 +116,7 @@ test("the command of a checkout runs there too, by the Node that npm brought", (
 });
 
 test("the program of its README does what it says", () => {
-  const program = blocksOf(page("client/README.md"), "ts").join("");
+  const program = blocksOf(page("packages/client/README.md"), "ts").join("");
   const env = { AFFERENT_URL: server.url, AFFERENT_API_KEY: server.credentials.agent.api_key };
   expect(inApp(oldestNode(), ["--input-type=module", "-e", program], env)).toBe(
     "remembered com.example.order.placed\n",
@@ -136,7 +136,7 @@ test("its types hold in strict programs, those of the documents among them", () 
     client.memories.search({}).catch((error: unknown) => isApiError(error, "not_found"));
   `;
   writeFileSync(join(folder, "app/program.mts"), program);
-  const shown = ["client/README.md", "docs/guides/client.md"].map((file) =>
+  const shown = ["packages/client/README.md", "docs/guides/client.md"].map((file) =>
     blocksOf(page(file), "ts").join(""),
   );
   const node = "declare const process: { env: Record<string, string | undefined> };\n";

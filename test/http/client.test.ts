@@ -7,7 +7,7 @@ import {
   ConnectionError,
   createClient,
   isApiError,
-} from "../../client/index.ts";
+} from "../../packages/client/index.ts";
 import { startServer, type TestServer } from "../support/server.ts";
 
 let server: TestServer;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { DeviceCodeModel, SessionModel } from "../../services/devices/devices.model.ts";
+import { DeviceCodeModel, SessionModel } from "../../services/identity/devices/devices.model.ts";
 import type { Store } from "../../storage/connection.ts";
 import { startAlone } from "../support/alone.ts";
 import { type Api, api } from "../support/http.ts";

@@ -1,10 +1,10 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import type { Operation } from "../../lib/contract.ts";
-import { FAULTS } from "../../lib/faults.ts";
-import type { StreamHandler } from "../../services/gateway/exchange.ts";
-import { systemOperations } from "../../services/system/system.contract.ts";
+import type { Operation } from "../../lib/contract/contract.ts";
+import { FAULTS } from "../../lib/contract/faults.ts";
+import type { StreamHandler } from "../../services/edge/gateway/exchange.ts";
+import { systemOperations } from "../../services/platform/system/system.contract.ts";
 import { startGateway, type TestGateway } from "../support/gateway.ts";
 import { LARGE_BODY, REFUSALS, type SentRequest } from "../support/refusals.ts";
 import { settle } from "../support/settle.ts";

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { MemoryErasureModel } from "../../services/memories/erasures.model.ts";
+import { MemoryErasureModel } from "../../services/remember/memories/erasures.model.ts";
 import { openStore } from "../../storage/connection.ts";
 import { cloudEvent } from "../support/agents.ts";
 import { chunksOf, ingest, textFile } from "../support/documents.ts";

@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { type Context, Errors, type Middleware } from "moleculer";
-import { SigningKeyModel } from "../../services/auth/auth.model.ts";
-import { openTokens } from "../../services/auth/tokens.ts";
-import { type Credentials, ensureFirstTenant } from "../../services/tenants/first-start.ts";
+import { SigningKeyModel } from "../../services/identity/auth/auth.model.ts";
+import { openTokens } from "../../services/identity/auth/tokens.ts";
+import { type Credentials, ensureFirstTenant } from "../../services/identity/tenants/first-start.ts";
 import { startIdentity } from "../support/node.ts";
 
 let dataDir: string;

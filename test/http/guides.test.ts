@@ -47,7 +47,10 @@ test.each(guides)("the commands of %s do what they say", async (file) => {
 test("the programs of client.md do what they say", async () => {
   const program = blocksOf(page("docs/guides/client.md"), "ts").join("");
   const file = join(server.dataDir, "client.ts");
-  await writeFile(file, program.replace('"afferent"', JSON.stringify(join(ROOT, "client/index.ts"))));
+  await writeFile(
+    file,
+    program.replace('"afferent"', JSON.stringify(join(ROOT, "packages/client/index.ts"))),
+  );
   const { url, credentials } = server;
   const env = { PATH: process.env.PATH, AFFERENT_URL: url, AFFERENT_API_KEY: credentials.agent.api_key };
   const { stdout } = await promisify(execFile)(process.execPath, [file], { env });

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
-import { type Caller, callerId } from "../../lib/caller.ts";
-import { Fault } from "../../lib/faults.ts";
-import { IdempotencyModel } from "../../services/idempotency/idempotency.model.ts";
+import { type Caller, callerId } from "../../lib/access/caller.ts";
+import { Fault } from "../../lib/contract/faults.ts";
+import { IdempotencyModel } from "../../services/edge/idempotency/idempotency.model.ts";
 import { GuardedBlobs } from "../../storage/blobs/guarded.ts";
 import {
   CALLERS,

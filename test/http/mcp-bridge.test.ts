@@ -43,7 +43,7 @@ test.each(REVISIONS)(
     await client.connect(
       new StdioClientTransport({
         command: process.execPath,
-        args: [new URL("../../client/cli.ts", import.meta.url).pathname, "mcp"],
+        args: [new URL("../../packages/client/cli.ts", import.meta.url).pathname, "mcp"],
         env: { AFFERENT_URL: server.root, AFFERENT_API_KEY: server.credentials.agent.api_key },
       }),
     );

@@ -7,7 +7,7 @@ import { agentToken } from "../support/http.ts";
 import { startServer, type TestServer } from "../support/server.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
-const BRIDGE = ["client/bin.js", "mcp"] as const;
+const BRIDGE = ["packages/client/bin.js", "mcp"] as const;
 const guide = await readFile(join(ROOT, "docs/mcp.md"), "utf8");
 const readme = await readFile(join(ROOT, "README.md"), "utf8");
 

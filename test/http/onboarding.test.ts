@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { STEPS } from "../../services/onboarding/onboarding.contract.ts";
+import { STEPS } from "../../services/identity/onboarding/onboarding.contract.ts";
 import { type Api, api } from "../support/http.ts";
 import { agentIn, remember } from "../support/memories.ts";
 import { startServer, type TestServer } from "../support/server.ts";

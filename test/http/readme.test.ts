@@ -4,7 +4,7 @@ import { startServer, type TestServer } from "../support/server.ts";
 import { shell } from "../support/shell.ts";
 
 /** What npx does in this folder, but for the second that npm takes for it (client-package.test.ts). */
-const NPX = 'npx() { shift; node client/bin.js "$@"; }\n';
+const NPX = 'npx() { shift; node packages/client/bin.js "$@"; }\n';
 const readme = page("README.md");
 
 let server: TestServer;

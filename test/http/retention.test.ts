@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { BundleModel } from "../../services/bundles/bundles.model.ts";
-import { DeliveryModel } from "../../services/deliveries/deliveries.model.ts";
-import { SessionModel } from "../../services/devices/devices.model.ts";
-import { EventModel } from "../../services/events/events.model.ts";
-import { positionFrom } from "../../services/events/position.ts";
-import { HandoffModel } from "../../services/handoffs/handoffs.model.ts";
+import { SessionModel } from "../../services/identity/devices/devices.model.ts";
+import { BundleModel } from "../../services/remember/bundles/bundles.model.ts";
+import { DeliveryModel } from "../../services/sense/deliveries/deliveries.model.ts";
+import { EventModel } from "../../services/sense/events/events.model.ts";
+import { positionFrom } from "../../services/sense/events/position.ts";
+import { HandoffModel } from "../../services/work/handoffs/handoffs.model.ts";
 import type { Store } from "../../storage/connection.ts";
 import { cloudEvent, fannedOut, firstAgent, newAgent, receive, type TestAgent } from "../support/agents.ts";
 import { startAlone } from "../support/alone.ts";

@@ -1,7 +1,7 @@
 /** @needs mongodb, nats, history: a node of the version before this one and one of this version serve together. */
 import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { copyFile, mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
+import { copyFile, mkdir, mkdtemp, readdir, readlink, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -63,14 +63,21 @@ const versions = await versionsBefore();
     throw failure;
   }
 
-  /** A version's files, with the dependencies of this one. */
+  /** A version's files, with the dependencies of this one; its own packages are its own. */
   async function checkOut(version: string): Promise<string> {
     const folder = join(scratch, version.replaceAll("/", "-"));
     const archive = `${folder}.tar`;
     await mkdir(folder);
     await run("git", ["archive", "--output", archive, version], { cwd: ROOT });
     await run("tar", ["-xf", archive, "-C", folder]);
-    await symlink(join(ROOT, "node_modules"), join(folder, "node_modules"));
+    const modules = join(ROOT, "node_modules");
+    await mkdir(join(folder, "node_modules"));
+    for (const entry of await readdir(modules, { withFileTypes: true })) {
+      const link = entry.isSymbolicLink()
+        ? await readlink(join(modules, entry.name))
+        : join(modules, entry.name);
+      await symlink(link, join(folder, "node_modules", entry.name));
+    }
     return folder;
   }
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { MOST_ARTIFACTS } from "../../services/runs/shapes.contract.ts";
+import { MOST_ARTIFACTS } from "../../services/work/runs/shapes.contract.ts";
 import { newAgent } from "../support/agents.ts";
 import type { Api } from "../support/http.ts";
 import { act, at, DIAMOND, newRun } from "../support/runs.ts";

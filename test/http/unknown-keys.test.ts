@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import type { Operation } from "../../lib/contract.ts";
+import type { Operation } from "../../lib/contract/contract.ts";
 import { operations } from "../../services/contracts.ts";
-import { VERSION_PREFIX } from "../../services/gateway/paths.ts";
+import { VERSION_PREFIX } from "../../services/edge/gateway/paths.ts";
 import { cloudEvent } from "../support/agents.ts";
 import { type Api, api } from "../support/http.ts";
 import { sampleBody } from "../support/sample.ts";

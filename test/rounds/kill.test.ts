@@ -1,6 +1,6 @@
 import { randomInt } from "node:crypto";
 import { expect, test } from "@jest/globals";
-import { runCampaign } from "../../rounds/lib/campaign.ts";
+import { runCampaign } from "./lib/campaign.ts";
 
 test("two SIGKILLs under load lose nothing, double nothing and give nothing again after its ack", async () => {
   const seed = randomInt(2 ** 31);

@@ -9,10 +9,13 @@ import { settle } from "./settle.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 
-/** What follows `exec node` in `npm start`: the tests start what users start. */
-export const START: string[] = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"))
-  .scripts.start.split(" ")
-  .slice(2);
+/** What follows `exec node` in a checkout's `npm start`: the tests start what users start. */
+const startOf = (checkout: string): string[] =>
+  JSON.parse(readFileSync(join(checkout, "package.json"), "utf8"))
+    .scripts.start.split(" ")
+    .slice(2);
+
+export const START = startOf(ROOT);
 
 /**
  * Starts one node as a child process on a free port of 127.0.0.1 and waits until it is ready.
@@ -75,7 +78,7 @@ async function startReady(
 ): Promise<{ child: Child; root: string }> {
   // Of this process's environment only what any program needs: the server must not see settings of the tests.
   const { PATH = "", HOME = "", TMPDIR = tmpdir() } = process.env;
-  const [command = process.execPath, ...args] = [...under, process.execPath, ...START];
+  const [command = process.execPath, ...args] = [...under, process.execPath, ...startOf(cwd)];
   const child = await startChild(command, args, {
     cwd,
     env: { PATH, HOME, TMPDIR, ...settings },

@@ -1,4 +1,4 @@
-import type { SearchEntry } from "../../lib/search-entry.ts";
+import type { SearchEntry } from "../../storage/search/entry.ts";
 import type { VectorRow } from "../../storage/search/protocol.ts";
 import { entry, query, vector } from "../suites/search/samples.ts";
 import type { SearchIndex } from "../suites/search.ts";

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-const CLI = join(import.meta.dirname, "../../client/cli.ts");
+const CLI = join(import.meta.dirname, "../../packages/client/cli.ts");
 
 interface Ran {
   code: number | null;

@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { terms } from "../../lib/terms.ts";
+import { terms } from "../../lib/text/terms.ts";
 
 /** A service of vectors in OpenAI's form whose vectors are alike where texts share words. */
 export interface TestEmbedder {

@@ -5,7 +5,7 @@ import type { TestServer } from "./server.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 /** What commands of the documents need of a checkout. */
-const NEEDED = ["admin.ts", "backup.ts", "client", "node_modules", "package.json"];
+const NEEDED = ["bin", "node_modules", "package.json", "packages"];
 
 /** A page of the documents, by its path from the root. */
 export function page(path: string): string {

@@ -1,4 +1,4 @@
-import type { FaultCode } from "../../lib/faults.ts";
+import type { FaultCode } from "../../lib/contract/faults.ts";
 
 /** A request to a gateway with the service of things.ts; what is left out is as it should be. */
 export interface SentRequest {

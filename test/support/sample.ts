@@ -1,5 +1,5 @@
 import type { TProperties, TSchema } from "typebox";
-import { Type } from "../../lib/type.ts";
+import { Type } from "../../lib/contract/type.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: JSON Schema, whose keywords depend on its type
 type Json = any;

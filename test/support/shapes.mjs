@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import { connect } from "node:net";
 import { setFlagsFromString } from "node:v8";
 import { compact } from "../../lib/compact.ts";
-import { settleHttpShapes } from "../../lib/http-shapes.ts";
+import { settleHttpShapes } from "../../lib/http/http-shapes.ts";
 
 const AFTERWARDS = 20;
 

@@ -92,7 +92,13 @@ function startJest(root: string, files: string[], { output, env, atOnce }: Suite
   const flags = ["--experimental-vm-modules", "--disable-warning=ExperimentalWarning"];
   // The caller has chosen the files: jest's own pattern must not leave any of them out.
   const workers = atOnce === undefined ? [] : ["--maxWorkers", String(atOnce)];
-  const choice = [...workers, "--testMatch", "<rootDir>/test/**/*.ts", "--runTestsByPath", ...files];
+  const choice = [
+    ...workers,
+    "--testMatch",
+    "<rootDir>/{test,packages/*/test}/**/*.ts",
+    "--runTestsByPath",
+    ...files,
+  ];
   const reporters = ["--reporters", "default", "--reporters", join(root, "test/support/reporter.ts")];
   const jest = spawn(
     process.execPath,

@@ -1,10 +1,10 @@
 import type { ServiceSchema } from "moleculer";
-import type { Call } from "../../lib/caller.ts";
-import { type Operation, operation } from "../../lib/contract.ts";
-import { Fault, notFound } from "../../lib/faults.ts";
+import type { Call } from "../../lib/access/caller.ts";
+import { type Operation, operation } from "../../lib/contract/contract.ts";
+import { Fault, notFound } from "../../lib/contract/faults.ts";
+import { Id } from "../../lib/contract/schema.ts";
+import { Type } from "../../lib/contract/type.ts";
 import { newId } from "../../lib/ids.ts";
-import { Id } from "../../lib/schema.ts";
-import { Type } from "../../lib/type.ts";
 import { action } from "../../services/runtime.ts";
 
 /** A made-up domain, to try the edge on: `made` counts what its operations have really done. */

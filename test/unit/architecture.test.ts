@@ -1,13 +1,15 @@
 import { describe, expect, test } from "@jest/globals";
 import { type Source, sources } from "../support/sources.ts";
 
-const PRODUCT = ["*.ts", "{admin,connectors,lib,mixins,observability,services,storage}/**/*.ts"];
+const PRODUCT = ["*.ts", "{bin,connectors,lib,mixins,observability,services,storage}/**/*.ts"];
 const all = sources(...PRODUCT);
-const client = sources("client/{*,cli/*,generate/*,generated/*}.ts");
+const client = sources("packages/client/{*,cli/*,generate/*,generated/*}.ts");
+const driver = sources("packages/mongoose-sqlite/{*,{driver,query,tables,threads,update}/*}.ts");
+const consoleSources = sources("packages/console/{*.ts,src/**/*.{ts,tsx}}");
 const inFolder = (folder: string) => all.filter(({ file }) => file.startsWith(`${folder}/`));
 
-/** `services/events` of any file in it; undefined for files that no domain owns. */
-const domainOf = (file: string) => /^services\/[^/]+(?=\/)/.exec(file)?.[0];
+/** `services/sense/events` of any file in it; undefined for files that no domain owns. */
+const domainOf = (file: string) => /^services\/[^/]+\/[^/]+(?=\/)/.exec(file)?.[0];
 
 /** Every import that `allowed` does not, as `file → imported`. */
 function offences(
@@ -58,27 +60,33 @@ describe("imports go one way", () => {
     expect(offences(all, (of, from, typeOnly) => typeOnly || !foreign(of, from))).toEqual([]);
   });
 
-  test("no domain knows of the gateway", () => {
-    const domains = inFolder("services").filter(({ file }) => domainOf(file) !== "services/gateway");
-    const others = domains.filter(({ file }) => file !== "services/index.ts");
-    expect(offences(others, (of) => domainOf(of) !== "services/gateway")).toEqual([]);
+  test("no domain knows of the gateway, nor of MCP", () => {
+    const isEdge = (file: string) => /^services\/edge\/(gateway|mcp)\//.test(file);
+    const others = inFolder("services").filter(({ file }) => !isEdge(file) && file !== "services/index.ts");
+    expect(offences(others, (of) => !isEdge(of))).toEqual([]);
+  });
+
+  test("packages import nothing of the service, but for what generates the client and what the console shares with it", () => {
+    expect(offences(driver, (of) => of.startsWith("packages/mongoose-sqlite/"))).toEqual([]);
+    const own = /^packages\/(console|client)\//;
+    expect(offences(consoleSources, (of) => own.test(of) || of.endsWith(".css"))).toEqual([]);
   });
 
   test("the client is a package of its own: only what generates it reads contracts", () => {
     const reads = offences(
       client,
-      (of, { file }) => of.startsWith("client/") || file.startsWith("client/generate/"),
+      (of, { file }) => of.startsWith("packages/client/") || file.startsWith("packages/client/generate/"),
     );
     expect(reads).toEqual([]);
-    const generators = client.filter(({ file }) => file.startsWith("client/generate/"));
-    const below = /^(client|lib)\/|^services\/contracts\.ts$/;
+    const generators = client.filter(({ file }) => file.startsWith("packages/client/generate/"));
+    const below = /^(packages\/client|lib)\/|^services\/contracts\.ts$/;
     expect(offences(generators, (of) => below.test(of))).toEqual([]);
     const shipped = client.filter((source) => !generators.includes(source));
-    expect(offences(shipped, (of) => !of.startsWith("client/generate/"))).toEqual([]);
+    expect(offences(shipped, (of) => !of.startsWith("packages/client/generate/"))).toEqual([]);
   });
 
   test("there is no circle", () => {
-    expect([...circles(all), ...circles(client)]).toEqual([]);
+    expect(circles([...all, ...client, ...driver, ...consoleSources])).toEqual([]);
   });
 });
 
@@ -88,11 +96,11 @@ test("only config.ts reads the environment", () => {
     .map(({ file }) => file);
   expect(readers).toEqual(["config.ts"]);
   const clients = client.filter(({ text }) => /process\.env\b|from "node:process"/.test(text));
-  expect(clients.map(({ file }) => file)).toEqual(["client/cli/settings.ts"]);
+  expect(clients.map(({ file }) => file)).toEqual(["packages/client/cli/settings.ts"]);
 });
 
 test("what a browser loads of the client needs no Node", () => {
-  const shipped = client.filter(({ file }) => !/^client\/(generate|cli)\/|^client\/cli\.ts$/.test(file));
+  const shipped = client.filter(({ file }) => !/^packages\/client\/((generate|cli)\/|cli\.ts$)/.test(file));
   const offending = shipped.filter(({ text }) => /from "node:|\bprocess\.|\bBuffer\b/.test(text));
   expect(offending.map(({ file }) => file)).toEqual([]);
   expect(shipped.length).toBeGreaterThan(10);
@@ -108,8 +116,8 @@ test("the client depends on nothing", () => {
 });
 
 test("a file has 400 lines at most", () => {
-  const written = client.filter(({ file }) => !file.startsWith("client/generated/"));
-  const long = [...all, ...written]
+  const written = client.filter(({ file }) => !file.startsWith("packages/client/generated/"));
+  const long = [...all, ...driver, ...consoleSources, ...written]
     .filter(({ text }) => text.split("\n").length > 400)
     .map(({ file }) => file);
   expect(long).toEqual([]);
@@ -119,39 +127,40 @@ test("a file has 400 lines at most", () => {
 const SYSTEM_FINDERS: Record<string, string> = {
   "mixins/queue.ts": "rows that are to be worked on",
   "mixins/search-feed.ts": "rows in order of change, for search to follow",
-  "services/agents/agents.service.ts": "agents of verified tokens; agents to push to",
-  "services/audit/audit.service.ts": "sweep of old entries",
-  "services/auth/auth.service.ts": "sweep of ended tokens",
-  "services/auth/callers.ts": "tokens that were ended early, by their id",
-  "services/bundles/retention.ts": "sweep of bundles whose time is over",
-  "services/connectors/runner.ts": "connectors to run",
-  "services/deliveries/announce.ts": "outbox of dead deliveries",
-  "services/deliveries/replay.ts": "outbox of replays",
-  "services/deliveries/sweep.ts": "sweep of what is due",
-  "services/devices/codes.ts": "a device code and a claim by their digests",
-  "services/devices/devices.service.ts": "sweep of old codes and of claim budgets",
-  "services/devices/gone-sessions.ts": "sweep of devices whose key is gone",
-  "services/devices/sessions.service.ts": "sweep of devices that never fetched their key",
-  "services/events/fan-out-sweep.ts": "sweep of events that are not fanned out",
-  "services/events/retention.ts": "sweep of old events",
-  "services/handoffs/reaper.ts": "sweep of handoffs whose term is over",
-  "services/idempotency/sweep.ts": "sweep of old keys",
-  "services/keys/keys.service.ts": "a key by its hash; keys of verified tokens",
-  "services/ingest/first-ids.ts": "sweep of bodies whose day is over",
-  "services/memories/changes.ts": "outbox of events",
-  "services/memories/cites.ts": "citations that are to be published, or no longer count",
-  "services/memories/erasures.ts": "erasures that were cut off",
-  "services/memories/findings-outbox.ts": "memories that became institutional",
-  "services/memories/purge.ts": "sweep of what was forgotten long ago; of writes that were cut off",
-  "services/runs/relay.ts": "outbox of what happened in runs",
-  "services/runs/runs.service.ts": "sweep of steps that become stale",
-  "services/search/catch-up.ts": "notes of what was erased while a node was away",
-  "services/merges/settle.ts": "outbox of memories to merge",
-  "services/tenants/erasure.ts": "sweep of tenants to erase",
-  "services/tenants/first-start.ts": "whether there is any tenant",
-  "services/tenants/founding.ts": "whether a slug is taken",
-  "services/tenants/tenants.service.ts": "the operator's list; a tenant by slug; tenants of verified tokens",
-  "services/users/users.service.ts": "a person by e-mail at login; people of verified tokens",
+  "services/identity/agents/agents.service.ts": "agents of verified tokens; agents to push to",
+  "services/identity/audit/audit.service.ts": "sweep of old entries",
+  "services/identity/auth/auth.service.ts": "sweep of ended tokens",
+  "services/identity/auth/callers.ts": "tokens that were ended early, by their id",
+  "services/remember/bundles/retention.ts": "sweep of bundles whose time is over",
+  "services/sense/connectors/runner.ts": "connectors to run",
+  "services/sense/deliveries/announce.ts": "outbox of dead deliveries",
+  "services/sense/deliveries/replay.ts": "outbox of replays",
+  "services/sense/deliveries/sweep.ts": "sweep of what is due",
+  "services/identity/devices/codes.ts": "a device code and a claim by their digests",
+  "services/identity/devices/devices.service.ts": "sweep of old codes and of claim budgets",
+  "services/identity/devices/gone-sessions.ts": "sweep of devices whose key is gone",
+  "services/identity/devices/sessions.service.ts": "sweep of devices that never fetched their key",
+  "services/sense/events/fan-out-sweep.ts": "sweep of events that are not fanned out",
+  "services/sense/events/retention.ts": "sweep of old events",
+  "services/work/handoffs/reaper.ts": "sweep of handoffs whose term is over",
+  "services/edge/idempotency/sweep.ts": "sweep of old keys",
+  "services/identity/keys/keys.service.ts": "a key by its hash; keys of verified tokens",
+  "services/sense/ingest/first-ids.ts": "sweep of bodies whose day is over",
+  "services/remember/memories/changes.ts": "outbox of events",
+  "services/remember/memories/cites.ts": "citations that are to be published, or no longer count",
+  "services/remember/memories/erasures.ts": "erasures that were cut off",
+  "services/remember/memories/findings-outbox.ts": "memories that became institutional",
+  "services/remember/memories/purge.ts": "sweep of what was forgotten long ago; of writes that were cut off",
+  "services/work/runs/relay.ts": "outbox of what happened in runs",
+  "services/work/runs/runs.service.ts": "sweep of steps that become stale",
+  "services/remember/search/catch-up.ts": "notes of what was erased while a node was away",
+  "services/remember/merges/settle.ts": "outbox of memories to merge",
+  "services/identity/tenants/erasure.ts": "sweep of tenants to erase",
+  "services/identity/tenants/first-start.ts": "whether there is any tenant",
+  "services/identity/tenants/founding.ts": "whether a slug is taken",
+  "services/identity/tenants/tenants.service.ts":
+    "the operator's list; a tenant by slug; tenants of verified tokens",
+  "services/identity/users/users.service.ts": "a person by e-mail at login; people of verified tokens",
 };
 
 test("only these look across tenants", () => {
@@ -159,11 +168,9 @@ test("only these look across tenants", () => {
   expect(users.map(({ file }) => file)).toEqual(Object.keys(SYSTEM_FINDERS).sort());
 });
 
-/** Files that import each other at run time, each circle once. */
+/** Files that import each other, if only types, each circle once. */
 function circles(files: Source[]): string[] {
-  const graph = new Map(
-    files.map(({ file, imports }) => [file, imports.filter((each) => !each.typeOnly).map(({ of }) => of)]),
-  );
+  const graph = new Map(files.map(({ file, imports }) => [file, imports.map(({ of }) => of)]));
   const found = new Set<string>();
   const done = new Set<string>();
   const visit = (file: string, path: string[]) => {
@@ -180,13 +187,14 @@ function circles(files: Source[]): string[] {
 test("every domain whose rows name blobs is asked before one is deleted", () => {
   const answering = all
     .filter(({ text }) => /^\s+blob_references: /m.test(text))
-    .map(({ file }) => file.split("/")[1]);
-  const { text = "" } = all.find(({ file }) => file === "services/blobs/blobs.service.ts") ?? {};
+    .map(({ file }) => file.split("/")[2]);
+  const { text = "" } = all.find(({ file }) => file === "services/platform/blobs/blobs.service.ts") ?? {};
   const asked: string[] = JSON.parse(/OWNERS = (\[.*?\])/.exec(text)?.[1] ?? "[]");
   expect(asked).toEqual(answering.sort());
   // What comes by reference is kept by the operation's domain.
   const keeping = all.filter(
-    ({ file, text }) => /^services\/(?!gateway)/.test(file) && /\bbyReference\(|blobs\.put\(/.test(text),
+    ({ file, text }) =>
+      /^services\/(?!edge\/gateway)/.test(file) && /\bbyReference\(|blobs\.put\(/.test(text),
   );
-  for (const { file } of keeping) expect(asked).toContain(file.split("/")[1]);
+  for (const { file } of keeping) expect(asked).toContain(file.split("/")[2]);
 });

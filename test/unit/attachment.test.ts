@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { safeFilename } from "../../lib/attachment.ts";
+import { safeFilename } from "../../lib/http/attachment.ts";
 
 test.each([
   ["note.md", "note.md"],

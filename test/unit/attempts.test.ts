@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { Attempts } from "../../services/auth/attempts.ts";
+import { Attempts } from "../../services/identity/auth/attempts.ts";
 
 const limited = expect.objectContaining({
   type: "rate_limited",

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { audienceIn, audienceOf, isIn } from "../../lib/audience.ts";
-import { agentAccess, MEMORY_SCOPES, mayRead } from "../../lib/visibility.ts";
+import { agentAccess, MEMORY_SCOPES, mayRead } from "../../lib/access/visibility.ts";
+import { audienceIn, audienceOf, isIn } from "../../lib/cloudevents/audience.ts";
 
 const TYPE = "service.memory.created";
 

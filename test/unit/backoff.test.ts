@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { backOff, jittered, pushBackOff } from "../../lib/backoff.ts";
+import { backOff, jittered, pushBackOff } from "../../lib/queue/backoff.ts";
 
 const middle = () => 0.5;
 

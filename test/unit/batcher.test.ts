@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { Batcher } from "../../lib/batcher.ts";
+import { Batcher } from "../../lib/queue/batcher.ts";
 
 function recording(maxItems: number, maxWeight: number) {
   const flushed: number[][] = [];

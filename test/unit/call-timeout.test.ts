@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from "@jest/globals";
 import { type Context, ServiceBroker } from "moleculer";
-import { callTimeouts } from "../../lib/call-timeout.ts";
+import { callTimeouts } from "../../lib/broker/call-timeout.ts";
 
 let broker: ServiceBroker;
 

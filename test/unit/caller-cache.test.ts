@@ -1,10 +1,10 @@
 import type { IncomingMessage } from "node:http";
 import { afterEach, beforeEach, describe, expect, jest, test } from "@jest/globals";
 import type { ServiceBroker } from "moleculer";
-import { hashApiKey } from "../../lib/api-key.ts";
-import type { Caller } from "../../lib/caller.ts";
-import { Fault } from "../../lib/faults.ts";
-import { CallerCache } from "../../services/gateway/authenticate.ts";
+import { hashApiKey } from "../../lib/access/api-key.ts";
+import type { Caller } from "../../lib/access/caller.ts";
+import { Fault } from "../../lib/contract/faults.ts";
+import { CallerCache } from "../../services/edge/gateway/access/authenticate.ts";
 
 const TOKEN = "Bearer aaa.bbb.ccc";
 const KEY = `ak_live_${"k".repeat(32)}`;

@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
 import type { Embedder } from "../../connectors/embedders/embedder.ts";
-import { Chance, USUAL_CHANCE } from "../../services/search/chance.ts";
+import { Chance, USUAL_CHANCE } from "../../services/remember/search/chance.ts";
 import { settle } from "../support/settle.ts";
 
 /** An embedder whose vectors of any two texts have one cosine, and which fails so many times before. */

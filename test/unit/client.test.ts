@@ -1,15 +1,15 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, jest, test } from "@jest/globals";
-import { generated } from "../../client/generate/files.ts";
-import { describe as describeOperation } from "../../client/generate/operations.ts";
-import { type JsonSchema, SchemaTypes } from "../../client/generate/schema-types.ts";
-import type { Api } from "../../client/generated/types.ts";
-import { Leases } from "../../client/leases.ts";
-import { allPages } from "../../client/paging.ts";
-import { messagesOf } from "../../client/sse.ts";
-import { nullable, type Operation, oneOf, operation } from "../../lib/contract.ts";
-import { Type } from "../../lib/type.ts";
+import { nullable, type Operation, oneOf, operation } from "../../lib/contract/contract.ts";
+import { Type } from "../../lib/contract/type.ts";
+import { generated } from "../../packages/client/generate/files.ts";
+import { describe as describeOperation } from "../../packages/client/generate/operations.ts";
+import { type JsonSchema, SchemaTypes } from "../../packages/client/generate/schema-types.ts";
+import type { Api } from "../../packages/client/generated/types.ts";
+import { Leases } from "../../packages/client/leases.ts";
+import { allPages } from "../../packages/client/paging.ts";
+import { messagesOf } from "../../packages/client/sse.ts";
 import { operations } from "../../services/contracts.ts";
 
 const typeOf = (schema: unknown) => new SchemaTypes().of(schema as JsonSchema);
@@ -18,7 +18,7 @@ describe("the generated files", () => {
   test.each(Object.entries(generated(operations)))(
     "%s is what the contracts say (else: npm run openapi)",
     (name, text) => {
-      const file = readFileSync(join(import.meta.dirname, "../../client/generated", name), "utf8");
+      const file = readFileSync(join(import.meta.dirname, "../../packages/client/generated", name), "utf8");
       expect(file === text).toBe(true);
     },
   );

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
-import { checkCloudEvent } from "../../lib/cloudevents.ts";
-import { attributesOf, binaryEvent } from "../../lib/cloudevents-binary.ts";
-import type { Fault } from "../../lib/faults.ts";
+import { attributesOf, binaryEvent } from "../../lib/cloudevents/binary.ts";
+import { checkCloudEvent } from "../../lib/cloudevents/cloudevents.ts";
+import type { Fault } from "../../lib/contract/faults.ts";
 
 const GOOD = { specversion: "1.0", id: "1", source: "/shop", type: "com.example.sold" };
 

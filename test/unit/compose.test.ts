@@ -2,10 +2,10 @@ import { existsSync, readFileSync } from "node:fs";
 import type { IncomingMessage } from "node:http";
 import { createRequire } from "node:module";
 import { BlockList } from "node:net";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
 import { readConfig, SETTINGS } from "../../config.ts";
-import { clientAddress } from "../../services/gateway/client.ts";
+import { clientAddress } from "../../services/edge/gateway/access/client.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 /** js-yaml brings no types. */
@@ -28,7 +28,7 @@ interface Compose {
   networks?: { default: { ipam: { config: { subnet: string; ip_range: string }[] } } };
 }
 
-const FILES = ["docker-compose.yml", "docker-compose.cluster.yml"];
+const FILES = ["docker-compose.yml", "deploy/docker-compose.cluster.yml"];
 /** What the shell gives for `${NAME:?…}`. */
 const GIVEN: Record<string, string> = {
   SECRET_KEY: Buffer.alloc(32).toString("base64"),
@@ -72,7 +72,7 @@ describe.each(FILES)("%s", (file) => {
   test("names volumes, files and services that there are", () => {
     for (const { volumes = [], depends_on = [] } of Object.values(compose.services)) {
       for (const [from = ""] of volumes.map((volume) => volume.split(":"))) {
-        if (from.startsWith("./")) expect(existsSync(join(ROOT, from))).toBe(true);
+        if (from.startsWith("./")) expect(existsSync(join(ROOT, dirname(file), from))).toBe(true);
         else expect(Object.keys(compose.volumes)).toContain(from);
       }
       const others = Array.isArray(depends_on) ? depends_on : Object.keys(depends_on);
@@ -82,7 +82,7 @@ describe.each(FILES)("%s", (file) => {
 });
 
 describe("the Dockerfile", () => {
-  const instructions = read("Dockerfile")
+  const instructions = read("deploy/Dockerfile")
     .replace(/^#.*\n/gm, "")
     .replace(/\\\n/g, " ")
     .split("\n")
@@ -127,7 +127,7 @@ describe("the Dockerfile", () => {
       else for (const file of from.split(" ")) expect(existsSync(join(ROOT, file))).toBe(true);
     }
     // What is in the image besides comes from this checkout alone.
-    expect(read(".dockerignore").split("\n")).toEqual(
+    expect(read("deploy/Dockerfile.dockerignore").split("\n")).toEqual(
       expect.arrayContaining([".git", "node_modules", "data", ".env", "*.afferent"]),
     );
   });
@@ -153,7 +153,7 @@ describe("the Dockerfile", () => {
 });
 
 describe("the cluster", () => {
-  const compose = load(read("docker-compose.cluster.yml")) as Compose;
+  const compose = load(read("deploy/docker-compose.cluster.yml")) as Compose;
   const nodes = ours(compose);
   const running = (services: string) =>
     nodes.filter(([, service]) => environmentOf(service).SERVICES === services).map(([name]) => name);
@@ -217,7 +217,7 @@ describe("the cluster", () => {
       Array(2).fill(GIVEN.REDIS_PASSWORD),
     );
     expect(environmentOf(rabbitmq ?? {}).RABBITMQ_DEFAULT_PASS).toBe(GIVEN.RABBITMQ_PASSWORD);
-    const text = read("docker-compose.cluster.yml");
+    const text = read("deploy/docker-compose.cluster.yml");
     for (const name of Object.keys(GIVEN)) {
       const uses = text.split(`\${${name}`).slice(1);
       expect(uses.length).toBeGreaterThan(0);

@@ -3,18 +3,18 @@ import { describe, expect, test } from "@jest/globals";
 import type { ServiceBroker } from "moleculer";
 import type { BrokerMessage, Connector } from "../../connectors/connector.ts";
 import { plainHeaders } from "../../connectors/connector.ts";
-import { mediaTypeOf } from "../../lib/media-type.ts";
-import { shownUrl } from "../../services/connectors/address.ts";
-import type { ConnectorState } from "../../services/connectors/connectors.contract.ts";
+import { mediaTypeOf } from "../../lib/http/media-type.ts";
+import { shownUrl } from "../../services/sense/connectors/address.ts";
+import type { ConnectorState } from "../../services/sense/connectors/connectors.contract.ts";
 import {
   type ConnectorDoc,
   ConnectorModel,
   type ConnectorNodeDoc,
   ConnectorNodeModel,
-} from "../../services/connectors/connectors.model.ts";
-import { Consumer } from "../../services/connectors/consumer.ts";
-import { Runner } from "../../services/connectors/runner.ts";
-import { FRESH_MS, present } from "../../services/connectors/status.ts";
+} from "../../services/sense/connectors/connectors.model.ts";
+import { Consumer } from "../../services/sense/connectors/consumer.ts";
+import { Runner } from "../../services/sense/connectors/runner.ts";
+import { FRESH_MS, present } from "../../services/sense/connectors/status.ts";
 import { resolveHost } from "../support/dns.ts";
 import { temporaryStore } from "../support/gateway.ts";
 import { settle } from "../support/settle.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { clockTime, dateTime, fullTime } from "../../console/src/data/format.ts";
+import { clockTime, dateTime, fullTime } from "../../packages/console/src/data/format.ts";
 
 test("times of the day are alike everywhere: from 00:00 to 23:59", () => {
   const [first, last] = [new Date(2026, 10, 22, 0, 5, 6, 7), new Date(2026, 10, 22, 23, 59, 58, 999)];

@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { type Action, mayCall } from "../../console/src/data/may.ts";
+import { type Action, mayCall } from "../../packages/console/src/data/may.ts";
 
 test.each<[Action, admin: boolean, member: boolean]>([
   ["auth.startSession", true, true],

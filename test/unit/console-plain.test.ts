@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { plain } from "../../console/src/ui/plain.ts";
+import { plain } from "../../packages/console/src/ui/plain.ts";
 
 test.each([
   [

@@ -10,7 +10,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "@jest/globals";
-import { publish } from "../../console/publish.ts";
+import { publish } from "../../packages/console/publish.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "afferent-publish-"));
 const served = join(folder, "dist");

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
-import { API_KEY_PATTERN, apiKeyPrefix, hashApiKey, newApiKey } from "../../lib/api-key.ts";
-import { fitsPassword, hashPassword, isPassword, newPassword } from "../../lib/password.ts";
-import { SecretBox } from "../../lib/secrets.ts";
+import { API_KEY_PATTERN, apiKeyPrefix, hashApiKey, newApiKey } from "../../lib/access/api-key.ts";
+import { fitsPassword, hashPassword, isPassword, newPassword } from "../../lib/crypto/password.ts";
+import { SecretBox } from "../../lib/crypto/secrets.ts";
 
 const secrets = new SecretBox(Buffer.alloc(32, 7));
 

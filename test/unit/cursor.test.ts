@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { fromCursor, toCursor } from "../../lib/cursor.ts";
+import { fromCursor, toCursor } from "../../lib/contract/cursor.ts";
 
 const encoded = (parts: unknown) => Buffer.from(JSON.stringify(parts)).toString("base64url");
 

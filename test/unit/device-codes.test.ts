@@ -2,11 +2,11 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
-import { openSecretBox } from "../../lib/secrets.ts";
-import { USER_CODE_PATTERN } from "../../lib/user-code.ts";
-import type { AgentState } from "../../services/agents/agents.contract.ts";
-import { Codes } from "../../services/devices/codes.ts";
-import { DeviceCodeModel } from "../../services/devices/devices.model.ts";
+import { USER_CODE_PATTERN } from "../../lib/access/user-code.ts";
+import { openSecretBox } from "../../lib/crypto/secrets.ts";
+import type { AgentState } from "../../services/identity/agents/agents.contract.ts";
+import { Codes } from "../../services/identity/devices/codes.ts";
+import { DeviceCodeModel } from "../../services/identity/devices/devices.model.ts";
 import { TenantCollection } from "../../storage/collection.ts";
 import { openStore, type Store } from "../../storage/connection.ts";
 

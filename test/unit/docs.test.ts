@@ -4,7 +4,7 @@ import { describe, expect, test } from "@jest/globals";
 
 const ROOT = join(import.meta.dirname, "../..");
 const read = (file: string) => readFileSync(join(ROOT, file), "utf8");
-const pages = globSync("{*.md,docs/**/*.md,client/*.md,examples/*.md}", { cwd: ROOT }).sort();
+const pages = globSync("{*.md,docs/**/*.md,packages/*/*.md,examples/*.md}", { cwd: ROOT }).sort();
 
 /** Each that a pattern finds in the pages, as `page: what`. */
 function named(pattern: RegExp): { page: string; what: string }[] {
@@ -54,7 +54,8 @@ describe("programs and commands in the documents", () => {
   /** Who runs the blocks of a page that are in these languages; what nobody can run here says why. */
   const RUN_BY: Record<string, Record<string, string>> = {
     "README.md": { sh: "readme.test.ts", json: "mcp-guide.test.ts" },
-    "client/README.md": { ts: "client-package.test.ts" },
+    "packages/client/README.md": { ts: "client-package.test.ts" },
+    "packages/mongoose-sqlite/README.md": { ts: "driver.test.ts" },
     "docs/atlas.md": { bash: "needs an Atlas" },
     "docs/guides/README.md": { sh: "guides.test.ts" },
     "docs/guides/brokers.md": { sh: "guide.test.ts" },
@@ -67,7 +68,9 @@ describe("programs and commands in the documents", () => {
   const GUIDE = { sh: "guides.test.ts" };
 
   test("are run, or it is known why not", () => {
-    const tests = new Set(globSync("test/**/*.test.ts", { cwd: ROOT }).map((file) => basename(file)));
+    const tests = new Set(
+      globSync("{test,packages/*/test}/**/*.test.ts", { cwd: ROOT }).map((file) => basename(file)),
+    );
     const blocks = named(/^```([a-z]+)$/gm).filter(({ what }) => what !== "text");
     const runner = ({ page, what }: { page: string; what: string }) =>
       (RUN_BY[page] ?? ((page.startsWith("docs/guides/") ? GUIDE : {}) as Record<string, string>))[what];

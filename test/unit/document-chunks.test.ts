@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { MAX_PIECE } from "../../lib/passages.ts";
-import { chunkPages, PAGE_BREAK } from "../../services/documents/chunks.ts";
+import { MAX_PIECE } from "../../lib/text/passages.ts";
+import { chunkPages, PAGE_BREAK } from "../../services/remember/documents/chunks.ts";
 
 const words = fc.array(fc.string({ unit: "grapheme", minLength: 1, maxLength: 12 }), { maxLength: 400 });
 const gaps = fc.constantFrom(" ", "  ", ". ", "! ", "\n", "\n\n", "\n\n\n", "\t", "。", "");

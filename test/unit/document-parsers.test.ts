@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
 import { strFromU8, strToU8, unzipSync, type Zippable, zipSync } from "fflate";
-import { parseDocument } from "../../services/documents/parsers/parse.ts";
-import { isoDate } from "../../services/documents/parsers/xlsx-dates.ts";
+import { parseDocument } from "../../services/remember/documents/parsers/parse.ts";
+import { isoDate } from "../../services/remember/documents/parsers/xlsx-dates.ts";
 
 const OFFICE = "application/vnd.openxmlformats-officedocument.";
 const PDF = "application/pdf";

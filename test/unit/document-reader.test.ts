@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "@jest/globals";
-import { readDocument } from "../../services/documents/reader.ts";
+import { readDocument } from "../../services/remember/documents/reader.ts";
 import { pdfOf } from "../support/pdf.ts";
 
 const mime_type = "application/pdf";

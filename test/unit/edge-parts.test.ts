@@ -1,13 +1,13 @@
 import type { IncomingMessage } from "node:http";
 import { describe, expect, test } from "@jest/globals";
 import { Errors } from "moleculer";
-import type { Operation } from "../../lib/contract.ts";
-import { Fault, invalidValue, notFound } from "../../lib/faults.ts";
-import { originAt } from "../../lib/origin.ts";
-import { clientAddress, givenRequestId } from "../../services/gateway/client.ts";
-import { CallerLimits, LocalRateCounters, rateLimited } from "../../services/gateway/limits.ts";
-import { Overload } from "../../services/gateway/overload.ts";
-import { errorAnswer, toFault } from "../../services/gateway/respond.ts";
+import type { Operation } from "../../lib/contract/contract.ts";
+import { Fault, invalidValue, notFound } from "../../lib/contract/faults.ts";
+import { originAt } from "../../lib/http/origin.ts";
+import { clientAddress, givenRequestId } from "../../services/edge/gateway/access/client.ts";
+import { errorAnswer, toFault } from "../../services/edge/gateway/answer/respond.ts";
+import { CallerLimits, LocalRateCounters, rateLimited } from "../../services/edge/gateway/limits/limits.ts";
+import { Overload } from "../../services/edge/gateway/limits/overload.ts";
 import { CALLERS } from "../support/gateway.ts";
 import { settle } from "../support/settle.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
 import type { ServiceBroker } from "moleculer";
-import { enrich, queryOf } from "../../services/deliveries/enrich.ts";
+import { enrich, queryOf } from "../../services/sense/deliveries/enrich.ts";
 
 test.each([
   [{ type: "com.acme.invoice.overdue", subject: "invoices/4711" }, "invoices 4711 acme invoice overdue"],

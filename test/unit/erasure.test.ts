@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { backupsUntil } from "../../mixins/scrub.ts";
-import { ErasedLately } from "../../services/idempotency/erased-lately.ts";
-import type { KeptAnswer } from "../../services/idempotency/idempotency.model.ts";
+import { ErasedLately } from "../../services/edge/idempotency/erased-lately.ts";
+import type { KeptAnswer } from "../../services/edge/idempotency/idempotency.model.ts";
 import { Scrubber, ScrubTimeout } from "../../storage/scrubber.ts";
 import { ErasedIds } from "../../storage/search/erased-ids.ts";
 import { entry } from "../suites/search/samples.ts";

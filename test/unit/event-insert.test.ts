@@ -1,10 +1,10 @@
 import { expect, test } from "@jest/globals";
 import { ServiceBroker } from "moleculer";
-import type { Publication } from "../../services/events/at-once.ts";
-import { RecentEvents } from "../../services/events/envelopes.ts";
-import type { EventDoc } from "../../services/events/events.model.ts";
-import { FanOut } from "../../services/events/fan-out.ts";
-import { EventInserter, type Inserted } from "../../services/events/insert.ts";
+import type { Publication } from "../../services/sense/events/at-once.ts";
+import { RecentEvents } from "../../services/sense/events/envelopes.ts";
+import type { EventDoc } from "../../services/sense/events/events.model.ts";
+import { FanOut } from "../../services/sense/events/fan-out.ts";
+import { EventInserter, type Inserted } from "../../services/sense/events/insert.ts";
 import type { Store } from "../../storage/connection.ts";
 
 /** An inserter on a store that writes nothing before `write` is called. */

@@ -3,11 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import type { ServiceBroker } from "moleculer";
-import type { Caller } from "../../lib/caller.ts";
-import { type EventDoc, EventModel } from "../../services/events/events.model.ts";
-import { listEvents } from "../../services/events/list.ts";
-import { positionMaker } from "../../services/events/position.ts";
-import { Patience, WINDOWS } from "../../services/events/windows.ts";
+import type { Caller } from "../../lib/access/caller.ts";
+import { type EventDoc, EventModel } from "../../services/sense/events/events.model.ts";
+import { listEvents } from "../../services/sense/events/list.ts";
+import { positionMaker } from "../../services/sense/events/position.ts";
+import { Patience, WINDOWS } from "../../services/sense/events/windows.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
 import { openStore, type Store } from "../../storage/connection.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { FairQueue, type FairQueueOptions, type Release } from "../../lib/fair-queue.ts";
+import { FairQueue, type FairQueueOptions, type Release } from "../../lib/queue/fair-queue.ts";
 
 const OPTIONS: FairQueueOptions = { capacity: 1, maxWaiting: 1000, maxWaitingPerCaller: 1000 };
 

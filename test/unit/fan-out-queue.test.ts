@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { type Entry, FanOutQueue } from "../../services/events/fan-out-queue.ts";
+import { type Entry, FanOutQueue } from "../../services/sense/events/fan-out-queue.ts";
 
 function entry(tenant_id: string, n: number, more: Partial<Entry> = {}): Entry {
   const event_id = `${tenant_id}-${n}`;

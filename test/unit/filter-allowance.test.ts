@@ -1,8 +1,8 @@
 import { describe, expect, test } from "@jest/globals";
-import { FilterAccount, FilterAllowance, isCostly } from "../../services/interests/filter-allowance.ts";
-import { MatchIndex } from "../../services/interests/match-index.ts";
+import { FilterAccount, FilterAllowance, isCostly } from "../../services/sense/interests/filter-allowance.ts";
+import { MatchIndex } from "../../services/sense/interests/match-index.ts";
 
-/** What an evaluation may take at most (lib/filter-cost.ts). */
+/** What an evaluation may take at most (lib/filter/cost.ts). */
 const WORST = 50_000;
 const SECOND = 1_000;
 

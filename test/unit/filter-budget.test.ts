@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { compileFilter, EventScope } from "../../lib/filter.ts";
+import { compileFilter, EventScope } from "../../lib/filter/filter.ts";
 
 // What holds the event loop is work, so the tests count work: how often a filter reads an instrumented field.
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { compileFilter, EventScope } from "../../lib/filter.ts";
+import { compileFilter, EventScope } from "../../lib/filter/filter.ts";
 
 // Where cel-js by itself differs from CEL as cel-go evaluates it: each of these once gave another result.
 

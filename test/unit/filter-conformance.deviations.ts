@@ -45,7 +45,7 @@ export const DEVIATIONS: Record<string, string[]> = {
     "fields/qualified_identifier_resolution/map_key_float",
   ],
   "Map literals: the keys of one are texts when a macro runs over it.": ["macros/exists_one/map_one"],
-  "Values that nest more than 8 lists or maps (lib/filter-cost.ts).": [
+  "Values that nest more than 8 lists or maps (lib/filter/cost.ts).": [
     "parse/nest/list_literal",
     "parse/nest/map_literal",
   ],

@@ -1,6 +1,6 @@
 import { getConformanceSuite, type IncrementalTestSuite } from "@bufbuild/cel-spec/testdata/tests.js";
 import { expect, test } from "@jest/globals";
-import { compileFilter, EventScope } from "../../lib/filter.ts";
+import { compileFilter, EventScope } from "../../lib/filter/filter.ts";
 import { DEVIATIONS } from "./filter-conformance.deviations.ts";
 
 // The official CEL conformance suite, as far as a filter can be asked: without protobuf messages and extensions,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { compileFilter, EventScope, FilterError } from "../../lib/filter.ts";
+import { compileFilter, EventScope, FilterError } from "../../lib/filter/filter.ts";
 
 const event = {
   type: "com.shop.order.paid",

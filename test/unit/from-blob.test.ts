@@ -3,8 +3,8 @@ import { createServer, get, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
 import { expect, test } from "@jest/globals";
-import { BlobBroken, sendFromBlob } from "../../services/gateway/from-blob.ts";
-import type { Answer, Insert } from "../../services/gateway/respond.ts";
+import { BlobBroken, sendFromBlob } from "../../services/edge/gateway/answer/from-blob.ts";
+import type { Answer, Insert } from "../../services/edge/gateway/answer/respond.ts";
 
 const ENVELOPE = { request_id: "req_1", allowance: null, last: false };
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { compileGlob, globError, globSteps, MAX_GLOB_STEPS } from "../../lib/glob.ts";
+import { compileGlob, globError, globSteps, MAX_GLOB_STEPS } from "../../lib/filter/glob.ts";
 
 const matches = (glob: string, text: string) => compileGlob(glob).test(text);
 

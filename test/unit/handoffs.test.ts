@@ -2,10 +2,10 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, jest, test } from "@jest/globals";
-import { renderBrief } from "../../services/handoffs/brief.ts";
-import { type HandoffDoc, HandoffModel } from "../../services/handoffs/handoffs.model.ts";
-import { change } from "../../services/handoffs/parts.ts";
-import { reap } from "../../services/handoffs/reaper.ts";
+import { renderBrief } from "../../services/work/handoffs/brief.ts";
+import { type HandoffDoc, HandoffModel } from "../../services/work/handoffs/handoffs.model.ts";
+import { change } from "../../services/work/handoffs/parts.ts";
+import { reap } from "../../services/work/handoffs/reaper.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
 import { openStore, type Store } from "../../storage/connection.ts";
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { HostResolver, lookupOf } from "../../connectors/host-resolver.ts";
-import { FairQueue } from "../../lib/fair-queue.ts";
+import { FairQueue } from "../../lib/queue/fair-queue.ts";
 import { type NameServer, startNameServer } from "../support/dns.ts";
 import { settle } from "../support/settle.ts";
 

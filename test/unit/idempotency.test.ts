@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
-import type { IdempotencyDoc } from "../../services/idempotency/idempotency.model.ts";
-import { fateOf, judge, recordId, resourceIdOf } from "../../services/idempotency/record.ts";
-import { Waiters } from "../../services/idempotency/waiters.ts";
+import type { IdempotencyDoc } from "../../services/edge/idempotency/idempotency.model.ts";
+import { fateOf, judge, recordId, resourceIdOf } from "../../services/edge/idempotency/record.ts";
+import { Waiters } from "../../services/edge/idempotency/waiters.ts";
 
 const NOW = 1_800_000_000_000;
 const at = (offset: number) => new Date(NOW + offset);

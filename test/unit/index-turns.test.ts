@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { IndexTurns } from "../../services/search/index-turns.ts";
+import { IndexTurns } from "../../services/remember/search/index-turns.ts";
 import { LocalIndex } from "../../storage/search/local-index.ts";
 import { entry, query, TENANT } from "../suites/search/samples.ts";
 

@@ -6,7 +6,7 @@ import {
   takeFields,
   toUtf8,
   unescaped,
-} from "../../services/gateway/json-fields.ts";
+} from "../../services/edge/gateway/body/json-fields.ts";
 
 /** Bytes in parts of these lengths, in turn. */
 async function* inParts(bytes: Buffer, lengths: number[]): AsyncGenerator<Buffer> {

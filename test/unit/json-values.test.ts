@@ -1,9 +1,9 @@
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { parseJsonBytes } from "../../lib/json.ts";
-import { countValues, MAX_JSON_VALUES, UNCOUNTED_BYTES } from "../../lib/json-values.ts";
+import { parseJsonBytes } from "../../lib/json/json.ts";
+import { countValues, MAX_JSON_VALUES, UNCOUNTED_BYTES } from "../../lib/json/json-values.ts";
 import { operations } from "../../services/contracts.ts";
-import { DEFAULT_MAX_BODY } from "../../services/gateway/body.ts";
+import { DEFAULT_MAX_BODY } from "../../services/edge/gateway/body/body.ts";
 
 const MEGABYTE = 1_048_576;
 const bytes = (value: unknown) => Buffer.from(JSON.stringify(value));

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { MAX_JSON_DEPTH, parseJsonBytes, parseJsonText } from "../../lib/json.ts";
+import { MAX_JSON_DEPTH, parseJsonBytes, parseJsonText } from "../../lib/json/json.ts";
 
 const arrays = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
 const objects = (depth: number) => '{"a":'.repeat(depth) + 1 + "}".repeat(depth);

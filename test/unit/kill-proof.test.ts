@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from "@jest/globals";
-import { type Delivery, Ledger, ReceiverRecord, type SentEvent } from "../../rounds/lib/ledger.ts";
-import { prove, type StoredEvent } from "../../rounds/lib/proof.ts";
-import { seeded } from "../../rounds/lib/random.ts";
+import { type Delivery, Ledger, ReceiverRecord, type SentEvent } from "../rounds/lib/ledger.ts";
+import { prove, type StoredEvent } from "../rounds/lib/proof.ts";
+import { seeded } from "../rounds/lib/random.ts";
 
 let ledger: Ledger;
 let polling: ReceiverRecord;

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "@jest/globals";
-import { isWebLink } from "../../console/src/data/links.ts";
-import { NAMED_ADDRESS, WebLink } from "../../lib/links.ts";
-import { Type } from "../../lib/type.ts";
-import { compileCheck } from "../../lib/validator.ts";
+import { NAMED_ADDRESS, WebLink } from "../../lib/contract/links.ts";
+import { Type } from "../../lib/contract/type.ts";
+import { compileCheck } from "../../lib/contract/validator.ts";
+import { isWebLink } from "../../packages/console/src/data/links.ts";
 
 const HARMFUL = [
   "javascript:alert(1)",

@@ -1,9 +1,9 @@
 import { PassThrough } from "node:stream";
 import { afterEach, beforeEach, expect, jest, test } from "@jest/globals";
-import type { Exchange, Link, Perform } from "../../services/gateway/exchange.ts";
-import { Gathered } from "../../services/gateway/gathered.ts";
-import { LiveWatchers, streamLive } from "../../services/gateway/live.ts";
-import type { LiveChange } from "../../services/live/live-change.ts";
+import type { Exchange, Link, Perform } from "../../services/edge/gateway/exchange.ts";
+import { Gathered } from "../../services/edge/gateway/streams/gathered.ts";
+import { LiveWatchers, streamLive } from "../../services/edge/gateway/streams/live.ts";
+import type { LiveChange } from "../../services/edge/live/live-change.ts";
 
 beforeEach(() => {
   jest.useFakeTimers();

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { checkCloudEvent } from "../../lib/cloudevents.ts";
-import { parsePointer, resolvePointer } from "../../lib/json-pointer.ts";
+import { checkCloudEvent } from "../../lib/cloudevents/cloudevents.ts";
+import { parsePointer, resolvePointer } from "../../lib/json/json-pointer.ts";
 import {
   compileMapping,
   type Mapped,
@@ -9,7 +9,7 @@ import {
   type Receipt,
   takeCloudEvent,
   toTypePart,
-} from "../../services/ingest/mapping.ts";
+} from "../../services/sense/ingest/mapping.ts";
 import { githubDeliveries } from "../support/github.ts";
 
 const SPEC: MappingSpec = { source: "shop", entity: "order", action: "/what" };

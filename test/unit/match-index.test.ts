@@ -1,8 +1,8 @@
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { compileFilter, EventScope } from "../../lib/filter.ts";
-import { compileGlob } from "../../lib/glob.ts";
-import { MatchIndex, type Subscription } from "../../services/interests/match-index.ts";
+import { compileFilter, EventScope } from "../../lib/filter/filter.ts";
+import { compileGlob } from "../../lib/filter/glob.ts";
+import { MatchIndex, type Subscription } from "../../services/sense/interests/match-index.ts";
 
 let made = 0;
 const interest = (glob: string, filter?: string): Subscription => {

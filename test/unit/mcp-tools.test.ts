@@ -1,9 +1,9 @@
 import { describe, expect, test } from "@jest/globals";
 import { Ajv } from "ajv";
 import { operations } from "../../services/contracts.ts";
-import { withoutNulls } from "../../services/gateway/mcp/schemas.ts";
-import { toolsOf } from "../../services/gateway/mcp/tools.ts";
-import type { JsonSchema } from "../../services/gateway/openapi-schemas.ts";
+import type { JsonSchema } from "../../services/edge/gateway/openapi/schemas.ts";
+import { withoutNulls } from "../../services/edge/mcp/schemas.ts";
+import { toolsOf } from "../../services/edge/mcp/tools.ts";
 
 const all = [...toolsOf(operations).values()];
 const schemaOf = (name: string) => toolsOf(operations).get(name)?.tool.inputSchema as JsonSchema;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { networkOf } from "../../lib/network-address.ts";
+import { networkOf } from "../../lib/http/network-address.ts";
 
 describe("networkOf", () => {
   test.each([

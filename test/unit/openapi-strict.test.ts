@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormatsModule from "ajv-formats";
-import { checkCloudEvent } from "../../lib/cloudevents.ts";
+import { checkCloudEvent } from "../../lib/cloudevents/cloudevents.ts";
 
 // An event that the document allows and the service refuses is found out in production only. `POST /events` is checked
 // by hand-written code, not by its schema, so both are held together here.

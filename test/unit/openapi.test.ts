@@ -3,12 +3,12 @@ import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormatsModule from "ajv-formats";
-import { type Operation, operation } from "../../lib/contract.ts";
-import { FAULTS } from "../../lib/faults.ts";
-import { Type } from "../../lib/type.ts";
+import { type Operation, operation } from "../../lib/contract/contract.ts";
+import { FAULTS } from "../../lib/contract/faults.ts";
+import { Type } from "../../lib/contract/type.ts";
 import { operations } from "../../services/contracts.ts";
-import { openApiDocument } from "../../services/gateway/openapi.ts";
-import { codesOf } from "../../services/gateway/openapi-errors.ts";
+import { codesOf } from "../../services/edge/gateway/openapi/errors.ts";
+import { openApiDocument } from "../../services/edge/gateway/openapi/openapi.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: the document is walked in many ways
 type Json = any;

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "@jest/globals";
-import { blocksOf } from "../../services/outputs/render/blocks.ts";
-import { inDirections } from "../../services/outputs/render/direction.ts";
-import { linesOf, type Piece, type Placed } from "../../services/outputs/render/pdf-lines.ts";
-import { read } from "../../services/outputs/render/read.ts";
+import { blocksOf } from "../../services/work/outputs/render/blocks.ts";
+import { inDirections } from "../../services/work/outputs/render/direction.ts";
+import { linesOf, type Piece, type Placed } from "../../services/work/outputs/render/pdf-lines.ts";
+import { read } from "../../services/work/outputs/render/read.ts";
 
 const piece = (text: string, font = "plain"): Piece => ({
   ...{ text, font, thickened: false, slanted: false, strike: false, href: null },

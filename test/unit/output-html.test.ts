@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { renderHtml } from "../../services/outputs/render/html.ts";
+import { renderHtml } from "../../services/work/outputs/render/html.ts";
 
 test("what runs from right to left does so in a page", () => {
   const hebrew = "אבג";

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { marked } from "marked";
-import { isUuid, slugOf, slugsFor, titleOf } from "../../services/outputs/naming.ts";
-import { ranked } from "../../services/outputs/ranking.ts";
-import { blocksOf } from "../../services/outputs/render/blocks.ts";
+import { isUuid, slugOf, slugsFor, titleOf } from "../../services/work/outputs/naming.ts";
+import { ranked } from "../../services/work/outputs/ranking.ts";
+import { blocksOf } from "../../services/work/outputs/render/blocks.ts";
 
 describe("naming", () => {
   test.each([

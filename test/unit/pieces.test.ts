@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import type { ServiceSchema } from "moleculer";
-import { operation } from "../../lib/contract.ts";
-import { Type } from "../../lib/type.ts";
-import { type Split, type SplitRequest, split } from "../../services/gateway/split.ts";
+import { operation } from "../../lib/contract/contract.ts";
+import { Type } from "../../lib/contract/type.ts";
+import { type Split, type SplitRequest, split } from "../../services/edge/gateway/body/split.ts";
 import { action } from "../../services/runtime.ts";
 import { startGateway, type TemporaryStore, type TestGateway, temporaryStore } from "../support/gateway.ts";
 import { type Api, api } from "../support/http.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { isPlatformType, reservedPrefix } from "../../lib/platform-types.ts";
+import { isPlatformType, reservedPrefix } from "../../lib/cloudevents/platform-types.ts";
 
 test.each([
   ["service.run.started", "service."],

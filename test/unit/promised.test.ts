@@ -1,7 +1,7 @@
 import { expect, test } from "@jest/globals";
-import type { Claims } from "../../services/deliveries/claim.ts";
-import type { DeliveryDoc } from "../../services/deliveries/deliveries.model.ts";
-import { type Promised, Receivers } from "../../services/deliveries/receive.ts";
+import type { Claims } from "../../services/sense/deliveries/claim.ts";
+import type { DeliveryDoc } from "../../services/sense/deliveries/deliveries.model.ts";
+import { type Promised, Receivers } from "../../services/sense/deliveries/receive.ts";
 import { settle } from "../support/settle.ts";
 
 const due_at = new Date("2026-01-31T09:30:00.000Z");

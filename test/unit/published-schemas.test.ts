@@ -5,12 +5,12 @@ import { Ajv } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormatsModule from "ajv-formats";
 import { RE2JS } from "re2js";
-import { compileCheck } from "../../lib/validator.ts";
+import { compileCheck } from "../../lib/contract/validator.ts";
 import { operations } from "../../services/contracts.ts";
-import { toolsOf } from "../../services/gateway/mcp/tools.ts";
-import { openApiDocument } from "../../services/gateway/openapi.ts";
-import { OutputId } from "../../services/outputs/outputs.contract.ts";
-import { updateProject } from "../../services/projects/projects.contract.ts";
+import { openApiDocument } from "../../services/edge/gateway/openapi/openapi.ts";
+import { toolsOf } from "../../services/edge/mcp/tools.ts";
+import { updateProject } from "../../services/identity/projects/projects.contract.ts";
+import { OutputId } from "../../services/work/outputs/outputs.contract.ts";
 
 // Published schemas are read by validators of many languages: one that cannot read a schema often refuses the whole
 // catalogue. So they hold only what all of them read, and mean by it the same.

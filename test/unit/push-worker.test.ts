@@ -2,9 +2,9 @@ import { type AddressInfo, createServer } from "node:net";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { ServiceBroker } from "moleculer";
 import { PushSender } from "../../connectors/push-sender.ts";
-import { FairQueue } from "../../lib/fair-queue.ts";
+import { FairQueue } from "../../lib/queue/fair-queue.ts";
 import { newHostResolver } from "../../services/host-resolver.ts";
-import { PushWorker, type WorkerParts } from "../../services/push/worker.ts";
+import { PushWorker, type WorkerParts } from "../../services/sense/push/worker.ts";
 import { type Endpoint, startEndpoint } from "../support/endpoint.ts";
 import { settle } from "../support/settle.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
 import type { Embedder } from "../../connectors/embedders/embedder.ts";
-import { QueryVectors } from "../../services/search/query-vectors.ts";
+import { QueryVectors } from "../../services/remember/search/query-vectors.ts";
 
 const FLOOD = 100;
 

@@ -1,7 +1,14 @@
 import { expect, test } from "@jest/globals";
-import { SIGN_ASKS, SIGN_HAS_NUMBER, SIGN_TELLS_TIME, signsOf, singles, terms } from "../../lib/terms.ts";
-import { type DateRange, dateRanges, nearness } from "../../services/search/date-words.ts";
-import { parseQuery } from "../../services/search/query.ts";
+import {
+  SIGN_ASKS,
+  SIGN_HAS_NUMBER,
+  SIGN_TELLS_TIME,
+  signsOf,
+  singles,
+  terms,
+} from "../../lib/text/terms.ts";
+import { type DateRange, dateRanges, nearness } from "../../services/remember/search/date-words.ts";
+import { parseQuery } from "../../services/remember/search/query.ts";
 
 /** A Friday. */
 const NOW = Date.UTC(2026, 10, 20, 14);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { quoteAsData, summaryOf } from "../../lib/quoted.ts";
+import { quoteAsData, summaryOf } from "../../lib/text/quoted.ts";
 
 /** What CommonMark makes of a block: the text of its first fence, and what comes after that. */
 function readFence(markdown: string): { text: string; rest: string } {

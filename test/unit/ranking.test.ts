@@ -1,8 +1,8 @@
 import { expect, test } from "@jest/globals";
-import type { Candidate, Corpus, Neighbour } from "../../lib/search-features.ts";
-import { SIGN_ASKS, SIGN_TELLS_TIME } from "../../lib/terms.ts";
-import { parseQuery } from "../../services/search/query.ts";
-import { FLOOR, type Ranked, rank } from "../../services/search/ranking.ts";
+import { SIGN_ASKS, SIGN_TELLS_TIME } from "../../lib/text/terms.ts";
+import { parseQuery } from "../../services/remember/search/query.ts";
+import { FLOOR, type Ranked, rank } from "../../services/remember/search/ranking.ts";
+import type { Candidate, Corpus, Neighbour } from "../../storage/search/features.ts";
 
 const DAY = 86_400_000;
 const NOW = Date.UTC(2026, 4, 20, 12);

@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { ServiceBroker } from "moleculer";
-import { type EventDoc, EventModel, fanoutKey } from "../../services/events/events.model.ts";
-import { positionMaker } from "../../services/events/position.ts";
-import { Retention } from "../../services/events/retention.ts";
+import { type EventDoc, EventModel, fanoutKey } from "../../services/sense/events/events.model.ts";
+import { positionMaker } from "../../services/sense/events/position.ts";
+import { Retention } from "../../services/sense/events/retention.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
 import { openStore, type Store } from "../../storage/connection.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
-import { type Operation, operation } from "../../lib/contract.ts";
-import { Type } from "../../lib/type.ts";
-import { pathParams, Router } from "../../services/gateway/router.ts";
+import { type Operation, operation } from "../../lib/contract/contract.ts";
+import { Type } from "../../lib/contract/type.ts";
+import { pathParams, Router } from "../../services/edge/gateway/router.ts";
 
 const declare = (route: `GET /${string}`, root = false) =>
   operation({

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test } from "@jest/globals";
 import { ServiceBroker } from "moleculer";
 import { readConfig } from "../../config.ts";
-import { ContractValidator } from "../../lib/validator.ts";
-import { interestsService } from "../../services/interests/interests.service.ts";
+import { ContractValidator } from "../../lib/contract/validator.ts";
 import type { Runtime } from "../../services/runtime.ts";
+import { interestsService } from "../../services/sense/interests/interests.service.ts";
 import { openStore, type Store } from "../../storage/connection.ts";
 import { unread } from "../support/audit.ts";
 

@@ -1,14 +1,22 @@
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { isFault } from "../../lib/faults.ts";
-import { checkSteps } from "../../lib/step-graph.ts";
-import { type Change, isDone, type RunState, waitingOn } from "../../services/runs/draft.ts";
-import { attemptsOn, openAttempts } from "../../services/runs/facts.ts";
-import { retrospectiveOf } from "../../services/runs/history.ts";
-import { accept, decline, offer } from "../../services/runs/offer-transitions.ts";
-import type { PlacedFact, Run, StepDef, StepProgress } from "../../services/runs/runs.model.ts";
-import { MOST_CHANGES, MOST_NOTES, MOST_OFFERS } from "../../services/runs/shapes.contract.ts";
-import { begin, close, complete, reopen, skip, start, withModes } from "../../services/runs/transitions.ts";
+import { isFault } from "../../lib/contract/faults.ts";
+import { type Change, isDone, type RunState, waitingOn } from "../../services/work/runs/draft.ts";
+import { attemptsOn, openAttempts } from "../../services/work/runs/facts.ts";
+import { retrospectiveOf } from "../../services/work/runs/history.ts";
+import { accept, decline, offer } from "../../services/work/runs/offer-transitions.ts";
+import type { PlacedFact, Run, StepDef, StepProgress } from "../../services/work/runs/runs.model.ts";
+import { MOST_CHANGES, MOST_NOTES, MOST_OFFERS } from "../../services/work/runs/shapes.contract.ts";
+import {
+  begin,
+  close,
+  complete,
+  reopen,
+  skip,
+  start,
+  withModes,
+} from "../../services/work/runs/transitions.ts";
+import { checkSteps } from "../../services/work/templates/step-graph.ts";
 
 const actor = { actor_kind: "agent", actor_id: "ag_1" } as const;
 const T0 = Date.UTC(2026, 0, 1);

@@ -2,9 +2,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
-import type { SearchEntry } from "../../lib/search-entry.ts";
 import { unpackCandidates } from "../../storage/search/candidates.ts";
 import { SearchEngine } from "../../storage/search/engine.ts";
+import type { SearchEntry } from "../../storage/search/entry.ts";
 import type { LegsAnswer, LegsQuery } from "../../storage/search/protocol.ts";
 import { entry, query, TENANT } from "../suites/search/samples.ts";
 

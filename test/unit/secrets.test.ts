@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
-import { openSecretBox, SecretBox, SecretError } from "../../lib/secrets.ts";
+import { openSecretBox, SecretBox, SecretError } from "../../lib/crypto/secrets.ts";
 
 const KEY = Buffer.alloc(32, 7);
 

@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
-import { SecretBox } from "../../lib/secrets.ts";
-import { csrfToken, sessionCookie, sessionToken } from "../../lib/session-cookie.ts";
+import { csrfToken, sessionCookie, sessionToken } from "../../lib/access/session-cookie.ts";
+import { SecretBox } from "../../lib/crypto/secrets.ts";
 
 const TOKEN = { access_token: "ey.a.b", expires_at: "2026-01-31T09:30:00.000Z" };
 const HTTPS = "https://afferent.example";

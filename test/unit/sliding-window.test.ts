@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { SlidingWindow } from "../../lib/sliding-window.ts";
+import { SlidingWindow } from "../../lib/queue/sliding-window.ts";
 
 const START = 1_800_000_000_000;
 

@@ -1,8 +1,8 @@
 import { PassThrough } from "node:stream";
 import { afterEach, beforeEach, expect, jest, test } from "@jest/globals";
 import type { ServiceBroker } from "moleculer";
-import type { Exchange, Link, Perform } from "../../services/gateway/exchange.ts";
-import { streamDeliveries } from "../../services/gateway/sse.ts";
+import type { Exchange, Link, Perform } from "../../services/edge/gateway/exchange.ts";
+import { streamDeliveries } from "../../services/edge/gateway/streams/sse.ts";
 
 // Streams and promises go on as ever.
 const REAL = ["setImmediate", "nextTick", "queueMicrotask", "performance"] as const;

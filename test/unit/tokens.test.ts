@@ -1,7 +1,7 @@
 import { createHmac, createPublicKey, generateKeyPairSync, type JsonWebKey } from "node:crypto";
 import { describe, expect, test } from "@jest/globals";
 import jwt from "jsonwebtoken";
-import { Tokens } from "../../services/auth/tokens.ts";
+import { Tokens } from "../../services/identity/auth/tokens.ts";
 
 const NOW = Date.UTC(2026, 0, 31, 9, 30);
 const HOUR = 3_600_000;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
-import { Attempts } from "../../services/auth/attempts.ts";
-import { Turns } from "../../services/auth/turns.ts";
+import { Attempts } from "../../services/identity/auth/attempts.ts";
+import { Turns } from "../../services/identity/auth/turns.ts";
 
 const LIMIT = 3;
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import { Type as TypeBox } from "typebox";
-import { Type } from "../../lib/type.ts";
+import { Type } from "../../lib/contract/type.ts";
 
 const text = TypeBox.String();
 const person = { name: text, age: Type.Optional(TypeBox.Integer()) };

@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { onlyUtf8 } from "../../services/gateway/utf8.ts";
+import { onlyUtf8 } from "../../services/edge/gateway/body/utf8.ts";
 
 async function passed(bytes: Buffer, cuts: number[]): Promise<Buffer | "refused"> {
   async function* parts() {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "@jest/globals";
-import { nullable, oneOf } from "../../lib/contract.ts";
-import { Id, SECRET, Timestamp, Uuid } from "../../lib/schema.ts";
-import { Type } from "../../lib/type.ts";
-import { compileCheck, compileQueryCheck } from "../../lib/validator.ts";
+import { nullable, oneOf } from "../../lib/contract/contract.ts";
+import { Id, SECRET, Timestamp, Uuid } from "../../lib/contract/schema.ts";
+import { Type } from "../../lib/contract/type.ts";
+import { compileCheck, compileQueryCheck } from "../../lib/contract/validator.ts";
 import { operations } from "../../services/contracts.ts";
 
 const schema = Type.Object({

@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { agentAccess, mayRead, personAccess, type Scoped } from "../../lib/visibility.ts";
+import { agentAccess, mayRead, personAccess, type Scoped } from "../../lib/access/visibility.ts";
 
 const rows: Record<string, Scoped> = {
   own: { scope: "agent", agent_id: "ag_1", team_id: null },

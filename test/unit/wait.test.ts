@@ -1,8 +1,8 @@
 import { PassThrough } from "node:stream";
 import { expect, test } from "@jest/globals";
 import type { ServiceBroker } from "moleculer";
-import type { Exchange } from "../../services/gateway/exchange.ts";
-import { whileWanted } from "../../services/gateway/wait.ts";
+import type { Exchange } from "../../services/edge/gateway/exchange.ts";
+import { whileWanted } from "../../services/edge/gateway/streams/wait.ts";
 
 /** What a call is told that begins to wait for a caller who may have left before. */
 async function toldOf(left: boolean): Promise<string[]> {

@@ -1,5 +1,5 @@
-import type { SearchEntry, SearchKind } from "../../../lib/search-entry.ts";
 import type { TenantCollection } from "../../collection.ts";
+import type { SearchEntry, SearchKind } from "../entry.ts";
 import type { Model } from "../file.ts";
 import { CONTEXT, LEG_SIZE, MOST_DUPLICATES } from "../limits.ts";
 import type { SearchIndex } from "../local-index.ts";

@@ -1,7 +1,7 @@
 import { Binary } from "mongodb";
-import { BM25, rarity } from "../../../lib/rarity.ts";
-import type { Candidate, Corpus, Neighbour, TermMask } from "../../../lib/search-features.ts";
+import type { Candidate, Corpus, Neighbour, TermMask } from "../features.ts";
 import { CONTEXT, WITH_NEIGHBOURS } from "../limits.ts";
+import { BM25, rarity } from "../rarity.ts";
 import { quantise } from "../vector-memory.ts";
 import { type Condition, fits } from "./conditions.ts";
 import type { EntryDoc } from "./entries.ts";

@@ -1,5 +1,5 @@
 import type { Collection } from "mongodb";
-import type { Corpus } from "../../../lib/search-features.ts";
+import type { Corpus } from "../features.ts";
 import type { LegsQuery } from "../protocol.ts";
 import { conditionsOf } from "./conditions.ts";
 import type { EntryDoc } from "./entries.ts";

@@ -1,7 +1,7 @@
 import type { Binary } from "mongodb";
-import type { SearchEntry, SearchKind } from "../../../lib/search-entry.ts";
-import type { MemoryScope } from "../../../lib/visibility.ts";
+import type { MemoryScope } from "../../../lib/access/visibility.ts";
 import type { TenantDocument } from "../../collection.ts";
+import type { SearchEntry, SearchKind } from "../entry.ts";
 import { readEntry } from "../reading.ts";
 
 /** In place of null: what filters compare is always of one type. */
@@ -14,7 +14,7 @@ export const REMOVED = "removed";
 const EVERYBODY = "*";
 
 /**
- * An entry as all nodes share it in MongoDB. Words are kept as `lib/terms.ts` gives them, so that Atlas and the local
+ * An entry as all nodes share it in MongoDB. Words are kept as `lib/text/terms.ts` gives them, so that Atlas and the local
  * index find by the same rules. Times are milliseconds since 1970.
  */
 export interface EntryDoc extends TenantDocument {

@@ -1,6 +1,6 @@
 import type { AnyBulkWriteOperation, Filter, UpdateFilter } from "mongodb";
-import type { SearchEntry } from "../../../lib/search-entry.ts";
 import { type TenantCollection, takenRows } from "../../collection.ts";
+import type { SearchEntry } from "../entry.ts";
 import { type EntryDoc, entryId, fieldsOf, NONE, REMOVED } from "./entries.ts";
 
 /** Puts entries of a tenant; an older version never replaces a newer one. */

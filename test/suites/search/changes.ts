@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import type { SearchEntry } from "../../../lib/search-entry.ts";
+import type { SearchEntry } from "../../../storage/search/entry.ts";
 import type { SearchIndex } from "../search.ts";
 import { entry, query, TENANT } from "./samples.ts";
 

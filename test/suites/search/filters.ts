@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
-import type { SearchEntry } from "../../../lib/search-entry.ts";
+import type { SearchEntry } from "../../../storage/search/entry.ts";
 import type { LegsQuery } from "../../../storage/search/protocol.ts";
 import type { SearchIndex } from "../search.ts";
 import { entry, NOW, query, vector } from "./samples.ts";

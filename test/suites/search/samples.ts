@@ -1,5 +1,5 @@
-import type { SearchEntry } from "../../../lib/search-entry.ts";
-import { terms } from "../../../lib/terms.ts";
+import { terms } from "../../../lib/text/terms.ts";
+import type { SearchEntry } from "../../../storage/search/entry.ts";
 import type { LegsQuery } from "../../../storage/search/protocol.ts";
 
 export const TENANT = "tn_1";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import { Schema } from "mongoose";
-import { containing } from "../../../lib/containing.ts";
+import { containing } from "../../../lib/text/containing.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Workbench } from "../store.ts";
 

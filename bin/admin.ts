@@ -1,0 +1,70 @@
+import { readFile } from "node:fs/promises";
+import { parseArgs } from "node:util";
+import { ConfigError, readConfig } from "../config.ts";
+import { COMMANDS } from "./admin/commands.ts";
+import { openTarget } from "./admin/open.ts";
+import { AdminError } from "./admin/target.ts";
+import { OPTIONS, refuseMore, type Typed } from "./admin/typed.ts";
+
+/** The operator's command line: works through the server when it runs, and on its store when it does not. */
+async function main(args: string[]): Promise<void> {
+  const { name, typed, wantsHelp } = readCommand(args);
+  if (wantsHelp) return void process.stdout.write(help());
+  const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+  if (!command) throw new AdminError(`"${name}" is not a command: npm run admin lists them.`);
+  refuseMore(name, command, typed);
+  const { tenant, url, email } = typed.options;
+  const password = await passwordIn(typed.options["password-file"]);
+  const target = await openTarget(readConfig(), { tenant, url, email, password });
+  try {
+    const result = await command.run(target, typed);
+    process.stdout.write(`${JSON.stringify(result, null, 2)}\n`);
+  } finally {
+    await target.close();
+  }
+}
+
+async function passwordIn(file: string | undefined): Promise<string | undefined> {
+  if (file === undefined) return undefined;
+  const text = await readFile(file, "utf8").catch((err: Error) => {
+    throw new AdminError(`--password-file: ${err.message}`);
+  });
+  return text.trimEnd();
+}
+
+function readCommand(args: string[]): { name: string; typed: Typed; wantsHelp: boolean } {
+  const valued = OPTIONS.map((name) => [name, { type: "string" as const }] as const);
+  const options = { ...Object.fromEntries(valued), help: { type: "boolean", short: "h" } as const };
+  try {
+    const { values, positionals } = parseArgs({ args, options, allowPositionals: true });
+    const { help: isAsked = false, ...given } = values;
+    const name = positionals.slice(0, 2).join(" ");
+    const typed = { options: given as Typed["options"], words: positionals.slice(2) };
+    return { name, typed, wantsHelp: Boolean(isAsked) || name === "" || name === "help" };
+  } catch (err) {
+    throw new AdminError((err as Error).message);
+  }
+}
+
+function help(): string {
+  const lines = Object.entries(COMMANDS).map(
+    ([name, { takes, does }]) => `  ${`${name} ${takes}`.padEnd(68)}  ${does}\n`,
+  );
+  return `npm run admin -- COMMAND
+
+${lines.join("")}
+Of users, agents, keys and connectors those of the tenant --tenant SLUG ("default"). With DATA_DIR (or MONGO_URL and
+SECRET_KEY) as the server has them. While the server runs, OPERATOR_TOKEN is needed for tenants, and for the others an
+admin's --email and --password-file. Without these two the first admin's of credentials.json are used, and without --url
+the address in it.
+`;
+}
+
+main(process.argv.slice(2)).then(
+  () => process.exit(0),
+  (err: unknown) => {
+    const told = err instanceof AdminError || err instanceof ConfigError;
+    process.stderr.write(`${told ? (err as Error).message : (err as Error).stack}\n`);
+    process.exit(1);
+  },
+);

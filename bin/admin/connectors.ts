@@ -1,0 +1,69 @@
+import { readFile } from "node:fs/promises";
+import {
+  createConnector,
+  deleteConnector,
+  listConnectors,
+  updateConnector,
+} from "../../services/sense/connectors/connectors.contract.ts";
+import { AdminError, type Target } from "./target.ts";
+import { all, type Command, option, type Typed, word } from "./typed.ts";
+
+/** Connectors are described by a file: a broker's address holds a password, which is nothing for a command line. */
+export const CONNECTOR_COMMANDS: Record<string, Command> = {
+  "connectors create": {
+    takes: "--file FILE",
+    does: "Take a broker's messages; FILE is JSON, as POST /ingest/connectors takes it",
+    run: async (target, typed) => target.call(createConnector, await described(typed)),
+  },
+  "connectors list": {
+    takes: "",
+    does: "List the connectors with their state, last error, counts and lag",
+    run: (target) => all(target, listConnectors, "connectors"),
+  },
+  "connectors update": {
+    takes: "CONNECTOR_ID --file FILE",
+    does: "Change name, mapping or prefetch; FILE is JSON, as PATCH takes it",
+    run: async (target, typed) => change(target, typed, await described(typed)),
+  },
+  "connectors pause": {
+    takes: "CONNECTOR_ID",
+    does: "Finish what was taken and leave the rest at the broker",
+    run: (target, typed) => change(target, typed, { paused: true }),
+  },
+  "connectors resume": {
+    takes: "CONNECTOR_ID",
+    does: "Take messages again",
+    run: (target, typed) => change(target, typed, { paused: false }),
+  },
+  "connectors delete": {
+    takes: "CONNECTOR_ID",
+    does: "Finish what was taken and forget the connector",
+    run: async (target, typed) => {
+      const connector_id = idOf(typed);
+      await target.call(deleteConnector, { connector_id });
+      return { deleted: connector_id };
+    },
+  },
+};
+
+const idOf = (typed: Typed) => word(typed, 0, "CONNECTOR_ID");
+
+function change(target: Target, typed: Typed, fields: Record<string, unknown>): Promise<unknown> {
+  return target.call(updateConnector, { ...fields, connector_id: idOf(typed) });
+}
+
+/** @throws AdminError that names the file and never quotes it */
+async function described(typed: Typed): Promise<Record<string, unknown>> {
+  const file = option(typed, "file");
+  const text = await readFile(file, "utf8").catch((err: Error) => {
+    throw new AdminError(`--file: ${err.message}`);
+  });
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new AdminError(`--file: ${file} is not JSON.`);
+  }
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) return { ...value };
+  throw new AdminError(`--file: ${file} does not hold a JSON object.`);
+}

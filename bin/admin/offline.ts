@@ -1,0 +1,108 @@
+import { ServiceBroker } from "moleculer";
+import { DirectoryInUse } from "mongoose-sqlite";
+import type { Config } from "../../config.ts";
+import { type Caller, SCOPES } from "../../lib/access/caller.ts";
+import { isFault } from "../../lib/contract/faults.ts";
+import { openSecretBox, SecretError } from "../../lib/crypto/secrets.ts";
+import { newId } from "../../lib/ids.ts";
+import { brokerOptions } from "../../moleculer.config.ts";
+import { startObservability } from "../../observability/start.ts";
+import { toFault } from "../../services/edge/gateway/answer/respond.ts";
+import { newHostResolver } from "../../services/host-resolver.ts";
+import { agentsService } from "../../services/identity/agents/agents.service.ts";
+import { auditService } from "../../services/identity/audit/audit.service.ts";
+import { authService } from "../../services/identity/auth/auth.service.ts";
+import { keysService } from "../../services/identity/keys/keys.service.ts";
+import { teamsService } from "../../services/identity/teams/teams.service.ts";
+import type { TenantState } from "../../services/identity/tenants/tenants.contract.ts";
+import { tenantsService } from "../../services/identity/tenants/tenants.service.ts";
+import { usersService } from "../../services/identity/users/users.service.ts";
+import type { ServiceFactory } from "../../services/runtime.ts";
+import { connectorsService } from "../../services/sense/connectors/connectors.service.ts";
+import { openBlobs } from "../../storage/blobs/open.ts";
+import { openStore, StoreError } from "../../storage/connection.ts";
+import { StorageUsage } from "../../storage/usage/usage.ts";
+import { AdminError, type Target } from "./target.ts";
+
+/** Keeps what it is told, and takes no messages: the process ends in a moment. */
+const idleConnectors: ServiceFactory = (runtime) => ({ ...connectorsService(runtime), events: {} });
+
+const SERVICES = [
+  agentsService,
+  auditService,
+  authService,
+  idleConnectors,
+  keysService,
+  teamsService,
+  tenantsService,
+  usersService,
+];
+
+/** Opens the store itself, with the services that commands need and no others, and acts as the operator. */
+export async function openOffline(given: Config, tenant: string): Promise<Target> {
+  // Apart from other nodes: they must not send work to a process that ends in a moment.
+  const config: Config = { ...given, NATS_URL: null, LOG_LEVEL: "error" };
+  const { store, secrets } = await openRecord(config);
+  const blobs = await openBlobs(store, config);
+  const usage = new StorageUsage({ store, blobs, defaultMb: config.TENANT_STORAGE_MB });
+  const observability = await startObservability(config, store);
+  const broker = new ServiceBroker(brokerOptions(config, observability));
+  for (const service of SERVICES)
+    broker.createService(
+      service({
+        ...{ config, store, blobs, usage, secrets, windows: null, resolver: newHostResolver([]) },
+        ...observability,
+      }),
+    );
+  await store.ready();
+  await broker.start();
+  return {
+    async call(op, params) {
+      const who =
+        op.access.by === "operator" ? {} : { caller: await operatorIn(broker, tenant, store.now()) };
+      const meta = { request_id: newId("req"), ...who };
+      try {
+        return ((await broker.call(op.action, params, { meta })) ?? {}) as Record<string, unknown>;
+      } catch (err) {
+        const fault = toFault(err);
+        throw fault.type === "internal_error" && !isFault(err)
+          ? err
+          : new AdminError(`${fault.message} (${fault.type})`);
+      }
+    },
+    async close() {
+      await broker.stop();
+      await store.close();
+    },
+  };
+}
+
+async function openRecord(config: Config) {
+  try {
+    const store = await openStore(config);
+    return { store, secrets: await openSecretBox(config.SECRET_KEY, config.DATA_DIR) };
+  } catch (err) {
+    if (!(err instanceof StoreError || err instanceof SecretError)) throw err;
+    const inUse = err.cause instanceof DirectoryInUse;
+    throw new AdminError(
+      `${err.message}${inUse ? ". If that is the server, name its address with --url." : ""}`,
+    );
+  }
+}
+
+/** The operator as an admin of a tenant. No token is made of this: it stands for the right to open the store. */
+async function operatorIn(broker: ServiceBroker, slug: string, now: number): Promise<Caller> {
+  const tenant = (await broker.call("tenants.by_slug", { slug })) as TenantState | null;
+  if (!tenant) throw new AdminError(`There is no tenant "${slug}"; name one with --tenant.`);
+  return {
+    kind: "user",
+    tenant_id: tenant.id,
+    user_id: "usr_operator",
+    role: "admin",
+    scopes: SCOPES,
+    token_version: 0,
+    session_id: "sid_operator",
+    token_id: "jti_operator",
+    expires_at: now,
+  };
+}

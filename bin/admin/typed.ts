@@ -1,0 +1,75 @@
+import type { Operation } from "../../lib/contract/contract.ts";
+import { AdminError, type Target } from "./target.ts";
+
+/** Options of every command. */
+const COMMON = ["tenant", "url", "email", "password-file"] as const;
+/** Options of the commands, which all take a value. */
+export const OPTIONS = [
+  ...COMMON,
+  "slug",
+  "name",
+  "admin-email",
+  "user-email",
+  "role",
+  "mode",
+  "scopes",
+  "expires-at",
+  "confirm",
+  "storage-mb",
+  "file",
+] as const;
+
+/** What was typed after the command: options by name, and the rest in order. */
+export interface Typed {
+  options: Record<string, string | undefined>;
+  words: string[];
+}
+
+export interface Command {
+  /** What follows the command, as the help shows it. */
+  takes: string;
+  does: string;
+  run(target: Target, typed: Typed): Promise<unknown>;
+}
+
+/** A word or an option that is passed over may be the one that mattered. @throws AdminError */
+export function refuseMore(name: string, { takes }: Command, { options, words }: Typed): void {
+  const own = Array.from(takes.matchAll(/--([\w-]+) /g), ([, option]) => option);
+  const other = Object.keys(options).find((option) => ![...COMMON, ...own].includes(option));
+  if (other !== undefined) throw new AdminError(`${name} takes no --${other}.`);
+  const taken = takes
+    .replace(/\[?--[\w-]+ \S+/g, "")
+    .split(" ")
+    .filter(Boolean);
+  const extra = words[taken.length];
+  if (extra !== undefined) throw new AdminError(`"${extra}" is more than ${name} takes.`);
+}
+
+/** @throws AdminError when it was not given */
+export function option({ options }: Typed, name: (typeof OPTIONS)[number]): string {
+  const value = options[name];
+  if (value === undefined) throw new AdminError(`--${name} is needed.`);
+  return value;
+}
+
+/** @throws AdminError when it was not given */
+export function word({ words }: Typed, at: number, name: string): string {
+  const value = words[at];
+  if (value === undefined) throw new AdminError(`${name} is needed.`);
+  return value;
+}
+
+type Row = Record<string, unknown>;
+
+const PAGE = 200;
+
+/** Every row of a list, page after page. */
+export async function all(target: Target, op: Operation, name: string, params: Row = {}): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (;;) {
+    const page = await target.call(op, { ...params, offset: rows.length, limit: PAGE });
+    const found = page[name] as Row[];
+    rows.push(...found);
+    if (found.length < PAGE) return rows;
+  }
+}

@@ -1,0 +1,177 @@
+import { ServiceBroker } from "moleculer";
+import { ConfigError, readConfig } from "../config.ts";
+import { NatsError, requireMaxPayload } from "../connectors/nats.ts";
+import type { SharedWindows } from "../connectors/redis.ts";
+import { compactAfterStart } from "../lib/compact.ts";
+import { openSecretBox, SecretError } from "../lib/crypto/secrets.ts";
+import { brokerOptions } from "../moleculer.config.ts";
+import { observeGauge } from "../observability/metrics.ts";
+import { type Observability, startObservability } from "../observability/start.ts";
+import { monitorServer } from "../services/edge/gateway/observe/monitor-server.ts";
+import { type HttpServer, ListenError } from "../services/edge/gateway/server.ts";
+import { newHostResolver } from "../services/host-resolver.ts";
+import { type Credentials, ensureFirstTenant } from "../services/identity/tenants/first-start.ts";
+import { serviceFactories } from "../services/index.ts";
+import type { Runtime } from "../services/runtime.ts";
+import { GuardedBlobs } from "../storage/blobs/guarded.ts";
+import { openBlobs } from "../storage/blobs/open.ts";
+import { openStore, StoreError } from "../storage/connection.ts";
+import { isStoreLost } from "../storage/store-lost.ts";
+import { StorageUsage } from "../storage/usage/usage.ts";
+
+const SHUTDOWN_MS = 5000;
+/** Of that, what closing the store and the other connections may take. */
+const CLOSING_MS = 1000;
+const LOOK_MS = 200;
+
+/** Starts a node, prints where it is, and stops it on SIGTERM or SIGINT. */
+async function main(): Promise<void> {
+  // What is kept is read by nobody else on this machine, in whatever folder it stands. SQLite makes its files as this says.
+  process.umask(0o077);
+  // Who reads them may go, and where they are kept may be full.
+  for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
+  const config = readConfig();
+  const store = await openStore(config);
+  const secrets = await openSecretBox(config.SECRET_KEY, config.DATA_DIR);
+  const observability = await startObservability(config, store);
+  store.onFatal((err) => {
+    observability.log.fatal({ err }, "the store failed");
+    process.exit(1);
+  });
+  const windows = config.REDIS_URL ? await shareWindows(config.REDIS_URL, observability) : null;
+  const files = await openBlobs(store, config);
+  const usage = new StorageUsage({ store, blobs: files, defaultMb: config.TENANT_STORAGE_MB });
+  const blobs = new GuardedBlobs(files, [usage.claim, () => observability.disk.claim()]);
+  const resolver = newHostResolver(config.DNS_SERVERS);
+  const runtime: Runtime = { config, store, blobs, usage, secrets, resolver, windows, ...observability };
+  const broker = new ServiceBroker(brokerOptions(config, observability));
+  for (const name of servicesOf(config.SERVICES)) {
+    broker.createService((serviceFactories[name] as (typeof serviceFactories)[string])(runtime));
+  }
+  await store.ready();
+  usage.start((err) => observability.log.warn({ err }, "what tenants store could not be counted"));
+  const monitor = broker.getLocalService("gateway") ? null : monitorServer(runtime);
+  stopOnSignals(broker, runtime, monitor);
+  let isStarting = true;
+  // The gateway answers before the first tenant is made and its credentials are written: they are part of being ready.
+  observability.health.add("start", () => (isStarting ? "under way" : null));
+  await monitor?.listen(config.PORT, config.HOST);
+  await broker.start();
+  requireMaxPayload(broker);
+  if (config.NATS_URL && !config.MONGO_URL)
+    observability.log.warn(
+      "NATS_URL without MONGO_URL: this node's record is its own, other nodes do not share it",
+    );
+  await waitForAll(broker, runtime);
+  if (!monitor) await announce(broker, runtime);
+  else process.stdout.write(`Afferent's services are ready: ${monitor.origin}/readyz\n`);
+  isStarting = false;
+  compactAfterStart();
+}
+
+/** Limits that hold over all nodes. Without Redis the node still serves, and says that it counts alone. */
+async function shareWindows(url: string, { health, log }: Observability): Promise<SharedWindows> {
+  // Loaded only here: a node alone does without the Redis client.
+  const { SharedWindows } = await import("../connectors/redis.ts");
+  const windows = new SharedWindows(url, {
+    windowMs: 60_000,
+    report: (lost) =>
+      lost
+        ? log.warn({ lost }, "Redis is lost: this node counts alone")
+        : log.info("limits are shared by Redis"),
+  });
+  health.remark("redis", () => (windows.lost ? "not in use: this node counts limits alone" : null));
+  observeGauge("limits_shared", "1 while limits are counted for all nodes", "by", async () => ({
+    redis: windows.lost === null ? 1 : 0,
+  }));
+  return windows;
+}
+
+/** Nodes find each other in their own time: until every service is on one of them, this one is not ready. */
+async function waitForAll(broker: ServiceBroker, { health, log }: Runtime): Promise<void> {
+  const all = Object.keys(serviceFactories);
+  const missing = () => {
+    const running = new Set(broker.registry.getServiceList({ onlyAvailable: true }).map(({ name }) => name));
+    return all.filter((name) => !running.has(name));
+  };
+  health.add("services", () => (missing().length ? `no node runs ${missing().join(", ")}` : null));
+  if (missing().length) log.warn({ services: missing() }, "waiting for other nodes");
+  await broker.waitForServices(all, 0, LOOK_MS);
+}
+
+/** Those that are named; with `-` before a name all others. */
+function servicesOf(wanted: readonly string[]): string[] {
+  const all = Object.keys(serviceFactories);
+  const names = wanted.map((name) => name.replace(/^-/, ""));
+  const unknown = names.find((name) => !all.includes(name));
+  if (unknown) throw new ConfigError(`SERVICES names "${unknown}": the services are ${all.join(", ")}.`);
+  const left = wanted.filter((name) => name.startsWith("-")).length;
+  if (left === 0) return wanted.length ? names : all;
+  if (left < wanted.length)
+    throw new ConfigError("SERVICES names some to run and some not to: expected one or the other.");
+  return all.filter((name) => !names.includes(name));
+}
+
+async function announce(broker: ServiceBroker, runtime: Runtime): Promise<void> {
+  const { config } = runtime;
+  const { origin } = (await broker.call("gateway.address", {}, { nodeID: broker.nodeID })) as {
+    origin: string;
+  };
+  const publicOrigin = config.PUBLIC_URL?.replace(/\/$/, "") ?? origin;
+  const first = await ensureFirstTenant({
+    broker,
+    runtime,
+    baseUrl: `${publicOrigin}/v1`,
+    ingestUrl: publicOrigin,
+  });
+  const record = config.MONGO_URL ? "MongoDB" : `the embedded store in ${config.DATA_DIR}`;
+  process.stdout.write(
+    `${first ? firstStart(first, config.DATA_DIR) : ""}Afferent is ready: ${publicOrigin}/v1 (on ${record})\n`,
+  );
+}
+
+function firstStart({ admin, agent, tenant_slug }: Credentials, dataDir: string): string {
+  return `First start: tenant "${tenant_slug}" was made. These are shown once (and kept in ${dataDir}/credentials.json):
+  admin      ${admin.email}  ${admin.password}
+  agent key  ${agent.api_key}
+`;
+}
+
+function stopOnSignals(broker: ServiceBroker, runtime: Runtime, monitor: HttpServer | null): void {
+  let stopping = false;
+  const stop = async () => {
+    if (stopping) return;
+    stopping = true;
+    const begun = performance.now();
+    runtime.health.add("node", () => "shutting down");
+    setTimeout(() => {
+      runtime.log.error(
+        `not stopped after ${SHUTDOWN_MS} ms: something does not answer; what was accepted is stored`,
+      );
+      process.exit(1);
+    }, SHUTDOWN_MS).unref();
+    // Waiting polls are answered and streams closed before the servers wait for their connections.
+    await broker.broadcastLocal("node.stopping");
+    // A call that another node never answers must not use up the time. Moleculer waits for calls twice: out, then in.
+    const left = SHUTDOWN_MS - CLOSING_MS - (performance.now() - begun);
+    broker.options.tracking = { enabled: true, shutdownTimeout: left / 2 };
+    await broker.stop();
+    await monitor?.close();
+    runtime.windows?.close();
+    await runtime.usage.stop();
+    await runtime.store.close();
+    await runtime.tracing?.stop();
+    process.exit(0);
+  };
+  process.on("SIGTERM", stop);
+  process.on("SIGINT", stop);
+}
+
+main().catch((err: unknown) => {
+  const kinds = [ConfigError, StoreError, ListenError, SecretError, NatsError];
+  const { message, stack } = err as Error;
+  const lost = isStoreLost(err) && `The record cannot be reached or written now: ${message}`;
+  const expected = kinds.some((kind) => err instanceof kind) && message;
+  process.stderr.write(`${expected || lost || stack}\n`);
+  process.exit(1);
+});

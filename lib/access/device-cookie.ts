@@ -1,0 +1,54 @@
+import { timingSafeEqual } from "node:crypto";
+import type { SecretBox } from "../crypto/secrets.ts";
+import { cookieAttributes, cookieName, cookieValue } from "./session-cookie.ts";
+
+const MAX_AGE_SECONDS = 180 * 24 * 3600;
+const ID_BYTES = 12;
+const MAC_BYTES = 18;
+
+/** A browser that an account has signed in from. It counts failed logins, and is no credential. */
+export interface KnownDevice {
+  id: string;
+  /** Which account, as `accountTag` has it. */
+  account: string;
+}
+
+const name = (publicUrl: string | null) => cookieName("afferent_device", publicUrl);
+
+/** Returns what a known device names its account by, which tells nobody the e-mail. */
+export function accountTag(secrets: SecretBox, email: string): string {
+  return secrets.random(ID_BYTES, "device account", email.toLowerCase()).toString("base64url");
+}
+
+/**
+ * Returns the Set-Cookie that marks a browser after a sign-in. The same account gets the same mark in the same
+ * network, so that signing in again and again makes no further budgets for failures.
+ */
+export function deviceCookie(
+  secrets: SecretBox,
+  { email, network }: { email: string; network: string },
+  publicUrl: string | null,
+): string {
+  const account = accountTag(secrets, email);
+  const id = secrets.random(ID_BYTES, "device", `${account} ${network}`).toString("base64url");
+  const value = [id, account, macOf(secrets, id, account)].join(".");
+  const lasting = [`${name(publicUrl)}=${value}`, "Path=/", `Max-Age=${MAX_AGE_SECONDS}`];
+  return [...lasting, ...cookieAttributes(publicUrl)].join("; ");
+}
+
+/** Returns the device that a Cookie header names; null without one that was issued here. */
+export function knownDevice(
+  secrets: SecretBox,
+  header: string | undefined,
+  publicUrl: string | null,
+): KnownDevice | null {
+  const [id, account, mac, more] = cookieValue(header, name(publicUrl))?.split(".") ?? [];
+  if (!id || !account || !mac || more !== undefined) return null;
+  const given = Buffer.from(mac);
+  const wanted = Buffer.from(macOf(secrets, id, account));
+  return given.length === wanted.length && timingSafeEqual(given, wanted) ? { id, account } : null;
+}
+
+function macOf(secrets: SecretBox, id: string, account: string): string {
+  return secrets.random(MAC_BYTES, "device mark", `${id} ${account}`).toString("base64url");
+}

@@ -1,0 +1,191 @@
+import { Fault } from "../contract/faults.ts";
+
+/** A CloudEvents 1.0 envelope in its JSON form (spec: Event). Any other name is an extension attribute. */
+export interface CloudEvent {
+  specversion: "1.0";
+  /** Unique within the producer; with the tenant it is the deduplication key. */
+  id: string;
+  source: string;
+  type: string;
+  subject?: string;
+  time?: string;
+  datacontenttype?: string;
+  dataschema?: string;
+  data?: unknown;
+  /** Binary data, in place of `data`. */
+  data_base64?: string;
+  [extension: string]: unknown;
+}
+
+/** What one attribute must be, and the words that say so in an error. */
+interface Rule {
+  expected: string;
+  fits(value: unknown): boolean;
+}
+
+// RFC 3986, with the authority's inside left open. Every branch starts with another character: linear time.
+const PATH_CHARACTER = "[\\w.~!$&'()*+,;=:@/-]|%[\\dA-Fa-f]{2}";
+const TAIL = `(?:\\?(?:${PATH_CHARACTER}|\\?)*)?(?:#(?:${PATH_CHARACTER}|\\?)*)?$`;
+const AUTHORITY = "(?://(?:[\\w.~!$&'()*+,;=:@\\[\\]-]|%[\\dA-Fa-f]{2})*(?=[/?#]|$))?";
+const SCHEME = "[A-Za-z][A-Za-z\\d+.-]*:";
+const URI = new RegExp(`^${SCHEME}${AUTHORITY}(?:${PATH_CHARACTER})*${TAIL}`);
+// Without a scheme the first segment holds no colon, or it would be read as one.
+const RELATIVE = new RegExp(`^(?![^/?#]*:)${AUTHORITY}(?:${PATH_CHARACTER})*${TAIL}`);
+
+const TOKEN = "[\\w!#$%&'*+.^`|~-]+";
+const MEDIA_TYPE = new RegExp(
+  `^${TOKEN}/${TOKEN}(?:\\s*;\\s*${TOKEN}=(?:${TOKEN}|"(?:[^"\\\\]|\\\\.)*"))*\\s*$`,
+);
+
+const RFC3339 =
+  /^(\d{4})-(\d\d)-(\d\d)[Tt]([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(?:\.\d+)?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
+
+/** Of each month at the most. */
+const DAYS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+
+// Control characters and noncharacters, which a CloudEvents string must not hold; surrogates by isWellFormed.
+const FORBIDDEN = /[\p{Cc}\u{FDD0}-\u{FDEF}\u{FFFE}\u{FFFF}]/u;
+
+// They are indexed and shown in lists; CloudEvents sets no limit, and no real producer comes near this one.
+export const MAX_ATTRIBUTE = 4096;
+
+/** Characters of a type: every glob of a tenant may have to be matched against it. */
+export const MAX_TYPE_LENGTH = 255;
+
+const text: Rule = {
+  expected: `a non-empty string without control characters, at most ${MAX_ATTRIBUTE} long`,
+  fits: isText,
+};
+const RULES: Record<string, Rule> = {
+  specversion: { expected: '"1.0"', fits: (value) => value === "1.0" },
+  id: text,
+  type: {
+    expected: `a non-empty string without control characters, at most ${MAX_TYPE_LENGTH} long`,
+    fits: isType,
+  },
+  subject: text,
+  source: {
+    expected: `a non-empty URI-reference (RFC 3986), at most ${MAX_ATTRIBUTE} long`,
+    fits: isUriReference,
+  },
+  dataschema: { expected: "an absolute URI (RFC 3986)", fits: isUri },
+  time: { expected: "a date and time (RFC 3339)", fits: isTime },
+  datacontenttype: {
+    expected: "a media type (RFC 2046)",
+    fits: (value) => isShort(value) && MEDIA_TYPE.test(value),
+  },
+  data_base64: { expected: "base64 (RFC 4648)", fits: isBase64 },
+};
+
+const extensionRule: Rule = {
+  expected: "a string without control characters, a boolean or a 32-bit integer",
+  fits: isScalar,
+};
+
+const REQUIRED = ["specversion", "id", "source", "type"] as const;
+const NAME = /^[a-z0-9]+$/;
+
+/**
+ * The value as an envelope, or the fault `invalid_event {field, value, expected}` that says what is wrong with it.
+ * Attributes that are null are unset and are removed in place (CloudEvents JSON format 2.2); nothing else changes.
+ */
+export function checkCloudEvent(value: unknown): CloudEvent {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw invalidEvent("", value, "a JSON object");
+  }
+  const event = value as Record<string, unknown>;
+  for (const name in event) {
+    if (name === "data") continue;
+    if (event[name] === null || event[name] === undefined) delete event[name];
+    else checkAttribute(name, event[name]);
+  }
+  for (const name of REQUIRED) {
+    if (event[name] === undefined) throw invalidEvent(name, null, (RULES[name] as Rule).expected);
+  }
+  if (event.data !== undefined && event.data_base64 !== undefined) {
+    throw invalidEvent("data_base64", event.data_base64, "either data or data_base64, not both");
+  }
+  return event as CloudEvent;
+}
+
+/** An `invalid_event` fault (spec: Errors). */
+export function invalidEvent(field: string, value: unknown, expected: string): Fault {
+  return new Fault("invalid_event", `${field || "The event"}: expected ${expected}.`, {
+    field,
+    value: shown(value),
+    expected,
+  });
+}
+
+function checkAttribute(name: string, value: unknown): void {
+  const rule = Object.hasOwn(RULES, name) ? (RULES[name] as Rule) : extensionRule;
+  if (rule === extensionRule && !NAME.test(name)) {
+    throw invalidEvent(name, value, "an attribute name of lower-case letters and digits");
+  }
+  if (!rule.fits(value)) throw invalidEvent(name, value, rule.expected);
+}
+
+function isClean(value: string): boolean {
+  return value.isWellFormed() && !FORBIDDEN.test(value);
+}
+
+function isShort(value: unknown): value is string {
+  return typeof value === "string" && value !== "" && value.length <= MAX_ATTRIBUTE;
+}
+
+function isText(value: unknown): boolean {
+  return isShort(value) && isClean(value);
+}
+
+function isType(value: unknown): boolean {
+  // Most have so few UTF-16 units that their characters need not be counted.
+  return (
+    isText(value) &&
+    ((value as string).length <= MAX_TYPE_LENGTH || [...(value as string)].length <= MAX_TYPE_LENGTH)
+  );
+}
+
+/** Whether a value is a non-empty URI-reference. */
+export function isUriReference(value: unknown): boolean {
+  return isShort(value) && (URI.test(value) || RELATIVE.test(value));
+}
+
+/** Whether a value is a URI with a scheme. */
+export function isUri(value: unknown): boolean {
+  return isShort(value) && URI.test(value);
+}
+
+function isTime(value: unknown): boolean {
+  const parts = isShort(value) ? RFC3339.exec(value) : null;
+  if (!parts) return false;
+  const month = Number(parts[2]);
+  const day = Number(parts[3]);
+  if (month < 1 || month > 12 || day < 1) return false;
+  return day <= (month === 2 && !isLeap(Number(parts[1])) ? 28 : (DAYS[month - 1] as number));
+}
+
+function isLeap(year: number): boolean {
+  return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
+}
+
+function isBase64(value: unknown): boolean {
+  if (typeof value !== "string" || value.length % 4 !== 0) return false;
+  const padding = value.endsWith("==") ? 2 : value.endsWith("=") ? 1 : 0;
+  // One search for a foreign character: a repeated group would keep a state for each of a million letters.
+  return !/[^A-Za-z0-9+/]/.test(padding ? value.slice(0, -padding) : value);
+}
+
+function isScalar(value: unknown): boolean {
+  if (typeof value === "string") return isClean(value);
+  return (
+    typeof value === "boolean" || (Number.isInteger(value) && (value as number) === ((value as number) | 0))
+  );
+}
+
+const SHOWN_CHARACTERS = 200;
+
+/** What was given, short enough to send back. */
+function shown(value: unknown): unknown {
+  const text = JSON.stringify(value) ?? "null";
+  return text.length <= SHOWN_CHARACTERS ? value : `${text.slice(0, SHOWN_CHARACTERS)}…`;
+}

@@ -1,0 +1,95 @@
+import { mediaTypeOf } from "../http/media-type.ts";
+import { type CloudEvent, isUri, isUriReference } from "./cloudevents.ts";
+
+/** What an event is sent as over HTTP. */
+export interface HttpContent {
+  headers: Record<string, string>;
+  body: Buffer;
+}
+
+/** Servers refuse requests with many bytes of headers: Node over 16 KB, nginx and Apache over 8 KB. */
+const MOST_HEADER_BYTES = 8192;
+
+const JSON_TYPE = /^[^/]+\/(?:[^/]+\+)?json$/;
+
+export function structuredContent(envelope: string): HttpContent {
+  return { headers: { "Content-Type": "application/cloudevents+json" }, body: Buffer.from(envelope) };
+}
+
+/**
+ * An event, as JSON text, in the binary mode of the CloudEvents HTTP binding: attributes as headers, data as the body.
+ * Null for one that does not fit: its attributes are too long or no scalars, or its media type cannot be a header.
+ */
+export function toBinaryMode(envelope: string): HttpContent | null {
+  const { data, data_base64, datacontenttype, ...attributes } = JSON.parse(envelope) as CloudEvent;
+  const headers: Record<string, string> = {};
+  let bytes = 0;
+  for (const [name, value] of Object.entries(attributes)) {
+    if (typeof value === "object") return null;
+    const text = encode(String(value));
+    bytes += name.length + text.length;
+    headers[`ce-${name}`] = text;
+  }
+  if (bytes > MOST_HEADER_BYTES) return null;
+  const body = bodyOf(data, data_base64, datacontenttype);
+  const type = datacontenttype ?? (data === undefined ? undefined : "application/json");
+  if (type !== undefined) {
+    if (!/^[\x20-\x7e]*$/.test(type)) return null;
+    headers["Content-Type"] = type;
+  }
+  return { headers, body };
+}
+
+/** Text as it is where its media type says that it is no JSON. */
+function bodyOf(data: unknown, base64: string | undefined, type = "application/json"): Buffer {
+  if (base64 !== undefined) return Buffer.from(base64, "base64");
+  if (data === undefined) return Buffer.alloc(0);
+  const isText = typeof data === "string" && !JSON_TYPE.test(mediaTypeOf(type));
+  return Buffer.from(isText ? data : JSON.stringify(data));
+}
+
+/** Percent-encodes what a header cannot hold: all but printable ASCII, and space, quote and percent (binding 3.1.3.2). */
+function encode(text: string): string {
+  return text.replace(/[^\x21-\x7e]+|["%]/g, encodeURIComponent);
+}
+
+/**
+ * The attributes of a request in binary mode, by its headers with names in lower case; null for a request in another mode.
+ */
+export function attributesIn(
+  headers: Readonly<Record<string, string | undefined>>,
+): Record<string, string> | null {
+  if (headers["ce-specversion"] === undefined && headers["ce-id"] === undefined) return null;
+  const attributes = Object.entries(headers).flatMap(([header, value]) =>
+    header.startsWith("ce-") && value !== undefined
+      ? [[header.slice(3), attribute(header.slice(3), value)] as const]
+      : [],
+  );
+  return Object.fromEntries(attributes);
+}
+
+/**
+ * A header's value with its percent-encoding undone (HTTP binding 3.1.3.2). Some producers, the JavaScript SDK among
+ * them, send URIs as they are: where only the raw value is a URI, it is the one that was meant.
+ */
+function attribute(name: string, raw: string): string {
+  const value = decode(unquoted(raw));
+  if (name === "source" && !isUriReference(value) && isUriReference(raw)) return raw;
+  if (name === "dataschema" && !isUri(value) && isUri(raw)) return raw;
+  return value;
+}
+
+function unquoted(value: string): string {
+  return value.length > 1 && value.startsWith('"') && value.endsWith('"')
+    ? value.slice(1, -1).replace(/\\(.)/g, "$1")
+    : value;
+}
+
+function decode(text: string): string {
+  if (!text.includes("%")) return text;
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

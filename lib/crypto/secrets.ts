@@ -1,0 +1,106 @@
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
+import { link, readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { makeDirectory, syncDirectory, writeSynced } from "../files.ts";
+
+const KEY_BYTES = 32;
+const IV_BYTES = 12;
+const TAG_BYTES = 16;
+const VERSION = "v1";
+
+/** Encrypts what must be read back (AES-256-GCM): signing secrets, the token key, stored answers that hold a secret. */
+export class SecretBox {
+  readonly #key: Buffer;
+
+  /** @param key 32 bytes. */
+  constructor(key: Buffer) {
+    this.#key = key;
+  }
+
+  /** @param place Where the text belongs (`agents/ag_1`): a sealed text copied elsewhere does not open there. */
+  seal(text: string, place: string): string {
+    const iv = randomBytes(IV_BYTES);
+    const cipher = createCipheriv("aes-256-gcm", this.#key, iv).setAAD(Buffer.from(place));
+    const sealed = Buffer.concat([iv, cipher.update(text, "utf8"), cipher.final(), cipher.getAuthTag()]);
+    return `${VERSION}.${sealed.toString("base64url")}`;
+  }
+
+  /** @throws SecretError when the text was sealed with another key or for another place, or was altered. */
+  open(sealed: string, place: string): string {
+    const [version, body = ""] = sealed.split(".");
+    const bytes = Buffer.from(body, "base64url");
+    if (version !== VERSION || bytes.length < IV_BYTES + TAG_BYTES) throw unopened(place);
+    const decipher = createDecipheriv("aes-256-gcm", this.#key, bytes.subarray(0, IV_BYTES))
+      .setAAD(Buffer.from(place))
+      .setAuthTag(bytes.subarray(-TAG_BYTES));
+    try {
+      return (
+        decipher.update(bytes.subarray(IV_BYTES, -TAG_BYTES), undefined, "utf8") + decipher.final("utf8")
+      );
+    } catch {
+      throw unopened(place);
+    }
+  }
+
+  /**
+   * Bytes for a new secret. With a seed (an honoured Idempotency-Key) the same request makes the same secret again,
+   * so that a retry after a crash can answer what the first try stored only as a hash.
+   */
+  random(size: number, purpose: string, seed?: string): Buffer {
+    if (!seed) return randomBytes(size);
+    return Buffer.from(hkdfSync("sha256", this.#key, seed, purpose, size));
+  }
+}
+
+/** A secret that requests are signed with, encrypted. */
+export interface SigningSecret {
+  sealed: string;
+  /** From then on it no longer counts; null for the newest. */
+  ends_at: Date | null;
+}
+
+/** A key that cannot be used, or a stored secret that this node's key does not open. */
+export class SecretError extends Error {}
+
+function unopened(place: string): SecretError {
+  return new SecretError(
+    `The secret of ${place} does not open: SECRET_KEY, or secret.key in DATA_DIR, is not the one it was sealed with.`,
+  );
+}
+
+/** The box of a node: its key is `SECRET_KEY` (32 bytes in base64), else the one that the data directory keeps. */
+export async function openSecretBox(secretKey: string | null, dataDir: string): Promise<SecretBox> {
+  return new SecretBox(secretKey ? Buffer.from(secretKey, "base64") : await keyOfDataDir(dataDir));
+}
+
+/**
+ * The key of this data directory, made on first use: `secret.key`, readable by its owner only.
+ *
+ * @throws SecretError when the file is there and is not a key: a new key would make every stored secret unreadable.
+ */
+async function keyOfDataDir(dataDir: string): Promise<Buffer> {
+  const file = join(dataDir, "secret.key");
+  const read = async () => parseKeyFile(file, await readFile(file, "utf8"));
+  try {
+    return await read();
+  } catch (err) {
+    if ((err as NodeJS.ErrnoException).code !== "ENOENT") throw err;
+  }
+  await makeDirectory(dataDir);
+  const draft = `${file}.${randomBytes(6).toString("hex")}`;
+  await writeSynced(draft, `${randomBytes(KEY_BYTES).toString("base64")}\n`);
+  // A link fails where the name is taken, so of two first starts one wins and both read its key.
+  await link(draft, file).catch((err: NodeJS.ErrnoException) => {
+    if (err.code !== "EEXIST") throw err;
+  });
+  await rm(draft);
+  await syncDirectory(dataDir);
+  return read();
+}
+
+function parseKeyFile(file: string, text: string): Buffer {
+  const key = Buffer.from(text.trim(), "base64");
+  if (key.length !== KEY_BYTES)
+    throw new SecretError(`${file} is not a key: expected ${KEY_BYTES} bytes in base64.`);
+  return key;
+}

@@ -1,0 +1,111 @@
+import { budgetExceeded, FilterCostError, startEvaluation } from "./cost.ts";
+import { compileProgram, errorText, FilterError, type Literal, type Program } from "./program.ts";
+
+export { unitsSpent } from "./cost.ts";
+export { FilterError } from "./program.ts";
+
+const MAX_FILTER_LENGTH = 1000;
+
+/** What a filter sees of an event: its CloudEvents envelope, `data` included. */
+export interface FilterableEvent {
+  readonly type: string;
+  readonly data?: unknown;
+}
+
+/**
+ * The names of one event: `data`, `event`, and the top-level keys of `data`, which never hide those two
+ * or a name of CEL's own (`type`, `int`, `string`, …). Made once per event, whatever the number of filters.
+ */
+// A Map, because cel-js asks a Map for the names an expression uses and so never copies the keys of `data`.
+export class EventScope extends Map<string, unknown> {
+  readonly #event: FilterableEvent;
+
+  constructor(event: FilterableEvent) {
+    super();
+    this.#event = event;
+  }
+
+  override get(name: string): unknown {
+    if (name === "event") return this.#event;
+    const { data } = this.#event;
+    if (name === "data" && data !== undefined) return data;
+    const isObject = typeof data === "object" && data !== null && !Array.isArray(data);
+    if (isObject && Object.hasOwn(data, name)) return (data as Record<string, unknown>)[name];
+    throw new ReferenceError(`no such name: ${name}`);
+  }
+}
+
+/** `error`: it could not be evaluated on this event (a missing field, a type mismatch, no bool, too costly). */
+export type FilterOutcome = "match" | "no_match" | "error";
+
+/** A compiled filter expression. It matches an event only with outcome `match`. */
+export interface CompiledFilter {
+  readonly expression: string;
+  matches(scope: EventScope): FilterOutcome;
+  /** The same with the reason of an `error`, for dry runs. */
+  explain(scope: EventScope): { outcome: FilterOutcome; error?: string };
+}
+
+/**
+ * Compiles a CEL predicate of at most 1,000 characters (spec: Interest, Channel feed; api.md "Interests").
+ * Throws a FilterError. Numbers of JSON are doubles, which compare and reckon with ints. The pattern of `matches` is a
+ * string literal in RE2 syntax.
+ */
+export function compileFilter(expression: string): CompiledFilter {
+  if (expression.length > MAX_FILTER_LENGTH) {
+    const message = `a filter has at most ${MAX_FILTER_LENGTH} characters, this one has ${expression.length}`;
+    throw new FilterError(message, MAX_FILTER_LENGTH);
+  }
+  const { program, literals } = compileProgram(expression);
+  return new Filter(expression, program, literals);
+}
+
+class Filter implements CompiledFilter {
+  readonly expression: string;
+  readonly #program: Program;
+  readonly #literals: Literal[];
+
+  constructor(expression: string, program: Program, literals: Literal[]) {
+    this.expression = expression;
+    this.#program = program;
+    this.#literals = literals;
+  }
+
+  matches(scope: EventScope): FilterOutcome {
+    const result = this.#run(scope);
+    if (typeof result !== "boolean") return "error";
+    return result ? "match" : "no_match";
+  }
+
+  explain(scope: EventScope): { outcome: FilterOutcome; error?: string } {
+    const result = this.#run(scope);
+    if (typeof result !== "boolean") {
+      return { outcome: "error", error: errorText(result).slice(0, MAX_ERROR_LENGTH) };
+    }
+    return { outcome: result ? "match" : "no_match" };
+  }
+
+  #run(scope: EventScope): boolean | Error {
+    // A missing field is an everyday thing, and taking its stack trace would cost more than all the rest.
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = 0;
+    startEvaluation();
+    try {
+      return verdict(this.#program.run(scope, this.#literals));
+    } catch (error) {
+      return budgetExceeded() ? new FilterCostError() : (error as Error);
+    } finally {
+      Error.stackTraceLimit = stackTraceLimit;
+    }
+  }
+}
+
+/** An error may quote a value of the event. */
+const MAX_ERROR_LENGTH = 300;
+
+function verdict(value: unknown): boolean | Error {
+  if (budgetExceeded()) return new FilterCostError();
+  return typeof value === "boolean"
+    ? value
+    : new TypeError(`a filter must give a bool, this gave a ${typeof value}`);
+}

@@ -1,0 +1,71 @@
+import { NotImplemented } from "../errors.ts";
+import type { Threads } from "../threads/threads.ts";
+import { SqliteCollection } from "./collection.ts";
+import { Cursor } from "./cursor.ts";
+
+/** The database of MongoDB's driver. */
+export class SqliteDb {
+  readonly databaseName: string;
+  readonly #threads: Threads;
+  readonly #apart = new Map<string, string>();
+
+  constructor(name: string, threads: Threads) {
+    this.databaseName = name;
+    this.#threads = threads;
+  }
+
+  collection(name: string): SqliteCollection {
+    return new SqliteCollection(this.databaseName, name, this.#threads, this.#apart.get(name));
+  }
+
+  /** Lets what is inserted into a collection keep the text of a field apart (see apart.ts). */
+  setApart(name: string, field: string): void {
+    this.#apart.set(name, field);
+  }
+
+  async createCollection(name: string): Promise<SqliteCollection> {
+    await this.#threads.writer.request({ op: "createCollection", collection: name });
+    return this.collection(name);
+  }
+
+  dropCollection(name: string): Promise<boolean> {
+    return this.collection(name).drop();
+  }
+
+  dropDatabase(): Promise<boolean> {
+    return this.#threads.writer.request({ op: "dropAll" });
+  }
+
+  listCollections(): Cursor {
+    return new Cursor({}, async () => {
+      const names = await this.#threads.reader.request<string[]>({ op: "collections" });
+      return { documents: names.map((name) => ({ name, type: "collection" })), more: undefined };
+    });
+  }
+
+  async collections(): Promise<SqliteCollection[]> {
+    const names = await this.#threads.reader.request<string[]>({ op: "collections" });
+    return names.map((name) => this.collection(name));
+  }
+
+  /** `ping` asks after both threads; `hello` tells the store's time, which is this machine's. */
+  async command(command: Record<string, unknown>): Promise<Record<string, unknown>> {
+    const [name] = Object.keys(command);
+    if (name !== "ping" && name !== "hello") throw new NotImplemented(`the command ${name}`);
+    if (this.#threads.writer.failure) throw this.#threads.writer.failure;
+    await this.#threads.reader.request({ op: "collections" });
+    return name === "ping" ? { ok: 1 } : { ok: 1, isWritablePrimary: true, localTime: new Date() };
+  }
+
+  admin(): { ping(): Promise<object>; command(command: Record<string, unknown>): Promise<object> } {
+    return { ping: () => this.command({ ping: 1 }), command: (command) => this.command(command) };
+  }
+
+  aggregate(): never {
+    throw new NotImplemented("db.aggregate");
+  }
+
+  watch(): never {
+    throw new NotImplemented("change streams");
+  }
+}

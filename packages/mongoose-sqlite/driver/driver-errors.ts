@@ -1,0 +1,59 @@
+import { type BulkWriteResult, MongoServerError, type WriteError } from "mongodb";
+import { NotImplemented, type WireError } from "../errors.ts";
+import { fromRaw } from "../query/codec.ts";
+import type { BulkError, BulkOutcome } from "../update/writes.ts";
+import { bulkClasses } from "./native.ts";
+
+/** The error a caller gets for one of the worker's: MongoDB's own class where MongoDB would answer with one. */
+export function driverError(error: WireError): Error {
+  if (error.kind === "server") return new MongoServerError(serverResponse(error));
+  const made = new Error(error.message);
+  if (error.kind === "unsupported") made.name = NotImplemented.name;
+  return made;
+}
+
+function serverResponse(error: WireError): Record<string, unknown> {
+  const { code, codeName, message, keyPattern, keyValue } = error;
+  const response: Record<string, unknown> = { ok: 0, errmsg: message, message, code, codeName };
+  if (keyPattern) response.keyPattern = fromRaw(keyPattern);
+  if (keyValue) response.keyValue = fromRaw(keyValue);
+  return response;
+}
+
+/** The result of a bulk write, or the error that MongoDB's driver throws when parts of it failed. */
+export function bulkResult(
+  outcome: BulkOutcome,
+  insertedIds: { index: number; _id: unknown }[],
+  ordered: boolean,
+  operations: unknown[],
+): BulkWriteResult {
+  const raw = {
+    ok: 1,
+    writeErrors: outcome.errors.map((error) => writeError(error, operations)),
+    writeConcernErrors: [],
+    insertedIds,
+    nInserted: outcome.inserted,
+    nUpserted: outcome.upserted.length,
+    nMatched: outcome.matched,
+    nModified: outcome.modified,
+    nRemoved: outcome.deleted,
+    upserted: outcome.upserted.map(({ index, _id }) => ({ index, _id: fromRaw(_id) })),
+  };
+  const result = new bulkClasses.BulkWriteResult(raw, ordered);
+  const [first] = raw.writeErrors;
+  if (!first) return result;
+  throw new bulkClasses.MongoBulkWriteError(
+    { message: first.errmsg, code: first.code, writeErrors: raw.writeErrors },
+    result,
+  );
+}
+
+function writeError({ index, code, message }: BulkError, operations: unknown[]): WriteError {
+  return new bulkClasses.WriteError({
+    index,
+    code,
+    errmsg: message,
+    errInfo: undefined,
+    op: operations[index],
+  });
+}

@@ -1,0 +1,5 @@
+export { SqliteClient, type SqliteOptions } from "./driver/client.ts";
+export type { SqliteCollection } from "./driver/collection.ts";
+export { sqliteDriver } from "./driver/driver.ts";
+export { DirectoryInUse } from "./driver/lock.ts";
+export { NotImplemented } from "./errors.ts";

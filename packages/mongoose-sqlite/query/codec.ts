@@ -1,0 +1,170 @@
+import { Binary, type Long, ObjectId } from "mongodb";
+import { NotImplemented } from "../errors.ts";
+import { type Raw, type RawObject, rawNumber } from "./values.ts";
+
+type Plain = Record<string, unknown>;
+
+/**
+ * JSON text of a JS value in stored form, `without` a field of it. Throws `NotImplemented` for a type the store has no
+ * form for.
+ */
+export function encode(value: unknown, without?: string): string {
+  const raw = toRaw(value);
+  if (without === undefined) return JSON.stringify(raw);
+  // What is undefined JSON leaves out; to copy all fields but one takes longer.
+  const rest: Record<string, unknown> = raw === value ? { ...(value as Plain) } : (raw as RawObject);
+  rest[without] = undefined;
+  return JSON.stringify(rest);
+}
+
+/** A JS value in stored form. What needs no change is not copied, so the result may share parts with `value`. */
+export function toRaw(value: unknown): Raw {
+  switch (typeof value) {
+    case "string":
+    case "boolean":
+      return value;
+    case "number":
+      return rawNumber(value);
+    case "object":
+      return value === null ? null : objectToRaw(value);
+    case "bigint":
+      return safeInteger(value);
+    case "undefined":
+      return null;
+    default:
+      throw new NotImplemented(`values of type ${typeof value}`);
+  }
+}
+
+function safeInteger(value: bigint): number {
+  if (BigInt.asIntN(53, value) !== value) throw new NotImplemented(`integers beyond 2^53 (given ${value})`);
+  return Number(value);
+}
+
+function objectToRaw(value: object): Raw {
+  if (Array.isArray(value)) return arrayToRaw(value);
+  const prototype = Object.getPrototypeOf(value) as object | null;
+  if (prototype === Object.prototype || prototype === null) return documentToRaw(value as Plain);
+  if (value instanceof Date) return { $: value.getTime() || 0 };
+  if ((value as Plain)._bsontype !== undefined) return bsonToRaw(value as Plain);
+  if (value instanceof Uint8Array) return binary(0, value);
+  if (value instanceof RegExp) return { $: `r${value.flags.replace(/[^ims]/g, "")}/${value.source}` };
+  if (typeof (value as Plain).toBSON === "function") return toRaw((value as { toBSON(): unknown }).toBSON());
+  if (value instanceof Map) return rebuilt(Object.fromEntries(value) as Plain);
+  return rebuilt(value as Plain);
+}
+
+function arrayToRaw(value: unknown[]): Raw[] {
+  if (Object.getPrototypeOf(value) !== Array.prototype) return Array.from(value, toRaw);
+  for (let i = 0; i < value.length; i++) {
+    if (toRaw(value[i]) !== value[i]) return Array.from(value, toRaw);
+  }
+  return value as Raw[];
+}
+
+// Copied only when something in it changes, at once and whole: then it keeps its shape, which what follows runs on.
+function documentToRaw(value: Plain): Raw {
+  if (typeof value.toBSON === "function") return toRaw(value.toBSON());
+  let result: RawObject | undefined;
+  for (const key in value) {
+    const item = value[key];
+    if (typeof item === "function" || isDollars(key)) return rebuilt(value);
+    const raw = toRaw(item);
+    if (raw === item) continue;
+    result ??= { ...(value as RawObject) };
+    put(result, key, raw);
+  }
+  return result ?? (value as RawObject);
+}
+
+// Without methods, and as a plain object: the toJSON of an instance of a class must not be heard.
+function rebuilt(value: Plain): RawObject {
+  const result: RawObject = {};
+  for (const key in value) {
+    const item = value[key];
+    if (typeof item !== "function") put(result, isDollars(key) ? `${key}$` : key, toRaw(item));
+  }
+  return result;
+}
+
+function isDollars(key: string): boolean {
+  return key.charCodeAt(0) === 36 && /^\$+$/.test(key);
+}
+
+function put(target: RawObject | Plain, key: string, value: unknown): void {
+  if (key === "__proto__")
+    Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });
+  else (target as Plain)[key] = value;
+}
+
+function binary(subtype: number, bytes: Uint8Array): RawObject {
+  return {
+    $: `b${subtype.toString(16).padStart(2, "0")}${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64")}`,
+  };
+}
+
+function bsonToRaw(value: Plain): Raw {
+  switch (value._bsontype) {
+    case "ObjectId":
+      return { $: `o${(value as unknown as ObjectId).toHexString()}` };
+    case "Binary":
+      return binary((value as unknown as Binary).sub_type, (value as unknown as Binary).value());
+    case "Int32":
+    case "Double":
+      return rawNumber(value.value as number);
+    case "Long":
+      return safeInteger((value as unknown as Long).toBigInt());
+    case "BSONRegExp":
+      return { $: `r${value.options}/${value.pattern}` };
+    default:
+      throw new NotImplemented(`values of BSON type ${value._bsontype}`);
+  }
+}
+
+/** The JS value of stored text. */
+export function decode(text: string): unknown {
+  const value = JSON.parse(text) as Raw;
+  return text.includes('"$') ? fromRaw(value) : value;
+}
+
+/** The JS value of a stored form, made in place where possible. */
+export function fromRaw(value: Raw): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) {
+    for (let i = 0; i < value.length; i++) {
+      const item = value[i];
+      if (typeof item === "object" && item !== null) (value as unknown[])[i] = fromRaw(item);
+    }
+    return value;
+  }
+  const tag = value.$;
+  return tag === undefined ? documentFromRaw(value) : untag(tag as number | string);
+}
+
+function documentFromRaw(value: RawObject): unknown {
+  let escaped = false;
+  for (const key in value) {
+    const item = value[key];
+    if (typeof item === "object" && item !== null) put(value, key, fromRaw(item));
+    if (isDollars(key)) escaped = true;
+  }
+  if (!escaped) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [isDollars(key) ? key.slice(1) : key, item]),
+  );
+}
+
+function untag(tag: number | string): unknown {
+  if (typeof tag === "number") return new Date(tag);
+  const body = tag.slice(1);
+  switch (tag[0]) {
+    case "o":
+      return ObjectId.createFromHexString(body);
+    case "b":
+      return new Binary(Buffer.from(body.slice(2), "base64"), Number.parseInt(body.slice(0, 2), 16));
+    case "r":
+      return new RegExp(body.slice(body.indexOf("/") + 1), body.slice(0, body.indexOf("/")));
+    default:
+      return Number(body);
+  }
+}

@@ -1,0 +1,187 @@
+import type { Column } from "../tables/catalog.ts";
+import { regexOperand } from "./filter.ts";
+import { bracketOf, isOdd, type Key, keyOf, Rank, type Raw, type RawObject, rankOf } from "./values.ts";
+
+/**
+ * How an index can be entered at a path: at one key, at the missing ones, at several, or at a range of them; and how
+ * many keys are given.
+ */
+export type Access = { path: string; kind: "equal" | "null" | "among" | "between" | "range"; keys?: number };
+
+/** An SQL condition (empty: no restriction) with its parameters; not exact: it lets through more than asked. */
+export type Condition = { sql: string; params: Key[]; exact: boolean; access?: Access };
+
+/** Bound, for SQLite makes all of a filter with a plain 0 in it 0, and refuses the sparse index that is named for the rest. */
+const NOTHING: Condition = { sql: "?", params: [0], exact: true };
+
+/** Conditions on a scalar column, one for each operator; `undefined` where SQL cannot help. */
+export function conditionsOf(column: Column, operators: RawObject): (Condition | undefined)[] {
+  const found: (Condition | undefined)[] = [];
+  const bounds: Bound[] = [];
+  for (const name of Object.keys(operators)) {
+    const operand = operators[name] as Raw;
+    if (name === "$gt" || name === "$gte" || name === "$lt" || name === "$lte")
+      bounds.push({ name, operand });
+    else if (name !== "$options") found.push(conditionOf(column, name, operand, operators));
+  }
+  if (bounds.length > 0) found.push(range(column, bounds));
+  return found;
+}
+
+function conditionOf(column: Column, name: string, operand: Raw, siblings: RawObject): Condition | undefined {
+  switch (name) {
+    case "$eq":
+      return equal(column, operand);
+    case "$in":
+      return Array.isArray(operand) ? among(column, operand) : undefined;
+    case "$ne":
+      return different(column, [operand]);
+    case "$nin":
+      return Array.isArray(operand) ? different(column, operand) : undefined;
+    case "$exists":
+      return operand === false ? { ...isNull(column), exact: false } : undefined;
+    case "$regex":
+      return matching(column, regexOperand(operand, siblings.$options));
+    default:
+      return undefined;
+  }
+}
+
+function isNull(column: Column): Condition {
+  return {
+    sql: `${column.sql} IS NULL`,
+    params: [],
+    exact: !column.odd,
+    access: { path: column.path, kind: "null" },
+  };
+}
+
+function equal(column: Column, operand: Raw): Condition | undefined {
+  if (operand === null) return isNull(column);
+  if (Array.isArray(operand)) return NOTHING;
+  if (rankOf(operand) === Rank.regex) return matching(column, regexOperand(operand, undefined));
+  const key = keyOf(operand);
+  return key === null ? undefined : inList(column, [key]);
+}
+
+/** The key of a value in a side table or list; `undefined` when it has none that tells it apart. */
+export function sideKey(value: Raw): Key | undefined {
+  if (value === null || Array.isArray(value) || rankOf(value) === Rank.regex) return undefined;
+  return keyOf(value) ?? undefined;
+}
+
+function among(column: Column, list: Raw[]): Condition | undefined {
+  const values = list.filter((item) => item !== null && !Array.isArray(item));
+  const keys = values.map(sideKey);
+  if (keys.includes(undefined)) return undefined;
+  const listed = keys.length > 0 ? inList(column, keys as Key[]) : NOTHING;
+  if (!list.includes(null)) return listed;
+  return { sql: `(${listed.sql} OR ${column.sql} IS NULL)`, params: listed.params, exact: !column.odd };
+}
+
+function different(column: Column, list: Raw[]): Condition | undefined {
+  const keys = list.filter((item) => item !== null && !Array.isArray(item)).map(sideKey);
+  if (keys.includes(undefined)) return undefined;
+  const notNull = list.includes(null);
+  if (notNull && column.odd) return undefined;
+  const present = notNull ? `${column.sql} IS NOT NULL` : "";
+  if (keys.length === 0) return { sql: present, params: [], exact: true };
+  const listed = inList(column, keys as Key[]);
+  const sql = notNull ? `(NOT ${listed.sql} AND ${present})` : `(${listed.sql}) IS NOT 1`;
+  return { sql, params: listed.params, exact: true };
+}
+
+const LONG_LIST = 1_000;
+
+/** `column IN (…)`. Lists are padded to powers of two so that few statement texts serve all lengths. */
+export function inList({ sql, path }: Pick<Column, "sql" | "path">, keys: Key[]): Condition {
+  if (keys.length === 1)
+    return { sql: `${sql} = ?`, params: keys, exact: true, access: { path, kind: "equal", keys: 1 } };
+  const access: Access = { path, kind: "among", keys: keys.length };
+  if (keys.length > LONG_LIST) {
+    return {
+      sql: `${sql} IN (SELECT value FROM json_each(?))`,
+      params: [JSON.stringify(keys)],
+      exact: true,
+      access,
+    };
+  }
+  const params = [...keys];
+  while ((params.length & (params.length - 1)) !== 0) params.push(keys[0] as Key);
+  return { sql: `${sql} IN (?${",?".repeat(params.length - 1)})`, params, exact: true, access };
+}
+
+type Bound = { name: string; operand: Raw };
+type Term = { operator: string; key: Key };
+
+/** A range within one type: a missing end is the end of the type. */
+function range(column: Column, bounds: Bound[]): Condition | undefined {
+  const rank = rankOf((bounds[0] as Bound).operand);
+  if (bounds.some((bound) => rankOf(bound.operand) !== rank)) return NOTHING;
+  if (rank === Rank.null) return bounds.every((bound) => bound.name.endsWith("e")) ? isNull(column) : NOTHING;
+  const bracket = bracketOf(rank);
+  if (!bracket || bounds.some((bound) => isOdd(bound.operand))) return undefined;
+  const lower = bounds.filter((bound) => bound.name[1] === "g").map(term);
+  const upper = bounds.filter((bound) => bound.name[1] === "l").map(term);
+  const kind = lower.length && upper.length ? "between" : "range";
+  if (lower.length === 0 && bracket.low !== null) lower.push({ operator: ">=", key: bracket.low });
+  if (upper.length === 0) upper.push({ operator: "<", key: bracket.high });
+  const terms = [...lower, ...upper];
+  const sql = terms.map((each) => `${column.sql} ${each.operator} ?`).join(" AND ");
+  const params = terms.map((each) => each.key);
+  return { sql: `(${sql})`, params, exact: true, access: { path: column.path, kind } };
+}
+
+const SIGNS: Record<string, string> = { $gt: ">", $gte: ">=", $lt: "<", $lte: "<=" };
+
+function term(bound: Bound): Term {
+  return { operator: SIGNS[bound.name] as string, key: keyOf(bound.operand) };
+}
+
+// A quantifier belongs to the character before it: "^ab*" demands only "a".
+const LITERAL = /^\^([\w\-:/ @,;=~#%&]+)(?![*?{+])/;
+
+/** The literal text a pattern demands at the start becomes a range; the pattern itself is tested on what that gives. */
+function prefix(column: Column, regex: RegExp): Condition | undefined {
+  if (regex.flags !== "" || regex.source.includes("|")) return undefined;
+  const literal = LITERAL.exec(regex.source)?.[1];
+  if (literal === undefined) return undefined;
+  const last = literal.length - 1;
+  const next = literal.slice(0, last) + String.fromCharCode(literal.charCodeAt(last) + 1);
+  const sql = `(${column.sql} >= ? AND ${column.sql} < ?)`;
+  return { sql, params: [literal, next], exact: false, access: { path: column.path, kind: "range" } };
+}
+
+function matching(column: Column, regex: RegExp): Condition | undefined {
+  return prefix(column, regex) ?? (column.odd ? undefined : holding(column.sql, regex, (text) => text));
+}
+
+/** What a document has to hold as text so that a path without a column can fit; `undefined` where SQL cannot help. */
+export function conditionOfText(asked: Raw): Condition | undefined {
+  if (rankOf(asked) === Rank.regex) return conditionOfText({ $regex: asked });
+  const operators = asked as RawObject | null;
+  const operand = Array.isArray(asked) ? undefined : operators?.$regex;
+  if (operand === undefined) return undefined;
+  return holding("doc", regexOperand(operand, operators?.$options), (text) =>
+    JSON.stringify(text).slice(1, -1),
+  );
+}
+
+/** A pattern that is a text, its signs escaped. */
+const PLAIN = /^(?:[^\\^$.*+?()[\]{}|]|\\[^\w])+$/;
+/** LIKE compares a long text with every place anew. */
+const LONGEST = 64;
+
+/**
+ * The text that a pattern is, anywhere in an SQL value; `written` as it stands there. LIKE knows upper and lower case of
+ * ASCII alone: any other character may be any character, and the pattern itself is tested on what that gives.
+ */
+function holding(sql: string, regex: RegExp, written: (text: string) => string): Condition | undefined {
+  if (!PLAIN.test(regex.source) || regex.source === "(?:)") return undefined;
+  const text = regex.source.replace(/\\(.)/g, "$1").slice(0, LONGEST);
+  if (!text.isWellFormed() || text.includes("\0")) return undefined;
+  const like = written(text)
+    .replace(/[\\%_]/g, "\\$&")
+    .replace(/\P{ASCII}/gu, "_");
+  return { sql: `${sql} LIKE ? ESCAPE '\\'`, params: [`%${like}%`], exact: false };
+}

@@ -1,0 +1,243 @@
+import { fault, NotImplemented } from "../errors.ts";
+import { anyAt, parts } from "./paths.ts";
+import {
+  compare,
+  isDocument,
+  type Maybe,
+  numberOf,
+  Rank,
+  type Raw,
+  type RawObject,
+  rankOf,
+  regexOf,
+} from "./values.ts";
+
+/** Tests a stored document. */
+export type Matcher = (document: Maybe) => boolean;
+type Predicate = (value: Maybe) => boolean;
+
+const always: Matcher = () => true;
+
+/** Compiles a filter in raw form. Throws `NotImplemented` for an operator it lacks, a server fault for a malformed one. */
+export function compileFilter(filter: RawObject): Matcher {
+  const tests = Object.keys(filter).map((key) => compileEntry(key, filter[key] as Raw));
+  return all(tests);
+}
+
+function all(tests: Matcher[]): Matcher {
+  if (tests.length === 0) return always;
+  if (tests.length === 1) return tests[0] as Matcher;
+  return (document) => {
+    for (const test of tests) if (!test(document)) return false;
+    return true;
+  };
+}
+
+function compileEntry(key: string, value: Raw): Matcher {
+  if (key[0] !== "$") return compilePath(key, value);
+  const branches = () => clauses(key, value).map(compileFilter);
+  switch (key) {
+    case "$and":
+      return all(branches());
+    case "$or": {
+      const tests = branches();
+      return (document) => tests.some((test) => test(document));
+    }
+    case "$nor": {
+      const tests = branches();
+      return (document) => !tests.some((test) => test(document));
+    }
+    default:
+      throw new NotImplemented(`the filter operator ${key}`);
+  }
+}
+
+/** The clauses of `$and`, `$or` and `$nor`: a non-empty array of documents. */
+export function clauses(operator: string, value: Raw): RawObject[] {
+  if (!Array.isArray(value) || value.length === 0)
+    throw fault.badValue(`${operator} must be a nonempty array`);
+  for (const clause of value) {
+    if (!isDocument(clause)) throw fault.badValue(`${operator} entries need to be full objects`);
+  }
+  return value as RawObject[];
+}
+
+/** True when a condition is a set of operators (`{$gt: 1}`) rather than a value to equal. */
+export function isOperators(condition: Raw): condition is RawObject {
+  if (!isDocument(condition)) return false;
+  const [first] = Object.keys(condition);
+  return first !== undefined && first.length > 1 && first[0] === "$" && first[1] !== "$";
+}
+
+function compilePath(path: string, condition: Raw): Matcher {
+  const steps = parts(path);
+  if (!isOperators(condition)) return at(steps, expand(equals(condition)));
+  return all(
+    Object.keys(condition)
+      .filter((name) => name !== "$options")
+      .map((name) => compileOperator(steps, name, condition[name] as Raw, condition)),
+  );
+}
+
+function at(steps: string[], test: Predicate): Matcher {
+  return (document) => anyAt(document, steps, 0, test);
+}
+
+/** MongoDB tests an array as a whole and element by element. */
+function expand(test: Predicate): Predicate {
+  return (value) => test(value) || (Array.isArray(value) && value.some(test));
+}
+
+function equals(expected: Raw): Predicate {
+  if (expected === null) return (value) => value === null || value === undefined;
+  if (typeof expected !== "object") return (value) => value === expected;
+  const rank = rankOf(expected);
+  if (rank === Rank.regex) return matches(regexOf(expected as RawObject), expected);
+  return (value) => value !== undefined && rankOf(value) === rank && compare(value, expected) === 0;
+}
+
+function matches(pattern: RegExp, literal: Raw): Predicate {
+  return (value) => {
+    if (typeof value === "string") return pattern.test(value);
+    return rankOf(value) === Rank.regex && compare(value, literal) === 0;
+  };
+}
+
+function oneOf(operator: string, list: Raw): Predicate {
+  if (!Array.isArray(list)) throw fault.badValue(`${operator} needs an array`);
+  const plain = new Set<Maybe>();
+  const others: Predicate[] = [];
+  for (const item of list) {
+    if (item !== null && typeof item === "object") others.push(equals(item));
+    else plain.add(item);
+  }
+  if (plain.has(null)) plain.add(undefined);
+  if (others.length === 0) return (value) => plain.has(value);
+  return (value) => plain.has(value) || others.some((test) => test(value));
+}
+
+function ordered(operator: string, bound: Raw): Predicate {
+  const rank = rankOf(bound);
+  const inclusive = operator === "$gte" || operator === "$lte";
+  if (rank === Rank.null) return (value) => inclusive && rankOf(value) === Rank.null;
+  if (rank === Rank.regex)
+    throw fault.badValue(`Can't have RegEx as arg to predicate over field with ${operator}`);
+  // NaN stands below all numbers in a sort, but is neither less nor greater in a filter.
+  const apart = (value: Maybe) =>
+    rank === Rank.number && Number.isNaN(numberOf(value)) !== Number.isNaN(numberOf(bound));
+  const sign = operator === "$gt" || operator === "$gte" ? 1 : -1;
+  return (value) => {
+    if (value === undefined || rankOf(value) !== rank || apart(value)) return false;
+    const order = compare(value, bound) * sign;
+    return order > 0 || (inclusive && order === 0);
+  };
+}
+
+function not(test: Matcher): Matcher {
+  return (document) => !test(document);
+}
+
+function truthy(value: Raw): boolean {
+  return value !== false && value !== 0 && value !== null;
+}
+
+function compileOperator(steps: string[], name: string, operand: Raw, siblings: RawObject): Matcher {
+  switch (name) {
+    case "$eq":
+      return at(steps, expand(equals(operand)));
+    case "$ne":
+      return not(at(steps, expand(equals(operand))));
+    case "$in":
+      return at(steps, expand(oneOf(name, operand)));
+    case "$nin":
+      return not(at(steps, expand(oneOf(name, operand))));
+    case "$gt":
+    case "$gte":
+    case "$lt":
+    case "$lte":
+      return at(steps, expand(ordered(name, operand)));
+    case "$exists": {
+      const present = at(steps, (value) => value !== undefined);
+      return truthy(operand) ? present : not(present);
+    }
+    case "$not":
+      return compileNot(steps, operand);
+    case "$regex":
+      return at(steps, expand(matches(regexOperand(operand, siblings.$options), operand)));
+    case "$size":
+      if (typeof operand !== "number") throw fault.badValue("$size needs a number");
+      return at(steps, (value) => Array.isArray(value) && value.length === operand);
+    case "$all":
+      return compileAll(steps, operand);
+    case "$elemMatch":
+      return at(steps, elementMatch(operand));
+    default:
+      throw new NotImplemented(`the filter operator ${name}`);
+  }
+}
+
+function compileNot(steps: string[], operand: Raw): Matcher {
+  if (rankOf(operand) === Rank.regex) return not(at(steps, expand(equals(operand))));
+  if (!isOperators(operand)) throw fault.badValue("$not needs a regex or a document");
+  return not(
+    all(
+      Object.keys(operand)
+        .filter((name) => name !== "$options")
+        .map((name) => compileOperator(steps, name, operand[name] as Raw, operand)),
+    ),
+  );
+}
+
+/** The pattern of `{$regex, $options}`. */
+export function regexOperand(operand: Raw, options: Maybe): RegExp {
+  const given = typeof options === "string" ? options : undefined;
+  const unknown = given?.replace(/[ims]/g, "");
+  if (unknown) throw new NotImplemented(`the $regex option ${unknown}`);
+  if (typeof operand === "string") return pattern(operand, given ?? "");
+  if (rankOf(operand) !== Rank.regex) throw fault.badValue("$regex has to be a string");
+  const regex = regexOf(operand as RawObject);
+  return given === undefined ? regex : pattern(regex.source, given);
+}
+
+function pattern(source: string, flags: string): RegExp {
+  try {
+    return new RegExp(source, flags);
+  } catch (error) {
+    throw fault.badValue(`Regular expression is invalid: ${(error as Error).message}`);
+  }
+}
+
+function compileAll(steps: string[], operand: Raw): Matcher {
+  if (!Array.isArray(operand)) throw fault.badValue("$all needs an array");
+  if (operand.length === 0) return () => false;
+  return all(
+    operand.map((item) =>
+      isDocument(item) && item.$elemMatch !== undefined
+        ? at(steps, elementMatch(item.$elemMatch))
+        : at(steps, expand(equals(item))),
+    ),
+  );
+}
+
+const LOGICAL = new Set(["$and", "$or", "$nor"]);
+
+function elementMatch(operand: Raw): Predicate {
+  if (!isDocument(operand)) throw fault.badValue("$elemMatch needs an Object");
+  const first = Object.keys(operand)[0];
+  if (isOperators(operand) && !LOGICAL.has(first as string)) {
+    const test = elementTest(operand);
+    return (value) => Array.isArray(value) && value.some(test);
+  }
+  const test = compileFilter(operand);
+  return (value) =>
+    Array.isArray(value) && value.some((item) => (isDocument(item) || Array.isArray(item)) && test(item));
+}
+
+/** Compiles operators applied to a value itself (`{$gte: 3}` of `$elemMatch` and `$pull`). */
+export function elementTest(operators: RawObject): Predicate {
+  return all(
+    Object.keys(operators)
+      .filter((name) => name !== "$options")
+      .map((name) => compileOperator([], name, operators[name] as Raw, operators)),
+  );
+}

@@ -1,0 +1,238 @@
+import { namesApart, wholeDocument } from "../tables/apart.ts";
+import type { Catalog, Table } from "../tables/catalog.ts";
+import type { Statements } from "../tables/statements.ts";
+import { runUpdate, type SqlUpdate, type Updated } from "../update/sql-update.ts";
+import { compileFilter, type Matcher } from "./filter.ts";
+import { parts, valuesAt } from "./paths.ts";
+import { type Plan, planFilter, planSort, source } from "./plan.ts";
+import { compileProjection, type Projection } from "./projection.ts";
+import { compareKeys, type Sort, sortKeys } from "./sort.ts";
+import { compare, type Key, type Maybe, type Raw, type RawObject, rawOf } from "./values.ts";
+
+/** What to find, in raw form. `limit` 0: all. */
+export type Query = {
+  filter: RawObject;
+  sort?: Sort;
+  skip?: number;
+  limit?: number;
+  projection?: RawObject | undefined;
+};
+
+/** A row that matched: its row id, its stored text and, where it had to be looked into, its parsed document. */
+export type Row = { rid: number; text: string; document?: RawObject };
+
+/** The first documents of an answer as text, and the row ids of those that are still to be fetched. */
+export type Page = { documents: string[]; rest: number[] };
+
+const PAGE_DOCUMENTS = 1_000;
+const PAGE_CHARACTERS = 4_000_000;
+
+/** Reads collections on one connection. Callers hold the transaction and have refreshed the catalog. */
+export class Queries {
+  readonly statements: Statements;
+  readonly catalog: Catalog;
+
+  constructor(statements: Statements, catalog: Catalog) {
+    this.statements = statements;
+    this.catalog = catalog;
+  }
+
+  /** Matching rows in order. Their text lacks what stands apart where neither query nor projection want it. */
+  *rows(table: Table, query: Query, projection?: Projection): Generator<Row> {
+    const { filter, skip = 0, limit = 0, sort = [] } = query;
+    const plan = planFilter(table, filter);
+    const order = planSort(table, sort);
+    const named = namesApart(table, filter) || namesApart(table, Object.fromEntries(sort));
+    const select: Select = {
+      table,
+      plan,
+      document: named ? wholeDocument(table) : wanted(table, projection),
+    };
+    if (order === undefined) {
+      yield* slice(this.#sorted(select, filter, sort), skip, limit);
+    } else if (plan.exact) {
+      yield* this.#select(select, sort, order, window(skip, limit));
+    } else {
+      yield* slice(this.#matching(select, filter, sort, order), skip, limit);
+    }
+  }
+
+  *#select({ table, plan, document }: Select, sort: Sort, order: string, limit = ""): Generator<Row> {
+    const from = source(table, plan, sort);
+    const sql = `SELECT rid, ${document} FROM ${from}${order && ` ORDER BY ${order}`}${limit}`;
+    for (const [rid, text] of this.statements.iterate<[number, string]>(sql, ...plan.params))
+      yield { rid, text };
+  }
+
+  *#matching(select: Select, filter: RawObject, sort: Sort, order: string): Generator<Row> {
+    const matches: Matcher = compileFilter(filter);
+    for (const row of this.#select(select, sort, order)) {
+      const document = JSON.parse(row.text) as RawObject;
+      if (matches(document)) yield { rid: row.rid, text: row.text, document };
+    }
+  }
+
+  #sorted(select: Select, filter: RawObject, sort: Sort): Row[] {
+    const found = select.plan.exact ? this.#select(select, [], "") : this.#matching(select, filter, [], "");
+    const keyed: { row: Row; keys: Maybe[] }[] = [];
+    for (const row of found) {
+      keyed.push({ row, keys: sortKeys(parsed(row), sort) });
+    }
+    return keyed.sort((a, b) => compareKeys(a.keys, b.keys, sort)).map(({ row }) => row);
+  }
+
+  /** The first page of a find. */
+  find(name: string, query: Query): Page {
+    const projection = compileProjection(query.projection);
+    const table = this.#table(name, query.filter);
+    if (!table) return { documents: [], rest: [] };
+    const ids = projection?.idOnly ? this.#ids(table, query) : undefined;
+    if (ids) return { documents: ids, rest: [] };
+    const page: Page = { documents: [], rest: [] };
+    let size = 0;
+    for (const row of this.rows(table, query, projection)) {
+      if (page.documents.length >= PAGE_DOCUMENTS || size >= PAGE_CHARACTERS) {
+        page.rest.push(row.rid);
+        continue;
+      }
+      const text = project(row, projection);
+      size += text.length;
+      page.documents.push(text);
+    }
+    return page;
+  }
+
+  /** All matching documents, parsed. */
+  documents(name: string, query: Query): RawObject[] {
+    const table = this.#table(name, query.filter);
+    return table ? Array.from(this.rows(table, query), parsed) : [];
+  }
+
+  // `_id` alone stands in a column: no document is read when SQL answers the rest too.
+  #ids(table: Table, query: Query): string[] | undefined {
+    const plan = planFilter(table, query.filter);
+    const sort = query.sort ?? [];
+    const order = planSort(table, sort);
+    if (!plan.exact || order === undefined) return undefined;
+    const limit = window(query.skip ?? 0, query.limit ?? 0);
+    const sql = `SELECT "_id" FROM ${source(table, plan, sort)}${order && ` ORDER BY ${order}`}${limit}`;
+    const ids: string[] = [];
+    for (const [key] of this.statements.iterate<[Key]>(sql, ...plan.params)) {
+      ids.push(`{"_id":${JSON.stringify(rawOf(key))}}`);
+    }
+    return ids;
+  }
+
+  /** Documents by row id, as a page had left them over; those deleted since are left out. */
+  fetch(name: string, rids: number[], spec: RawObject | undefined): string[] {
+    const table = this.catalog.tables.get(name);
+    if (!table) return [];
+    const projection = compileProjection(spec);
+    const sql = `SELECT ${wanted(table, projection)} FROM ${table.sql} WHERE rid = ?`;
+    const texts: string[] = [];
+    for (const rid of rids) {
+      const row = this.statements.row<[string]>(sql, rid);
+      if (row) texts.push(project({ rid, text: row[0] }, projection));
+    }
+    return texts;
+  }
+
+  text(table: Table, rid: number): string {
+    const sql = `SELECT ${wholeDocument(table)} FROM ${table.sql} WHERE rid = ?`;
+    return (this.statements.row<[string]>(sql, rid) as [string])[0];
+  }
+
+  /** Deletes what SQL alone can tell; `undefined` when the documents have to be looked at. */
+  delete(table: Table, filter: RawObject): number | undefined {
+    const plan = planFilter(table, filter);
+    return plan.exact
+      ? this.statements.run(`DELETE FROM ${source(table, plan, [])}`, ...plan.params)
+      : undefined;
+  }
+
+  /** Updates what SQL alone can; `undefined`, with nothing changed, when the documents have to be looked at. */
+  update(table: Table, filter: RawObject, many: boolean, update: SqlUpdate): Updated | undefined {
+    const plan = planFilter(table, filter);
+    const one = plan.accesses.some(({ path, kind }) => path === "_id" && kind === "equal");
+    return plan.exact && (many || one) ? runUpdate(this.statements, table, plan, update) : undefined;
+  }
+
+  count(name: string, query: Query): number {
+    const { skip = 0, limit = 0 } = query;
+    const table = this.#table(name, query.filter);
+    if (!table) return 0;
+    const plan = planFilter(table, query.filter);
+    if (!plan.exact) return [...this.rows(table, query)].length;
+    const sql = `SELECT count(*) FROM (SELECT 1 FROM ${source(table, plan, [])}${window(skip, limit)})`;
+    return (this.statements.row<[number]>(sql, ...plan.params) as [number])[0];
+  }
+
+  /** Distinct values at a path, the elements of arrays one by one, in MongoDB's order. */
+  distinct(name: string, path: string, filter: RawObject): Raw[] {
+    const table = this.#table(name, filter);
+    if (!table) return [];
+    const found = this.#distinctKeys(table, path, filter) ?? this.#distinctValues(table, path, filter);
+    return found.sort(compare);
+  }
+
+  // A null in the column may stand for a missing value, which is none: then the documents must tell.
+  #distinctKeys(table: Table, path: string, filter: RawObject): Raw[] | undefined {
+    const column = table.columns.get(path);
+    const plan = planFilter(table, filter);
+    if (!column || column.many || column.odd || !plan.exact) return undefined;
+    const sql = `SELECT DISTINCT ${column.sql} FROM ${source(table, plan, [])}`;
+    const keys = this.statements.rows<[Key]>(sql, ...plan.params).map(([key]) => key);
+    return keys.includes(null) ? undefined : keys.map(rawOf);
+  }
+
+  #distinctValues(table: Table, path: string, filter: RawObject): Raw[] {
+    const found = new Map<string, Raw>();
+    for (const row of this.rows(table, { filter })) {
+      const document = parsed(row);
+      for (const value of valuesAt(document, parts(path))) {
+        if (value !== undefined) found.set(JSON.stringify(value), value);
+      }
+    }
+    return [...found.values()];
+  }
+
+  // A filter is checked even when there is nothing to find, so that a mistake shows at once.
+  #table(name: string, filter: RawObject): Table | undefined {
+    const table = this.catalog.tables.get(name);
+    if (!table) compileFilter(filter);
+    return table;
+  }
+}
+
+/** What to select: the rows of a plan, and the document as an SQL expression. */
+type Select = { table: Table; plan: Plan; document: string };
+
+function wanted(table: Table, projection: Projection | undefined): string {
+  const { apart } = table;
+  return apart !== undefined && projection?.wants(apart) === false ? "doc" : wholeDocument(table);
+}
+
+/** The document of a row, parsed when first asked for. */
+export function parsed(row: Row): RawObject {
+  row.document ??= JSON.parse(row.text) as RawObject;
+  return row.document;
+}
+
+function project(row: Row, projection: Projection | undefined): string {
+  if (!projection) return row.text;
+  return JSON.stringify(projection.apply(parsed(row)));
+}
+
+function window(skip: number, limit: number): string {
+  if (skip === 0 && limit === 0) return "";
+  return ` LIMIT ${limit === 0 ? -1 : limit} OFFSET ${skip}`;
+}
+
+function* slice(rows: Iterable<Row>, skip: number, limit: number): Generator<Row> {
+  let at = 0;
+  for (const row of rows) {
+    if (at++ < skip) continue;
+    yield row;
+    if (limit > 0 && at >= skip + limit) return;
+  }
+}

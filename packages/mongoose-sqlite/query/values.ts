@@ -1,0 +1,199 @@
+import { compareTexts } from "./code-points.ts";
+
+/**
+ * The stored form of a document is JSON. What JSON cannot say is written as an object with the single key "$":
+ * {"$": 1763600000000} is a Date, {"$": "o<hex>"} an ObjectId, {"$": "b<subtype hex><base64>"} binary data,
+ * {"$": "nNaN"} a number that JSON lacks, {"$": "r<flags>/<source>"} a regular expression.
+ * A key of the user's that consists of dollar signs only is stored with one more of them.
+ * The worker threads compare, match and update this form directly; only the main thread turns it into JS types.
+ */
+export type Raw = null | boolean | number | string | Raw[] | RawObject;
+export type RawObject = { [key: string]: Raw };
+/** A value that a path may lack. */
+export type Maybe = Raw | undefined;
+
+/** Ranks of MongoDB's comparison order of types. */
+export const Rank = {
+  null: 1,
+  number: 2,
+  string: 3,
+  object: 4,
+  array: 5,
+  binary: 6,
+  objectId: 7,
+  boolean: 8,
+  date: 9,
+  regex: 11,
+} as const;
+
+const TAG_RANKS: Record<string, number> = { o: Rank.objectId, b: Rank.binary, n: Rank.number, r: Rank.regex };
+
+/** True for an embedded document: neither an array nor a tagged value. */
+export function isDocument(value: Maybe): value is RawObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value) && value.$ === undefined;
+}
+
+export function rankOf(value: Maybe): number {
+  if (value === null || value === undefined) return Rank.null;
+  if (typeof value === "number") return Rank.number;
+  if (typeof value === "string") return Rank.string;
+  if (typeof value === "boolean") return Rank.boolean;
+  if (Array.isArray(value)) return Rank.array;
+  const tag = value.$;
+  if (tag === undefined) return Rank.object;
+  return typeof tag === "number" ? Rank.date : (TAG_RANKS[(tag as string)[0] as string] as number);
+}
+
+/** The number a raw value of rank `number` stands for. */
+export function numberOf(value: Maybe): number {
+  return typeof value === "number" ? value : Number(((value as RawObject).$ as string).slice(1));
+}
+
+/** A number as a raw value. */
+export function rawNumber(value: number): Raw {
+  return Number.isFinite(value) ? value : { $: `n${value}` };
+}
+
+export function regexOf(value: RawObject): RegExp {
+  const text = (value.$ as string).slice(1);
+  const slash = text.indexOf("/");
+  return new RegExp(text.slice(slash + 1), text.slice(0, slash));
+}
+
+function compareNumbers(a: number, b: number): number {
+  if (a < b) return -1;
+  if (a > b) return 1;
+  if (a === b) return 0;
+  return Number(Number.isNaN(b)) - Number(Number.isNaN(a));
+}
+
+function compareArrays(a: Raw[], b: Raw[]): number {
+  const length = Math.min(a.length, b.length);
+  for (let i = 0; i < length; i++) {
+    const order = compare(a[i], b[i]);
+    if (order !== 0) return order;
+  }
+  return a.length - b.length;
+}
+
+function compareDocuments(a: RawObject, b: RawObject): number {
+  const keysA = Object.keys(a);
+  const keysB = Object.keys(b);
+  const length = Math.min(keysA.length, keysB.length);
+  for (let i = 0; i < length; i++) {
+    const keyA = keysA[i] as string;
+    const keyB = keysB[i] as string;
+    const order = rankOf(a[keyA]) - rankOf(b[keyB]) || compareTexts(keyA, keyB) || compare(a[keyA], b[keyB]);
+    if (order !== 0) return order;
+  }
+  return keysA.length - keysB.length;
+}
+
+function binaryOrder(value: RawObject): string {
+  const text = value.$ as string;
+  const bytes = Buffer.from(text.slice(3), "base64");
+  return bytes.length.toString(16).padStart(8, "0") + text.slice(1, 3) + bytes.toString("hex");
+}
+
+/** MongoDB's total order over all values; a missing value equals null. Negative, zero or positive. */
+export function compare(a: Maybe, b: Maybe): number {
+  if (typeof a === "string" && typeof b === "string") return compareTexts(a, b);
+  const rank = rankOf(a);
+  const order = rank - rankOf(b);
+  if (order !== 0) return order;
+  switch (rank) {
+    case Rank.null:
+      return 0;
+    case Rank.number:
+      return compareNumbers(numberOf(a), numberOf(b));
+    case Rank.boolean:
+      return Number(a) - Number(b);
+    case Rank.array:
+      return compareArrays(a as Raw[], b as Raw[]);
+    case Rank.object:
+      return compareDocuments(a as RawObject, b as RawObject);
+    case Rank.date:
+      return ((a as RawObject).$ as number) - ((b as RawObject).$ as number);
+    case Rank.binary:
+      return compareTexts(binaryOrder(a as RawObject), binaryOrder(b as RawObject));
+    default:
+      return compareTexts((a as RawObject).$ as string, (b as RawObject).$ as string);
+  }
+}
+
+/** A value as it stands in an indexed column. */
+export type Key = null | number | string;
+
+// Everything that is neither null, number nor string becomes text behind DEL and the character of its rank, so that
+// SQLite's order (NULL, numbers, text by bytes) is MongoDB's order of types. Text that begins at or above DEL is
+// moved behind DEL and a space, below all of them.
+const MARK = "\x7f";
+
+const RANK_CHARS: Record<number, string> = {
+  [Rank.object]: "4",
+  [Rank.binary]: "6",
+  [Rank.objectId]: "7",
+  [Rank.boolean]: "8",
+  [Rank.date]: "9",
+  [Rank.regex]: "<",
+};
+
+// A longer run of digits is a larger number: its length goes first.
+function dateKey(ms: number): string {
+  if (ms < 0) return `${MARK}9-${String(8_640_000_000_000_000 + ms).padStart(16, "0")}`;
+  const digits = String(ms);
+  return `${MARK}9${String.fromCharCode(96 + digits.length)}${digits}`;
+}
+
+/** The column value of a scalar; arrays have none (they live in side tables). */
+export function keyOf(value: Maybe): Key {
+  if (typeof value === "string") return value.charCodeAt(0) >= 127 ? `${MARK} ${value}` : value;
+  if (value === null || value === undefined) return null;
+  if (typeof value === "number") return value;
+  if (typeof value === "boolean") return value ? `${MARK}81` : `${MARK}80`;
+  if (Array.isArray(value)) return null;
+  const tag = value.$;
+  if (typeof tag === "number") return dateKey(tag);
+  const rank = rankOf(value);
+  if (rank === Rank.objectId) return `${MARK}7${(tag as string).slice(1)}`;
+  if (rank === Rank.binary) return `${MARK}6${binaryOrder(value)}`;
+  if (rank === Rank.number) return Number.isNaN(numberOf(value)) ? null : numberOf(value);
+  return `${MARK}${RANK_CHARS[rank]}${JSON.stringify(value)}`;
+}
+
+/** True for values whose column value does not sort or compare exactly as the value itself. */
+export function isOdd(value: Maybe): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  const tag = (value as RawObject).$;
+  if (tag === undefined) return true;
+  return typeof tag === "string" && (tag[0] === "n" || tag[0] === "r");
+}
+
+/** Half-open range of column values that hold one type: from `low` (inclusive) to `high` (exclusive). */
+export function bracketOf(rank: number): { low: Key; high: string } | undefined {
+  if (rank === Rank.number) return { low: null, high: "" };
+  if (rank === Rank.string) return { low: "", high: `${MARK}4` };
+  const char = RANK_CHARS[rank];
+  if (char === undefined) return undefined;
+  return { low: MARK + char, high: MARK + String.fromCharCode(char.charCodeAt(0) + 1) };
+}
+
+/** The inverse of `keyOf` for the values an `_id` can have. */
+export function rawOf(key: Key): Raw {
+  if (typeof key !== "string" || key[0] !== MARK) return key;
+  const body = key.slice(2);
+  switch (key[1]) {
+    case " ":
+      return body;
+    case "7":
+      return { $: `o${body}` };
+    case "8":
+      return body === "1";
+    case "9":
+      return { $: body[0] === "-" ? Number(body.slice(1)) - 8_640_000_000_000_000 : Number(body.slice(1)) };
+    case "6":
+      return { $: `b${body.slice(8, 10)}${Buffer.from(body.slice(10), "hex").toString("base64")}` };
+    default:
+      return JSON.parse(body) as Raw;
+  }
+}

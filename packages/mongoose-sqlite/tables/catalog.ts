@@ -1,0 +1,131 @@
+import { parts } from "../query/paths.ts";
+import type { Sort } from "../query/sort.ts";
+import type { Raw, RawObject } from "../query/values.ts";
+import { quote, type Statements } from "./statements.ts";
+
+/** The column of an indexed path. */
+export type Column = {
+  path: string;
+  steps: string[];
+  /** SQL identifier */
+  sql: string;
+  /** An array stood at this path once: the column says nothing, side tables of its indexes do (MongoDB: multikey). */
+  many: boolean;
+  /** A value stood here whose column value neither sorts nor tells null exactly (embedded document, NaN). */
+  odd: boolean;
+};
+
+export type Index = {
+  name: string;
+  key: Sort;
+  unique: boolean;
+  sparse: boolean;
+  /** What `createIndex` was given besides name and key, as `listIndexes` shows it. */
+  options: RawObject;
+};
+
+/** One collection as it is stored: a table, its columns and indexes. `_id` counts as a column. */
+export type Table = {
+  name: string;
+  /** SQL identifier of the table */
+  sql: string;
+  columns: Map<string, Column>;
+  indexes: Index[];
+  /** The top-level field whose text stands in a table of its own (see apart.ts). */
+  apart?: string | undefined;
+  /** How often this description has changed: what was derived from it holds for one number. */
+  changes: number;
+};
+
+type StoredTable = {
+  columns: Pick<Column, "path" | "many" | "odd">[];
+  indexes: Index[];
+  apart?: string | undefined;
+};
+
+/** What a connection knows of the collections; reloaded when another connection changed them. */
+export class Catalog {
+  readonly tables = new Map<string, Table>();
+  readonly #statements: Statements;
+  #version = -1;
+
+  constructor(statements: Statements) {
+    this.#statements = statements;
+  }
+
+  /** Reloads when the file holds another version. Call it inside the transaction that uses the tables. */
+  refresh(): void {
+    const [version] = this.#statements.row<[number]>("SELECT value FROM _meta WHERE key = 'catalog'") ?? [0];
+    if (version === this.#version) return;
+    this.tables.clear();
+    for (const [name, text] of this.#statements.rows<[string, string]>(
+      "SELECT name, catalog FROM _collections",
+    )) {
+      this.tables.set(name, revive(name, JSON.parse(text) as StoredTable));
+    }
+    this.#version = version;
+  }
+
+  /** Forgets what was loaded, after a rollback. */
+  invalidate(): void {
+    this.#version = -1;
+  }
+
+  /** Stores a table's description (or, given `undefined`, removes it) in the current transaction. */
+  save(name: string, table: Table | undefined): void {
+    if (table) {
+      table.changes++;
+      this.tables.set(name, table);
+      const columns = [...table.columns.values()].map(({ path, many, odd }) => ({ path, many, odd }));
+      const { indexes, apart } = table;
+      const text = JSON.stringify({ columns, indexes, apart } satisfies StoredTable);
+      this.#statements.run("INSERT OR REPLACE INTO _collections (name, catalog) VALUES (?, ?)", name, text);
+    } else {
+      this.tables.delete(name);
+      this.#statements.run("DELETE FROM _collections WHERE name = ?", name);
+    }
+    this.#version += 1;
+    this.#statements.run("INSERT OR REPLACE INTO _meta (key, value) VALUES ('catalog', ?)", this.#version);
+  }
+}
+
+function revive(name: string, stored: StoredTable): Table {
+  const table = emptyTable(name);
+  for (const { path, many, odd } of stored.columns)
+    table.columns.set(path, { ...newColumn(path), many, odd });
+  table.indexes = stored.indexes;
+  table.apart = stored.apart;
+  return table;
+}
+
+export function emptyTable(name: string): Table {
+  const columns = new Map([["_id", newColumn("_id")]]);
+  return { name, sql: quote(`d_${name}`), columns, indexes: [], changes: 0 };
+}
+
+export function newColumn(path: string): Column {
+  const sql = path === "_id" ? quote("_id") : quote(`k_${path}`);
+  return { path, steps: parts(path), sql, many: false, odd: false };
+}
+
+/** True when an index has a path that can hold arrays: its entries stand in a side table. */
+export function isMultikey(table: Table, index: Index): boolean {
+  return index.key.some(([path]) => table.columns.get(path)?.many);
+}
+
+export function sideTable(table: Table, index: Index): string {
+  return quote(`m_${table.name}#${index.name}`);
+}
+
+export function indexIdentifier(table: Table, indexName: string): string {
+  return quote(`i_${table.name}#${indexName}`);
+}
+
+/** An index as `listIndexes` answers it. */
+export function describeIndex(index: Index): RawObject {
+  return { v: 2, key: keyPattern(index), name: index.name, ...index.options };
+}
+
+export function keyPattern(index: Index): RawObject {
+  return Object.fromEntries(index.key) as { [key: string]: Raw };
+}

@@ -1,0 +1,44 @@
+import { type Options, sortOf } from "../driver/options.ts";
+import { NotImplemented } from "../errors.ts";
+import { encode } from "../query/codec.ts";
+import type { RawObject } from "../query/values.ts";
+import type { Index } from "./catalog.ts";
+
+/** Options that change nothing for this store: builds are immediate, and nothing expires by itself. */
+const ACCEPTED = new Set([
+  "name",
+  "unique",
+  "sparse",
+  "background",
+  "expireAfterSeconds",
+  "key",
+  "v",
+  "hidden",
+  "comment",
+  "maxTimeMS",
+  "writeConcern",
+  "w",
+  "j",
+]);
+
+/** An index as MongoDB's `createIndex` is given it. Throws `NotImplemented` for other kinds than ascending and descending. */
+export function indexOf(keys: unknown, options: Options = {}): Index {
+  const key = sortOf(keys);
+  for (const name of Object.keys(options)) {
+    if (!ACCEPTED.has(name) && options[name] !== undefined)
+      throw new NotImplemented(`the index option ${name}`);
+  }
+  const shown: Options = {};
+  if (options.unique) shown.unique = true;
+  if (options.sparse) shown.sparse = true;
+  if (options.expireAfterSeconds !== undefined) shown.expireAfterSeconds = options.expireAfterSeconds;
+  return {
+    name:
+      (options.name as string | undefined) ??
+      key.map(([path, direction]) => `${path}_${direction}`).join("_"),
+    key,
+    unique: Boolean(options.unique),
+    sparse: Boolean(options.sparse),
+    options: JSON.parse(encode(shown)) as RawObject,
+  };
+}

@@ -1,0 +1,274 @@
+import { fault, NotImplemented } from "../errors.ts";
+import { MANY, scalarAt, valuesAt } from "../query/paths.ts";
+import { isOdd, type Key, keyOf, type RawObject } from "../query/values.ts";
+import { apartTable } from "./apart.ts";
+import {
+  type Catalog,
+  type Column,
+  describeIndex,
+  emptyTable,
+  type Index,
+  indexIdentifier,
+  isMultikey,
+  newColumn,
+  sideTable,
+  type Table,
+} from "./catalog.ts";
+import { quote, type Statements } from "./statements.ts";
+
+/** Key of a missing value in a side table, whose columns cannot be NULL. */
+const ABSENT = "\x7f0";
+
+/** Creates and changes tables, columns and indexes, inside the writer's transaction. */
+export class Schema {
+  readonly #statements: Statements;
+  readonly #catalog: Catalog;
+
+  constructor(statements: Statements, catalog: Catalog) {
+    this.#statements = statements;
+    this.#catalog = catalog;
+  }
+
+  /** The collection's table; made when missing. */
+  table(name: string): Table {
+    return this.#catalog.tables.get(name) ?? this.#create(name);
+  }
+
+  #create(name: string): Table {
+    const table = emptyTable(name);
+    this.#statements.db.exec(
+      `CREATE TABLE ${table.sql} (rid INTEGER PRIMARY KEY, "_id" NOT NULL, doc TEXT NOT NULL)`,
+    );
+    this.#statements.db.exec(`CREATE UNIQUE INDEX ${indexIdentifier(table, "_id_")} ON ${table.sql} ("_id")`);
+    this.#catalog.save(name, table);
+    return table;
+  }
+
+  drop(name: string): boolean {
+    const table = this.#catalog.tables.get(name);
+    if (!table) return false;
+    for (const index of table.indexes)
+      this.#statements.db.exec(`DROP TABLE IF EXISTS ${sideTable(table, index)}`);
+    this.#statements.db.exec(`DROP TABLE ${table.sql}`);
+    this.#statements.db.exec(`DROP TABLE IF EXISTS ${apartTable(table)}`);
+    this.#catalog.save(name, undefined);
+    return true;
+  }
+
+  /** From now on the text of a field stands apart. Rows that were there before stay as they are. */
+  setApart(table: Table, field: string): void {
+    if (table.apart === field) return;
+    if (table.apart !== undefined) throw new NotImplemented(`${field} apart beside ${table.apart}`);
+    if (table.columns.has(field)) throw new NotImplemented(`an index on ${field}, which stands apart`);
+    const apart = apartTable(table);
+    this.#statements.db.exec(
+      `CREATE TABLE ${apart} (rid INTEGER PRIMARY KEY, text TEXT NOT NULL);
+       CREATE TRIGGER ${quote(`t_${table.name}`)} AFTER DELETE ON ${table.sql}
+         BEGIN DELETE FROM ${apart} WHERE rid = old.rid; END`,
+    );
+    table.apart = field;
+    this.#catalog.save(table.name, table);
+  }
+
+  /** Adds an index, or does nothing when the same stands already. */
+  createIndex(name: string, index: Index): void {
+    const table = this.table(name);
+    const same = table.indexes.find((other) => other.name === index.name);
+    const alike = table.indexes.find((other) => JSON.stringify(other.key) === JSON.stringify(index.key));
+    if (same && alike === same) {
+      if (JSON.stringify(describeIndex(same)) === JSON.stringify(describeIndex(index))) return;
+      throw fault.indexOptionsConflict(
+        `An equivalent index already exists with the same name but different options: ${index.name}`,
+      );
+    }
+    if (same)
+      throw fault.indexKeySpecsConflict(
+        `An existing index has the same name as the requested index but another key: ${index.name}`,
+      );
+    if (alike) throw fault.indexOptionsConflict(`Index already exists with a different name: ${alike.name}`);
+    this.#statements.run("SAVEPOINT building");
+    try {
+      for (const [path] of index.key) if (!table.columns.has(path)) this.#addColumn(table, path);
+      this.#build(table, index);
+      this.#refuseNullDuplicates(table, index);
+      table.indexes.push(index);
+      this.#catalog.save(name, table);
+    } catch (error) {
+      // Disk full: SQLite has given up the transaction itself, and its savepoints with it.
+      if (this.#statements.db.isTransaction) this.#statements.run("ROLLBACK TO building");
+      this.#catalog.invalidate();
+      this.#catalog.refresh();
+      throw isConstraint(error) ? fault.duplicateKeys(name, index.name) : error;
+    } finally {
+      if (this.#statements.db.isTransaction) this.#statements.run("RELEASE building");
+    }
+  }
+
+  // SQLite lets any number of NULLs into a unique index; MongoDB takes a missing value for a value.
+  #refuseNullDuplicates(table: Table, index: Index): void {
+    if (!index.unique || index.sparse || isMultikey(table, index)) return;
+    const columns = index.key.map(([path]) => this.#column(table, path).sql);
+    const someNull = columns.map((column) => `${column} IS NULL`).join(" OR ");
+    const sql = `SELECT 1 FROM ${table.sql} WHERE ${someNull} GROUP BY ${columns.join(", ")} HAVING count(*) > 1 LIMIT 1`;
+    if (this.#statements.row(sql)) throw fault.duplicateKeys(table.name, index.name);
+  }
+
+  dropIndex(name: string, indexName: string): void {
+    const table = this.#catalog.tables.get(name);
+    const index = table?.indexes.find((other) => other.name === indexName);
+    if (!table || !index) throw fault.indexNotFound(indexName);
+    this.#unbuild(table, index);
+    table.indexes = table.indexes.filter((other) => other !== index);
+    this.#catalog.save(name, table);
+  }
+
+  #addColumn(table: Table, path: string): void {
+    if (path === table.apart) throw new NotImplemented(`an index on ${path}, which stands apart`);
+    const column = newColumn(path);
+    this.#statements.db.exec(`ALTER TABLE ${table.sql} ADD COLUMN ${column.sql}`);
+    table.columns.set(path, column);
+    const update = this.#statements.prepare(`UPDATE ${table.sql} SET ${column.sql} = ? WHERE rid = ?`);
+    for (const [rid, document] of this.#documents(table)) {
+      const value = scalarAt(document, column.steps);
+      column.many ||= value === MANY;
+      column.odd ||= value !== MANY && isOdd(value);
+      const key = value === MANY ? null : keyOf(value);
+      if (key !== null) update.run(key, rid);
+    }
+  }
+
+  // In steps by row id: a statement must not change the rows it is walking over.
+  *#documents(table: Table): Generator<[number, RawObject]> {
+    let last = -1;
+    for (;;) {
+      const sql = `SELECT rid, doc FROM ${table.sql} WHERE rid > ? ORDER BY rid LIMIT 500`;
+      const rows = this.#statements.rows<[number, string]>(sql, last);
+      for (const [rid, text] of rows) yield [rid, JSON.parse(text) as RawObject];
+      if (rows.length === 0) return;
+      last = (rows.at(-1) as [number, string])[0];
+    }
+  }
+
+  #build(table: Table, index: Index): void {
+    const columns = this.#ordered(table, index);
+    if (!isMultikey(table, index)) {
+      const unique = index.unique ? "UNIQUE " : "";
+      const only =
+        index.sparse && index.key.length === 1
+          ? ` WHERE ${this.#column(table, index.key[0]?.[0] as string).sql} IS NOT NULL`
+          : "";
+      this.#statements.db.exec(
+        `CREATE ${unique}INDEX ${indexIdentifier(table, index.name)} ON ${table.sql} (${columns.join(", ")})${only}`,
+      );
+      return;
+    }
+    // Conditions on the scalar paths in front are still answered by an ordinary index.
+    const front = columns.slice(
+      0,
+      index.key.findIndex(([path]) => this.#column(table, path).many),
+    );
+    if (front.length > 0)
+      this.#statements.db.exec(
+        `CREATE INDEX ${indexIdentifier(table, index.name)} ON ${table.sql} (${front.join(", ")})`,
+      );
+    const keys = index.key.map((_, i) => `k${i} NOT NULL`);
+    const primary = [...index.key.map((_, i) => `k${i}`), ...(index.unique ? [] : ["rid"])];
+    this.#statements.db.exec(
+      `CREATE TABLE ${sideTable(table, index)} (${keys.join(", ")}, rid INTEGER NOT NULL, PRIMARY KEY (${primary.join(", ")})) WITHOUT ROWID`,
+    );
+    for (const [rid, document] of this.#documents(table))
+      this.addEntries(table, index, rid, entries(table, index, document));
+  }
+
+  #unbuild(table: Table, index: Index): void {
+    this.#statements.db.exec(`DROP INDEX IF EXISTS ${indexIdentifier(table, index.name)}`);
+    this.#statements.db.exec(`DROP TABLE IF EXISTS ${sideTable(table, index)}`);
+  }
+
+  #ordered(table: Table, index: Index): string[] {
+    return index.key.map(
+      ([path, direction]) => this.#column(table, path).sql + (direction === 1 ? "" : " DESC"),
+    );
+  }
+
+  #column(table: Table, path: string): Column {
+    return table.columns.get(path) as Column;
+  }
+
+  /** A document's value for a column; notes in the catalog what the column cannot tell by itself. */
+  columnKey(column: Column, document: RawObject): Key {
+    const value = scalarAt(document, column.steps);
+    if (value === MANY) {
+      if (!column.many) throw new ColumnChange(column, "many");
+      return null;
+    }
+    if (typeof value === "object" && !column.odd && isOdd(value)) throw new ColumnChange(column, "odd");
+    return keyOf(value);
+  }
+
+  /** Applies a column's change: indexes over a path that turned out to hold arrays move to side tables. */
+  change(table: Table, { column, kind }: ColumnChange): void {
+    if (kind === "odd") {
+      column.odd = true;
+    } else {
+      const affected = table.indexes.filter((index) => index.key.some(([path]) => path === column.path));
+      for (const index of affected) this.#unbuild(table, index);
+      column.many = true;
+      this.#statements.run(`UPDATE ${table.sql} SET ${column.sql} = NULL WHERE ${column.sql} IS NOT NULL`);
+      for (const index of affected) this.#build(table, index);
+    }
+    this.#catalog.save(table.name, table);
+  }
+
+  addEntries(table: Table, index: Index, rid: number, added: Key[][]): void {
+    const sql = `INSERT INTO ${sideTable(table, index)} VALUES (${index.key.map(() => "?").join(", ")}, ?)`;
+    for (const keys of added) this.#statements.run(sql, ...keys, rid);
+  }
+
+  removeEntries(table: Table, index: Index, rid: number, removed: Key[][]): void {
+    const match = index.key.map((_, i) => `k${i} = ?`).join(" AND ");
+    const sql = `DELETE FROM ${sideTable(table, index)} WHERE ${match} AND rid = ?`;
+    for (const keys of removed) this.#statements.run(sql, ...keys, rid);
+  }
+}
+
+const SQLITE_CONSTRAINT = 19;
+
+/** True for SQLite's refusal of a second equal key. */
+export function isConstraint(error: unknown): boolean {
+  return ((error as { errcode?: number }).errcode ?? 0) % 256 === SQLITE_CONSTRAINT;
+}
+
+/** Thrown when a document shows that a column must be treated otherwise; the write is tried again after the change. */
+export class ColumnChange extends Error {
+  readonly column: Column;
+  readonly kind: "many" | "odd";
+
+  constructor(column: Column, kind: "many" | "odd") {
+    super(`column ${column.path} turned out to be ${kind}`);
+    this.column = column;
+    this.kind = kind;
+  }
+}
+
+/** The distinct entries of a document in a multikey index. Throws a server fault for two arrays in one index. */
+export function entries(table: Table, index: Index, document: RawObject): Key[][] {
+  const lists = index.key.map(([path]) => valuesAt(document, (table.columns.get(path) as Column).steps));
+  if (index.sparse && lists.every((list) => list.every((value) => value === undefined))) return [];
+  checkParallel(table, index, document);
+  let found: Key[][] = [[]];
+  for (const list of lists) {
+    const keys = [...new Set(list.map((value) => keyOf(value) ?? ABSENT))];
+    found = found.flatMap((front) => keys.map((key) => [...front, key]));
+  }
+  return found;
+}
+
+function checkParallel(table: Table, index: Index, document: RawObject): void {
+  const arrays = index.key.filter(
+    ([path]) => scalarAt(document, (table.columns.get(path) as Column).steps) === MANY,
+  );
+  const roots = new Set(arrays.map(([path]) => path.split(".")[0] as string));
+  const [first, second] = roots;
+  if (first !== undefined && second !== undefined) throw fault.parallelArrays(first, second);
+}

@@ -1,0 +1,220 @@
+import { fault, NotImplemented, ServerFault } from "../errors.ts";
+import { parts, scalarAt } from "../query/paths.ts";
+import { type Key, keyOf, type Maybe, type Raw, type RawObject } from "../query/values.ts";
+import { apartTable, takeApart } from "./apart.ts";
+import { type Column, type Index, isMultikey, keyPattern, type Table } from "./catalog.ts";
+import { ColumnChange, entries, isConstraint, type Schema } from "./indexes.ts";
+import { layoutOf } from "./layout.ts";
+import type { Statements } from "./statements.ts";
+
+/** Writes single documents with their columns and side entries, inside the writer's transaction; each whole or not at all. */
+export class Rows {
+  readonly #statements: Statements;
+  readonly #schema: Schema;
+
+  constructor(statements: Statements, schema: Schema) {
+    this.#statements = statements;
+    this.#schema = schema;
+  }
+
+  /** Inserts a document that may hold what stands apart in its table. See `insertParts`. */
+  insert(table: Table, document: RawObject): void {
+    const { rest, text } = takeApart(document, table.apart);
+    this.insertParts(table, rest, JSON.stringify(rest), text);
+  }
+
+  /**
+   * Inserts a document, its text, and the text that stands apart from it, if any.
+   * Throws a server fault (11000) when a unique index holds the document's key already.
+   */
+  insertParts(table: Table, document: RawObject, text: string, apart: string | null): void {
+    checkId(document._id);
+    const keys = this.#keys(table, layoutOf(table).columns, document);
+    const { insertion, multikey } = layoutOf(table);
+    this.#whole(table, document, undefined, () => {
+      const rid = Number(this.#statements.prepare(insertion).run(text, ...keys).lastInsertRowid);
+      if (apart !== null) this.#setApart(table, rid, apart);
+      for (const index of multikey)
+        this.#schema.addEntries(table, index, rid, entries(table, index, document));
+    });
+  }
+
+  #setApart(table: Table, rid: number, text: string | null): void {
+    if (text === null) this.#statements.run(`DELETE FROM ${apartTable(table)} WHERE rid = ?`, rid);
+    else this.#statements.run(layoutOf(table).insertionApart, rid, text);
+  }
+
+  /** What a document puts into columns and side tables, as far as a change of `paths` (`undefined`: any) can reach. */
+  snapshot(table: Table, document: RawObject, paths: string[] | undefined): Snapshot {
+    const columns = layoutOf(table).columns.filter(
+      (column) => column.path !== "_id" && touches(column, paths),
+    );
+    const indexes = layoutOf(table).multikey.filter((index) =>
+      index.key.some(([path]) => columns.some((c) => c.path === path)),
+    );
+    return {
+      paths,
+      columns,
+      many: columns.map((column) => column.many),
+      keys: columns.map((column) => columnValue(column, document)),
+      indexes,
+      entries: indexes.map((index) => entries(table, index, document)),
+    };
+  }
+
+  /** Replaces the row's document; `held` is the snapshot of the stored one, `stored` its text. */
+  update(table: Table, rid: number, held: Snapshot, stored: string, document: RawObject, text: string): void {
+    const keys = this.#keys(table, held.columns, document);
+    // a column that just became multikey has moved the stored document's entries to a side table
+    const stale = held.columns.some((column, i) => column.many !== held.many[i]);
+    const before = stale ? this.snapshot(table, JSON.parse(stored) as RawObject, held.paths) : held;
+    const after = this.snapshot(table, document, held.paths);
+    const changed = held.columns
+      .map((_, i) => i)
+      .filter((i) => keys[i] !== before.keys[i] && !held.columns[i]?.many);
+    const moved = after.indexes.filter(
+      (_, i) => JSON.stringify(before.entries[i]) !== JSON.stringify(after.entries[i]),
+    );
+    const sets = changed.map((i) => `, ${(held.columns[i] as Column).sql} = ?`).join("");
+    const sql = `UPDATE ${table.sql} SET doc = ?${sets} WHERE rid = ?`;
+    const { rest, text: apart } = takeApart(document, table.apart);
+    const inRow = apart === null ? text : JSON.stringify(rest);
+    const write = () => {
+      this.#statements.run(sql, inRow, ...changed.map((i) => keys[i] as Key), rid);
+      // Only now: without a savepoint, what a unique index refuses must have changed nothing.
+      if (table.apart !== undefined) this.#setApart(table, rid, apart);
+    };
+    if (changed.length === 0 && moved.length === 0) return void write();
+    this.#whole(table, document, rid, () => {
+      write();
+      for (const index of moved) {
+        const at = after.indexes.indexOf(index);
+        this.#schema.removeEntries(table, index, rid, before.entries[at] as Key[][]);
+        this.#schema.addEntries(table, index, rid, after.entries[at] as Key[][]);
+      }
+    });
+  }
+
+  remove(table: Table, rid: number, document: RawObject | undefined): void {
+    if (document)
+      for (const index of layoutOf(table).multikey)
+        this.#schema.removeEntries(table, index, rid, entries(table, index, document));
+    this.#statements.run(`DELETE FROM ${table.sql} WHERE rid = ?`, rid);
+  }
+
+  #keys(table: Table, columns: Column[], document: RawObject): Key[] {
+    for (;;) {
+      try {
+        return columns.map((column) => this.#schema.columnKey(column, document));
+      } catch (error) {
+        if (!(error instanceof ColumnChange)) throw error;
+        this.#schema.change(table, error);
+      }
+    }
+  }
+
+  /** Runs the statements of one document so that a violated index undoes all of them. */
+  #whole(table: Table, document: RawObject, rid: number | undefined, write: () => void): void {
+    this.#refuseNullDuplicate(table, document, rid);
+    const nested = layoutOf(table).multikey.length > 0;
+    // With a transaction that SQLite gives up itself, as when the disk is full, its savepoints are gone.
+    const stands = () => nested && this.#statements.db.isTransaction;
+    if (nested) this.#statements.run("SAVEPOINT row");
+    try {
+      write();
+    } catch (error) {
+      if (stands()) this.#statements.run("ROLLBACK TO row");
+      throw this.#explain(table, document, rid, error);
+    } finally {
+      if (stands()) this.#statements.run("RELEASE row");
+    }
+  }
+
+  // SQLite lets any number of NULLs into a unique index; MongoDB takes a missing value for a value.
+  #refuseNullDuplicate(table: Table, document: RawObject, rid: number | undefined): void {
+    for (const index of layoutOf(table).unique) {
+      const keys = keysOf(table, index, document);
+      if (!keys.includes(null) || (index.sparse && isAbsent(table, index, document))) continue;
+      if (this.#holder(table, index, keys, rid)) throw duplicate(table, index, document);
+    }
+  }
+
+  /** True when another row has these keys in a unique index. */
+  #holder(table: Table, index: Index, keys: Key[], rid: number | undefined): boolean {
+    const columns = index.key.map(([path]) => table.columns.get(path) as Column);
+    const match = columns.map((column, i) =>
+      keys[i] === null ? `${column.sql} IS NULL` : `${column.sql} = ?`,
+    );
+    const sql = `SELECT rid, doc FROM ${table.sql} WHERE ${match.join(" AND ")} AND rid IS NOT ?`;
+    const params = keys.filter((key) => key !== null);
+    for (const [, text] of this.#statements.iterate<[number, string]>(sql, ...params, rid ?? null)) {
+      if (!index.sparse || !isAbsent(table, index, JSON.parse(text) as RawObject)) return true;
+    }
+    return false;
+  }
+
+  #explain(table: Table, document: RawObject, rid: number | undefined, error: unknown): unknown {
+    if (!isConstraint(error)) return error;
+    const unique = [ID_INDEX, ...table.indexes.filter((index) => index.unique)];
+    const violated = unique.find(
+      (index) => !isMultikey(table, index) && this.#holder(table, index, keysOf(table, index, document), rid),
+    );
+    const index = violated ?? unique.find((other) => isMultikey(table, other));
+    return index ? duplicate(table, index, document) : error;
+  }
+}
+
+function checkId(id: Maybe): void {
+  if (Array.isArray(id)) throw fault.badValue("The '_id' value cannot be of type array");
+  if (keyOf(id) === null) throw new NotImplemented(`the _id ${JSON.stringify(id)}`);
+}
+
+/** What a document puts into columns and side tables, in the order of `columns` and `indexes`. */
+type Snapshot = {
+  paths: string[] | undefined;
+  columns: Column[];
+  many: boolean[];
+  keys: Key[];
+  indexes: Index[];
+  entries: Key[][][];
+};
+
+const ID_INDEX: Index = { name: "_id_", key: [["_id", 1]], unique: true, sparse: false, options: {} };
+
+function touches(column: Column, paths: string[] | undefined): boolean {
+  if (!paths) return true;
+  return paths.some(
+    (path) =>
+      path === column.path || column.path.startsWith(`${path}.`) || path.startsWith(`${column.path}.`),
+  );
+}
+
+function columnValue(column: Column, document: RawObject): Key {
+  const value = scalarAt(document, column.steps);
+  return typeof value === "symbol" ? null : keyOf(value);
+}
+
+function keysOf(table: Table, index: Index, document: RawObject): Key[] {
+  return index.key.map(([path]) => columnValue(table.columns.get(path) as Column, document));
+}
+
+function isAbsent(table: Table, index: Index, document: RawObject): boolean {
+  return index.key.every(
+    ([path]) => scalarAt(document, (table.columns.get(path) as Column).steps) === undefined,
+  );
+}
+
+function duplicate(table: Table, index: Index, document: RawObject): ServerFault {
+  const keyValue: RawObject = {};
+  for (const [path] of index.key) {
+    const value = scalarAt(document, parts(path));
+    keyValue[path] = typeof value === "symbol" || value === undefined ? null : (value as Raw);
+  }
+  const shown = Object.keys(keyValue).map((path) => `${path}: ${JSON.stringify(keyValue[path])}`);
+  return new ServerFault(
+    11000,
+    "DuplicateKey",
+    `E11000 duplicate key error collection: ${table.name} index: ${index.name} dup key: { ${shown.join(", ")} }`,
+    { keyPattern: keyPattern(index), keyValue },
+  );
+}

@@ -1,0 +1,132 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { planFilter, planSort, source } from "../query/plan.ts";
+import type { Sort } from "../query/sort.ts";
+import type { RawObject } from "../query/values.ts";
+import { Catalog, type Table } from "../tables/catalog.ts";
+import { openForWriting } from "../tables/file.ts";
+import { Schema } from "../tables/indexes.ts";
+import { Rows } from "../tables/rows.ts";
+import { Statements } from "../tables/statements.ts";
+
+const directory = mkdtempSync(join(tmpdir(), "afferent-plans-"));
+let statements: Statements;
+let table: Table;
+
+beforeAll(() => {
+  statements = new Statements(openForWriting(join(directory, "plans.db")));
+  const catalog = new Catalog(statements);
+  const schema = new Schema(statements, catalog);
+  const index = (name: string, key: Sort, sparse = false) =>
+    schema.createIndex("d", { name, key, unique: false, sparse, options: {} });
+  index("poll", [
+    ["t", 1],
+    ["state", 1],
+    ["agent", 1],
+    ["priority", -1],
+    ["at", 1],
+  ]);
+  index("event", [
+    ["t", 1],
+    ["event", 1],
+  ]);
+  index("due", [["due", 1]], true);
+  index("tags", [
+    ["t", 1],
+    ["tags", 1],
+  ]);
+  table = schema.table("d");
+  const row = { _id: "1", t: "a", tags: ["x"] };
+  new Rows(statements, schema).insert(table, row);
+});
+
+afterAll(() => {
+  statements.db.close();
+  rmSync(directory, { recursive: true });
+});
+
+/** How SQLite will look for the rows. */
+function explain(filter: RawObject, sort: Sort = []): { plan: string; exact: boolean } {
+  const plan = planFilter(table, filter);
+  const order = planSort(table, sort);
+  const sql = `EXPLAIN QUERY PLAN SELECT doc FROM ${source(table, plan, sort)}${order ? ` ORDER BY ${order}` : ""}`;
+  const steps = statements.rows<[number, number, number, string]>(sql, ...plan.params);
+  return { plan: steps.map(([, , , step]) => step).join("; "), exact: plan.exact };
+}
+
+test.each<[string, RawObject, Sort, RegExp]>([
+  [
+    "a poll walks its index in order",
+    { t: "a", agent: "g", state: "ready" },
+    [
+      ["priority", -1],
+      ["at", 1],
+    ],
+    /^SEARCH d_d USING INDEX i_d#poll \(k_t=\? AND k_state=\? AND k_agent=\?\)$/,
+  ],
+  [
+    "an _id between two others beats every other index",
+    { t: "a", state: "ready", _id: { $gt: "x-", $lt: "x." } },
+    [],
+    /^SEARCH d_d USING INDEX i_d#_id_ \(_id>\? AND _id<\?\)$/,
+  ],
+  [
+    "an _id beats every other index",
+    { t: "a", state: "ready", _id: "1" },
+    [],
+    /^SEARCH d_d USING INDEX i_d#_id_ \(_id=\?\)$/,
+  ],
+  [
+    "a list of _ids too",
+    { t: "a", state: "ready", _id: { $in: ["1", "2", "3"] } },
+    [],
+    /^SEARCH d_d USING INDEX i_d#_id_ \(_id=\?\)$/,
+  ],
+  [
+    "a long list of _ids too",
+    { t: "a", _id: { $in: Array.from({ length: 2_000 }, String) } },
+    [],
+    /SEARCH d_d USING INDEX i_d#_id_ \(_id=\?\)/,
+  ],
+  ["the index with the most given keys", { event: "e", t: "a" }, [], /i_d#event \(k_t=\? AND k_event=\?\)$/],
+  [
+    "a range of times on a sparse index",
+    { due: { $lte: { $: 5 } } },
+    [["due", 1]],
+    /^SEARCH d_d USING INDEX i_d#due \(k_due>\? AND k_due<\?\)$/,
+  ],
+  [
+    "a count of a tenant's rows by state",
+    { t: "a", state: { $in: ["ready", "leased"] } },
+    [],
+    /i_d#poll \(k_t=\? AND k_state=\?\)$/,
+  ],
+  [
+    "elements of arrays by the side table",
+    { t: "a", tags: "x" },
+    [],
+    /USING INTEGER PRIMARY KEY.*SEARCH m_d#tags USING PRIMARY KEY \(k0=\? AND k1=\?\)/,
+  ],
+  [
+    "each branch of an $or by its own index",
+    { $or: [{ t: "a", event: "e" }, { due: { $: 1 } }] },
+    [],
+    /MULTI-INDEX OR.*i_d#event.*i_d#due/,
+  ],
+])("%s", (_name, filter, sort, expected) => {
+  const { plan, exact } = explain(filter, sort);
+  expect(plan).toMatch(expected);
+  expect(plan).not.toMatch(/TEMP B-TREE|SCAN d_d/);
+  expect(exact).toBe(true);
+});
+
+test("what only a document tells is left to the filter", () => {
+  expect(explain({ t: "a", other: 1 }).exact).toBe(false);
+  expect(explain({ t: { $exists: true } }).exact).toBe(false);
+  expect(explain({ event: { $regex: "^ab" }, t: "a" })).toMatchObject({
+    exact: false,
+    plan: expect.stringContaining("k_event>?"),
+  });
+});

@@ -1,0 +1,64 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { Queries } from "../query/query.ts";
+import { Catalog } from "../tables/catalog.ts";
+import { openForWriting } from "../tables/file.ts";
+import { Schema } from "../tables/indexes.ts";
+import { Rows } from "../tables/rows.ts";
+import { Statements } from "../tables/statements.ts";
+import { Writes } from "../update/writes.ts";
+
+const directory = mkdtempSync(join(tmpdir(), "afferent-rows-"));
+let statements: Statements;
+let schema: Schema;
+let rows: Rows;
+let writes: Writes;
+
+beforeAll(() => {
+  statements = new Statements(openForWriting(join(directory, "rows.db")));
+  const catalog = new Catalog(statements);
+  schema = new Schema(statements, catalog);
+  rows = new Rows(statements, schema);
+  writes = new Writes(catalog, schema, new Queries(statements, catalog), rows);
+});
+
+afterAll(() => {
+  statements.db.close();
+  rmSync(directory, { recursive: true });
+});
+
+const index = (name: string, path: string, unique = false) =>
+  schema.createIndex(name, {
+    name: path,
+    key: [[path, 1]],
+    unique,
+    sparse: false,
+    options: unique ? { unique } : {},
+  });
+
+test("an update that a unique index refuses changes nothing of what stands apart", () => {
+  index("apart", "u", true);
+  const table = schema.table("apart");
+  schema.setApart(table, "text");
+  for (const name of ["a", "b"]) rows.insert(table, { _id: name, u: name, text: `the text of ${name}` });
+  const change = { $set: { u: "a", text: "another" }, $min: { n: 0 } };
+  const update = { filter: { _id: "b" }, many: false, upsert: false, newId: "" };
+  expect(() => writes.update("apart", { ...update, update: change })).toThrow("E11000");
+  const found = writes.modify("apart", { filter: { _id: "b" }, remove: true });
+  expect(JSON.parse(found as string)).toEqual({ _id: "b", u: "b", text: "the text of b" });
+});
+
+test("a write that the disk has no room for says so, also where it has several parts", () => {
+  index("full", "tags");
+  statements.run("BEGIN IMMEDIATE");
+  rows.insert(schema.table("full"), { _id: "a", tags: ["x", "y"] });
+  statements.run("COMMIT");
+  const [pages] = statements.row<[number]>("PRAGMA page_count") as [number];
+  statements.row(`PRAGMA max_page_count = ${pages}`);
+  statements.run("BEGIN IMMEDIATE");
+  const long = { _id: "b", tags: ["x"], text: "x".repeat(1_000_000) };
+  expect(() => rows.insert(schema.table("full"), long)).toThrow("database or disk is full");
+  expect(statements.db.isTransaction).toBe(false);
+});

@@ -1,0 +1,5 @@
+/** Threads that own a SQLite file, for programs that keep a file of their own beside the store. */
+export { toWire } from "../errors.ts";
+export { Channel, type ThreadsOptions } from "./channel.ts";
+export { OnDemand } from "./on-demand.ts";
+export { type Batch, CLOSE, CLOSED, type Hello, type Reply, type WorkerSettings } from "./protocol.ts";

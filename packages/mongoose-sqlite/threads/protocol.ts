@@ -1,0 +1,58 @@
+import type { WireError } from "../errors.ts";
+import type { Index } from "../tables/catalog.ts";
+
+/** What stands apart from documents that are inserted: of which field, and of each document the text or null. */
+export type Apart = { field: string; texts: (string | null)[] };
+
+/**
+ * Documents of another collection that belong to those that are inserted, in their order; `of` says to which. They are
+ * written with theirs or not at all.
+ */
+export type Belonging = { collection: string; documents: string[]; of: number[] };
+
+/** Requests to the worker threads. Filters, updates and the like travel as JSON text of their raw form. */
+export type WriteRequest =
+  | {
+      op: "insert";
+      collection: string;
+      documents: string[];
+      ordered: boolean;
+      apart?: Apart;
+      belonging?: Belonging;
+    }
+  | { op: "update" | "modify"; collection: string; request: string }
+  | { op: "delete"; collection: string; filter: string; many: boolean }
+  | { op: "bulk"; collection: string; requests: string; ordered: boolean }
+  | { op: "createCollection" | "drop"; collection: string }
+  | { op: "createIndexes"; collection: string; indexes: Index[] }
+  | { op: "dropIndex"; collection: string; name: string }
+  | { op: "dropAll" }
+  | { op: "rewrite"; mostBytes: number }
+  | { op: "emptyLog" }
+  | { op: "finishCheckpoint" };
+
+export type ReadRequest =
+  | { op: "find" | "count"; collection: string; query: string }
+  | { op: "fetch"; collection: string; rids: number[]; projection: string }
+  | { op: "bytes"; collection: string; filter: string }
+  | { op: "distinct"; collection: string; path: string; filter: string }
+  | { op: "aggregate"; collection: string; pipeline: string }
+  | { op: "indexes"; collection: string }
+  | { op: "collections" }
+  | { op: "checkpoint" };
+
+/** Requests of one turn of the main thread, answered in the same order. */
+export type Batch<Request> = Request[];
+/** An answer: a value, or an error under a key no value has. */
+export type Answer = { failed: WireError } | { value: unknown };
+
+/** What a worker sends for a batch or more; `logIsLong` asks for a checkpoint. */
+export type Reply = { answers: Answer[]; logIsLong?: boolean };
+
+/** What a worker is started with: the file that it opens, and its module. */
+export type WorkerSettings = { file: string; entry: string };
+/** A worker's first message. */
+export type Hello = { ready: true } | { ready: false; reason: string };
+/** The message that ends a worker; it answers with `closed` when all before it is done. */
+export const CLOSE = "close";
+export const CLOSED = "closed";

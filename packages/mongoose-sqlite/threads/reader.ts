@@ -1,0 +1,111 @@
+import type { DatabaseSync } from "node:sqlite";
+import { type MessagePort, parentPort, workerData } from "node:worker_threads";
+import { toWire } from "../errors.ts";
+import { aggregate } from "../query/aggregate.ts";
+import { bytesOf } from "../query/bytes.ts";
+import { Queries, type Query } from "../query/query.ts";
+import type { Raw, RawObject } from "../query/values.ts";
+import { Catalog, describeIndex } from "../tables/catalog.ts";
+import { checkpoint, openForCheckpoints, openForReading } from "../tables/file.ts";
+import { Statements } from "../tables/statements.ts";
+import {
+  type Answer,
+  type Batch,
+  CLOSE,
+  CLOSED,
+  type Hello,
+  type ReadRequest,
+  type Reply,
+  type WorkerSettings,
+} from "./protocol.ts";
+
+/** The reader thread: its transactions see the last commit, beside a writer that goes on. */
+class Reader {
+  readonly #statements: Statements;
+  readonly #catalog: Catalog;
+  readonly #queries: Queries;
+  readonly #file: string;
+  #checkpoints: DatabaseSync | undefined;
+
+  constructor(file: string) {
+    this.#file = file;
+    this.#statements = new Statements(openForReading(file));
+    this.#catalog = new Catalog(this.#statements);
+    this.#queries = new Queries(this.#statements, this.#catalog);
+  }
+
+  /** Answers a batch from one snapshot, taken after the batch arrived: acknowledged writes are in it. */
+  answer(batch: Batch<ReadRequest>): Answer[] {
+    try {
+      this.#statements.run("BEGIN");
+      this.#catalog.refresh();
+      return batch.map((request) => this.#one(request));
+    } catch (error) {
+      const failed = toWire(error);
+      return batch.map(() => ({ failed }));
+    } finally {
+      if (this.#statements.db.isTransaction) this.#statements.run("COMMIT");
+    }
+  }
+
+  #one(request: ReadRequest): Answer {
+    try {
+      return { value: this.#read(request) };
+    } catch (error) {
+      return { failed: toWire(error) };
+    }
+  }
+
+  #read(request: ReadRequest): unknown {
+    switch (request.op) {
+      case "find":
+        return this.#queries.find(request.collection, JSON.parse(request.query) as Query);
+      case "fetch":
+        return this.#queries.fetch(request.collection, request.rids, JSON.parse(request.projection));
+      case "count":
+        return this.#queries.count(request.collection, JSON.parse(request.query) as Query);
+      case "bytes":
+        return bytesOf(this.#queries, request.collection, JSON.parse(request.filter) as RawObject);
+      case "distinct":
+        return JSON.stringify(
+          this.#queries.distinct(request.collection, request.path, JSON.parse(request.filter) as RawObject),
+        );
+      case "indexes":
+        return this.#indexes(request.collection);
+      case "collections":
+        return [...this.#catalog.tables.keys()].sort();
+      case "checkpoint":
+        this.#checkpoints ??= openForCheckpoints(this.#file);
+        return checkpoint(this.#checkpoints);
+      case "aggregate":
+        return aggregate(this.#queries, request.collection, JSON.parse(request.pipeline) as RawObject[]).map(
+          (document) => JSON.stringify(document),
+        );
+    }
+  }
+
+  #indexes(name: string): Raw[] | undefined {
+    const table = this.#catalog.tables.get(name);
+    return table && [{ v: 2, key: { _id: 1 }, name: "_id_" }, ...table.indexes.map(describeIndex)];
+  }
+
+  close(): void {
+    this.#checkpoints?.close();
+    this.#statements.db.close();
+  }
+}
+
+const port = parentPort as MessagePort;
+let reader: Reader | undefined;
+port.on("message", (message: Batch<ReadRequest> | typeof CLOSE) => {
+  if (message === CLOSE) {
+    reader?.close();
+    port.postMessage(CLOSED);
+    port.close();
+    return;
+  }
+  // The writer has made the file by the time anything is read.
+  reader ??= new Reader((workerData as WorkerSettings).file);
+  port.postMessage({ answers: reader.answer(message) } satisfies Reply);
+});
+port.postMessage({ ready: true } satisfies Hello);

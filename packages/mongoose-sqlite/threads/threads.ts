@@ -1,0 +1,78 @@
+import { Channel, type ErrorMaker, type ThreadsOptions } from "./channel.ts";
+import { OnDemand } from "./on-demand.ts";
+import type { ReadRequest, WriteRequest } from "./protocol.ts";
+
+export type { ThreadsOptions } from "./channel.ts";
+
+/** The threads that own the data file's connections. */
+export type Threads = {
+  writer: Channel<WriteRequest>;
+  /** For what an index answers in no time. */
+  reader: Channel<ReadRequest>;
+  /** For what may walk over many rows, so that nothing short waits for it; there only while it is needed. */
+  scanner(): Channel<ReadRequest>;
+  makeError: ErrorMaker;
+  /** Lets accepted requests finish, brings all into the main file, ends the threads. */
+  close(): Promise<void>;
+};
+
+const SCANNER_IDLE_MS = 60_000;
+
+/** Starts both threads on a data file. Rejects with one clear line when it cannot be used. */
+export async function startThreads(
+  file: string,
+  makeError: ErrorMaker,
+  onDeath: (error: Error) => void,
+  options: ThreadsOptions = {},
+): Promise<Threads> {
+  const settings = (entry: string, name: string) => ({
+    ...options,
+    name,
+    file,
+    entry: new URL(entry, import.meta.url).href,
+  });
+  const writer = new Channel<WriteRequest>(settings("./writer.ts", "store-writer"), makeError, onDeath);
+  const newReader = (name: string, onDeath: (error: Error) => void) =>
+    new Channel<ReadRequest>(settings("./reader.ts", name), makeError, onDeath);
+  const reader = newReader("store-reader", onDeath);
+  const startScanner = () => newReader("store-scanner", (error) => wasNotStarted(error) || onDeath(error));
+  const scanner = new OnDemand({ start: startScanner, idleMs: SCANNER_IDLE_MS });
+  const close = async () => {
+    // readers first: a checkpoint of the whole log needs them gone
+    await Promise.all([reader.close(), scanner.close()]);
+    await writer.close();
+  };
+  try {
+    await Promise.all([writer.ready(), reader.ready()]);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  const getScanner = () => scanner.get();
+  writer.onLongLog = checkpointing(writer, getScanner);
+  return { writer, reader, scanner: getScanner, makeError, close };
+}
+
+/** For want of files or threads that this process may have: later there may be some again. */
+function wasNotStarted(error: Error & { code?: string }): boolean {
+  return error.code === "ERR_WORKER_INIT_FAILED";
+}
+
+/** Has the log copied into the file beside the writer, which would hold up all commits for as long as that takes. */
+function checkpointing(writer: Channel<WriteRequest>, getScanner: () => Channel<ReadRequest>): () => void {
+  let running = false;
+  return () => {
+    if (running) return;
+    running = true;
+    // the second pass is short, and leaves the writer next to nothing
+    const pass = () => getScanner().request({ op: "checkpoint" });
+    pass()
+      .then(pass)
+      .then(() => writer.request({ op: "finishCheckpoint" }))
+      // refused while closing, when the writer copies all itself
+      .catch(() => undefined)
+      .finally(() => {
+        running = false;
+      });
+  };
+}

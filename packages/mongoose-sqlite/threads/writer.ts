@@ -1,0 +1,180 @@
+import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
+import { toWire } from "../errors.ts";
+import { Queries } from "../query/query.ts";
+import { Catalog } from "../tables/catalog.ts";
+import { BUSY_MS, checkpoint, isFinishable, isLong, logState, openForWriting } from "../tables/file.ts";
+import { Schema } from "../tables/indexes.ts";
+import { Rows } from "../tables/rows.ts";
+import { emptyLog, rewrite } from "../tables/scrub.ts";
+import { Statements } from "../tables/statements.ts";
+import { type BulkRequest, type ModifyRequest, type UpdateRequest, Writes } from "../update/writes.ts";
+import {
+  type Answer,
+  type Batch,
+  CLOSE,
+  CLOSED,
+  type Hello,
+  type Reply,
+  type WorkerSettings,
+  type WriteRequest,
+} from "./protocol.ts";
+
+/** A commit takes in what arrives while it is being prepared, but lets nobody wait longer than this. */
+const GATHER_MS = 10;
+
+/** The writer thread: all requests that have arrived make one transaction, and are answered after its commit. */
+class Writer {
+  readonly #statements: Statements;
+  readonly #catalog: Catalog;
+  readonly #schema: Schema;
+  readonly #writes: Writes;
+  #finishing = false;
+  /** What is done after the commit, and the place of its answer. */
+  #afterwards: { at: number; run: () => unknown }[] = [];
+
+  constructor(file: string) {
+    this.#statements = new Statements(openForWriting(file));
+    this.#catalog = new Catalog(this.#statements);
+    this.#schema = new Schema(this.#statements, this.#catalog);
+    const queries = new Queries(this.#statements, this.#catalog);
+    this.#writes = new Writes(this.#catalog, this.#schema, queries, new Rows(this.#statements, this.#schema));
+  }
+
+  /** Applies and commits `first` and what `more` gives meanwhile. */
+  commit(first: Batch<WriteRequest>, more: () => Batch<WriteRequest> | undefined): Answer[] {
+    const answers: Answer[] = [];
+    let taken = 0;
+    const deadline = performance.now() + GATHER_MS;
+    this.#afterwards = [];
+    try {
+      this.#statements.run("BEGIN IMMEDIATE");
+      this.#catalog.refresh();
+      for (let batch: Batch<WriteRequest> | undefined = first; batch; batch = more()) {
+        taken += batch.length;
+        for (const request of batch) answers.push(this.#answer(request, answers.length));
+        if (performance.now() > deadline) break;
+      }
+      this.#statements.run("COMMIT");
+    } catch (error) {
+      return this.#abandon(taken || first.length, error);
+    }
+    for (const { at, run } of this.#afterwards) answers[at] = attempt(run);
+    return answers;
+  }
+
+  #answer(request: WriteRequest, at: number): Answer {
+    try {
+      return { value: this.#apply(request, at) };
+    } catch (error) {
+      // SQLite has given up the transaction itself (disk full, I/O error): nothing of it stands
+      if (!this.#statements.db.isTransaction) throw error;
+      return { failed: toWire(error) };
+    }
+  }
+
+  #abandon(count: number, error: unknown): Answer[] {
+    if (this.#statements.db.isTransaction) this.#statements.run("ROLLBACK");
+    this.#catalog.invalidate();
+    const failed = toWire(error);
+    return Array.from({ length: count }, () => ({ failed }));
+  }
+
+  #apply(request: WriteRequest, at: number): unknown {
+    const { db } = this.#statements;
+    switch (request.op) {
+      case "insert":
+        return this.#writes.insert(request);
+      case "update":
+        return this.#writes.update(request.collection, JSON.parse(request.request) as UpdateRequest);
+      case "modify":
+        return this.#writes.modify(request.collection, JSON.parse(request.request) as ModifyRequest);
+      case "delete":
+        return this.#writes.delete(request.collection, JSON.parse(request.filter), request.many);
+      case "bulk":
+        return this.#writes.bulk(
+          request.collection,
+          JSON.parse(request.requests) as BulkRequest[],
+          request.ordered,
+        );
+      case "createCollection":
+        return void this.#schema.table(request.collection);
+      case "createIndexes":
+        for (const index of request.indexes) this.#schema.createIndex(request.collection, index);
+        return request.indexes.map((index) => index.name);
+      case "dropIndex":
+        return this.#schema.dropIndex(request.collection, request.name);
+      case "drop":
+        return this.#schema.drop(request.collection);
+      case "finishCheckpoint":
+        this.#finishing = true;
+        return undefined;
+      case "rewrite":
+        return void this.#afterwards.push({ at, run: () => rewrite(db, request.mostBytes) });
+      case "emptyLog":
+        return void this.#afterwards.push({ at, run: () => emptyLog(db, BUSY_MS) });
+      case "dropAll":
+        for (const name of [...this.#catalog.tables.keys()]) this.#schema.drop(name);
+        return true;
+    }
+  }
+
+  /** True when the log should be copied into the file. */
+  logIsLong(): boolean {
+    return isLong(logState(this.#statements.db));
+  }
+
+  /**
+   * Copies the last pages after another thread has copied the most: only when nothing is left does SQLite begin the
+   * log anew, and under load something is left whenever somebody else finishes.
+   */
+  finishCheckpoint(): void {
+    if (this.#finishing && isFinishable(logState(this.#statements.db))) checkpoint(this.#statements.db);
+    this.#finishing = false;
+  }
+
+  /** Brings everything into the main file; on a full disk it stays in the log, where the next start finds it. */
+  close(): void {
+    try {
+      this.#statements.db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+    } catch {}
+    this.#statements.db.close();
+  }
+}
+
+function attempt(run: () => unknown): Answer {
+  try {
+    return { value: run() };
+  } catch (error) {
+    return { failed: toWire(error) };
+  }
+}
+
+function serve(port: MessagePort, writer: Writer): void {
+  let closing = false;
+  const next = (): Batch<WriteRequest> | undefined => {
+    const message = receiveMessageOnPort(port)?.message as Batch<WriteRequest> | typeof CLOSE | undefined;
+    if (message === CLOSE) closing = true;
+    return message === CLOSE ? undefined : message;
+  };
+  const serveBatch = (batch: Batch<WriteRequest>) => {
+    const answers = writer.commit(batch, next);
+    port.postMessage({ answers, logIsLong: writer.logIsLong() } satisfies Reply);
+    writer.finishCheckpoint();
+  };
+  port.on("message", (message: Batch<WriteRequest> | typeof CLOSE) => {
+    if (message === CLOSE) closing = true;
+    else serveBatch(message);
+    if (!closing) return;
+    writer.close();
+    port.postMessage(CLOSED);
+    port.close();
+  });
+}
+
+const port = parentPort as MessagePort;
+try {
+  serve(port, new Writer((workerData as WorkerSettings).file));
+  port.postMessage({ ready: true } satisfies Hello);
+} catch (error) {
+  port.postMessage({ ready: false, reason: (error as Error).message } satisfies Hello);
+}

@@ -1,0 +1,297 @@
+import { fault, toWire, type WireError } from "../errors.ts";
+import { compileFilter, isOperators } from "../query/filter.ts";
+import { compileProjection } from "../query/projection.ts";
+import { parsed, type Queries, type Query, type Row } from "../query/query.ts";
+import type { Sort } from "../query/sort.ts";
+import type { Raw, RawObject } from "../query/values.ts";
+import type { Catalog, Index, Table } from "../tables/catalog.ts";
+import type { Schema } from "../tables/indexes.ts";
+import { layoutOf } from "../tables/layout.ts";
+import type { Rows } from "../tables/rows.ts";
+import type { WriteRequest } from "../threads/protocol.ts";
+import { sqlUpdate, type Updated } from "./sql-update.ts";
+import { compileUpdate, type Update } from "./update.ts";
+
+/** One change of a find-and-update: an update document, or a whole replacement. */
+export type Change = { update: RawObject } | { replacement: RawObject };
+export type UpdateRequest = Change & {
+  filter: RawObject;
+  many: boolean;
+  upsert: boolean;
+  sort?: Sort;
+  newId: string;
+};
+export type UpdateResult = Updated & { upserted?: Raw };
+export type ModifyRequest = {
+  filter: RawObject;
+  sort?: Sort | undefined;
+  projection?: RawObject | undefined;
+} & ({ remove: true } | (Change & { upsert: boolean; after: boolean; newId: string }));
+type Insertion = Omit<WriteRequest & { op: "insert" }, "op">;
+/** What a bulk write consists of, in the order given. */
+export type BulkRequest =
+  | { kind: "insert"; document: RawObject }
+  | ({ kind: "update" } & UpdateRequest)
+  | { kind: "delete"; filter: RawObject; many: boolean };
+export type BulkError = WireError & { index: number };
+export type BulkOutcome = {
+  inserted: number;
+  matched: number;
+  modified: number;
+  deleted: number;
+  upserted: { index: number; _id: Raw }[];
+  errors: BulkError[];
+};
+
+/** The write operations of a collection, run by the writer thread inside its transaction. */
+export class Writes {
+  readonly #catalog: Catalog;
+  readonly #schema: Schema;
+  readonly #queries: Queries;
+  readonly #rows: Rows;
+
+  constructor(catalog: Catalog, schema: Schema, queries: Queries, rows: Rows) {
+    this.#catalog = catalog;
+    this.#schema = schema;
+    this.#queries = queries;
+    this.#rows = rows;
+  }
+
+  /**
+   * Inserts documents given as text, each with those that belong to it; the errors say which were refused. Ordered: stops
+   * at the first.
+   */
+  insert({ collection, documents, ordered, apart, belonging }: Insertion): BulkError[] {
+    const table = this.#schema.table(collection);
+    if (apart) this.#schema.setApart(table, apart.field);
+    const errors: BulkError[] = [];
+    let next = 0;
+    for (let index = 0; index < documents.length; index++) {
+      const first = next;
+      while (belonging?.of[next] === index) next++;
+      const theirs = belonging?.documents.slice(first, next) ?? [];
+      const refused =
+        this.#insertText(table, documents[index] as string, apart?.texts[index] ?? null) ??
+        this.#insertTheirs(table, documents[index] as string, belonging?.collection as string, theirs);
+      if (refused) errors.push({ ...refused, index });
+      if (refused && ordered) break;
+    }
+    return errors;
+  }
+
+  #insertText(table: Table, text: string, apart: string | null): WireError | undefined {
+    return attempt(() => this.#rows.insertParts(table, JSON.parse(text) as RawObject, text, apart));
+  }
+
+  /** Inserts what belongs to a document that was just inserted. Should one be refused, none of them stays, nor does it. */
+  #insertTheirs(owners: Table, owner: string, collection: string, texts: string[]): WireError | undefined {
+    if (texts.length === 0) return undefined;
+    const table = this.#schema.table(collection);
+    for (const [i, text] of texts.entries()) {
+      const refused = this.#insertText(table, text, null);
+      if (!refused) continue;
+      for (const written of texts.slice(0, i)) this.delete(table.name, { _id: idOf(written) }, false);
+      this.delete(owners.name, { _id: idOf(owner) }, false);
+      return refused;
+    }
+    return undefined;
+  }
+
+  update(name: string, request: UpdateRequest): UpdateResult {
+    const table = this.#catalog.tables.get(name);
+    const done = table && this.#updateBySql(table, request);
+    if (done && (done.matched > 0 || !request.upsert)) return done;
+    const change = compileChange(request);
+    const { matched, modified } = done ?? this.#updateEach(table, request, change);
+    if (matched > 0 || !request.upsert) return { matched, modified };
+    const document = this.#upsert(name, request, change);
+    return { matched: 0, modified: 0, upserted: document._id as Raw };
+  }
+
+  #updateBySql(table: Table, request: UpdateRequest): Updated | undefined {
+    const { filter, many, sort = [] } = request;
+    if (!("update" in request) || sort.length > 0) return undefined;
+    const update = sqlUpdate(table, request.update, filter);
+    return update && this.#queries.update(table, filter, many, update);
+  }
+
+  #updateEach(table: Table | undefined, request: UpdateRequest, change: Update): Updated {
+    const query: Query = { filter: request.filter, sort: request.sort ?? [], limit: request.many ? 0 : 1 };
+    let matched = 0;
+    let modified = 0;
+    const found = this.#found(table, query);
+    for (const row of this.#loaded(table as Table, found)) {
+      matched++;
+      if (this.#change(table as Table, row, change).modified) modified++;
+    }
+    return { matched, modified };
+  }
+
+  /** Answers the document before or after the change as text, `null` when there is none. */
+  modify(name: string, request: ModifyRequest): string | null {
+    const projection = compileProjection(request.projection);
+    const show = (text: string) =>
+      projection ? JSON.stringify(projection.apply(JSON.parse(text) as RawObject)) : text;
+    const change = "remove" in request ? undefined : compileChange(request);
+    const table = this.#catalog.tables.get(name);
+    const [row] = this.#found(table, { filter: request.filter, sort: request.sort ?? [], limit: 1 });
+    if ("remove" in request || !change) {
+      if (!row) return null;
+      this.#rows.remove(table as Table, row.rid, parsed(row));
+      return show(row.text);
+    }
+    if (row) {
+      const { text } = this.#change(table as Table, row, change);
+      return show(request.after ? text : row.text);
+    }
+    if (!request.upsert) return null;
+    const document = this.#upsert(name, request, change);
+    return request.after ? show(JSON.stringify(document)) : null;
+  }
+
+  delete(name: string, filter: RawObject, many: boolean): number {
+    const table = this.#catalog.tables.get(name);
+    if (!table) return this.#found(table, { filter }).length;
+    const keyed = layoutOf(table).multikey.length > 0;
+    if (many && !keyed) {
+      const deleted = this.#queries.delete(table, filter);
+      if (deleted !== undefined) return deleted;
+    }
+    let deleted = 0;
+    const found = this.#found(table, { filter, limit: many ? 0 : 1 });
+    for (const row of keyed ? this.#loaded(table, found) : found) {
+      this.#rows.remove(table, row.rid, keyed ? parsed(row) : undefined);
+      deleted++;
+    }
+    return deleted;
+  }
+
+  bulk(name: string, requests: BulkRequest[], ordered: boolean): BulkOutcome {
+    const outcome: BulkOutcome = {
+      inserted: 0,
+      matched: 0,
+      modified: 0,
+      deleted: 0,
+      upserted: [],
+      errors: [],
+    };
+    for (let index = 0; index < requests.length; index++) {
+      const refused = attempt(() => this.#bulkOne(name, requests[index] as BulkRequest, index, outcome));
+      if (refused) outcome.errors.push({ ...refused, index });
+      if (refused && ordered) break;
+    }
+    return outcome;
+  }
+
+  #bulkOne(name: string, request: BulkRequest, index: number, outcome: BulkOutcome): void {
+    if (request.kind === "insert") {
+      this.#rows.insert(this.#schema.table(name), request.document);
+      outcome.inserted++;
+    } else if (request.kind === "delete") {
+      outcome.deleted += this.delete(name, request.filter, request.many);
+    } else {
+      const result = this.update(name, request);
+      outcome.matched += result.matched;
+      outcome.modified += result.modified;
+      if (result.upserted !== undefined) outcome.upserted.push({ index, _id: result.upserted });
+    }
+  }
+
+  createIndexes(name: string, indexes: Index[]): string[] {
+    for (const index of indexes) this.#schema.createIndex(name, index);
+    return indexes.map((index) => index.name);
+  }
+
+  // Found first and changed afterwards: a statement must not walk over rows that change under it. Of many rows only
+  // the ids are kept meanwhile.
+  #found(table: Table | undefined, query: Query): Row[] {
+    if (!table) {
+      compileFilter(query.filter);
+      return [];
+    }
+    const rows: Row[] = [];
+    for (const row of this.#queries.rows(table, query))
+      rows.push(query.limit === 1 ? row : { rid: row.rid, text: "" });
+    return rows;
+  }
+
+  *#loaded(table: Table, rows: Row[]): Generator<Row> {
+    for (const row of rows)
+      yield row.text === "" ? { rid: row.rid, text: this.#queries.text(table, row.rid) } : row;
+  }
+
+  #change(table: Table, row: Row, change: Update): { modified: boolean; text: string } {
+    const document = parsed(row);
+    const held = this.#rows.snapshot(table, document, change.paths);
+    const id = JSON.stringify(document._id);
+    change.apply(document, false);
+    const text = JSON.stringify(document);
+    if (text === row.text) return { modified: false, text };
+    if (JSON.stringify(document._id) !== id) throw fault.immutableId();
+    this.#rows.update(table, row.rid, held, row.text, document, text);
+    return { modified: true, text };
+  }
+
+  #upsert(name: string, request: Change & { filter: RawObject; newId: string }, change: Update): RawObject {
+    const seed: RawObject = {};
+    const equalities = compileUpdate({ $set: equalitiesOf(request.filter) });
+    if ("replacement" in request) {
+      const id = equalitiesOf(request.filter)._id;
+      if (id !== undefined) seed._id = id;
+    } else {
+      equalities.apply(seed, true);
+    }
+    const wanted = seed._id;
+    change.apply(seed, true);
+    if (wanted !== undefined && JSON.stringify(seed._id) !== JSON.stringify(wanted))
+      throw fault.immutableId();
+    const { _id = { $: `o${request.newId}` }, ...rest } = seed;
+    const document: RawObject = { _id, ...rest };
+    this.#rows.insert(this.#schema.table(name), document);
+    return document;
+  }
+}
+
+function idOf(text: string): Raw {
+  return (JSON.parse(text) as RawObject)._id as Raw;
+}
+
+/** Runs one write; an error that concerns only it is returned, one that spoils the transaction is thrown. */
+function attempt(write: () => void): WireError | undefined {
+  try {
+    write();
+    return undefined;
+  } catch (error) {
+    const wire = toWire(error);
+    if (wire.kind !== "server") throw error;
+    return wire;
+  }
+}
+
+function compileChange(change: Change): Update {
+  if ("update" in change) return compileUpdate(change.update);
+  const { replacement } = change;
+  return {
+    paths: undefined,
+    apply: (document) => {
+      const id = replacement._id ?? document._id;
+      for (const key of Object.keys(document)) delete document[key];
+      if (id !== undefined) document._id = id;
+      Object.assign(document, replacement);
+    },
+  };
+}
+
+/** The values a filter asks its paths to equal: what an upsert starts from. */
+function equalitiesOf(filter: RawObject): RawObject {
+  const found: RawObject = {};
+  for (const key of Object.keys(filter)) {
+    const value = filter[key] as Raw;
+    if (key === "$and") for (const clause of value as RawObject[]) Object.assign(found, equalitiesOf(clause));
+    else if (key[0] === "$") continue;
+    else if (!isOperators(value)) found[key] = value;
+    else if (value.$eq !== undefined) found[key] = value.$eq;
+    else if (Array.isArray(value.$in) && value.$in.length === 1) found[key] = value.$in[0] as Raw;
+  }
+  return found;
+}

@@ -1,0 +1,46 @@
+import { type Caller, hasScope } from "../../../../lib/access/caller.ts";
+import type { Operation } from "../../../../lib/contract/contract.ts";
+import { Fault, type FaultCode } from "../../../../lib/contract/faults.ts";
+import { AGENT_IDENTITY_REQUIRED } from "./challenge.ts";
+
+const WRONG_KIND: Record<string, string> = {
+  agent: "This needs the token of an agent.",
+  user: "This is for people: sign in as a user of the organisation.",
+  org_admin: "This needs an organisation's user with the role admin.",
+};
+
+/** Whether a caller may use an operation, as its contract declares; throws the fault that says why not. */
+export function authorize(op: Operation, caller: Caller): void {
+  const { access } = op;
+  if (access.by === "public" || access.by === "operator" || access.by === "monitor") return;
+  if (!isKind(access.by, caller)) {
+    const code: FaultCode = (access.by === "agent" && access.otherwise) || "forbidden";
+    if (code === "authentication_failed") throw agentNeeded();
+    const details = code === "validation_error" ? { field: "authorization" } : {};
+    throw new Fault(code, WRONG_KIND[access.by] as string, details);
+  }
+  if (access.scope && !hasScope(caller, access.scope) && !op.scopeRefusal) {
+    throw new Fault("insufficient_scope", `This needs the scope ${access.scope}.`, {
+      required_scope: access.scope,
+    });
+  }
+}
+
+/** The token is good: whoever takes this 401 for its end would sign out, or renew it for ever. */
+function agentNeeded(): Fault {
+  const message =
+    "Your token is valid, but it is a person's: this needs the token of an agent (POST /v1/auth/token).";
+  return new Fault("authentication_failed", message, { reason: AGENT_IDENTITY_REQUIRED });
+}
+
+/** Whether a caller lacks the scope of an operation that says so in its answer, and not by an error. */
+export function isRefusedInBand({ access, scopeRefusal }: Operation, caller: Caller): boolean {
+  if (!scopeRefusal) return false;
+  return "scope" in access && access.scope !== undefined && !hasScope(caller, access.scope);
+}
+
+function isKind(by: "any" | "agent" | "user" | "org_admin", caller: Caller): boolean {
+  if (by === "any") return true;
+  if (by === "agent") return caller.kind === "agent";
+  return caller.kind === "user" && (by === "user" || caller.role === "admin");
+}

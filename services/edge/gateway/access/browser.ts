@@ -1,0 +1,39 @@
+import { timingSafeEqual } from "node:crypto";
+import type { IncomingMessage } from "node:http";
+import type { Caller } from "../../../../lib/access/caller.ts";
+import { csrfToken, sessionToken } from "../../../../lib/access/session-cookie.ts";
+import { Fault } from "../../../../lib/contract/faults.ts";
+import type { SecretBox } from "../../../../lib/crypto/secrets.ts";
+
+const HARMLESS = new Set(["GET", "HEAD"]);
+/** Of our own pages, or typed by the person. */
+const OWN_SITES = new Set(["same-origin", "none"]);
+
+/** The Authorization of a request: the header, else what the session cookie of a browser stands for. */
+export function authorizationOf(req: IncomingMessage, publicUrl: string | null): string | undefined {
+  const { authorization, cookie } = req.headers;
+  if (authorization !== undefined || cookie === undefined) return authorization;
+  const token = sessionToken(cookie, publicUrl);
+  return token === null ? undefined : `Bearer ${token}`;
+}
+
+/**
+ * A browser sends the cookie along whoever's page asks; only ours may. What changes something must also carry the
+ * session's CSRF token, which others' pages cannot read.
+ *
+ * @throws Fault forbidden
+ */
+export function requireOwnPage(req: IncomingMessage, caller: Caller, secrets: SecretBox): void {
+  if (req.headers.authorization !== undefined) return;
+  const site = req.headers["sec-fetch-site"];
+  if (site !== undefined && !OWN_SITES.has(site as string))
+    throw new Fault("forbidden", "A session counts for the console's own pages only.");
+  if (HARMLESS.has(req.method as string)) return;
+  const given = Buffer.from(String(req.headers["x-csrf-token"] ?? ""));
+  const wanted = Buffer.from(csrfToken(secrets, caller.token_id));
+  if (given.length === wanted.length && timingSafeEqual(given, wanted)) return;
+  throw new Fault(
+    "forbidden",
+    "With a session this needs the header X-CSRF-Token as GET /auth/session gives it.",
+  );
+}

@@ -1,0 +1,28 @@
+import { FAULTS, type Fault, type FaultCode } from "../../../../lib/contract/faults.ts";
+
+const BEARER = 'Bearer realm="afferent"';
+const IS_BEARER = /^Bearer\s/i;
+
+/** `details.reason` where a person's valid token stands in place of an agent's: no reason to sign out or to renew it. */
+export const AGENT_IDENTITY_REQUIRED = "agent_identity_required";
+
+/**
+ * Returns the WWW-Authenticate header of a refusal (RFC 6750, section 3), or undefined where it needs none.
+ *
+ * @param authorization the header of the request, where the operation reads it
+ */
+export function challengeOf(fault: Fault, authorization: string | undefined): string | undefined {
+  const { reason, required_scope } = (fault.data ?? {}) as Record<string, unknown>;
+  if (fault.type === "insufficient_scope") {
+    const scope = typeof required_scope === "string" ? `, scope="${required_scope}"` : "";
+    return `${BEARER}, error="insufficient_scope", ${descriptionOf(fault)}${scope}`;
+  }
+  if (FAULTS[fault.type as FaultCode].status !== 401) return undefined;
+  const isInvalid = reason !== AGENT_IDENTITY_REQUIRED && IS_BEARER.test(authorization ?? "");
+  return isInvalid ? `${BEARER}, error="invalid_token", ${descriptionOf(fault)}` : BEARER;
+}
+
+/** RFC 6750 allows printable ASCII without quotes and backslashes. */
+function descriptionOf({ message }: Fault): string {
+  return `error_description="${message.replace(/[^\x20-\x7e]|["\\]/g, "'")}"`;
+}

@@ -1,0 +1,72 @@
+import type { IncomingMessage } from "node:http";
+import { API_KEY_PATTERN } from "../../../../lib/access/api-key.ts";
+import type { Operation } from "../../../../lib/contract/contract.ts";
+import { FAULTS, Fault, type FaultCode } from "../../../../lib/contract/faults.ts";
+import { type Answer, errorAnswer, JSON_TYPE, toFault } from "../answer/respond.ts";
+import { maxBodyOf, mediaType, readRaw } from "../body/body.ts";
+import type { Exchange } from "../exchange.ts";
+
+/** The media type of token requests (RFC 6749, section 4.4.2). */
+export const FORM = "application/x-www-form-urlencoded";
+const GRANT = "client_credentials";
+const IS_KEY = new RegExp(API_KEY_PATTERN);
+const BASIC = /^Basic +([\w+/=-]+)$/i;
+const BY_STATUS: Record<number, string> = {
+  401: "invalid_client",
+  429: "temporarily_unavailable",
+  500: "server_error",
+  503: "temporarily_unavailable",
+};
+
+/** Whether a request is a token request of OAuth 2.0, which is answered as OAuth has it. */
+export function isTokenRequest(op: Operation | undefined, req: IncomingMessage): boolean {
+  return op?.form !== undefined && mediaType(req) === FORM;
+}
+
+/**
+ * Reads a token request: the client's secret is the API key, in the form or by HTTP Basic. Fields that are not known,
+ * such as `scope`, are ignored, and so is what the client calls itself: the key says whose it is.
+ *
+ * @throws Fault validation_failed, authentication_failed, payload_too_large
+ */
+export async function readTokenRequest({ op, req }: Exchange): Promise<{ api_key: string }> {
+  const fields = new URLSearchParams((await readRaw(req, maxBodyOf(op))).toString());
+  const twice = [...fields.keys()].find((name) => fields.getAll(name).length > 1);
+  if (twice) throw misfit(twice, null, "one value");
+  const grant = fields.get("grant_type");
+  if (grant !== GRANT) throw misfit("grant_type", grant, GRANT);
+  const { authorization } = req.headers;
+  const secret = fields.get("client_secret");
+  if (authorization !== undefined && secret !== null)
+    throw misfit("client_secret", null, "the key in the form or in the header Authorization, not in both");
+  const api_key = authorization === undefined ? secret : passwordIn(authorization);
+  if (api_key && IS_KEY.test(api_key)) return { api_key };
+  const message = "client_secret: expected an API key (ak_live_...), in the form or by HTTP Basic.";
+  throw new Fault("authentication_failed", message);
+}
+
+/** Answers a refused token request (RFC 6749, section 5.2). */
+export function tokenRefusal(err: unknown, request_id: string): Answer {
+  const fault = toFault(err);
+  const { status } = FAULTS[fault.type as FaultCode];
+  const { headers = {} } = errorAnswer(fault, request_id);
+  if (status === 401) headers["WWW-Authenticate"] = 'Basic realm="afferent"';
+  const body = { error: BY_STATUS[status] ?? malformed(fault), error_description: fault.message };
+  return { status, type: JSON_TYPE, body: JSON.stringify(body), headers };
+}
+
+function malformed({ data }: Fault): string {
+  const { field, value } = (data ?? {}) as Record<string, unknown>;
+  return field === "grant_type" && value !== null ? "unsupported_grant_type" : "invalid_request";
+}
+
+function misfit(field: string, value: string | null, expected: string): Fault {
+  const details = { field, value: value?.slice(0, 200) ?? null, expected, example: GRANT };
+  return new Fault("validation_failed", `${field}: expected ${expected}.`, details);
+}
+
+/** What a client gave as its password; its parts are encoded as those of a form. */
+function passwordIn(authorization: string): string | undefined {
+  const encoded = BASIC.exec(authorization)?.[1];
+  return encoded && Buffer.from(encoded, "base64").toString().split(":").slice(1).join(":");
+}

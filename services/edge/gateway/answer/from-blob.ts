@@ -1,0 +1,82 @@
+import type { ServerResponse } from "node:http";
+import type { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { passing } from "../../../../lib/compact.ts";
+import type { BlobReference, Operation } from "../../../../lib/contract/contract.ts";
+import { escapedBytes } from "../body/json-fields.ts";
+import { type Answer, begin, type Envelope, type Insert } from "./respond.ts";
+
+/** A blob that could not be read to its end, or has another length than its row says. */
+export class BlobBroken extends Error {}
+
+/** An answer of which a blob holds a part, and the part's place in it. A field without a blob is null. */
+export function blobPlace(
+  from: NonNullable<Operation["fromBlob"]>,
+  result: unknown,
+): Pick<Answer, "body" | "insert"> {
+  if (from === "answer") return { body: "", insert: { ...(result as BlobReference), at: 0, escaped: false } };
+  const { [from.field]: blob, ...rest } = result as Record<string, BlobReference | null>;
+  if (!blob) return { body: JSON.stringify(result) };
+  // The last field, so that its place is known without a search.
+  const body = JSON.stringify({ ...rest, [from.field]: "" });
+  return { body, insert: { ...blob, at: body.length - '"}'.length, escaped: true } };
+}
+
+/**
+ * Sends an answer with what a blob holds of it, which goes from the blob to the connection a piece at a time.
+ *
+ * @throws BlobBroken, the connection having been ended: nothing else can be said on it
+ */
+export async function sendFromBlob(
+  res: ServerResponse,
+  answer: Answer & { insert: Insert },
+  envelope: Envelope,
+  open: () => Promise<Readable>,
+): Promise<void> {
+  if (res.headersSent || res.destroyed) return;
+  const blob = await open();
+  const { insert } = answer;
+  try {
+    begin(res, answer, envelope, insert.escaped ? null : insert.size);
+    await pipeline(whole(answer, blob), res);
+  } finally {
+    // Of a caller who left before its turn came nobody has read, nor closed it.
+    blob.destroy();
+  }
+}
+
+/** The text of an answer together with what a blob holds of it. */
+export async function textOf(answer: Answer & { insert: Insert }, blob: Readable): Promise<string> {
+  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  let text = "";
+  for await (const piece of whole(answer, blob)) {
+    text += typeof piece === "string" ? piece : decoder.decode(piece, { stream: true });
+  }
+  return text;
+}
+
+async function* whole({ body, insert }: Answer & { insert: Insert }, blob: Readable) {
+  const { at, escaped } = insert;
+  const text = String(body);
+  if (at > 0) yield text.slice(0, at);
+  const passed = passing();
+  for await (const bytes of readWhole(blob, insert)) {
+    yield escaped ? escapedBytes(bytes) : bytes;
+    passed(bytes.length);
+  }
+  if (at < text.length) yield text.slice(at);
+}
+
+// With less than was announced, the caller would take the next answer on the connection for the rest of this one.
+async function* readWhole(blob: Readable, { hash, size }: Insert) {
+  let read = 0;
+  try {
+    for await (const bytes of blob as AsyncIterable<Buffer>) {
+      read += bytes.length;
+      yield bytes;
+    }
+  } catch (cause) {
+    throw new BlobBroken(`The blob ${hash} could not be read beyond byte ${read} of ${size}.`, { cause });
+  }
+  if (read !== size) throw new BlobBroken(`The blob ${hash} has ${read} bytes where there were ${size}.`);
+}

@@ -1,0 +1,167 @@
+import { createHash, type Hash } from "node:crypto";
+import { callerId } from "../../../../lib/access/caller.ts";
+import { isUnreached } from "../../../../lib/broker/between-nodes.ts";
+import { honoursKey } from "../../../../lib/contract/contract.ts";
+import { Fault, isFault, type Rule } from "../../../../lib/contract/faults.ts";
+import type { Blobs } from "../../../../storage/blobs/blobs.ts";
+import type { Runtime } from "../../../runtime.ts";
+import type { KeptAnswer } from "../../idempotency/idempotency.model.ts";
+import type { Opening, Place } from "../../idempotency/idempotency.service.ts";
+import { newLease, stillRunning } from "../../idempotency/lease.ts";
+import { follow, maxBodyOf, readAhead } from "../body/body.ts";
+import { readByReference } from "../body/by-reference.ts";
+import type { Exchange } from "../exchange.ts";
+import { type Answer, errorAnswer } from "./respond.ts";
+
+const MAX_KEY_CHARACTERS = 255;
+/** A larger body is kept as a blob: calls between nodes must stay short. */
+const LARGE = 262_144;
+/** A tenant that is over its quota has only short answers stored. */
+const SMALL = 1024;
+/** Bytes that are hashed in one turn. */
+const PIECE = 1_048_576;
+
+type Asked = Place & { fingerprint: string; lease: string };
+type Begun = Exclude<Opening, { outcome: "wait" }>;
+
+/** Whose keys a request's are; null where nobody is known to have sent it. */
+function holderOf({ op, caller }: Exchange): Omit<Place, "key"> | null {
+  if (caller) return { tenant_id: caller.tenant_id, caller_id: callerId(caller) };
+  // The operator has no tenant: its keys are the installation's.
+  return op.access.by === "operator" ? { tenant_id: "installation", caller_id: "operator" } : null;
+}
+
+/** The request's Idempotency-Key where it is honoured: on what changes something, by a caller who is known. */
+export function idempotencyKey(exchange: Exchange): string | null {
+  const { req, op } = exchange;
+  const key = req.headers["idempotency-key"] as string | undefined;
+  if (key === undefined || !honoursKey(op) || !holderOf(exchange)) return null;
+  if (key.length > 0 && key.length <= MAX_KEY_CHARACTERS) return key;
+  const expected = `1 to ${MAX_KEY_CHARACTERS} characters`;
+  throw new Fault(
+    "validation_failed",
+    `Idempotency-Key has ${key.length} characters: expected ${expected}.`,
+    {
+      field: "Idempotency-Key",
+      value: key.slice(0, 20),
+      expected,
+      example: "order-1842-created",
+    },
+  );
+}
+
+/**
+ * Carries a request out once for its key: a repetition gets the first one's answer, and one that comes while the
+ * first is running waits for it (api.md "Everywhere").
+ *
+ * @throws Fault conflict when the key was used for another request.
+ */
+export async function once(
+  exchange: Exchange,
+  key: string,
+  { blobs, usage }: Pick<Runtime, "blobs" | "usage">,
+  carryOut: () => Promise<Answer>,
+): Promise<Answer> {
+  const { ctx, op, request_id } = exchange;
+  const place: Place = { ...(holderOf(exchange) as Omit<Place, "key">), key };
+  const fingerprint = await fingerprintOf(exchange, blobs);
+  const opening = await open(exchange, { ...place, fingerprint, lease: newLease() });
+  if (opening.outcome === "replay") return replayed(opening.answer, place.tenant_id, blobs);
+
+  const { lease, seed } = opening;
+  const close = async (given: Answer, secret: boolean, again: { again?: true } = {}) => {
+    const isFull = usage.isFull(place.tenant_id) && lengthOf(given) > SMALL;
+    const answer = secret ? toKept(given) : isFull ? null : await toKeptOrBlob(given, place.tenant_id, blobs);
+    // What was carried out is answered, even where the answer cannot be stored: repeating it is a conflict then.
+    const kept = answer ?? { ...toKept({ ...given, body: null }), dropped: true };
+    await ctx.call("idempotency.close", { ...place, lease, answer: kept, secret, ...again });
+  };
+  ctx.meta.idempotency_seed = seed;
+  try {
+    const answer = await carryOut();
+    await close(answer, op.secret === true);
+    return answer;
+  } catch (err) {
+    await close(errorAnswer(err, request_id), false, isOverQuota(err) ? { again: true } : {});
+    throw err;
+  }
+}
+
+/** Waits for as long as the first request with the key is running and its sender is there. */
+async function open({ ctx, res, request_id }: Exchange, asked: Asked): Promise<Begun> {
+  try {
+    for (;;) {
+      const opening = await ctx.call<Opening>("idempotency.open", asked);
+      if (opening.outcome !== "wait") return opening;
+      if (res.destroyed) throw stillRunning();
+    }
+  } catch (err) {
+    if (!isUnreached(err)) throw err;
+    // It may hold the key, with nobody to carry the request out. Where this does not come through either, its lease ends.
+    const { fingerprint: _, ...held } = asked;
+    const answer = toKept(errorAnswer(err, request_id));
+    ctx.call("idempotency.close", { ...held, answer, secret: false }).catch(() => {});
+    throw err;
+  }
+}
+
+function toKept({ body, headers = {}, ...rest }: Answer): KeptAnswer {
+  const base64 = Buffer.isBuffer(body);
+  return { ...rest, body: base64 ? body.toString("base64") : body, base64, headers };
+}
+
+const lengthOf = ({ body }: Answer) => body?.length ?? 0;
+
+/** When there is space again, the same request is carried out. */
+function isOverQuota(err: unknown): boolean {
+  return isFault(err) && (err.data as { rule?: Rule } | undefined)?.rule === "storage_quota";
+}
+
+/** Null where there is no space for a large answer. */
+async function toKeptOrBlob(answer: Answer, tenant_id: string, blobs: Blobs): Promise<KeptAnswer | null> {
+  const { body } = answer;
+  if (body === null || answer.insert || body.length <= LARGE) return toKept(answer);
+  const put = blobs.put(tenant_id, Buffer.isBuffer(body) ? body : Buffer.from(body));
+  const ref = await put.catch(() => null);
+  return ref && { ...toKept({ ...answer, body: null }), blob: ref.hash };
+}
+
+async function replayed(kept: KeptAnswer, tenant_id: string, blobs: Blobs): Promise<Answer> {
+  const { status, type, headers, insert } = kept;
+  const body = kept.blob === undefined ? bodyOf(kept) : await blobs.get(tenant_id, kept.blob);
+  const answer = { status, type, body, headers: { ...headers, "Idempotency-Replayed": "true" } };
+  return insert ? { ...answer, insert } : answer;
+}
+
+const bodyOf = ({ body, base64 }: KeptAnswer) => (base64 ? Buffer.from(body as string, "base64") : body);
+
+/** What makes two requests the same: method, path with its query, and the bytes of the body. */
+async function fingerprintOf(exchange: Exchange, blobs: Blobs): Promise<string> {
+  const { req, op, caller } = exchange;
+  const hash = createHash("sha256").update(`${op.method} ${req.url}\n`);
+  if (op.byReference && caller) {
+    follow(req, hash);
+    await readByReference(exchange, caller.tenant_id, blobs);
+    return hash.digest("base64url");
+  }
+  const raw = await readAhead(req, maxBodyOf(op));
+  // In binary mode a CloudEvent's attributes are headers: they are as much of the request as its body.
+  if (op.consumes === "cloudevents") hash.update(JSON.stringify(attributesOf(req.headers)));
+  await hashInTurns(hash, raw);
+  return hash.digest("base64url");
+}
+
+/** A large body a piece at a time, so that others have their turn. */
+async function hashInTurns(hash: Hash, raw: Buffer): Promise<void> {
+  for (let at = 0; at < raw.length; at += PIECE) {
+    if (at > 0) await new Promise(setImmediate);
+    hash.update(raw.subarray(at, at + PIECE));
+  }
+}
+
+function attributesOf(headers: NodeJS.Dict<string | string[]>): [string, unknown][] {
+  const names = Object.keys(headers).filter((name) => name.startsWith("ce-"));
+  // There the type of the content is an attribute too: that of the data.
+  if (names.length > 0 && headers["content-type"] !== undefined) names.push("content-type");
+  return names.sort().map((name) => [name, headers[name]]);
+}

@@ -1,0 +1,132 @@
+import type { ServerResponse } from "node:http";
+import { isUnreached } from "../../../../lib/broker/between-nodes.ts";
+import { FAULTS, Fault, isFault } from "../../../../lib/contract/faults.ts";
+import { isStoreLost } from "../../../../storage/store-lost.ts";
+import { challengeOf } from "../access/challenge.ts";
+import type { Allowance } from "../limits/limits.ts";
+
+/** An answer before it is sent: what idempotency keeps and replays. */
+export interface Answer {
+  status: number;
+  type: string;
+  /** JSON text, other text or bytes; null sends no body. */
+  body: string | Buffer | null;
+  headers?: Record<string, string | string[]>;
+  /** What of the body is in a blob. */
+  insert?: Insert;
+}
+
+/** A blob whose text belongs into an answer. */
+export interface Insert {
+  hash: string;
+  size: number;
+  /** Where, in the characters of the body. */
+  at: number;
+  /** Within a JSON string. */
+  escaped: boolean;
+}
+
+export const JSON_TYPE = "application/json; charset=utf-8";
+
+/** What the gateway knows of a request besides its answer. */
+export interface Envelope {
+  request_id: string;
+  allowance: Allowance | null;
+  /** The connection ends with this answer: the node is going down. */
+  last: boolean;
+}
+
+export function send(res: ServerResponse, answer: Answer, envelope: Envelope): void {
+  if (res.headersSent || res.destroyed) return;
+  const { status, body } = answer;
+  begin(res, answer, envelope, status === 204 ? null : sizeOf(body));
+  res.end(body ?? undefined);
+}
+
+/** Sends status and headers. @param size of the body in bytes; null when there is none, or nobody knows it yet */
+export function begin(res: ServerResponse, answer: Answer, envelope: Envelope, size: number | null): void {
+  const { status, body, type } = answer;
+  const headers = edgeHeaders(envelope);
+  // Answers are a caller's own, and some hold a secret.
+  if (!answer.headers?.["Cache-Control"]) headers.push("Cache-Control", "no-store");
+  if (answer.headers) {
+    for (const [name, value] of Object.entries(answer.headers))
+      for (const each of [value].flat()) headers.push(name, each);
+  }
+  if (body !== null) headers.push("Content-Type", type);
+  if (size !== null) headers.push("Content-Length", String(size));
+  if (envelope.last) headers.push("Connection", "close");
+  // One flat list, written as it is: half the cost of setting them one by one.
+  res.writeHead(status, headers);
+}
+
+/** Headers of every answer, and of a stream: names and values in turn (api.md "Everywhere"). */
+export function edgeHeaders({ request_id, allowance }: Envelope): string[] {
+  const headers = ["X-Request-Id", request_id];
+  if (allowance) {
+    headers.push("X-RateLimit-Limit", String(allowance.limit));
+    headers.push("X-RateLimit-Remaining", String(allowance.remaining));
+    headers.push("X-RateLimit-Reset", String(Math.ceil(allowance.resets_at / 1000)));
+  }
+  return headers;
+}
+
+function sizeOf(body: string | Buffer | null): number {
+  if (body === null) return 0;
+  return typeof body === "string" ? Buffer.byteLength(body) : body.length;
+}
+
+/**
+ * The error envelope (spec: Errors). Anything that is not of the catalogue is an internal error without details.
+ *
+ * @param authorization the header of the request, where the operation reads it
+ */
+export function errorAnswer(err: unknown, request_id: string, authorization?: string): Answer {
+  const fault = toFault(err);
+  const { status } = FAULTS[fault.type as keyof typeof FAULTS];
+  const details = (fault.data ?? {}) as Record<string, unknown>;
+  const headers: Record<string, string> = {};
+  if (typeof details.retry_after_seconds === "number") {
+    headers["Retry-After"] = String(details.retry_after_seconds);
+  }
+  if (Array.isArray(details.allow)) headers.Allow = details.allow.join(", ");
+  const challenge = challengeOf(fault, authorization);
+  if (challenge) headers["WWW-Authenticate"] = challenge;
+  const error = { code: fault.type, message: fault.message, request_id, details };
+  return { status, type: JSON_TYPE, body: JSON.stringify({ error }, wholeCharacters), headers };
+}
+
+/** What is quoted of a request may have been cut within a character, and not everybody can read half of one. */
+function wholeCharacters(_: string, value: unknown): unknown {
+  return typeof value === "string" ? value.toWellFormed() : value;
+}
+
+interface MoleculerLike {
+  type?: string;
+  name?: string;
+  data?: unknown;
+}
+
+/** The fault a caller is shown for any error: Moleculer's own are translated, unknown ones are hidden. */
+export function toFault(err: unknown): Fault {
+  if (isFault(err)) return err;
+  const { type, name = "", data } = (err ?? {}) as MoleculerLike;
+  if (type === "VALIDATION_ERROR" && Array.isArray(data)) {
+    const [first] = data as {
+      message: string;
+      type: "validation_failed";
+      details: Record<string, unknown>;
+    }[];
+    if (first) return new Fault(first.type, first.message, first.details);
+  }
+  if (isUnreached(err)) return unavailable("The service is not ready; try again.");
+  if (BUSY.has(name)) return unavailable("The service is busy; try again.");
+  if (isStoreLost(err)) return unavailable("The record cannot be reached or written now; try again.");
+  return new Fault("internal_error", "Something failed here; the request can be sent again.");
+}
+
+const BUSY = new Set(["QueueIsFullError"]);
+
+function unavailable(message: string): Fault {
+  return new Fault("service_unavailable", message, { retry_after_seconds: 1 });
+}

@@ -1,0 +1,180 @@
+import type { Hash } from "node:crypto";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { passing } from "../../../../lib/compact.ts";
+import type { Operation } from "../../../../lib/contract/contract.ts";
+import { Fault } from "../../../../lib/contract/faults.ts";
+import { mediaTypeOf } from "../../../../lib/http/media-type.ts";
+import { type NumberTooLarge, parseJsonBytes } from "../../../../lib/json/json.ts";
+import { requireKnownKeys } from "./known-keys.ts";
+
+export const DEFAULT_MAX_BODY = 1_048_576;
+/** Without a token: nobody is known yet whom the work could be charged to. */
+const PUBLIC_MAX_BODY = 8_192;
+
+/** The largest body of an operation in bytes. */
+export function maxBodyOf({ maxBody, access, consumes = "json" }: Operation): number {
+  return maxBody ?? (access.by === "public" && consumes === "json" ? PUBLIC_MAX_BODY : DEFAULT_MAX_BODY);
+}
+
+/** A request whose body was read before its reader asks for it: an Idempotency-Key is bound to the bytes. */
+interface Read extends IncomingMessage {
+  $raw?: Buffer;
+  /** Is given every part that passes. */
+  $hash?: Hash;
+}
+
+/** The raw body, refused as soon as it is known to be over the operation's limit. */
+export async function readRaw(req: Read, maxSize: number): Promise<Buffer> {
+  requireNoEncoding(req);
+  if (!req.$raw) return receive(req, maxSize);
+  if (req.$raw.length > maxSize) throw tooLarge(req.$raw.length, maxSize);
+  return req.$raw;
+}
+
+/** Reads the body now and keeps it for `readRaw`. */
+export async function readAhead(req: Read, maxSize: number): Promise<Buffer> {
+  req.$raw = await readRaw(req, maxSize);
+  return req.$raw;
+}
+
+/** Lets a hash follow what `readParts` passes on. */
+export function follow(req: Read, hash: Hash): void {
+  req.$hash = hash;
+}
+
+/** The body as it comes in, for what is too large to be held. */
+export async function* readParts(req: Read, maxSize: number): AsyncGenerator<Buffer> {
+  requireNoEncoding(req);
+  requireSize(Number(req.headers["content-length"] ?? 0), maxSize);
+  const passed = passing();
+  let size = 0;
+  // A refused body is let pass by, so the connection must outlive this.
+  for await (const part of req.iterator({ destroyOnReturn: false })) {
+    size += part.length;
+    requireSize(size, maxSize);
+    req.$hash?.update(part);
+    yield part;
+    passed(part.length);
+  }
+}
+
+function requireSize(size: number, maxSize: number): void {
+  if (size > maxSize) throw tooLarge(size, maxSize);
+}
+
+function receive(req: IncomingMessage, maxSize: number): Promise<Buffer> {
+  const declared = Number(req.headers["content-length"] ?? 0);
+  if (declared > maxSize) return Promise.reject(tooLarge(declared, maxSize));
+  // Listeners, not async iteration: this is on the path of every request and costs a third as much.
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    req.on("data", (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > maxSize) reject(tooLarge(size, maxSize));
+      else chunks.push(chunk);
+    });
+    req.once("end", () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
+    req.once("error", reject);
+    req.once("close", () => {
+      // Every request closes; an error made for nothing would cost more than the rest of this function.
+      if (!req.complete) reject(new Error("The connection closed before the body was whole."));
+    });
+  });
+}
+
+/** A refused body is read up to so many times what the operation allows, and up to so many bytes. */
+const DISCARDED_FACTOR = 16;
+const MAX_DISCARDED = 16 * DEFAULT_MAX_BODY;
+
+/**
+ * Lets a refused body pass by, so that a caller who is still sending reads the answer instead of a broken
+ * connection. What is far too long is cut off all the same, at once where its length is known.
+ *
+ * @param res its answer, not yet sent
+ * @param maxSize what the operation allows, in bytes
+ */
+export function discardBody(req: IncomingMessage, res: ServerResponse, maxSize = DEFAULT_MAX_BODY): void {
+  if (req.complete) return;
+  const most = Math.min(DISCARDED_FACTOR * maxSize, MAX_DISCARDED);
+  if (Number(req.headers["content-length"] ?? 0) > most) {
+    res.shouldKeepAlive = false;
+    res.once("finish", () => req.destroy());
+    return;
+  }
+  let size = 0;
+  req.on("data", (chunk: Buffer) => {
+    size += chunk.length;
+    if (size > most) req.destroy();
+  });
+  req.resume();
+}
+
+/** @param field where it stands */
+export function halfCharacter(field: string): Fault {
+  const expected = "whole characters, and no surrogate of UTF-16 alone";
+  const details = { field, value: null, expected, example: "\u{1F600}" };
+  return new Fault("validation_failed", `${field || "The body"}: expected ${expected}.`, details);
+}
+
+/** @param others what is read besides @throws Fault unsupported_media_type */
+export function requireJson(req: IncomingMessage, others: string[] = []): void {
+  if (!isJson(req)) throw unsupported(mediaType(req), ["application/json", ...others]);
+}
+
+export function isJson(req: IncomingMessage): boolean {
+  const type = mediaType(req);
+  return type === "application/json" || type.endsWith("+json");
+}
+
+/** A parsed body as an operation's params. @throws Fault validation_failed, also of keys that it does not know */
+export function bodyParams(op: Operation, body: unknown): Record<string, unknown> {
+  if (op.wholeBody) return { [Object.keys(op.body ?? {})[0] as string]: body };
+  if (typeof body === "object" && body !== null && !Array.isArray(body)) {
+    requireKnownKeys(op, body as Record<string, unknown>);
+    return body as Record<string, unknown>;
+  }
+  const value = Array.isArray(body) ? "an array" : body;
+  const details = { field: "", value, expected: "object", example: {} };
+  throw new Fault("validation_failed", "The body: expected a JSON object.", details);
+}
+
+export function parseJson(raw: Buffer): unknown {
+  try {
+    return parseJsonBytes(raw);
+  } catch (err) {
+    const { message, field } = err as Error & Partial<NumberTooLarge>;
+    throw notJson(message, field);
+  }
+}
+
+export function notJson(why: string, field = ""): Fault {
+  const details = { field, value: null, expected: "JSON", example: {} };
+  return new Fault("validation_failed", `The body is not read as JSON: ${why}.`, details);
+}
+
+/** The media type without parameters, lower case; "" when there is none. */
+export function mediaType(req: IncomingMessage): string {
+  const given = req.headers["content-type"];
+  if (given === undefined || given === "application/json") return given ?? "";
+  return mediaTypeOf(given);
+}
+
+export function unsupported(given: string, allowed: string[]): Fault {
+  const message = `Content-Type ${given || "(none)"} is not read here: expected ${allowed.join(" or ")}.`;
+  return new Fault("unsupported_media_type", message, { value: given, expected: allowed });
+}
+
+function requireNoEncoding(req: IncomingMessage): void {
+  const given = req.headers["content-encoding"];
+  if (given === undefined || given.toLowerCase() === "identity") return;
+  const message = `Content-Encoding ${given} is not read here: send the body as it is.`;
+  throw new Fault("unsupported_media_type", message, { value: given, expected: ["identity"] });
+}
+
+export function tooLarge(actual_size: number, max_size: number): Fault {
+  return new Fault("payload_too_large", `The body has ${actual_size} bytes; at most ${max_size} are read.`, {
+    actual_size,
+    max_size,
+  });
+}

@@ -1,0 +1,104 @@
+import type { IncomingMessage } from "node:http";
+import type { Operation } from "../../../../lib/contract/contract.ts";
+import { Fault } from "../../../../lib/contract/faults.ts";
+import type { BlobRef, Blobs } from "../../../../storage/blobs/blobs.ts";
+import type { Exchange } from "../exchange.ts";
+import {
+  DEFAULT_MAX_BODY,
+  halfCharacter,
+  maxBodyOf,
+  mediaType,
+  notJson,
+  readParts,
+  tooLarge,
+  unsupported,
+} from "./body.ts";
+import { jsonBody } from "./json-bodies.ts";
+import { fromBase64, takeFields, toUtf8, unescaped } from "./json-fields.ts";
+import { onlyUtf8 } from "./utf8.ts";
+
+/**
+ * Reads a body whose large fields go from the connection into blobs, and puts references in their place: the body is
+ * never held, nor parsed as a whole. It is read once: whoever asks again is given what was read.
+ *
+ * @throws Fault validation_failed, payload_too_large, unsupported_media_type
+ */
+export async function readByReference(
+  exchange: Exchange,
+  tenant_id: string,
+  blobs: Blobs,
+): Promise<Record<string, unknown>> {
+  const { op, req } = exchange;
+  const isText = op.textBody !== undefined && TEXT.has(mediaType(req));
+  exchange.body ??= await (isText
+    ? readText(exchange, tenant_id, blobs)
+    : readFields(exchange, tenant_id, blobs));
+  return exchange.body;
+}
+
+const TEXT = new Set(["text/markdown", "text/plain"]);
+
+/** The whole body as one field. */
+async function readText({ req, op }: Exchange, tenant_id: string, blobs: Blobs) {
+  const charset = /charset="?([^\s";]+)/i.exec(req.headers["content-type"] ?? "")?.[1];
+  if (charset && !/^utf-?8$/i.test(charset)) throw unsupported(`charset=${charset}`, ["charset=utf-8"]);
+  const text = onlyUtf8(readParts(req, maxBodyOf(op)));
+  const field = op.textBody as string;
+  const fault = misfit(op, field, "text in UTF-8");
+  const ref = await blobs.put(tenant_id, text, lengthOf(req)).catch((err) => refuse(err, fault));
+  return { [field]: ref };
+}
+
+async function readFields(exchange: Exchange, tenant_id: string, blobs: Blobs) {
+  const { req, op } = exchange;
+  const encodings = op.byReference ?? {};
+  const kept = new Map<string, BlobRef>();
+  const keep = async (field: string, text: AsyncIterable<Buffer>) => {
+    if (kept.has(field)) throw misfit(op, field, ONCE);
+    const characters = unescaped(text);
+    const isBase64 = encodings[field] === "base64";
+    const bytes = isBase64 ? fromBase64(characters) : toUtf8(characters);
+    const fault = isBase64 ? misfit(op, field, BASE64) : halfCharacter(field);
+    const least = leastOf(lengthOf(req), isBase64);
+    kept.set(field, await blobs.put(tenant_id, bytes, least).catch((err) => refuse(err, fault)));
+  };
+  const parts = readParts(req, maxBodyOf(op));
+  const rest = await takeFields(parts, new Set(Object.keys(encodings)), DEFAULT_MAX_BODY, keep).catch(
+    refuseBody,
+  );
+  const body = await jsonBody(exchange, rest);
+  for (const field of Object.keys(encodings)) {
+    if (body[field] === undefined) continue;
+    // An action must be able to trust every reference it gets. A field that stands there twice is none.
+    if (body[field] !== "" || !kept.has(field)) throw misfit(op, field, ONCE);
+    body[field] = kept.get(field);
+  }
+  return body;
+}
+
+const lengthOf = (req: IncomingMessage) => Number(req.headers["content-length"] ?? 0);
+
+/** How many bytes a field of a long body has at least: base64 takes four for three, and escapes more. */
+function leastOf(length: number, isBase64: boolean): number {
+  return Math.floor(Math.max(0, length - DEFAULT_MAX_BODY) * (isBase64 ? 0.75 : 0.5));
+}
+
+const ONCE = "a string, once";
+const BASE64 = "standard base64, padded and without line breaks";
+
+/** Says what is wrong with a field's text; errors of the store are not the caller's. */
+function refuse(err: unknown, fault: Fault): never {
+  throw err instanceof RangeError ? fault : err;
+}
+
+function refuseBody(err: unknown): never {
+  if (err instanceof SyntaxError) throw notJson(err.message);
+  if (err instanceof RangeError) throw tooLarge(DEFAULT_MAX_BODY + 1, DEFAULT_MAX_BODY);
+  throw err;
+}
+
+function misfit({ body }: Operation, field: string, expected: string): Fault {
+  const [example = null] = (body?.[field] as { examples?: unknown[] } | undefined)?.examples ?? [];
+  const details = { field, value: null, expected, example };
+  return new Fault("validation_failed", `${field}: expected ${expected}.`, details);
+}

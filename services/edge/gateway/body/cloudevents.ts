@@ -1,0 +1,56 @@
+import type { IncomingMessage } from "node:http";
+import { binaryEvent } from "../../../../lib/cloudevents/binary.ts";
+import { attributesIn } from "../../../../lib/cloudevents/http.ts";
+import { Fault } from "../../../../lib/contract/faults.ts";
+import { BATCH_MAX_BYTES, BATCH_MAX_EVENTS } from "../../../sense/events/events.contract.ts";
+import { headerText } from "../access/client.ts";
+import { requestShare } from "../limits/share.ts";
+import type { BodyReader } from "../pipeline.ts";
+import { mediaType, parseJson, readRaw, unsupported } from "./body.ts";
+import { parseFairly } from "./json-bodies.ts";
+import { readListInPieces } from "./pieces.ts";
+
+const STRUCTURED = "application/cloudevents+json";
+const BATCH = "application/cloudevents-batch+json";
+
+/**
+ * Reads events as the CloudEvents HTTP binding sends them: structured and binary mode as `{event}`, batch mode as
+ * `{events}`. The events are parsed, not checked: events.publish does that (spec: Events 1).
+ *
+ * @throws Fault payload_too_large over `eventMaxBytes` (a batch: 10 MB), unsupported_media_type, validation_failed.
+ */
+export function cloudEventsReader(eventMaxBytes: number): BodyReader {
+  return async (exchange) => {
+    const { req } = exchange;
+    const type = mediaType(req);
+    if (type === BATCH) return readListInPieces(exchange, BATCH_LIST);
+    const attributes = type === STRUCTURED ? null : attributesOf(req);
+    if (!attributes && type !== STRUCTURED && type !== "application/json")
+      throw unsupported(type, [STRUCTURED, BATCH, "application/json", "any type with ce-* headers"]);
+    const raw = await readRaw(req, eventMaxBytes);
+    const contentType = req.headers["content-type"] ?? "";
+    const parse = attributes ? (body: Buffer) => binaryEvent(attributes, contentType, body) : parseJson;
+    return { event: await parseFairly<unknown>(raw, requestShare(exchange), parse) };
+  };
+}
+
+const BATCH_LIST = { name: "events", maxBytes: BATCH_MAX_BYTES, check: asBatch };
+
+function asBatch(body: unknown): unknown[] {
+  if (Array.isArray(body) && body.length <= BATCH_MAX_EVENTS) return body;
+  const value = Array.isArray(body) ? `${body.length} events` : typeof body;
+  const expected = `an array of at most ${BATCH_MAX_EVENTS} events`;
+  throw new Fault("validation_failed", `The batch: expected ${expected}.`, {
+    field: "",
+    value,
+    expected,
+    example: [],
+  });
+}
+
+/** The attributes in the headers, where there are any: Node reads these as Latin-1. */
+function attributesOf({ headers }: IncomingMessage): Record<string, string> | null {
+  if (headers["ce-specversion"] === undefined && headers["ce-id"] === undefined) return null;
+  const named = Object.entries(headers).filter(([name]) => name.startsWith("ce-"));
+  return attributesIn(Object.fromEntries(named.map(([name, value]) => [name, headerText(String(value))])));
+}

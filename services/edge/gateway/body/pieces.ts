@@ -1,0 +1,102 @@
+import type { Operation } from "../../../../lib/contract/contract.ts";
+import { type Check, compileCheck } from "../../../../lib/contract/validator.ts";
+import { countValues, MAX_JSON_VALUES, UNCOUNTED_BYTES } from "../../../../lib/json/json-values.ts";
+import type { Share } from "../../../../lib/queue/fair-queue.ts";
+import { toFault } from "../answer/respond.ts";
+import type { Exchange, Pieces } from "../exchange.ts";
+import { requestShare } from "../limits/share.ts";
+import { bodyParams, maxBodyOf, readRaw, requireJson } from "./body.ts";
+import { charge, chargeFor, inTurn, jsonBody, parseFairly, weightOf } from "./json-bodies.ts";
+import { MAX_LIST_VALUES, MAX_PIECE_VALUES } from "./split.ts";
+import { splitter } from "./splitter.ts";
+
+/**
+ * Bodies of more bytes are parsed in a thread, and what is in their list is done in pieces of so many: neither this
+ * node nor the one that does it is held up for long, and calls between nodes stay short.
+ */
+const PIECE_BYTES = 524_288;
+
+/** Reads the JSON body of an operation with `inPieces`; a large one as the exchange's pieces. */
+export async function readInPieces(exchange: Exchange, name: string): Promise<Record<string, unknown>> {
+  const { op, req } = exchange;
+  const raw = await readRaw(req, maxBodyOf(op));
+  if (!isLarge(raw)) return jsonBody(exchange, raw);
+  requireJson(req);
+  const { outline, texts } = await splitLarge(exchange, raw, name);
+  const params = bodyParams(op, outline);
+  const fault = checkOf(op)(params);
+  if (fault) throw fault;
+  if (texts.length) exchange.pieces = { name, texts };
+  return params;
+}
+
+/**
+ * Reads a body that is a list; a large one as the exchange's pieces.
+ *
+ * @param check throws for what is no list, or for one that is too long; of a large one it is given the length only
+ */
+export async function readListInPieces(
+  exchange: Exchange,
+  { name, maxBytes, check }: { name: string; maxBytes: number; check(body: unknown): unknown[] },
+): Promise<Record<string, unknown>> {
+  const raw = await readRaw(exchange.req, maxBytes);
+  if (!isLarge(raw)) return { [name]: check(await parseFairly(raw, requestShare(exchange))) };
+  const { outline, texts } = await splitLarge(exchange, raw, null);
+  const list = check(outline);
+  if (texts.length) exchange.pieces = { name, texts };
+  return { [name]: list };
+}
+
+/** Whether a list is too much for the main thread at once, by its bytes or its values. */
+function isLarge(raw: Buffer): boolean {
+  if (raw.length <= UNCOUNTED_BYTES) return false;
+  return raw.length > PIECE_BYTES || countValues(raw, MAX_JSON_VALUES) > MAX_JSON_VALUES;
+}
+
+/** The body is charged for before anything in it is done, and also when it is refused. */
+async function splitLarge(exchange: Exchange, raw: Buffer, field: string | null) {
+  const share = requestShare(exchange);
+  const split = await splitter.split(raw, field, PIECE_BYTES, share).catch((err: unknown) => {
+    if (toFault(err).type === "validation_failed") chargeRefused(share, raw);
+    throw err;
+  });
+  const pieces = Math.max(1, split.texts.length);
+  chargeFor(share, weightOf(split.values, raw.length) / pieces, pieces);
+  return split;
+}
+
+function chargeRefused(share: Share, raw: Buffer): void {
+  const values = countValues(raw, MAX_LIST_VALUES);
+  const pieces = Math.ceil(Math.max(raw.length / PIECE_BYTES, values / MAX_PIECE_VALUES));
+  charge(share, weightOf(values, raw.length) / pieces, pieces);
+}
+
+const checks = new WeakMap<Operation, Check>();
+
+function checkOf(op: Operation): Check {
+  const check = checks.get(op) ?? compileCheck(op.params);
+  checks.set(op, check);
+  return check;
+}
+
+/** Calls the action for one piece after the other, and gives their answers as one: lists, or objects with one list. */
+export async function callInPieces(exchange: Exchange, { name, texts }: Pieces): Promise<Buffer> {
+  const { ctx, op } = exchange;
+  const share = requestShare(exchange);
+  const { idempotency_seed: seed } = ctx.meta;
+  const parts: Buffer[] = [];
+  let [before, after] = ["[", "]"];
+  for (const [i, text] of texts.entries()) {
+    if (seed) ctx.meta.idempotency_seed = `${seed} piece ${i}`;
+    const call = () =>
+      ctx.call<unknown[] | Record<string, unknown[]>>(op.action, { [name]: JSON.parse(text) });
+    const answer = await inTurn(share, call);
+    const [field, list] = Array.isArray(answer)
+      ? ["", answer]
+      : (Object.entries(answer)[0] as [string, unknown[]]);
+    if (field) [before, after] = [`{${JSON.stringify(field)}:[`, "]}"];
+    // As bytes at once: a text of all of them would have to be written in one go.
+    parts.push(Buffer.from(`${i === 0 ? before : ","}${JSON.stringify(list).slice(1, -1)}`));
+  }
+  return Buffer.concat([...parts, Buffer.from(after)]);
+}

@@ -1,0 +1,101 @@
+import { halfCharacterOf, type NumberTooLarge, parseJsonBytes } from "../../../../lib/json/json.ts";
+import { countValues, MAX_JSON_VALUES } from "../../../../lib/json/json-values.ts";
+
+/** Most values in a list that is done in pieces. */
+export const MAX_LIST_VALUES = 200_000;
+
+/** What the splitting thread is given. */
+export interface SplitRequest {
+  bytes: Uint8Array;
+  /** The field that holds the list; null when the list is the whole body. */
+  field: string | null;
+  /** Most bytes of a piece, unless one item alone has more. */
+  most: number;
+}
+
+/** A body of which one list is all that counts, in pieces. */
+export interface Split {
+  /**
+   * The body with next to nothing in it: its list has as many items, which are empty, and the first other key is there
+   * without its value. Shows what does not fit.
+   */
+  outline: unknown;
+  /** JSON texts of lists of the items, in order. */
+  texts: string[];
+  /** How many values the body holds. */
+  values: number;
+}
+
+/** What comes of a body: or why it is no JSON, or where half a character stands in it. */
+export type Splitting = Split | { notJson: string; field: string } | { half: string };
+
+/** Parses a body and cuts its list into pieces. */
+export function split({ bytes, field, most }: SplitRequest): Splitting {
+  const raw = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  let body: unknown;
+  try {
+    body = parseJsonBytes(raw, MAX_LIST_VALUES);
+  } catch (err) {
+    const { message, field = "" } = err as Error & Partial<NumberTooLarge>;
+    return { notJson: message, field };
+  }
+  // A body that is a list is one of events: what stands in their data is their publisher's.
+  const half = field === null ? null : halfCharacterOf(raw, body);
+  if (half !== null) return { half };
+  const list = field !== null && isObject(body) ? body[field] : body;
+  return {
+    outline: outlineOf(body, field),
+    texts: Array.isArray(list) && !isHuge(list) ? cut(list, most) : [],
+    values: countValues(raw, MAX_LIST_VALUES),
+  };
+}
+
+function outlineOf(body: unknown, field: string | null): unknown {
+  if (field === null || !isObject(body)) return emptied(body);
+  const other = Object.keys(body).find((name) => name !== field);
+  return {
+    ...(field in body && { [field]: emptied(body[field]) }),
+    ...(other !== undefined && { [other]: null }),
+  };
+}
+
+const SHOWN_CHARACTERS = 200;
+
+function emptied(value: unknown): unknown {
+  if (isHuge(value)) return new Array(value.length);
+  if (Array.isArray(value)) return Array.from(value, () => ({}));
+  if (typeof value === "string") return value.slice(0, SHOWN_CHARACTERS);
+  return isObject(value) ? {} : value;
+}
+
+/**
+ * A list of more items than any operation takes: only its length is shown. To receive an object for each of millions of
+ * items would hold the main thread up for seconds.
+ */
+function isHuge(value: unknown): value is unknown[] {
+  return Array.isArray(value) && value.length > MAX_JSON_VALUES;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** A piece is parsed on the main thread in about two milliseconds; one item may take longer. */
+export const MAX_PIECE_VALUES = 5_000;
+
+function cut(list: unknown[], most: number): string[] {
+  const pieces: string[][] = [];
+  let left = { bytes: 0, values: 0 };
+  for (const item of list) {
+    const text = Buffer.from(JSON.stringify(item));
+    const bytes = text.length + 1;
+    const values = countValues(text, MAX_LIST_VALUES);
+    if (bytes > left.bytes || values > left.values) {
+      pieces.push([]);
+      left = { bytes: most, values: MAX_PIECE_VALUES };
+    }
+    pieces.at(-1)?.push(text.toString());
+    left = { bytes: left.bytes - bytes, values: left.values - values };
+  }
+  return pieces.map((items) => `[${items.join()}]`);
+}

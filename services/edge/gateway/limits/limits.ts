@@ -1,0 +1,86 @@
+import { type Caller, callerId } from "../../../../lib/access/caller.ts";
+import { Fault } from "../../../../lib/contract/faults.ts";
+import { SlidingWindow } from "../../../../lib/queue/sliding-window.ts";
+
+const WINDOW_SECONDS = 60;
+
+/** At most `max` requests of a key in a window. */
+export interface Limit {
+  key: string;
+  max: number;
+}
+
+/** What is left under the tightest of a request's limits. */
+export interface Allowance {
+  /** False when there was no room, and so nothing was counted. */
+  allowed: boolean;
+  limit: number;
+  remaining: number;
+  /** When the oldest counted request stops counting, in milliseconds since the epoch. */
+  resets_at: number;
+}
+
+/** Where requests are counted: in this process, or in what several nodes share. */
+export interface RateCounters {
+  /** Counts one request against every limit, or against none of them when one has no room. */
+  take(limits: readonly Limit[], now: number): Allowance | Promise<Allowance>;
+}
+
+export class LocalRateCounters implements RateCounters {
+  readonly #window = new SlidingWindow(WINDOW_SECONDS);
+
+  take(limits: readonly Limit[], now: number): Allowance {
+    let tightest: Allowance | null = null;
+    for (const { key, max } of limits) {
+      const { room, resets_at } = this.#window.look(key, max, now);
+      if (tightest && room - 1 >= tightest.remaining) continue;
+      tightest = { allowed: room > 0, limit: max, remaining: room - 1, resets_at };
+    }
+    const allowance = tightest as Allowance;
+    if (allowance.allowed) this.count(limits, now);
+    else allowance.remaining = 0;
+    return allowance;
+  }
+
+  /** Counts a request that was let through already. */
+  count(limits: readonly Limit[], now: number): void {
+    for (const { key } of limits) this.#window.hit(key, now);
+  }
+}
+
+interface RateLimitSettings {
+  RATE_LIMIT_PER_MINUTE: number;
+  TENANT_RATE_LIMIT_PER_MINUTE: number;
+}
+
+/** The limits of authenticated callers: one per agent or user, one for all of a tenant. 0 is none. */
+export class CallerLimits {
+  readonly #perCaller: number;
+  readonly #perTenant: number;
+  readonly #counters: RateCounters;
+
+  constructor(settings: RateLimitSettings, counters: RateCounters) {
+    this.#perCaller = settings.RATE_LIMIT_PER_MINUTE;
+    this.#perTenant = settings.TENANT_RATE_LIMIT_PER_MINUTE;
+    this.#counters = counters;
+  }
+
+  /** Counts a request; null where no limit is on. What has no room is for the edge to refuse. */
+  take(caller: Caller, now: number): Allowance | Promise<Allowance> | null {
+    const limits: Limit[] = [];
+    if (this.#perCaller)
+      limits.push({ key: `${caller.tenant_id} ${callerId(caller)}`, max: this.#perCaller });
+    if (this.#perTenant) limits.push({ key: caller.tenant_id, max: this.#perTenant });
+    return limits.length ? this.#counters.take(limits, now) : null;
+  }
+}
+
+/** The fault of a request that had no room (spec: rate_limited). */
+export function rateLimited({ limit, resets_at }: Allowance, now: number): Fault {
+  const retry_after_seconds = Math.max(1, Math.ceil((resets_at - now) / 1000));
+  return new Fault(
+    "rate_limited",
+    `More than ${limit} requests in ${WINDOW_SECONDS} seconds: wait ${retry_after_seconds} s.`,
+    { retry_after_seconds, limit, window_seconds: WINDOW_SECONDS },
+  );
+}

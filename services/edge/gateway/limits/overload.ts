@@ -1,0 +1,54 @@
+import type { Operation } from "../../../../lib/contract/contract.ts";
+import type { Share } from "../../../../lib/queue/fair-queue.ts";
+import { busyNode, type Leave, Places } from "./places.ts";
+
+const SAMPLE_MS = 250;
+/** Streams open at once: of all callers, and of one. */
+const MAX_STREAMS = 10_000;
+const MAX_STREAMS_OF_CALLER = 100;
+
+/**
+ * Refuses work that would only wait (spec: service_unavailable): too many writes or streams, or an event loop that is
+ * late by more than a second twice in a row, as after a single pause it can serve again. Reads are not counted:
+ * thousands of polls may wait without cost.
+ */
+export class Overload {
+  readonly #maxLagMs: number;
+  readonly #writes: Places;
+  readonly #streams = new Places("streams", MAX_STREAMS, MAX_STREAMS_OF_CALLER);
+  #lagMs = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(maxWrites: number, maxLagMs = 1000) {
+    this.#writes = new Places("writes", maxWrites);
+    this.#maxLagMs = maxLagMs;
+  }
+
+  start(): void {
+    let due = performance.now() + SAMPLE_MS;
+    let before = 0;
+    this.#timer = setInterval(() => {
+      const now = performance.now();
+      const late = now - due;
+      this.#lagMs = Math.min(before, late);
+      before = late;
+      due = now + SAMPLE_MS;
+    }, SAMPLE_MS).unref();
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  /** @throws Fault service_unavailable while the event loop is late, but for reads without a token: they tell how it is */
+  requireTimely({ method, access }: Operation): void {
+    if (method === "GET" && access.by === "public") return;
+    if (this.#lagMs > this.#maxLagMs) throw busyNode("This node is overloaded.");
+  }
+
+  /** Takes a place for a write or a stream; null for what is not counted. @throws Fault as `Places.enter` */
+  enter(op: Operation, share: Share): Leave | null {
+    if (op.stream) return this.#streams.enter(share);
+    return op.method === "GET" ? null : this.#writes.enter(share);
+  }
+}

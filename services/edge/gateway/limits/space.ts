@@ -1,0 +1,35 @@
+import { isWithinQuota, type Operation } from "../../../../lib/contract/contract.ts";
+import { Fault } from "../../../../lib/contract/faults.ts";
+import type { DiskWatch } from "../../../../observability/disk.ts";
+import type { StorageUsage } from "../../../../storage/usage/usage.ts";
+import type { Exchange } from "../exchange.ts";
+
+const RETRY_AFTER_SECONDS = 30;
+
+/**
+ * Refuses writes while the disk is nearly full: half a write is worse than none. What deletes, and signing in, without
+ * which nobody could, goes on.
+ *
+ * @throws Fault service_unavailable
+ */
+export function requireSpace(op: Operation, disk: Pick<DiskWatch, "low">): void {
+  const { method, action, stream, reads } = op;
+  if (!disk.low || stream || reads || method === "GET" || method === "DELETE" || action.startsWith("auth."))
+    return;
+  throw new Fault("service_unavailable", "The disk is nearly full: nothing can be written now.", {
+    retry_after_seconds: RETRY_AFTER_SECONDS,
+  });
+}
+
+/**
+ * Refuses what would store more than the caller's tenant may. Large fields are counted where they are put into blobs.
+ *
+ * @throws Fault business_rule_violation
+ */
+export function requireQuota(
+  { op, req, caller }: Exchange,
+  usage: Pick<StorageUsage, "require">,
+): void | Promise<void> {
+  if (!caller || !isWithinQuota(op)) return;
+  return usage.require(caller.tenant_id, op.byReference ? 0 : Number(req.headers["content-length"] ?? 0));
+}

@@ -1,0 +1,42 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { Fault } from "../../../../lib/contract/faults.ts";
+import { newId } from "../../../../lib/ids.ts";
+import { exposition } from "../../../../observability/metrics.ts";
+import { EXPOSITION_TYPE } from "../../../platform/system/system.contract.ts";
+import type { Runtime } from "../../../runtime.ts";
+import { type Answer, errorAnswer, JSON_TYPE, send } from "../answer/respond.ts";
+import { HttpServer } from "../server.ts";
+import { mayMonitor } from "./monitor.ts";
+
+type Watched = Pick<Runtime, "config" | "health">;
+
+/**
+ * What a node without a gateway answers over HTTP: `/healthz`, `/readyz` and `/metrics`, as a gateway answers them, so
+ * that every node can be watched in the same way.
+ */
+export function monitorServer({ config, health }: Watched): HttpServer {
+  const json = (status: number, value: unknown): Answer => ({
+    status,
+    type: JSON_TYPE,
+    body: JSON.stringify(value),
+  });
+
+  async function answer(req: IncomingMessage): Promise<Answer> {
+    const path = req.url?.split("?")[0];
+    if (path === "/healthz") return json(200, { status: "ok" });
+    if (path === "/metrics" && mayMonitor(req, config.METRICS_TOKEN)) {
+      return { status: 200, type: EXPOSITION_TYPE, body: await exposition() };
+    }
+    if (path !== "/readyz") throw new Fault("not_found", "Only /healthz, /readyz and /metrics are here.");
+    const report = await health.report();
+    return json(report.status === "ready" ? 200 : 503, report);
+  }
+
+  return new HttpServer((req: IncomingMessage, res: ServerResponse) => {
+    const request_id = newId("req");
+    req.resume();
+    answer(req)
+      .catch((err) => errorAnswer(err, request_id))
+      .then((given) => send(res, given, { request_id, allowance: null, last: false }));
+  });
+}

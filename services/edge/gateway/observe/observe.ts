@@ -1,0 +1,124 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { callerId, type Meta } from "../../../../lib/access/caller.ts";
+import type { Operation } from "../../../../lib/contract/contract.ts";
+import { metrics } from "../../../../observability/metrics.ts";
+import { parseTraceparent } from "../../../../observability/traceparent.ts";
+import type { RequestSpan, TracedRequest } from "../../../../observability/tracing.ts";
+import type { Runtime } from "../../../runtime.ts";
+import { pathOf, VERSION_PREFIX } from "../paths.ts";
+
+/** The status, in log and metrics only, of a request whose caller left before it was answered. */
+const GONE = 499;
+
+/** A request as it is seen while it is served. */
+interface Seen {
+  started: number;
+  meta: Meta;
+  op: Operation | null;
+  span: RequestSpan | null;
+}
+
+interface SeenRequest extends IncomingMessage {
+  $seen?: Seen;
+}
+
+/** Measures, traces and logs every request of the gateway. */
+export class RequestObserver {
+  readonly #runtime: Runtime;
+  /** As callers name it: behind a proxy that ends TLS the connection does not tell. */
+  readonly #scheme: string;
+  /** Of each operation by the first digit of the status. */
+  readonly #durations = new Map<Operation | null, { observe(seconds: number): void }[]>();
+
+  constructor(runtime: Runtime) {
+    this.#runtime = runtime;
+    this.#scheme = runtime.config.PUBLIC_URL?.startsWith("https:") ? "https" : "http";
+  }
+
+  begin(req: SeenRequest, meta: Meta): void {
+    metrics.requestsInFlight.inc();
+    req.$seen = { started: performance.now(), meta, op: null, span: null };
+  }
+
+  /** The operation is known: from here on the request stands in a trace, its caller's or one of its own. */
+  enter(req: SeenRequest, op: Operation, meta: Meta): void {
+    const seen = req.$seen as Seen;
+    seen.op = op;
+    const given = req.headers.traceparent;
+    if (parseTraceparent(given)) meta.traceparent = given as string;
+    const { tracing } = this.#runtime;
+    if (!tracing) return;
+    seen.span = tracing.request({ ...tracedRequest(req, op, meta), scheme: this.#scheme }, meta.traceparent);
+    meta.traceparent = seen.span.traceparent;
+  }
+
+  /** The request is answered, or given up by its caller. */
+  end(req: SeenRequest, res: ServerResponse): void {
+    const seen = req.$seen as Seen;
+    const { op, span } = seen;
+    const seconds = secondsSince(seen.started);
+    const sent = res.headersSent ? res.statusCode : null;
+    const status = sent ?? GONE;
+    metrics.requestsInFlight.dec();
+    if (!op?.stream) this.#duration(op, status).observe(seconds);
+    span?.end(sent);
+    const { log } = this.#runtime;
+    if (status >= 500) log.error(accessLine(req, status, seen, seconds), "request");
+    else if (log.isLevelEnabled("debug")) log.debug(accessLine(req, status, seen, seconds), "request");
+  }
+
+  /** Measures an operation that was carried out within a request for another. */
+  measure(op: Operation, status: number, started: number): void {
+    this.#duration(op, status).observe(secondsSince(started));
+  }
+
+  #duration(op: Operation | null, status: number) {
+    const statusClass = Math.floor(status / 100);
+    let durations = this.#durations.get(op);
+    if (!durations) {
+      durations = [];
+      this.#durations.set(op, durations);
+    }
+    durations[statusClass] ??= metrics.requestSeconds.labels({
+      operation: op?.action ?? "none",
+      status: `${statusClass}xx`,
+    });
+    return durations[statusClass];
+  }
+}
+
+function secondsSince(started: number): number {
+  return (performance.now() - started) / 1000;
+}
+
+function tracedRequest(req: IncomingMessage, op: Operation, { ip }: Meta): Omit<TracedRequest, "scheme"> {
+  const { remoteAddress: peer_address } = req.socket;
+  const route = op.root ? op.url : VERSION_PREFIX + op.url;
+  return {
+    method: req.method as string,
+    route,
+    // What stands in the path of a public operation may be what lets its caller in, as a device's code does.
+    path: op.access.by === "public" ? route : pathOf(req),
+    host: req.headers.host,
+    client_address: ip,
+    peer_address,
+    protocol_version: req.httpVersion,
+    user_agent: req.headers["user-agent"],
+  };
+}
+
+/** The route, never the path: some paths hold a secret (`/w/…`). */
+function accessLine(req: IncomingMessage, status: number, { op, meta }: Seen, seconds: number) {
+  const { caller } = meta;
+  return {
+    request_id: meta.request_id,
+    tenant_id: caller?.tenant_id,
+    trace_id: parseTraceparent(meta.traceparent)?.trace_id,
+    method: req.method,
+    route: op?.url ?? null,
+    status,
+    duration_ms: Math.round(seconds * 1e6) / 1e3,
+    caller: caller && callerId(caller),
+    ip: meta.ip,
+  };
+}

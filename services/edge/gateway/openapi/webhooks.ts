@@ -1,0 +1,78 @@
+import { CloudEvent } from "../../../sense/events/events.contract.ts";
+import { type Components, exampleOf, type JsonSchema } from "./schemas.ts";
+
+type Json = Record<string, unknown>;
+
+const header = (name: string, description: string, schema: Json, example: string) => ({
+  name,
+  in: "header",
+  required: name.startsWith("webhook-"),
+  description,
+  schema,
+  example,
+});
+
+const HEADERS = [
+  header(
+    "webhook-id",
+    "The delivery's id, the same with every attempt: what was handled under it is not handled again.",
+    { type: "string", pattern: "^dlv_[A-Za-z0-9_-]{1,64}$" },
+    "dlv_4fXq1mCz8Jw0bT7kLr2N",
+  ),
+  header(
+    "webhook-timestamp",
+    "When the attempt was made, in seconds since the epoch: refuse what is more than five minutes away.",
+    { type: "string", pattern: "^[0-9]+$" },
+    "1769851800",
+  ),
+  header(
+    "webhook-signature",
+    "`v1,` and the base64 HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`, keyed with the base64-decoded part " +
+      "of the agent's signing secret after `whsec_`; while a secret is rotated one for each, with a space between.",
+    { type: "string", pattern: "^v1,[A-Za-z0-9+/]{43}=( v1,[A-Za-z0-9+/]{43}=)*$" },
+    "v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=",
+  ),
+  header(
+    "traceparent",
+    "The W3C trace context of the event, where there is one.",
+    { type: "string", pattern: "^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}" },
+    "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+  ),
+];
+
+const RETRIED =
+  "Retried after 5 s, 30 s, 5 min and 30 min (each ±20 %), until the agent's retry budget is spent; then it is a dead letter.";
+const RETRY_AFTER = {
+  description: "Seconds, or a date: neither this delivery nor others are sent before, at most a day.",
+  schema: { type: "string" },
+};
+
+/** Returns what the service sends by itself: the pushes to an agent's `delivery_endpoint`. */
+export function webhooks(components: Components): Json {
+  const event = CloudEvent as unknown as JsonSchema;
+  const post = {
+    operationId: "push.deliver",
+    tags: ["deliveries"],
+    summary: "Deliver an event by push",
+    description:
+      "Sent to the `delivery_endpoint` of an agent whose `delivery_mode` is `push`, signed as Standard Webhooks: verify the " +
+      "signature over the raw body before you read it. By the agent's `push_format` the body is the whole CloudEvent " +
+      "(`structured`) or its `data`, with its attributes in `ce-*` headers (`binary`). Answer within 15 s; redirects are not followed, and of the answer's body nothing is read.",
+    security: [],
+    parameters: HEADERS,
+    requestBody: {
+      required: true,
+      content: {
+        "application/cloudevents+json": { schema: components.use(event), example: exampleOf(event) },
+        "*/*": { schema: { description: "Binary mode: the event's `data`." } },
+      },
+    },
+    responses: {
+      "2XX": { description: "Acknowledges the delivery." },
+      410: { description: "Ends pushes to this endpoint: what is not acknowledged waits to be polled." },
+      429: { description: RETRIED, headers: { "Retry-After": RETRY_AFTER } },
+      default: { description: `Anything else. ${RETRIED}`, headers: { "Retry-After": RETRY_AFTER } },
+    },
+  };
+  return { delivery: { post } };
+}

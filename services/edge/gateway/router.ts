@@ -1,0 +1,123 @@
+import type { Operation } from "../../../lib/contract/contract.ts";
+
+/** A path that was found, by method. */
+export interface Found {
+  routes: ReadonlyMap<string, Route>;
+  /** What stands at the placeholders, in order. */
+  values: readonly string[];
+}
+
+interface Route {
+  op: Operation;
+  /** Names of the placeholders, in order. */
+  names: readonly string[];
+}
+
+interface Node {
+  literals: Map<string, Node>;
+  /** Placeholders at this place: `{id}`, or `{id}:confirm` whose suffix is part of the segment. */
+  placeholders: { suffix: string; node: Node }[];
+  routes: Map<string, Route>;
+}
+
+const newNode = (): Node => ({ literals: new Map(), placeholders: [], routes: new Map() });
+
+/**
+ * Finds the operations of a path. Literal paths are one look-up; others walk a tree of segments, literal segments
+ * before placeholders, so `/memories/search` is never taken for `/memories/{id}`.
+ */
+export class Router {
+  readonly #literal = new Map<string, Found>();
+  readonly #root = newNode();
+
+  /** @throws Error when two operations have the same method and path: one of them could not be reached. */
+  constructor(operations: readonly Operation[], versionPrefix: string) {
+    for (const op of operations) {
+      const url = op.root ? op.url : versionPrefix + op.url;
+      const { routes, names } = url.includes("{") ? this.#place(url) : this.#literalPlace(url);
+      if (routes.has(op.method)) throw new Error(`${op.method} ${url} is declared twice.`);
+      routes.set(op.method, { op, names });
+    }
+  }
+
+  /** Null when there is no such path; a slash at its end does not matter. */
+  find(path: string): Found | null {
+    const clean = path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
+    return this.#literal.get(clean) ?? this.#walk(clean);
+  }
+
+  #literalPlace(url: string): { routes: Map<string, Route>; names: string[] } {
+    const routes = (this.#literal.get(url)?.routes as Map<string, Route>) ?? new Map();
+    this.#literal.set(url, { routes, values: [] });
+    return { routes, names: [] };
+  }
+
+  #place(url: string): { routes: Map<string, Route>; names: string[] } {
+    let node = this.#root;
+    const names: string[] = [];
+    for (const segment of url.split("/").slice(1)) {
+      node = child(node, segment, names);
+    }
+    return { routes: node.routes, names };
+  }
+
+  #walk(path: string): Found | null {
+    const values: string[] = [];
+    const node = descend(this.#root, path.split("/"), 1, values);
+    return node && { routes: node.routes, values };
+  }
+}
+
+/** The values of a route's placeholders by name. */
+export function pathParams({ names }: Route, values: readonly string[]): Record<string, string> {
+  const params: Record<string, string> = {};
+  for (let i = 0; i < names.length; i++) params[names[i] as string] = values[i] as string;
+  return params;
+}
+
+const PLACEHOLDER = /^\{(\w+)\}(.*)$/;
+
+function child(node: Node, segment: string, names: string[]): Node {
+  const placeholder = PLACEHOLDER.exec(segment);
+  if (!placeholder) {
+    const next = node.literals.get(segment) ?? newNode();
+    node.literals.set(segment, next);
+    return next;
+  }
+  const [, name, suffix] = placeholder as unknown as [string, string, string];
+  names.push(name);
+  const known = node.placeholders.find((each) => each.suffix === suffix);
+  if (known) return known.node;
+  const next = newNode();
+  node.placeholders.push({ suffix, node: next });
+  // The longest suffix first: `{id}:confirm` before `{id}`.
+  node.placeholders.sort((a, b) => b.suffix.length - a.suffix.length);
+  return next;
+}
+
+function descend(node: Node, segments: string[], at: number, values: string[]): Node | null {
+  if (at === segments.length) return node.routes.size ? node : null;
+  const segment = segments[at] as string;
+  const literal = node.literals.get(segment);
+  const found = literal && descend(literal, segments, at + 1, values);
+  if (found) return found;
+  for (const { suffix, node: next } of node.placeholders) {
+    if (!segment.endsWith(suffix) || segment.length === suffix.length) continue;
+    const value = decode(segment.slice(0, segment.length - suffix.length));
+    if (value === null) continue;
+    values.push(value);
+    const deeper = descend(next, segments, at + 1, values);
+    if (deeper) return deeper;
+    values.pop();
+  }
+  return null;
+}
+
+function decode(segment: string): string | null {
+  if (!segment.includes("%")) return segment;
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return null;
+  }
+}

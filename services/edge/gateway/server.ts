@@ -1,0 +1,113 @@
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import { Fault } from "../../../lib/contract/faults.ts";
+import { settleHttpShapes } from "../../../lib/http/http-shapes.ts";
+import { createServer } from "../../../lib/http/node-http.ts";
+import { originAt } from "../../../lib/http/origin.ts";
+import { newId } from "../../../lib/ids.ts";
+import { errorAnswer } from "./answer/respond.ts";
+
+/** The port could not be had: the service says so in one line and does not start. */
+export class ListenError extends Error {}
+
+// Longer than the usual 60 s of a load balancer, so that it is the one who ends an idle connection.
+const KEEP_ALIVE_MS = 65_000;
+const DRAIN_MS = 3500;
+const IDLE_LOOK_MS = 50;
+
+type Handler = (req: IncomingMessage, res: ServerResponse) => void;
+
+/** The HTTP server of a node: listening, what is not HTTP, and going down. */
+export class HttpServer {
+  readonly #server: Server;
+  #closed: Promise<void> | undefined;
+
+  constructor(handle: Handler) {
+    // A missing Host is answered here, with the envelope.
+    this.#server = createServer({ requireHostHeader: false }, (req, res) => {
+      if (req.headers.host === undefined && req.httpVersion === "1.1")
+        refuse(req.socket, "has no Host header");
+      else handle(originForm(req), res);
+    });
+    this.#server.keepAliveTimeout = KEEP_ALIVE_MS;
+    this.#server.on("clientError", (err, socket) => refuse(socket as Socket, reasonOf(err)));
+    // An Expect that is not known is no reason not to answer; without a listener Node sends a bare 417.
+    this.#server.on("checkExpectation", (req, res) => handle(originForm(req), res));
+  }
+
+  /** @throws ListenError naming what is wrong with the port. */
+  async listen(port: number, host: string): Promise<void> {
+    await settleHttpShapes();
+    await new Promise<void>((resolve, reject) => {
+      this.#server.once("error", (err: NodeJS.ErrnoException) => {
+        const why =
+          err.code === "EADDRINUSE" ? "is in use by another process" : `cannot be bound (${err.code})`;
+        reject(new ListenError(`Port ${port} on ${host} ${why}; set PORT or HOST.`));
+      });
+      this.#server.listen(port, host, resolve);
+    });
+  }
+
+  /** Where it can be called from this machine: `http://127.0.0.1:3000`. */
+  get origin(): string {
+    const { address, port } = this.#server.address() as AddressInfo;
+    return originAt(address, port);
+  }
+
+  /** Takes no more connections and waits for the requests under way; what is still open after 3.5 s is cut off. */
+  close(): Promise<void> {
+    this.#closed ??= new Promise((resolve) => {
+      const cutOff = setTimeout(() => this.#server.closeAllConnections(), DRAIN_MS);
+      // A connection whose stream or poll ends now would be kept open for a next request.
+      const idle = setInterval(() => this.#server.closeIdleConnections(), IDLE_LOOK_MS);
+      this.#server.close(() => {
+        clearTimeout(cutOff);
+        clearInterval(idle);
+        resolve();
+      });
+    });
+    return this.#closed;
+  }
+}
+
+/** A proxy may name the whole address in the request line (RFC 9112, 3.2.2): the origin is this one, whatever it says. */
+function originForm(req: IncomingMessage): IncomingMessage {
+  const { url = "/" } = req;
+  if (url.startsWith("/")) return req;
+  const [origin] = /^https?:\/\/[^/?#]+/i.exec(url) ?? [];
+  if (origin === undefined) return req;
+  const rest = url.slice(origin.length);
+  req.url = rest.startsWith("/") ? rest : `/${rest}`;
+  return req;
+}
+
+function reasonOf({ code }: NodeJS.ErrnoException): string {
+  if (code === "HPE_HEADER_OVERFLOW") return "has headers over 16 KB";
+  if (code === "ERR_HTTP_REQUEST_TIMEOUT") return "did not arrive in time";
+  return "is not HTTP/1.1";
+}
+
+const LINGER_MS = 1000;
+
+/** Answers what Node's parser could not read: by hand, as there is no response object yet. */
+function refuse(socket: Socket, why: string): void {
+  if (!socket.writable || isAnswering(socket)) return void socket.destroy();
+  const request_id = newId("req");
+  const details = { field: "", value: null, expected: "an HTTP/1.1 request", example: null };
+  const { body } = errorAnswer(new Fault("validation_failed", `The request ${why}.`, details), request_id);
+  const head = [
+    "HTTP/1.1 400 Bad Request",
+    `X-Request-Id: ${request_id}`,
+    "Content-Type: application/json; charset=utf-8",
+    `Content-Length: ${Buffer.byteLength(body as string)}`,
+    "Connection: close",
+  ];
+  socket.end(`${head.join("\r\n")}\r\n\r\n${body}`);
+  // Node watches requests, and this is none: a caller who never hangs up would keep the socket.
+  socket.setTimeout(LINGER_MS, () => socket.destroy());
+}
+
+/** Whether an answer has begun on this connection, which nothing else may be written into. */
+function isAnswering(socket: Socket): boolean {
+  return (socket as Socket & { _httpMessage?: ServerResponse | null })._httpMessage?.headersSent === true;
+}

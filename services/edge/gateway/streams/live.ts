@@ -1,0 +1,55 @@
+import { setTimeout as pause } from "node:timers/promises";
+import type { UserCaller } from "../../../../lib/access/caller.ts";
+import type { LiveChange } from "../../live/live-change.ts";
+import type { StreamHandler } from "../exchange.ts";
+import { Gathered } from "./gathered.ts";
+import { beginEvents, endOf, write } from "./sse.ts";
+
+const EVERY_MS = 2000;
+
+type Watcher = (change: LiveChange) => void;
+
+/** Who of this node's streams watches which tenant. */
+export class LiveWatchers {
+  readonly #watchers = new Map<string, Set<Watcher>>();
+
+  tell(change: LiveChange): void {
+    for (const watcher of this.#watchers.get(change.tenant_id) ?? []) watcher(change);
+  }
+
+  /** @returns what ends it */
+  add(tenant_id: string, watcher: Watcher): () => void {
+    const watchers = this.#watchers.get(tenant_id) ?? new Set();
+    this.#watchers.set(tenant_id, watchers.add(watcher));
+    return () => {
+      watchers.delete(watcher);
+      if (watchers.size === 0) this.#watchers.delete(tenant_id);
+    };
+  }
+}
+
+/**
+ * `GET /live`: what `GET /stats` answers, again and again, and between that what has changed, until either side ends
+ * it.
+ */
+export function streamLive(watchers: LiveWatchers): StreamHandler {
+  return async (exchange, _params, link) => {
+    const { req, res, ctx, caller } = exchange;
+    beginEvents(res);
+    if (req.method === "HEAD") return void res.end();
+    const ended = endOf(exchange, link);
+    const changes = new Gathered((text) => write(res, text, ended));
+    const leave = watchers.add((caller as UserCaller).tenant_id, (change) => changes.add(change));
+    try {
+      while (!ended.aborted) {
+        const stats = await ctx.call("live.stats", {}, { timeout: 5 * EVERY_MS });
+        await write(res, `event: stats\ndata: ${JSON.stringify(stats)}\n\n`, ended);
+        await pause(EVERY_MS, undefined, { signal: ended }).catch(() => {});
+      }
+    } finally {
+      leave();
+      changes.end();
+      res.end();
+    }
+  };
+}

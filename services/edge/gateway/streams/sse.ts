@@ -1,0 +1,100 @@
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import type { ServerResponse } from "node:http";
+import type { ServiceBroker } from "moleculer";
+import type { AgentCaller } from "../../../../lib/access/caller.ts";
+import { deliveryJson } from "../../../sense/deliveries/delivery-json.ts";
+import type { Received } from "../../../sense/deliveries/receive.ts";
+import type { Exchange, Link, StreamHandler } from "../exchange.ts";
+
+/** Deliveries taken at once: a slow reader should not hold what another stream could have. */
+const PIECE = 100;
+const WAIT_MS = 20_000;
+const COMMENT_MS = 15_000;
+const RECHECK_MS = 2000;
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/** `GET /delivery/stream`: an agent's deliveries as server-sent events, until either side ends it. */
+export function streamDeliveries(broker: ServiceBroker): StreamHandler {
+  return async (exchange, params, link) => {
+    const { req, res, caller } = exchange;
+    beginEvents(res);
+    if (req.method === "HEAD") return void res.end();
+    res.write("retry: 1000\n\n");
+    const { tenant_id, agent_id } = caller as AgentCaller;
+    const stream = { tenant_id, agent_id, lease: randomBytes(9).toString("base64url") };
+    const ended = endOf(exchange, link);
+    // A claim that waits is told that nobody does any more.
+    const closed = () => broker.broadcast("deliveries.stream_closed", stream);
+    ended.addEventListener("abort", closed, { once: true });
+    try {
+      await pump(exchange, { ...stream, max_in_flight: params.max_in_flight as number | undefined }, ended);
+    } finally {
+      ended.removeEventListener("abort", closed);
+      await closed();
+      res.end();
+    }
+  };
+}
+
+/** The headers of a stream of server-sent events. */
+export function beginEvents(res: ServerResponse): void {
+  res.setHeader("Content-Type", "text/event-stream; charset=utf-8");
+  res.setHeader("Cache-Control", "no-store");
+  // Proxies of the nginx kind would keep events back until they have some more.
+  res.setHeader("X-Accel-Buffering", "no");
+  // Else a node that stops would wait for the connection to be used again.
+  res.setHeader("Connection", "close");
+}
+
+interface Stream {
+  tenant_id: string;
+  agent_id: string;
+  lease: string;
+  max_in_flight: number | undefined;
+}
+
+async function pump({ ctx, res }: Exchange, stream: Stream, ended: AbortSignal): Promise<void> {
+  const { max_in_flight = 100, ...own } = stream;
+  const wish = { ...own, max_in_flight, limit: PIECE, wait_ms: WAIT_MS };
+  while (!ended.aborted) {
+    const { deliveries, stopping } = await ctx.call<Received>("deliveries.claim", wish);
+    for (const delivery of deliveries) {
+      if (ended.aborted) return;
+      await write(res, `event: delivery\nid: ${delivery.id}\ndata: ${deliveryJson(delivery)}\n\n`, ended);
+    }
+    if (stopping) return;
+  }
+}
+
+/** Resolves when the socket takes more. */
+export async function write(res: ServerResponse, text: string, ended: AbortSignal): Promise<void> {
+  if (!res.write(text)) await once(res, "drain", { signal: ended }).catch(() => {});
+}
+
+/** Aborts when the connection closes, the node stops, the token ends or its caller is refused. */
+export function endOf({ res, caller }: Exchange, { ending, recheck }: Link): AbortSignal {
+  const end = new AbortController();
+  const stop = () => end.abort();
+  const { expires_at } = caller as AgentCaller;
+  const expiry = setTimeout(stop, Math.min(expires_at - Date.now(), LONGEST_TIMER_MS));
+  const comment = setInterval(() => {
+    // A reader who is behind has enough to read, and what nobody reads must not pile up. Nothing follows the end, which
+    // such a reader has not come to yet.
+    if (!res.writableNeedDrain && !res.writableEnded) res.write(":\n\n");
+  }, COMMENT_MS);
+  const check = setInterval(async () => {
+    await recheck().catch(stop);
+  }, RECHECK_MS);
+  res.once("close", stop);
+  ending.addEventListener("abort", stop, { once: true });
+  end.signal.addEventListener("abort", () => {
+    clearTimeout(expiry);
+    clearInterval(comment);
+    clearInterval(check);
+    ending.removeEventListener("abort", stop);
+  });
+  // Also when the stream ends by itself, as the response then closes.
+  if (ending.aborted || res.destroyed) stop();
+  return end.signal;
+}

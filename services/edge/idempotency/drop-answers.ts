@@ -1,0 +1,41 @@
+import type { TenantCollection } from "../../../storage/collection.ts";
+import type { IdempotencyDoc } from "./idempotency.model.ts";
+
+const PAGE = 200;
+const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
+
+/**
+ * Drops the answers that name what is erased, or are too large to look into; their keys stay used. Looks at all that the
+ * tenant has: there is no index to find them by, which every request would pay for.
+ *
+ * @param eraseBlobs deletes the blobs of answers that are dropped
+ */
+export async function dropAnswers(
+  records: TenantCollection<IdempotencyDoc>,
+  tenant_id: string,
+  ids: ReadonlySet<string>,
+  eraseBlobs: (hashes: string[]) => Promise<unknown>,
+): Promise<void> {
+  const options = { sort: { _id: 1 } as const, limit: PAGE, projection: { answer: 1, answer_blob: 1 } };
+  // A blob without an answer was left by a crash.
+  const kept = { $or: [{ answer: { $ne: null } }, { answer_blob: { $exists: true } }] };
+  let after = "";
+  for (;;) {
+    const rows = await records.find(tenant_id, { _id: { $gt: after }, ...kept }, options);
+    const named = rows.filter((row) => row.answer_blob || names(row.answer as string, ids));
+    const those = { _id: { $in: named.map(({ _id }) => _id) } };
+    if (named.length) await records.updateMany(tenant_id, those, { $set: { answer: null } });
+    const hashes = named.flatMap(({ answer_blob }) => answer_blob ?? []);
+    if (hashes.length) {
+      await eraseBlobs(hashes);
+      await records.updateMany(tenant_id, those, { $unset: { answer_blob: 1 } });
+    }
+    if (rows.length < PAGE) return;
+    after = (rows.at(-1) as IdempotencyDoc)._id;
+  }
+}
+
+/** Whether an answer names one of the ids. */
+export function names(answer: string, ids: ReadonlySet<string>): boolean {
+  return (answer.match(UUID) ?? []).some((id) => ids.has(id));
+}

@@ -1,0 +1,102 @@
+import type { ServiceBroker } from "moleculer";
+import { type Call, isAdmin } from "../../../lib/access/caller.ts";
+import { nodesOf } from "../../../mixins/every-node.ts";
+import { emptyTally, TALLIED, TALLY_SECONDS, type Tally } from "../../../observability/tally.ts";
+import { toStorage } from "../../../storage/usage/usage.ts";
+import { action, type ServiceFactory } from "../../runtime.ts";
+import { readStats } from "./live.contract.ts";
+
+/** All who watch a tenant share what it shows, and for longer what takes the store long to count. */
+const SHOWN_MS = 1000;
+const DELIVERIES_MS = 5000;
+const RECENT = 12;
+const TALLY_TIMEOUT_MS = 1000;
+
+interface Event {
+  event_id: string;
+  state: string;
+  matched_count: number | null;
+  accepted_at: string;
+  payload: { type: string; source: string; subject?: string };
+}
+
+/** What the console's overview shows (api: People). */
+export const liveService: ServiceFactory = ({ store, health, usage }) => {
+  const shared = new Map<string, Promise<unknown>>();
+
+  /** What `make` gave no longer than `ms` ago. */
+  function share<T>(key: string, ms: number, make: () => Promise<T>): Promise<T> {
+    const known = shared.get(key) as Promise<T> | undefined;
+    if (known) return known;
+    const made = make();
+    shared.set(key, made);
+    const forget = () => shared.delete(key);
+    made.then(() => setTimeout(forget, ms).unref(), forget);
+    return made;
+  }
+
+  function deliveriesOf(ctx: Call): Promise<unknown> {
+    return share(`deliveries ${ctx.meta.caller.tenant_id}`, DELIVERIES_MS, async () => {
+      const {
+        agents: _,
+        total: __,
+        ...counts
+      } = await ctx.call<Record<string, unknown>, object>("deliveries.stats", { limit: 50 });
+      return counts;
+    });
+  }
+
+  async function recentOf(ctx: Call) {
+    const { events } = await ctx.call<{ events: Event[] }, object>("events.list", { limit: RECENT });
+    return events.map(({ event_id, state, matched_count, accepted_at, payload }) => {
+      const { type, source, subject = null } = payload;
+      return { event_id, type, source, subject, state, matched_count, accepted_at };
+    });
+  }
+
+  async function shownTo(ctx: Call, mayLook: boolean) {
+    const { tenant_id } = ctx.meta.caller;
+    const [tally, deliveries, storage, recent, report] = await Promise.all([
+      tallyOfNodes(ctx.broker, tenant_id),
+      mayLook ? deliveriesOf(ctx) : null,
+      mayLook ? usage.of(tenant_id).then(toStorage) : null,
+      mayLook ? recentOf(ctx) : [],
+      health.report(),
+    ]);
+    const at = new Date(store.now()).toISOString();
+    const series = { seconds: TALLY_SECONDS, ...tally };
+    return { at, series, deliveries, storage, recent, health: report };
+  }
+
+  return {
+    name: "live",
+    actions: {
+      stats: action(readStats, (ctx) => {
+        const { caller } = ctx.meta;
+        const mayLook = isAdmin(caller);
+        return share(`${caller.tenant_id} ${mayLook}`, SHOWN_MS, () => shownTo(ctx, mayLook));
+      }),
+    },
+  };
+};
+
+/** What all nodes counted, each asked once. */
+async function tallyOfNodes(broker: ServiceBroker, tenant_id: string): Promise<Tally> {
+  const nodes = new Map<string, string>();
+  for (const name of ["events.tally", "deliveries.tally"])
+    for (const nodeID of nodesOf(broker, name)) nodes.set(nodeID, name);
+  const options = (nodeID: string) => ({ nodeID, timeout: TALLY_TIMEOUT_MS });
+  const tallies = await Promise.all(
+    // A node that is just going counts for nothing.
+    [...nodes].map(([nodeID, name]) =>
+      broker.call<Tally, object>(name, { tenant_id }, options(nodeID)).catch(() => null),
+    ),
+  );
+  const sum = emptyTally();
+  for (const tally of tallies) {
+    if (!tally) continue;
+    for (const what of TALLIED)
+      for (const [i, count] of tally[what].entries()) (sum[what][i] as number) += count;
+  }
+  return sum;
+}

@@ -1,0 +1,46 @@
+import type { Operation } from "../../../lib/contract/contract.ts";
+import type { Asked } from "../gateway/exchange.ts";
+import { VERSION_PREFIX } from "../gateway/paths.ts";
+
+export type Arguments = Record<string, unknown>;
+
+const TYPES: Record<string, string> = { cloudevents: "application/cloudevents+json" };
+
+/** Arguments as the request over HTTP that they stand for. Names the operation does not have go nowhere. */
+export function requestOf(op: Operation, given: Arguments, idempotency_key?: string): Asked {
+  const { path = {}, query = {}, body } = op;
+  // Where a field may stand in the query or the body, it stands in the body.
+  const inQuery = Object.keys(query).filter((name) => !body || !(name in body));
+  const asked: Asked = {
+    op,
+    path: inPath(pick(given, Object.keys(path))),
+    query: pick(given, inQuery),
+    headers: idempotency_key === undefined ? {} : { "idempotency-key": idempotency_key },
+    url: urlOf(op, given, inQuery),
+  };
+  if (!body) return asked;
+  asked.headers["content-type"] = TYPES[op.consumes ?? "json"] ?? "application/json";
+  asked.body = JSON.stringify(op.wholeBody ? given : pick(given, Object.keys(body)));
+  return asked;
+}
+
+function pick(given: Arguments, names: string[]): Arguments {
+  const there = names.filter((name) => given[name] !== undefined);
+  return Object.fromEntries(there.map((name) => [name, given[name]]));
+}
+
+/** A number is the text that it would be in a path; anything else that is no text is left for the contract to refuse. */
+function inPath(values: Arguments): Record<string, string> {
+  const texts = Object.entries(values).map(([name, value]) => [
+    name,
+    typeof value === "number" ? String(value) : value,
+  ]);
+  return Object.fromEntries(texts);
+}
+
+/** What an Idempotency-Key is bound to besides the body. */
+function urlOf(op: Operation, given: Arguments, inQuery: string[]): string {
+  const path = op.url.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(given[name])));
+  const query = JSON.stringify(pick(given, inQuery));
+  return `${VERSION_PREFIX}${path}?${encodeURIComponent(query)}`;
+}

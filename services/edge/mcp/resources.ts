@@ -1,0 +1,138 @@
+import type { ReadResourceResult, Resource, ResourceTemplateType } from "@modelcontextprotocol/server";
+import type { Operation } from "../../../lib/contract/contract.ts";
+import { isJson, type Text } from "./results.ts";
+
+/** A kind of thing that can be read by a URI. */
+export interface Kind {
+  /** The operation that reads it. */
+  op: Operation;
+  template: ResourceTemplateType;
+  /** The name of the id in the operation's path. */
+  id: string;
+}
+
+const MARKDOWN = "text/markdown";
+const JSON_TYPE = "application/json";
+
+const KINDS = [
+  {
+    name: "memory",
+    action: "memories.get",
+    mimeType: JSON_TYPE,
+    description: "A memory with its provenance and use.",
+  },
+  {
+    name: "output",
+    action: "outputs.get",
+    mimeType: MARKDOWN,
+    description: "The text of an output, as its latest version has it.",
+  },
+  {
+    name: "handoff",
+    action: "handoffs.export",
+    mimeType: MARKDOWN,
+    description: "The brief of a handoff. Reading it does not resume it: that is the tool handoffs_resume.",
+  },
+  {
+    name: "bundle",
+    action: "bundles.brief",
+    mimeType: MARKDOWN,
+    description: "The brief of a bundle: what was gathered for a task.",
+  },
+  {
+    name: "run",
+    action: "runs.status_document",
+    mimeType: MARKDOWN,
+    description: "Where a run stands: its steps, who did each and what was said of it.",
+  },
+] as const;
+
+const PLURALS: Record<string, string> = { memory: "memories" };
+
+/** The kinds of things whose operations are there. */
+export function kindsOf(operations: readonly Operation[]): Kind[] {
+  return KINDS.flatMap(({ action, name, ...told }) => {
+    const op = operations.find((each) => each.action === action);
+    const [id] = Object.keys(op?.path ?? {});
+    if (!op || !id) return [];
+    const uriTemplate = `${rootOf(name)}{id}`;
+    return [{ op, id, template: { name, title: op.summary, uriTemplate, ...told } }];
+  });
+}
+
+function rootOf(name: string): string {
+  return `afferent://${PLURALS[name] ?? `${name}s`}/`;
+}
+
+/** The kind a URI is of, and the id in it; null for what is no URI of ours. */
+export function find(kinds: readonly Kind[], uri: string): { kind: Kind; id: string } | null {
+  for (const kind of kinds) {
+    const root = rootOf(kind.template.name);
+    if (!uri.startsWith(root)) continue;
+    const id = decoded(uri.slice(root.length));
+    return id === null ? null : { kind, id };
+  }
+  return null;
+}
+
+/** An id, or a slug, which may have letters of any script. */
+function decoded(text: string): string | null {
+  try {
+    const id = decodeURIComponent(text);
+    return /^[\p{L}\p{M}\p{N}_-]+$/u.test(id) ? id : null;
+  } catch {
+    return null;
+  }
+}
+
+/** What was read, as a resource: of an output its text alone. */
+export function toContents(uri: string, { template }: Kind, answer: Text): ReadResourceResult {
+  const mimeType = template.mimeType as string;
+  const text = mimeType === MARKDOWN && isJson(answer) ? (JSON.parse(answer.text).body ?? "") : answer.text;
+  return { contents: [{ uri, mimeType, text }] };
+}
+
+/** Lists that stand for resources one would pick from: the latest of what a caller works on. */
+export const LISTED = [
+  {
+    action: "handoffs.list",
+    given: {},
+    items: (answer: Json) => answer as unknown as Json[],
+    resource: (row: Json): Resource => ({
+      uri: `${rootOf("handoff")}${row.id}`,
+      name: String(row.name),
+      mimeType: MARKDOWN,
+      ...(row.summary ? { description: clip(String(row.summary)) } : {}),
+    }),
+  },
+  {
+    action: "outputs.list",
+    given: {},
+    items: (answer: Json) => answer.outputs as Json[],
+    resource: (row: Json): Resource => ({
+      uri: `${rootOf("output")}${row.id}`,
+      name: String(row.slug),
+      title: String(row.title),
+      mimeType: MARKDOWN,
+      size: Number(row.byte_size),
+    }),
+  },
+  {
+    action: "runs.list",
+    given: { status: "active" },
+    items: (answer: Json) => answer as unknown as Json[],
+    resource: (row: Json): Resource => ({
+      uri: `${rootOf("run")}${row.id}`,
+      name: clip(String(row.goal)),
+      mimeType: MARKDOWN,
+    }),
+  },
+] as const;
+
+type Json = Record<string, unknown>;
+
+const SHOWN = 300;
+
+function clip(text: string): string {
+  return text.length > SHOWN ? `${text.slice(0, SHOWN - 1)}…` : text;
+}

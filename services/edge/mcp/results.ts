@@ -1,0 +1,52 @@
+import type { CallToolResult } from "@modelcontextprotocol/server";
+import { Fault } from "../../../lib/contract/faults.ts";
+import type { Blobs } from "../../../storage/blobs/blobs.ts";
+import { textOf } from "../gateway/answer/from-blob.ts";
+import { type Answer, errorAnswer } from "../gateway/answer/respond.ts";
+
+/** A longer text is for HTTP, where it goes through piece by piece: here it has to be held whole. */
+const LONGEST_TEXT = 8 * 1_048_576;
+
+/** An answer with its whole text. */
+export interface Text {
+  status: number;
+  type: string;
+  text: string;
+}
+
+/** What was answered, with what a blob holds of it. Too much of it is a fault, as an answer. */
+export async function whole(
+  answer: Answer,
+  { tenant_id, request_id, blobs }: { tenant_id: string; request_id: string; blobs: Blobs },
+): Promise<Text> {
+  const { insert, status, type } = answer;
+  if (!insert) return { status, type, text: String(answer.body ?? "") };
+  if (insert.size > LONGEST_TEXT)
+    return whole(errorAnswer(tooLong(insert.size), request_id), { tenant_id, request_id, blobs });
+  const text = await textOf({ ...answer, insert }, await blobs.stream(tenant_id, insert.hash));
+  return { status, type, text };
+}
+
+function tooLong(actual_size: number): Fault {
+  const message = `The text has ${actual_size} bytes; a tool gives at most ${LONGEST_TEXT}. Read it over HTTP.`;
+  return new Fault("payload_too_large", message, { actual_size, max_size: LONGEST_TEXT });
+}
+
+export function isJson({ type }: Text): boolean {
+  return /^application\/([\w.-]+\+)?json\b/.test(type);
+}
+
+/**
+ * An answer as a tool gives it: its text, and the value itself where it is JSON. An error is the service's envelope, as
+ * text alone: no output schema fits it, and clients (the official one of version 1) throw on what does not fit.
+ *
+ * @param remark what the caller is told besides
+ */
+export function toToolResult(answer: Text, remark?: string): CallToolResult {
+  const { status, text } = answer;
+  const texts = [text || "Done.", ...(remark ? [remark] : [])];
+  const result: CallToolResult = { content: texts.map((each) => ({ type: "text", text: each })) };
+  if (status >= 400) return { ...result, isError: true };
+  if (text && isJson(answer)) result.structuredContent = JSON.parse(text);
+  return result;
+}

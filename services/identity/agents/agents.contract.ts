@@ -1,0 +1,204 @@
+import type { TProperties } from "typebox";
+import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
+import { Description, Id, Name, page, partOf, Timestamp } from "../../../lib/contract/schema.ts";
+import { Type } from "../../../lib/contract/type.ts";
+
+const AGENT_STATUSES = ["active", "inactive"] as const;
+export type AgentStatus = (typeof AGENT_STATUSES)[number];
+
+const DELIVERY_MODES = ["poll", "push", "sse"] as const;
+export type DeliveryMode = (typeof DELIVERY_MODES)[number];
+
+const PUSH_FORMATS = ["structured", "binary"] as const;
+export type PushFormat = (typeof PUSH_FORMATS)[number];
+
+/** What other services are told of an agent. */
+export interface AgentState {
+  id: string;
+  tenant_id: string;
+  name: string;
+  status: AgentStatus;
+  team_id: string | null;
+  owner_user_id: string | null;
+  delivery_mode: DeliveryMode;
+  delivery_endpoint: string | null;
+  push_format: PushFormat;
+  push_stopped: boolean;
+  visibility_timeout_seconds: number | null;
+  retry_budget: number | null;
+  /** Raised by each deactivation: tokens of an earlier version are refused. */
+  token_version: number;
+}
+
+const path = { agent_id: Id("ag") };
+const admin = { by: "any", scope: "admin" } as const;
+
+const Status = oneOf(AGENT_STATUSES, { examples: ["inactive"] });
+const Endpoint = Type.String({
+  format: "uri",
+  pattern: "^https?://",
+  maxLength: 2000,
+  description: "Where `push` delivers to: http or https.",
+  examples: ["https://agent.example.com/events"],
+});
+
+const settings = {
+  description: nullable(Description),
+  delivery_endpoint: nullable(Endpoint),
+  push_format: oneOf(PUSH_FORMATS, {
+    description:
+      "CloudEvents mode of pushes: `structured` (default) has the whole event as the body, `binary` its data, with the " +
+      "attributes in `ce-…` headers. An event whose attributes don't fit into headers (over 8 KB, or enriched) is " +
+      "pushed in structured mode all the same.",
+    examples: ["structured"],
+  }),
+  team_id: nullable(Id("team")),
+  owner_user_id: nullable(Id("usr", "The person whose agent it is.")),
+  visibility_timeout_seconds: nullable(
+    Type.Integer({
+      minimum: 1,
+      maximum: 43_200,
+      description: "How long it has to acknowledge a delivery; null is the installation's default.",
+      examples: [60],
+    }),
+  ),
+  retry_budget: nullable(
+    Type.Integer({
+      minimum: 1,
+      maximum: 100,
+      description: "Hand-outs before a delivery is dead-lettered; null is the installation's default.",
+      examples: [8],
+    }),
+  ),
+};
+
+export const Agent = Type.Object(
+  {
+    id: Id("ag"),
+    tenant_id: Id("tn"),
+    name: Name,
+    status: oneOf(AGENT_STATUSES),
+    delivery_mode: oneOf(DELIVERY_MODES),
+    ...settings,
+    push_stopped: Type.Boolean({
+      description: "The endpoint answered 410 Gone; naming an endpoint starts pushing again.",
+    }),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  },
+  { title: "Agent" },
+);
+
+const SigningSecret = Type.String({
+  description: "Signs pushes (Standard Webhooks). Shown only once.",
+  examples: ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"],
+});
+
+export const createAgent = operation({
+  action: "agents.create",
+  route: "POST /agents",
+  summary: "Make an agent",
+  description: "Its owner is the signed-in person who makes it, unless `owner_user_id` names another.",
+  access: admin,
+  body: {
+    name: Name,
+    delivery_mode: oneOf(DELIVERY_MODES, { examples: ["poll"] }),
+    ...optional(settings),
+  },
+  results: { 201: Type.Object({ ...Agent.properties, signing_secret: SigningSecret }) },
+  errors: ["validation_error"],
+  secret: true,
+});
+
+export const listAgents = operation({
+  action: "agents.list",
+  route: "GET /agents",
+  summary: "List the agents, oldest first",
+  access: admin,
+  query: {
+    ...page,
+    status: Type.Optional(oneOf(AGENT_STATUSES)),
+    search: partOf("the name or the description"),
+  },
+  results: { 200: Type.Object({ agents: Type.Array(Agent), total: Type.Integer() }) },
+});
+
+export const listOwnAgents = operation({
+  action: "agents.list_own",
+  route: "GET /auth/me/agents",
+  summary: "List the agents that the signed-in person owns, oldest first",
+  access: { by: "user" },
+  query: page,
+  results: { 200: Type.Object({ agents: Type.Array(Agent), total: Type.Integer() }) },
+});
+
+export const getAgent = operation({
+  action: "agents.get",
+  route: "GET /agents/{agent_id}",
+  summary: "Read an agent",
+  description: "An agent may read itself and a person the agents it owns; others need the scope `admin`.",
+  access: { by: "any" },
+  path,
+  results: { 200: Agent },
+  errors: ["insufficient_scope", "not_found"],
+  mcp: true,
+});
+
+export const updateAgent = operation({
+  action: "agents.update",
+  route: "PATCH /agents/{agent_id}",
+  summary: "Change an agent",
+  description: "An endpoint that resolves to a loopback, link-local or private address is refused.",
+  access: admin,
+  overQuota: true,
+  path,
+  body: {
+    name: Type.Optional(Name),
+    delivery_mode: Type.Optional(oneOf(DELIVERY_MODES, { examples: ["push"] })),
+    ...optional(settings),
+  },
+  results: { 200: Agent },
+  errors: ["validation_error", "not_found"],
+});
+
+export const setAgentStatus = operation({
+  action: "agents.set_status",
+  route: "PATCH /agents/{agent_id}/status",
+  summary: "Deactivate or activate an agent",
+  description:
+    "An inactive agent's tokens are refused within 5 seconds, and stay refused once it is active again: its keys then " +
+    "give new ones. No event matches an inactive agent; what is pending for it stays.",
+  access: admin,
+  overQuota: true,
+  path,
+  body: { status: Status },
+  results: { 200: Agent },
+  errors: ["not_found"],
+});
+
+export const rotateSigningSecret = operation({
+  action: "agents.rotate_signing_secret",
+  route: "POST /agents/{agent_id}/signing-secret",
+  summary: "Give an agent a new signing secret",
+  description: "Pushes are signed with the previous one too for 24 hours.",
+  access: admin,
+  overQuota: true,
+  path,
+  results: { 200: Type.Object({ signing_secret: SigningSecret, previous_ends_at: Timestamp }) },
+  errors: ["not_found"],
+  secret: true,
+});
+
+function optional<P extends TProperties>(properties: P) {
+  return Type.Partial(Type.Object(properties)).properties;
+}
+
+export const agentsOperations = [
+  createAgent,
+  listAgents,
+  listOwnAgents,
+  getAgent,
+  updateAgent,
+  setAgentStatus,
+  rotateSigningSecret,
+] as const;

@@ -1,0 +1,114 @@
+import type { SigningSecret } from "../../../lib/crypto/secrets.ts";
+import type { AgentState, DeliveryMode } from "./agents.contract.ts";
+import type { AgentDoc } from "./agents.model.ts";
+
+/** What callers may set of an agent; what is absent stays as it is. */
+export type Settings = Partial<
+  Pick<
+    AgentDoc,
+    | "name"
+    | "description"
+    | "delivery_mode"
+    | "delivery_endpoint"
+    | "push_format"
+    | "team_id"
+    | "owner_user_id"
+    | "visibility_timeout_seconds"
+    | "retry_budget"
+  >
+>;
+
+const SETTABLE = [
+  "name",
+  "description",
+  "delivery_mode",
+  "delivery_endpoint",
+  "push_format",
+  "team_id",
+  "owner_user_id",
+  "visibility_timeout_seconds",
+  "retry_budget",
+] as const satisfies (keyof Settings)[];
+
+/** The fields of an update that are to be written. Naming an endpoint, even the same, starts pushing again. */
+export function changesOf(given: Settings): Settings & { push_stopped?: false } {
+  const fields = SETTABLE.filter((field) => given[field] !== undefined);
+  const changes: Settings = Object.fromEntries(fields.map((field) => [field, given[field]]));
+  return given.delivery_endpoint === undefined ? changes : { ...changes, push_stopped: false };
+}
+
+interface Beginning {
+  _id: string;
+  tenant_id: string;
+  at: Date;
+  signing: SigningSecret;
+}
+
+export function newAgent(
+  given: Settings & { name: string; delivery_mode: DeliveryMode },
+  { _id, tenant_id, at, signing }: Beginning,
+): AgentDoc {
+  return {
+    description: null,
+    delivery_endpoint: null,
+    push_format: "structured",
+    team_id: null,
+    owner_user_id: null,
+    visibility_timeout_seconds: null,
+    retry_budget: null,
+    name: given.name,
+    delivery_mode: given.delivery_mode,
+    ...changesOf(given),
+    _id,
+    tenant_id,
+    status: "active",
+    push_stopped: false,
+    signing_secrets: [signing],
+    signing_version: 1,
+    created_at: at,
+    updated_at: at,
+  };
+}
+
+/** The agent that a new tenant begins with. */
+export function firstAgent(
+  { tenant_id, agent_id, owner_user_id }: { tenant_id: string; agent_id: string; owner_user_id: string },
+  signing: SigningSecret,
+  at: Date,
+): AgentDoc {
+  const settings = { name: "default", delivery_mode: "poll", owner_user_id } as const;
+  return newAgent(settings, { _id: agent_id, tenant_id, at, signing });
+}
+
+export function stateOf(agent: AgentDoc): AgentState {
+  return { ...shownOf(agent), token_version: agent.token_version ?? 0 };
+}
+
+function shownOf(agent: AgentDoc): Omit<AgentState, "token_version"> {
+  const { _id, tenant_id, name, status, team_id, delivery_mode, delivery_endpoint, push_stopped } = agent;
+  const { owner_user_id, visibility_timeout_seconds, retry_budget } = agent;
+  return {
+    id: _id,
+    tenant_id,
+    name,
+    status,
+    team_id,
+    owner_user_id,
+    delivery_mode,
+    delivery_endpoint,
+    push_format: agent.push_format ?? "structured",
+    push_stopped,
+    visibility_timeout_seconds,
+    retry_budget,
+  };
+}
+
+/** The Agent that callers see. */
+export function present(agent: AgentDoc) {
+  return {
+    ...shownOf(agent),
+    description: agent.description,
+    created_at: agent.created_at.toISOString(),
+    updated_at: agent.updated_at.toISOString(),
+  };
+}

@@ -1,0 +1,97 @@
+import type { ServiceBroker } from "moleculer";
+import { derivedId, newId } from "../../../lib/ids.ts";
+import { DAY_MS } from "../../../lib/time.ts";
+import type { AuditBeginning, AuditSettlement } from "../../../mixins/audited.ts";
+import { Loop } from "../../../mixins/loop.ts";
+import { action, idempotent, internal, type ServiceFactory } from "../../runtime.ts";
+import { listAudit } from "./audit.contract.ts";
+import { type AuditDoc, AuditModel } from "./audit.model.ts";
+import { cursorOf, filterOf, present, rowOf } from "./rows.ts";
+
+/** What is noted of something that was done; who did it is the caller's token, unless the record says so. */
+export interface AuditRecord
+  extends Partial<AuditBeginning>,
+    Partial<Pick<AuditDoc, "actor_kind" | "actor_id" | "outcome" | "error" | "ip">> {
+  tenant_id: string;
+  action: string;
+  /** The same text is noted once. */
+  dedupe?: string;
+}
+
+const SWEEP_MS = 10 * 60_000;
+const BATCH = 1000;
+
+/** Who did what that has to be accounted for. Entries are written by mixins/audited.ts, and by `record`. */
+export const auditService: ServiceFactory = ({ store, config }) => {
+  const entries = store.collection(AuditModel);
+  const now = () => new Date(store.now());
+  let sweep: Loop;
+
+  async function removeOld(): Promise<boolean> {
+    const before = { $lt: new Date(store.now() - config.AUDIT_DAYS * DAY_MS) };
+    const options = { limit: BATCH, projection: { _id: 1 } };
+    const old = await entries.system.find({ at: before }, options).toArray();
+    if (old.length) await entries.system.deleteMany({ _id: { $in: old.map(({ _id }) => _id) } });
+    return old.length === BATCH;
+  }
+
+  return {
+    name: "audit",
+    actions: {
+      list: action(listAudit, async ({ params, meta }) => {
+        const { limit = 50 } = params;
+        const options = { sort: { at: -1, _id: -1 } as const, limit: limit + 1 };
+        const rows = await entries.find(meta.caller.tenant_id, filterOf(params) as never, options);
+        const page = rows.slice(0, limit);
+        const last = rows.length > limit ? page.at(-1) : undefined;
+        return { entries: page.map(present), next_cursor: last ? cursorOf(last) : null };
+      }),
+
+      /** Notes that something is about to be done; gives the entry's id. */
+      begin: internal<AuditBeginning>(async ({ params, meta }) => {
+        const row = rowOf(params, meta, { _id: newId("aud"), at: now(), outcome: "begun" });
+        return (await entries.insert(row))._id;
+      }),
+
+      /** Notes how it ended. */
+      settle: idempotent<AuditSettlement>(async ({ params }) => {
+        const { tenant_id, id, outcome, resource_id, error, details } = params;
+        const $set = {
+          outcome,
+          ...(resource_id !== undefined && { resource_id }),
+          ...(error && { error }),
+          ...(details && { details: JSON.stringify(details) }),
+        };
+        await entries.update(tenant_id, { _id: id }, { $set });
+      }),
+
+      /** Notes what was done, in one. */
+      record: internal<AuditRecord>(async ({ params, meta }) => {
+        const { tenant_id, action: what, dedupe, outcome = "done" } = params;
+        const { actor_kind, actor_id, error, ip } = params;
+        const _id = dedupe ? derivedId("aud", tenant_id, what, dedupe) : newId("aud");
+        const row = rowOf(params, meta, { _id, at: now(), outcome });
+        const given = Object.entries({ actor_kind, actor_id, error, ip }).filter(
+          ([, value]) => value !== undefined,
+        );
+        await entries.insertOnce({ ...row, ...Object.fromEntries(given) });
+      }),
+    },
+
+    events: {
+      "$broker.started"() {
+        sweep.start();
+      },
+    },
+
+    created() {
+      const broker = this.broker as ServiceBroker;
+      const report = (err: unknown) => broker.logger.warn("audit: old entries are removed later", err);
+      sweep = new Loop(removeOld, SWEEP_MS, report);
+    },
+
+    async stopped() {
+      await sweep.stop();
+    },
+  };
+};

@@ -1,0 +1,69 @@
+import type { Meta } from "../../../lib/access/caller.ts";
+import type { ParamsOf } from "../../../lib/contract/contract.ts";
+import { invalidCursor } from "../../../lib/contract/faults.ts";
+import type { AuditBeginning } from "../../../mixins/audited.ts";
+import type { listAudit } from "./audit.contract.ts";
+import type { AuditDoc } from "./audit.model.ts";
+
+type Noted = Partial<AuditBeginning> & Pick<AuditBeginning, "tenant_id" | "action">;
+
+/** An entry of what the caller of `meta` does, or did. */
+export function rowOf(
+  noted: Noted,
+  meta: Partial<Meta>,
+  known: Pick<AuditDoc, "_id" | "at" | "outcome">,
+): AuditDoc {
+  return {
+    ...known,
+    tenant_id: noted.tenant_id,
+    action: noted.action,
+    ...actorOf(meta),
+    resource_type: noted.resource_type ?? null,
+    resource_id: noted.resource_id ?? null,
+    request_id: meta.request_id ?? null,
+    ip: meta.ip ?? null,
+    error: null,
+    details: JSON.stringify(noted.details ?? {}),
+  };
+}
+
+/** A request without a caller that is let in is the operator's; without a request it is a service's own. */
+function actorOf({ caller, request_id }: Partial<Meta>): Pick<AuditDoc, "actor_kind" | "actor_id"> {
+  if (caller?.kind === "agent") return { actor_kind: "agent", actor_id: caller.agent_id };
+  if (caller) return { actor_kind: "user", actor_id: caller.user_id };
+  return { actor_kind: request_id ? "operator" : "service", actor_id: null };
+}
+
+/** What a list is asked for. @throws Fault validation_failed of a cursor that is none */
+export function filterOf(params: ParamsOf<typeof listAudit>): object {
+  const { action, actor_id, resource_type, resource_id, outcome, since, until, cursor } = params;
+  const equal = { action, actor_id, resource_type, resource_id, outcome };
+  const given = Object.entries(equal).filter(([, value]) => value !== undefined);
+  const after = cursor === undefined ? null : fromCursor(cursor);
+  const at = {
+    ...(since && { $gte: new Date(since) }),
+    ...(until && { $lt: new Date(until) }),
+    ...(after && { $lte: after.at }),
+  };
+  return {
+    ...Object.fromEntries(given),
+    ...(Object.keys(at).length && { at }),
+    ...(after && { $or: [{ at: { $lt: after.at } }, { _id: { $lt: after.id } }] }),
+  };
+}
+
+export function cursorOf({ at, _id }: AuditDoc): string {
+  return Buffer.from(`${at.getTime()} ${_id}`).toString("base64url");
+}
+
+function fromCursor(cursor: string): { at: Date; id: string } {
+  const [, ms, id] = /^(\d{1,15}) (aud_[\w-]+)$/.exec(Buffer.from(cursor, "base64url").toString()) ?? [];
+  if (!ms || !id) throw invalidCursor(cursor);
+  return { at: new Date(Number(ms)), id };
+}
+
+/** An entry as admins see it. Those of before outcomes were noted are of what was done. */
+export function present({ _id, tenant_id, at, details, outcome = "done", error = null, ...rest }: AuditDoc) {
+  const parsed = JSON.parse(details) as Record<string, unknown>;
+  return { id: _id, at: at.toISOString(), ...rest, outcome, error, details: parsed };
+}

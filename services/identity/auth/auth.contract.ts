@@ -1,0 +1,227 @@
+import { API_KEY_PATTERN } from "../../../lib/access/api-key.ts";
+import { SCOPES } from "../../../lib/access/caller.ts";
+import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
+import { Id, Name, SECRET, Timestamp, Whole } from "../../../lib/contract/schema.ts";
+import { Type } from "../../../lib/contract/type.ts";
+import { Agent } from "../agents/agents.contract.ts";
+import { Email, NewPassword, ROLES } from "../users/users.contract.ts";
+
+const AccessToken = {
+  access_token: Type.String({
+    description: "A JWT (ES256), good for one hour.",
+    examples: ["eyJhbGciOiJFUzI1…"],
+  }),
+  token_type: Type.Literal("Bearer"),
+  expires_at: Timestamp,
+};
+
+const Password = Type.String({
+  ...SECRET,
+  minLength: 1,
+  maxLength: 256,
+  examples: ["correct horse battery staple"],
+});
+
+const SignedIn = Type.Object({
+  ...AccessToken,
+  user: Type.Object({
+    id: Id("usr"),
+    display_name: Name,
+    role: oneOf(ROLES),
+    tenant_id: Id("tn"),
+  }),
+});
+
+const ApiKey = Type.String({
+  ...SECRET,
+  pattern: API_KEY_PATTERN,
+  examples: [`ak_live_${"0".repeat(32)}`],
+});
+
+export const exchangeKey = operation({
+  action: "auth.token",
+  route: "POST /auth/token",
+  summary: "Exchange an API key for an access token",
+  description:
+    "The key in the body is the credential. The token ends with its key, should that be within the hour. Failures " +
+    "are limited per address.\n\n" +
+    "As a form it is the client credentials grant of OAuth 2.0: the key is `client_secret`, or the password of HTTP " +
+    "Basic; `client_id` may be anything. Such requests are refused as OAuth has it, with `error` and " +
+    "`error_description`.",
+  access: { by: "public", guarded: true },
+  body: {
+    api_key: ApiKey,
+  },
+  form: {
+    grant_type: Type.Literal("client_credentials"),
+    client_id: Type.Optional(Type.String({ examples: ["my-agent"] })),
+    client_secret: Type.Optional(ApiKey),
+    scope: Type.Optional(Type.String({ description: "Ignored: a token has the scopes of its key." })),
+  },
+  results: {
+    200: Type.Object({
+      ...AccessToken,
+      expires_in: Whole({ description: "Seconds until `expires_at`.", examples: [3599] }),
+      scope: Type.String({ description: "The scopes of the key.", examples: ["send memory:read"] }),
+      agent: Type.Object({
+        id: Id("ag"),
+        name: Name,
+        team: nullable(Type.String({ description: "The name of its team." })),
+        tenant_id: Id("tn"),
+      }),
+    }),
+  },
+  errors: ["authentication_failed", "rate_limited"],
+});
+
+export const login = operation({
+  action: "auth.login",
+  route: "POST /auth/login",
+  summary: "Sign in as a person",
+  description:
+    "The password tells the accounts of an e-mail apart; `tenant_slug` is needed only where it fits several. Failures " +
+    "are limited per address.",
+  access: { by: "public", guarded: true },
+  body: {
+    email: Type.String({ minLength: 1, maxLength: 254, examples: ["ada@example.com"] }),
+    password: Password,
+    tenant_slug: Type.Optional(Type.String({ maxLength: 63, examples: ["acme"] })),
+  },
+  results: { 200: SignedIn },
+  errors: ["authentication_failed", "rate_limited"],
+});
+
+export const whoAmI = operation({
+  action: "auth.me",
+  route: "GET /auth/me",
+  summary: "Who the token is for",
+  access: { by: "any" },
+  results: {
+    200: Type.Object({
+      kind: oneOf(["agent", "user"]),
+      agent: Type.Optional(Agent),
+      user: Type.Optional(Type.Object({ ...SignedIn.properties.user.properties, email: Email })),
+      tenant: Type.Object({ id: Id("tn"), slug: Type.String(), name: Name }),
+      scopes: Type.Array(oneOf(SCOPES)),
+      expires_at: nullable(Timestamp),
+    }),
+  },
+  mcp: true,
+});
+
+export const logout = operation({
+  action: "auth.logout",
+  route: "POST /auth/logout",
+  summary: "Sign out, or end an agent's token",
+  description:
+    "Every token that derives from a person's sign-in is refused within 5 seconds, renewed ones included. Of an agent " +
+    "only this token ends; its key stays good. A key that is sent as the bearer itself is revoked instead.",
+  access: { by: "any" },
+  overQuota: true,
+  results: { 204: null },
+  errors: ["forbidden"],
+});
+
+export const changePassword = operation({
+  action: "auth.password",
+  route: "POST /auth/password",
+  summary: "Change one's own password",
+  description: "All tokens of the person end; the answer has a new one.",
+  access: { by: "user" },
+  overQuota: true,
+  body: { current_password: Password, new_password: NewPassword },
+  results: { 200: SignedIn },
+  errors: ["validation_error"],
+  secret: true,
+});
+
+export const jwks = operation({
+  action: "auth.jwks",
+  route: "GET /.well-known/jwks.json",
+  root: true,
+  summary: "The public keys of access tokens and receipts (RFC 7517)",
+  access: { by: "public" },
+  results: {
+    200: Type.Object({
+      keys: Type.Array(
+        Type.Object({
+          kty: Type.Literal("EC"),
+          crv: Type.Literal("P-256"),
+          x: Type.String(),
+          y: Type.String(),
+          kid: Type.String(),
+          use: Type.Literal("sig"),
+          alg: Type.Literal("ES256"),
+        }),
+      ),
+    }),
+  },
+});
+
+const credentials = login.body as NonNullable<typeof login.body>;
+
+const BrowserSession = Type.Object(
+  {
+    user: Type.Object({ ...SignedIn.properties.user.properties, email: Email }),
+    tenant: Type.Object({ id: Id("tn"), slug: Type.String(), name: Name }),
+    expires_at: Timestamp,
+    csrf_token: Type.String({ description: "For the header X-CSRF-Token of what changes something." }),
+  },
+  { title: "BrowserSession" },
+);
+
+export const startSession = operation({
+  action: "auth.start_session",
+  route: "POST /auth/session",
+  summary: "Sign in a browser",
+  description:
+    "The token is in an httpOnly cookie, good for this origin's own pages only; requests with it that change " +
+    "something carry `X-CSRF-Token`. Limited as a login is.",
+  access: { by: "public", guarded: true },
+  body: credentials,
+  results: { 200: BrowserSession },
+  errors: ["authentication_failed", "rate_limited"],
+});
+
+export const readSession = operation({
+  action: "auth.session",
+  route: "GET /auth/session",
+  summary: "Who is signed in, and the session's CSRF token",
+  access: { by: "user" },
+  results: { 200: BrowserSession },
+});
+
+export const renewSession = operation({
+  action: "auth.renew_session",
+  route: "POST /auth/session/renew",
+  summary: "Go on with a session",
+  description: "For another hour, up to 12 hours from signing in.",
+  access: { by: "user" },
+  overQuota: true,
+  audit: false,
+  results: { 200: BrowserSession },
+  secret: true,
+});
+
+export const endSession = operation({
+  action: "auth.end_session",
+  route: "DELETE /auth/session",
+  summary: "Sign a browser out",
+  description: "Every token of the session is refused within 5 seconds, and the cookie is removed.",
+  access: { by: "user" },
+  audit: false,
+  results: { 204: null },
+});
+
+export const authOperations = [
+  exchangeKey,
+  login,
+  whoAmI,
+  logout,
+  changePassword,
+  startSession,
+  readSession,
+  renewSession,
+  endSession,
+  jwks,
+] as const;

@@ -1,0 +1,122 @@
+import {
+  type AgentCaller,
+  type Call,
+  type Caller,
+  NO_END,
+  type UserCaller,
+} from "../../../lib/access/caller.ts";
+import type { TenantCollection } from "../../../storage/collection.ts";
+import type { AgentState } from "../agents/agents.contract.ts";
+import type { KeyState } from "../keys/keys.contract.ts";
+import type { TenantState } from "../tenants/tenants.contract.ts";
+import type { UserState } from "../users/users.contract.ts";
+import type { EndedTokenDoc } from "./auth.model.ts";
+import { scopesOf } from "./tokens.ts";
+
+/** What callers stand on, by id; what is absent is gone, revoked, expired, disabled or never was. */
+interface Standing {
+  tenants: Map<string, TenantState>;
+  keys: Map<string, KeyState>;
+  agents: Map<string, AgentState>;
+  users: Map<string, UserState>;
+  ended: Set<string>;
+}
+
+/**
+ * The callers as the store knows them now, in order; null where a token is no longer good: it or its session was ended,
+ * it has expired, its key was revoked or has expired, its agent is or was inactive since, its user disabled or has a new password, its
+ * tenant is not active. Five look-ups, however many callers.
+ */
+export async function currentCallers(
+  ctx: Call,
+  endedTokens: TenantCollection<EndedTokenDoc>,
+  now: number,
+  callers: readonly Caller[],
+): Promise<(Caller | null)[]> {
+  const standing = await load(ctx, endedTokens, callers);
+  return callers.map((caller) => {
+    if (caller.expires_at <= now || endingIds(caller).some((id) => standing.ended.has(id))) return null;
+    if (standing.tenants.get(caller.tenant_id)?.status !== "active") return null;
+    return caller.kind === "agent" ? currentAgent(caller, standing) : currentUser(caller, standing);
+  });
+}
+
+/** What of a caller may have been ended: the token, and the sign-in it derives from, which older nodes do not name. */
+function endingIds(caller: Caller): string[] {
+  const { token_id } = caller;
+  return caller.kind === "user" ? [token_id, caller.session_id ?? token_id] : [token_id];
+}
+
+/** The caller of a request that carries an agent's key itself: the key's id stands in place of a token's. */
+export function callerOfKey(
+  { id, tenant_id, agent_id, scopes, expires_at }: KeyState,
+  { team_id, token_version }: AgentState,
+): AgentCaller {
+  const identity = { tenant_id, scopes, token_id: id, expires_at: expires_at ?? NO_END };
+  return { kind: "agent", ...identity, agent_id, team_id, key_id: id, token_version };
+}
+
+function currentAgent(caller: AgentCaller, { keys, agents }: Standing): AgentCaller | null {
+  const key = keys.get(caller.key_id);
+  const agent = agents.get(caller.agent_id);
+  if (!key || !agent || agent.status !== "active") return null;
+  if (agent.token_version !== (caller.token_version ?? 0)) return null;
+  if (key.agent_id !== agent.id || agent.tenant_id !== caller.tenant_id) return null;
+  return { ...caller, team_id: agent.team_id, scopes: key.scopes };
+}
+
+function currentUser(caller: UserCaller, { users }: Standing): UserCaller | null {
+  const user = users.get(caller.user_id);
+  if (!user || user.tenant_id !== caller.tenant_id || user.token_version !== caller.token_version)
+    return null;
+  return { ...caller, role: user.role, scopes: scopesOf(user.role) };
+}
+
+async function load(
+  ctx: Call,
+  endedTokens: TenantCollection<EndedTokenDoc>,
+  callers: readonly Caller[],
+): Promise<Standing> {
+  const agentCallers = callers.filter((caller) => caller.kind === "agent");
+  const userCallers = callers.filter((caller) => caller.kind === "user");
+  const ending_ids = callers.flatMap(endingIds);
+  const [tenants, keys, agents, users, ended] = await Promise.all([
+    ask<TenantState>(
+      ctx,
+      "tenants.get_many",
+      "tenant_ids",
+      callers.map((caller) => caller.tenant_id),
+    ),
+    ask<KeyState>(
+      ctx,
+      "keys.of_tokens",
+      "key_ids",
+      agentCallers.map((caller) => caller.key_id),
+    ),
+    ask<AgentState>(
+      ctx,
+      "agents.of_tokens",
+      "agent_ids",
+      agentCallers.map((caller) => caller.agent_id),
+    ),
+    ask<UserState>(
+      ctx,
+      "users.of_tokens",
+      "user_ids",
+      userCallers.map((caller) => caller.user_id),
+    ),
+    endedTokens.system.find({ _id: { $in: ending_ids } }, { projection: { _id: 1 } }).toArray(),
+  ]);
+  return { tenants, keys, agents, users, ended: new Set(ended.map((doc) => doc._id)) };
+}
+
+async function ask<T extends { id: string }>(
+  ctx: Call,
+  action: string,
+  param: string,
+  ids: string[],
+): Promise<Map<string, T>> {
+  if (ids.length === 0) return new Map();
+  const rows = (await ctx.call(action, { [param]: [...new Set(ids)] })) as T[];
+  return new Map(rows.map((row) => [row.id, row]));
+}

@@ -1,0 +1,71 @@
+import { type Call, callerId } from "../../../lib/access/caller.ts";
+import { networkOf } from "../../../lib/http/network-address.ts";
+import type { AuditRecord } from "../audit/audit.service.ts";
+import type { UserState } from "../users/users.contract.ts";
+
+const MINUTE_MS = 60_000;
+
+/** What a person signs in with. */
+export interface Login {
+  email: string;
+  password: string;
+  tenant_slug?: string | undefined;
+}
+
+/** How somebody signed in: with a token in the answer, or with a cookie. */
+export type SignInKind = "token" | "browser";
+
+type User = Pick<UserState, "id" | "tenant_id">;
+
+/** Notes a sign-in in the audit log. */
+export function noteSignIn(ctx: Call, { id, tenant_id }: User, by: SignInKind): Promise<void> {
+  return note(ctx, { ...entryOf("auth.login", { id, tenant_id }), actor_id: id, details: { by } });
+}
+
+/** Notes that a person signed out. */
+export function noteSignOut(ctx: Call): Promise<void> {
+  const { caller } = ctx.meta;
+  const id = callerId(caller);
+  return note(ctx, { ...entryOf("auth.logout", { id, tenant_id: caller.tenant_id }), actor_id: id });
+}
+
+/**
+ * Notes a failed sign-in with every account that it may have been meant for, once a minute from a network. Where no
+ * tenant was named the address stays out: the others must not learn where a person of another tenant is.
+ */
+export async function noteFailedSignIn(
+  ctx: Call,
+  { email, tenant_slug }: Pick<Login, "email" | "tenant_slug">,
+  now: number,
+): Promise<void> {
+  const { ip, request_id } = ctx.meta;
+  ctx.broker.logger.info({ ip, request_id }, "a sign-in failed");
+  try {
+    const users = (await ctx.call("users.with_email", { email, tenant_slug })) as User[];
+    if (users.length === 0) return;
+    const isTold = tenant_slug !== undefined || (await ctx.call<boolean, object>("tenants.is_only", {}));
+    const source = `${networkOf(ip ?? "")} ${Math.floor(now / MINUTE_MS)}`;
+    for (const user of users) {
+      const entry = { ...entryOf("auth.login", user), actor_id: null, dedupe: `${user.id} ${source}` };
+      const refused = { outcome: "refused" as const, error: "authentication_failed" };
+      await note(ctx, { ...entry, ...refused, ...(!isTold && { ip: null }) });
+    }
+  } catch (err) {
+    ctx.broker.logger.error({ err, request_id }, "a failed sign-in is missing from the audit log");
+  }
+}
+
+function entryOf(action: string, { id, tenant_id }: User) {
+  return { tenant_id, action, actor_kind: "user" as const, resource_type: "user", resource_id: id };
+}
+
+/** Without the log people could not sign in, and nobody could mend what keeps it from being written. */
+async function note(ctx: Call, entry: AuditRecord): Promise<void> {
+  const { request_id } = ctx.meta;
+  await ctx.call("audit.record", entry).catch((err: unknown) => {
+    ctx.broker.logger.error(
+      { err, request_id, action: entry.action },
+      "an entry is missing from the audit log",
+    );
+  });
+}

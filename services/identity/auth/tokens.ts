@@ -1,0 +1,157 @@
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+} from "node:crypto";
+import jwt from "jsonwebtoken";
+import { type Caller, SCOPES, type Scope, type UserCaller } from "../../../lib/access/caller.ts";
+import type { SecretBox } from "../../../lib/crypto/secrets.ts";
+import { newId } from "../../../lib/ids.ts";
+import type { Store } from "../../../storage/connection.ts";
+import { SigningKeyModel } from "./auth.model.ts";
+
+const ALGORITHM = "ES256";
+const AUDIENCE = "afferent";
+const RECEIPT_AUDIENCE = "afferent-receipt";
+export const TOKEN_SECONDS = 60 * 60;
+// One pair serves all tenants, so its row belongs to none.
+const INSTALLATION = { _id: "es256", tenant_id: "installation" };
+
+/** What a token is made of, besides what every JWT has. */
+export type Subject =
+  | {
+      tenant_id: string;
+      agent_id: string;
+      key_id: string;
+      token_version: number;
+      scopes: readonly Scope[];
+      key_expires_at: number | null;
+    }
+  | {
+      tenant_id: string;
+      user_id: string;
+      role: UserCaller["role"];
+      token_version: number;
+      /** The sign-in that this continues; a new one unless a session is renewed. */
+      session_id?: string;
+      /** When the password was given, in seconds; now, unless a session is renewed. */
+      auth_time?: number;
+    };
+
+/** What signing in answers (api: Authentication). */
+export interface Token {
+  access_token: string;
+  token_type: "Bearer";
+  expires_at: string;
+}
+
+/** Makes and checks the installation's access tokens. */
+export class Tokens {
+  readonly #privateKey: KeyObject;
+  readonly #publicKey: KeyObject;
+  readonly #issuer: string;
+  /** The public key as JWKS shows it (RFC 7517). */
+  readonly jwk: Record<string, unknown> & { kid: string };
+
+  constructor(privateKey: KeyObject, issuer: string) {
+    this.#privateKey = privateKey;
+    this.#publicKey = createPublicKey(privateKey);
+    this.#issuer = issuer;
+    const { kty, crv, x, y } = this.#publicKey.export({ format: "jwk" });
+    // RFC 7638: the members in this order.
+    const kid = createHash("sha256").update(JSON.stringify({ crv, kty, x, y })).digest("base64url");
+    this.jwk = { kty, crv, x, y, kid, use: "sig", alg: ALGORITHM };
+  }
+
+  issue(subject: Subject, now: number): Token {
+    const iat = Math.floor(now / 1000);
+    const keyEnd = "agent_id" in subject ? subject.key_expires_at : null;
+    // Rounded up: a key in its last second still makes a token that is good, and that falls with the key.
+    const exp = Math.min(iat + TOKEN_SECONDS, Math.ceil((keyEnd ?? Number.POSITIVE_INFINITY) / 1000));
+    const claims = { ...claimsOf(subject, iat), aud: AUDIENCE, iat, exp, jti: newId("jti") };
+    const expires_at = new Date(exp * 1000).toISOString();
+    return { access_token: this.#sign(claims), token_type: "Bearer", expires_at };
+  }
+
+  /** Whom a token is for, or null when it is not one of ours or has ended. Says nothing of what happened since. */
+  read(token: string, now: number): Caller | null {
+    try {
+      const claims = jwt.verify(token, this.#publicKey, {
+        algorithms: [ALGORITHM],
+        issuer: this.#issuer,
+        audience: AUDIENCE,
+        clockTimestamp: Math.floor(now / 1000),
+      });
+      return callerOf(claims as jwt.JwtPayload);
+    } catch {
+      // Nothing but the token can be wrong here; of some malformed ones jsonwebtoken throws a TypeError.
+      return null;
+    }
+  }
+
+  /** A statement of the service that anyone can check against its JWKS; no access token. */
+  receipt(claims: object, now: number): string {
+    return this.#sign({ ...claims, aud: RECEIPT_AUDIENCE, iat: Math.floor(now / 1000), jti: newId("jti") });
+  }
+
+  #sign(claims: object): string {
+    const options = { algorithm: ALGORITHM, keyid: this.jwk.kid, issuer: this.#issuer } as const;
+    return jwt.sign(claims, this.#privateKey, options);
+  }
+}
+
+/** Of two nodes that start at once on an empty store one makes the pair, and both use it. */
+export async function openTokens(store: Store, secrets: SecretBox, issuer: string): Promise<Tokens> {
+  const keys = store.collection(SigningKeyModel);
+  const place = "signing_keys/es256";
+  const { _id, tenant_id } = INSTALLATION;
+  let row = await keys.findOne(tenant_id, { _id });
+  if (!row) {
+    const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+    const pem = privateKey.export({ format: "pem", type: "pkcs8" }) as string;
+    const sealed_private_key = secrets.seal(pem, place);
+    row = await keys.insertOnce({ _id, tenant_id, sealed_private_key, created_at: new Date(store.now()) });
+  }
+  return new Tokens(createPrivateKey(secrets.open(row.sealed_private_key, place)), issuer);
+}
+
+/** The scopes of a person: admins have all, members all but `admin` (api.md "Who calls"). */
+export function scopesOf(role: UserCaller["role"]): readonly Scope[] {
+  return role === "admin" ? SCOPES : SCOPES.filter((scope) => scope !== "admin");
+}
+
+function claimsOf(subject: Subject, iat: number): object {
+  if ("agent_id" in subject) {
+    const { tenant_id, agent_id, key_id, token_version, scopes } = subject;
+    return { sub: agent_id, tenant_id, agent_id, key_id, scopes, token_version };
+  }
+  const {
+    tenant_id,
+    user_id,
+    role,
+    token_version,
+    session_id: sid = newId("sid"),
+    auth_time = iat,
+  } = subject;
+  return { sub: user_id, tenant_id, user_id, role, scopes: scopesOf(role), token_version, sid, auth_time };
+}
+
+function callerOf(claims: jwt.JwtPayload): Caller {
+  const { tenant_id, scopes, agent_id, key_id, user_id, role, auth_time, sid, jti, iat } = claims;
+  // Absent from tokens that an older version issued.
+  const { token_version = 0 } = claims;
+  const identity = {
+    tenant_id,
+    scopes,
+    token_id: jti as string,
+    expires_at: (claims.exp as number) * 1000,
+  };
+  return agent_id
+    ? { kind: "agent", ...identity, agent_id, team_id: null, key_id, token_version }
+    : {
+        ...{ kind: "user", ...identity, user_id, role, token_version },
+        ...{ session_id: sid ?? jti, auth_time: auth_time ?? iat },
+      };
+}

@@ -1,0 +1,46 @@
+import { Fault } from "../../../lib/contract/faults.ts";
+import type { TenantCollection } from "../../../storage/collection.ts";
+import type { ClaimBudgetDoc } from "./devices.model.ts";
+
+const WINDOW_SECONDS = 3600;
+// An address is no tenant's.
+const NOBODY = "installation";
+
+/**
+ * Counts tries at codes per address, in the store: over all nodes, and across restarts, since what is guessed at
+ * outlives both (spec: Device claim rate).
+ */
+export class ClaimBudget {
+  readonly #rows: TenantCollection<ClaimBudgetDoc>;
+  readonly #most: number;
+
+  /** @param most Tries per hour and address. */
+  constructor(rows: TenantCollection<ClaimBudgetDoc>, most: number) {
+    this.#rows = rows;
+    this.#most = most;
+  }
+
+  /** Takes one try. @throws Fault rate_limited when none is left. */
+  async take(address: string, now: number): Promise<void> {
+    const standing = (await this.#count(address, now)) ?? (await this.#begin(address, now));
+    if (standing.attempts <= this.#most) return;
+    const retry_after_seconds = Math.max(1, Math.ceil((standing.ends_at.getTime() - now) / 1000));
+    throw new Fault("rate_limited", `Too many codes were tried; try again in ${retry_after_seconds} s.`, {
+      retry_after_seconds,
+      limit: this.#most,
+      window_seconds: WINDOW_SECONDS,
+    });
+  }
+
+  #count(_id: string, now: number): Promise<ClaimBudgetDoc | null> {
+    return this.#rows.update(NOBODY, { _id, ends_at: { $gt: new Date(now) } }, { $inc: { attempts: 1 } });
+  }
+
+  /** A new hour. Of two that begin it at once one inserts, and the other counts after all. */
+  async #begin(_id: string, now: number): Promise<ClaimBudgetDoc> {
+    await this.#rows.delete(NOBODY, { _id, ends_at: { $lte: new Date(now) } });
+    const ends_at = new Date(now + WINDOW_SECONDS * 1000);
+    await this.#rows.insertOnce({ _id, tenant_id: NOBODY, attempts: 0, ends_at });
+    return (await this.#count(_id, now)) ?? { _id, tenant_id: NOBODY, attempts: 1, ends_at };
+  }
+}

@@ -1,0 +1,154 @@
+import type { Static } from "typebox";
+import type { Scope } from "../../../lib/access/caller.ts";
+import { USER_CODE_BYTES, userCode } from "../../../lib/access/user-code.ts";
+import type { SecretBox } from "../../../lib/crypto/secrets.ts";
+import { newId } from "../../../lib/ids.ts";
+import type { TenantCollection } from "../../../storage/collection.ts";
+import type { AgentState } from "../agents/agents.contract.ts";
+import type { ClientInfo } from "./devices.contract.ts";
+import type { CodeState, DeviceCodeDoc } from "./devices.model.ts";
+
+/** A code is good for so long, and then an approved claim for as long again (spec: Device code TTL). */
+const LIFETIME_MS = 10 * 60_000;
+const DIGEST_BYTES = 32;
+const LIVE: CodeState[] = ["pending", "claimed", "approved", "completed"];
+
+/** The rows of device codes. Every transition is one guarded write; of two at once one is made. */
+export class Codes {
+  readonly #rows: TenantCollection<DeviceCodeDoc>;
+  readonly #secrets: SecretBox;
+
+  constructor(rows: TenantCollection<DeviceCodeDoc>, secrets: SecretBox) {
+    this.#rows = rows;
+    this.#secrets = secrets;
+  }
+
+  /** What a credential is found by. Keyed, since a code is short enough to be guessed from a plain hash. */
+  digest(purpose: "code" | "claim" | "address", credential: string): string {
+    return this.#secrets.random(DIGEST_BYTES, `device ${purpose}`, credential).toString("base64url");
+  }
+
+  /** A new code; one of the same agent that still waits no longer counts. */
+  async issue(
+    { id: agent_id, tenant_id }: AgentState,
+    scopes: readonly Scope[],
+    { now, seed }: { now: number; seed: string | undefined },
+  ): Promise<DeviceCodeDoc> {
+    const _id = newId("clm", seed && `code ${seed}`);
+    const text = userCode(this.#secrets.random(USER_CODE_BYTES, "user code", seed));
+    const code = await this.#rows.insertOnce({
+      ...{ _id, tenant_id, agent_id, scopes: [...scopes], state: "pending" },
+      ...{
+        code_digest: this.digest("code", text),
+        sealed_code: this.#secrets.seal(text, `device_codes/${_id}`),
+      },
+      ...{ claim_digest: _id, sealed_claim: null, client_info: null, session_id: newId("ses") },
+      ...{ claimed_at: null, confirmed_at: null, confirmed_by: null },
+      ...{ expires_at: new Date(now + LIFETIME_MS), created_at: new Date(now) },
+    });
+    const older = {
+      $or: [{ created_at: { $lt: code.created_at } }, { created_at: code.created_at, _id: { $lt: _id } }],
+    };
+    await this.#rows.updateMany(
+      tenant_id,
+      { agent_id, state: "pending", ...older },
+      { $set: { state: "superseded" } },
+    );
+    return code;
+  }
+
+  async newest(tenant_id: string, agent_id: string): Promise<DeviceCodeDoc | null> {
+    const sort = { created_at: -1, _id: -1 } as const;
+    const [code] = await this.#rows.find(tenant_id, { agent_id }, { sort, limit: 1 });
+    return code ?? null;
+  }
+
+  /** The row of a code that is neither denied, superseded nor run out. */
+  byCode(text: string, now: number): Promise<DeviceCodeDoc | null> {
+    return this.#rows.system.findOne({
+      ...{ code_digest: this.digest("code", text), state: { $in: LIVE } },
+      expires_at: { $gt: new Date(now) },
+    }) as Promise<DeviceCodeDoc | null>;
+  }
+
+  byClaim(claim_id: string): Promise<DeviceCodeDoc | null> {
+    return this.#rows.system.findOne({
+      claim_digest: this.digest("claim", claim_id),
+    }) as Promise<DeviceCodeDoc | null>;
+  }
+
+  /** pending → claimed. Null when the code is none that waits. */
+  async claim(
+    text: string,
+    claim_id: string,
+    { name, version, signature = null, host }: Static<typeof ClientInfo>,
+    now: number,
+  ): Promise<DeviceCodeDoc | null> {
+    // One read and one write, whatever the code: what is wrong takes as long as what is right.
+    const code = await this.byCode(text, now);
+    return this.#rows.update(
+      code?.tenant_id ?? "none",
+      { _id: code?._id ?? "none", state: "pending", expires_at: { $gt: new Date(now) } },
+      {
+        $set: {
+          ...{
+            state: "claimed",
+            // What else it sends of itself is not kept: nobody has let it in yet.
+            client_info: { name, version, signature, host },
+            claimed_at: new Date(now),
+          },
+          claim_digest: this.digest("claim", claim_id),
+          sealed_claim: this.#secrets.seal(claim_id, `device_codes/${code?._id}`),
+        },
+      },
+    );
+  }
+
+  /** claimed → approved or denied; null when somebody was first. */
+  decide({ tenant_id, _id, expires_at }: DeviceCodeDoc, approve: boolean, confirmed_by: string, now: number) {
+    const decided = { confirmed_by, confirmed_at: new Date(now) };
+    const approved = { state: "approved", expires_at: new Date(now + LIFETIME_MS) } as const;
+    const $set = { ...decided, ...(approve ? approved : { state: "denied" as const, expires_at }) };
+    return this.#rows.update(tenant_id, { _id, state: "claimed" }, { $set });
+  }
+
+  /** approved → completed, once. */
+  async use({ tenant_id, _id }: DeviceCodeDoc, now: number): Promise<boolean> {
+    const filter = { _id, state: "approved" as const, expires_at: { $gt: new Date(now) } };
+    return (await this.#rows.update(tenant_id, filter, { $set: { state: "completed" } })) !== null;
+  }
+
+  textOf({ _id, sealed_code }: DeviceCodeDoc): string {
+    return this.#secrets.open(sealed_code, `device_codes/${_id}`);
+  }
+
+  present(code: DeviceCodeDoc, now: number) {
+    return {
+      user_code: this.textOf(code),
+      expires_at: code.expires_at.toISOString(),
+      server_now: new Date(now).toISOString(),
+    };
+  }
+
+  /** The status union (spec: Device connection records). Only people are shown the claim they confirm. */
+  status(code: DeviceCodeDoc, now: number, byPerson: boolean) {
+    const { _id, session_id, scopes, client_info, sealed_claim } = code;
+    const state = stateAt(code, now);
+    const shown = { state, ...this.present(code, now), scopes };
+    const client = { client_info, claimed_at: code.claimed_at?.toISOString() };
+    if (state === "connected") {
+      return { ...shown, ...client, session_id, confirmed_at: code.confirmed_at?.toISOString() };
+    }
+    if (state !== "verifying") return shown;
+    const claim_id =
+      byPerson && sealed_claim ? this.#secrets.open(sealed_claim, `device_codes/${_id}`) : undefined;
+    return { ...shown, ...client, ...(claim_id && { claim_id }) };
+  }
+}
+
+function stateAt({ state, expires_at }: DeviceCodeDoc, now: number) {
+  if (state === "denied") return "denied";
+  if (state === "completed") return "connected";
+  if (state === "superseded" || expires_at.getTime() <= now) return "expired";
+  return { pending: "waiting", claimed: "verifying", approved: "connected" }[state];
+}

@@ -1,0 +1,163 @@
+import { SCOPES } from "../../../lib/access/caller.ts";
+import { USER_CODE_PATTERN } from "../../../lib/access/user-code.ts";
+import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
+import { Id, Name, SECRET, Timestamp } from "../../../lib/contract/schema.ts";
+import { Type } from "../../../lib/contract/type.ts";
+
+const path = { agent_id: Id("ag") };
+
+const UserCode = Type.String({
+  pattern: USER_CODE_PATTERN,
+  description: "What the person types: four characters, a hyphen, four characters.",
+  examples: ["BCDF-2345"],
+});
+
+const Scopes = Type.Array(oneOf(SCOPES), {
+  minItems: 1,
+  uniqueItems: true,
+  description:
+    "What the device's key will be good for: at most the scopes of who issues the code. Default: all of them but `admin`.",
+});
+
+/** What a device says of itself: for the person who confirms to see, never a proof of anything. */
+export const ClientInfo = Type.Object(
+  {
+    name: Name,
+    version: Type.String({ maxLength: 100, examples: ["1.4.0"] }),
+    signature: Type.Optional(nullable(Type.String({ maxLength: 1000 }))),
+    host: Type.String({ maxLength: 255, examples: ["ada-laptop"] }),
+  },
+  { title: "ClientInfo", additionalProperties: false },
+);
+
+const code = { user_code: UserCode, expires_at: Timestamp, server_now: Timestamp };
+const client = { client_info: ClientInfo, claimed_at: Timestamp };
+
+const Status = Type.Union(
+  [
+    Type.Object({ state: Type.Literal("waiting"), ...code, scopes: Scopes }),
+    Type.Object({
+      state: Type.Literal("verifying"),
+      ...code,
+      ...client,
+      scopes: Scopes,
+      claim_id: Type.Optional(Id("clm", "Shown to people alone: what they confirm with.")),
+    }),
+    Type.Object({
+      state: Type.Literal("connected"),
+      ...code,
+      ...client,
+      scopes: Scopes,
+      session_id: Id("ses"),
+      confirmed_at: Timestamp,
+    }),
+    Type.Object({ state: Type.Literal("denied"), ...code, scopes: Scopes }),
+    Type.Object({ state: Type.Literal("expired"), ...code, scopes: Scopes }),
+  ],
+  { title: "DeviceStatus" },
+);
+
+export const issueCode = operation({
+  action: "devices.issue",
+  route: "POST /agents/{agent_id}/device-code",
+  summary: "Issue a code that connects a device to an agent",
+  description:
+    "For the agent itself, its owner, or with the scope `admin`. The code is good for 10 minutes; a newer one for the same agent " +
+    "takes the place of one that is still waiting.",
+  access: { by: "any" },
+  overQuota: true,
+  path,
+  body: { scopes: Type.Optional(Scopes) },
+  results: {
+    201: Type.Object({
+      ...code,
+      verification_uri: Type.String({ format: "uri" }),
+      verification_uri_complete: Type.String({ format: "uri" }),
+    }),
+  },
+  errors: ["insufficient_scope", "not_found"],
+  secret: true,
+});
+
+export const deviceStatus = operation({
+  action: "devices.status",
+  route: "GET /agents/{agent_id}/device-code",
+  summary: "How an agent's newest device code stands",
+  description: "For the agent itself, its owner, or with the scope `admin`. It never shows an API key.",
+  access: { by: "any" },
+  path,
+  results: { 200: Status },
+  errors: ["insufficient_scope", "not_found"],
+});
+
+const CLAIM_BUDGET =
+  "Claims and lookups of an address share a budget of `DEVICE_CLAIMS_PER_HOUR`, whatever their outcome.";
+
+export const claimCode = operation({
+  action: "devices.claim",
+  route: "POST /device-codes:claim",
+  summary: "Claim a code from the device",
+  description: `The code is the credential. A wrong, used, denied or expired one is always the same 404. ${CLAIM_BUDGET}`,
+  access: { by: "public", guarded: true },
+  body: { user_code: UserCode, client_info: ClientInfo },
+  results: { 200: Type.Object({ claim_id: Id("clm") }) },
+  errors: ["not_found", "rate_limited"],
+});
+
+export const confirmClaim = operation({
+  action: "devices.confirm",
+  route: "POST /agents/{agent_id}/device-code:confirm",
+  summary: "Approve or reject the device that claimed a code",
+  description:
+    "For the agent's owner and for org admins. A code with the scope `admin` is approved by an org admin alone.",
+  access: { by: "user" },
+  overQuota: true,
+  path,
+  body: { claim_id: Id("clm"), action: oneOf(["approve", "reject"]) },
+  results: { 200: Type.Object({ state: oneOf(["approved", "denied"]), confirmed_at: Timestamp }) },
+  errors: ["forbidden", "insufficient_scope", "not_found", "conflict"],
+});
+
+export const completeClaim = operation({
+  action: "devices.complete",
+  route: "POST /device-codes:complete",
+  summary: "Fetch the API key of an approved claim, once",
+  description:
+    "The claim is the credential. Before the approval it is 409 `conflict`; after a denial, at its end and a second " +
+    "time the same 404. The key is shown only here.",
+  access: { by: "public", guarded: true },
+  body: { claim_id: Type.String({ ...Id("clm"), ...SECRET }) },
+  results: {
+    200: Type.Object({
+      session_id: Id("ses"),
+      agent_id: Id("ag"),
+      api_key: Type.String({ examples: ["ak_live_<32 letters and digits>"] }),
+      access_token: Type.String({ description: "A JWT (ES256), good for one hour." }),
+      expires_at: Timestamp,
+      server_now: Timestamp,
+    }),
+  },
+  errors: ["not_found", "conflict", "rate_limited"],
+});
+
+export const lookUpCode = operation({
+  action: "devices.look_up",
+  route: "GET /device-codes/{code}",
+  summary: "Which agent a code is for",
+  description:
+    "Denied, expired and unknown codes are 404. With a token it also shows the scopes, and answers the same 404 to " +
+    `anybody but the agent itself, its owner and admins. ${CLAIM_BUDGET}`,
+  access: { by: "public", identified: true, guarded: true },
+  path: { code: UserCode },
+  results: { 200: Type.Object({ agent_id: Id("ag"), scopes: Type.Optional(Scopes) }) },
+  errors: ["not_found", "rate_limited"],
+});
+
+export const devicesOperations = [
+  issueCode,
+  deviceStatus,
+  claimCode,
+  confirmClaim,
+  completeClaim,
+  lookUpCode,
+] as const;

@@ -1,0 +1,58 @@
+import { oneOf, operation } from "../../../lib/contract/contract.ts";
+import { Id, Timestamp } from "../../../lib/contract/schema.ts";
+import { Type } from "../../../lib/contract/type.ts";
+
+const path = { agent_id: Id("ag") };
+
+const Session = Type.Object(
+  {
+    session_id: Id("ses"),
+    state: oneOf(["active", "idle"], { description: "`active`: seen within 24 hours." }),
+    client_name: Type.String(),
+    client_version: Type.String(),
+    connected_at: Timestamp,
+    last_activity_at: Timestamp,
+  },
+  { title: "Session" },
+);
+
+export const listSessions = operation({
+  action: "sessions.list",
+  route: "GET /agents/{agent_id}/sessions",
+  summary: "List an agent's connected devices, most recent first",
+  description:
+    "For the agent itself, its owner, or with the scope `admin`. One whose key is revoked is forgotten `SESSION_RETENTION_DAYS` " +
+    "after it was heard of last.",
+  access: { by: "any" },
+  path,
+  query: { limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20 })) },
+  results: { 200: Type.Object({ sessions: Type.Array(Session) }) },
+  errors: ["insufficient_scope", "not_found"],
+});
+
+export const deleteSession = operation({
+  action: "sessions.delete",
+  route: "DELETE /agents/{agent_id}/sessions/{session_id}",
+  summary: "Disconnect a device",
+  description: "Its key is revoked: its tokens are refused within 5 seconds.",
+  access: { by: "any", scope: "admin" },
+  path: { ...path, session_id: Id("ses") },
+  results: { 204: null },
+  errors: ["not_found"],
+});
+
+export const heartbeat = operation({
+  action: "sessions.heartbeat",
+  route: "POST /sessions/{session_id}/heartbeat",
+  summary: "Say that the device is still there",
+  description: "With a token of the session's own key; once a minute at the most.",
+  access: { by: "agent", otherwise: "forbidden" },
+  overQuota: true,
+  path: { session_id: Id("ses") },
+  results: {
+    200: Type.Object({ last_seen_at: Timestamp, next_allowed_at: Timestamp, server_now: Timestamp }),
+  },
+  errors: ["forbidden", "not_found", "rate_limited"],
+});
+
+export const sessionsOperations = [listSessions, deleteSession, heartbeat] as const;

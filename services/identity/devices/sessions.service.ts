@@ -1,0 +1,131 @@
+import { isAdmin } from "../../../lib/access/caller.ts";
+import { Fault, isFault, notFound } from "../../../lib/contract/faults.ts";
+import { DAY_MS } from "../../../lib/time.ts";
+import { Loop } from "../../../mixins/loop.ts";
+import { action, type ServiceFactory } from "../../runtime.ts";
+import { ownAgent } from "./agent-access.ts";
+import { DeviceCodeModel, type SessionDoc, SessionModel } from "./devices.model.ts";
+import { forgetGone } from "./gone-sessions.ts";
+import { deleteSession, heartbeat, listSessions } from "./sessions.contract.ts";
+
+const IDLE_AFTER_MS = 24 * 60 * 60_000;
+const HEARTBEAT_MS = 60_000;
+const SWEEP_MS = 5 * 60_000;
+const FORGET_MS = 60 * 60_000;
+
+/** Devices that are connected to agents (spec: Session). */
+export const sessionsService: ServiceFactory = ({ store, config }) => {
+  const sessions = store.collection(SessionModel);
+  const codes = store.collection(DeviceCodeModel);
+  let sweep: Loop;
+  let forgetting: Loop;
+
+  return {
+    name: "sessions",
+    actions: {
+      list: action(listSessions, async (ctx) => {
+        const { agent_id, limit = 20 } = ctx.params;
+        const { id, tenant_id } = await ownAgent(ctx, agent_id);
+        const sort = { connected_at: -1, _id: -1 } as const;
+        const docs = await sessions.find(tenant_id, { agent_id: id }, { sort, limit });
+        return { sessions: docs.map((doc) => present(doc, store.now())) };
+      }),
+
+      delete: action(deleteSession, async (ctx) => {
+        const { agent_id, session_id } = ctx.params;
+        const { tenant_id } = ctx.meta.caller;
+        const own = { _id: session_id, agent_id };
+        if (!(await sessions.exists(tenant_id, own))) throw notFound("session", session_id);
+        // A device that was approved and has not fetched its key would have the session again, with one.
+        const approved = { agent_id, session_id, state: "approved" as const };
+        await codes.updateMany(tenant_id, approved, { $set: { state: "denied" } });
+        const session = await sessions.findOne(tenant_id, own);
+        // The key first: a crash between the two leaves a session that can be deleted again, not a key nobody sees.
+        if (session?.key_id)
+          await ctx.call("keys.revoke", { agent_id, key_id: session.key_id }).catch(revokedBefore);
+        await sessions.delete(tenant_id, { _id: session_id });
+      }),
+
+      heartbeat: action(heartbeat, async ({ params: { session_id: _id }, meta: { caller } }) => {
+        if (caller.kind !== "agent") throw notTheDevice();
+        const { tenant_id, agent_id, key_id } = caller;
+        const now = store.now();
+        const own = { _id, agent_id, key_id };
+        const due = {
+          $or: [{ last_heartbeat_at: null }, { last_heartbeat_at: { $lte: new Date(now - HEARTBEAT_MS) } }],
+        };
+        const $set = { last_heartbeat_at: new Date(now), last_seen_at: new Date(now) };
+        if (!(await sessions.update(tenant_id, { ...own, ...due }, { $set }))) {
+          const session = await sessions.findOne(tenant_id, { _id });
+          const own = session && (session.agent_id === agent_id || isAdmin(caller));
+          if (!own) throw notFound("session", _id);
+          throw session.key_id === key_id ? tooSoon(session, now) : notTheDevice();
+        }
+        const next_allowed_at = new Date(now + HEARTBEAT_MS).toISOString();
+        const server_now = new Date(now).toISOString();
+        return { last_seen_at: server_now, next_allowed_at, server_now };
+      }),
+    },
+
+    events: {
+      // Not before keys are there.
+      "$broker.started"() {
+        forgetting.start();
+      },
+    },
+
+    created() {
+      const failed = (err: unknown) => this.logger.warn({ err }, "sweep of sessions failed");
+      const task = async () => {
+        // Null is no date, so sessions with a key do not fit.
+        await sessions.system.deleteMany({ fetch_by: { $lt: new Date(store.now()) } });
+        return false;
+      };
+      sweep = new Loop(task, SWEEP_MS, failed);
+      const keptMs = config.SESSION_RETENTION_DAYS * DAY_MS;
+      const forget = () => forgetGone(sessions, this.broker, new Date(store.now() - keptMs));
+      forgetting = new Loop(() => forget().then(() => false), FORGET_MS, failed);
+    },
+
+    async started() {
+      sweep.start();
+    },
+
+    async stopped() {
+      await Promise.all([sweep.stop(), forgetting.stop()]);
+    },
+  };
+};
+
+function revokedBefore(err: unknown): void {
+  if (!isFault(err) || err.type !== "not_found") throw err;
+}
+
+function notTheDevice(): Fault {
+  return new Fault("forbidden", "Only the device itself, by its own key, has a heartbeat.");
+}
+
+function tooSoon({ last_heartbeat_at }: SessionDoc, now: number): Fault {
+  const next = (last_heartbeat_at?.getTime() ?? now) + HEARTBEAT_MS;
+  const retry_after_seconds = Math.max(1, Math.ceil((next - now) / 1000));
+  return new Fault(
+    "rate_limited",
+    `One heartbeat a minute is enough; the next in ${retry_after_seconds} s.`,
+    {
+      retry_after_seconds,
+      limit: 1,
+      window_seconds: HEARTBEAT_MS / 1000,
+    },
+  );
+}
+
+function present({ _id, client_name, client_version, connected_at, last_seen_at }: SessionDoc, now: number) {
+  return {
+    session_id: _id,
+    state: now - last_seen_at.getTime() < IDLE_AFTER_MS ? "active" : "idle",
+    client_name,
+    client_version,
+    connected_at: connected_at.toISOString(),
+    last_activity_at: last_seen_at.toISOString(),
+  };
+}

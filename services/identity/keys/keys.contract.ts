@@ -1,0 +1,77 @@
+import { SCOPES, type Scope } from "../../../lib/access/caller.ts";
+import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
+import { Id, page, Timestamp } from "../../../lib/contract/schema.ts";
+import { Type } from "../../../lib/contract/type.ts";
+
+/** What other services are told of a key. */
+export interface KeyState {
+  id: string;
+  tenant_id: string;
+  agent_id: string;
+  scopes: Scope[];
+  /** Milliseconds since the epoch; null does not expire. */
+  expires_at: number | null;
+}
+
+const admin = { by: "any", scope: "admin" } as const;
+const agent = { agent_id: Id("ag") };
+
+const Scopes = Type.Array(oneOf(SCOPES), {
+  minItems: 1,
+  uniqueItems: true,
+  description: "What the key is good for; `admin` implies all others inside its tenant.",
+  examples: [["send", "receive"]],
+});
+
+const ListedKey = Type.Object({
+  id: Id("key"),
+  prefix: Type.String({ description: "How the key begins.", examples: ["ak_live_4fXq"] }),
+  scopes: Scopes,
+  expires_at: nullable(Timestamp),
+  last_used_at: nullable(Timestamp),
+  created_at: Timestamp,
+});
+
+export const createKey = operation({
+  action: "keys.create",
+  route: "POST /agents/{agent_id}/keys",
+  summary: "Make an API key for an agent",
+  description: "The key is shown only here.",
+  access: admin,
+  overQuota: true,
+  path: agent,
+  body: { scopes: Scopes, expires_at: Type.Optional(nullable(Timestamp)) },
+  results: {
+    201: Type.Object({
+      ...ListedKey.properties,
+      key: Type.String({ description: "The key itself.", examples: ["ak_live_<32 letters and digits>"] }),
+    }),
+  },
+  errors: ["validation_error", "not_found"],
+  secret: true,
+});
+
+export const listKeys = operation({
+  action: "keys.list",
+  route: "GET /agents/{agent_id}/keys",
+  summary: "List an agent's API keys, newest first",
+  description: "Revoked keys are not listed.",
+  access: admin,
+  path: agent,
+  query: page,
+  results: { 200: Type.Object({ keys: Type.Array(ListedKey), total: Type.Integer() }) },
+  errors: ["not_found"],
+});
+
+export const revokeKey = operation({
+  action: "keys.revoke",
+  route: "DELETE /agents/{agent_id}/keys/{key_id}",
+  summary: "Revoke an API key",
+  description: "The tokens that were made with it are refused within 5 seconds.",
+  access: admin,
+  path: { ...agent, key_id: Id("key") },
+  results: { 204: null },
+  errors: ["not_found"],
+});
+
+export const keysOperations = [createKey, listKeys, revokeKey] as const;

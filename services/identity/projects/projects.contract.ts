@@ -1,0 +1,86 @@
+import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
+import { Id, Name, page, Timestamp, Uuid } from "../../../lib/contract/schema.ts";
+import { Type } from "../../../lib/contract/type.ts";
+
+const PROJECT_STATUSES = ["active", "completed", "archived"] as const;
+export type ProjectStatus = (typeof PROJECT_STATUSES)[number];
+
+/** What stands as `project_id` elsewhere. */
+const key = {
+  pattern: "^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$",
+  examples: ["apollo"],
+  description:
+    "Letters, digits, `.`, `_` and `-`; no UUID. Sent as `project_id` elsewhere; it never changes.",
+};
+const NewKey = Type.String(key);
+const ProjectKey = Type.String({ ...key, "x-identifier": "project" });
+
+const Status = oneOf(PROJECT_STATUSES, { examples: ["active"] });
+
+const TargetDate = nullable(
+  Type.String({
+    pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt ][0-9:.]{5,}([Zz]|[+-][0-9:]{2,}))?$",
+    "x-format": "date-or-date-time",
+    description: "A date, or a date and time (RFC 3339).",
+    examples: ["2026-12-31"],
+  }),
+);
+
+const Project = Type.Object(
+  {
+    id: Uuid("project"),
+    tenant_id: Id("tn"),
+    key: ProjectKey,
+    name: Name,
+    status: Status,
+    target_date: TargetDate,
+    created_from_backfill: Type.Boolean({ description: "Made for rows that named it before it was there." }),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  },
+  { title: "Project" },
+);
+
+export const listProjects = operation({
+  action: "projects.list",
+  route: "GET /projects",
+  summary: "List projects, by key",
+  access: { by: "any", scope: "memory:read" },
+  query: { status: Type.Optional(Status), ...page },
+  results: { 200: Type.Object({ projects: Type.Array(Project), total: Type.Integer() }) },
+  mcp: true,
+});
+
+const admin = { by: "any", scope: "admin" } as const;
+
+export const createProject = operation({
+  action: "projects.create",
+  route: "POST /projects",
+  summary: "Make a project",
+  access: admin,
+  body: {
+    key: NewKey,
+    name: Type.Optional(Name),
+    status: Type.Optional(Status),
+    target_date: Type.Optional(TargetDate),
+  },
+  results: { 201: Project },
+  errors: ["conflict", "validation_error"],
+});
+
+export const updateProject = operation({
+  action: "projects.update",
+  route: "PATCH /projects/{key}",
+  summary: "Rename, date, complete or archive a project",
+  access: admin,
+  path: { key: ProjectKey },
+  body: {
+    name: Type.Optional(Name),
+    status: Type.Optional(Status),
+    target_date: Type.Optional(TargetDate),
+  },
+  results: { 200: Project },
+  errors: ["not_found"],
+});
+
+export const projectsOperations = [listProjects, createProject, updateProject] as const;

@@ -1,0 +1,97 @@
+import { Fault, invalidValue, notFound } from "../../../lib/contract/faults.ts";
+import { newUuid } from "../../../lib/ids.ts";
+import { isDuplicateKey } from "../../../storage/collection.ts";
+import { action, idempotent, type ServiceFactory } from "../../runtime.ts";
+import { createProject, listProjects, updateProject } from "./projects.contract.ts";
+import { type ProjectDoc, ProjectModel } from "./projects.model.ts";
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const SUGGESTED = 20;
+
+export const projectsService: ServiceFactory = ({ store }) => {
+  const projects = store.collection(ProjectModel);
+  const now = () => new Date(store.now());
+
+  return {
+    name: "projects",
+    actions: {
+      list: action(listProjects, async ({ params: { status, offset = 0, limit = 50 }, meta }) => {
+        const { tenant_id } = meta.caller;
+        const filter = status ? { status } : {};
+        const [docs, total] = await Promise.all([
+          projects.find(tenant_id, filter, { sort: { folded_key: 1 }, skip: offset, limit }),
+          projects.count(tenant_id, filter),
+        ]);
+        return { projects: docs.map(present), total };
+      }),
+
+      create: action(createProject, async ({ params, meta }) => {
+        const { tenant_id } = meta.caller;
+        const { key, name = key, status = "active", target_date = null } = params;
+        if (UUID.test(key)) throw invalidValue("key", "key: a UUID cannot be a project's key.");
+        const folded_key = key.toLowerCase();
+        const [_id, at] = [newUuid(meta.idempotency_seed), now()];
+        const row = { _id, tenant_id, key, folded_key, name, status, target_date };
+        try {
+          return present(await projects.insertOnce({ ...row, created_at: at, updated_at: at }));
+        } catch (err) {
+          if (!isDuplicateKey(err)) throw err;
+          const holder = await projects.findOne(tenant_id, { folded_key });
+          throw new Fault("conflict", `There is a project with the key "${holder?.key ?? key}" already.`, {
+            field: "key",
+            existing_resource_id: holder?._id ?? null,
+          });
+        }
+      }),
+
+      update: action(updateProject, async ({ params: { key, name, status, target_date }, meta }) => {
+        const $set = {
+          ...(name !== undefined && { name }),
+          ...(status !== undefined && { status }),
+          ...(target_date !== undefined && { target_date }),
+          updated_at: now(),
+        };
+        const filter = { folded_key: key.toLowerCase(), key };
+        const row = await projects.update(meta.caller.tenant_id, filter, { $set });
+        if (!row) throw notFound("project", key);
+        return present(row);
+      }),
+
+      /** The keys of archived projects. */
+      archived: idempotent<{ tenant_id: string }>(async ({ params: { tenant_id } }) => {
+        const options = { projection: { key: 1 } };
+        return (await projects.find(tenant_id, { status: "archived" }, options)).map(({ key }) => key);
+      }),
+
+      /** Refuses what is not the key of a project of the tenant. @throws Fault validation_error, field project_id. */
+      require: idempotent<{ tenant_id: string; key: string }>(async ({ params: { tenant_id, key } }) => {
+        const filter = { folded_key: key.toLowerCase(), key };
+        if (await projects.findOne(tenant_id, filter, { projection: { _id: 1 } })) return;
+        const sort = { folded_key: 1 } as const;
+        const known = await projects.find(tenant_id, {}, { sort, limit: SUGGESTED, projection: { key: 1 } });
+        throw invalidValue("project_id", unknownKey(key, known), { value: key });
+      }),
+    },
+  };
+};
+
+function unknownKey(key: string, known: Pick<ProjectDoc, "key">[]): string {
+  const wrong = UUID.test(key) ? "it takes a project's key, not its id" : `there is no project "${key}"`;
+  if (known.length === 0) return `project_id: ${wrong}. There are no projects yet.`;
+  const more = known.length === SUGGESTED ? ", …" : "";
+  return `project_id: ${wrong}. There are: ${known.map((each) => each.key).join(", ")}${more}.`;
+}
+
+function present({ _id, tenant_id, key, name, status, target_date, created_at, updated_at }: ProjectDoc) {
+  return {
+    id: _id,
+    tenant_id,
+    key,
+    name,
+    status,
+    target_date,
+    created_from_backfill: false,
+    created_at: created_at.toISOString(),
+    updated_at: updated_at.toISOString(),
+  };
+}

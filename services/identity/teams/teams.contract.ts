@@ -1,0 +1,37 @@
+import { nullable, operation } from "../../../lib/contract/contract.ts";
+import { Description, Id, Name, page, Timestamp } from "../../../lib/contract/schema.ts";
+import { Type } from "../../../lib/contract/type.ts";
+
+const Team = Type.Object(
+  {
+    id: Id("team"),
+    tenant_id: Id("tn"),
+    name: Name,
+    description: nullable(Description),
+    created_at: Timestamp,
+  },
+  { title: "Team" },
+);
+
+const access = { by: "any", scope: "admin" } as const;
+
+export const createTeam = operation({
+  action: "teams.create",
+  route: "POST /teams",
+  summary: "Make a team",
+  access,
+  body: { name: Name, description: Type.Optional(nullable(Description)) },
+  results: { 201: Team },
+  errors: ["conflict"],
+});
+
+export const listTeams = operation({
+  action: "teams.list",
+  route: "GET /teams",
+  summary: "List the teams, by name",
+  access,
+  query: page,
+  results: { 200: Type.Object({ teams: Type.Array(Team), total: Type.Integer() }) },
+});
+
+export const teamsOperations = [createTeam, listTeams] as const;

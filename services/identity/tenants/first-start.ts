@@ -1,0 +1,140 @@
+import { readFile, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { ServiceBroker } from "moleculer";
+import { newApiKey } from "../../../lib/access/api-key.ts";
+import { isUnreached } from "../../../lib/broker/between-nodes.ts";
+import { isFault } from "../../../lib/contract/faults.ts";
+import { newPassword } from "../../../lib/crypto/password.ts";
+import type { SecretBox } from "../../../lib/crypto/secrets.ts";
+import { makeDirectory, replaceFile, syncDirectory } from "../../../lib/files.ts";
+import { newId } from "../../../lib/ids.ts";
+import type { Log } from "../../../observability/log.ts";
+import type { TenantCollection } from "../../../storage/collection.ts";
+import type { Runtime } from "../../runtime.ts";
+import { firstIds } from "./founding.ts";
+import { type TenantDoc, TenantModel } from "./tenants.model.ts";
+
+const SLUG = "default";
+/** What founding a tenant asks, wherever it runs. */
+const FOUNDERS = ["tenants", "users", "agents", "keys"];
+const LOOK_MS = 200;
+
+/** What the first start gives its owner, and `DATA_DIR/credentials.json` keeps. */
+export interface Credentials {
+  base_url: string;
+  ingest_url: string;
+  tenant_id: string;
+  tenant_slug: string;
+  admin: { email: string; password: string };
+  agent: { id: string; api_key: string };
+}
+
+interface Start {
+  broker: ServiceBroker;
+  runtime: Runtime;
+  /** Where the API is: `http://HOST:PORT/v1`. */
+  baseUrl: string;
+  /** Where webhooks are sent to: the origin. */
+  ingestUrl: string;
+}
+
+/**
+ * On an empty store makes the tenant `default` with an admin, an agent and a key, and writes the credentials file.
+ * The secrets are written to a pending file first and the rows are made from it, so a start that ends half-way is
+ * finished by the next one. On a later start only the addresses in the file are brought up to date.
+ *
+ * @returns the credentials, to be shown once; null when there was nothing to make.
+ */
+export async function ensureFirstTenant({
+  broker,
+  runtime,
+  baseUrl,
+  ingestUrl,
+}: Start): Promise<Credentials | null> {
+  const { config, store, secrets } = runtime;
+  const file = join(config.DATA_DIR, "credentials.json");
+  const pendingFile = join(config.DATA_DIR, ".credentials.pending");
+  const addresses = { base_url: baseUrl, ingest_url: ingestUrl };
+  const pending = await readCredentials(pendingFile);
+  if (!(await isToBeMade(store.collection(TenantModel), pending))) {
+    await rm(pendingFile, { force: true });
+    await updateAddresses(file, addresses);
+    return null;
+  }
+  const credentials = { ...(pending ?? newCredentials(secrets)), ...addresses };
+  await makeDirectory(config.DATA_DIR);
+  await replaceFile(pendingFile, format(credentials));
+  if (!(await makeTenant(broker, runtime.log, credentials))) {
+    await rm(pendingFile);
+    return null;
+  }
+  await rename(pendingFile, file);
+  await syncDirectory(config.DATA_DIR);
+  return credentials;
+}
+
+/** Whether the first tenant is wanting, or was begun with these credentials. */
+async function isToBeMade(
+  tenants: TenantCollection<TenantDoc>,
+  pending: Credentials | null,
+): Promise<boolean> {
+  const begun = pending && (await tenants.findOne(pending.tenant_id, { _id: pending.tenant_id }));
+  if (begun) return begun.status === "founding" || begun.status === "active";
+  return (await tenants.system.findOne({ status: { $in: ["active", "suspended"] } })) === null;
+}
+
+/**
+ * False when another node, which shares the record, has made the first tenant meanwhile. A founding may be carried out
+ * any number of times: where a node goes away in it, it is tried again once its services are there.
+ */
+async function makeTenant(broker: ServiceBroker, log: Log, credentials: Credentials): Promise<boolean> {
+  const { tenant_id, admin, agent } = credentials;
+  const founding = { tenant_id, slug: SLUG, name: "Default", admin, api_key: agent.api_key };
+  for (;;) {
+    try {
+      await broker.call("tenants.found", founding);
+      return true;
+    } catch (err) {
+      if (isFault(err) && err.type === "conflict") return false;
+      if (!isUnreached(err)) throw err;
+      log.warn({ err }, "the first tenant is made later: a node that is needed for it does not answer");
+      await sleep(LOOK_MS);
+      await broker.waitForServices(FOUNDERS, 0, LOOK_MS);
+    }
+  }
+}
+
+function newCredentials(secrets: SecretBox): Credentials {
+  const tenant_id = newId("tn");
+  return {
+    base_url: "",
+    ingest_url: "",
+    tenant_id,
+    tenant_slug: SLUG,
+    admin: { email: `admin@${SLUG}.localhost`, password: newPassword(secrets) },
+    agent: { id: firstIds(tenant_id).agent_id, api_key: newApiKey(secrets) },
+  };
+}
+
+async function updateAddresses(file: string, addresses: Pick<Credentials, "base_url" | "ingest_url">) {
+  const known = await readCredentials(file);
+  if (!known) return;
+  if (known.base_url === addresses.base_url && known.ingest_url === addresses.ingest_url) return;
+  await replaceFile(file, format({ ...known, ...addresses }));
+}
+
+/** Null when there is no such file, or it is not one of ours: then it is left as it is. */
+async function readCredentials(file: string): Promise<Credentials | null> {
+  try {
+    const read = JSON.parse(await readFile(file, "utf8")) as Credentials | null;
+    return read?.tenant_id && read.agent?.api_key && read.admin?.password ? read : null;
+  } catch (err) {
+    if (err instanceof SyntaxError || (err as NodeJS.ErrnoException).code === "ENOENT") return null;
+    throw err;
+  }
+}
+
+function format(credentials: Credentials): string {
+  return `${JSON.stringify(credentials, null, 2)}\n`;
+}

@@ -1,0 +1,92 @@
+import type { Call } from "../../../lib/access/caller.ts";
+import { Fault } from "../../../lib/contract/faults.ts";
+import { derivedId } from "../../../lib/ids.ts";
+import { isDuplicateKey, type TenantCollection } from "../../../storage/collection.ts";
+import type { TenantDoc } from "./tenants.model.ts";
+
+/** All that a new tenant begins with. Whoever founds it makes the secrets first, so that trying again changes nothing. */
+export interface Founding {
+  tenant_id: string;
+  slug: string;
+  name: string;
+  admin: { email: string; password: string };
+  api_key: string;
+}
+
+/** The first rows' ids follow from the tenant's, so that a founding can be tried again. */
+export function firstIds(tenant_id: string) {
+  return {
+    user_id: derivedId("usr", tenant_id, "first"),
+    agent_id: derivedId("ag", tenant_id, "first"),
+    key_id: derivedId("key", tenant_id, "first"),
+  };
+}
+
+const ABANDONED_MS = 60_000;
+
+/**
+ * Makes a tenant with its first admin, agent and key. The tenant's row comes first, as `founding`, and holds the
+ * slug; it becomes `active` when the others are there. The same founding may be carried out any number of times.
+ *
+ * @throws Fault conflict when the slug is another tenant's.
+ */
+export async function found(
+  tenants: TenantCollection<TenantDoc>,
+  ctx: Call,
+  now: number,
+  founding: Founding,
+): Promise<TenantDoc> {
+  const { tenant_id, admin, api_key } = founding;
+  await reserve(tenants, now, founding);
+  const { user_id, agent_id, key_id } = firstIds(tenant_id);
+  await ctx.call("users.insert_first", { tenant_id, user_id, ...admin });
+  await ctx.call("agents.insert_first", { tenant_id, agent_id, owner_user_id: user_id });
+  await ctx.call("keys.insert_first", { tenant_id, agent_id, key_id, key: api_key });
+  const at = new Date(now);
+  const active = { $set: { status: "active", updated_at: at } } as const;
+  const opened = await tenants.update(tenant_id, { _id: tenant_id, status: "founding" }, active);
+  const tenant = opened ?? (await tenants.findOne(tenant_id, { _id: tenant_id }));
+  if (tenant?.status !== "active") throw slugTaken(founding.slug, tenant_id);
+  return tenant;
+}
+
+async function reserve(tenants: TenantCollection<TenantDoc>, now: number, founding: Founding): Promise<void> {
+  const { tenant_id, slug, name } = founding;
+  const at = new Date(now);
+  const row: TenantDoc = {
+    _id: tenant_id,
+    tenant_id,
+    slug,
+    name,
+    status: "founding",
+    routing_version: 1,
+    created_at: at,
+    updated_at: at,
+  };
+  try {
+    await tenants.insert(row);
+  } catch (err) {
+    if (!isDuplicateKey(err)) throw err;
+    const holder = (await tenants.system.findOne({ slug })) as TenantDoc | null;
+    if (holder?._id === tenant_id) return;
+    if (!holder || !(await release(tenants, now, holder))) throw slugTaken(slug, holder?._id);
+    await reserve(tenants, now, founding);
+  }
+}
+
+/** Takes the slug from a founding that its maker has left; the sweep erases what it had written. */
+async function release(
+  tenants: TenantCollection<TenantDoc>,
+  now: number,
+  holder: TenantDoc,
+): Promise<boolean> {
+  if (holder.status !== "founding" || holder.created_at.getTime() > now - ABANDONED_MS) return false;
+  const at = new Date(now);
+  const left = { _id: holder._id, status: "founding" } as const;
+  const gone = { status: "erasing", slug: holder._id, updated_at: at, erase_due_at: at } as const;
+  return (await tenants.update(holder._id, left, { $set: gone })) !== null;
+}
+
+function slugTaken(slug: string, existing_resource_id: string | undefined): Fault {
+  return new Fault("conflict", `The slug "${slug}" is taken.`, { field: "slug", existing_resource_id });
+}

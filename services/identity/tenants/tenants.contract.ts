@@ -1,0 +1,164 @@
+import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
+import { Id, Name, page, Storage, Timestamp } from "../../../lib/contract/schema.ts";
+import { Type } from "../../../lib/contract/type.ts";
+import { REMOVAL } from "../../remember/memories/removal.contract.ts";
+
+/**
+ * - `founding`: its first rows are being written; a founding that was left is taken over.
+ * - `active`, `suspended`: the operator's choice; nobody can use a suspended tenant.
+ * - `erasing`, `erased`: on the way out; an erased tenant is an empty row that keeps its id from being used again.
+ */
+export type TenantStatus = "founding" | "active" | "suspended" | "erasing" | "erased";
+
+/** What other services are told of a tenant. */
+export interface TenantState {
+  id: string;
+  slug: string;
+  name: string;
+  status: TenantStatus;
+}
+
+const operator = { by: "operator" } as const;
+const path = { tenant_id: Id("tn") };
+
+const Slug = Type.String({
+  pattern: "^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$",
+  description: "Names the tenant in URLs: lower-case letters, digits and inner hyphens, at most 63.",
+  examples: ["acme"],
+});
+
+const Tenant = Type.Object(
+  {
+    id: Id("tn"),
+    slug: Slug,
+    name: Name,
+    status: oneOf(["active", "suspended"]),
+    storage: Storage,
+    storage_quota_mb: nullable(
+      Type.Integer({ description: "The tenant's own quota; null: `TENANT_STORAGE_MB` holds." }),
+    ),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  },
+  { title: "Tenant" },
+);
+
+export const createTenant = operation({
+  action: "tenants.create",
+  route: "POST /tenants",
+  summary: "Make a tenant with its first admin and first agent",
+  description: "The password and the key are shown only here.",
+  access: operator,
+  body: {
+    slug: Slug,
+    name: Name,
+    admin_email: Type.String({ format: "email", maxLength: 254, examples: ["ada@example.com"] }),
+  },
+  results: {
+    201: Type.Object({
+      tenant: Tenant,
+      admin: Type.Object({ email: Type.String(), password: Type.String() }),
+      agent: Type.Object({ id: Id("ag"), api_key: Type.String() }),
+      ingest_url: Type.String(),
+    }),
+  },
+  errors: ["conflict"],
+  secret: true,
+});
+
+export const listTenants = operation({
+  action: "tenants.list",
+  route: "GET /tenants",
+  summary: "List the tenants",
+  access: operator,
+  query: page,
+  results: { 200: Type.Object({ tenants: Type.Array(Tenant), total: Type.Integer() }) },
+});
+
+export const updateTenant = operation({
+  action: "tenants.update",
+  route: "PATCH /tenants/{tenant_id}",
+  summary: "Suspend or activate a tenant, or change its storage quota",
+  description:
+    "The tokens of a suspended tenant are refused within 5 seconds; nothing of it is lost. A tenant over its quota reads, " +
+    "deletes and acknowledges; what would store more is `422 business_rule_violation`, rule `storage_quota`.",
+  access: operator,
+  path,
+  body: {
+    status: Type.Optional(oneOf(["active", "suspended"], { examples: ["suspended"] })),
+    storage_quota_mb: Type.Optional(
+      nullable(
+        Type.Integer({
+          minimum: 0,
+          maximum: 1e9,
+          description: "In megabytes (10^6 bytes); 0: no quota. Null: `TENANT_STORAGE_MB` holds again.",
+          examples: [50_000],
+        }),
+      ),
+    ),
+  },
+  results: { 200: Tenant },
+  errors: ["not_found"],
+});
+
+export const eraseTenant = operation({
+  action: "tenants.erase",
+  route: "DELETE /tenants/{tenant_id}",
+  summary: "Erase a tenant and everything it has",
+  description:
+    "For good, from the files of the service too. Answers a receipt, signed as a JWT with the service's token key (see /.well-known/jwks.json). " +
+    "Erasing again finishes an erasure that was interrupted.",
+  access: operator,
+  path,
+  results: {
+    200: Type.Object({
+      tenant_id: Id("tn"),
+      erased_at: Timestamp,
+      erased: Type.Record(Type.String(), Type.Integer(), { description: "Rows by kind." }),
+      ...REMOVAL,
+      receipt: Type.String(),
+    }),
+  },
+  errors: ["not_found"],
+});
+
+const Most = nullable(Type.Integer({ description: "Null: no limit." }));
+
+const Limits = Type.Object(
+  {
+    requests_per_minute: Type.Object(
+      { caller: Most, tenant: Most, webhooks: Most },
+      { description: "Of each agent and each person, of all of them together, and of signed webhooks." },
+    ),
+    emails_per_hour: nullable(Type.Integer({ description: "Null: e-mail is not switched on." })),
+    storage: Storage,
+    largest_bytes: Type.Object({ event: Type.Integer(), document: Type.Integer(), output: Most }),
+    delivery: Type.Object(
+      { visibility_timeout_seconds: Type.Integer(), retry_budget: Type.Integer() },
+      { description: "Where an agent sets none of its own." },
+    ),
+    kept_days: Type.Object(
+      {
+        events: Type.Integer(),
+        event_ids: Type.Integer(),
+        acknowledged_deliveries: Type.Integer(),
+        forgotten_memories: Type.Integer(),
+        audit: Type.Integer(),
+      },
+      { description: "How long what is done with can still be looked at, or undone." },
+    ),
+  },
+  { title: "Limits" },
+);
+
+export const readLimits = operation({
+  action: "tenants.limits",
+  route: "GET /limits",
+  summary: "What holds for the organisation",
+  description:
+    "The installation's settings, the same for every tenant but for `storage`. What is left of a rate tell `X-RateLimit-*`.",
+  access: { by: "any" },
+  results: { 200: Limits },
+});
+
+export const tenantsOperations = [createTenant, listTenants, updateTenant, eraseTenant, readLimits] as const;

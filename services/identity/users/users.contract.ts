@@ -1,0 +1,108 @@
+import { oneOf, operation } from "../../../lib/contract/contract.ts";
+import { Id, Name, page, partOf, SECRET, Timestamp } from "../../../lib/contract/schema.ts";
+import { Type } from "../../../lib/contract/type.ts";
+
+export const ROLES = ["admin", "member"] as const;
+export type Role = (typeof ROLES)[number];
+
+const USER_STATUSES = ["active", "disabled"] as const;
+export type UserStatus = (typeof USER_STATUSES)[number];
+
+/** What other services are told of a user. */
+export interface UserState {
+  id: string;
+  tenant_id: string;
+  email: string;
+  display_name: string;
+  role: Role;
+  status: UserStatus;
+  token_version: number;
+}
+
+// Agents never make or change people: who may set a password could sign in as a person.
+const people = { by: "org_admin", scope: "admin" } as const;
+
+export const Email = Type.String({ format: "email", maxLength: 254, examples: ["ada@example.com"] });
+
+/** A password as people choose it (NIST SP 800-63B: length, no rules of composition). */
+export const NewPassword = Type.String({
+  ...SECRET,
+  minLength: 12,
+  maxLength: 256,
+  examples: ["correct horse battery staple"],
+});
+
+const Role = oneOf(ROLES, {
+  description: "`admin` has every scope and may do what only people may; `member` every scope but `admin`.",
+  examples: ["member"],
+});
+
+export const User = Type.Object(
+  {
+    id: Id("usr"),
+    tenant_id: Id("tn"),
+    email: Email,
+    display_name: Name,
+    role: Role,
+    status: oneOf(USER_STATUSES),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  },
+  { title: "User" },
+);
+
+const UserWithPassword = Type.Object({
+  ...User.properties,
+  password: Type.Optional(Type.String({ description: "The one that was made, shown only here." })),
+});
+
+export const createUser = operation({
+  action: "users.create",
+  route: "POST /users",
+  summary: "Invite a person",
+  description: "Without a password one is made and answered once.",
+  access: people,
+  body: {
+    email: Email,
+    display_name: Type.Optional(Name),
+    role: Type.Optional(Role),
+    password: Type.Optional(NewPassword),
+  },
+  results: { 201: UserWithPassword },
+  errors: ["conflict"],
+  secret: true,
+});
+
+export const listUsers = operation({
+  action: "users.list",
+  route: "GET /users",
+  summary: "List the people, oldest first",
+  access: { by: "any", scope: "admin" },
+  query: { ...page, search: partOf("the name or the e-mail") },
+  results: { 200: Type.Object({ users: Type.Array(User), total: Type.Integer() }) },
+});
+
+export const updateUser = operation({
+  action: "users.update",
+  route: "PATCH /users/{user_id}",
+  summary: "Change a person's name or role, disable, or give a new password",
+  description:
+    "Disabling and a new password make the person's tokens invalid within 5 seconds. Nobody can disable or demote " +
+    "themselves, so an organisation keeps an admin.",
+  access: people,
+  overQuota: true,
+  path: { user_id: Id("usr") },
+  body: {
+    display_name: Type.Optional(Name),
+    role: Type.Optional(Role),
+    status: Type.Optional(oneOf(USER_STATUSES, { examples: ["disabled"] })),
+    reset_password: Type.Optional(
+      Type.Boolean({ description: "`true` makes a new password, which is answered once.", examples: [true] }),
+    ),
+  },
+  results: { 200: UserWithPassword },
+  errors: ["not_found", "business_rule_violation"],
+  secret: true,
+});
+
+export const usersOperations = [createUser, listUsers, updateUser] as const;

@@ -1,0 +1,119 @@
+import { nullable, operation } from "../../../lib/contract/contract.ts";
+import { Type } from "../../../lib/contract/type.ts";
+
+export const EXPOSITION_TYPE = "text/plain; version=0.0.4; charset=utf-8";
+
+const Health = Type.Object({ status: Type.Literal("ok") });
+
+/** Both under the version segment and at the origin (api.md "Others"). */
+const health = {
+  summary: "Whether the process runs",
+  access: { by: "public" },
+  results: { 200: Health },
+} as const;
+
+export const healthz = operation({ action: "gateway.healthz", route: "GET /healthz", root: true, ...health });
+export const healthzVersioned = operation({ action: "gateway.healthz", route: "GET /healthz", ...health });
+
+export const readyz = operation({
+  action: "gateway.readyz",
+  route: "GET /readyz",
+  root: true,
+  summary: "Whether this node can serve, and what is wrong if not",
+  access: { by: "public" },
+  results: {
+    200: Type.Object({ status: Type.Literal("ready"), checks: Type.Record(Type.String(), Type.String()) }),
+    503: Type.Object({
+      status: Type.Literal("not_ready"),
+      checks: Type.Record(Type.String(), Type.String()),
+    }),
+  },
+});
+
+export const readMetrics = operation({
+  action: "gateway.metrics",
+  route: "GET /metrics",
+  root: true,
+  summary: "What this node counts, in the text format of Prometheus",
+  access: { by: "monitor" },
+  results: { 200: Type.String() },
+  produces: [EXPOSITION_TYPE],
+});
+
+/** Both under the version segment and at the origin (api.md "Others"). */
+const document = {
+  action: "gateway.openapi",
+  summary: "This document (OpenAPI 3.1)",
+  access: { by: "public" },
+  results: { 200: Type.Record(Type.String(), Type.Unknown(), { examples: [{ openapi: "3.1.0" }] }) },
+} as const;
+
+export const openapi = operation({ route: "GET /openapi.json", root: true, ...document });
+export const openapiVersioned = operation({ route: "GET /openapi.json", ...document });
+
+const JsonRpcError = Type.Object(
+  {
+    jsonrpc: Type.Literal("2.0"),
+    error: Type.Object({ code: Type.Integer(), message: Type.String() }),
+    id: nullable(Type.Union([Type.String(), Type.Number()])),
+  },
+  { title: "JsonRpcError", description: "What is wrong with a message, as the protocol says it." },
+);
+
+/** Of a request the gateway says what is wrong with it, of a message the protocol. */
+const Refusal = Type.Union([JsonRpcError, Type.Unsafe({ $ref: "#/components/schemas/Error" })]);
+
+/** Both under the version segment and at the origin (api.md "Others"). */
+const protocol = {
+  action: "gateway.mcp",
+  summary: "One message of the Model Context Protocol",
+  description:
+    "Streamable HTTP without sessions, revision 2026-07-28, and those of 2025 for older clients: one JSON-RPC message a " +
+    "request. The tools are operations of this API, each under its name with `_` for the dot, as far as the caller " +
+    "may use them.",
+  access: { by: "any" },
+  overQuota: true,
+  query: {
+    tools: Type.Optional(
+      Type.String({
+        description: "Only these tools: domains or names, comma-separated. Some clients take few.",
+        examples: ["memories,handoffs,events_publish"],
+      }),
+    ),
+  },
+  wholeBody: true,
+  body: { message: Type.Unknown({ examples: [{ jsonrpc: "2.0", id: 1, method: "tools/list" }] }) },
+  maxBody: 4_194_304,
+  results: {
+    200: Type.Unknown({ description: "A JSON-RPC response, or server-sent events that end with one." }),
+    400: Refusal,
+    406: JsonRpcError,
+    415: Refusal,
+  },
+  stream: true,
+} as const;
+
+export const mcp = operation({ route: "POST /mcp", root: true, ...protocol });
+export const mcpVersioned = operation({ route: "POST /mcp", ...protocol });
+
+export const docs = operation({
+  action: "gateway.docs",
+  route: "GET /docs",
+  root: true,
+  summary: "This document as a page",
+  access: { by: "public" },
+  results: { 200: Type.String() },
+  produces: ["text/html; charset=utf-8"],
+});
+
+export const systemOperations = [
+  healthz,
+  healthzVersioned,
+  readyz,
+  readMetrics,
+  openapi,
+  openapiVersioned,
+  mcp,
+  mcpVersioned,
+  docs,
+] as const;

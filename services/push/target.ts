@@ -1,9 +1,0 @@
-import type { PushFormat } from "../agents/agents.contract.ts";
-
-/** An agent that is pushed to. */
-export interface Target {
-  tenant_id: string;
-  agent_id: string;
-  endpoint: string;
-  format: PushFormat;
-}

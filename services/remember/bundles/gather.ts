@@ -1,0 +1,84 @@
+import type { Call } from "../../../lib/access/caller.ts";
+import type { ParamsOf } from "../../../lib/contract/contract.ts";
+import type { Placed } from "./brief.ts";
+import type { BundleCandidate, BundleLeg, BundleLegAnswer } from "./bundle-leg.ts";
+import type { assembleBundle } from "./bundles.contract.ts";
+import type { BundleKind } from "./bundles.model.ts";
+
+type Asked = ParamsOf<typeof assembleBundle>;
+
+/** Who has something for a bundle, and how much of it is taken unless the caller says (spec: Limits). */
+const LEGS = [
+  { kind: "memory", domain: "memories", cap: 12 },
+  { kind: "output", domain: "outputs", cap: 5 },
+  { kind: "handoff", domain: "handoffs", cap: 3 },
+] as const;
+/** An agent waits for its bundle: a leg that takes longer is left out. In milliseconds. */
+const PATIENCE = 5000;
+
+interface Gathered {
+  items: Placed[];
+  degraded_reasons: string[];
+}
+
+/** Asks all legs at once, and puts what they give in one order. A leg that fails is told of, and stops nothing. */
+export async function gather(ctx: Call<Asked>): Promise<Gathered> {
+  const answers = await Promise.all(LEGS.map((leg) => ask(ctx, leg)));
+  const candidates = answers.flatMap(({ items }, i) => items.map((item) => ({ kind: kindOf(i), item })));
+  // A stable sort: of those with the same score memories come first, each kind in its own order.
+  candidates.sort((a, b) => b.item.score - a.item.score);
+  return {
+    items: candidates.map(({ kind, item }, i) => ({ ...item, kind, rank: i + 1, why: whyOf(item) })),
+    degraded_reasons: answers.flatMap(({ degraded }, i) =>
+      degraded.map((reason) => `${LEGS[i]?.domain}: ${reason}`),
+    ),
+  };
+}
+
+function kindOf(leg: number): BundleKind {
+  return (LEGS[leg] as (typeof LEGS)[number]).kind;
+}
+
+async function ask(ctx: Call<Asked>, { kind, domain, cap }: (typeof LEGS)[number]): Promise<BundleLegAnswer> {
+  const limit = ctx.params.caps?.[domain] ?? cap;
+  if (limit === 0) return { items: [], degraded: [] };
+  try {
+    const asked = legOf(kind, ctx.params, limit);
+    return await ctx.call<BundleLegAnswer, BundleLeg>(`${domain}.for_bundle`, asked, { timeout: PATIENCE });
+  } catch (err) {
+    ctx.broker.logger.warn({ err, domain }, "a bundle is made without a part of it");
+    return { items: [], degraded: ["could not be asked"] };
+  }
+}
+
+function legOf(
+  kind: BundleKind,
+  { query, project_id, since, until, memory_scope }: Asked,
+  limit: number,
+): BundleLeg {
+  return {
+    query: isSaid(query) ? query : null,
+    ...(project_id && { project_id }),
+    ...(since !== undefined && { since }),
+    ...(until !== undefined && { until }),
+    ...(kind === "memory" && memory_scope && memory_scope !== "ascending" && { scope: memory_scope }),
+    limit,
+  };
+}
+
+/** Whether a query asks for anything. */
+export function isSaid(query: string | null | undefined): query is string {
+  return typeof query === "string" && /\S/.test(query);
+}
+
+const WHY: Record<string, string> = {
+  "vector+bm25": "Fits the query in words and in meaning.",
+  vector: "Fits the query in meaning.",
+  bm25: "Fits the query in words.",
+  context: "Stands beside what fits the query.",
+  recent: "One of the latest.",
+};
+
+function whyOf({ source }: BundleCandidate): string {
+  return WHY[source] ?? `Found by ${source}.`;
+}

@@ -1,0 +1,54 @@
+import type { ServiceBroker } from "moleculer";
+import { DAY_MS } from "../../../lib/time.ts";
+import type { TenantCollection } from "../../../storage/collection.ts";
+import type { BundleDoc } from "./bundles.model.ts";
+
+const BATCH = 100;
+/** What asks for a bundle in order to name it has done so by then; and so often those that name one are asked again. */
+const HELD_MS = DAY_MS;
+
+interface Parts {
+  bundles: TenantCollection<BundleDoc>;
+  /** The store's time. */
+  now(): number;
+}
+
+interface Held {
+  tenant_id: string;
+  agent_id: string;
+  id: string;
+  /** By what is never removed. */
+  forGood: boolean;
+}
+
+/** Lets a bundle stay that is about to be named; gives whether the agent has it. */
+export async function hold({ bundles, now }: Parts, held: Held): Promise<boolean> {
+  const { tenant_id, agent_id, id: _id, forGood } = held;
+  const until = new Date(now() + HELD_MS);
+  await (forGood
+    ? bundles.updateMany(tenant_id, { _id, agent_id }, { $unset: { expires_at: 1 } })
+    : bundles.updateMany(
+        tenant_id,
+        { _id, agent_id, expires_at: { $lt: until } },
+        { $set: { expires_at: until } },
+      ));
+  return bundles.exists(tenant_id, { _id, agent_id });
+}
+
+/** Removes bundles whose time is over and that no handoff names; gives whether there may be more. */
+export async function reap({ bundles, now }: Parts, broker: Pick<ServiceBroker, "call">): Promise<boolean> {
+  const at = now();
+  const over = { expires_at: { $lte: new Date(at) } };
+  const options = { limit: BATCH, projection: { _id: 1, tenant_id: 1 } };
+  const rows = (await bundles.system.find(over, options).toArray()) as BundleDoc[];
+  for (const [tenant_id, those] of Map.groupBy(rows, (row) => row.tenant_id)) {
+    const ids = those.map(({ _id }) => _id);
+    const asked = { tenant_id, bundle_ids: ids };
+    const named = new Set(await broker.call<string[], object>("handoffs.bundle_references", asked));
+    const $set = { expires_at: new Date(at + HELD_MS) };
+    await bundles.updateMany(tenant_id, { _id: { $in: [...named] }, ...over }, { $set });
+    // One that was held since stays.
+    await bundles.deleteMany(tenant_id, { _id: { $in: ids.filter((id) => !named.has(id)) }, ...over });
+  }
+  return rows.length === BATCH;
+}

@@ -1,0 +1,37 @@
+import { writeInPieces } from "../../../mixins/bulk-writes.ts";
+import type { TenantCollection } from "../../../storage/collection.ts";
+import type { ChunkDoc, DocumentDoc } from "./documents.model.ts";
+
+/** Writes what was read of documents, and lets erasures wait for it. */
+export class ChunkWrites {
+  readonly #chunks: TenantCollection<ChunkDoc>;
+  readonly #writing = new Map<string, Promise<unknown>>();
+  /** Documents that were erased: what is still being read of them is not written. */
+  readonly #erased = new Set<string>();
+
+  constructor(chunks: TenantCollection<ChunkDoc>) {
+    this.#chunks = chunks;
+  }
+
+  /** Replaces the chunks of a document; false when it was erased. */
+  async replace({ _id, tenant_id, agent_id }: DocumentDoc, rows: ChunkDoc[]): Promise<boolean> {
+    if (this.#erased.has(_id)) return false;
+    const write = async () => {
+      await this.#chunks.deleteMany(tenant_id, { document_id: _id });
+      await writeInPieces({ tenant_id, caller: agent_id }, rows, (piece) => this.#chunks.insertMany(piece));
+    };
+    const writing = write();
+    this.#writing.set(
+      _id,
+      writing.catch(() => undefined),
+    );
+    await writing.finally(() => this.#writing.delete(_id));
+    return true;
+  }
+
+  /** Fulfils when nothing more is written of these documents. */
+  async leave(document_ids: readonly string[]): Promise<void> {
+    for (const id of document_ids) this.#erased.add(id);
+    await Promise.all(document_ids.map((id) => this.#writing.get(id)));
+  }
+}

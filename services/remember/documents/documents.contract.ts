@@ -1,0 +1,260 @@
+import { byReference, nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
+import { Id, Offset, Timestamp, Uuid } from "../../../lib/contract/schema.ts";
+import { Type } from "../../../lib/contract/type.ts";
+
+const OFFICE = "application/vnd.openxmlformats-officedocument.";
+
+/** spec: Knowledge documents. */
+const MIME_TYPES = [
+  "application/pdf",
+  `${OFFICE}wordprocessingml.document`,
+  `${OFFICE}presentationml.presentation`,
+  `${OFFICE}spreadsheetml.sheet`,
+  "text/html",
+  "text/markdown",
+  "text/plain",
+] as const;
+
+export const SENSITIVITIES = ["public", "internal", "confidential", "restricted"] as const;
+export type Sensitivity = (typeof SENSITIVITIES)[number];
+
+export const STATUSES = ["queued", "chunking", "embedding", "stored", "failed", "superseded"] as const;
+export type DocumentStatus = (typeof STATUSES)[number];
+
+/** For whom a document is, by each of these. */
+export const AUDIENCES = ["regions", "industries", "product_lines", "segments"] as const;
+export type Audience = Record<(typeof AUDIENCES)[number], string[]>;
+
+/** The largest that `DOCUMENT_MAX_BYTES` can be set to, in base64, and the fields beside it. */
+const MAX_BODY = Math.ceil((104_857_600 * 4) / 3) + 65_536;
+
+const reader = { by: "any", scope: "memory:read" } as const;
+const writer = { by: "any", scope: "memory:write" } as const;
+const path = { document_id: Uuid("document") };
+const source = { source_id: Uuid("source", "The document's `ingestion_source_id`.") };
+
+const paging = {
+  offset: Offset,
+  limit: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 100, default: 20, description: "How many to return at the most." }),
+  ),
+};
+
+const MimeType = oneOf(MIME_TYPES, { examples: ["text/markdown"] });
+const SensitivityOfDocument = oneOf(SENSITIVITIES, {
+  default: "internal",
+  description: "`confidential` and `restricted` are for the uploader and its team only.",
+});
+const Labels = Type.Array(Type.String({ minLength: 1, maxLength: 100 }), { maxItems: 100 });
+const audienceFields = {
+  regions: Type.Optional(Labels),
+  industries: Type.Optional(Labels),
+  product_lines: Type.Optional(Labels),
+  segments: Type.Optional(Labels),
+};
+const AudienceInput = (description: string) => Type.Object(audienceFields, { description });
+const AudienceOfDocument = Type.Object(
+  { regions: Labels, industries: Labels, product_lines: Labels, segments: Labels },
+  { title: "Audience" },
+);
+
+const Subject = Type.String({
+  minLength: 1,
+  maxLength: 1000,
+  description:
+    "Whom it is about: `POST /memories/erase` with this `subject` erases it and what was made of it.",
+});
+
+export const Document = Type.Object(
+  {
+    document_id: Uuid("document"),
+    filename: Type.String(),
+    mime_type: MimeType,
+    status: oneOf(STATUSES),
+    error: nullable(Type.String({ description: "Why it failed.", examples: ["The file is encrypted."] })),
+    byte_size: Type.Integer({ minimum: 0 }),
+    chunk_count: Type.Integer({ minimum: 0 }),
+    sensitivity: SensitivityOfDocument,
+    audience: AudienceOfDocument,
+    subject: nullable(Subject),
+    version_num: Type.Integer({ minimum: 1, description: "Which of the documents of this name it is." }),
+    superseded_by: nullable(Uuid("document")),
+    agent_id: nullable(Id("ag", "Who uploaded it; null when a person did.")),
+    user_id: nullable(Id("usr", "The person who uploaded it; null when an agent did.")),
+    team_id: nullable(Id("team")),
+    created_at: Timestamp,
+    ingested_at: nullable(Timestamp),
+    ingestion_source_id: Uuid("source"),
+    ingestion_source_name: Type.String(),
+  },
+  { title: "Document" },
+);
+
+const Chunk = Type.Object(
+  {
+    chunk_id: Uuid("chunk"),
+    document_id: Uuid("document"),
+    page_number: nullable(Type.Integer({ minimum: 1, description: "Page, slide or sheet." })),
+    char_offset: Type.Integer({ minimum: 0, description: "Where it begins in the document's text." }),
+    char_length: Type.Integer({ minimum: 1 }),
+    chunk_index: Type.Integer({ minimum: 0 }),
+    text: Type.String(),
+    created_at: Timestamp,
+  },
+  { title: "Chunk" },
+);
+
+const Accepted = Type.Object({
+  accepted: Type.Boolean(),
+  document_id: Type.Optional(Uuid("document")),
+  status: Type.Optional(oneOf(STATUSES)),
+  error_code: Type.Optional(Type.String({ examples: ["permission_denied"] })),
+});
+
+export const uploadDocument = operation({
+  action: "documents.upload",
+  route: "POST /documents",
+  summary: "Upload a document",
+  description:
+    "It is read, cut into chunks and made searchable afterwards; `status` tells how far that is. The same bytes in " +
+    "the same source are the document that is there (200). Other bytes under the same filename supersede it once " +
+    "they are stored. Without the permission to write: 200 with `accepted: false`.",
+  access: writer,
+  scopeRefusal: { accepted: false, error_code: "permission_denied" },
+  body: {
+    file_content: byReference({
+      description: "The file in standard base64.",
+      examples: ["SGVsbG8gd29ybGQu"],
+    }),
+    filename: Type.String({ minLength: 1, maxLength: 255, pattern: "\\S", examples: ["manual.md"] }),
+    mime_type: MimeType,
+    sensitivity: Type.Optional(SensitivityOfDocument),
+    audience: Type.Optional(AudienceInput("For whom it is; an empty or absent list is everyone.")),
+    source_id: Type.Optional(Uuid("source", "One of the caller's. Default: the caller's own.")),
+    subject: Type.Optional(nullable(Subject)),
+  },
+  byReference: { file_content: "base64" },
+  maxBody: MAX_BODY,
+  results: { 202: Accepted, 200: Accepted },
+  errors: ["validation_error", "conflict"],
+  mcp: true,
+});
+
+export const listDocuments = operation({
+  action: "documents.list",
+  route: "GET /documents",
+  heavy: true,
+  summary: "List documents, newest first",
+  access: reader,
+  query: {
+    ...paging,
+    cursor: Type.Optional(Type.String({ maxLength: 200, description: "`next_cursor` of the page before." })),
+    source_id: Type.Optional(Uuid("source")),
+    status: Type.Optional(oneOf(STATUSES)),
+  },
+  results: {
+    200: Type.Object({
+      documents: Type.Array(Document),
+      total: Type.Integer(),
+      next_cursor: nullable(Type.String()),
+    }),
+  },
+  mcp: true,
+});
+
+export const getDocument = operation({
+  action: "documents.get",
+  route: "GET /documents/{document_id}",
+  summary: "Read what is known of a document",
+  access: reader,
+  path,
+  results: { 200: Document },
+  errors: ["not_found"],
+  mcp: true,
+});
+
+export const listChunks = operation({
+  action: "documents.list_chunks",
+  route: "GET /documents/{document_id}/chunks",
+  summary: "List the chunks of a document in order",
+  access: reader,
+  path,
+  query: { ...source, ...paging },
+  results: { 200: Type.Object({ chunks: Type.Array(Chunk), total: Type.Integer() }) },
+  errors: ["not_found"],
+  mcp: true,
+});
+
+export const deleteDocument = operation({
+  action: "documents.delete",
+  route: "DELETE /documents/{document_id}",
+  summary: "Delete a document and its chunks",
+  description: "What is not there is a result too: `deleted: false`. Only who uploaded it or an admin may.",
+  access: writer,
+  path,
+  query: source,
+  results: {
+    200: Type.Object({
+      deleted: Type.Boolean(),
+      document_id: Type.Optional(Uuid("document")),
+      error_code: Type.Optional(Type.String({ examples: ["not_found"] })),
+    }),
+  },
+  errors: ["forbidden"],
+  refusesInBand: true,
+  mcp: true,
+});
+
+const Score = Type.Number({ minimum: 0, maximum: 1 });
+
+export const searchDocuments = operation({
+  action: "documents.search",
+  route: "POST /documents/search",
+  summary: "Find chunks of documents by meaning and by words",
+  description: "Only stored documents that the caller may see; superseded ones are not searched.",
+  access: reader,
+  body: {
+    query: Type.String({
+      minLength: 1,
+      maxLength: 10_000,
+      pattern: "\\S",
+      examples: ["how to start the pump"],
+    }),
+    audience: Type.Optional(
+      AudienceInput("Of each list that is not empty the document must be for one, or for everyone."),
+    ),
+    source_id: Type.Optional(Uuid("source")),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 50, default: 10 })),
+    min_score: Type.Optional(Score),
+    explain: Type.Optional(Type.Boolean({ default: false })),
+  },
+  results: {
+    200: Type.Object({
+      results: Type.Array(
+        Type.Object({
+          chunk: Chunk,
+          document: Document,
+          score: Score,
+          sources: Type.Object({ vector: Type.Optional(Score), bm25: Type.Optional(Score) }),
+        }),
+      ),
+      total_candidates: Type.Integer({ minimum: 0 }),
+      sources_contributed: Type.Array(Type.String()),
+      no_match: Type.Boolean({ description: "Nothing clears the floor." }),
+      degraded: Type.Boolean(),
+      degraded_reasons: Type.Array(Type.String()),
+      plan: Type.Optional(Type.Object({}, { additionalProperties: true })),
+    }),
+  },
+  reads: true,
+  mcp: true,
+});
+
+export const documentsOperations = [
+  uploadDocument,
+  listDocuments,
+  getDocument,
+  listChunks,
+  deleteDocument,
+  searchDocuments,
+] as const;

@@ -1,0 +1,247 @@
+import type { ServiceBroker } from "moleculer";
+import type { PlatformEventType } from "../../../lib/cloudevents/platform-types.ts";
+import { backOff } from "../../../lib/queue/backoff.ts";
+import { laneOf, place, type Queue, type Queued as QueuedRow } from "../../../mixins/queue.ts";
+import { resourceQueue } from "../../../observability/resources.ts";
+import type { Blobs } from "../../../storage/blobs/blobs.ts";
+import type { SearchPut } from "../../../storage/search/entry.ts";
+import { tellLive } from "../../edge/live/live-change.ts";
+import { ChunkWrites } from "./chunk-writes.ts";
+import type { ChunkDoc, DocumentDoc } from "./documents.model.ts";
+import { dropChunks } from "./erase.ts";
+import { InWork, MOST_IN_WORK } from "./in-work.ts";
+import type { Parts } from "./parts.ts";
+import { type Reading, type ReadLimits, readDocument } from "./reader.ts";
+import { toChunks, toEntry } from "./rows.ts";
+
+/** Chunks of one call to search: well below what NATS takes. */
+const PAGE = 100;
+/** Memory that a document may take to be read. */
+const MEGABYTES = 512;
+
+/** One slot is always left for another tenant, whatever the documents of one make a parser do. */
+const PARSING = { capacity: 2, perTenant: 1, chargeTime: true };
+const parsing = resourceQueue("parse", { ...PARSING, maxWaiting: MOST_IN_WORK });
+
+type Queued = QueuedRow<DocumentDoc>;
+type Step = (doc: Queued) => Promise<void>;
+/** Where the work on a document ends: what is told of it. */
+type Told = "stored" | "failed" | "superseded";
+
+interface IngestParts {
+  parts: Parts;
+  queue: Queue<DocumentDoc>;
+  blobs: Blobs;
+  broker: ServiceBroker;
+  /** How long a document may take to be read. */
+  seconds: number;
+}
+
+/**
+ * What happens to a document after its upload: queued → chunking → embedding → stored, or failed; later superseded or
+ * deleted. Each step begins from the row alone and may run twice, and the write that ends it names the lease: a node
+ * that dies or loses the document leaves it to the next.
+ */
+export class Ingest {
+  readonly #parts: Parts;
+  readonly #queue: Queue<DocumentDoc>;
+  readonly #blobs: Blobs;
+  readonly #broker: ServiceBroker;
+  readonly #limits: ReadLimits;
+  readonly #ending = new AbortController();
+  readonly #inWork = new InWork();
+  readonly #chunks: ChunkWrites;
+  readonly #steps: Record<DocumentDoc["status"], Step> = {
+    queued: (doc) => this.#read(doc),
+    chunking: (doc) => this.#read(doc),
+    embedding: (doc) => this.#index(doc),
+    stored: (doc) => this.#settle(doc),
+    superseded: (doc) => this.#withdraw(doc),
+    failed: (doc) => this.#finish(doc),
+    deleted: (doc) => this.#remove(doc),
+  };
+
+  constructor({ parts, queue, blobs, broker, seconds }: IngestParts) {
+    this.#parts = parts;
+    this.#queue = queue;
+    this.#blobs = blobs;
+    this.#broker = broker;
+    this.#chunks = new ChunkWrites(parts.chunks);
+    this.#limits = { seconds, megabytes: MEGABYTES };
+  }
+
+  /** Stops what is being read; it is read again after the next start. */
+  async stop(): Promise<void> {
+    this.#ending.abort();
+    await this.#inWork.ended();
+  }
+
+  /** Fulfils when nothing more is written of these documents: they are erased. */
+  leave(document_ids: readonly string[]): Promise<void> {
+    return this.#chunks.leave(document_ids);
+  }
+
+  /** Begins the next step of one document; false when none is due or this node has enough in work. */
+  async work(): Promise<boolean> {
+    if (this.#inWork.isFull()) return false;
+    const claimed = await this.#queue.claim((lane) => this.#inWork.isFull(lane));
+    if (!claimed) return false;
+    const { tenant_id, queue } = claimed;
+    this.#inWork.add(new Set([tenant_id, laneOf(queue)]), this.#step(claimed), this.#parts.nudge);
+    return true;
+  }
+
+  async #step(claimed: Queued): Promise<void> {
+    await this.#queue
+      .hold(
+        claimed,
+        (doc) => this.#steps[claimed.status](doc),
+        (doc, err) => this.#postpone(doc, err),
+      )
+      .catch((err) =>
+        this.#broker.logger.warn({ err }, "documents: a step failed and is retried when its lease ends"),
+      );
+    this.#tell(claimed);
+  }
+
+  async #postpone(doc: Queued, err: unknown): Promise<void> {
+    if (this.#ending.signal.aborted) {
+      await this.#queue.release(doc, this.#parts.now());
+      return;
+    }
+    const attempts = doc.attempts + 1;
+    this.#broker.logger.warn({ err, document_id: doc._id }, "documents: a step failed and is tried again");
+    await this.#queue.release(doc, this.#parts.now() + backOff(attempts) * 1000, { attempts });
+  }
+
+  async #read(doc: Queued): Promise<void> {
+    const share = { tenant_id: doc.tenant_id, caller: doc.agent_id };
+    const reading = await parsing.run(share, 1, () => this.#parse(doc));
+    if (!reading) return;
+    if ("unreadable" in reading) return this.#fail(doc, `The file ${reading.unreadable}.`);
+    const rows = toChunks(doc, reading.pieces, new Date(this.#parts.now()));
+    if (!(await this.#chunks.replace(doc, rows))) return;
+    await this.#next(doc, { status: "embedding", chunk_count: rows.length });
+  }
+
+  /** Null when the lease was lost while the document waited: it was deleted, or another node has it. */
+  async #parse(doc: Queued): Promise<Reading | null> {
+    const { signal } = this.#ending;
+    signal.throwIfAborted();
+    const { tenant_id, _id, queue } = doc;
+    const begun = await this.#parts.documents.update(
+      tenant_id,
+      { _id, queue },
+      { $set: { status: "chunking" } },
+    );
+    if (!begun) return null;
+    this.#tell(doc);
+    const bytes = await this.#blobs.get(tenant_id, doc.hash);
+    const reading = await readDocument({ bytes, mime_type: doc.mime_type }, signal, this.#limits);
+    signal.throwIfAborted();
+    return reading;
+  }
+
+  async #fail(doc: Queued, error: string): Promise<void> {
+    const { documents, now } = this.#parts;
+    const { _id, tenant_id, queue } = doc;
+    const $set = { status: "failed" as const, error, queue: place(tenant_id, now(), doc.agent_id) };
+    await documents.update(tenant_id, { _id, queue }, { $set, $unset: { live_key: 1 } });
+  }
+
+  async #index(doc: Queued): Promise<void> {
+    for await (const page of this.#chunksOf(doc)) await this.#put(doc.tenant_id, page);
+    await this.#next(doc, { status: "stored", ingested_at: new Date(this.#parts.now()) });
+  }
+
+  /** The newest document of a name is the one that stands. */
+  async #settle(doc: Queued): Promise<void> {
+    const { documents, now } = this.#parts;
+    const { tenant_id, source_id, filename } = doc;
+    const stored = await documents.find(tenant_id, { source_id, filename, status: "stored" });
+    const [newest, ...older] = stored.sort((a, b) => (isNewer(a, b) ? -1 : 1));
+    for (const { _id, agent_id } of older) {
+      const $set = {
+        status: "superseded" as const,
+        superseded_by: (newest as DocumentDoc)._id,
+        stale_since: new Date(now()),
+        queue: place(tenant_id, now(), agent_id),
+      };
+      await documents.update(tenant_id, { _id, status: "stored" }, { $set, $unset: { live_key: 1 } });
+    }
+    await this.#finish(doc);
+  }
+
+  async #withdraw(doc: Queued): Promise<void> {
+    const { chunks, now } = this.#parts;
+    const { tenant_id, _id } = doc;
+    const $set = { searched: false, changed_at: new Date(now()) };
+    await chunks.updateMany(tenant_id, { document_id: _id, searched: true }, { $set, $inc: { version: 1 } });
+    for await (const page of this.#chunksOf(doc)) await this.#put(tenant_id, page);
+    await this.#finish(doc);
+  }
+
+  async #remove(doc: Queued): Promise<void> {
+    await this.#forget(doc);
+    await this.#finish(doc);
+  }
+
+  async #forget({ tenant_id, _id }: DocumentDoc): Promise<void> {
+    await dropChunks(this.#parts, this.#broker, tenant_id, _id);
+  }
+
+  /** Tells of it; nothing is left to do then. */
+  async #finish(doc: Queued): Promise<void> {
+    const { _id, tenant_id, queue } = doc;
+    await this.#announce(doc);
+    await this.#parts.documents.update(
+      tenant_id,
+      { _id, queue },
+      { $unset: { queue: 1 }, $set: { attempts: 0 } },
+    );
+  }
+
+  async #next(doc: Queued, more: Partial<DocumentDoc>): Promise<void> {
+    const moved = await this.#queue.release(doc, this.#parts.now(), { ...more, attempts: 0 });
+    if (moved) return;
+    // It was deleted while its chunks were being written: they must not stay.
+    const now = await this.#parts.documents.findOne(doc.tenant_id, { _id: doc._id });
+    if (now?.status === "deleted") await this.#forget(now);
+  }
+
+  async *#chunksOf({ tenant_id, _id }: DocumentDoc): AsyncGenerator<ChunkDoc[]> {
+    for (let from = 0; ; from += PAGE) {
+      const range = { $gte: from, $lt: from + PAGE };
+      const page = await this.#parts.chunks.find(tenant_id, { document_id: _id, chunk_index: range });
+      if (page.length === 0) return;
+      yield page;
+    }
+  }
+
+  #put(tenant_id: string, page: ChunkDoc[]): Promise<unknown> {
+    const put: SearchPut = { tenant_id, entries: page.map(toEntry) };
+    return this.#broker.call("search.put", put);
+  }
+
+  #tell({ tenant_id }: DocumentDoc): void {
+    tellLive(this.#broker, tenant_id, "document");
+  }
+
+  #announce(doc: DocumentDoc): Promise<unknown> {
+    const { _id, tenant_id, status, source_id, version_num, superseded_by, scope, agent_id, team_id } = doc;
+    return this.#broker.call("events.emit", {
+      tenant_id,
+      type: `service.document.${status as Told}` satisfies PlatformEventType,
+      subject: _id,
+      data: { document_id: _id, status, source_id, version_num, superseded_by },
+      dedupe: `document ${_id} ${status}`,
+      audience: { scope, agent_id, team_id },
+    });
+  }
+}
+
+function isNewer(a: DocumentDoc, b: DocumentDoc): boolean {
+  if (a.version_num !== b.version_num) return a.version_num > b.version_num;
+  const [left, right] = [a.created_at.getTime(), b.created_at.getTime()];
+  return left === right ? a._id > b._id : left > right;
+}

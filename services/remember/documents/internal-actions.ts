@@ -1,0 +1,77 @@
+import type { ActionSchema } from "moleculer";
+import type { Call } from "../../../lib/access/caller.ts";
+import { mayRead } from "../../../lib/access/visibility.ts";
+import { ownerAccess } from "../../../mixins/access.ts";
+import { changedAfter, entriesOf } from "../../../mixins/search-feed.ts";
+import type { SearchEntriesPage } from "../../../storage/search/entry.ts";
+import { idempotent } from "../../runtime.ts";
+import type { ChunkDoc, DocumentDoc } from "./documents.model.ts";
+import { type EraseSubject, eraseSubject } from "./erase.ts";
+import { isReadable, type Parts } from "./parts.ts";
+import { toEntry } from "./rows.ts";
+
+const SNIPPET = 300;
+
+/** What other domains ask of documents. */
+export function internalActions(parts: Parts): Record<string, ActionSchema> {
+  const { documents, chunks } = parts;
+  return {
+    /** The citation that a memory made from a chunk keeps, and whom it is about; null when the caller may not see it. */
+    cite_chunk: idempotent<{ chunk_id: string }>(async (ctx) => {
+      const { tenant_id } = ctx.meta.caller;
+      const chunk = await chunks.findOne(tenant_id, { _id: ctx.params.chunk_id });
+      const doc = chunk && (await documents.findOne(tenant_id, { _id: chunk.document_id }));
+      if (!doc || !isReadable(await ownerAccess(ctx as Call), doc)) return null;
+      return { citation: citation(doc, chunk), subject: doc.subject ?? null };
+    }),
+
+    /** Erases, or counts, the documents that were uploaded about a subject, with their chunks. */
+    erase_subject: idempotent<EraseSubject>((ctx) => eraseSubject(parts, ctx)),
+
+    /** Stops this node's work on documents that are erased. */
+    leave: idempotent<{ document_ids: string[] }>(({ params }) => parts.leave(params.document_ids)),
+
+    /** Whether citations of documents still hold; what was never there is left out. */
+    freshness: idempotent<{ tenant_id: string; document_ids: string[] }>(async ({ params }) => {
+      const found = await documents.find(params.tenant_id, { _id: { $in: params.document_ids } });
+      return found.map(({ _id, stale_since }) => ({
+        document_id: _id,
+        stale: stale_since !== null,
+        stale_since: stale_since?.toISOString() ?? null,
+      }));
+    }),
+
+    /** Of these documents those that the caller may see, or might have before they were deleted. */
+    visible: idempotent<{ document_ids: string[] }>(async (ctx) => {
+      const { tenant_id } = ctx.meta.caller;
+      const [access, found] = await Promise.all([
+        ownerAccess(ctx as Call),
+        documents.find(tenant_id, { _id: { $in: ctx.params.document_ids } }),
+      ]);
+      return found.filter((doc) => mayRead(access, doc)).map(({ _id }) => _id);
+    }),
+
+    blob_references: idempotent<{ tenant_id: string; hashes: string[] }>(async ({ params }) => {
+      const { tenant_id, hashes } = params;
+      const filter = { hash: { $in: hashes }, status: { $nin: ["failed", "deleted"] as const } };
+      return (await documents.find(tenant_id, filter, { projection: { hash: 1 } })).map(({ hash }) => hash);
+    }),
+
+    /** For search to follow: chunks in order of their last change, of one tenant or of all. */
+    search_entries: idempotent<SearchEntriesPage>(async ({ params }) =>
+      entriesOf(await changedAfter(chunks, params), toEntry),
+    ),
+  };
+}
+
+function citation(doc: DocumentDoc, chunk: ChunkDoc) {
+  return {
+    document_id: doc._id,
+    document_name: doc.filename,
+    page: chunk.page_number,
+    snippet: chunk.text.slice(0, SNIPPET).toWellFormed(),
+    source_id: doc.source_id,
+    confidence: 1,
+    version: doc.version_num,
+  };
+}

@@ -1,0 +1,154 @@
+import { type Call, callerId } from "../../../lib/access/caller.ts";
+import type { ParamsOf } from "../../../lib/contract/contract.ts";
+import { Fault, invalidValue } from "../../../lib/contract/faults.ts";
+import { newUuid } from "../../../lib/ids.ts";
+import { ownerAccess } from "../../../mixins/access.ts";
+import { place } from "../../../mixins/queue.ts";
+import { isDuplicateKey } from "../../../storage/collection.ts";
+import type { UserState } from "../../identity/users/users.contract.ts";
+import type { uploadDocument } from "./documents.contract.ts";
+import type { DocumentDoc, SourceDoc } from "./documents.model.ts";
+import type { Parts } from "./parts.ts";
+import { audienceOf, scopeOf, teamOf } from "./rows.ts";
+
+type Upload = ParamsOf<typeof uploadDocument>;
+
+/** What takes the place of older ones of its name, or is about to. */
+const REPLACING = ["queued", "chunking", "embedding", "stored"] as const;
+/** So many may upload at once what bears one name. */
+const MOST_RACES = 50;
+
+/** The document of an upload: a new one, or the one of the same bytes that stands in the source already. */
+export async function upload(
+  parts: Parts,
+  ctx: Call<Upload>,
+  maxSize: number,
+): Promise<{ doc: DocumentDoc; isNew: boolean }> {
+  const { size: actual_size } = ctx.params.file_content;
+  if (actual_size > maxSize) {
+    const message = `The file has ${actual_size} bytes; at most ${maxSize} are taken.`;
+    throw new Fault("payload_too_large", message, { actual_size, max_size: maxSize });
+  }
+  const source = await sourceFor(parts, ctx);
+  for (let races = 0; races < MOST_RACES; races++) {
+    const row = await newDocument(parts, ctx, source);
+    const known = await standing(parts, row);
+    if (known) return { doc: known, isNew: known._id === row._id };
+    try {
+      const doc = await parts.documents.insertOnce(row);
+      parts.nudge();
+      return { doc, isNew: true };
+    } catch (err) {
+      // Another upload has brought these bytes, or taken this version.
+      if (!isDuplicateKey(err)) throw err;
+    }
+  }
+  throw new Fault("conflict", `"${ctx.params.filename}" is being uploaded by others: send it again.`);
+}
+
+/** The document of the same bytes; one that a newer of its name is about to replace does not stand for them any more. */
+async function standing({ documents }: Parts, row: DocumentDoc): Promise<DocumentDoc | null> {
+  const { tenant_id, live_key } = row;
+  const known = await documents.findOne(tenant_id, { live_key });
+  if (!known || known._id === row._id) return known;
+  const { source_id, filename, version_num } = known;
+  const newer = await documents.findOne(tenant_id, {
+    ...{ source_id, filename, version_num: { $gt: version_num }, status: { $in: [...REPLACING] } },
+  });
+  if (!newer) return known;
+  await documents.update(tenant_id, { _id: known._id, live_key }, { $unset: { live_key: 1 } });
+  return null;
+}
+
+/** The source that was named, if it is the caller's; else the caller's own, made when it is first needed. */
+async function sourceFor({ sources, now }: Parts, ctx: Call<Upload>): Promise<SourceDoc> {
+  const { caller } = ctx.meta;
+  const { source_id } = ctx.params;
+  if (source_id !== undefined) {
+    const source = await sources.findOne(caller.tenant_id, { _id: source_id });
+    if (!source) throw invalidValue("source_id", `There is no source ${source_id}.`, { value: source_id });
+    const { agent_ids } = await ownerAccess(ctx as Call);
+    if (agent_ids.includes(source.owner_id)) return source;
+    throw new Fault("forbidden", "Documents can be added to a source of one's own only.");
+  }
+  const owner_id = callerId(caller);
+  const _id = newUuid(`source ${caller.tenant_id} ${owner_id}`);
+  const known = await sources.findOne(caller.tenant_id, { _id });
+  if (known) return known;
+  const name = await nameOf(ctx as Call);
+  return sources.insertOnce({
+    _id,
+    tenant_id: caller.tenant_id,
+    name,
+    owner_id,
+    created_at: new Date(now()),
+  });
+}
+
+async function nameOf(ctx: Call): Promise<string> {
+  const { caller } = ctx.meta;
+  if (caller.kind === "user") {
+    const [user] = await ctx.call<UserState[], unknown>("users.of_tokens", { user_ids: [caller.user_id] });
+    return user?.display_name ?? caller.user_id;
+  }
+  const { tenant_id, agent_id } = caller;
+  const found = await ctx.call<{ name: string }[], unknown>("agents.get_many", {
+    tenant_id,
+    agent_ids: [agent_id],
+  });
+  return found[0]?.name ?? agent_id;
+}
+
+async function newDocument(
+  { documents, now }: Parts,
+  { params, meta }: Call<Upload>,
+  { _id: source_id, name: source_name }: SourceDoc,
+): Promise<DocumentDoc> {
+  const { filename, mime_type, sensitivity = "internal", audience, subject = null, file_content } = params;
+  const { tenant_id } = meta.caller;
+  const team_id = teamOf(meta.caller);
+  const created_at = new Date(now());
+  const version_num = 1 + (await lastVersion(documents, tenant_id, source_id, filename));
+  return {
+    _id: newUuid(meta.idempotency_seed),
+    tenant_id,
+    scope: scopeOf(sensitivity, team_id),
+    agent_id: callerId(meta.caller),
+    team_id,
+    source_id,
+    source_name,
+    filename,
+    mime_type,
+    sensitivity,
+    audience: audienceOf(audience),
+    subject,
+    hash: file_content.hash,
+    byte_size: file_content.size,
+    status: "queued",
+    error: null,
+    version_num,
+    chunk_count: 0,
+    superseded_by: null,
+    stale_since: null,
+    created_at,
+    ingested_at: null,
+    live_key: `${tenant_id} ${source_id} ${file_content.hash}`,
+    version_key: `${tenant_id} ${source_id} ${version_num} ${filename}`,
+    queue: place(tenant_id, now(), callerId(meta.caller)),
+    attempts: 0,
+  };
+}
+
+async function lastVersion(
+  documents: Parts["documents"],
+  tenant_id: string,
+  source_id: string,
+  filename: string,
+) {
+  const [last] = await documents.find(
+    tenant_id,
+    { source_id, filename },
+    { sort: { version_num: -1 }, limit: 1, projection: { version_num: 1 } },
+  );
+  return last?.version_num ?? 0;
+}

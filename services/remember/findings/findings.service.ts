@@ -1,0 +1,57 @@
+import type { ServiceBroker } from "moleculer";
+import { Loop } from "../../../mixins/loop.ts";
+import { action, idempotent, type ServiceFactory } from "../../runtime.ts";
+import { type EraseMemories, eraseRows } from "../memories/erase-rows.ts";
+import { listFindings } from "./findings.contract.ts";
+import { CursorModel, FindingModel } from "./findings.model.ts";
+import { keepPlaces } from "./places.ts";
+import { readFindings } from "./read.ts";
+import { Relay } from "./relay.ts";
+
+const SWEEP_MS = 2_000;
+
+export const findingsService: ServiceFactory = ({ store }) => {
+  const findings = store.collection(FindingModel);
+  const cursors = store.collection(CursorModel);
+  const parts = { findings, cursors, now: () => new Date(store.now()) };
+  let broker: ServiceBroker;
+  let loop: Loop;
+  const relay = new Relay(parts, () => broker);
+
+  return {
+    name: "findings",
+    actions: {
+      list: action(listFindings, async (ctx) => {
+        // What was answered as written before is in the sequence then.
+        await relay.run(ctx.meta.caller.tenant_id);
+        return readFindings(parts, ctx);
+      }),
+
+      /** Removes the findings of memories that are erased; says how many. */
+      erase_memories: idempotent<EraseMemories>(async ({ params }) => {
+        const { tenant_id, ids, dry_run } = params;
+        if (!dry_run) await keepPlaces(parts, tenant_id, ids);
+        return { findings: await eraseRows(findings, params, { _id: { $in: ids } }) };
+      }),
+    },
+
+    events: {
+      "$broker.started"() {
+        loop.start();
+      },
+      "findings.due"() {
+        loop.nudge();
+      },
+    },
+
+    created() {
+      broker = this.broker as ServiceBroker;
+      const report = (err: unknown) => broker.logger.warn("findings: some wait for their place", err);
+      loop = new Loop(() => relay.run(), SWEEP_MS, report);
+    },
+
+    async stopped() {
+      await loop.stop();
+    },
+  };
+};

@@ -1,0 +1,40 @@
+import { isDuplicateKey, type TenantCollection } from "../../../storage/collection.ts";
+import type { CursorDoc, FindingDoc } from "./findings.model.ts";
+
+export interface Parts {
+  findings: TenantCollection<FindingDoc>;
+  cursors: TenantCollection<CursorDoc>;
+  now(): Date;
+}
+
+const LATEST = { sort: { seq: -1 }, limit: 1, projection: { seq: 1 } } as const;
+
+/** The last place that was given in a tenant: whatever was erased since, what is new stands behind it. */
+export async function lastPlace({ findings, cursors }: Parts, tenant_id: string): Promise<number> {
+  const [row] = await findings.find(tenant_id, {}, LATEST);
+  // Second, because whoever erases writes it first.
+  const erased = await cursors.findOne(tenant_id, { _id: tenant_id });
+  return Math.max(row?.seq ?? 0, erased?.seq ?? 0);
+}
+
+/** Notes the places of findings that are about to be erased: no reader who has passed them may miss the next. */
+export async function keepPlaces(parts: Parts, tenant_id: string, ids: string[]): Promise<void> {
+  const [row] = await parts.findings.find(tenant_id, { _id: { $in: ids } }, LATEST);
+  if (row) await advance(parts, tenant_id, tenant_id, row.seq);
+}
+
+/** Moves a cursor forward, never back; gives where it is then. */
+export async function advance(parts: Parts, tenant_id: string, _id: string, seq: number): Promise<number> {
+  const { cursors, now } = parts;
+  const moved = { seq, updated_at: now() };
+  if (await cursors.update(tenant_id, { _id, seq: { $lt: seq } }, { $set: moved })) return seq;
+  const there = await cursors.findOne(tenant_id, { _id });
+  if (there) return there.seq;
+  try {
+    await cursors.insert({ _id, tenant_id, ...moved });
+    return seq;
+  } catch (err) {
+    if (isDuplicateKey(err)) return advance(parts, tenant_id, _id, seq);
+    throw err;
+  }
+}

@@ -1,0 +1,89 @@
+import type { AgentCaller, Call } from "../../../lib/access/caller.ts";
+import { summaryOf } from "../../../lib/text/quoted.ts";
+import { type ReadableMemory, readableMemories, standingMemories } from "../memories/readable.ts";
+import { renderBrief } from "./brief.ts";
+import type { FindingDoc } from "./findings.model.ts";
+import { advance, lastPlace, type Parts } from "./places.ts";
+
+interface Params {
+  limit?: number;
+  mark_read?: boolean;
+  since_seq?: number;
+  min_importance?: number;
+}
+
+const CHUNK = 200;
+/** One request looks at so many at the most, however few of them the caller is shown. */
+const MOST_LOOKED_AT = 2_000;
+const SUMMARY = 280;
+
+/** What is new for an agent (spec: Institutional findings result). */
+export async function readFindings(parts: Parts, ctx: Call<Params>) {
+  const { mark_read = true, since_seq } = ctx.params;
+  const { tenant_id, agent_id } = ctx.meta.caller as AgentCaller;
+  const cursor = await parts.cursors.findOne(tenant_id, { _id: agent_id });
+  const previous_seq = cursor?.seq ?? 0;
+  // A cursor that stood behind places yet to be given would pass over what gets them.
+  const start =
+    since_seq === undefined ? previous_seq : Math.min(since_seq, await lastPlace(parts, tenant_id));
+  const { rows, end, more_available } = await newFindings(parts, ctx, start);
+  const contents = await readableMemories(
+    ctx,
+    rows.map((row) => row._id),
+  );
+  const findings = rows.flatMap((row) => {
+    const memory = contents.get(row._id);
+    return memory ? [present(row, memory)] : [];
+  });
+  return {
+    findings,
+    cursor: {
+      previous_seq,
+      current_seq: mark_read ? await advance(parts, tenant_id, agent_id, end) : end,
+      marked_read: mark_read,
+    },
+    rendered_brief: renderBrief(findings),
+    cold_start: cursor === null,
+    more_available,
+  };
+}
+
+/** The findings behind a place, and where reading ended. */
+async function newFindings({ findings, now }: Parts, ctx: Call<Params>, start: number) {
+  const { limit = 10, min_importance = 0 } = ctx.params;
+  const { tenant_id, agent_id } = ctx.meta.caller as AgentCaller;
+  const found: FindingDoc[] = [];
+  let end = start;
+  for (let lookedAt = 0; lookedAt < MOST_LOOKED_AT; lookedAt += CHUNK) {
+    const options = { sort: { seq: 1 } as const, limit: CHUNK };
+    const rows = await findings.find(tenant_id, { seq: { $gt: end } }, options);
+    const others = rows.filter((row) => row.agent_id !== agent_id).map((row) => row._id);
+    const standing = await standingMemories(ctx, others, now().getTime(), { brief: true });
+    for (const row of rows) {
+      const memory = standing.get(row._id);
+      const wanted = memory?.status === "active" && memory.importance >= min_importance;
+      if (wanted && found.length === limit) return { rows: found, end, more_available: true };
+      if (wanted) found.push(row);
+      end = row.seq;
+    }
+    if (rows.length < CHUNK) return { rows: found, end, more_available: false };
+  }
+  return { rows: found, end, more_available: true };
+}
+
+function present({ seq, agent_id, origin, from_scope, recorded_at }: FindingDoc, memory: ReadableMemory) {
+  const { id, title, content, type, importance, confidence } = memory;
+  return {
+    seq,
+    memory_id: id,
+    title,
+    summary: summaryOf(content, SUMMARY),
+    type,
+    importance,
+    confidence,
+    origin,
+    from_scope,
+    recorded_at: recorded_at.toISOString(),
+    by_agent_id: agent_id,
+  };
+}

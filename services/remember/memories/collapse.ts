@@ -1,0 +1,81 @@
+import type { ActionSchema } from "moleculer";
+import { coveredBy } from "../../../lib/access/visibility.ts";
+import { idempotent } from "../../runtime.ts";
+import { changeOf } from "./changes.ts";
+import type { MemoryDoc } from "./memories.model.ts";
+import type { Parts } from "./parts.ts";
+
+interface Collapse {
+  tenant_id: string;
+  /** Of two runs of the same merge the second changes nothing. */
+  merge_id: string;
+  winner_id: string;
+  loser_id: string;
+  /** What the winner says from now on; null: what it says. */
+  content: string | null;
+  /** How the merge came up: `proposal` or `duplicate`. */
+  origin: string;
+}
+
+/** Merging one memory into another, as `merges` decided it (spec: States, Merge proposal). */
+export function collapseActions(parts: Parts): Record<string, ActionSchema> {
+  const { memories, now } = parts;
+
+  async function mergeAway({ tenant_id, winner_id, loser_id, origin }: Collapse): Promise<MemoryDoc | null> {
+    const at = now();
+    const merged = {
+      status: "merged",
+      superseded_by: winner_id,
+      invalid_at: at,
+      merge_origin: origin,
+    } as const;
+    const winner = await memories.findOne(tenant_id, { _id: winner_id });
+    // It may have been promoted since somebody decided.
+    const active = { _id: loser_id, status: "active" as const, ...(winner && coveredBy(winner)) };
+    const doc = await memories.update(tenant_id, active, changeOf("merged", at, merged));
+    return doc ?? memories.findOne(tenant_id, { _id: loser_id });
+  }
+
+  /** The winner gets what was written of both, and where the loser came from. Null: it is not in force. */
+  async function enrich({ tenant_id, merge_id, winner_id, content }: Collapse, loser: MemoryDoc) {
+    const { citations = [], subjects = [] } = loser;
+    const says = content !== null || citations.length > 0;
+    const change = says ? changeOf("updated", now(), content === null ? {} : { content }) : {};
+    const $push = { ...change.$push, merges: merge_id };
+    // What it says of them now goes too when they are erased.
+    const about = { $each: says ? subjects : [] };
+    // Both may come from one place.
+    const $addToSet = { citations: { $each: citations }, subjects: about, source_subjects: about };
+    const once = { _id: winner_id, status: "active", merges: { $ne: merge_id } };
+    const winner = await memories.update(tenant_id, once as never, { ...change, $push, $addToSet } as never);
+    if (winner) return winner;
+    const there = await memories.findOne(tenant_id, { _id: winner_id });
+    return there?.merges?.includes(merge_id) ? there : null;
+  }
+
+  async function takeBack({ tenant_id, winner_id, loser_id }: Collapse): Promise<MemoryDoc | null> {
+    const merged = { _id: loser_id, status: "merged" as const, superseded_by: winner_id };
+    const active = { status: "active" as const, superseded_by: null, invalid_at: null };
+    const restored = changeOf("restored", now(), active);
+    return memories.update(tenant_id, merged, { ...restored, $unset: { merge_origin: 1 } } as never);
+  }
+
+  return {
+    /**
+     * Says whether it is done. The loser goes first and the winner has to be in force after that, else the loser is
+     * taken back: of those who at the same time merge, replace or forget what is merged here, whichever is later sees
+     * the other, and no memory is lost in a circle.
+     */
+    collapse: idempotent<Collapse>(async (ctx): Promise<boolean> => {
+      const loser = await mergeAway(ctx.params);
+      if (loser?.superseded_by !== ctx.params.winner_id) return false;
+      const winner = await enrich(ctx.params, loser);
+      const changed = winner ? [loser, winner] : [await takeBack(ctx.params)];
+      await parts.changes.after(
+        ctx,
+        changed.filter((doc) => doc !== null),
+      );
+      return winner !== null;
+    }),
+  };
+}

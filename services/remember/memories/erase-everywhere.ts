@@ -1,0 +1,57 @@
+import type { TenantCollection } from "../../../storage/collection.ts";
+import type { Caller } from "./changes.ts";
+import type { CiteDoc } from "./cites.model.ts";
+
+/** How many rows of each kind. */
+export type Counts = Record<string, number>;
+
+/**
+ * Who keeps something of memories: each offers `{tenant_id, ids, dry_run}` and answers counts by name. A domain that
+ * comes to keep something of a memory adds itself here.
+ */
+const ERASERS = [
+  "relationships.erase_memories",
+  "merges.erase_memories",
+  "findings.erase_memories",
+  "bundles.erase_memories",
+  "handoffs.erase_memories",
+];
+
+interface EraseParts {
+  cites: TenantCollection<CiteDoc>;
+}
+
+/** Takes all that is kept of memories but their rows, which go last: what is cut off is found again by them. */
+export async function eraseEverywhere(
+  { cites }: EraseParts,
+  ctx: Pick<Caller, "call">,
+  tenant_id: string,
+  ids: string[],
+): Promise<Counts> {
+  const found = await Promise.all(ERASERS.map((name) => ctx.call<Counts, unknown>(name, { tenant_id, ids })));
+  const citations = await cites.deleteMany(tenant_id, { memory_id: { $in: ids } });
+  const searched = await ctx.call<Counts, unknown>("search.drop", { tenant_id, kind: "memory", ids });
+  return [...found, searched].reduce(sum, { citations });
+}
+
+/** Counts what `eraseEverywhere` would erase. */
+export async function countEverywhere(
+  { cites }: EraseParts,
+  ctx: Pick<Caller, "call">,
+  tenant_id: string,
+  ids: string[],
+): Promise<Counts> {
+  const asked = { tenant_id, ids, dry_run: true };
+  const found = await Promise.all(ERASERS.map((name) => ctx.call<Counts, unknown>(name, asked)));
+  const citations = await cites.count(tenant_id, { memory_id: { $in: ids } });
+  return found.reduce(sum, { citations });
+}
+
+export function sum(a: Counts, b: Counts): Counts {
+  const names = new Set([...Object.keys(a), ...Object.keys(b)]);
+  return Object.fromEntries([...names].map((name) => [name, (a[name] ?? 0) + (b[name] ?? 0)]));
+}
+
+export function* chunksOf<T>(items: readonly T[], size: number): Generator<T[]> {
+  for (let at = 0; at < items.length; at += size) yield items.slice(at, at + size);
+}

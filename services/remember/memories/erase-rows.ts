@@ -1,0 +1,22 @@
+import type { Filter } from "mongodb";
+import type { TenantCollection, TenantDocument } from "../../../storage/collection.ts";
+
+/** What `memories` asks of every domain that keeps something of memories (services/remember/memories/erase-everywhere.ts). */
+export interface EraseMemories {
+  tenant_id: string;
+  ids: string[];
+  /** Only counts. */
+  dry_run?: boolean;
+}
+
+/** Removes, or counts, the rows that fit any of these filters. */
+export async function eraseRows<T extends TenantDocument>(
+  rows: TenantCollection<T>,
+  { tenant_id, dry_run }: EraseMemories,
+  ...filters: Omit<Filter<T>, "tenant_id">[]
+): Promise<number> {
+  if (dry_run) return rows.count(tenant_id, { $or: filters } as never);
+  let count = 0;
+  for (const filter of filters) count += await rows.deleteMany(tenant_id, filter);
+  return count;
+}

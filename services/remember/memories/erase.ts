@@ -1,0 +1,65 @@
+import { createHash } from "node:crypto";
+import type { ActionSchema } from "moleculer";
+import type { Call } from "../../../lib/access/caller.ts";
+import type { ParamsOf } from "../../../lib/contract/contract.ts";
+import { invalidValue, notFound } from "../../../lib/contract/faults.ts";
+import { heavyRead } from "../../../mixins/heavy.ts";
+import { backupsUntil } from "../../../mixins/scrub.ts";
+import { action } from "../../runtime.ts";
+import { eraseMemories } from "./erase.contract.ts";
+import type { Erasures } from "./erasures.ts";
+
+type Asked = ParamsOf<typeof eraseMemories>;
+
+/** @param erasures is asked for when it is needed: services are made before it is */
+export function eraseAction(
+  erasures: () => Erasures,
+  config: { BACKUP_RETENTION_DAYS: number },
+): ActionSchema {
+  return action(eraseMemories, async (ctx) => {
+    const { dry_run = false, agent_id, ids, subject } = ctx.params;
+    const { tenant_id } = ctx.meta.caller;
+    const target = { ...(agent_id && { agent_id }), ...(ids && { ids }), ...(subject && { subject }) };
+    const by = await namedBy(ctx);
+    if (dry_run) {
+      const erased = await heavyRead(ctx as Call, () => erasures().count(tenant_id, target));
+      return { dry_run, erased_at: null, erased, storage: null, backups_until: null, receipt: null };
+    }
+    await note(ctx, "memories.erase_begun", { by });
+    const row = await erasures().begin(tenant_id, target, by);
+    const done = await erasures().carryOut(row);
+    const { erased, memory_ids_sha256, storage } = done;
+    await note(ctx, "memories.erase", { by, erased, memory_ids_sha256 });
+    const told = {
+      ...{ erased_at: done.erased_at.toISOString(), erased, storage },
+      backups_until: backupsUntil(done.erased_at, config),
+    };
+    const claims = { tenant_id, by, memory_ids_sha256, ...told };
+    return { dry_run, ...told, receipt: await ctx.call("auth.sign_receipt", { claims }) };
+  });
+}
+
+function note(ctx: Call, what: string, details: object): Promise<unknown> {
+  const { tenant_id } = ctx.meta.caller;
+  return ctx.call("audit.record", { tenant_id, action: what, resource_type: "memory", details });
+}
+
+/**
+ * How the audit log calls the memories that are asked for: a subject only by its digest, or the log would keep what is
+ * to be erased. @throws Fault validation_error, not_found
+ */
+async function namedBy(ctx: Call<Asked>): Promise<object> {
+  const { agent_id, ids, subject } = ctx.params;
+  const named = [agent_id, ids, subject].filter((each) => each !== undefined);
+  if (named.length !== 1) {
+    throw invalidValue("agent_id", "Expected exactly one of agent_id, ids and subject.", {
+      expected: "exactly one of agent_id, ids, subject",
+    });
+  }
+  if (ids) return { ids: ids.length };
+  if (subject !== undefined) return { subject_sha256: createHash("sha256").update(subject).digest("hex") };
+  const { tenant_id } = ctx.meta.caller;
+  const known = await ctx.call<unknown[], unknown>("agents.get_many", { tenant_id, agent_ids: [agent_id] });
+  if (known.length === 0) throw notFound("agent", agent_id as string);
+  return { agent_id };
+}

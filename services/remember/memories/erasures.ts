@@ -1,0 +1,180 @@
+import { createHash, type Hash } from "node:crypto";
+import type { ServiceBroker } from "moleculer";
+import { newUuid } from "../../../lib/ids.ts";
+import { writings } from "../../../lib/text/subject.ts";
+import { scrub } from "../../../mixins/scrub.ts";
+import type { TenantCollection } from "../../../storage/collection.ts";
+import type { Removal, Store } from "../../../storage/connection.ts";
+import type { CiteDoc } from "./cites.model.ts";
+import { type Counts, chunksOf, countEverywhere, eraseEverywhere, sum } from "./erase-everywhere.ts";
+import type { MemoryErasureDoc } from "./erasures.model.ts";
+import type { Parts } from "./parts.ts";
+
+/** What is to be erased: one of these. */
+export interface EraseTarget {
+  agent_id?: string;
+  ids?: string[];
+  subject?: string;
+}
+
+/** What an erasure did. */
+export interface Erased {
+  erased_at: Date;
+  erased: Counts;
+  memory_ids_sha256: string;
+  storage: Removal;
+}
+
+export interface ErasureParts extends Parts {
+  cites: TenantCollection<CiteDoc>;
+  erasures: TenantCollection<MemoryErasureDoc>;
+  store: Pick<Store, "scrub">;
+  broker(): ServiceBroker;
+}
+
+const NOTHING: Counts = {
+  memories: 0,
+  documents: 0,
+  chunks: 0,
+  relationships: 0,
+  citations: 0,
+  merge_proposals: 0,
+  findings: 0,
+  bundles: 0,
+  handoffs: 0,
+};
+const BATCH = 200;
+const PAGE = 1000;
+/** A message between nodes has at most about a megabyte. */
+const MOST_IDS = 20_000;
+/** An erasure goes on for this long at the most before another node may take it over. */
+const LEASE_MS = 120_000;
+
+/** Erases memories with all that is kept of them. What a crash cuts off is finished by `resume`. */
+export class Erasures {
+  readonly #parts: ErasureParts;
+
+  constructor(parts: ErasureParts) {
+    this.#parts = parts;
+  }
+
+  /** Counts what an erasure would erase. */
+  async count(tenant_id: string, target: EraseTarget): Promise<Counts> {
+    const ids = await this.#idsOf(tenant_id, filterOf(target));
+    let counts: Counts = sum(NOTHING, { memories: ids.length });
+    for (const some of chunksOf(ids, BATCH)) {
+      counts = sum(counts, await countEverywhere(this.#parts, this.#parts.broker(), tenant_id, some));
+    }
+    return sum(counts, await this.#documents(tenant_id, target, true));
+  }
+
+  /** Notes what is to be erased, so that it will be. @param by how the audit log calls it */
+  async begin(tenant_id: string, target: EraseTarget, by: object): Promise<MemoryErasureDoc> {
+    const now = this.#parts.now();
+    return this.#parts.erasures.insert({
+      ...{ _id: newUuid(), tenant_id, target: JSON.stringify(target), by: JSON.stringify(by), batch: [] },
+      ...{ begun_at: now, lease_ends_at: new Date(now.getTime() + LEASE_MS) },
+    });
+  }
+
+  /** Fulfils when nothing is left of it, in rows, search, blobs and files. After a failure `resume` tries again. */
+  async carryOut(row: MemoryErasureDoc): Promise<Erased> {
+    const { erasures, store, now, broker } = this.#parts;
+    const { _id, tenant_id } = row;
+    try {
+      const digest = createHash("sha256");
+      const erased = await this.#eraseRows(row, digest);
+      // It names a person; the files may hold no copy of it.
+      await erasures.update(tenant_id, { _id }, { $set: { target: null, batch: [] } });
+      const storage = await scrub(broker(), store);
+      await erasures.delete(tenant_id, { _id });
+      return { erased_at: now(), erased, memory_ids_sha256: digest.digest("hex"), storage };
+    } catch (err) {
+      await erasures.update(tenant_id, { _id }, { $set: { lease_ends_at: now() } }).catch(() => null);
+      throw err;
+    }
+  }
+
+  /** Lets `resume` take up all that is there: whoever began was of another process, which has gone. */
+  async reclaim(): Promise<void> {
+    await this.#parts.erasures.system.updateMany({}, { $set: { lease_ends_at: new Date(0) } });
+  }
+
+  /** Finishes an erasure that was cut off. @returns whether there may be more */
+  async resume(): Promise<boolean> {
+    const { erasures, now, broker } = this.#parts;
+    const [due] = (await erasures.system
+      .find({ lease_ends_at: { $lte: now() } }, { sort: { lease_ends_at: 1 }, limit: 1 })
+      .toArray()) as MemoryErasureDoc[];
+    const row = due && (await this.#claim(due));
+    if (!row) return false;
+    const { erased, memory_ids_sha256 } = await this.carryOut(row);
+    const details = { by: JSON.parse(row.by), erased, memory_ids_sha256 };
+    const noted = { tenant_id: row.tenant_id, action: "memories.erase", resource_type: "memory", details };
+    await broker().call("audit.record", noted);
+    return true;
+  }
+
+  #claim({ _id, tenant_id, lease_ends_at }: MemoryErasureDoc): Promise<MemoryErasureDoc | null> {
+    const { erasures, now } = this.#parts;
+    const until = new Date(now().getTime() + LEASE_MS);
+    return erasures.update(tenant_id, { _id, lease_ends_at }, { $set: { lease_ends_at: until } });
+  }
+
+  async #eraseRows({ _id, tenant_id, target, batch }: MemoryErasureDoc, digest: Hash): Promise<Counts> {
+    let erased = batch.length ? await this.#eraseBatch(_id, tenant_id, batch) : {};
+    if (target === null) return sum(NOTHING, erased);
+    const named = JSON.parse(target) as EraseTarget;
+    // First, so that no more is remembered of them.
+    erased = [NOTHING, { vectors: 0 }, await this.#documents(tenant_id, named, false)].reduce(sum, erased);
+    for (;;) {
+      const ids = await this.#idsOf(tenant_id, filterOf(named));
+      // Whoever is erased may be writing still.
+      if (ids.length === 0) return erased;
+      for (const id of ids) digest.update(`${id}\n`);
+      for (const some of chunksOf(ids, MOST_IDS)) {
+        await this.#parts.broker().call("idempotency.erase", { tenant_id, ids: some });
+      }
+      for (const some of chunksOf(ids, BATCH)) {
+        erased = sum(erased, await this.#eraseBatch(_id, tenant_id, some));
+      }
+    }
+  }
+
+  async #eraseBatch(_id: string, tenant_id: string, ids: string[]): Promise<Counts> {
+    const { memories, erasures, now } = this.#parts;
+    const lease_ends_at = new Date(now().getTime() + LEASE_MS);
+    await erasures.update(tenant_id, { _id }, { $set: { batch: ids, lease_ends_at } });
+    const broker = this.#parts.broker();
+    const counts = await eraseEverywhere(this.#parts, broker, tenant_id, ids);
+    const rows = await memories.deleteMany(tenant_id, { _id: { $in: ids } });
+    // Once more, for what was still being written of rows that were read before: from here on none can be read.
+    const late = await eraseEverywhere(this.#parts, broker, tenant_id, ids);
+    return [counts, late, { memories: rows }].reduce(sum);
+  }
+
+  /** Erases, or counts, what was uploaded about the subject that is named, if one is. */
+  async #documents(tenant_id: string, { subject }: EraseTarget, dry_run: boolean): Promise<Counts> {
+    if (subject === undefined) return {};
+    return this.#parts
+      .broker()
+      .call<Counts, unknown>("documents.erase_subject", { tenant_id, subject, dry_run });
+  }
+
+  /** All that are asked for, in order. */
+  async #idsOf(tenant_id: string, filter: object): Promise<string[]> {
+    const ids: string[] = [];
+    const options = { sort: { _id: 1 } as const, limit: PAGE, projection: { _id: 1 } };
+    for (;;) {
+      const behind = { _id: { $gt: ids.at(-1) ?? "" } };
+      const rows = await this.#parts.memories.find(tenant_id, { $and: [filter, behind] } as never, options);
+      ids.push(...rows.map(({ _id }) => _id));
+      if (rows.length < PAGE) return ids;
+    }
+  }
+}
+
+function filterOf({ agent_id, ids, subject }: EraseTarget): object {
+  if (ids) return { _id: { $in: ids } };
+  return subject === undefined ? { agent_id } : { subjects: { $in: writings(subject) } };
+}

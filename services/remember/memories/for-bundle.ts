@@ -1,0 +1,73 @@
+import type { Call } from "../../../lib/access/caller.ts";
+import { callerAccess } from "../../../mixins/access.ts";
+import type { SearchFind } from "../../../storage/search/entry.ts";
+import { idempotent } from "../../runtime.ts";
+import {
+  type BundleCandidate,
+  type BundleLeg,
+  type BundleLegAnswer,
+  sourceOf,
+} from "../bundles/bundle-leg.ts";
+import { recentShare } from "../search/recency.ts";
+import { latest } from "./list.ts";
+import type { MemoryDoc } from "./memories.model.ts";
+import type { Parts } from "./parts.ts";
+import { findRows, SPARE } from "./search.ts";
+
+/** Of so many of the latest the most important ones are taken. */
+const LOOKED_AT = 100;
+const EXCERPT = 4000;
+
+/** The memories that belong into a bundle of the caller's. */
+export function forBundleAction(parts: Parts) {
+  return idempotent<BundleLeg>(async (ctx): Promise<BundleLegAnswer> => {
+    const { query } = ctx.params;
+    return query === null ? recent(parts, ctx) : fitting(parts, ctx, query);
+  });
+}
+
+async function fitting(parts: Parts, ctx: Call<BundleLeg>, query: string): Promise<BundleLegAnswer> {
+  const { project_id, scope, since, until, limit } = ctx.params;
+  const where = {
+    ...(project_id !== undefined && { project_id }),
+    ...(scope && { scope }),
+    ...(since && { since: Date.parse(since) }),
+    ...(until && { until: Date.parse(until) }),
+  };
+  const access = await callerAccess(ctx as Call);
+  const { tenant_id } = ctx.meta.caller;
+  const find: SearchFind = { tenant_id, kind: "memory", query, access, where, limit, spare: SPARE };
+  const { found, hits } = await findRows(parts, ctx, find);
+  const items = hits.slice(0, limit).map(({ row, score, sources }) => toItem(row, score, sourceOf(sources)));
+  return { items, degraded: found.degraded };
+}
+
+async function recent(parts: Parts, ctx: Call<BundleLeg>): Promise<BundleLegAnswer> {
+  const { project_id, scope, since, until, limit } = ctx.params;
+  const created_at = { ...(since && { $gte: new Date(since) }), ...(until && { $lt: new Date(until) }) };
+  const now = parts.now();
+  const rows = await latest(
+    parts.memories,
+    ctx.meta.caller.tenant_id,
+    await callerAccess(ctx as Call),
+    {
+      ...(scope && { scope }),
+      where: { ...(project_id !== undefined && { project_id }), ...((since || until) && { created_at }) },
+      limit: Math.max(LOOKED_AT, limit),
+    },
+    now,
+  );
+  const scored = rows.map((row) =>
+    toItem(row, recentShare(row.created_at.getTime(), now.getTime()) * row.importance, "recent"),
+  );
+  return { items: scored.sort((a, b) => b.score - a.score).slice(0, limit), degraded: [] };
+}
+
+function toItem(doc: MemoryDoc, score: number, source: string): BundleCandidate {
+  const { _id, title, content, agent_id, created_at, type, scope, confidence, importance } = doc;
+  return {
+    ...{ item_id: _id, title, excerpt: content.slice(0, EXCERPT), score, source },
+    ...{ by: agent_id, created_at: created_at.toISOString() },
+    facts: [`${type}, scope ${scope}`, `importance ${importance}, confidence ${confidence}`],
+  };
+}

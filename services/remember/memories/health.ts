@@ -1,0 +1,130 @@
+import type { ActionSchema } from "moleculer";
+import type { Call } from "../../../lib/access/caller.ts";
+import type { Access } from "../../../lib/access/visibility.ts";
+import { visibleTo } from "../../../lib/access/visibility.ts";
+import { isUnreached } from "../../../lib/broker/between-nodes.ts";
+import { DAY_MS } from "../../../lib/time.ts";
+import { callerAccess } from "../../../mixins/access.ts";
+import { action } from "../../runtime.ts";
+import type { MemoryDoc } from "./memories.model.ts";
+import type { Parts } from "./parts.ts";
+import { isExpired } from "./rows.ts";
+import { memoryHealth } from "./usage.contract.ts";
+
+const STALE_DAYS = 90;
+const PAGE = 2_000;
+/** Beyond these a snapshot would take seconds, and tell the same: it is of the memories that changed last. */
+const MOST_MEMORIES = 100_000;
+const MOST_EDGES = 200_000;
+const MOST_PAIRS = 10_000;
+
+/** Ages in days, below which a memory belongs into the bucket. */
+const BUCKETS: readonly [label: string, below: number][] = [
+  ["under_7d", 7],
+  ["7d_to_30d", 30],
+  ["30d_to_90d", 90],
+  ["90d_to_365d", 365],
+  ["over_365d", Number.POSITIVE_INFINITY],
+];
+
+type Looked = Pick<
+  MemoryDoc,
+  "_id" | "type" | "freshness_date" | "accessed_at" | "expires_at" | "changed_at"
+>;
+const PROJECTION = { type: 1, freshness_date: 1, accessed_at: 1, expires_at: 1, changed_at: 1 } as const;
+
+/** The part of the memories service that tells how they are doing (spec: Memory health snapshot). */
+export function healthActions(parts: Parts): Record<string, ActionSchema> {
+  return {
+    health: action(memoryHealth, async (ctx) => {
+      const { tenant_id } = ctx.meta.caller;
+      const now = parts.now().getTime();
+      const memories = new Set<string>();
+      const counts = new Counts(now);
+      for await (const row of inForce(parts, tenant_id, await callerAccess(ctx as Call), now)) {
+        memories.add(row._id);
+        counts.add(row);
+      }
+      const [linked, pairs, embed_gap_count] = await Promise.all([
+        linkedOf(ctx as Call, memories),
+        ctx.call<[string, string][], unknown>("merges.open_pairs", { tenant_id, limit: MOST_PAIRS }),
+        ctx.call<number, unknown>("search.embed_gap", { tenant_id, kind: "memory" }).catch(unknown),
+      ]);
+      return {
+        duplicate_count: pairs.filter(([a, b]) => memories.has(a) && memories.has(b)).length,
+        orphan_count: memories.size - linked,
+        embed_gap_count,
+        ...counts.told,
+      };
+    }),
+  };
+}
+
+/** Not zero: what search would say is not known while no node of it answers. */
+function unknown(err: unknown): null {
+  if (isUnreached(err)) return null;
+  throw err;
+}
+
+/** The memories in force that the caller may read, the latest changed first. */
+async function* inForce({ memories }: Parts, tenant_id: string, access: Access, now: number) {
+  const options = { sort: { changed_at: -1, _id: -1 } as const, limit: PAGE, projection: PROJECTION };
+  let last: Looked | undefined;
+  for (let seen = 0; seen < MOST_MEMORIES; seen += PAGE) {
+    const wanted = { status: "active" as const, $and: [visibleTo(access), before(last)] };
+    const rows: Looked[] = await memories.find(tenant_id, wanted as never, options);
+    for (const row of rows) if (!isExpired(row, now)) yield row;
+    if (rows.length < PAGE) return;
+    last = rows.at(-1);
+  }
+}
+
+function before(last: Looked | undefined): object {
+  if (!last) return {};
+  const { changed_at, _id } = last;
+  const earlier = { $or: [{ changed_at: { $lt: changed_at } }, { _id: { $lt: _id } }] };
+  return { changed_at: { $lte: changed_at }, ...earlier };
+}
+
+/** How many of these memories have a relationship. */
+async function linkedOf(ctx: Call, memories: ReadonlySet<string>): Promise<number> {
+  const linked = new Set<string>();
+  const { tenant_id } = ctx.meta.caller;
+  let after = "";
+  for (let seen = 0; seen < MOST_EDGES; seen += PAGE) {
+    const edges = await ctx.call<
+      { id: string; source_memory_id: string; target_memory_id: string }[],
+      unknown
+    >("relationships.page", { tenant_id, after, limit: PAGE });
+    for (const { source_memory_id, target_memory_id } of edges) {
+      for (const end of [source_memory_id, target_memory_id]) if (memories.has(end)) linked.add(end);
+    }
+    const last = edges.at(-1);
+    if (!last || edges.length < PAGE) break;
+    after = last.id;
+  }
+  return linked.size;
+}
+
+/** What is counted of each memory. */
+class Counts {
+  readonly told = {
+    stale_count: 0,
+    reflection_count: 0,
+    decay_distribution: Object.fromEntries(BUCKETS.map(([label]) => [label, 0])),
+  };
+  readonly #now: number;
+
+  constructor(now: number) {
+    this.#now = now;
+  }
+
+  add({ type, freshness_date, accessed_at }: Looked): void {
+    const daysSince = (at: Date) => (this.#now - at.getTime()) / DAY_MS;
+    const days = daysSince(accessed_at);
+    const [label] = BUCKETS.find(([, below]) => days < below) as [string, number];
+    this.told.decay_distribution[label] = (this.told.decay_distribution[label] as number) + 1;
+    if (type === "reflection") this.told.reflection_count++;
+    if (freshness_date && daysSince(freshness_date) > STALE_DAYS) this.told.stale_count++;
+  }
+}

@@ -1,0 +1,147 @@
+import type { UpdateFilter } from "mongodb";
+import type { Call } from "../../../lib/access/caller.ts";
+import { MEMORY_SCOPES } from "../../../lib/access/visibility.ts";
+import type { ParamsOf } from "../../../lib/contract/contract.ts";
+import { Fault, invalidValue, ruleBroken } from "../../../lib/contract/faults.ts";
+import { canonicalTags } from "../../../lib/contract/tags.ts";
+import { changeOf } from "./changes.ts";
+import type { promoteMemory, updateMemory } from "./memories.contract.ts";
+import type { MemoryDoc } from "./memories.model.ts";
+import { findManaged, notActive, type Parts } from "./parts.ts";
+import { dateOf, metadataText, purgeAt, subjectsIn } from "./rows.ts";
+
+/** So many may change one memory at once: each time one of them gets through, the others try again on what it left. */
+const ATTEMPTS = 50;
+
+/** What to write of a memory as it is; null: nothing, it is as wanted. May throw the fault that refuses it. */
+type Decide = (doc: MemoryDoc) => UpdateFilter<MemoryDoc> | null;
+
+/** One change of a memory that is the caller's to change, decided on the very version that it is written over. */
+async function change(parts: Parts, ctx: Call, id: string, decide: Decide): Promise<MemoryDoc> {
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const { doc } = await findManaged(parts, ctx, id);
+    const update = decide(doc);
+    if (!update) return doc;
+    const { tenant_id, version, status } = doc;
+    const changed = await parts.memories.update(tenant_id, { _id: id, version, status }, update);
+    if (!changed) continue;
+    await parts.changes.after(ctx, [changed]);
+    return changed;
+  }
+  throw new Fault("conflict", "The memory is being changed by others; try again.", {
+    existing_resource_id: id,
+  });
+}
+
+/** @throws Fault validation_error, not_found, forbidden, conflict */
+export async function update(parts: Parts, ctx: Call<ParamsOf<typeof updateMemory>>): Promise<MemoryDoc> {
+  const { id, ...given } = ctx.params;
+  const { tenant_id } = ctx.meta.caller;
+  await findManaged(parts, ctx, id);
+  if (given.project_id) await ctx.call("projects.require", { tenant_id, key: given.project_id });
+  return change(parts, ctx, id, (doc) => {
+    if (doc.status !== "active") throw notActive(doc);
+    const $set = settingsOf(given, doc);
+    if (Object.keys($set).length === 0) return null;
+    if (given.expires_at === undefined) return changeOf("updated", parts.now(), $set);
+    return withPurge(
+      changeOf("updated", parts.now(), $set),
+      purgeAt($set.expires_at ?? null, parts.now(), parts.windowMs),
+    );
+  });
+}
+
+type Given = Omit<ParamsOf<typeof updateMemory>, "id">;
+
+/** Kept as they are given. */
+const PLAIN = ["title", "content", "confidence", "importance"] as const;
+
+function settingsOf(given: Given, doc: MemoryDoc): Partial<MemoryDoc> {
+  const { project_id, tags, metadata, expires_at, freshness_date } = given;
+  const plain = PLAIN.filter((field) => given[field] !== undefined);
+  return {
+    ...Object.fromEntries(plain.map((field) => [field, given[field]])),
+    ...(project_id !== undefined && { project_id: project_id || null }),
+    ...(tags !== undefined && { tags: canonicalTags(tags ?? []) }),
+    ...(metadata !== undefined && { metadata: metadataText(metadata), subjects: subjectsOf(doc, metadata) }),
+    ...(expires_at !== undefined && { expires_at: dateOf(expires_at) }),
+    ...(freshness_date !== undefined && { freshness_date: dateOf(freshness_date) }),
+  };
+}
+
+/** The subjects of other metadata, in the place of those of the old; what its source is about, it stays about. */
+function subjectsOf({ metadata, subjects, source_subjects = [] }: MemoryDoc, given: Given["metadata"]) {
+  const old = subjectsIn(JSON.parse(metadata));
+  const kept = subjects.filter((each) => !old.includes(each));
+  return [...new Set([...subjectsIn(given), ...source_subjects, ...kept])];
+}
+
+/** @throws Fault validation_error, business_rule_violation, not_found, forbidden, conflict */
+export async function promote(parts: Parts, ctx: Call<ParamsOf<typeof promoteMemory>>): Promise<MemoryDoc> {
+  const { id, scope } = ctx.params;
+  const { tenant_id } = ctx.meta.caller;
+  const team_id = ctx.params.team_id ?? null;
+  await findManaged(parts, ctx, id);
+  if (scope === "team" && !team_id) throw invalidValue("team_id", "Promoting to a team needs its team_id.");
+  if (scope !== "team" && team_id) {
+    throw invalidValue("team_id", `team_id goes with the scope team, not with ${scope}.`);
+  }
+  if (team_id && (await ctx.call("teams.name_of", { tenant_id, team_id })) === null) {
+    throw invalidValue("team_id", `There is no team ${team_id}.`);
+  }
+  return change(parts, ctx, id, (doc) => {
+    if (doc.status !== "active") throw notActive(doc);
+    // Nothing is promoted to the narrowest scope, not even from it.
+    if (doc.scope === scope && doc.team_id === team_id && scope !== "agent") return null;
+    if (MEMORY_SCOPES.indexOf(scope) <= MEMORY_SCOPES.indexOf(doc.scope)) throw narrows(doc, scope);
+    const at = parts.now();
+    const finding = {
+      finding_due_at: at,
+      finding_origin: "promoted",
+      finding_from_scope: doc.scope,
+    } as const;
+    return changeOf("promoted", at, { scope, team_id, ...(scope === "institutional" && finding) });
+  });
+}
+
+function narrows({ scope, team_id }: MemoryDoc, wanted: string): Fault {
+  const from = team_id ? `${scope} (${team_id})` : scope;
+  return ruleBroken("scope_only_widens", `A memory's scope only widens: ${from} does not become ${wanted}.`);
+}
+
+/** @throws Fault not_found, forbidden */
+export function forget(parts: Parts, ctx: Call<{ id: string }>): Promise<MemoryDoc> {
+  return change(parts, ctx, ctx.params.id, (doc) => {
+    if (doc.status === "forgotten" || doc.status === "pending") return null;
+    const at = parts.now();
+    return changeOf("forgotten", at, {
+      status: "forgotten",
+      forgotten_from: doc.status,
+      // Of one that was replaced before: since then.
+      invalid_at: doc.invalid_at ?? at,
+      purge_at: new Date(at.getTime() + parts.windowMs),
+    });
+  });
+}
+
+/** Back to what it was: one that was replaced stays replaced. @throws Fault not_found, forbidden, conflict */
+export function restore(parts: Parts, ctx: Call<{ id: string }>): Promise<MemoryDoc> {
+  return change(parts, ctx, ctx.params.id, (doc) => {
+    if (doc.status === "active") return null;
+    if (doc.status !== "forgotten") throw notActive(doc);
+    const status = doc.forgotten_from ?? "active";
+    const invalid_at = status === "active" ? null : doc.invalid_at;
+    const restored = changeOf("restored", parts.now(), { status, invalid_at });
+    const { $unset } = restored;
+    return withPurge(
+      { ...restored, $unset: { ...$unset, forgotten_from: 1 } },
+      purgeAt(doc.expires_at, parts.now(), parts.windowMs),
+    );
+  });
+}
+
+/** The update with the time at which the row is to go for good; null: it stays. */
+function withPurge(update: UpdateFilter<MemoryDoc>, purge_at: Date | null): UpdateFilter<MemoryDoc> {
+  if (purge_at) return { ...update, $set: { ...update.$set, purge_at } as Partial<MemoryDoc> };
+  return { ...update, $unset: { ...update.$unset, purge_at: 1 } } as UpdateFilter<MemoryDoc>;
+}

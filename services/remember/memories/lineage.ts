@@ -1,0 +1,45 @@
+import type { Call } from "../../../lib/access/caller.ts";
+import { mayRead } from "../../../lib/access/visibility.ts";
+import type { MemoryDoc } from "./memories.model.ts";
+import { findReadable, type Parts } from "./parts.ts";
+
+/** A memory with more ancestors than this is explained by the nearest. */
+const MOST_ANCESTORS = 500;
+
+/**
+ * What a memory comes from (spec: Lineage result): which memories were merged into it, and into those, nearest first,
+ * and which one it replaced. Names only what the caller may read.
+ */
+export async function lineageOf(parts: Parts, ctx: Call, id: string) {
+  const { doc, access } = await findReadable(parts, ctx, id);
+  const { tenant_id } = doc;
+  const merge_lineage: { loser_memory_id: string; winner_memory_id: string; origin: string }[] = [];
+  const seen = new Set([id]);
+  let winners = [id];
+  let replaced: MemoryDoc[] = [];
+  while (winners.length > 0 && seen.size < MOST_ANCESTORS) {
+    const sort = { invalid_at: -1 as const, _id: -1 as const };
+    const limit = MOST_ANCESTORS;
+    const into = await parts.memories.find(tenant_id, { superseded_by: { $in: winners } }, { sort, limit });
+    const readable = into.filter(
+      (row) => row.status !== "forgotten" && mayRead(access, row) && !seen.has(row._id),
+    );
+    if (winners[0] === id) replaced = readable.filter(({ status }) => status === "superseded");
+    const losers = readable.filter(({ status }) => status === "merged");
+    for (const { _id, superseded_by, merge_origin } of losers) {
+      seen.add(_id);
+      merge_lineage.push({
+        loser_memory_id: _id,
+        winner_memory_id: superseded_by as string,
+        origin: merge_origin ?? "proposal",
+      });
+    }
+    winners = losers.map(({ _id }) => _id);
+  }
+  return {
+    memory_id: id,
+    merge_lineage,
+    superseded: doc.superseded_by !== null,
+    supersedes_target: replaced[0]?._id ?? null,
+  };
+}

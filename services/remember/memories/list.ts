@@ -1,0 +1,178 @@
+import type { Access, MemoryScope } from "../../../lib/access/visibility.ts";
+import type { ParamsOf } from "../../../lib/contract/contract.ts";
+import { fromCursor, toCursor } from "../../../lib/contract/cursor.ts";
+import { tagsOfQuery } from "../../../lib/contract/tags.ts";
+import { compareTexts } from "../../../lib/text/code-points.ts";
+import type { TenantCollection } from "../../../storage/collection.ts";
+import { type Clause, joined, lanesOf } from "./lanes.ts";
+import type { listMemories, MemorySort } from "./memories.contract.ts";
+import type { MemoryDoc } from "./memories.model.ts";
+import { inOneMessage } from "./rows.ts";
+import { withText } from "./with-text.ts";
+
+type Params = ParamsOf<typeof listMemories>;
+/** As much of a row as gives its place in the order. */
+type Place = Pick<MemoryDoc, "_id" | MemorySort>;
+
+interface Order {
+  by: MemorySort;
+  sign: 1 | -1;
+}
+
+/**
+ * A page of what a caller may see, and how many there are. What the institution, each team and each owner has stands
+ * in order in an index by itself: the page is merged from these lanes, so that its cost does not follow what is not
+ * the caller's to see.
+ */
+export async function listPage(
+  memories: TenantCollection<MemoryDoc>,
+  tenant_id: string,
+  access: Access,
+  params: Params,
+  now: Date,
+) {
+  const { offset = 0, limit = 50, sort: by = "created_at", order: direction = "desc", cursor } = params;
+  const order: Order = { by, sign: direction === "asc" ? 1 : -1 };
+  const after = cursor === undefined ? undefined : placeOf(cursor, by);
+  const asked = { memories, tenant_id, access, params, now, order, after, most: offset + limit + 1 };
+  const { places, count } = await (params.search ? placesWithText(asked) : placesInOrder(asked));
+  const rows = await load(memories, tenant_id, places.slice(offset, offset + limit));
+  const last = places.length > offset + rows.length ? rows.at(-1) : undefined;
+  return {
+    rows,
+    total: count,
+    next_cursor: last ? toCursor(by, { value: last[by], id: last._id }) : null,
+  };
+}
+
+interface Asked {
+  memories: TenantCollection<MemoryDoc>;
+  tenant_id: string;
+  access: Access;
+  params: Params;
+  now: Date;
+  order: Order;
+  /** Where the page before this one ended. */
+  after: Place | undefined;
+  /** How many places are wanted, beginning there. */
+  most: number;
+}
+
+/** The first places in the order, and how many there are in all. */
+interface Places {
+  places: Place[];
+  count: number;
+}
+
+/** Merged from what an index has in order. */
+async function placesInOrder(asked: Asked): Promise<Places> {
+  const { memories, tenant_id, params, order, after, most } = asked;
+  const wanted = [statusOf(params), ...clausesOf(params, asked.now)];
+  const beyond = after ? beyondPlace(after, order) : [];
+  // Ids alone can be told, in order, from an index.
+  const ids = { sort: { [order.by]: order.sign, _id: order.sign }, limit: most, projection: { _id: 1 } };
+  const inLane = async (lane: Clause): Promise<Places> => {
+    const clauses = [lane, ...wanted];
+    const [rows, count] = await Promise.all([
+      memories.find(tenant_id, joined([...clauses, ...beyond]), ids),
+      memories.count(tenant_id, joined(clauses)),
+    ]);
+    return { places: await memories.find(tenant_id, idsOf(rows), { projection: { [order.by]: 1 } }), count };
+  };
+  const found = await Promise.all(lanesOf(asked.access, params.scope).map(inLane));
+  return {
+    places: found.flatMap(({ places }) => places).sort((a, b) => compare(a, b, order)),
+    count: found.reduce((sum, { count }) => sum + count, 0),
+  };
+}
+
+/** Found by reading. */
+function placesWithText(asked: Asked): Promise<Places> {
+  const { tenant_id, params, order, after, most } = asked;
+  const statuses = params.include_superseded ? IN_FORCE_OR_REPLACED : ["active"];
+  const lanes = lanesOf(asked.access, params.scope, Number.POSITIVE_INFINITY);
+  return withText<Place>(asked.memories, {
+    ...{ tenant_id, text: params.search ?? "", projection: { [order.by]: 1 } },
+    lanes: lanes.flatMap((lane) => statuses.map((status) => [lane, { status }])),
+    wanted: clausesOf(params, asked.now),
+    keep(found) {
+      const beyond = after ? found.filter((place) => compare(place, after, order) > 0) : found;
+      return beyond.sort((a, b) => compare(a, b, order)).slice(0, most);
+    },
+  });
+}
+
+/** The latest of what a caller may see, of those in force that fit. */
+export async function latest(
+  memories: TenantCollection<MemoryDoc>,
+  tenant_id: string,
+  access: Access,
+  { scope, where, limit }: { scope?: MemoryScope; where: Clause; limit: number },
+  now: Date,
+): Promise<MemoryDoc[]> {
+  const order: Order = { by: "created_at", sign: -1 };
+  const sort = { created_at: -1, _id: -1 } as const;
+  const found = await Promise.all(
+    lanesOf(access, scope).map((lane) =>
+      memories.find(tenant_id, joined([lane, statusOf({}), ...clausesOf({}, now), where]), { sort, limit }),
+    ),
+  );
+  const merged = found.flat().sort((a, b) => compare(a, b, order));
+  return merged.slice(0, limit);
+}
+
+/** The rows at these places, in their order, as far as one answer holds them. */
+async function load(memories: TenantCollection<MemoryDoc>, tenant_id: string, places: Place[]) {
+  const rows = new Map((await memories.find(tenant_id, idsOf(places))).map((row) => [row._id, row]));
+  return inOneMessage(places.flatMap(({ _id }) => rows.get(_id) ?? []));
+}
+
+function idsOf(rows: Pick<MemoryDoc, "_id">[]) {
+  return { _id: { $in: rows.map(({ _id }) => _id) } };
+}
+
+const IN_FORCE_OR_REPLACED = ["active", "superseded"];
+
+function statusOf({ include_superseded }: Params): Clause {
+  return { status: include_superseded ? { $in: IN_FORCE_OR_REPLACED } : "active" };
+}
+
+/** What the caller asked for, and what nobody is shown unasked. */
+function clausesOf(params: Params, now: Date): Clause[] {
+  const { type, project_id, source_type, never_cited, tags = [] } = params;
+  const wanted = tagsOfQuery(tags);
+  return [
+    { $or: [{ expires_at: null }, { expires_at: { $gt: now } }] },
+    {
+      ...(type !== undefined && { type }),
+      ...(project_id !== undefined && { project_id: project_id || null }),
+      ...(source_type !== undefined && { source_type }),
+      ...(never_cited && { last_cited_at: null }),
+      ...(wanted.length > 0 && { tags: { $in: wanted } }),
+    },
+  ];
+}
+
+/** As a store has them in order: what several queries brought is merged. */
+function compare(a: Place, b: Place, { by, sign }: Order): number {
+  if (by === "title" && a.title !== b.title) return compareTexts(a.title, b.title) * sign;
+  if (a[by] < b[by]) return -sign;
+  if (a[by] > b[by]) return sign;
+  return compareTexts(a._id, b._id) * sign;
+}
+
+/** What comes after a place in the order; the range lets an index begin there. */
+function beyondPlace(place: Place, { by, sign }: Order): Clause[] {
+  const { _id, [by]: value } = place;
+  const [after, from] = sign === 1 ? ["$gt", "$gte"] : ["$lt", "$lte"];
+  return [
+    { [by]: { [from as string]: value } },
+    { $or: [{ [by]: { [after]: value } }, { _id: { [after]: _id } }] },
+  ];
+}
+
+/** @throws Fault validation_failed when no list in this order gave it */
+function placeOf(cursor: string, by: MemorySort): Place {
+  const { value, id } = fromCursor(cursor, by);
+  return { _id: id, [by]: value } as unknown as Place;
+}

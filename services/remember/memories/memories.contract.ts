@@ -1,0 +1,391 @@
+import { MEMORY_SCOPES } from "../../../lib/access/visibility.ts";
+import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
+import { Cursor } from "../../../lib/contract/cursor.ts";
+import { WebLink } from "../../../lib/contract/links.ts";
+import { Id, page, Timestamp, Uuid } from "../../../lib/contract/schema.ts";
+import { TagsInput } from "../../../lib/contract/tags.ts";
+import { Type } from "../../../lib/contract/type.ts";
+
+const MEMORY_TYPES = ["episodic", "semantic", "procedural", "entity", "reflection", "reasoning"] as const;
+export type MemoryType = (typeof MEMORY_TYPES)[number];
+
+const MEMORY_STATUSES = ["active", "forgotten", "superseded", "merged"] as const;
+export type MemoryStatus = (typeof MEMORY_STATUSES)[number];
+
+export const SORTS = ["created_at", "title", "confidence", "importance"] as const;
+export type MemorySort = (typeof SORTS)[number];
+
+/** spec: Limits. */
+const MAX_BODY = 10 * 1_048_576;
+export const MAX_CONTENT = 32_768;
+export const MAX_BATCH = 500;
+
+export const reader = { by: "any", scope: "memory:read" } as const;
+export const writer = { by: "any", scope: "memory:write" } as const;
+export const path = { id: Uuid("memory") };
+
+export const TypeOfMemory = oneOf(MEMORY_TYPES, { examples: ["semantic"], "x-value": true });
+const ScopeOfMemory = oneOf(MEMORY_SCOPES, {
+  examples: ["agent"],
+  description: "Who may read it: its owner, the team too, all of the tenant. It only ever widens.",
+});
+
+export const OnlyScope = oneOf(MEMORY_SCOPES, {
+  examples: ["institutional"],
+  description: "Only memories of this scope. Default: all that the caller may read.",
+});
+
+const Title = Type.String({
+  minLength: 1,
+  maxLength: 500,
+  pattern: "\\S",
+  examples: ["Invoices are due in 30 days"],
+});
+export const Content = Type.String({
+  minLength: 1,
+  maxLength: MAX_CONTENT,
+  examples: ["ACME pays 30 days after the end of the month."],
+});
+const Share = (description: string) =>
+  Type.Number({ minimum: 0, maximum: 1, default: 0.5, description, examples: [0.8] });
+const Confidence = Share("How sure it is; independent of its importance.");
+const Importance = Share("How much it matters; independent of its confidence.");
+const Metadata = Type.Object(
+  {},
+  { additionalProperties: true, description: "Whatever the caller keeps with it: at most 64 KB as JSON." },
+);
+const Freshness = nullable(
+  Type.String({ format: "date-time", description: "As of when the content holds." }),
+);
+const Expiry = nullable(
+  Type.String({ format: "date-time", description: "From then on it is neither listed nor found." }),
+);
+const ProjectKey = nullable(
+  Type.String({ maxLength: 100, description: "A project's key, never its id; empty is none." }),
+);
+const Text = (maxLength: number) => nullable(Type.String({ minLength: 1, maxLength }));
+
+const source = {
+  source_type: Text(100),
+  source_id: Text(500),
+  source_url: nullable(Type.String()),
+  source_event_id: nullable(
+    Type.String({
+      minLength: 1,
+      maxLength: 256,
+      description:
+        "The event it came from, by its `event_id` or its producer's id. It need not be there: memories outlive events.",
+    }),
+  ),
+};
+
+/** The fields of a memory as callers see it. */
+const memoryFields = {
+  id: Uuid("memory"),
+  tenant_id: Id("tn"),
+  agent_id: nullable(Id("ag", "The owner; null when a person wrote it.")),
+  user_id: nullable(Id("usr", "The person who wrote it; null when an agent did.")),
+  scope: ScopeOfMemory,
+  team_id: nullable(Id("team")),
+  type: TypeOfMemory,
+  status: oneOf(MEMORY_STATUSES),
+  title: Title,
+  content: Content,
+  confidence: Confidence,
+  importance: Importance,
+  metadata: Metadata,
+  ...source,
+  freshness_date: nullable(Timestamp),
+  expires_at: nullable(Timestamp),
+  project_id: ProjectKey,
+  tags: Type.Array(Type.String()),
+  supersedes_id: nullable(
+    Uuid("memory", "What it was created to replace; null where the caller may not read that."),
+  ),
+  invalid_at: nullable(Timestamp),
+  superseded_by: nullable(
+    Uuid("memory", "What replaced it, or what it was merged into; null where the caller may not read that."),
+  ),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+  accessed_at: Timestamp,
+};
+
+export const Memory = Type.Object(memoryFields, { title: "Memory" });
+
+/** How a memory is used and how far it is to be trusted (api: Memories). */
+const Usage = Type.Object(
+  {
+    cite_count_30d: Type.Integer({ description: "Citations of the last 30 days, the owner's own too." }),
+    last_cited_at: nullable(Timestamp),
+    trust: Type.Number({
+      description:
+        "The lowest confidence of the memory and of all that it was made of: what it replaced, what was merged into it, " +
+        "what it was derived from.",
+      examples: [0.5],
+    }),
+  },
+  { title: "Usage" },
+);
+
+/** What callers give to make one. Its owner and tenant are the token's. */
+export const newMemoryFields = {
+  title: Title,
+  content: Content,
+  type: TypeOfMemory,
+  scope: ScopeOfMemory,
+  team_id: Type.Optional(nullable(Id("team", "For the scope `team`. Default: the calling agent's."))),
+  project_id: Type.Optional(ProjectKey),
+  tags: Type.Optional(nullable(TagsInput)),
+  confidence: Type.Optional(Confidence),
+  importance: Type.Optional(Importance),
+  metadata: Type.Optional(nullable(Metadata)),
+  source_type: Type.Optional(source.source_type),
+  source_id: Type.Optional(source.source_id),
+  source_url: Type.Optional(nullable(WebLink)),
+  source_event_id: Type.Optional(source.source_event_id),
+  freshness_date: Type.Optional(Freshness),
+  expires_at: Type.Optional(Expiry),
+  supersedes_id: Type.Optional(
+    nullable(Uuid("memory", "An active memory of the caller's own that this one replaces.")),
+  ),
+};
+
+export const createMemory = operation({
+  action: "memories.create",
+  route: "POST /memories",
+  summary: "Remember something",
+  description: "It is found by its text as soon as this is answered.",
+  access: writer,
+  body: newMemoryFields,
+  maxBody: MAX_BODY,
+  results: { 201: Memory },
+  errors: ["validation_error", "business_rule_violation", "forbidden", "not_found", "conflict"],
+  mcp: true,
+});
+
+export const createMemories = operation({
+  action: "memories.create_batch",
+  route: "POST /memories/batch",
+  summary: "Remember many things",
+  description: "Each on its own: one that is refused leaves the others alone. Results come in order.",
+  access: writer,
+  body: {
+    // Checked one by one, so that one that does not fit does not refuse the rest.
+    memories: Type.Array(
+      Type.Unknown({
+        description: "What `POST /memories` takes.",
+        examples: [{ title: "A title", content: "Some content", type: "semantic", scope: "agent" }],
+      }),
+      {
+        minItems: 1,
+        maxItems: MAX_BATCH,
+      },
+    ),
+  },
+  inPieces: "memories",
+  maxBody: MAX_BODY,
+  results: {
+    201: Type.Object({
+      results: Type.Array(
+        Type.Object({
+          status: Type.Integer({
+            description: "What `POST /memories` would have answered.",
+            examples: [201],
+          }),
+          memory: Type.Optional(Memory),
+          error: Type.Optional(
+            Type.Object({
+              code: Type.String(),
+              message: Type.String(),
+              details: Type.Object({}, { additionalProperties: true }),
+            }),
+          ),
+        }),
+      ),
+    }),
+  },
+});
+
+export const listMemories = operation({
+  action: "memories.list",
+  route: "GET /memories",
+  heavy: true,
+  summary: "List memories",
+  description:
+    "All that the caller may see and that are in force: not the expired, forgotten, superseded or merged. A page of " +
+    "very long ones may hold fewer than `limit`; `next_cursor` goes on after it.",
+  access: reader,
+  query: {
+    ...page,
+    cursor: Cursor,
+    type: Type.Optional(TypeOfMemory),
+    scope: Type.Optional(OnlyScope),
+    search: Type.Optional(
+      Type.String({
+        maxLength: 200,
+        description:
+          "Part of the title or the content, in any case. Looked for, and counted, in the latest 100,000 that the " +
+          "institution, each team and each owner has.",
+      }),
+    ),
+    project_id: Type.Optional(
+      Type.String({ maxLength: 100, description: "Empty: only those of no project." }),
+    ),
+    tags: Type.Optional(
+      Type.Array(Type.String(), { maxItems: 50, description: "Any of them; repeated or comma-separated." }),
+    ),
+    source_type: Type.Optional(Type.String({ maxLength: 100 })),
+    never_cited: Type.Optional(Type.Boolean({ description: "Only those nobody has cited." })),
+    include_superseded: Type.Optional(Type.Boolean({ default: false })),
+    sort: Type.Optional(oneOf(SORTS, { default: "created_at" })),
+    order: Type.Optional(oneOf(["asc", "desc"] as const, { default: "desc" })),
+  },
+  results: {
+    200: Type.Object({
+      memories: Type.Array(Memory),
+      total: Type.Integer(),
+      next_cursor: nullable(Type.String()),
+    }),
+  },
+  mcp: true,
+});
+
+export const getMemory = operation({
+  action: "memories.get",
+  route: "GET /memories/{id}",
+  summary: "Read a memory",
+  description: "A forgotten or expired one only its owner may read, until it is purged.",
+  access: reader,
+  path,
+  results: { 200: Type.Object({ ...memoryFields, usage: Usage }, { title: "MemoryWithUsage" }) },
+  errors: ["not_found"],
+  mcp: true,
+});
+
+export const updateMemory = operation({
+  action: "memories.update",
+  route: "PATCH /memories/{id}",
+  summary: "Change a memory",
+  description: "What is left out stays; null clears. Only the owner or an org admin.",
+  access: writer,
+  path,
+  body: {
+    title: Type.Optional(Title),
+    content: Type.Optional(Content),
+    confidence: Type.Optional(Confidence),
+    importance: Type.Optional(Importance),
+    metadata: Type.Optional(nullable(Metadata)),
+    expires_at: Type.Optional(Expiry),
+    freshness_date: Type.Optional(Freshness),
+    project_id: Type.Optional(ProjectKey),
+    tags: Type.Optional(nullable(TagsInput)),
+  },
+  maxBody: MAX_BODY,
+  results: { 200: Memory },
+  errors: ["validation_error", "forbidden", "not_found", "conflict"],
+  mcp: true,
+});
+
+export const promoteMemory = operation({
+  action: "memories.promote",
+  route: "POST /memories/{id}/promote",
+  summary: "Let more read a memory",
+  description: "From agent to team or institution, from team to institution. Only the owner or an org admin.",
+  access: writer,
+  audit: true,
+  path,
+  body: { scope: ScopeOfMemory, team_id: Type.Optional(nullable(Id("team", "For the scope `team`."))) },
+  results: { 200: Memory },
+  errors: ["validation_error", "business_rule_violation", "forbidden", "not_found", "conflict"],
+  mcp: true,
+});
+
+export const forgetMemory = operation({
+  action: "memories.forget",
+  route: "POST /memories/{id}/forget",
+  summary: "Forget a memory",
+  description:
+    "It is found on no path from then on, and purged after the reversibility window. What it superseded stays " +
+    "superseded. Only the owner or an org admin; again is the same answer.",
+  access: writer,
+  overQuota: true,
+  path,
+  results: {
+    200: Type.Object({ memory_id: Uuid("memory"), forgotten: Type.Boolean(), invalid_at: Timestamp }),
+  },
+  errors: ["forbidden", "not_found"],
+  mcp: { destructive: true, idempotent: true },
+});
+
+export const restoreMemory = operation({
+  action: "memories.restore",
+  route: "POST /memories/{id}/restore",
+  summary: "Take a forgotten memory back",
+  description:
+    "Within the reversibility window, to what it was when it was forgotten. Only the owner or an org admin.",
+  access: writer,
+  path,
+  results: { 200: Memory },
+  errors: ["forbidden", "not_found", "conflict"],
+  mcp: { idempotent: true },
+});
+
+export const supersedeMemory = operation({
+  action: "memories.supersede",
+  route: "POST /memories/{id}/supersede",
+  summary: "Replace a memory by another",
+  description:
+    "Only the owner of the replaced memory or an org admin. The successor must be at least as visible, and neither " +
+    "superseded or forgotten yet.",
+  access: writer,
+  audit: true,
+  path,
+  body: { superseded_by_id: Uuid("memory") },
+  results: {
+    200: Type.Object({ memory_id: Uuid("memory"), superseded_by: Uuid("memory"), invalid_at: Timestamp }),
+  },
+  errors: ["validation_error", "business_rule_violation", "forbidden", "not_found", "conflict"],
+  mcp: { destructive: true },
+});
+
+export const explainLineage = operation({
+  action: "memories.lineage",
+  route: "GET /memories/{id}/lineage",
+  heavy: true,
+  summary: "Explain where a memory comes from",
+  access: reader,
+  path,
+  results: {
+    200: Type.Object({
+      memory_id: Uuid("memory"),
+      merge_lineage: Type.Array(
+        Type.Object({
+          loser_memory_id: Uuid("memory"),
+          winner_memory_id: Uuid("memory"),
+          origin: Type.String({ description: "How the merge came up.", examples: ["proposal"] }),
+        }),
+        { description: "What was merged into it, and into that, nearest first." },
+      ),
+      superseded: Type.Boolean({
+        description: "Another has its place: it was replaced, or merged into that.",
+      }),
+      supersedes_target: nullable(Uuid("memory", "What it replaced.")),
+    }),
+  },
+  errors: ["not_found"],
+  mcp: true,
+});
+
+export const memoriesOperations = [
+  listMemories,
+  createMemory,
+  createMemories,
+  getMemory,
+  updateMemory,
+  promoteMemory,
+  forgetMemory,
+  restoreMemory,
+  supersedeMemory,
+  explainLineage,
+] as const;

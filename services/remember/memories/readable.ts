@@ -1,0 +1,84 @@
+import { type Call, callerId } from "../../../lib/access/caller.ts";
+import { notFound } from "../../../lib/contract/faults.ts";
+
+/** What other domains need of a memory, as `memories.readable` gives it. */
+export interface ReadableMemory {
+  id: string;
+  agent_id: string | null;
+  user_id: string | null;
+  team_id: string | null;
+  scope: "agent" | "team" | "institutional";
+  type: string;
+  status: "active" | "forgotten" | "superseded" | "merged";
+  title: string;
+  content: string;
+  confidence: number;
+  importance: number;
+  expires_at: string | null;
+}
+
+/** Asked for at once: a message between nodes has at most about a megabyte, and a memory may have 32 KB. */
+const CHUNK = 25;
+const BRIEF_CHUNK = 200;
+
+interface Options {
+  /** Without content and metadata. */
+  brief?: boolean;
+}
+
+/** Those of the memories that the caller may read by id, by their ids. */
+export async function readableMemories(
+  ctx: Call,
+  ids: Iterable<string>,
+  { brief = false }: Options = {},
+): Promise<Map<string, ReadableMemory>> {
+  const found = new Map<string, ReadableMemory>();
+  const wanted = [...new Set(ids)];
+  const chunk = brief ? BRIEF_CHUNK : CHUNK;
+  for (let at = 0; at < wanted.length; at += chunk) {
+    const some = { ids: wanted.slice(at, at + chunk), brief };
+    const rows = await ctx.call<ReadableMemory[], unknown>("memories.readable", some);
+    for (const row of rows) found.set(row.id, row);
+  }
+  return found;
+}
+
+/** Of these only what is in force or was replaced: what is forgotten or has expired stands on no path. */
+export async function standingMemories(
+  ctx: Call,
+  ids: Iterable<string>,
+  now: number,
+  options?: Options,
+): Promise<Map<string, ReadableMemory>> {
+  const found = await readableMemories(ctx, ids, options);
+  for (const [id, memory] of found) if (!isStanding(memory, now)) found.delete(id);
+  return found;
+}
+
+/** A memory that the caller may read by id. @throws Fault not_found */
+export async function requireReadable(ctx: Call, id: string): Promise<ReadableMemory> {
+  const memory = (await readableMemories(ctx, [id])).get(id);
+  if (!memory) throw notFound("memory", id);
+  return memory;
+}
+
+/** Those of the memories that were deleted: what was copied from them must not be kept. */
+export async function deletedMemories(ctx: Call, ids: readonly string[]): Promise<string[]> {
+  if (ids.length === 0) return [];
+  const { tenant_id } = ctx.meta.caller;
+  const existing = new Set(await ctx.call<string[], unknown>("memories.existing", { tenant_id, ids }));
+  return ids.filter((id) => !existing.has(id));
+}
+
+/** Whether the memory is the caller's own. */
+export function isOwn({ meta: { caller } }: Call, { agent_id, user_id }: ReadableMemory): boolean {
+  return (caller.kind === "agent" ? agent_id : user_id) === callerId(caller);
+}
+
+/** Whether a memory still counts: neither forgotten nor expired. @param now in milliseconds */
+export function isStanding(
+  { status, expires_at }: Pick<ReadableMemory, "status" | "expires_at">,
+  now: number,
+): boolean {
+  return status !== "forgotten" && (expires_at === null || Date.parse(expires_at) > now);
+}

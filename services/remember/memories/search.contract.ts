@@ -1,0 +1,112 @@
+import { nullable, operation } from "../../../lib/contract/contract.ts";
+import { Uuid } from "../../../lib/contract/schema.ts";
+import { TagsInput } from "../../../lib/contract/tags.ts";
+import { Type } from "../../../lib/contract/type.ts";
+import { Memory, OnlyScope, reader, TypeOfMemory } from "./memories.contract.ts";
+
+const Share = (description: string) => Type.Number({ minimum: 0, maximum: 1, description });
+
+const Result = Type.Object({
+  memory: Memory,
+  score: Share("How likely it is what was asked for."),
+  sources: Type.Object(
+    {
+      vector: Type.Optional(Share("Likeness in meaning.")),
+      bm25: Type.Optional(Share("Likeness in words.")),
+    },
+    { additionalProperties: true, description: "What each leg says of it." },
+  ),
+  superseded: Type.Boolean(),
+});
+
+const Plan = Type.Object({
+  legs: Type.Array(
+    Type.Object({
+      name: Type.String({ examples: ["vector"] }),
+      candidates: Type.Integer(),
+      ms: Type.Number(),
+    }),
+  ),
+  funnel: Type.Array(
+    Type.Object({ stage: Type.String({ examples: ["floor"] }), in: Type.Integer(), out: Type.Integer() }),
+    { description: "From what the caller may see to what is given, stage by stage." },
+  ),
+  results: Type.Array(
+    Type.Object({
+      memory_id: Uuid("memory"),
+      vector: nullable(Type.Number()),
+      bm25: nullable(Type.Number()),
+      fused: Share("Of its content alone."),
+      confidence: Type.Number(),
+      recency: Type.Number(),
+      final: Share("The score."),
+    }),
+    { description: "The best candidates, those below the floor or the limit too." },
+  ),
+  expect: Type.Optional(
+    Type.Object(
+      {
+        id: Uuid("memory"),
+        found: Type.Boolean(),
+        stage: Type.String({ examples: ["limit"] }),
+        reason: Type.String(),
+      },
+      { description: "What became of the memory that `expect` names." },
+    ),
+  ),
+});
+
+export const searchMemories = operation({
+  action: "memories.search",
+  route: "POST /memories/search",
+  summary: "Search memories by words and by meaning",
+  description:
+    "Of all that the caller may see, what fits the query best; near-ties rank agent, then team, then institutional. " +
+    "When the vectors of the query cannot be had in time, words alone decide, and the answer is `degraded`.",
+  access: reader,
+  query: {
+    expect: Type.Optional(
+      Uuid("memory", "With `explain`: the plan says at which stage this memory fell out, and why."),
+    ),
+  },
+  body: {
+    query: Type.String({
+      minLength: 1,
+      maxLength: 10_000,
+      pattern: "\\S",
+      examples: ["When are ACME's invoices due?"],
+    }),
+    scope: Type.Optional(OnlyScope),
+    memory_types: Type.Optional(Type.Array(TypeOfMemory, { maxItems: 20, description: "Any of them." })),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 50, default: 10 })),
+    min_score: Type.Optional(Share("What scores less is left out.")),
+    project_id: Type.Optional(
+      Type.Union([
+        Type.String({ maxLength: 100, description: "A project's key; empty: only those of none." }),
+        Type.Null({ description: "Only those of none." }),
+      ]),
+    ),
+    tags: Type.Optional(TagsInput),
+    include_superseded: Type.Optional(Type.Boolean({ default: false })),
+    explain: Type.Optional(Type.Boolean({ default: false, description: "Adds the plan." })),
+  },
+  results: {
+    200: Type.Object({
+      results: Type.Array(Result),
+      total_candidates: Type.Integer({ description: "Memories that were weighed against each other." }),
+      sources_contributed: Type.Array(Type.String({ examples: ["bm25"] }), {
+        description: "Legs that had a part in the results.",
+      }),
+      originating_query_id: Uuid("query", "For `cite`: which search led to the memory."),
+      no_match: Type.Boolean({ description: "Nothing fits well enough." }),
+      degraded: Type.Boolean({ description: "A leg did not answer." }),
+      degraded_reasons: Type.Array(Type.String()),
+      plan: Type.Optional(Plan),
+    }),
+  },
+  errors: ["validation_error"],
+  reads: true,
+  mcp: true,
+});
+
+export const memorySearchOperations = [searchMemories] as const;

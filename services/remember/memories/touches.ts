@@ -1,0 +1,44 @@
+import type { TenantCollection } from "../../../storage/collection.ts";
+import type { MemoryDoc } from "./memories.model.ts";
+
+/** When a memory was last read is written down together with others', and to the minute. */
+const FLUSH_MS = 1000;
+const FRESH_MS = 60_000;
+const MOST_NOTED = 10_000;
+
+/** Notes which memories were read. What a crash loses of it was only a time. */
+export class Touches {
+  readonly #memories: TenantCollection<MemoryDoc>;
+  readonly #noted = new Map<string, Set<string>>();
+  readonly #onError: (err: unknown) => void;
+  #count = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(memories: TenantCollection<MemoryDoc>, onError: (err: unknown) => void) {
+    this.#memories = memories;
+    this.#onError = onError;
+  }
+
+  /** Rows of one tenant were shown to a caller, at a time in milliseconds. */
+  note(docs: Pick<MemoryDoc, "_id" | "tenant_id" | "accessed_at">[], now: number): void {
+    for (const { _id, tenant_id, accessed_at } of docs) {
+      if (now - accessed_at.getTime() < FRESH_MS || this.#count >= MOST_NOTED) continue;
+      const ids = this.#noted.get(tenant_id) ?? new Set();
+      this.#noted.set(tenant_id, ids.add(_id));
+      this.#count++;
+    }
+    if (this.#noted.size) this.#timer ??= setTimeout(() => this.flush(now).catch(this.#onError), FLUSH_MS);
+  }
+
+  async flush(now: number): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const noted = [...this.#noted];
+    this.#noted.clear();
+    this.#count = 0;
+    for (const [tenant_id, ids] of noted) {
+      const update = { $set: { accessed_at: new Date(now) } };
+      await this.#memories.updateMany(tenant_id, { _id: { $in: [...ids] } }, update);
+    }
+  }
+}

@@ -1,0 +1,111 @@
+import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
+import { Id, page, Timestamp, Uuid } from "../../../lib/contract/schema.ts";
+import { Type } from "../../../lib/contract/type.ts";
+import { Content, reader, writer } from "../memories/memories.contract.ts";
+
+const MERGE_STATUSES = ["open", "resolved", "rejected"] as const;
+export type MergeStatus = (typeof MERGE_STATUSES)[number];
+
+const path = { id: Uuid("merge_proposal") };
+const Note = nullable(Type.String({ maxLength: 2000, examples: ["Both say the same."] }));
+const Status = oneOf(MERGE_STATUSES);
+
+const MergeProposal = Type.Object(
+  {
+    id: Uuid("merge_proposal"),
+    tenant_id: Id("tn"),
+    proposer_user_id: nullable(Id("usr")),
+    proposer_agent_id: nullable(Id("ag", "Both null: the service itself found a likely duplicate.")),
+    memory_a_id: Uuid("memory"),
+    memory_b_id: Uuid("memory"),
+    surviving_memory_id: nullable(Uuid("memory")),
+    status: Status,
+    similarity: nullable(
+      Type.Number({ description: "Of the two texts, where the service proposed it.", examples: [0.97] }),
+    ),
+    proposed_at: Timestamp,
+    resolved_at: nullable(Timestamp),
+    resolved_by_user_id: nullable(Id("usr")),
+    resolution_note: Note,
+  },
+  { title: "MergeProposal" },
+);
+
+export const proposeMerge = operation({
+  action: "merges.propose",
+  route: "POST /memories/merge-proposals",
+  summary: "Propose to merge two memories",
+  description:
+    "For whoever sees both. Two memories have one open proposal: one that the service made becomes the caller's.",
+  access: writer,
+  body: {
+    memory_a_id: Uuid("memory"),
+    memory_b_id: Uuid("memory"),
+    resolution_note: Type.Optional(Note),
+  },
+  results: { 201: MergeProposal },
+  errors: ["not_found", "validation_error", "conflict"],
+  mcp: true,
+});
+
+export const listMerges = operation({
+  action: "merges.list",
+  route: "GET /memories/merge-proposals",
+  heavy: true,
+  summary: "List merge proposals, latest first",
+  description: "Those of memories that the caller may both read; all of them for org admins, who decide.",
+  access: reader,
+  query: { status: Type.Optional(Status), ...page },
+  results: {
+    200: Type.Object({
+      merge_proposals: Type.Array(MergeProposal),
+      total: Type.Integer({ description: "For all but org admins: among the latest 10,000 of the tenant." }),
+    }),
+  },
+  mcp: true,
+});
+
+export const getMerge = operation({
+  action: "merges.get",
+  route: "GET /memories/merge-proposals/{id}",
+  summary: "Read a merge proposal",
+  access: reader,
+  path,
+  results: { 200: MergeProposal },
+  errors: ["not_found"],
+});
+
+const decider = { by: "org_admin", scope: "memory:write" } as const;
+
+export const resolveMerge = operation({
+  action: "merges.resolve",
+  route: "POST /memories/merge-proposals/{id}/resolve",
+  summary: "Merge two memories",
+  description:
+    "The other memory gets the status `merged`; the surviving one may get new content. It must be at least as visible " +
+    "as the other: else 422, rule `scope_only_widens`.",
+  access: decider,
+  overQuota: true,
+  path,
+  body: {
+    surviving_memory_id: Uuid("memory", "`memory_a_id` or `memory_b_id`."),
+    resolution_note: Type.Optional(Note),
+    merged_content: Type.Optional(nullable(Content)),
+  },
+  results: { 200: MergeProposal },
+  errors: ["not_found", "validation_error", "business_rule_violation", "conflict"],
+});
+
+export const rejectMerge = operation({
+  action: "merges.reject",
+  route: "POST /memories/merge-proposals/{id}/reject",
+  summary: "Leave two memories as they are",
+  access: decider,
+  overQuota: true,
+  path,
+  body: { resolution_note: Type.Optional(Note) },
+  results: { 200: MergeProposal },
+  errors: ["not_found", "conflict"],
+});
+
+export const mergesOperations = [proposeMerge, listMerges, getMerge, resolveMerge, rejectMerge] as const;

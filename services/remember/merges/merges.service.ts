@@ -1,0 +1,76 @@
+import type { ServiceBroker } from "moleculer";
+import { notFound } from "../../../lib/contract/faults.ts";
+import { Loop } from "../../../mixins/loop.ts";
+import { action, idempotent, type ServiceFactory } from "../../runtime.ts";
+import { type EraseMemories, eraseRows } from "../memories/erase-rows.ts";
+import { listProposals, visibleOf } from "./list.ts";
+import * as contract from "./merges.contract.ts";
+import { MergeModel, present } from "./merges.model.ts";
+import { propose, proposeDuplicate } from "./propose.ts";
+import { collapseDue, reject, resolve } from "./settle.ts";
+
+const SWEEP_MS = 5_000;
+
+export const mergesService: ServiceFactory = ({ store }) => {
+  const proposals = store.collection(MergeModel);
+  const parts = { proposals, now: () => new Date(store.now()) };
+  let sweep: Loop;
+
+  return {
+    name: "merges",
+    actions: {
+      propose: action(contract.proposeMerge, async (ctx) => present(await propose(parts, ctx))),
+      resolve: action(contract.resolveMerge, async (ctx) => present(await resolve(parts, ctx))),
+      reject: action(contract.rejectMerge, async (ctx) => present(await reject(parts, ctx))),
+
+      list: action(contract.listMerges, async (ctx) => {
+        const { rows, total } = await listProposals(proposals, ctx);
+        return { merge_proposals: rows.map(present), total };
+      }),
+
+      get: action(contract.getMerge, async (ctx) => {
+        const { id } = ctx.params;
+        const row = await proposals.findOne(ctx.meta.caller.tenant_id, { _id: id });
+        const [visible] = await visibleOf(ctx, row ? [row] : []);
+        if (!visible) throw notFound("merge_proposal", id);
+        return present(visible);
+      }),
+
+      /** Proposes two memories that embedding found to be nearly the same. */
+      propose_duplicate: idempotent<{ tenant_id: string; a: string; b: string; similarity: number }>(
+        ({ params }) => proposeDuplicate(parts, params),
+      ),
+
+      /** The memories of open proposals, for the health snapshot. */
+      open_pairs: idempotent<{ tenant_id: string; limit: number }>(
+        async ({ params: { tenant_id, limit } }) => {
+          const rows = await proposals.find(tenant_id, { status: "open" }, { limit });
+          return rows.map(({ memory_a_id, memory_b_id }) => [memory_a_id, memory_b_id]);
+        },
+      ),
+
+      /** Removes all proposals of memories that are erased; says how many. */
+      erase_memories: idempotent<EraseMemories>(async ({ params }) => {
+        const of = { $in: params.ids };
+        const either = [{ memory_a_id: of }, { memory_b_id: of }];
+        return { merge_proposals: await eraseRows(proposals, params, ...either) };
+      }),
+    },
+
+    events: {
+      "$broker.started"() {
+        sweep.start();
+      },
+    },
+
+    created() {
+      const broker = this.broker as ServiceBroker;
+      const report = (err: unknown) => broker.logger.warn("merges: memories wait to be merged", err);
+      sweep = new Loop(() => collapseDue(parts, broker), SWEEP_MS, report);
+    },
+
+    async stopped() {
+      await sweep.stop();
+    },
+  };
+};

@@ -1,0 +1,123 @@
+import type { Call } from "../../../lib/access/caller.ts";
+import { Fault, invalidValue, notFound } from "../../../lib/contract/faults.ts";
+import { newUuid } from "../../../lib/ids.ts";
+import { isDuplicateKey, type TenantCollection } from "../../../storage/collection.ts";
+import { isStanding, type ReadableMemory, requireReadable } from "../memories/readable.ts";
+import { type MergeDoc, openPairOf, pairOf } from "./merges.model.ts";
+
+interface Parts {
+  proposals: TenantCollection<MergeDoc>;
+  now(): Date;
+}
+
+interface Given {
+  memory_a_id: string;
+  memory_b_id: string;
+  resolution_note?: string | null;
+}
+
+type Proposer = Pick<MergeDoc, "proposer_user_id" | "proposer_agent_id" | "resolution_note">;
+
+/** @throws Fault not_found, validation_error, conflict */
+export async function propose({ proposals, now }: Parts, ctx: Call<Given>): Promise<MergeDoc> {
+  const { memory_a_id: a, memory_b_id: b, resolution_note = null } = ctx.params;
+  const both = await Promise.all([requireReadable(ctx, a), requireReadable(ctx, b)]);
+  if (a === b) throw invalidValue("memory_b_id", "memory_b_id: a memory is not merged with itself.");
+  for (const memory of both) requireActive(memory, now().getTime());
+  const { caller, idempotency_seed } = ctx.meta;
+  const proposer: Proposer = {
+    proposer_user_id: caller.kind === "user" ? caller.user_id : null,
+    proposer_agent_id: caller.kind === "agent" ? caller.agent_id : null,
+    resolution_note,
+  };
+  const row = newProposal({ _id: newUuid(idempotency_seed), tenant_id: caller.tenant_id, a, b, at: now() });
+  try {
+    return await proposals.insertOnce({ ...row, ...proposer });
+  } catch (err) {
+    if (!isDuplicateKey(err)) throw err;
+    return takeOver(proposals, row, proposer);
+  }
+}
+
+/** Of two memories there is an open proposal: the service's becomes the caller's. @throws Fault conflict */
+async function takeOver(
+  proposals: TenantCollection<MergeDoc>,
+  { tenant_id, open_pair }: MergeDoc,
+  proposer: Proposer,
+): Promise<MergeDoc> {
+  const own = { open_pair, proposer_user_id: null, proposer_agent_id: null };
+  const taken = await proposals.update(tenant_id, own as never, { $set: proposer });
+  if (taken) return taken;
+  const holder = await proposals.findOne(tenant_id, { open_pair } as never);
+  throw new Fault("conflict", "There is an open proposal to merge these memories already.", {
+    existing_resource_id: holder?._id ?? null,
+  });
+}
+
+interface Duplicate {
+  tenant_id: string;
+  a: string;
+  b: string;
+  similarity: number;
+}
+
+/** Proposes what the service found. Two memories are proposed so once, however that ended. */
+export async function proposeDuplicate(
+  { proposals, now }: Parts,
+  { tenant_id, a, b, similarity }: Duplicate,
+) {
+  const pair = pairOf(a, b);
+  if (a === b || (await proposals.findOne(tenant_id, { pair }, { projection: { _id: 1 } }))) return;
+  const [first, second] = pair.split(" ") as [string, string];
+  const _id = newUuid(`duplicate ${pair}`);
+  const row = newProposal({ _id, tenant_id, a: first, b: second, at: now() });
+  await proposals.insertOnce({ ...row, similarity }).catch((err) => {
+    if (!isDuplicateKey(err)) throw err;
+  });
+}
+
+function newProposal({
+  _id,
+  tenant_id,
+  a,
+  b,
+  at,
+}: {
+  _id: string;
+  tenant_id: string;
+  a: string;
+  b: string;
+  at: Date;
+}): MergeDoc {
+  const pair = pairOf(a, b);
+  return {
+    _id,
+    tenant_id,
+    proposer_user_id: null,
+    proposer_agent_id: null,
+    memory_a_id: a,
+    memory_b_id: b,
+    surviving_memory_id: null,
+    status: "open",
+    similarity: null,
+    proposed_at: at,
+    resolved_at: null,
+    resolved_by_user_id: null,
+    resolution_note: null,
+    pair,
+    open_pair: openPairOf(tenant_id, pair),
+  };
+}
+
+/** @throws Fault not_found, conflict */
+export function requireActive(
+  memory: Pick<ReadableMemory, "id" | "status" | "expires_at">,
+  now: number,
+): void {
+  if (!isStanding(memory, now)) throw notFound("memory", memory.id);
+  if (memory.status === "active") return;
+  throw new Fault("conflict", `Memory ${memory.id} is ${memory.status}, not active.`, {
+    existing_resource_id: memory.id,
+    status: memory.status,
+  });
+}

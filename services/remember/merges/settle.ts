@@ -1,0 +1,168 @@
+import type { Context, ServiceBroker } from "moleculer";
+import type { Call, UserCaller } from "../../../lib/access/caller.ts";
+import { Fault, invalidValue, notFound, ruleBroken } from "../../../lib/contract/faults.ts";
+import { eachInTurn } from "../../../mixins/loop.ts";
+import { isDuplicateKey, type TenantCollection } from "../../../storage/collection.ts";
+import type { ReadableMemory } from "../memories/readable.ts";
+import { isReadByAllReaders } from "../memories/readers.ts";
+import { type MergeDoc, openPairOf } from "./merges.model.ts";
+import { requireActive } from "./propose.ts";
+
+interface Parts {
+  proposals: TenantCollection<MergeDoc>;
+  now(): Date;
+}
+
+interface Resolution {
+  id: string;
+  surviving_memory_id: string;
+  resolution_note?: string | null;
+  merged_content?: string | null;
+}
+
+const BATCH = 50;
+
+/**
+ * Resolves a proposal, and merges its memories: what is to be done is written with the decision, and found again by
+ * looking when it is cut off.
+ *
+ * @throws Fault not_found, validation_error, business_rule_violation, conflict
+ */
+export async function resolve(parts: Parts, ctx: Call<Resolution>): Promise<MergeDoc> {
+  const { id, surviving_memory_id, merged_content } = ctx.params;
+  const { tenant_id } = ctx.meta.caller;
+  const row = await parts.proposals.findOne(tenant_id, { _id: id });
+  if (!row) throw notFound("merge_proposal", id);
+  const ids = [row.memory_a_id, row.memory_b_id];
+  if (!ids.includes(surviving_memory_id)) {
+    const allowed = `memory_a_id (${ids[0]}) or memory_b_id (${ids[1]})`;
+    throw invalidValue("surviving_memory_id", `surviving_memory_id: expected ${allowed}.`, {
+      value: surviving_memory_id,
+      expected: allowed,
+    });
+  }
+  if (row.status !== "open") throw settledAlready(row);
+  await requireMergeable(ctx, tenant_id, ids, surviving_memory_id, parts.now().getTime());
+  const settled = await settle(parts, ctx, {
+    status: "resolved",
+    surviving_memory_id,
+    collapse_due_at: parts.now(),
+    ...(merged_content && { merged_content }),
+  });
+  const collapsed = await collapse(parts, ctx, settled);
+  if (collapsed) return collapsed;
+  await requireMergeable(ctx, tenant_id, ids, surviving_memory_id, parts.now().getTime());
+  throw new Fault("conflict", "The memories are being changed by others; try again.", {
+    existing_resource_id: id,
+  });
+}
+
+/** @throws Fault not_found, conflict */
+export function reject(parts: Parts, ctx: Call<{ id: string; resolution_note?: string | null }>) {
+  return settle(parts, ctx, { status: "rejected" });
+}
+
+async function settle(
+  { proposals, now }: Parts,
+  ctx: Call<{ id: string; resolution_note?: string | null }>,
+  decision: Partial<MergeDoc>,
+): Promise<MergeDoc> {
+  const { id, resolution_note } = ctx.params;
+  const { tenant_id, user_id } = ctx.meta.caller as UserCaller;
+  const $set = {
+    ...decision,
+    ...(resolution_note !== undefined && { resolution_note }),
+    resolved_at: now(),
+    resolved_by_user_id: user_id,
+  };
+  const row = await proposals.update(
+    tenant_id,
+    { _id: id, status: "open" },
+    { $set, $unset: { open_pair: 1 } },
+  );
+  if (row) return row;
+  const there = await proposals.findOne(tenant_id, { _id: id });
+  throw there ? settledAlready(there) : notFound("merge_proposal", id);
+}
+
+/** Both must be in force, and whoever reads one must be able to read the survivor. */
+async function requireMergeable(
+  ctx: Context,
+  tenant_id: string,
+  ids: string[],
+  survivor_id: string,
+  now: number,
+): Promise<void> {
+  const asked = { tenant_id, ids, brief: true };
+  const rows = await ctx.call<ReadableMemory[], unknown>("memories.get_many", asked);
+  for (const id of ids) {
+    const memory = rows.find((each) => each.id === id);
+    if (!memory) throw notFound("memory", id);
+    requireActive(memory, now);
+  }
+  const survivor = rows.find((each) => each.id === survivor_id) as ReadableMemory;
+  const other = rows.find((each) => each.id !== survivor_id) as ReadableMemory;
+  if (await isReadByAllReaders(ctx, { tenant_id, ...other }, survivor)) return;
+  throw ruleBroken(
+    "scope_only_widens",
+    `The surviving memory must be at least as visible as the other: scope ${survivor.scope} does not cover ` +
+      `${other.scope}. Let the other survive, or promote this one first.`,
+  );
+}
+
+/** Merges the memories of a resolved proposal; again is no change. Null: they could not be, and it is open again. */
+async function collapse(
+  parts: Parts,
+  caller: Context | ServiceBroker,
+  row: MergeDoc,
+): Promise<MergeDoc | null> {
+  const { _id, tenant_id, memory_a_id, memory_b_id, surviving_memory_id, merged_content } = row;
+  const loser_id = surviving_memory_id === memory_a_id ? memory_b_id : memory_a_id;
+  const isMerged = await caller.call<boolean, unknown>("memories.collapse", {
+    tenant_id,
+    merge_id: _id,
+    winner_id: surviving_memory_id,
+    loser_id,
+    content: merged_content ?? null,
+    origin: row.similarity === null ? "proposal" : "duplicate",
+  });
+  if (!isMerged) {
+    await reopen(parts, row);
+    return null;
+  }
+  const done = { $unset: DECIDED } as const;
+  return (await parts.proposals.update(tenant_id, { _id }, done)) ?? row;
+}
+
+const DECIDED = { collapse_due_at: 1, merged_content: 1 } as const;
+
+/** One of its memories went out of force meanwhile. @param row as it was resolved */
+async function reopen({ proposals }: Parts, { _id, tenant_id, pair, resolved_at }: MergeDoc): Promise<void> {
+  const decision = { _id, status: "resolved" as const, resolved_at };
+  const undone = { surviving_memory_id: null, resolved_at: null, resolved_by_user_id: null };
+  const open = { ...undone, status: "open" as const, open_pair: openPairOf(tenant_id, pair) };
+  try {
+    await proposals.update(tenant_id, decision, { $set: open, $unset: DECIDED });
+  } catch (err) {
+    if (!isDuplicateKey(err)) throw err;
+    // The two have been proposed anew: that one stands.
+    await proposals.update(tenant_id, decision, { $set: { status: "rejected" }, $unset: DECIDED });
+  }
+}
+
+/** Merges what was resolved by a node that did not get to it. @returns whether there may be more */
+export async function collapseDue(parts: Parts, broker: ServiceBroker): Promise<boolean> {
+  const due = { collapse_due_at: { $lte: parts.now() } };
+  const rows = await parts.proposals.system
+    .find(due, { sort: { collapse_due_at: 1 }, limit: BATCH })
+    .toArray();
+  await eachInTurn(rows as MergeDoc[], (row) => collapse(parts, broker, row));
+  return rows.length === BATCH;
+}
+
+function settledAlready({ _id, status }: MergeDoc): Fault {
+  return new Fault("conflict", `The merge proposal is ${status} already.`, {
+    existing_resource_id: _id,
+    status,
+  });
+}

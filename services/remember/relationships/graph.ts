@@ -1,0 +1,46 @@
+import type { Call } from "../../../lib/access/caller.ts";
+import type { TenantCollection } from "../../../storage/collection.ts";
+import { type ReadableMemory, requireReadable, standingMemories } from "../memories/readable.ts";
+import { edgesAt, endsOf, present } from "./edges.ts";
+import type { RelationshipDoc } from "./relationships.model.ts";
+
+const MOST_NODES = 200;
+const MOST_EDGES = 1_000;
+/** Ends of one hop that are looked up. */
+const MOST_LOOKED_AT = 2_000;
+
+interface Options {
+  id: string;
+  /** Hops. */
+  depth: number;
+  include_superseded: boolean;
+  now: number;
+}
+
+/**
+ * What can be reached from a memory over memories that the caller may read: an unreadable one is no bridge either.
+ *
+ * @throws Fault not_found
+ */
+export async function readGraph(ctx: Call, edges: TenantCollection<RelationshipDoc>, options: Options) {
+  const { tenant_id } = ctx.meta.caller;
+  const { id, depth, include_superseded, now } = options;
+  const nodes = new Map<string, ReadableMemory>([[id, await requireReadable(ctx, id)]]);
+  const found = new Map<string, RelationshipDoc>();
+  let frontier = [id];
+  let truncated = false;
+  for (let hop = 0; hop < depth && frontier.length > 0; hop++) {
+    const met = await edgesAt(edges, tenant_id, frontier);
+    const beyond = [...new Set(endsOf(met))].filter((end) => !nodes.has(end));
+    const memories = await standingMemories(ctx, beyond.slice(0, MOST_LOOKED_AT), now);
+    const shown = [...memories.values()].filter(({ status }) => include_superseded || status === "active");
+    const next = shown.slice(0, MOST_NODES - nodes.size);
+    truncated ||= next.length < shown.length || beyond.length > MOST_LOOKED_AT;
+    for (const memory of next) nodes.set(memory.id, memory);
+    for (const edge of met) found.set(edge._id, edge);
+    frontier = next.map((memory) => memory.id);
+  }
+  const within = [...found.values()].filter((edge) => endsOf([edge]).every((end) => nodes.has(end)));
+  truncated ||= within.length > MOST_EDGES;
+  return { nodes: [...nodes.values()], edges: within.slice(0, MOST_EDGES).map(present), truncated };
+}

@@ -1,0 +1,155 @@
+import type { ServiceBroker } from "moleculer";
+import { DAY_MS } from "../../../lib/time.ts";
+import type { TenantCollection } from "../../../storage/collection.ts";
+import type {
+  SearchEntriesAnswer,
+  SearchEntriesPage,
+  SearchEntry,
+  SearchKind,
+} from "../../../storage/search/entry.ts";
+import type { SearchIndex } from "../../../storage/search/local-index.ts";
+import { ERASURES_CURSOR, MOST_AWAY_MS } from "../../../storage/search/protocol.ts";
+import type { EmbeddingStore } from "./embedding-store.ts";
+import type { ErasureDoc } from "./search.model.ts";
+
+/** What is searched, and the domain that has it: each offers `search_entries`. */
+const DOMAIN_OF: Record<SearchKind, string> = {
+  memory: "memories",
+  chunk: "documents",
+  handoff: "handoffs",
+  output: "outputs",
+};
+const DOMAINS = Object.values(DOMAIN_OF);
+const PAGE = 200;
+/** A row may be stamped so long before it can be read. */
+const OVERLAP_MS = 5000;
+/** Whom erased tenants' notes belong to: they must outlive the tenant. */
+const NO_TENANT = "none";
+
+interface Position {
+  changed_at: number;
+  /** Empty: a pass came to its end there. */
+  id: string;
+}
+
+interface Parts {
+  broker: ServiceBroker;
+  index: SearchIndex;
+  embeddings: Pick<EmbeddingStore, "erase">;
+  erasures: TenantCollection<ErasureDoc>;
+  /** The store's time. */
+  now(): number;
+}
+
+/** Brings what this node's index has missed: while it was away, while it was unreachable, or all when it is new. */
+export class CatchUp {
+  readonly #broker: ServiceBroker;
+  readonly #index: SearchIndex;
+  readonly #embeddings: Parts["embeddings"];
+  readonly #erasures: TenantCollection<ErasureDoc>;
+  readonly #now: () => number;
+  /** Domains of which the index, being new, has only a part. */
+  readonly #partial = new Set<string>();
+
+  constructor({ broker, index, embeddings, erasures, now }: Parts) {
+    this.#broker = broker;
+    this.#index = index;
+    this.#embeddings = embeddings;
+    this.#erasures = erasures;
+    this.#now = now;
+  }
+
+  /** Finds out what the index has no whole of. Comes before the first search. */
+  async begin(): Promise<void> {
+    for (const domain of DOMAINS) if ((await this.#cursor(domain))?.id !== "") this.#partial.add(domain);
+  }
+
+  isPartial(kind: SearchKind): boolean {
+    return this.#partial.has(DOMAIN_OF[kind]);
+  }
+
+  /** One pass over all domains, to the end of each. */
+  async run(): Promise<void> {
+    for (const domain of DOMAINS) if (this.#isThere(domain)) await this.#domain(domain);
+    // After the entries, so that nothing erased comes back by a page that was read before.
+    await this.#erase();
+  }
+
+  #isThere(domain: string): boolean {
+    return Boolean(this.#broker.registry.actions.isAvailable(`${domain}.search_entries`));
+  }
+
+  async #domain(domain: string): Promise<void> {
+    const settled = this.#now() - OVERLAP_MS;
+    let after = await this.#cursor(domain);
+    for (;;) {
+      const page: SearchEntriesPage = { after, limit: PAGE };
+      const { entries, last } = await this.#broker.call<SearchEntriesAnswer, SearchEntriesPage>(
+        `${domain}.search_entries`,
+        page,
+      );
+      for (const [tenant_id, own] of byTenant(entries)) await this.#index.put(tenant_id, own);
+      if (!last || entries.length < PAGE) break;
+      if (last.changed_at < settled) await this.#setCursor(domain, last);
+      after = last;
+    }
+    // Nothing more can come that was stamped before: the next pass begins there.
+    await this.#setCursor(domain, { changed_at: settled, id: "" });
+    this.#partial.delete(domain);
+  }
+
+  async #cursor(domain: string): Promise<Position | null> {
+    const kept = await this.#index.cursor(domain);
+    return kept === null ? null : (JSON.parse(kept) as Position);
+  }
+
+  async #setCursor(domain: string, position: Position): Promise<void> {
+    await this.#index.setCursor(domain, JSON.stringify(position));
+  }
+
+  async #erase(): Promise<void> {
+    const settled = this.#now() - OVERLAP_MS;
+    const since = Number((await this.#index.cursor(ERASURES_CURSOR)) ?? 0);
+    let dropped = 0;
+    for (let skip = 0; ; skip += PAGE) {
+      const rows = (await this.#erasures.system
+        .find({ at: { $gte: new Date(since) } }, { sort: { at: 1, _id: 1 }, skip, limit: PAGE })
+        .toArray()) as ErasureDoc[];
+      for (const row of rows) dropped += await this.#eraseOne(row);
+      if (rows.length < PAGE) break;
+    }
+    if (dropped > 0) await this.#index.scrub();
+    await this.#index.setCursor(ERASURES_CURSOR, String(settled));
+    // A day later than an index that was away for longer than that has been made anew.
+    const forgotten = new Date(this.#now() - MOST_AWAY_MS - DAY_MS);
+    await this.#erasures.system.deleteMany({ at: { $lt: forgotten } });
+  }
+
+  /** Gives how many entries may have been there. */
+  async #eraseOne({ tenant_id, kind, ids }: ErasureDoc): Promise<number> {
+    if (kind) {
+      const { entries } = await this.#index.drop(tenant_id, kind, ids);
+      // A node may have been making a vector when it lost the tenant.
+      await this.#embeddings.erase(tenant_id, kind, ids);
+      return entries;
+    }
+    if (tenant_id !== NO_TENANT) return 0;
+    await this.#index.dropTenant(ids[0] as string);
+    return 1;
+  }
+}
+
+/** The note that a tenant was erased, for nodes that are away. */
+export function tenantErasure(tenant_id: string, at: Date): ErasureDoc {
+  return { _id: `tenant ${tenant_id}`, tenant_id: NO_TENANT, kind: null, ids: [tenant_id], at };
+}
+
+function byTenant(entries: SearchEntriesAnswer["entries"]): Map<string, SearchEntry[]> {
+  const tenants = new Map<string, SearchEntry[]>();
+  for (const { tenant_id, ...entry } of entries) {
+    const own = tenants.get(tenant_id);
+    if (own) own.push(entry);
+    else tenants.set(tenant_id, [entry]);
+  }
+  return tenants;
+}

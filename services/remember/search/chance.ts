@@ -1,0 +1,58 @@
+import type { Embedder } from "../../../connectors/embedders/embedder.ts";
+
+/** Sentences that have nothing in common. */
+const UNRELATED = [
+  "The ferry to the island leaves at seven.",
+  "Interest rates were raised by a quarter of a percent.",
+  "Boil the potatoes until they are soft.",
+  "The patient's blood pressure is back to normal.",
+  "Our team lost the final in overtime.",
+  "Restart the server after changing its certificate.",
+  "Owls hunt at night.",
+  "The cathedral was built in the twelfth century.",
+];
+
+/** What it is for the bundled embedder. */
+export const USUAL_CHANCE = 0.14;
+
+/**
+ * The cosine that texts have which are not related: 0.1 for some embedders, 0.6 for others. A cosine means something
+ * only by how far it is above it.
+ */
+export class Chance {
+  readonly #embedder: Embedder | null;
+  #value = USUAL_CHANCE;
+  #isAsked = false;
+
+  constructor(embedder: Embedder | null) {
+    this.#embedder = embedder;
+  }
+
+  /** What is known now. The first call has it measured in the background; when that fails, the next call does again. */
+  get(): number {
+    if (this.#embedder && !this.#isAsked) void this.#measure(this.#embedder);
+    return this.#value;
+  }
+
+  async #measure(embedder: Embedder): Promise<void> {
+    this.#isAsked = true;
+    try {
+      this.#value = meanCosine(await embedder.embedTexts(UNRELATED));
+    } catch {
+      this.#isAsked = false;
+    }
+  }
+}
+
+/** The mean cosine over all pairs, from 0 to 0.9. */
+function meanCosine(vectors: readonly Float32Array[]): number {
+  const cosines = vectors.flatMap((a, i) => vectors.slice(0, i).map((b) => cosine(a, b)));
+  const mean = cosines.reduce((sum, each) => sum + each, 0) / cosines.length;
+  return Math.min(0.9, Math.max(0, mean)) || 0;
+}
+
+function cosine(a: Float32Array, b: Float32Array): number {
+  const dot = (x: Float32Array, y: Float32Array) =>
+    x.reduce((sum, each, i) => sum + each * (y[i] as number), 0);
+  return dot(a, b) / Math.sqrt(dot(a, a) * dot(b, b));
+}

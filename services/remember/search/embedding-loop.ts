@@ -1,0 +1,185 @@
+import type { Embedder } from "../../../connectors/embedders/embedder.ts";
+import type { SearchKind } from "../../../storage/search/entry.ts";
+import { ErasedIds } from "../../../storage/search/erased-ids.ts";
+import type { SearchIndex } from "../../../storage/search/local-index.ts";
+import type { NearDuplicate, Unembedded, VectorRow } from "../../../storage/search/protocol.ts";
+import { fromNext, Pass } from "./embedding-pass.ts";
+import type { EmbeddingStore } from "./embedding-store.ts";
+
+/** The cosine from which two entries say nearly the same (api: Memories). */
+const NEAR_DUPLICATE = 0.95;
+/** A search that comes meanwhile waits for so many comparisons with all of a tenant's vectors. */
+const LOOKED_AT_ONCE = 2;
+/** Most texts of one tenant that are looked at, and held, in one step: others wait no longer than for that. */
+const STEP = 128;
+/** In the order in which a tenant's take turns: a few memories do not wait for its many documents. */
+const KINDS: readonly SearchKind[] = ["memory", "handoff", "output", "chunk"];
+/** What a text of a step is taken to have on average: of longer ones a step has fewer. */
+const TEXT_CHARACTERS = 500;
+/** After so much work the backlog waits while there were searches in the last moments, but not for long. */
+const WORK_MS = 500;
+const QUIET_MS = 100;
+const MOST_WAIT_MS = 2000;
+
+interface Parts {
+  index: SearchIndex;
+  store: EmbeddingStore;
+  embedder: Embedder;
+  /** Whether it is this node that makes the tenant's vectors. */
+  owns(tenant_id: string): boolean;
+  /** When somebody searched last, on the clock of `performance.now()`. */
+  searchedAt(): number;
+  propose(pair: NearDuplicate): Promise<void>;
+  /** Is told of vectors made. */
+  made(count: number): void;
+}
+
+/** Makes the vectors that are missing, in steps between which searches go first. */
+export class EmbeddingWork {
+  readonly #parts: Parts;
+  /** The tenant served last: the next run goes on behind it. */
+  #last = "";
+  readonly #erased = new ErasedIds();
+  #saving: Promise<unknown> = Promise.resolve();
+  #stopped = false;
+  /** When searches are let pass next, on the clock of `performance.now()`. */
+  #pauseAt = 0;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  stop(): void {
+    this.#stopped = true;
+  }
+
+  /** Fulfils when no vector of these texts, or of any of the tenant's, will be written any more. */
+  async forget(tenant_id: string, kind?: SearchKind, ids: readonly string[] = []): Promise<void> {
+    if (kind === undefined) this.#erased.addTenant(tenant_id);
+    else this.#erased.add(tenant_id, kind, ids);
+    await this.#saving;
+  }
+
+  /**
+   * Fills the gap to its end, in rounds: one step of each tenant, and of its kinds in turns. A tenant whose step fails is
+   * passed over until the next run; after a few of them in a row the fault is not theirs. Throws what they threw.
+   */
+  async run(): Promise<void> {
+    const pass = new Pass();
+    for (let round = 0; !this.#stopped; round++) {
+      const waiting = pass.open(await this.#parts.index.waiting());
+      if (waiting.length === 0) break;
+      for (const tenant_id of fromNext(waiting, this.#last)) {
+        if (this.#stopped) return;
+        this.#last = tenant_id;
+        await this.#step(tenant_id, round, pass).then(pass.succeeded, (err) => pass.failed(tenant_id, err));
+      }
+    }
+    pass.end();
+  }
+
+  async #step(tenant_id: string, round: number, pass: Pass): Promise<void> {
+    const { index, embedder } = this.#parts;
+    const limit = Math.min(STEP, embedder.batch * embedder.batchesAtOnce);
+    for (let i = 0; i < KINDS.length; i++) {
+      const kind = KINDS[(round + i) % KINDS.length] as SearchKind;
+      const some = await index.unembedded(limit, pass.skipOf(tenant_id, kind), { tenant_id, kind });
+      if (some.length === 0) continue;
+      const texts = upTo(limit * TEXT_CHARACTERS, some);
+      pass.skip(tenant_id, kind, texts.length - (await this.#tenant(texts)));
+      return;
+    }
+    pass.close(tenant_id);
+  }
+
+  /** Gives how many of the texts have their vector now. */
+  async #tenant(texts: Unembedded[]): Promise<number> {
+    const { index, store, embedder, owns } = this.#parts;
+    const known = await store.find(embedder.model, texts);
+    let set = known.length ? await index.setVectors(embedder.model, known) : 0;
+    const tenant_id = (texts[0] as Unembedded).tenant_id;
+    if (!owns(tenant_id)) return set;
+    const have = new Set(known.map(({ kind, id }) => `${kind} ${id}`));
+    const missing = texts.filter(({ kind, id }) => !have.has(`${kind} ${id}`));
+    const batches: Unembedded[][] = [];
+    for (let from = 0; from < missing.length; from += embedder.batch)
+      batches.push(missing.slice(from, from + embedder.batch));
+    for (let from = 0; from < batches.length && !this.#stopped; from += embedder.batchesAtOnce) {
+      const some = batches.slice(from, from + embedder.batchesAtOnce);
+      for (const made of await Promise.all(some.map((batch) => this.#make(batch)))) set += made;
+    }
+    return set;
+  }
+
+  async #make(texts: Unembedded[]): Promise<number> {
+    const { index, embedder, made } = this.#parts;
+    await this.#letSearchesPass();
+    const vectors = await embedder.embedTexts(texts.map(({ text }) => text));
+    const rows = await this.#save(texts, vectors);
+    if (rows.length === 0) return 0;
+    const set = await index.setVectors(embedder.model, [...rows]);
+    made(set);
+    await this.#proposeDuplicates(rows);
+    return set;
+  }
+
+  /** Saves the vectors of those texts that were not erased meanwhile; gives them. */
+  async #save(texts: Unembedded[], vectors: Float32Array[]): Promise<readonly VectorRow[]> {
+    const { store, embedder } = this.#parts;
+    await this.#requireDimensions(vectors[0]);
+    const all = texts.map(
+      ({ tenant_id, kind, id, hash }, i): VectorRow => ({
+        tenant_id,
+        kind,
+        id,
+        hash,
+        vector: vectors[i] as Float32Array,
+      }),
+    );
+    const rows = this.#erased.without((texts[0] as Unembedded).tenant_id, all);
+    const saving = store.save(embedder.model, rows);
+    // Whoever erases waits for all that is being saved (`forget`).
+    this.#saving = Promise.allSettled([this.#saving, saving]);
+    await saving;
+    return rows;
+  }
+
+  async #requireDimensions(vector: Float32Array | undefined): Promise<void> {
+    const { index, embedder } = this.#parts;
+    const dims = (await index.useModel(embedder.model))?.dims ?? null;
+    const given = vector?.length;
+    if (dims !== null && dims !== given)
+      throw new Error(`the embedder gave ${given} components where ${embedder.model} had ${dims}`);
+  }
+
+  async #proposeDuplicates(rows: readonly VectorRow[]): Promise<void> {
+    const { index, propose } = this.#parts;
+    const memories = rows.filter(({ kind }) => kind === "memory").map(({ id }) => id);
+    if (memories.length === 0) return;
+    const { tenant_id } = rows[0] as VectorRow;
+    for (let from = 0; from < memories.length && !this.#stopped; from += LOOKED_AT_ONCE) {
+      const some = memories.slice(from, from + LOOKED_AT_ONCE);
+      const pairs = await index.nearDuplicates(tenant_id, "memory", some, NEAR_DUPLICATE);
+      for (const pair of pairs) await propose(pair);
+    }
+  }
+
+  async #letSearchesPass(): Promise<void> {
+    if (performance.now() < this.#pauseAt) return;
+    const until = performance.now() + MOST_WAIT_MS;
+    const isBusy = () => performance.now() - this.#parts.searchedAt() < QUIET_MS;
+    while (isBusy() && performance.now() < until && !this.#stopped)
+      await new Promise((resolve) => setTimeout(resolve, QUIET_MS / 4));
+    this.#pauseAt = performance.now() + WORK_MS;
+  }
+}
+
+/** The first of the texts that have so many characters together; one at least. */
+function upTo(characters: number, texts: Unembedded[]): Unembedded[] {
+  let left = characters;
+  const end = texts.findIndex(({ text }) => {
+    left -= text.length;
+    return left < 0;
+  });
+  return end < 0 ? texts : texts.slice(0, Math.max(1, end));
+}

@@ -1,0 +1,132 @@
+import { SIGN_ASKS, SIGN_TELLS_TIME } from "../../../lib/text/terms.ts";
+import type { Candidate, Corpus, Neighbour, TermMask } from "../../../storage/search/features.ts";
+import { BM25, rarity } from "../../../storage/search/rarity.ts";
+import { nearness } from "./date-words.ts";
+import type { ParsedQuery } from "./query.ts";
+
+/** What is seen in a candidate, each 0..1; what is of cosines may be below 0. */
+export interface Features {
+  /** BM25 of its own words, as a share of what all terms of the query could give. */
+  text: number;
+  /** Of the query's terms that any candidate's title has, the share that this title has: who speaks, what it is about. */
+  title: number;
+  /** Share of the query's terms that it has itself. Terms count by how rare they are, here as above. */
+  own: number;
+  /** Share that it and two neighbours to each side have together. */
+  near: number;
+  /** The same with four neighbours to each side. */
+  around: number;
+  /** How far its cosine is above chance. */
+  cosine: number;
+  /** How far the mean of it and its neighbours is, the nearer ones counting more. */
+  meaning: number;
+  /** How far the best of it and the neighbour to each side is. */
+  best: number;
+  /** It names a time and the query asks for one. */
+  time: number;
+  /** How near its date is to one that the query names; half as much when only its creation is dated. */
+  date: number;
+  /** In a thread, less than `ENOUGH_TERMS` terms say less: a mere reply. What stands alone was meant to. */
+  substance: number;
+  /** It asks rather than tells. */
+  asks: number;
+}
+
+const ENOUGH_TERMS = 16;
+const NEAR = 2;
+
+/** What all candidates of a query share. */
+export interface Weighed {
+  query: ParsedQuery;
+  /** What each term weighs, and all together. */
+  weights: number[];
+  total: number;
+  /** What those weigh that any title has. */
+  titled: number;
+  /** The cosine of unrelated texts. */
+  chance: number;
+}
+
+/** What is the same for all candidates of a query. @param chance the cosine of unrelated texts */
+export function weigh(
+  query: ParsedQuery,
+  candidates: readonly Candidate[],
+  corpus: Corpus,
+  chance: number,
+): Weighed {
+  const weights = corpus.frequencies.map((frequency) => rarity(frequency, corpus.documents));
+  const titles = candidates.reduce((mask, { title }) => mask | title, 0);
+  return { query, weights, total: sum(-1, weights), titled: sum(titles, weights), chance };
+}
+
+// This runs for every candidate of every search: plain loops, and nothing allocated but the result.
+export function featuresOf(candidate: Candidate, weighed: Weighed): Features {
+  const { query, weights, total, titled, chance } = weighed;
+  const { has, title, before, after, bm25, length, signs, cosine } = candidate;
+  const near = share(sum(has | masks(before, NEAR) | masks(after, NEAR), weights), total);
+  const all = has | masks(before, before.length) | masks(after, after.length);
+  const features = {
+    text: share(bm25, total * (BM25.k1 + 1)),
+    title: share(sum(title, weights), titled),
+    own: share(sum(has, weights), total),
+    near,
+    around: share(sum(all, weights), total),
+    cosine: 0,
+    meaning: 0,
+    best: 0,
+    time: query.asksTime && signs & SIGN_TELLS_TIME ? 1 : 0,
+    date: query.dates.length ? dateOf(candidate, query) : 0,
+    substance: before.length + after.length === 0 ? 1 : Math.min(1, length / ENOUGH_TERMS),
+    asks: signs & SIGN_ASKS ? 1 : 0,
+  };
+  const best = Math.max(cosine ?? -1, before[0]?.cosine ?? -1, after[0]?.cosine ?? -1);
+  if (best === -1) return guessMeaning(features);
+  const above = 1 / (1 - chance);
+  features.meaning = (meanCosine(candidate) - chance) * above;
+  features.cosine = cosine === null ? features.meaning : (cosine - chance) * above;
+  features.best = (best - chance) * above;
+  return features;
+}
+
+/** Without vectors: what it is at the least for most of those with so many of the words near. */
+function guessMeaning(features: Features): Features {
+  features.cosine = 0.08 + 0.23 * features.near;
+  features.meaning = 0.08 + 0.17 * features.near;
+  features.best = 0.19 + 0.23 * features.near;
+  return features;
+}
+
+function meanCosine({ cosine, before, after }: Candidate): number {
+  let weights = cosine === null ? 0 : 1;
+  let weighted = cosine ?? 0;
+  for (const side of [before, after])
+    for (let i = 0; i < side.length; i++) {
+      const beside = (side[i] as Neighbour).cosine;
+      if (beside === null) continue;
+      weights += 1 / (2 + i);
+      weighted += beside / (2 + i);
+    }
+  return weighted / weights;
+}
+
+function dateOf({ date, created_at }: Candidate, { dates }: ParsedQuery): number {
+  const nearest = dates.reduce((best, range) => Math.max(best, nearness(date ?? created_at, range)), 0);
+  return date === null ? nearest / 2 : nearest;
+}
+
+function masks(side: readonly Neighbour[], count: number): TermMask {
+  let mask = 0;
+  for (let i = 0; i < count && i < side.length; i++) mask |= (side[i] as Neighbour).has;
+  return mask;
+}
+
+/** What the terms of a mask weigh. */
+function sum(mask: TermMask, weights: readonly number[]): number {
+  let all = 0;
+  for (let bit = 0; bit < weights.length; bit++) if (mask & (1 << bit)) all += weights[bit] as number;
+  return all;
+}
+
+function share(part: number, whole: number): number {
+  return whole > 0 ? part / whole : 0;
+}

@@ -1,0 +1,136 @@
+import type { Share } from "../../../lib/queue/fair-queue.ts";
+import type { SearchFind, SearchFound, SearchHit, SearchPlan } from "../../../storage/search/entry.ts";
+import type { SearchIndex } from "../../../storage/search/local-index.ts";
+import type { Expected, LegsAnswer, LegsQuery } from "../../../storage/search/protocol.ts";
+import type { Chance } from "./chance.ts";
+import type { IndexTurns } from "./index-turns.ts";
+import { parseQuery } from "./query.ts";
+import type { QueryVectors } from "./query-vectors.ts";
+import { FLOOR, type Ranked, rank } from "./ranking.ts";
+
+/** How many of the ranked a plan shows. */
+const PLAN_RESULTS = 50;
+
+interface Parts {
+  index: SearchIndex;
+  vectors: QueryVectors;
+  chance: Chance;
+  /** The time that decides. */
+  now(): number;
+  /** Whether the index is being made, and does not know all that is there yet. */
+  isNew: boolean;
+  turns: IndexTurns;
+}
+
+/** A search in one tenant, by both legs at once; without the vector leg when its embedder is late or fails. */
+export async function find(
+  { index, vectors, chance, now, isNew, turns }: Parts,
+  share: Share,
+  asked: SearchFind,
+): Promise<SearchFound> {
+  const { tenant_id, kind, access, where = {}, include_superseded = false, expect } = asked;
+  const at = now();
+  const query = parseQuery(asked.query, at);
+  const started = performance.now();
+  const { vector, reason } = await vectors.get(asked.query, share);
+  const embedMs = performance.now() - started;
+  const asksLegs: LegsQuery = {
+    ...{ tenant_id, kind, terms: query.terms, vector, access, where, include_superseded, now: at },
+    ...(expect !== undefined && { expect }),
+  };
+  const legs = await index.legs(asksLegs, turns.searching(share));
+  const ranked = rank(query, legs.candidates, legs.corpus, { now: at, chance: chance.get() });
+  const floor = Math.max(FLOOR, asked.min_score ?? 0);
+  const cleared = ranked.filter(({ score }) => score >= floor);
+  const hits = cleared.slice(0, asked.limit + (asked.spare ?? 0)).map(toHit);
+  const reasons = [
+    reason,
+    legs.isMisfit ? "vector: the embedder gave a vector of another length" : null,
+    legs.isPartial ? "bm25, vector: the index is being loaded, and not all of it was searched" : null,
+    isNew ? "bm25, vector: the index is being made, and not all of it was searched" : null,
+    legs.isBuilding ? "vector: the index is being made" : null,
+  ];
+  return {
+    hits,
+    total_candidates: legs.candidates.length,
+    sources_contributed: (["vector", "bm25"] as const).filter((leg) =>
+      hits.some(({ sources }) => sources[leg] !== undefined),
+    ),
+    no_match: hits.length === 0,
+    degraded: reasons.filter((each) => each !== null),
+    ...(asked.explain && { plan: planOf({ asked, legs, ranked, cleared, floor, embedMs }) }),
+  };
+}
+
+function toHit({ id, score, vector, bm25, superseded }: Ranked): SearchHit {
+  const sources = { ...(vector !== null && { vector }), ...(bm25 !== null && { bm25 }) };
+  return { id, score, sources, superseded };
+}
+
+interface Course {
+  asked: SearchFind;
+  legs: LegsAnswer;
+  ranked: Ranked[];
+  cleared: Ranked[];
+  floor: number;
+  embedMs: number;
+}
+
+function planOf(course: Course): SearchPlan {
+  const { asked, legs, ranked, cleared, embedMs } = course;
+  const ms = (value: number) => Math.round(value * 100) / 100;
+  const given = Math.min(cleared.length, asked.limit);
+  // What is brought for standing beside a match counts as one.
+  const matched = Math.max(legs.matched.text, legs.matched.vector, ranked.length);
+  return {
+    legs: [
+      { name: "bm25", candidates: legs.brought.text, ms: ms(legs.ms.text) },
+      { name: "vector", candidates: legs.brought.vector, ms: ms(legs.ms.vector + embedMs) },
+    ],
+    funnel: [
+      // Counted from what the caller may see: how much others have is nobody's business.
+      { stage: "match", in: legs.visible, out: matched },
+      { stage: "candidates", in: matched, out: ranked.length },
+      { stage: "floor", in: ranked.length, out: cleared.length },
+      { stage: "limit", in: cleared.length, out: given },
+    ],
+    results: ranked.slice(0, PLAN_RESULTS).map(({ id, vector, bm25, fused, confidence, recency, score }) => ({
+      id,
+      vector,
+      bm25,
+      fused,
+      confidence,
+      recency,
+      final: score,
+    })),
+    ...(asked.expect !== undefined && { expect: fateOf(asked.expect, course) }),
+  };
+}
+
+const FATES: Record<Exclude<Expected, "candidate">, { stage: string; reason: string }> = {
+  unknown: { stage: "visible", reason: "There is no such entry that the caller may find." },
+  expired: { stage: "visible", reason: "It has expired." },
+  superseded: { stage: "visible", reason: "It is superseded, and superseded ones were not asked for." },
+  filtered: { stage: "filter", reason: "It does not fit the scope, types, project or tags asked for." },
+  unmatched: { stage: "match", reason: "It has none of the query's words, and no vector to compare." },
+  outranked: { stage: "candidates", reason: "Others are nearer to the query, in words and in meaning." },
+};
+
+/** Where an expected entry fell out, and why. */
+function fateOf(id: string, { asked, legs, ranked, floor }: Course): NonNullable<SearchPlan["expect"]> {
+  const { expected = "unknown" } = legs;
+  if (expected !== "candidate") return { id, found: false, ...FATES[expected] };
+  const place = ranked.findIndex((each) => each.id === id);
+  const { score } = ranked[place] as Ranked;
+  const rounded = score.toFixed(3);
+  if (score < floor)
+    return { id, found: false, stage: "floor", reason: `Its score ${rounded} is below the floor ${floor}.` };
+  if (place >= asked.limit)
+    return {
+      id,
+      found: false,
+      stage: "limit",
+      reason: `It is number ${place + 1} with score ${rounded}; the limit is ${asked.limit}.`,
+    };
+  return { id, found: true, stage: "result", reason: `It is number ${place + 1} with score ${rounded}.` };
+}

@@ -1,0 +1,37 @@
+import type { Config } from "../../../config.ts";
+import { makeDirectory } from "../../../lib/files.ts";
+import type { Store } from "../../../storage/connection.ts";
+import type { SearchIndex } from "../../../storage/search/local-index.ts";
+import { EntryModel, SearchStateModel } from "./search.model.ts";
+
+interface Parts {
+  config: Pick<Config, "DATA_DIR" | "ERASURE_REWRITE_MB" | "SEARCH">;
+  store: Store;
+  /** Is told when the local index's thread fails. */
+  onDeath(error: Error): void;
+}
+
+/** The index that `SEARCH` names, when it can be asked. Rejects with the reason when it cannot be used. */
+export async function makeIndex({ config, store, onDeath }: Parts): Promise<SearchIndex> {
+  const index = config.SEARCH === "atlas" ? await atlasIndex(store) : await localIndex(config, onDeath);
+  await index.ready();
+  return index;
+}
+
+async function localIndex(
+  { DATA_DIR: dataDir, ERASURE_REWRITE_MB: rewriteMegabytes }: Parts["config"],
+  onDeath: Parts["onDeath"],
+): Promise<SearchIndex> {
+  const { LocalIndex } = await import("../../../storage/search/local-index.ts");
+  // On a node whose record is MongoDB nobody else makes it.
+  await makeDirectory(dataDir);
+  return new LocalIndex({ dataDir, onDeath, rewriteMegabytes });
+}
+
+async function atlasIndex(store: Store): Promise<SearchIndex> {
+  const { AtlasIndex } = await import("../../../storage/search/atlas/atlas-index.ts");
+  const parts = { entries: store.collection(EntryModel), state: store.collection(SearchStateModel) };
+  // A search index can be made only of a collection that is there.
+  await store.ready();
+  return new AtlasIndex(parts);
+}

@@ -1,0 +1,71 @@
+import type { Embedder } from "../../../connectors/embedders/embedder.ts";
+import { isFault } from "../../../lib/contract/faults.ts";
+import type { FairQueue, Share } from "../../../lib/queue/fair-queue.ts";
+import { resourceQueue } from "../../../observability/resources.ts";
+
+const MOST_KEPT = 2000;
+const MOST_WAITING = 256;
+/** An embedder reads a text in time that grows with it: so many characters count as one query. */
+const SHORT_CHARACTERS = 80;
+
+/** A query's vector on its way; null: nobody waited any more when its turn came. */
+type Vector = Promise<Float32Array | null>;
+
+/** Vectors of queries, the latest ones kept. The embedder is divided among those who ask. */
+export class QueryVectors {
+  readonly #embedder: Embedder | null;
+  readonly #queue: FairQueue;
+  /** Queries of one tenant at once: a part is always left for another. */
+  readonly #perTenant: number;
+  readonly #kept = new Map<string, Vector>();
+
+  constructor(embedder: Embedder | null) {
+    this.#embedder = embedder;
+    const capacity = embedder?.queriesAtOnce ?? 1;
+    this.#perTenant = Math.ceil(capacity * 0.75);
+    const bounds = { capacity, perTenant: this.#perTenant, maxWaiting: MOST_WAITING };
+    this.#queue = resourceQueue("query_embedding", bounds);
+  }
+
+  /** The query's vector, or why there is none in time. Neither when no embedder is there, or it makes nothing of it. */
+  async get(query: string, share: Share): Promise<{ vector: Float32Array | null; reason: string | null }> {
+    if (!this.#embedder) return { vector: null, reason: null };
+    const { patience } = this.#embedder;
+    const waiting = new AbortController();
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<null>((resolve) => {
+      timer = setTimeout(() => resolve(null), patience);
+    });
+    try {
+      const vector = await Promise.race([this.#vector(this.#embedder, query, share, waiting.signal), late]);
+      if (!vector) return { vector, reason: `vector: the embedder did not answer within ${patience} ms` };
+      return { vector: vector.some((x) => x !== 0) ? vector : null, reason: null };
+    } catch (err) {
+      if (isFault(err))
+        return { vector: null, reason: "vector: too many of your queries wait for the embedder" };
+      return { vector: null, reason: "vector: the embedder failed" };
+    } finally {
+      clearTimeout(timer);
+      waiting.abort();
+    }
+  }
+
+  #vector(embedder: Embedder, query: string, share: Share, waiting: AbortSignal): Vector {
+    // Nobody waits in the turn of another tenant, or learns what it asked.
+    const key = `${share.tenant_id} ${query}`;
+    const kept = this.#kept.get(key);
+    if (kept) {
+      // The latest is last.
+      this.#kept.delete(key);
+      this.#kept.set(key, kept);
+      return kept;
+    }
+    const forget = () => this.#kept.delete(key);
+    const cost = Math.min(this.#perTenant, Math.ceil(query.length / SHORT_CHARACTERS));
+    const vector = this.#queue.run(share, cost, () => (waiting.aborted ? null : embedder.embedQuery(query)));
+    this.#kept.set(key, vector);
+    vector.then((made) => made ?? forget(), forget);
+    if (this.#kept.size > MOST_KEPT) this.#kept.delete(this.#kept.keys().next().value as string);
+    return vector;
+  }
+}

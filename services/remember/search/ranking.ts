@@ -1,0 +1,116 @@
+import type { Candidate, Corpus } from "../../../storage/search/features.ts";
+import { USUAL_CHANCE } from "./chance.ts";
+import { type Features, featuresOf, weigh } from "./features.ts";
+import type { ParsedQuery } from "./query.ts";
+import { recentShare } from "./recency.ts";
+
+/** Where the weights come from and how they hold on what they have not seen: docs/decisions/0021-ranking.md. */
+const WEIGHTS: Features = {
+  text: 4,
+  title: 3,
+  own: 2,
+  near: 2,
+  around: 3,
+  cosine: 2,
+  meaning: 6,
+  best: 3.5,
+  time: 2,
+  date: 5,
+  substance: 2,
+  asks: -1,
+};
+const NAMES = Object.keys(WEIGHTS) as (keyof Features)[];
+
+/**
+ * What a memory is besides its content tips the scales between two that fit about as well. A new one of middling
+ * confidence that is the caller's own and was never cited stands at 0.
+ */
+const CONFIDENCE_WEIGHT = 1;
+const AGE_WEIGHT = -0.5;
+const CITES_WEIGHT = 0.4;
+const SUPERSEDED_WEIGHT = -4;
+const SCOPE_WEIGHTS = { agent: 0, team: -0.1, institutional: -0.2 };
+const MOST_CITES = 20;
+
+/** The weighted sum that the best candidate has as often when the query has an answer as when it has none. */
+const EVEN = 10.5;
+/** Flatter than the odds are, so that what is right differs in score too. */
+const SLOPE = 0.5;
+/** The least score that is given: what a query about something quite different hardly reaches. */
+export const FLOOR = 0.12;
+
+/** A candidate and what it scores, all 0..1. */
+export interface Ranked {
+  id: string;
+  /** What the order is by. */
+  score: number;
+  /** Of its content alone. */
+  fused: number;
+  /** Its own cosine, null without a vector. */
+  vector: number | null;
+  /** Its own BM25 as a share of the most it could be, null when it has none of the query's words. */
+  bm25: number | null;
+  confidence: number;
+  /** 1 when new, half as much every 30 days. */
+  recency: number;
+  superseded: boolean;
+}
+
+interface Circumstances {
+  /** Milliseconds since 1970. */
+  now: number;
+  /** The cosine of unrelated texts, by the embedder of these vectors. */
+  chance?: number;
+}
+
+/** Scores candidates and puts the best first; ties by id, so that an order is the same twice. */
+export function rank(
+  query: ParsedQuery,
+  candidates: readonly Candidate[],
+  corpus: Corpus,
+  { now, chance = USUAL_CHANCE }: Circumstances,
+): Ranked[] {
+  const weighed = weigh(query, candidates, corpus, chance);
+  const ranked = candidates.map((candidate) => scored(candidate, featuresOf(candidate, weighed), now));
+  return ranked.sort((a, b) => b.score - a.score || (a.id < b.id ? -1 : 1));
+}
+
+function scored(candidate: Candidate, features: Features, now: number): Ranked {
+  const { id, has, cosine, confidence, created_at, superseded } = candidate;
+  const recency = recentShare(created_at, now);
+  const content = contentOf(features);
+  return {
+    id,
+    score: likelihood(content + standingOf(candidate, recency)),
+    fused: likelihood(content),
+    vector: cosine === null ? null : clamp(cosine),
+    bm25: has ? clamp(features.text) : null,
+    confidence,
+    recency,
+    superseded,
+  };
+}
+
+function contentOf(features: Features): number {
+  let sum = 0;
+  for (const name of NAMES) sum += WEIGHTS[name] * features[name];
+  return sum;
+}
+
+function standingOf({ confidence, cites, superseded, scope }: Candidate, recency: number): number {
+  return (
+    CONFIDENCE_WEIGHT * (confidence - 0.5) +
+    AGE_WEIGHT * (1 - recency) +
+    CITES_WEIGHT * Math.log1p(Math.min(cites, MOST_CITES)) +
+    (superseded ? SUPERSEDED_WEIGHT : 0) +
+    SCOPE_WEIGHTS[scope]
+  );
+}
+
+function likelihood(weighted: number): number {
+  return 1 / (1 + Math.exp(-SLOPE * (weighted - EVEN)));
+}
+
+function clamp(value: number): number {
+  return Math.min(1, Math.max(0, value));
+}

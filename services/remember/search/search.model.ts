@@ -1,0 +1,72 @@
+import type { Binary } from "mongodb";
+import { Schema } from "mongoose";
+import type { TenantDocument } from "../../../storage/collection.ts";
+import type { EntryDoc, SearchStateDoc } from "../../../storage/search/atlas/entries.ts";
+import { ENTRIES } from "../../../storage/search/atlas/pipelines.ts";
+import type { SearchKind } from "../../../storage/search/entry.ts";
+import type { Model } from "../../runtime.ts";
+
+/** The vector of an entry's text: durable here, so that no node has to make it again. `_id` is kind and id. */
+export interface EmbeddingDoc extends TenantDocument {
+  kind: SearchKind;
+  model: string;
+  /** Of the text that it was made of. */
+  hash: string;
+  /** float32, little-endian. */
+  vector: Binary;
+  created_at: Date;
+}
+
+/** What was erased: nodes that were away erase it too when they are back. `tenant_id` alone: all of a tenant. */
+export interface ErasureDoc extends TenantDocument {
+  /** Null: everything of the tenant `ids[0]`. */
+  kind: SearchKind | null;
+  ids: string[];
+  at: Date;
+}
+
+const embeddings = new Schema<EmbeddingDoc>(
+  {
+    _id: String,
+    tenant_id: String,
+    kind: String,
+    model: String,
+    hash: String,
+    vector: Buffer,
+    created_at: Date,
+  },
+  { versionKey: false },
+);
+embeddings.index({ tenant_id: 1, _id: 1 });
+
+const erasures = new Schema<ErasureDoc>(
+  { _id: String, tenant_id: String, kind: String, ids: [String], at: Date },
+  { versionKey: false },
+);
+erasures.index({ at: 1, _id: 1 });
+
+/** What is searched, when it is Atlas that searches (storage/search/atlas). */
+const entries = new Schema<EntryDoc>(
+  { _id: String, tenant_id: String, thread: String, position: String, embedded: String },
+  { versionKey: false, strict: false },
+);
+entries.index({ tenant_id: 1, thread: 1, position: 1 });
+entries.index({ embedded: 1, tenant_id: 1, kind: 1, _id: 1 });
+
+const states = new Schema<SearchStateDoc>(
+  { _id: String, tenant_id: String, value: String },
+  { versionKey: false },
+);
+
+export const EntryModel: Model<EntryDoc> = {
+  name: ENTRIES,
+  schema: entries,
+  retired: ["embedded_1__id_1"],
+};
+export const SearchStateModel: Model<SearchStateDoc> = { name: "search_state", schema: states };
+export const EmbeddingModel: Model<EmbeddingDoc> = { name: "embeddings", schema: embeddings };
+export const ErasureModel: Model<ErasureDoc> = { name: "search_erasures", schema: erasures };
+
+export function embeddingId(kind: SearchKind, id: string): string {
+  return `${kind} ${id}`;
+}

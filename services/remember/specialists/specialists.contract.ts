@@ -1,0 +1,127 @@
+import { nullable, operation } from "../../../lib/contract/contract.ts";
+import { Description, page, Timestamp } from "../../../lib/contract/schema.ts";
+import { Type } from "../../../lib/contract/type.ts";
+
+const reader = { by: "any", scope: "memory:read" } as const;
+
+const SpecialistName = Type.String({
+  minLength: 1,
+  maxLength: 100,
+  pattern: "^[a-z0-9]+([._-][a-z0-9]+)*$",
+  examples: ["contract-reviewer"],
+});
+const Version = Type.Integer({ minimum: 1 });
+const Text = Type.String({ maxLength: 100_000 });
+
+const path = { name: { ...SpecialistName, "x-identifier": "specialist" } };
+/** Any name may be asked for: what is no specialist's is not there, which is a result (spec: load specialist). */
+const AskedName = Type.String({ maxLength: 200, examples: ["contract-reviewer"] });
+const asked = { name: { ...AskedName, "x-identifier": "specialist" } };
+
+const preamble = {
+  system_prompt: Type.String({ minLength: 1, maxLength: 100_000, examples: ["You review contracts."] }),
+  memory_search_directives: nullable(Text),
+  output_format_rules: nullable(Text),
+  description: nullable(Description),
+};
+
+export const Specialist = Type.Object(
+  { name: SpecialistName, version_num: Version, ...preamble },
+  { title: "Specialist" },
+);
+
+const NotLoaded = Type.Object(
+  { error: Type.Object({ code: Type.String({ description: "`not_found` or `unavailable`." }) }) },
+  { title: "SpecialistNotLoaded" },
+);
+
+export const writeSpecialist = operation({
+  action: "specialists.write",
+  route: "PUT /specialists/{name}",
+  summary: "Write a specialist's next version",
+  description: "Earlier versions stay as they are.",
+  access: { by: "any", scope: "admin" },
+  path,
+  body: {
+    system_prompt: preamble.system_prompt,
+    memory_search_directives: Type.Optional(preamble.memory_search_directives),
+    output_format_rules: Type.Optional(preamble.output_format_rules),
+    description: Type.Optional(preamble.description),
+  },
+  results: { 200: Specialist },
+  errors: ["conflict"],
+});
+
+export const listSpecialists = operation({
+  action: "specialists.list",
+  route: "GET /specialists",
+  summary: "List the specialists by name",
+  access: reader,
+  results: {
+    200: Type.Object({
+      specialists: Type.Array(
+        Type.Object({
+          name: SpecialistName,
+          version_num: Version,
+          description: preamble.description,
+          updated_at: Timestamp,
+          loaded: Type.Boolean({ description: "Whether the caller has loaded it and not unloaded it." }),
+        }),
+      ),
+    }),
+  },
+  mcp: true,
+});
+
+export const loadSpecialist = operation({
+  action: "specialists.load",
+  route: "POST /specialists/{name}/load",
+  summary: "Load a specialist's latest version",
+  description: "One that is not there, or cannot be reached, is a result with `error`, not an HTTP error.",
+  access: reader,
+  overQuota: true,
+  path: asked,
+  results: { 200: Type.Union([Specialist, NotLoaded]) },
+  refusesInBand: true,
+  mcp: { idempotent: true },
+});
+
+export const unloadSpecialist = operation({
+  action: "specialists.unload",
+  route: "POST /specialists/{name}/unload",
+  summary: "Say that a specialist is not used any more",
+  description:
+    "Bookkeeping: instructions that are in a conversation stay there. Doing it again changes nothing.",
+  access: reader,
+  overQuota: true,
+  path: asked,
+  results: { 200: Type.Object({ unloaded: Type.Boolean(), name: AskedName }) },
+  refusesInBand: true,
+  mcp: { idempotent: true },
+});
+
+export const listSpecialistVersions = operation({
+  action: "specialists.versions",
+  route: "GET /specialists/{name}/versions",
+  summary: "List a specialist's versions, newest first",
+  description:
+    "Of long ones a page has fewer than `limit`: `offset` goes on as long as there are more of `total`.",
+  access: reader,
+  path,
+  query: page,
+  results: {
+    200: Type.Object({
+      versions: Type.Array(Type.Object({ ...Specialist.properties, created_at: Timestamp })),
+      total: Type.Integer(),
+    }),
+  },
+  errors: ["not_found"],
+});
+
+export const specialistsOperations = [
+  writeSpecialist,
+  listSpecialists,
+  loadSpecialist,
+  unloadSpecialist,
+  listSpecialistVersions,
+] as const;

@@ -1,0 +1,176 @@
+import { nullable, operation } from "../../../lib/contract/contract.ts";
+import { Description, Id, Name, page, partOf, Timestamp } from "../../../lib/contract/schema.ts";
+import { FilterExpression, TypeGlob } from "../../../lib/contract/subscription.ts";
+import { Type } from "../../../lib/contract/type.ts";
+
+const reader = { by: "any", scope: "channel:read" } as const;
+const writer = { by: "any", scope: "channel:write" } as const;
+const path = { channel_id: Id("ch") };
+
+export const Channel = Type.Object(
+  {
+    id: Id("ch"),
+    name: Name,
+    description: nullable(Description),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  },
+  { title: "Channel" },
+);
+
+export const Member = Type.Object(
+  { channel_id: Id("ch"), agent_id: Id("ag"), joined_at: Timestamp },
+  { title: "Member" },
+);
+
+export const Feed = Type.Object(
+  {
+    id: Id("feed"),
+    channel_id: Id("ch"),
+    event_type_glob: TypeGlob,
+    filter_expression: nullable(FilterExpression),
+    created_at: Timestamp,
+  },
+  { title: "Feed" },
+);
+
+export const createChannel = operation({
+  action: "channels.create",
+  route: "POST /channels",
+  summary: "Make a channel",
+  access: writer,
+  body: { name: Name, description: Type.Optional(nullable(Description)) },
+  results: { 201: Channel },
+  errors: ["conflict"],
+  mcp: true,
+});
+
+export const listChannels = operation({
+  action: "channels.list",
+  route: "GET /channels",
+  summary: "List channels by name",
+  access: reader,
+  query: {
+    ...page,
+    search: partOf("the name or the description"),
+    feed_id: Type.Optional(Id("feed", "The channel that has this feed.")),
+  },
+  results: { 200: Type.Object({ channels: Type.Array(Channel), total: Type.Integer() }) },
+  mcp: true,
+});
+
+export const getChannel = operation({
+  action: "channels.get",
+  route: "GET /channels/{channel_id}",
+  summary: "Read a channel",
+  access: reader,
+  path,
+  results: { 200: Channel },
+  errors: ["not_found"],
+});
+
+export const updateChannel = operation({
+  action: "channels.update",
+  route: "PATCH /channels/{channel_id}",
+  summary: "Rename or describe a channel",
+  access: writer,
+  path,
+  body: { name: Type.Optional(Name), description: Type.Optional(nullable(Description)) },
+  results: { 200: Channel },
+  errors: ["not_found", "conflict"],
+});
+
+export const deleteChannel = operation({
+  action: "channels.delete",
+  route: "DELETE /channels/{channel_id}",
+  summary: "Delete a channel with its feeds and members",
+  description: "What was matched before stays to be delivered.",
+  access: writer,
+  path,
+  results: { 204: null },
+  errors: ["not_found"],
+});
+
+export const addMember = operation({
+  action: "channels.add_member",
+  route: "POST /channels/{channel_id}/members",
+  summary: "Join a channel, or add an agent to it",
+  access: writer,
+  path,
+  body: { agent_id: Type.Optional(Id("ag", "Default: the calling agent.")) },
+  results: { 201: Member, 200: Member },
+  errors: ["not_found", "validation_error"],
+  mcp: { idempotent: true },
+});
+
+export const listMembers = operation({
+  action: "channels.list_members",
+  route: "GET /channels/{channel_id}/members",
+  summary: "List the members of a channel, oldest first",
+  access: reader,
+  path,
+  query: page,
+  results: { 200: Type.Object({ members: Type.Array(Member), total: Type.Integer() }) },
+  errors: ["not_found"],
+  mcp: true,
+});
+
+export const removeMember = operation({
+  action: "channels.remove_member",
+  route: "DELETE /channels/{channel_id}/members/{agent_id}",
+  summary: "Leave a channel, or remove an agent from it",
+  access: writer,
+  path: { ...path, agent_id: Id("ag") },
+  results: { 204: null },
+  errors: ["not_found"],
+});
+
+export const createFeed = operation({
+  action: "channels.create_feed",
+  route: "POST /channels/{channel_id}/feeds",
+  summary: "Subscribe a channel to events",
+  description:
+    "Every event that matches goes to every member. A filter that does not compile is `validation_error` with " +
+    "`details.position`.",
+  access: writer,
+  path,
+  body: { event_type_glob: TypeGlob, filter_expression: Type.Optional(nullable(FilterExpression)) },
+  results: { 201: Feed },
+  errors: ["not_found", "validation_error", "business_rule_violation"],
+  mcp: true,
+});
+
+export const listFeeds = operation({
+  action: "channels.list_feeds",
+  route: "GET /channels/{channel_id}/feeds",
+  summary: "List the feeds of a channel, oldest first",
+  access: reader,
+  path,
+  query: page,
+  results: { 200: Type.Object({ feeds: Type.Array(Feed), total: Type.Integer() }) },
+  errors: ["not_found"],
+});
+
+export const deleteFeed = operation({
+  action: "channels.delete_feed",
+  route: "DELETE /channels/{channel_id}/feeds/{feed_id}",
+  summary: "Delete a feed",
+  access: writer,
+  path: { ...path, feed_id: Id("feed") },
+  results: { 204: null },
+  errors: ["not_found"],
+});
+
+export const channelsOperations = [
+  createChannel,
+  listChannels,
+  getChannel,
+  updateChannel,
+  deleteChannel,
+  addMember,
+  listMembers,
+  removeMember,
+  createFeed,
+  listFeeds,
+  deleteFeed,
+] as const;

@@ -1,0 +1,40 @@
+import { assertPublicHost, hostOf, type Resolve } from "../../../connectors/address-guard.ts";
+import { invalidValue } from "../../../lib/contract/faults.ts";
+import type { ConnectorKind } from "./connectors.contract.ts";
+
+/** The address of a broker without what is secret in it: credentials and query. */
+export function shownUrl(url: string): string {
+  const { protocol, username, password, host, pathname } = new URL(url);
+  return `${protocol}//${username || password ? "***@" : ""}${host}${pathname}`;
+}
+
+/**
+ * Checks that a broker's address can be connected to.
+ *
+ * @throws Fault validation_error, field `url`, which never repeats it.
+ */
+export async function checkUrl(url: string, allowPrivate: boolean, resolve: Resolve): Promise<void> {
+  if (!URL.canParse(url) || hostOf(url) === "") {
+    throw invalidValue("url", "url: expected amqp://host or amqps://host, with special characters as %XX.");
+  }
+  try {
+    const { username, password } = new URL(url);
+    decodeURIComponent(username + password);
+  } catch {
+    throw invalidValue("url", "url: the credentials hold a % that is not written %25.");
+  }
+  if (allowPrivate) return;
+  await assertPublicHost(hostOf(url), resolve).catch((err: Error) => {
+    throw invalidValue("url", `url: ${err.message} without CONNECTOR_ALLOW_PRIVATE.`);
+  });
+}
+
+/** The queue or the address, whichever the kind takes. @throws Fault validation_error for the other, or for none */
+export function sourceOf(kind: ConnectorKind, given: { queue?: string; address?: string }): string {
+  const [wanted, other] =
+    kind === "amqp091" ? (["queue", "address"] as const) : (["address", "queue"] as const);
+  const from = given[wanted];
+  if (from === undefined) throw invalidValue(wanted, `${wanted}: kind ${kind} needs it.`);
+  if (given[other] !== undefined) throw invalidValue(other, `${other}: kind ${kind} takes ${wanted} only.`);
+  return from;
+}

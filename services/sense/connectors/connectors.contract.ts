@@ -1,0 +1,182 @@
+import type { Static } from "typebox";
+import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
+import { Id, Name, page, SECRET, Timestamp } from "../../../lib/contract/schema.ts";
+import { Type } from "../../../lib/contract/type.ts";
+import { Mapping, Source } from "../ingest/ingest.contract.ts";
+
+const CONNECTOR_KINDS = ["amqp091", "amqp10"] as const;
+export type ConnectorKind = (typeof CONNECTOR_KINDS)[number];
+
+/**
+ * What the nodes that run it last said. `retrying`: it could not connect, was cut off, or what it took cannot be
+ * stored; it goes on by itself. `failed`: it cannot even be tried.
+ */
+const CONNECTOR_STATES = ["connecting", "consuming", "paused", "retrying", "failed"] as const;
+export type ConnectorState = (typeof CONNECTOR_STATES)[number];
+
+const admin = { by: "any", scope: "admin" } as const;
+const path = { connector_id: Id("con") };
+
+const Kind = oneOf(CONNECTOR_KINDS, {
+  description: "`amqp091`: RabbitMQ. `amqp10`: Azure Service Bus, ActiveMQ Artemis, Qpid, RabbitMQ's plugin.",
+  examples: ["amqp091"],
+});
+const From = (description: string, example: string) =>
+  Type.String({ minLength: 1, maxLength: 255, description, examples: [example] });
+const Queue = From("The queue to take from; it must be there. For `amqp091`.", "orders");
+const Address = From("The source to take from. For `amqp10`.", "/amq/queue/orders");
+const Paused = Type.Boolean({ description: "Whether nothing is to be taken.", examples: [true] });
+const Prefetch = Type.Integer({
+  minimum: 1,
+  maximum: 1000,
+  description: "How many messages each node may hold that are not acknowledged yet.",
+  examples: [100],
+});
+
+const ConnectorMapping = Type.Object(
+  {
+    ...Mapping.properties,
+    id: Type.Optional(
+      nullable(
+        Type.String({
+          minLength: 1,
+          maxLength: 300,
+          description: "Default: the broker's message id, else a fresh one.",
+          examples: ["/order/id"],
+        }),
+      ),
+    ),
+  },
+  {
+    title: "ConnectorMapping",
+    additionalProperties: false,
+    description:
+      "As a webhook's; `header:NAME` is a header (AMQP 0-9-1) or an application property (AMQP 1.0).",
+  },
+);
+
+/** What `compileMapping` takes besides the source. */
+export type ConnectorMapping = Static<typeof ConnectorMapping>;
+
+const ConnectorView = Type.Object(
+  {
+    id: Id("con"),
+    name: Name,
+    kind: Kind,
+    url: Type.String({
+      description: "Without its credentials and query.",
+      examples: ["amqps://***@rabbit.example.com/"],
+    }),
+    queue: nullable(Queue),
+    address: nullable(Address),
+    source: Source,
+    mapping: ConnectorMapping,
+    prefetch: Prefetch,
+    paused: Paused,
+    state: oneOf(CONNECTOR_STATES, { examples: ["consuming"] }),
+    last_error: nullable(
+      Type.String({
+        description: "The last thing that went wrong, also when it goes well now.",
+        examples: ["connect ECONNREFUSED 192.0.2.7:5671"],
+      }),
+    ),
+    last_error_at: nullable(Timestamp),
+    counts: Type.Object({
+      received: Type.Integer({ description: "Messages taken, repetitions included." }),
+      accepted: Type.Integer({ description: "Of them, events, duplicates included." }),
+      mapping_errors: Type.Integer({ description: "Of them, dead letters." }),
+    }),
+    lag: nullable(Type.Integer({ description: "Messages that wait at the broker, where it tells." })),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  },
+  { title: "Connector" },
+);
+
+export const createConnector = operation({
+  action: "connectors.create",
+  route: "POST /ingest/connectors",
+  summary: "Take the messages of a broker as events",
+  description:
+    "A message is acknowledged only when its event is durable. One in structured mode " +
+    "(`application/cloudevents+json`) is taken as it is; any other must be JSON and is mapped. What cannot be mapped " +
+    "is a dead letter with the reason `mapping error: …`. A tenant may have 50 connectors.",
+  access: admin,
+  body: {
+    name: Name,
+    kind: Kind,
+    url: Type.String({
+      ...SECRET,
+      pattern: "^amqps?://[^/?#]",
+      maxLength: 2000,
+      description: "`amqp://` or `amqps://`; for `amqp091` its path is the virtual host.",
+      examples: ["amqps://user:password@rabbit.example.com/"],
+    }),
+    queue: Type.Optional(Queue),
+    address: Type.Optional(Address),
+    source: Source,
+    mapping: ConnectorMapping,
+    prefetch: Type.Optional(Prefetch),
+    paused: Type.Optional(Paused),
+  },
+  results: { 201: ConnectorView },
+  errors: ["validation_error", "business_rule_violation"],
+});
+
+export const listConnectors = operation({
+  action: "connectors.list",
+  route: "GET /ingest/connectors",
+  summary: "List connectors with their state, oldest first",
+  access: admin,
+  query: page,
+  results: { 200: Type.Object({ connectors: Type.Array(ConnectorView), total: Type.Integer() }) },
+});
+
+export const getConnector = operation({
+  action: "connectors.get",
+  route: "GET /ingest/connectors/{connector_id}",
+  summary: "Read a connector and its state",
+  access: admin,
+  path,
+  results: { 200: ConnectorView },
+  errors: ["not_found"],
+});
+
+export const updateConnector = operation({
+  action: "connectors.update",
+  route: "PATCH /ingest/connectors/{connector_id}",
+  summary: "Pause a connector, let it go on, or map its messages differently",
+  description:
+    "What it has taken is finished first; the rest stays at the broker. A mapping is replaced as a whole; what the one " +
+    "before could not map can be replayed from the dead letters.",
+  access: admin,
+  overQuota: true,
+  path,
+  body: {
+    name: Type.Optional(Name),
+    mapping: Type.Optional(ConnectorMapping),
+    prefetch: Type.Optional(Prefetch),
+    paused: Type.Optional(Paused),
+  },
+  results: { 200: ConnectorView },
+  errors: ["not_found", "validation_error"],
+});
+
+export const deleteConnector = operation({
+  action: "connectors.delete",
+  route: "DELETE /ingest/connectors/{connector_id}",
+  summary: "Delete a connector",
+  description: "What it has taken is finished first; the rest stays at the broker.",
+  access: admin,
+  path,
+  results: { 204: null },
+  errors: ["not_found"],
+});
+
+export const connectorsOperations = [
+  createConnector,
+  listConnectors,
+  getConnector,
+  updateConnector,
+  deleteConnector,
+] as const;

@@ -1,0 +1,224 @@
+import type { BrokerMessage, Connector } from "../../../connectors/connector.ts";
+import { backOff } from "../../../lib/queue/backoff.ts";
+import type { ConnectorState } from "./connectors.contract.ts";
+import type { Counts } from "./connectors.model.ts";
+
+/** What became of a message: durable as an event or a dead letter, or neither. */
+export type Verdict = "accepted" | "mapping_error" | "again";
+
+interface ConsumerParts {
+  /** A new connection, not opened yet. @throws Error when there never will be one: the consumer has failed */
+  connect(): Connector;
+  /** Makes messages durable: one verdict for each, in order. A rejection is `again` for all of them. */
+  take(messages: BrokerMessage[]): Promise<Verdict[]>;
+  /** The state or the counts are others now. */
+  changed(): void;
+}
+
+/** Seconds between attempts double up to 2 ** 6 = about a minute. */
+const MOST_DOUBLINGS = 7;
+const BATCH = 100;
+/** Calls between nodes carry at most about a megabyte. */
+const BATCH_BYTES = 700 * 1024;
+/** How long what was taken may need to be finished when it is stopped; the broker gives out again what was not. */
+const DRAIN_MS = 2000;
+
+/** Keeps one connector going: connects, takes, acknowledges what is durable, and connects again when it was cut off. */
+export class Consumer {
+  state: ConnectorState = "connecting";
+  last_error: string | null = null;
+  last_error_at: Date | null = null;
+  readonly #parts: ConsumerParts;
+  readonly #now: () => number;
+  readonly #stopping = new AbortController();
+  #counts = nothing();
+  #connector: Connector | undefined;
+  #waiting: BrokerMessage[] = [];
+  #working: Promise<void> | undefined;
+  #running: Promise<void> | undefined;
+
+  constructor(parts: ConsumerParts, now: () => number) {
+    this.#parts = parts;
+    this.#now = now;
+  }
+
+  start(): void {
+    this.#running ??= this.#run();
+  }
+
+  /** Takes no more, finishes what was taken, and closes. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#running;
+  }
+
+  /** What was counted since it was last asked. */
+  countsSince(): Counts {
+    const counts = this.#counts;
+    this.#counts = nothing();
+    return counts;
+  }
+
+  /** Puts back counts that could not be kept. */
+  count(counts: Counts): void {
+    for (const name of Object.keys(counts) as (keyof Counts)[]) this.#counts[name] += counts[name];
+  }
+
+  async lag(): Promise<number | null> {
+    return (await this.#connector?.depth().catch(() => null)) ?? null;
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stopping;
+    const stopped = new Promise<null>((resolve) => signal.addEventListener("abort", () => resolve(null)));
+    for (let attempts = 0; !signal.aborted; ) {
+      this.#say("connecting");
+      const connector = this.#connect();
+      if (!connector) return;
+      try {
+        const why = await this.#consume(connector, stopped, () => {
+          attempts = 0;
+        });
+        if (why === null) return;
+        this.#fail("retrying", why);
+      } catch (err) {
+        this.#fail("retrying", (err as Error).message);
+      }
+      attempts++;
+      await this.#pause(attempts);
+    }
+  }
+
+  #connect(): Connector | null {
+    try {
+      return this.#parts.connect();
+    } catch (err) {
+      this.#fail("failed", (err as Error).message);
+      return null;
+    }
+  }
+
+  /** Gives why it was cut off, or null when it was stopped. */
+  async #consume(connector: Connector, stopped: Promise<null>, opened: () => void): Promise<string | null> {
+    const opening = connector.open((message) => this.#receive(connector, message));
+    // A broker that does not answer is not waited for.
+    if ((await Promise.race([opening.then(() => true), stopped])) === null) {
+      opening.catch(() => {});
+      await connector.close();
+      return null;
+    }
+    opened();
+    this.#connector = connector;
+    this.#say("consuming");
+    this.#work();
+    const why = await Promise.race([connector.ended, stopped]);
+    if (why === null) await this.#drain();
+    this.#connector = undefined;
+    // They come again.
+    this.#waiting = [];
+    await connector.close();
+    return why;
+  }
+
+  #receive(connector: Connector, message: BrokerMessage): void {
+    // What comes once it is to stop goes back to the broker when the connection closes.
+    if (this.#stopping.signal.aborted) return;
+    this.#counts.received++;
+    this.#waiting.push(message);
+    // Until it is open, the first messages wait for it to be known that it is.
+    if (this.#connector === connector) this.#work();
+  }
+
+  #work(): void {
+    this.#working ??= this.#takeAll()
+      // Only what a turn of this loop throws by mistake comes here: the messages are not acknowledged.
+      .catch((err) => this.#fail("retrying", (err as Error).message))
+      .finally(() => {
+        this.#working = undefined;
+      });
+  }
+
+  async #takeAll(): Promise<void> {
+    // Those that arrive together go together.
+    await new Promise((next) => setImmediate(next));
+    for (let failures = 0; this.#waiting.length; ) {
+      const connector = this.#connector;
+      const again = await this.#take(this.#nextBatch());
+      if (again.length === 0) {
+        failures = 0;
+        if (this.state === "retrying" && connector && connector === this.#connector) this.#say("consuming");
+        continue;
+      }
+      // Of a connection that is gone, the broker hands them out itself.
+      if (connector === this.#connector && connector) this.#waiting.unshift(...again);
+      this.#fail("retrying", "what was taken cannot be stored now");
+      await this.#pause(++failures);
+      if (this.#stopping.signal.aborted) return;
+    }
+  }
+
+  #nextBatch(): BrokerMessage[] {
+    let bytes = 0;
+    const end = this.#waiting.findIndex((message, i) => {
+      bytes += message.body.length;
+      return i > 0 && (i === BATCH || bytes > BATCH_BYTES);
+    });
+    return this.#waiting.splice(0, end < 0 ? this.#waiting.length : end);
+  }
+
+  /** Gives those that are not durable. */
+  async #take(batch: BrokerMessage[]): Promise<BrokerMessage[]> {
+    const verdicts = await this.#parts.take(batch).catch(() => batch.map((): Verdict => "again"));
+    const again: BrokerMessage[] = [];
+    for (const [i, message] of batch.entries()) {
+      if (verdicts[i] === "again") {
+        again.push(message);
+        continue;
+      }
+      if (verdicts[i] === "accepted") this.#counts.accepted++;
+      else this.#counts.mapping_errors++;
+      message.acknowledge();
+    }
+    this.#parts.changed();
+    return again;
+  }
+
+  async #drain(): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise((resolve) => {
+      timer = setTimeout(resolve, DRAIN_MS);
+    });
+    await Promise.race([this.#working, late]);
+    clearTimeout(timer);
+  }
+
+  /** Waits before the next attempt, unless it is to stop. */
+  #pause(attempts: number): Promise<void> {
+    const { signal } = this.#stopping;
+    if (signal.aborted) return Promise.resolve();
+    return new Promise((resolve) => {
+      const done = () => {
+        clearTimeout(timer);
+        signal.removeEventListener("abort", done);
+        resolve();
+      };
+      const timer = setTimeout(done, backOff(Math.min(attempts, MOST_DOUBLINGS)) * 1000);
+      signal.addEventListener("abort", done);
+    });
+  }
+
+  #say(state: ConnectorState): void {
+    this.state = state;
+    this.#parts.changed();
+  }
+
+  #fail(state: ConnectorState, error: string): void {
+    this.last_error = error;
+    this.last_error_at = new Date(this.#now());
+    this.#say(state);
+  }
+}
+
+function nothing(): Counts {
+  return { received: 0, accepted: 0, mapping_errors: 0 };
+}

@@ -1,0 +1,165 @@
+import { isUtf8 } from "node:buffer";
+import { randomUUID } from "node:crypto";
+import type { ServiceBroker } from "moleculer";
+import { type BrokerMessage, HEAD_BYTES } from "../../../connectors/connector.ts";
+import { attributesOf, binaryEvent } from "../../../lib/cloudevents/binary.ts";
+import { mediaTypeOf } from "../../../lib/http/media-type.ts";
+import { parseJsonBytes } from "../../../lib/json/json.ts";
+import { metrics } from "../../../observability/metrics.ts";
+import type { BatchAnswer } from "../events/publish-answers.ts";
+import { compileMapping, type Mapped, type Mapping, takeCloudEvent } from "../ingest/mapping.ts";
+import type { ConnectorDoc } from "./connectors.model.ts";
+import type { Verdict } from "./consumer.ts";
+
+const STRUCTURED = "application/cloudevents+json";
+/** Refusals that the same event meets every time it is tried. */
+const FINAL = ["invalid_event", "payload_too_large"];
+
+/** A message as an event to publish, or as what its dead letter says. */
+type Read =
+  | { event: unknown; payload: unknown; origin: Origin }
+  | { error: string; payload: unknown; origin?: Origin };
+
+/** What another mapping needs of a message besides its payload. */
+interface Origin {
+  default_id: string;
+  headers: Record<string, string | undefined>;
+  /** Whether the payload is an event already. */
+  structured: boolean;
+}
+
+/** What could not be mapped, as its dead letter keeps it. */
+export interface Again extends Origin {
+  tenant_id: string;
+  registration_id: string;
+  payload: unknown;
+  /** When it was taken, in ms. */
+  received_at: number;
+}
+
+/** What a message that could not be mapped is by its connector's mapping of now. */
+export function mapAgain(
+  doc: ConnectorDoc,
+  { payload, received_at, ...origin }: Omit<Again, "tenant_id" | "registration_id">,
+): Mapped {
+  const mapping = compileMapping({ ...doc.mapping, source: doc.source });
+  return mapOne(mapping, doc._id, payload, { ...origin, now: received_at });
+}
+
+function mapOne(
+  mapping: Mapping,
+  registration_id: string,
+  payload: unknown,
+  { structured, ...receipt }: Origin & { now?: number },
+): Mapped {
+  if (structured) return takeCloudEvent(payload);
+  return mapping(payload, { ...receipt, registration_id, ce_source: sourceOf(registration_id) });
+}
+
+/** A message that is an event in binary mode, by itself and not by the mapping. */
+function readBinary(attributes: Record<string, unknown>, type: string, body: Buffer, origin: Origin): Read {
+  try {
+    const payload = binaryEvent(attributes, type, body);
+    return { ...takeCloudEvent(payload), payload, origin };
+  } catch (err) {
+    return {
+      error: `mapping error: ${(err as Error).message}`,
+      payload: { base64: body.toString("base64") },
+    };
+  }
+}
+
+function sourceOf(connector_id: string): string {
+  return `/ingest/connectors/${connector_id}`;
+}
+
+/** Makes a connector's messages durable, as events or as dead letters: one verdict for each. */
+export class Intake {
+  readonly #broker: ServiceBroker;
+  readonly #connector: ConnectorDoc;
+  readonly #mapping: Mapping;
+  readonly #maxBytes: number;
+  readonly #source: string;
+
+  constructor(broker: ServiceBroker, connector: ConnectorDoc, maxBytes: number) {
+    this.#broker = broker;
+    this.#connector = connector;
+    this.#mapping = compileMapping({ ...connector.mapping, source: connector.source });
+    this.#maxBytes = maxBytes;
+    this.#source = sourceOf(connector._id);
+  }
+
+  /** @throws Error when nothing could be published. */
+  async take(messages: BrokerMessage[]): Promise<Verdict[]> {
+    const read = messages.map((message) => this.#read(message));
+    const answers = await this.#publish(read.flatMap((each) => ("event" in each ? [each.event] : [])));
+    let at = 0;
+    const verdicts = await Promise.all(
+      read.map((each, i): Verdict | Promise<Verdict> => {
+        const message = messages[i] as BrokerMessage;
+        if ("error" in each) return this.#bury(message, each, each.error);
+        const answer = answers[at++] as BatchAnswer;
+        if (answer.status !== "rejected") return "accepted";
+        const { code, message: why } = answer.error;
+        return FINAL.includes(code) ? this.#bury(message, each, `mapping error: ${why}`) : "again";
+      }),
+    );
+    for (const verdict of verdicts) metrics.connectorMessages.inc({ outcome: verdict });
+    return verdicts;
+  }
+
+  #read(message: BrokerMessage): Read {
+    const { body, size, unreadable, content_type, message_id, headers } = message;
+    if (unreadable !== undefined) {
+      const error = `mapping error: the message cannot be read: ${unreadable}`;
+      return { error, payload: { base64: body.toString("base64") } };
+    }
+    if (size > this.#maxBytes) {
+      const error = `mapping error: the message has ${size} bytes; at most ${this.#maxBytes} are taken`;
+      return { error, payload: { bytes: size, head: body.toString("utf8", 0, HEAD_BYTES) } };
+    }
+    const default_id = message_id ?? randomUUID();
+    const attributes = attributesOf(message.values ?? headers);
+    if (attributes)
+      return readBinary(attributes, content_type ?? "", body, { default_id, headers, structured: true });
+    if (!isUtf8(body)) {
+      const error = "mapping error: the message is not JSON in UTF-8";
+      return { error, payload: { base64: body.toString("base64") } };
+    }
+    const text = body.toString("utf8");
+    let payload: unknown;
+    try {
+      payload = parseJsonBytes(body);
+    } catch (err) {
+      return { error: `mapping error: the message is not JSON: ${(err as Error).message}`, payload: text };
+    }
+    const structured = mediaTypeOf(content_type ?? "") === STRUCTURED;
+    const origin = { default_id, headers, structured };
+    return { ...mapOne(this.#mapping, this.#connector._id, payload, origin), payload, origin };
+  }
+
+  #publish(events: unknown[]): Promise<BatchAnswer[]> {
+    if (events.length === 0) return Promise.resolve([]);
+    const { tenant_id } = this.#connector;
+    return this.#broker.call("events.ingest", { tenant_id, events, publisher_id: null });
+  }
+
+  async #bury(
+    { message_id }: BrokerMessage,
+    { payload, origin }: Pick<Read, "payload" | "origin">,
+    reason: string,
+  ): Promise<Verdict> {
+    const { tenant_id, _id: registration_id } = this.#connector;
+    const dedupe = message_id === null ? {} : { dedupe: message_id };
+    try {
+      await this.#broker.call("deliveries.dead_letter", {
+        ...{ tenant_id, source: this.#source, payload, reason },
+        ...dedupe,
+        ...(origin && { origin: { inlet: "connectors", registration_id, ...origin } }),
+      });
+      return "mapping_error";
+    } catch {
+      return "again";
+    }
+  }
+}

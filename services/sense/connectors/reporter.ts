@@ -1,0 +1,106 @@
+import type { TenantCollection } from "../../../storage/collection.ts";
+import type { ConnectorDoc, ConnectorNodeDoc, Counts } from "./connectors.model.ts";
+import type { Consumer } from "./consumer.ts";
+
+export interface ReporterParts {
+  connectors: TenantCollection<ConnectorDoc>;
+  nodes: TenantCollection<ConnectorNodeDoc>;
+  /** Names this node among those that run the connector. */
+  instance: string;
+  now(): number;
+  report(err: unknown): void;
+  /** Something that callers see is another from here on. */
+  tell(tenant_id: string): void;
+}
+
+/** While much happens, it is written down so often. */
+const EVERY_MS = 1000;
+
+/** Writes down how one connector fares on this node. */
+export class Reporter {
+  readonly #parts: ReporterParts;
+  readonly #doc: ConnectorDoc;
+  readonly #consumer: Consumer;
+  #timer: NodeJS.Timeout | undefined;
+  #writing: Promise<void> | undefined;
+  #again = false;
+  #ended = false;
+
+  constructor(parts: ReporterParts, doc: ConnectorDoc, consumer: Consumer) {
+    this.#parts = parts;
+    this.#doc = doc;
+    this.#consumer = consumer;
+  }
+
+  /** Something is to be written: at once, or with what comes in the second after the last time. */
+  changed(): void {
+    if (this.#ended) return;
+    this.#again = true;
+    if (!this.#timer && !this.#writing) this.#start();
+  }
+
+  /** Writes the last counts and takes this node's row away: it does not run the connector any more. */
+  async end(): Promise<void> {
+    this.#ended = true;
+    clearTimeout(this.#timer);
+    await this.#writing;
+    const { _id, tenant_id } = this.#doc;
+    const { nodes } = this.#parts;
+    await this.#writeCounts(this.#consumer.countsSince()).catch(this.#parts.report);
+    await nodes.delete(tenant_id, { _id: this.#rowOf(_id) }).catch(this.#parts.report);
+  }
+
+  #start(): void {
+    this.#again = false;
+    this.#writing = this.#write()
+      .catch(this.#parts.report)
+      .then(() => {
+        this.#writing = undefined;
+        if (!this.#ended) this.#timer = setTimeout(() => this.#next(), EVERY_MS);
+      });
+  }
+
+  #next(): void {
+    this.#timer = undefined;
+    if (this.#again) this.#start();
+  }
+
+  async #write(): Promise<void> {
+    const { _id: connector_id, tenant_id } = this.#doc;
+    const lag = await this.#consumer.lag();
+    const { state, last_error, last_error_at } = this.#consumer;
+    const seen_at = new Date(this.#parts.now());
+    const row = { connector_id, state, last_error, last_error_at, lag, seen_at };
+    const filter = { _id: this.#rowOf(connector_id), tenant_id };
+    await Promise.all([
+      this.#parts.nodes.upsert([{ filter, update: { $set: row } }]),
+      this.#writeCounts(this.#consumer.countsSince()),
+    ]);
+    this.#parts.tell(tenant_id);
+  }
+
+  async #writeCounts(counts: Counts): Promise<void> {
+    const $inc = Object.fromEntries(
+      Object.entries(counts)
+        .filter(([, count]) => count > 0)
+        .map(([name, count]) => [`counts.${name}`, count]),
+    );
+    if (Object.keys($inc).length === 0) return;
+    const { _id, tenant_id } = this.#doc;
+    try {
+      await this.#parts.connectors.update(tenant_id, { _id }, { $inc } as never);
+    } catch (err) {
+      this.#consumer.count(counts);
+      throw err;
+    }
+  }
+
+  #rowOf(connector_id: string): string {
+    return `${connector_id} ${this.#parts.instance}`;
+  }
+}
+
+/** The node that wrote a row. */
+export function instanceOf(row_id: string): string {
+  return row_id.slice(row_id.indexOf(" ") + 1);
+}

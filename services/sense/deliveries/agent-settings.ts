@@ -1,0 +1,86 @@
+import type { ServiceBroker } from "moleculer";
+import type { Config } from "../../../config.ts";
+
+/** What decides how deliveries are handed to an agent. */
+interface AgentSettings {
+  agent_id: string;
+  status: "active" | "inactive";
+  team_id: string | null;
+  delivery_mode: "poll" | "push" | "sse";
+  delivery_endpoint: string | null;
+  push_stopped: boolean;
+  visibility_timeout_seconds: number;
+  retry_budget: number;
+}
+
+interface AgentRow extends Omit<AgentSettings, "agent_id"> {
+  id: string;
+}
+
+const FRESH_MS = 2000;
+const MOST_KEPT = 50_000;
+
+/** Agents' settings, read by the batch and kept for two seconds, or until `agents.changed` says they are not true. */
+export class AgentSettingsCache {
+  readonly #broker: ServiceBroker;
+  readonly #defaults: Pick<AgentSettings, "visibility_timeout_seconds" | "retry_budget">;
+  readonly #kept = new Map<string, { settings: Promise<AgentSettings>; until: number }>();
+
+  constructor(broker: ServiceBroker, config: Config) {
+    this.#broker = broker;
+    this.#defaults = {
+      visibility_timeout_seconds: config.VISIBILITY_TIMEOUT_SECONDS,
+      retry_budget: config.RETRY_BUDGET,
+    };
+  }
+
+  get(tenant_id: string, agent_id: string): Promise<AgentSettings> {
+    return this.#fresh(agent_id) ?? (this.#load(tenant_id, [agent_id])[0] as Promise<AgentSettings>);
+  }
+
+  async getMany(tenant_id: string, agent_ids: string[]): Promise<Map<string, AgentSettings>> {
+    const fresh = agent_ids.flatMap((id) => this.#fresh(id) ?? []);
+    const missing = fresh.length < agent_ids.length ? agent_ids.filter((id) => !this.#fresh(id)) : [];
+    const settings = await Promise.all([...fresh, ...(missing.length ? this.#load(tenant_id, missing) : [])]);
+    return new Map(settings.map((each) => [each.agent_id, each]));
+  }
+
+  forget(agent_id: string): void {
+    this.#kept.delete(agent_id);
+  }
+
+  #fresh(agent_id: string): Promise<AgentSettings> | undefined {
+    const kept = this.#kept.get(agent_id);
+    return kept && kept.until > performance.now() ? kept.settings : undefined;
+  }
+
+  /** One call for all of them. */
+  #load(tenant_id: string, agent_ids: string[]): Promise<AgentSettings>[] {
+    if (this.#kept.size + agent_ids.length > MOST_KEPT) this.#kept.clear();
+    const rows = this.#broker
+      .call<AgentRow[], unknown>("agents.get_many", { tenant_id, agent_ids })
+      .then((found) => new Map(found.map((row) => [row.id, row])));
+    const until = performance.now() + FRESH_MS;
+    return agent_ids.map((agent_id) => {
+      const settings = rows.then((byId) => this.#settingsOf(agent_id, byId.get(agent_id)));
+      this.#kept.set(agent_id, { settings, until });
+      settings.catch(() => this.forget(agent_id));
+      return settings;
+    });
+  }
+
+  /** An agent that is gone gets what an inactive one would: its rows go their way, and nothing is pushed. */
+  #settingsOf(agent_id: string, row: AgentRow | undefined): AgentSettings {
+    return {
+      agent_id,
+      status: row?.status ?? "inactive",
+      team_id: row?.team_id ?? null,
+      delivery_mode: row?.delivery_mode ?? "poll",
+      delivery_endpoint: row?.delivery_endpoint ?? null,
+      push_stopped: row?.push_stopped ?? false,
+      visibility_timeout_seconds:
+        row?.visibility_timeout_seconds ?? this.#defaults.visibility_timeout_seconds,
+      retry_budget: row?.retry_budget ?? this.#defaults.retry_budget,
+    };
+  }
+}

@@ -1,0 +1,65 @@
+import type { ServiceBroker } from "moleculer";
+import { isPlatformType, type PlatformEventType } from "../../../lib/cloudevents/platform-types.ts";
+import { tenantsInTurn } from "../../../mixins/loop.ts";
+import { othersToo } from "../../../mixins/others-too.ts";
+import type { TenantCollection } from "../../../storage/collection.ts";
+import { inParts } from "./by-bytes.ts";
+import { loadEnvelopes } from "./dead-letters.ts";
+import type { DeliveryDoc } from "./deliveries.model.ts";
+
+const BATCH = 100;
+
+/**
+ * Publishes `service.delivery.dead_lettered` for rows that died, and clears the note on them. The event's id derives
+ * from row and time, so repeating it after a crash adds nothing. The task returns whether there may be more.
+ */
+export function newAnnouncements(
+  broker: ServiceBroker,
+  deliveries: TenantCollection<DeliveryDoc>,
+): () => Promise<boolean> {
+  const projection = { timeline: 0, payload_json: 0 } as const;
+  const options = { sort: { announce_at: 1 }, limit: BATCH, projection } as const;
+  const find = othersToo<DeliveryDoc>(
+    (others) =>
+      deliveries.system.find({ announce_at: { $gt: new Date(0) }, ...others }, options).toArray() as Promise<
+        DeliveryDoc[]
+      >,
+    BATCH,
+  );
+  return () =>
+    tenantsInTurn<DeliveryDoc>(find, BATCH, async (tenant_id, those) => {
+      for (const part of inParts(those)) await announceSome(broker, deliveries, tenant_id, part);
+    });
+}
+
+async function announceSome(
+  broker: ServiceBroker,
+  deliveries: TenantCollection<DeliveryDoc>,
+  tenant_id: string,
+  rows: DeliveryDoc[],
+): Promise<void> {
+  const envelopes = await loadEnvelopes(broker, tenant_id, rows);
+  await Promise.all(rows.map((row) => announce(broker, row, envelopes.get(row.event_id ?? ""))));
+  for (const [announce_at, same] of Map.groupBy(rows, (row) => row.announce_at?.getTime() as number)) {
+    // Only what was announced: a row that was replayed and died again meanwhile has another time.
+    const guard = { _id: { $in: same.map(({ _id }) => _id) }, announce_at: new Date(announce_at) };
+    await deliveries.updateMany(tenant_id, guard, { $unset: { announce_at: 1 } });
+  }
+}
+
+async function announce(
+  broker: ServiceBroker,
+  row: DeliveryDoc,
+  envelope: string | undefined,
+): Promise<void> {
+  // Else the death of an announcement that nobody takes would announce itself, for ever.
+  if (envelope !== undefined && isPlatformType(JSON.parse(envelope).type)) return;
+  const { _id, tenant_id, event_id, agent_id, attempt_count, dlq_reason, announce_at } = row;
+  await broker.call("events.emit", {
+    tenant_id,
+    type: "service.delivery.dead_lettered" satisfies PlatformEventType,
+    subject: _id,
+    data: { delivery_id: _id, event_id, agent_id, attempt_count, dlq_reason },
+    dedupe: `${_id} ${announce_at?.getTime()}`,
+  });
+}

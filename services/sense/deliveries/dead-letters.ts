@@ -1,0 +1,198 @@
+import type { ServiceBroker } from "moleculer";
+import { type Caller, isAdmin } from "../../../lib/access/caller.ts";
+import { Fault, notFound } from "../../../lib/contract/faults.ts";
+import { derivedId, newId } from "../../../lib/ids.ts";
+import type { TenantCollection } from "../../../storage/collection.ts";
+import { upToBytes } from "./by-bytes.ts";
+import { deadFields, keptReason, NOT_DEAD } from "./dead.ts";
+import type { DeliveryDoc, Origin } from "./deliveries.model.ts";
+import { fromCursor, type Position, toCursor } from "./dlq-cursor.ts";
+import { noted } from "./settle.ts";
+
+type Deliveries = TenantCollection<DeliveryDoc>;
+
+/** The agent whose dead letters a caller may see; null for an admin, who sees all of the tenant's. */
+export function visibleAgent(caller: Caller): string | null {
+  if (isAdmin(caller)) return null;
+  if (caller.kind === "agent") return caller.agent_id;
+  throw new Fault("forbidden", "Dead letters are seen by the agent they were for, and by admins.");
+}
+
+export async function findDead(deliveries: Deliveries, caller: Caller, id: string): Promise<DeliveryDoc> {
+  const agent_id = visibleAgent(caller);
+  const filter = { _id: id, state: "dead" as const, ...(agent_id && { agent_id }) };
+  const doc = await deliveries.findOne(caller.tenant_id, filter);
+  if (!doc) throw notFound("dead_letter", id);
+  return doc;
+}
+
+/** One page of dead letters, latest first. It ends early where it has as much as one answer may hold. */
+export async function listDead(
+  broker: ServiceBroker,
+  deliveries: Deliveries,
+  caller: Caller,
+  { limit = 50, cursor }: { limit?: number; cursor?: string },
+) {
+  const after = cursor === undefined ? undefined : fromCursor(cursor);
+  const { tenant_id } = caller;
+  const agent_id = visibleAgent(caller);
+  const field = agent_id ? "dlq_agent_key" : "dlq_key";
+  const rows = pageOf(field, agent_id ?? tenant_id, after);
+  const found = await latest(deliveries, tenant_id, { field, rows, limit: limit + 1 });
+  const page = upToBytes(found.slice(0, limit));
+  const [envelopes, payloads] = await Promise.all([
+    loadEnvelopes(broker, tenant_id, page),
+    loadPayloads(deliveries, tenant_id, page),
+  ]);
+  const items = page.map((doc) => present(doc, envelopes.get(doc.event_id ?? "") ?? payloads.get(doc._id)));
+  const last = page.at(-1);
+  const next_cursor = last && page.length < found.length ? toCursor(positionOf(last)) : null;
+  return { items, count: items.length, next_cursor };
+}
+
+interface Wanted {
+  field: "dlq_agent_key" | "dlq_key";
+  rows: object;
+  limit: number;
+}
+
+/**
+ * The latest rows, those of one key by their ids. First where the page ends, which the index tells: it has no ids, so
+ * MongoDB would sort all that there are for every page.
+ */
+async function latest(deliveries: Deliveries, tenant_id: string, { field, rows, limit }: Wanted) {
+  const ends = { sort: { [field]: -1 }, limit, projection: { [field]: 1 } } as const;
+  const last = (await deliveries.find(tenant_id, rows as never, ends)).at(-1);
+  if (!last) return [];
+  const page = { $and: [rows, { [field]: { $gte: last[field] } }] };
+  // Not yet what came: it is read of those that the answer holds.
+  const projection = { timeline: 0, payload_json: 0 } as const;
+  const order = { sort: { [field]: -1, _id: -1 }, limit, projection } as const;
+  return deliveries.find(tenant_id, page as never, order);
+}
+
+function positionOf({ dead_lettered_at, _id }: DeliveryDoc): Position {
+  return { at: dead_lettered_at as Date, id: _id };
+}
+
+/** The rows of an owner's keys from a position on; two that died in the same millisecond are told apart by their id. */
+function pageOf(field: Wanted["field"], owner: string, after: Position | undefined): object {
+  if (!after) return { [field]: { $gt: `${owner} `, $lt: `${owner} ~` } };
+  const key = `${owner} ${after.at.toISOString()}`;
+  return {
+    [field]: { $gt: `${owner} `, $lte: key },
+    $or: [{ [field]: { $lt: key } }, { _id: { $lt: after.id } }],
+  };
+}
+
+/** The events of rows as JSON text, by event id; those that are no longer kept are missing. */
+export async function loadEnvelopes(
+  broker: ServiceBroker,
+  tenant_id: string,
+  docs: Pick<DeliveryDoc, "event_id">[],
+): Promise<Map<string, string>> {
+  const event_ids = [...new Set(docs.flatMap(({ event_id }) => event_id ?? []))];
+  if (event_ids.length === 0) return new Map();
+  const events = await broker.call<{ event_id: string; envelope: string }[], unknown>("events.load", {
+    tenant_id,
+    event_ids,
+  });
+  return new Map(events.map(({ event_id, envelope }) => [event_id, envelope]));
+}
+
+/** What came, as JSON text, of those rows that never were an event, by their ids. */
+async function loadPayloads(
+  deliveries: Deliveries,
+  tenant_id: string,
+  docs: DeliveryDoc[],
+): Promise<Map<string, string | undefined>> {
+  const ids = docs.filter(({ event_id }) => event_id === null).map(({ _id }) => _id);
+  if (ids.length === 0) return new Map();
+  const rows = await deliveries.find(tenant_id, { _id: { $in: ids } }, { projection: { payload_json: 1 } });
+  return new Map(rows.map(({ _id, payload_json }) => [_id, payload_json]));
+}
+
+/** What came and could not be mapped. */
+export function payloadOf({ payload_json }: Pick<DeliveryDoc, "payload_json">): unknown {
+  return payload_json === undefined ? undefined : JSON.parse(payload_json);
+}
+
+/** @param json the event, or what came in its place; undefined where that is no longer kept */
+function present(doc: DeliveryDoc, json: string | undefined) {
+  const payload = json === undefined ? null : JSON.parse(json);
+  return {
+    id: doc._id,
+    event_id: doc.event_id,
+    agent_id: doc.agent_id,
+    payload,
+    attempt_count: doc.attempt_count,
+    dlq_reason: doc.dlq_reason as string,
+    created_at: doc.created_at.toISOString(),
+    dead_lettered_at: (doc.dead_lettered_at as Date).toISOString(),
+    source: (doc.event_id === null ? doc.source : payload?.source) ?? null,
+  };
+}
+
+/** Takes a dead letter out of the queue. What came from an event leaves a row, so that no replay gives it again. */
+export async function discardDead(
+  deliveries: Deliveries,
+  caller: Caller,
+  id: string,
+  at: Date,
+): Promise<void> {
+  const { tenant_id } = caller;
+  const { event_id, agent_id } = await findDead(deliveries, caller, id);
+  const guard = { _id: id, agent_id, state: "dead" as const };
+  if (event_id === null) {
+    await deliveries.delete(tenant_id, guard);
+    return;
+  }
+  await deliveries.update(tenant_id, guard, {
+    $set: { state: "discarded" },
+    $unset: NOT_DEAD,
+    $push: noted({ at, what: "discarded" }),
+  } as never);
+}
+
+export interface Unmappable {
+  tenant_id: string;
+  /** Where it came from. */
+  source: string;
+  payload: unknown;
+  reason: string;
+  /** What makes it the same again, when its receipt is repeated. */
+  dedupe?: string;
+  /** Given where another mapping might make an event of it. */
+  origin?: Origin;
+}
+
+/** Keeps what could not be made an event until a time, for admins to see. */
+export async function insertUnmappable(
+  deliveries: Deliveries,
+  what: Unmappable,
+  at: Date,
+  retire_at: Date,
+): Promise<string> {
+  const { tenant_id, source, payload, dedupe, origin } = what;
+  const reason = keptReason(what.reason);
+  const payload_json = JSON.stringify(payload);
+  const doc = await deliveries.insertOnce({
+    _id: dedupe === undefined ? newId("dlv") : derivedId("dlv", tenant_id, source, dedupe),
+    tenant_id,
+    agent_id: null,
+    event_id: null,
+    priority: 0,
+    created_at: at,
+    attempt_count: 0,
+    size: Buffer.byteLength(payload_json),
+    matched: { interest_ids: [], feed_ids: [] },
+    enrichment_depth: "none",
+    timeline: [{ at, what: "dead", reason }],
+    ...deadFields({ tenant_id, agent_id: null, at, reason }),
+    payload_json,
+    source,
+    retire_at,
+    ...(origin && { origin }),
+  });
+  return doc._id;
+}

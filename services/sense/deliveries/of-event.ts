@@ -1,0 +1,61 @@
+import type { TenantCollection } from "../../../storage/collection.ts";
+import { type DeliveryDoc, type Matched, PENDING, type TimelineEntry } from "./deliveries.model.ts";
+import { deliveryId, ofEvent } from "./delivery-id.ts";
+
+type Deliveries = TenantCollection<DeliveryDoc>;
+
+export interface OfEvent {
+  tenant_id: string;
+  event_id: string;
+}
+
+/** How an event's deliveries stand (api.md: one event). */
+export async function countsOf(deliveries: Deliveries, { tenant_id, event_id }: OfEvent) {
+  const [pending, acknowledged, dlq] = await Promise.all([
+    deliveries.count(tenant_id, { ...ofEvent(event_id), state: { $in: PENDING } }),
+    deliveries.count(tenant_id, { ...ofEvent(event_id), state: "acknowledged" }),
+    deliveries.count(tenant_id, { ...ofEvent(event_id), state: "dead" }),
+  ]);
+  return { pending, acknowledged, dlq };
+}
+
+/** One receiver of an event. A retired row has neither `matched` nor a timeline any more. */
+export interface EventReceiver {
+  delivery_id: string;
+  agent_id: string | null;
+  state: string;
+  attempt_count: number;
+  matched: Matched;
+  timeline: { at: string; what: TimelineEntry["what"] | "matched"; reason?: string }[];
+}
+
+/** What became of an event at each of its receivers, the first `limit` of them. */
+export async function receiversOf(deliveries: Deliveries, { tenant_id, event_id }: OfEvent, limit: number) {
+  const docs = await deliveries.find(tenant_id, ofEvent(event_id), { sort: { _id: 1 }, limit });
+  return docs.map(toReceiver);
+}
+
+function toReceiver(doc: DeliveryDoc): EventReceiver {
+  const { _id, agent_id, state, attempt_count, created_at } = doc;
+  // Rows that were reduced to a tombstone lack these.
+  const { matched, timeline } = doc as Partial<DeliveryDoc>;
+  const entries = (timeline ?? []).map(({ at, ...rest }) => ({ at: at.toISOString(), ...rest }));
+  return {
+    delivery_id: _id,
+    agent_id,
+    state: state === "ready" || state === "leased" || state === "waiting" ? "pending" : state,
+    attempt_count,
+    matched: matched ?? { interest_ids: [], feed_ids: [] },
+    timeline: [{ at: created_at.toISOString(), what: "matched" }, ...entries],
+  };
+}
+
+/** Of these events, those that the agent was given (api.md Scopes: `receive` reads events it was given). */
+export async function givenTo(
+  deliveries: Deliveries,
+  { tenant_id, agent_id, event_ids }: { tenant_id: string; agent_id: string; event_ids: string[] },
+): Promise<string[]> {
+  const ids = event_ids.map((event_id) => deliveryId(event_id, agent_id));
+  const found = await deliveries.find(tenant_id, { _id: { $in: ids } }, { projection: { event_id: 1 } });
+  return found.map(({ event_id }) => event_id as string);
+}

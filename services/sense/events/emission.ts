@@ -1,0 +1,32 @@
+import type { Scoped } from "../../../lib/access/visibility.ts";
+import { audienceOf } from "../../../lib/cloudevents/audience.ts";
+import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
+import { derivedId } from "../../../lib/ids.ts";
+
+/** An event that the service itself publishes. */
+export interface Emission {
+  type: string;
+  subject?: string;
+  /** Ids and states, never content. */
+  data: unknown;
+  /** The same text makes the same event: publishing it again adds nothing. */
+  dedupe: string;
+  /** The row that it is about: only who may read that gets it. Absent: everybody in the tenant may. */
+  audience?: Scoped;
+}
+
+/** The envelope of an emission. */
+export function emitted({ type, subject, data, dedupe, audience: about }: Emission, at: Date): CloudEvent {
+  const audience = about && audienceOf(about);
+  return {
+    specversion: "1.0",
+    id: derivedId("evt", "emitted", dedupe),
+    source: "afferent",
+    type,
+    ...(subject && { subject }),
+    ...(audience && { audience }),
+    time: at.toISOString(),
+    datacontenttype: "application/json",
+    data,
+  };
+}

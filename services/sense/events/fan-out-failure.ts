@@ -1,0 +1,69 @@
+import { FAULTS, isFault } from "../../../lib/contract/faults.ts";
+import type { TenantCollection } from "../../../storage/collection.ts";
+import type { Store } from "../../../storage/connection.ts";
+import { isStoreLost } from "../../../storage/store-lost.ts";
+import { type EventDoc, fanoutKey } from "./events.model.ts";
+import type { Entry } from "./fan-out-queue.ts";
+
+interface Parts {
+  events: TenantCollection<EventDoc>;
+  store: Store;
+}
+
+const RETRY_SECONDS = [1, 10, 60, 300];
+
+/** Milliseconds until an event is tried again after so many failures; null: it is to be parked (the fifth). */
+export function retryDelay(failures: number): number | null {
+  const seconds = RETRY_SECONDS[failures - 1];
+  return seconds === undefined ? null : seconds * 1000;
+}
+
+/** Whether an error says that something all events need is missing, and nothing about the event itself. */
+export function isSystemic(err: unknown): boolean {
+  if (isFault(err)) return FAULTS[err.type as keyof typeof FAULTS].retryable && err.type !== "internal_error";
+  const { retryable, code } = err as { retryable?: boolean; code?: unknown };
+  return retryable === true || isStoreLost(err) || String(code).includes("SQLITE");
+}
+
+/** Notes a failure of the event itself, and when it is to be tried again. */
+export async function postpone({ events, store }: Parts, entry: Entry, delay: number): Promise<void> {
+  const { event_id, tenant_id, owner } = entry;
+  await events.updateMany(
+    tenant_id,
+    { _id: event_id, fanout_owner: owner } as never,
+    {
+      $set: { fanout_key: fanoutKey(tenant_id, store.now() + delay) },
+      $unset: { fanout_owner: 1 },
+      $inc: { fanout_attempts: 1 },
+    } as never,
+  );
+}
+
+/** Ends the leases of events of one tenant: anybody may take them at once. */
+export async function giveBack({ events, store }: Parts, entries: Entry[]): Promise<void> {
+  const tenant_id = (entries[0] as Entry).tenant_id;
+  await events.updateMany(
+    tenant_id,
+    {
+      _id: { $in: entries.map((entry) => entry.event_id) },
+      fanout_owner: { $in: [...new Set(entries.map((entry) => entry.owner))] },
+    } as never,
+    { $set: { fanout_key: fanoutKey(tenant_id, store.now()) }, $unset: { fanout_owner: 1 } } as never,
+  );
+}
+
+/** Puts an event aside, until an admin says that it be tried again. */
+export async function park(
+  { events, store }: Parts,
+  row: Pick<EventDoc, "_id" | "tenant_id">,
+  reason: string,
+) {
+  await events.updateMany(
+    row.tenant_id,
+    { _id: row._id, fanout_key: { $exists: true } } as never,
+    {
+      $set: { parked_at: new Date(store.now()), park_reason: reason.slice(0, 500) },
+      $unset: { fanout_key: 1, fanout_owner: 1 },
+    } as never,
+  );
+}

@@ -1,0 +1,102 @@
+import type { AnyBulkWriteOperation } from "mongodb";
+import type { TenantCollection } from "../../../storage/collection.ts";
+import { type EventDoc, unmatchedKey } from "./events.model.ts";
+import type { Entry } from "./fan-out-queue.ts";
+
+/** A fanned-out event that its row does not say yet. */
+interface Stamp {
+  entry: Entry;
+  matched: number;
+  at: Date;
+}
+
+// A stamp gates nothing that a receiver sees: it waits a moment, so that it shares a commit instead of delaying one.
+const DELAY_MS = 40;
+const MAX_WAITING = 1_000;
+
+type Write = AnyBulkWriteOperation<EventDoc>;
+
+const CLEARED = { fanout_key: 1, fanout_owner: 1, fanout_attempts: 1 } as const;
+
+/**
+ * Writes down which events are fanned out: a fact that holds whoever's lease it was done under. A stamp that is lost in
+ * a crash is made again: the event is fanned out once more, which changes nothing.
+ */
+export class FanOutStamps {
+  readonly #events: TenantCollection<EventDoc>;
+  readonly #onDone: (entries: Entry[], err?: unknown) => void;
+  #waiting: Stamp[] = [];
+  #timer: NodeJS.Timeout | undefined;
+  #writing: Promise<void> = Promise.resolve();
+
+  /** `onDone` is told when the stamps of entries are durable, or could not be written. */
+  constructor(events: TenantCollection<EventDoc>, onDone: (entries: Entry[], err?: unknown) => void) {
+    this.#events = events;
+    this.#onDone = onDone;
+  }
+
+  add(stamps: Stamp[]): void {
+    this.#waiting.push(...stamps);
+    if (this.#waiting.length >= MAX_WAITING) void this.flush();
+    else this.#timer ??= setTimeout(() => void this.flush(), DELAY_MS);
+  }
+
+  /** Resolves when all that was added is written. */
+  flush(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const stamps = this.#waiting;
+    if (stamps.length) {
+      this.#waiting = [];
+      this.#writing = this.#writing.then(() => this.#write(stamps));
+    }
+    return this.#writing;
+  }
+
+  async #write(stamps: Stamp[]): Promise<void> {
+    const entries = stamps.map(({ entry }) => entry);
+    try {
+      const wanted = stamps.filter(({ matched }) => matched > 0);
+      const ignored = stamps.filter(({ matched }) => matched === 0);
+      await this.#events.bulk([...together(wanted), ...ignored.map(unmatched)]);
+      this.#onDone(entries);
+    } catch (err) {
+      this.#onDone(entries, err);
+    }
+  }
+}
+
+/**
+ * Most events of a moment have the same number of receivers: they share one write, and the time of the last, as none
+ * may be fanned out before it was accepted.
+ */
+function together(stamps: Stamp[]): Write[] {
+  const tenants = Map.groupBy(stamps, ({ entry }) => entry.tenant_id);
+  const groups = [...tenants.values()].flatMap((own) => [
+    ...Map.groupBy(own, ({ matched }) => matched).values(),
+  ]);
+  return groups.map((group) => {
+    const { entry, matched, at } = group.at(-1) as Stamp;
+    const { tenant_id } = entry;
+    const ids = group.map((stamp) => stamp.entry.event_id);
+    return {
+      updateMany: {
+        filter: { _id: { $in: ids }, tenant_id },
+        update: { $set: { fanned_out_at: at, matched_count: matched }, $unset: CLEARED },
+      },
+    } as Write;
+  });
+}
+
+function unmatched({ entry, at }: Stamp): Write {
+  const { event_id, tenant_id } = entry;
+  return {
+    updateOne: {
+      filter: { _id: event_id, tenant_id },
+      update: {
+        $set: { fanned_out_at: at, matched_count: 0, unmatched_key: unmatchedKey(entry) },
+        $unset: CLEARED,
+      },
+    },
+  } as Write;
+}

@@ -1,0 +1,167 @@
+import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
+import type { TenantCollection } from "../../../storage/collection.ts";
+import type { Store } from "../../../storage/connection.ts";
+import { type EventDoc, fanoutKey, keyRange } from "./events.model.ts";
+import type { Entry, FanOutQueue } from "./fan-out-queue.ts";
+
+/** How long a node keeps an event to itself; then any node may take its fan-out. */
+export const LEASE_MS = 10_000;
+
+/** When a lease ends that was taken at a time. An embedded store has one node, which keeps its leases. */
+export function leaseEnd({ driver }: Pick<Store, "driver">, at: number): number {
+  return driver === "sqlite" ? Number.POSITIVE_INFINITY : at + LEASE_MS;
+}
+
+const MAX_TENANTS = 50;
+const MAX_CLAIM = 500;
+const MAX_CLAIM_BYTES = 8 * 1_048_576;
+
+interface SweepParts {
+  events: TenantCollection<EventDoc>;
+  store: Store;
+  queue: FanOutQueue;
+  /** This process, in every lease it takes. */
+  instance: string;
+  /** Told of an event whose envelope cannot be read back. */
+  onUnreadable(row: EventDoc): Promise<void>;
+}
+
+/**
+ * Takes from the store what is due for fan-out: what did not fit into memory, what failed and is to be tried again,
+ * and what a node that died had leased.
+ */
+export class FanOutSweep {
+  readonly #parts: SweepParts;
+  /** Where the walk over tenants goes on. */
+  #after = "";
+  /** Whether the walk has met anything that was due. */
+  #found = false;
+  #claims = 0;
+  /** An embedded store has one node: what was leased before this process began is due at once. */
+  #recoverUntil: number | null;
+
+  constructor(parts: SweepParts) {
+    this.#parts = parts;
+    const { store } = parts;
+    this.#recoverUntil = store.driver === "sqlite" ? store.now() + LEASE_MS : null;
+  }
+
+  /** Visits tenants that have something due, in turn, and takes what there is room for. */
+  async run(): Promise<void> {
+    for (let visited = 0; visited < MAX_TENANTS; visited++) {
+      const oldest = await this.#oldestOfNextTenant();
+      if (!oldest) return this.#startOver();
+      const { tenant_id, fanout_key } = oldest;
+      this.#after = keyRange(tenant_id).before;
+      if ((fanout_key as string) > this.#dueBefore(tenant_id)) continue;
+      this.#found = true;
+      await this.take(tenant_id);
+    }
+  }
+
+  #startOver(): void {
+    if (!this.#found) this.#recoverUntil = null;
+    this.#after = "";
+    this.#found = false;
+  }
+
+  /** Takes what is due of one tenant, as much as there is room for. */
+  async take(tenant_id: string): Promise<void> {
+    const { events, queue } = this.#parts;
+    const limit = Math.min(queue.room(tenant_id), MAX_CLAIM);
+    if (limit === 0) return queue.behind(tenant_id);
+    const due = { $gt: keyRange(tenant_id).after, $lte: this.#dueBefore(tenant_id) };
+    const rows = await events.find(tenant_id, { fanout_key: due } as never, {
+      sort: { fanout_key: 1 },
+      limit,
+      projection: { size: 1 },
+    });
+    const mine = rows.filter((row) => queue.held(row._id));
+    const others = upTo(
+      MAX_CLAIM_BYTES,
+      rows.filter((row) => !queue.held(row._id)),
+    );
+    if (mine.length) await this.#renew(tenant_id, mine, due);
+    if (others.length) await this.#claim(tenant_id, others, due);
+    const all = rows.length < limit && mine.length + others.length === rows.length;
+    if (all) queue.caughtUp(tenant_id);
+    else queue.behind(tenant_id);
+  }
+
+  /** What waits here is kept, unless another node has taken some of it: then it waits until its lease here ends. */
+  async #renew(tenant_id: string, rows: EventDoc[], due: object): Promise<void> {
+    const { queue, store } = this.#parts;
+    const leased_until = leaseEnd(store, store.now());
+    if ((await this.#lease(tenant_id, rows, due, {})) < rows.length) return;
+    for (const row of rows) {
+      const entry = queue.held(row._id);
+      if (entry) entry.leased_until = leased_until;
+    }
+  }
+
+  async #claim(tenant_id: string, rows: EventDoc[], due: object): Promise<void> {
+    const { events, queue, instance, onUnreadable } = this.#parts;
+    const owner = `${instance} ${++this.#claims}`;
+    const leased_until = leaseEnd(this.#parts.store, this.#parts.store.now());
+    await this.#lease(tenant_id, rows, due, { fanout_owner: owner });
+    const claimed = await events.find(tenant_id, {
+      _id: { $in: rows.map((row) => row._id) },
+      fanout_owner: owner,
+    });
+    claimed.sort((a, b) => (a.position < b.position ? -1 : 1));
+    for (const row of claimed) {
+      const entry = toEntry(row, leased_until);
+      if (entry) queue.push(entry);
+      else await onUnreadable(row);
+    }
+  }
+
+  async #lease(tenant_id: string, rows: EventDoc[], due: object, more: Partial<EventDoc>): Promise<number> {
+    const { events, store } = this.#parts;
+    const fanout_key = fanoutKey(tenant_id, store.now() + LEASE_MS);
+    const stillDue = { _id: { $in: rows.map((row) => row._id) }, fanout_key: due } as never;
+    return events.updateMany(tenant_id, stillDue, { $set: { fanout_key, ...more } } as never);
+  }
+
+  #dueBefore(tenant_id: string): string {
+    return fanoutKey(tenant_id, Math.max(this.#parts.store.now(), this.#recoverUntil ?? 0));
+  }
+
+  async #oldestOfNextTenant(): Promise<EventDoc | null> {
+    const { events } = this.#parts;
+    const options = { sort: { fanout_key: 1 as const }, projection: { tenant_id: 1, fanout_key: 1 } };
+    return (await events.system.findOne({ fanout_key: { $gt: this.#after } }, options)) as EventDoc | null;
+  }
+}
+
+/** The first rows, as long as their sizes add up to no more; the very first always. */
+function upTo(maxBytes: number, rows: EventDoc[]): EventDoc[] {
+  let bytes = 0;
+  const end = rows.findIndex((row, i) => {
+    bytes += row.size;
+    return i > 0 && bytes > maxBytes;
+  });
+  return end < 0 ? rows : rows.slice(0, end);
+}
+
+/** A leased row as it waits in memory; null when its envelope is not JSON. */
+function toEntry(row: EventDoc, leased_until: number): Entry | null {
+  const { _id, tenant_id, envelope, size, position, accepted_at, fanout_owner, fanout_attempts } = row;
+  let event: CloudEvent;
+  try {
+    event = JSON.parse(envelope);
+  } catch {
+    return null;
+  }
+  return {
+    event_id: _id,
+    tenant_id,
+    event,
+    size,
+    position,
+    accepted_at: accepted_at.getTime(),
+    owner: fanout_owner as string,
+    leased_until,
+    attempts: fanout_attempts ?? 0,
+  };
+}

@@ -1,0 +1,166 @@
+import type { ServiceBroker } from "moleculer";
+import { Fault } from "../../../lib/contract/faults.ts";
+import { Batcher } from "../../../lib/queue/batcher.ts";
+import { metrics } from "../../../observability/metrics.ts";
+import {
+  type Belonging,
+  isDuplicateKey,
+  refusedRows,
+  type TenantCollection,
+} from "../../../storage/collection.ts";
+import type { Store } from "../../../storage/connection.ts";
+import { matchAtOnce, type Publication } from "./at-once.ts";
+import type { RecentEvents } from "./envelopes.ts";
+import { type EventDoc, unmatchedKey } from "./events.model.ts";
+import type { FanOut } from "./fan-out.ts";
+
+/** What became of a row: it is durable, its key was taken, or the error that it alone met. */
+export type Inserted = "inserted" | "duplicate" | Error;
+
+interface Parts {
+  events: TenantCollection<EventDoc>;
+  store: Store;
+  broker: ServiceBroker;
+  fanOut: FanOut;
+  recent: RecentEvents;
+}
+
+const MAX_ROWS = 500;
+const MAX_BYTES = 8 * 1_048_576;
+/** Beyond these, publishers are asked to wait: the store is slower than they are. */
+const MAX_PENDING: Load = { rows: 20_000, bytes: 64 * 1_048_576 };
+/** What a tenant may have pending when others have reached the limit. */
+const RESERVED: Load = { rows: 500, bytes: 1_048_576 };
+
+/** Events that are being written. */
+interface Load {
+  rows: number;
+  bytes: number;
+}
+
+/** Inserts events; concurrent callers share one round trip. */
+export class EventInserter {
+  readonly #parts: Parts;
+  readonly #batcher: Batcher<Publication, Inserted>;
+  readonly #ofTenant = new Map<string, Load>();
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.#batcher = new Batcher({
+      flush: (publications) =>
+        this.#insert(publications).finally(() => {
+          for (const { row } of publications) this.#pending(row, -1);
+        }),
+      weight: ({ row }) => row.size,
+      maxItems: MAX_ROWS,
+      maxWeight: MAX_BYTES,
+    });
+  }
+
+  /** Resolves when the events are durable, with what became of each. @throws Fault service_unavailable on overload. */
+  insert(publications: Publication[]): Promise<Inserted[]> {
+    if (!this.#admits((publications[0] as Publication).row.tenant_id)) {
+      throw new Fault(
+        "service_unavailable",
+        "Too many of your events are waiting to be written; retry when some are.",
+        {
+          retry_after_seconds: 1,
+        },
+      );
+    }
+    for (const { row } of publications) this.#pending(row, 1);
+    return this.#batcher.add(publications);
+  }
+
+  /** No tenant has more pending than it leaves free: there is always capacity for another. */
+  #admits(tenant_id: string): boolean {
+    const own = this.#ofTenant.get(tenant_id);
+    if (!own) return true;
+    const { pendingItems, pendingWeight } = this.#batcher;
+    return (
+      own.rows < Math.max(MAX_PENDING.rows - pendingItems, RESERVED.rows) &&
+      own.bytes < Math.max(MAX_PENDING.bytes - pendingWeight, RESERVED.bytes)
+    );
+  }
+
+  #pending({ tenant_id, size }: EventDoc, change: 1 | -1): void {
+    const own = this.#ofTenant.get(tenant_id) ?? { rows: 0, bytes: 0 };
+    own.rows += change;
+    own.bytes += change * size;
+    if (own.rows === 0) this.#ofTenant.delete(tenant_id);
+    else this.#ofTenant.set(tenant_id, own);
+  }
+
+  async #insert(publications: Publication[]): Promise<Inserted[]> {
+    const [first] = publications;
+    if (publications.every(({ row }) => row.tenant_id === first?.row.tenant_id))
+      return this.#insertOfTenant(publications);
+    const tenants = Map.groupBy(publications, ({ row }) => row.tenant_id);
+    const results = new Map<Publication, Inserted>();
+    const insert = async (own: Publication[]) => {
+      const inserted = await this.#insertOfTenant(own);
+      for (const [i, publication] of own.entries()) results.set(publication, inserted[i] as Inserted);
+    };
+    await Promise.all([...tenants.values()].map(insert));
+    return publications.map((publication) => results.get(publication) as Inserted);
+  }
+
+  /** Where it can be done at once, events are written together with their deliveries; the others are leased to fan-out. */
+  async #insertOfTenant(publications: Publication[]): Promise<Inserted[]> {
+    const { events, store, fanOut, recent } = this.#parts;
+    const rows = publications.map(({ row }) => row);
+    // Before anybody is promised a delivery of it.
+    for (const row of rows) recent.add(row);
+    const { counts, belonging, written } = await matchAtOnce(this.#parts, publications);
+    const now = store.now();
+    for (const [i, row] of rows.entries()) {
+      const count = counts[i];
+      if (count === undefined) fanOut.lease(row, now);
+      else markFannedOut(row, count);
+    }
+    let results: Inserted[] = [];
+    try {
+      results = await insertRows(events, rows, belonging);
+      return results;
+    } finally {
+      const isWritten = (i: number) => results[i] === "inserted";
+      written(isWritten);
+      countFannedOut(rows, (i) => i < counts.length && isWritten(i), store.now());
+      for (const [i, row] of rows.entries()) if (!isWritten(i)) recent.forget([row._id]);
+    }
+  }
+}
+
+function markFannedOut(row: EventDoc, count: number): void {
+  row.fanned_out_at = row.accepted_at;
+  row.matched_count = count;
+  if (count === 0) row.unmatched_key = unmatchedKey(row);
+}
+
+function countFannedOut(rows: EventDoc[], isFannedOut: (index: number) => boolean, now: number): void {
+  let fannedOut = 0;
+  for (const [i, { accepted_at }] of rows.entries()) {
+    if (!isFannedOut(i)) continue;
+    fannedOut++;
+    metrics.fanOutLag.observe((now - accepted_at.getTime()) / 1000);
+  }
+  metrics.eventsFannedOut.inc(fannedOut);
+}
+
+async function insertRows(
+  events: TenantCollection<EventDoc>,
+  rows: EventDoc[],
+  belonging: Belonging | null,
+): Promise<Inserted[]> {
+  const results: Inserted[] = rows.map(() => "inserted");
+  try {
+    await (belonging ? events.insertManyWith(rows, belonging) : events.insertMany(rows));
+  } catch (err) {
+    for (const { index, code, errmsg } of refusedRows(err, rows.length)) {
+      results[index] = isDuplicateKey(Object.assign(new Error(errmsg), { code }))
+        ? "duplicate"
+        : new Error(errmsg);
+    }
+  }
+  return results;
+}

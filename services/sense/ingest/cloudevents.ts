@@ -1,0 +1,36 @@
+import { binaryEvent } from "../../../lib/cloudevents/binary.ts";
+import { attributesIn } from "../../../lib/cloudevents/http.ts";
+import { mediaTypeOf } from "../../../lib/http/media-type.ts";
+import { BATCH_MAX_EVENTS } from "../events/events.contract.ts";
+import { type Read, readJson } from "./payload.ts";
+
+const STRUCTURED = "application/cloudevents+json";
+const BATCH = "application/cloudevents-batch+json";
+
+type Headers = Readonly<Record<string, string | undefined>>;
+
+/** Reads a delivery of CloudEvents in structured, batch or binary mode: each event as structured mode has it. */
+export function readCloudEvents(body: Buffer, headers: Headers): Read | Read[] {
+  const type = headers["content-type"] ?? "";
+  const mode = mediaTypeOf(type);
+  const attributes = mode === STRUCTURED || mode === BATCH ? null : attributesIn(headers);
+  if (attributes) return readBinary(attributes, type, body);
+  const read = readJson(body);
+  return mode === BATCH && "payload" in read ? splitBatch(read.payload, body) : read;
+}
+
+function readBinary(attributes: Record<string, string>, type: string, body: Buffer): Read {
+  try {
+    return { payload: binaryEvent(attributes, type, body) };
+  } catch (err) {
+    return { error: `mapping error: ${(err as Error).message}`, text: body.toString("base64") };
+  }
+}
+
+function splitBatch(payload: unknown, body: Buffer): Read | Read[] {
+  if (Array.isArray(payload) && payload.length <= BATCH_MAX_EVENTS)
+    return payload.map((each: unknown) => ({ payload: each }));
+  const given = Array.isArray(payload) ? `${payload.length} events` : typeof payload;
+  const error = `mapping error: the batch is ${given}: expected an array of at most ${BATCH_MAX_EVENTS} events`;
+  return { error, text: body.toString("utf8") };
+}

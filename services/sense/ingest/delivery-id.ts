@@ -1,0 +1,55 @@
+import type { DeliveryHeaders, Signature } from "../../../connectors/webhook-signature.ts";
+import type { Call } from "../../../lib/access/caller.ts";
+import type { TenantState } from "../../identity/tenants/tenants.contract.ts";
+import { idOfBody } from "./body-id.ts";
+import type { FirstIds } from "./first-ids.ts";
+import { AS_CLOUDEVENTS } from "./ingest.contract.ts";
+import { headerName } from "./mapping.ts";
+import { idOfSender } from "./rows.ts";
+import type { WebhookDoc } from "./webhooks.model.ts";
+
+/** A delivery whose signature holds. */
+export interface Signed {
+  tenant: TenantState;
+  webhook: WebhookDoc;
+  signature: Signature;
+  body: Buffer;
+  headers: DeliveryHeaders;
+}
+
+/** For an id in an unsigned header, of a mapping or of CloudEvents in binary mode: the delivery with the id under which its body first came. */
+export async function withFirstId(firstIds: FirstIds, signed: Signed): Promise<Signed> {
+  const { webhook, signature, headers } = signed;
+  const { mapping } = webhook;
+  const name = mapping === AS_CLOUDEVENTS ? "ce-id" : headerName(mapping.id);
+  const id = name && headers[name];
+  if (!id || id === signature.id) return signed;
+  return { ...signed, headers: { ...headers, [name]: await firstIdOf(firstIds, signed, id) } };
+}
+
+/** The id of a delivery whose mapping names none: the signed one, else that under which its body first came. */
+export async function defaultIdOf(
+  ctx: Pick<Call, "call">,
+  firstIds: FirstIds,
+  signed: Signed,
+  now: number,
+): Promise<string> {
+  const { tenant, webhook, signature, body, headers } = signed;
+  if (signature.id !== null) return signature.id;
+  const acceptedAt = (id: string) => {
+    const ce_id = `${webhook._id}:${id}`;
+    return ctx.call<number | null, unknown>("events.accepted_at", { tenant_id: tenant.id, ce_id });
+  };
+  const id = idOfSender(headers) ?? (await idOfBody(body, now, acceptedAt));
+  return webhook.mapping !== AS_CLOUDEVENTS && webhook.mapping.id ? id : firstIdOf(firstIds, signed, id);
+}
+
+function firstIdOf(
+  firstIds: FirstIds,
+  { tenant, webhook, signature, body }: Signed,
+  id: string,
+): Promise<string> {
+  // Two honest deliveries with signed ids may have the same body.
+  const all = signature.id === null ? body : Buffer.concat([Buffer.from(`${signature.id}.`), body]);
+  return firstIds.of({ tenant_id: tenant.id, webhook_id: webhook._id, body: all, id });
+}

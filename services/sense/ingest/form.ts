@@ -1,0 +1,28 @@
+import { parseJsonText } from "../../../lib/json/json.ts";
+
+/** The media type of HTML forms. */
+export const FORM = /^application\/x-www-form-urlencoded\b/i;
+
+/**
+ * What a form holds, as mappings read it: its fields by name, a list where one stands there more than once. A form
+ * whose only field is `payload` and holds JSON is that JSON: so GitHub and Slack send theirs.
+ */
+export function formPayload(text: string): unknown {
+  const fields = Object.groupBy(new URLSearchParams(text), ([name]) => name);
+  const entries = Object.entries(fields).map(([name, pairs = []]) => {
+    const values = pairs.map(([, value]) => value);
+    return [name, values.length === 1 ? values[0] : values] as const;
+  });
+  const [only] = entries;
+  const wrapped = entries.length === 1 && only?.[0] === "payload" ? jsonIn(only[1]) : undefined;
+  return wrapped ?? Object.fromEntries(entries);
+}
+
+function jsonIn(value: unknown): unknown {
+  if (typeof value !== "string") return undefined;
+  try {
+    return parseJsonText(value);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,275 @@
+import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
+import { Id, Name, page, SECRET, Timestamp } from "../../../lib/contract/schema.ts";
+import { Type } from "../../../lib/contract/type.ts";
+import { CloudEvent } from "../events/events.contract.ts";
+
+const admin = { by: "any", scope: "admin" } as const;
+const path = { webhook_id: Id("whk") };
+
+const term = (description: string, example: string) =>
+  Type.String({ minLength: 1, maxLength: 300, description, examples: [example] });
+
+const optionalTerm = (description: string, example: string) =>
+  Type.Optional(nullable(term(description, example)));
+
+export const Source = term(
+  "What the events come from: the second part of their type, and the end of the webhook's address.",
+  "github",
+);
+
+export const Mapping = Type.Object(
+  {
+    entity: term("The third part of the type.", "issues"),
+    action: term("The fourth part of the type.", "/action"),
+    id: optionalTerm(
+      "Default: the sender's `webhook-id`, `svix-id` or `X-GitHub-Delivery`, else the body itself. Where the id is not " +
+        "signed, the same body within 24 hours keeps its first id.",
+      "/delivery/id",
+    ),
+    subject: optionalTerm("Where it is not found, the event has none.", "/repository/full_name"),
+    data: optionalTerm("Default: the whole payload.", "/payload"),
+  },
+  {
+    title: "Mapping",
+    additionalProperties: false,
+    description:
+      "Each is a literal, a JSON Pointer into the payload (`/issue/number`) or a header of the delivery " +
+      "(`header:X-GitHub-Event`). The event's type is `com.<source>.<entity>.<action>` in lower case; within a part " +
+      "each run of characters other than letters, digits, `_` and `-` becomes one `_`.",
+  },
+);
+
+/** In place of a mapping: what comes are CloudEvents. */
+export const AS_CLOUDEVENTS = "cloudevents";
+
+export const WebhookMapping = Type.Union([
+  Mapping,
+  Type.Literal(AS_CLOUDEVENTS, {
+    description:
+      "The sender delivers CloudEvents, in structured, binary or batch mode (at most 100). They are taken as they are, " +
+      "but for their id, which stands behind the id of the webhook: `whk_…:id`. Signatures cover the body: attributes in " +
+      "`ce-…` headers are not signed.",
+  }),
+]);
+
+const SigningSecret = Type.String({
+  description: "What the sender signs with. Shown only once.",
+  examples: ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"],
+});
+
+const GivenSecret = Type.Optional(
+  Type.String({
+    ...SECRET,
+    minLength: 16,
+    maxLength: 256,
+    pattern: "^[\\x21-\\x7e]+$",
+    description: "For a sender that makes the secret itself; without it one is made here.",
+    examples: ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"],
+  }),
+);
+
+export const Webhook = Type.Object(
+  {
+    id: Id("whk"),
+    name: Name,
+    source: Source,
+    mapping: WebhookMapping,
+    url: Type.String({ format: "uri", examples: ["https://afferent.example.com/w/acme/github"] }),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  },
+  { title: "Webhook" },
+);
+
+export const createWebhook = operation({
+  action: "ingest.create_webhook",
+  route: "POST /ingest/webhooks",
+  summary: "Let a sender's webhooks in",
+  description: "A tenant may have 50.",
+  access: admin,
+  body: { name: Name, source: Source, mapping: WebhookMapping, signing_secret: GivenSecret },
+  results: { 201: Type.Object({ ...Webhook.properties, signing_secret: SigningSecret }) },
+  errors: ["validation_error", "business_rule_violation"],
+  secret: true,
+});
+
+export const listWebhooks = operation({
+  action: "ingest.list_webhooks",
+  route: "GET /ingest/webhooks",
+  summary: "List the webhooks, oldest first",
+  access: admin,
+  query: page,
+  results: { 200: Type.Object({ webhooks: Type.Array(Webhook), total: Type.Integer() }) },
+});
+
+export const updateWebhook = operation({
+  action: "ingest.update_webhook",
+  route: "PATCH /ingest/webhooks/{webhook_id}",
+  summary: "Rename a webhook, or map what comes by it differently",
+  description:
+    "A mapping is replaced as a whole and holds for what comes from then on. What the one before could not map can be " +
+    "replayed from the dead letters.",
+  access: admin,
+  overQuota: true,
+  path,
+  body: { name: Type.Optional(Name), mapping: Type.Optional(WebhookMapping) },
+  results: { 200: Webhook },
+  errors: ["not_found", "validation_error"],
+});
+
+export const deleteWebhook = operation({
+  action: "ingest.delete_webhook",
+  route: "DELETE /ingest/webhooks/{webhook_id}",
+  summary: "Take no more webhooks of a registration",
+  description: "Events that came by it stay.",
+  access: admin,
+  path,
+  results: { 204: null },
+  errors: ["not_found"],
+});
+
+export const rotateWebhook = operation({
+  action: "ingest.rotate_webhook",
+  route: "POST /ingest/webhooks/{webhook_id}:rotate",
+  summary: "Give a webhook a new signing secret",
+  description: "The one before is accepted too for 24 hours.",
+  access: admin,
+  overQuota: true,
+  path,
+  body: { signing_secret: GivenSecret },
+  results: { 200: Type.Object({ signing_secret: SigningSecret, previous_ends_at: Timestamp }) },
+  errors: ["not_found"],
+  secret: true,
+});
+
+export const testWebhook = operation({
+  action: "ingest.test_webhook",
+  route: "POST /ingest/webhooks/{webhook_id}:test",
+  summary: "See what a webhook makes of a payload",
+  description: "Nothing is published, and no signature is asked for.",
+  access: admin,
+  path,
+  body: {
+    payload: Type.Unknown({
+      description: "What the sender would send.",
+      examples: [{ action: "opened", issue: { number: 12 } }],
+    }),
+    headers: Type.Optional(
+      Type.Record(Type.String(), Type.String(), { examples: [{ "X-GitHub-Event": "issues" }] }),
+    ),
+  },
+  results: {
+    200: Type.Object({
+      event: nullable(CloudEvent),
+      error: nullable(Type.String({ description: "The reason that its dead letter would have." })),
+    }),
+  },
+  reads: true,
+  errors: ["not_found"],
+});
+
+const WebhookResult = Type.Object(
+  {
+    event_id: nullable(Type.String({ description: "Null for what is dead-lettered." })),
+    status: oneOf(["accepted", "duplicate", "dead_lettered"]),
+  },
+  { title: "WebhookResult" },
+);
+
+const WebhookBatchResult = Type.Array(WebhookResult, {
+  title: "WebhookBatchResult",
+  description: "Of a batch: one for each event, in order.",
+});
+
+const receiving = {
+  root: true,
+  access: { by: "public" },
+  consumes: "raw",
+  results: {
+    202: Type.Union([WebhookResult, WebhookBatchResult]),
+  },
+  errors: ["authentication_failed", "rate_limited", "business_rule_violation"],
+} as const;
+
+const signed =
+  "Signed with the secret of a registration: `X-Service-Signature` (or GitHub's `X-Hub-Signature-256`) is the hex " +
+  "HMAC-SHA256 of the raw body, keyed with the whole secret, with or without `sha256=` before it; or the headers of " +
+  "Standard Webhooks (`webhook-…`, or `svix-…`), or `Stripe-Signature`, whose timestamps may be 5 minutes off. " +
+  "Whatever is not signed, to whichever address, is the same 401. What cannot be mapped is accepted as a dead letter.";
+
+/** The body as the gateway reads it: the action gets it with the headers of the request. */
+const delivery = {
+  raw: Type.String({ description: "The body, in base64." }),
+  headers: Type.Record(Type.String(), Type.String()),
+};
+
+export const receiveWebhook = operation({
+  ...receiving,
+  action: "ingest.receive",
+  route: "POST /w/{tenant_slug}",
+  summary: "Deliver a webhook of any of the tenant's sources",
+  description: signed,
+  path: { tenant_slug: Type.String() },
+  body: delivery,
+  errors: [...receiving.errors],
+});
+
+export const receiveWebhookOf = operation({
+  ...receiving,
+  action: "ingest.receive_from",
+  route: "POST /w/{tenant_slug}/{source}",
+  summary: "Deliver a webhook of one source",
+  description: signed,
+  path: { tenant_slug: Type.String(), source: Type.String() },
+  body: delivery,
+  errors: [...receiving.errors],
+});
+
+const validating = {
+  root: true,
+  reads: true,
+  access: { by: "public" },
+  consumes: "raw",
+  maxBody: 8192,
+  description:
+    "The handshake of the CloudEvents specification Web Hooks for Event Delivery. A request with " +
+    "`WebHook-Request-Origin` is answered with `WebHook-Allowed-Origin` and `WebHook-Allowed-Rate` (webhooks per minute, " +
+    "at most the `WebHook-Request-Rate` that was asked for, or `*`). Every address answers the same, whether it is " +
+    "registered or not: what is delivered has to be signed. A `WebHook-Request-Callback` is not called.",
+  body: delivery,
+  results: {
+    200: Type.Object({
+      allowed_origin: nullable(Type.String({ examples: ["eventemitter.example.com"] })),
+      allowed_rate: nullable(Type.String({ examples: ["120"] })),
+    }),
+  },
+} as const;
+
+export const validateWebhook = operation({
+  ...validating,
+  action: "ingest.validate",
+  summary: "Ask for permission to deliver webhooks of any of the tenant's sources",
+  route: "OPTIONS /w/{tenant_slug}",
+  path: { tenant_slug: Type.String() },
+});
+
+export const validateWebhookOf = operation({
+  ...validating,
+  action: "ingest.validate_for",
+  summary: "Ask for permission to deliver webhooks of one source",
+  route: "OPTIONS /w/{tenant_slug}/{source}",
+  path: { tenant_slug: Type.String(), source: Type.String() },
+});
+
+export const ingestOperations = [
+  createWebhook,
+  listWebhooks,
+  updateWebhook,
+  deleteWebhook,
+  rotateWebhook,
+  testWebhook,
+  receiveWebhook,
+  receiveWebhookOf,
+  validateWebhook,
+  validateWebhookOf,
+] as const;

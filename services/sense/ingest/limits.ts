@@ -1,0 +1,80 @@
+import type { Config } from "../../../config.ts";
+import type { SharedWindows } from "../../../connectors/redis.ts";
+import { Fault } from "../../../lib/contract/faults.ts";
+import { SlidingWindow } from "../../../lib/queue/sliding-window.ts";
+
+const WINDOW_SECONDS = 60;
+/** An address may be refused so many times as often at all of its targets together as at one. */
+const TARGETS = 10;
+/** Of a target, which is whatever somebody wrote into a path. */
+const KEY_CHARACTERS = 100;
+const MEGABYTE = 1_048_576;
+
+/**
+ * Limits on webhooks. Refusals count per address and target, so that one wrong secret at a provider does not shut out
+ * the webhooks of others that come from the same address: they spare this node's processor. What is signed counts per
+ * tenant, on all nodes together where they share their windows. 0 is no limit.
+ */
+export class WebhookLimits {
+  readonly #refusals: number;
+  readonly #perTenant: number;
+  readonly #refused = new SlidingWindow(WINDOW_SECONDS);
+  readonly #accepted = new SlidingWindow(WINDOW_SECONDS);
+  readonly #windows: SharedWindows | null;
+
+  constructor(
+    config: Pick<Config, "WEBHOOK_REFUSALS_PER_MINUTE" | "WEBHOOKS_PER_MINUTE">,
+    windows: SharedWindows | null,
+  ) {
+    this.#windows = windows;
+    this.#refusals = config.WEBHOOK_REFUSALS_PER_MINUTE;
+    this.#perTenant = config.WEBHOOKS_PER_MINUTE;
+  }
+
+  /** @throws Fault rate_limited when this address has been refused too often, here or in all. */
+  check(address: string, target: string, now: number): void {
+    if (!this.#refusals) return;
+    // First in all: an address that may try no more adds no more targets to count.
+    requireRoom(this.#refused, address, this.#refusals * TARGETS, now);
+    requireRoom(this.#refused, keyOf(address, target), this.#refusals, now);
+  }
+
+  /** Counts a refusal: once, and as often again as megabytes were hashed for it. */
+  refused(address: string, target: string, now: number, hashedBytes = 0): void {
+    if (!this.#refusals) return;
+    const times = Math.min(1 + Math.floor(hashedBytes / MEGABYTE), this.#refusals);
+    for (let i = 0; i < times; i++) {
+      this.#refused.hit(address, now);
+      this.#refused.hit(keyOf(address, target), now);
+    }
+  }
+
+  /** Counts a signed webhook. @throws Fault rate_limited when the tenant has had too many. */
+  async accept(tenant_id: string, now: number): Promise<void> {
+    if (!this.#perTenant) return;
+    const limit = { key: `webhooks ${tenant_id}`, max: this.#perTenant };
+    const standing = await this.#windows?.take([limit]);
+    if (standing && !standing.allowed) throw tooMany(limit.max, now + standing.resets_in_ms, now);
+    if (standing) return;
+    requireRoom(this.#accepted, tenant_id, limit.max, now);
+    this.#accepted.hit(tenant_id, now);
+  }
+}
+
+function keyOf(address: string, target: string): string {
+  return `${address} ${target.slice(0, KEY_CHARACTERS)}`;
+}
+
+function requireRoom(window: SlidingWindow, key: string, limit: number, now: number): void {
+  const { room, resets_at } = window.look(key, limit, now);
+  if (room <= 0) throw tooMany(limit, resets_at, now);
+}
+
+function tooMany(limit: number, resets_at: number, now: number): Fault {
+  const retry_after_seconds = Math.max(1, Math.ceil((resets_at - now) / 1000));
+  return new Fault("rate_limited", `Too many webhooks: try again in ${retry_after_seconds} s.`, {
+    retry_after_seconds,
+    limit,
+    window_seconds: WINDOW_SECONDS,
+  });
+}

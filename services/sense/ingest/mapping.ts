@@ -1,0 +1,207 @@
+import { type CloudEvent, checkCloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
+import { invalidValue } from "../../../lib/contract/faults.ts";
+import { parsePointer, resolvePointer } from "../../../lib/json/json-pointer.ts";
+
+/**
+ * How a source's payloads become events, fixed at registration (spec: Events 3). Each is a literal, a JSON Pointer
+ * into the payload (`/issue/number`, RFC 6901) or a header of the delivery (`header:X-GitHub-Event`).
+ */
+export interface MappingSpec {
+  source: string;
+  entity: string;
+  action: string;
+  /** Default: the delivery's own id. */
+  id?: string | null;
+  /** Where it is not found, the event has no subject. */
+  subject?: string | null;
+  /** Default: the whole payload. */
+  data?: string | null;
+}
+
+/** A mapping as callers see it: what it leaves out is null, and nothing else that came along is shown. */
+export function shownMapping(given: Omit<MappingSpec, "source">) {
+  const { entity, action, id = null, subject = null, data = null } = given;
+  return { entity, action, id, subject, data };
+}
+
+/** What is known of a delivery besides its payload. */
+export interface Receipt {
+  /** Stands before every id, so that two sources never collide. */
+  registration_id: string;
+  /** The id of a delivery whose mapping names none. */
+  default_id: string;
+  /** The event's `source`, a URI-reference. */
+  ce_source: string;
+  /** Names in lower case. */
+  headers?: Readonly<Record<string, string | undefined>>;
+  /** Milliseconds since the epoch; default: now. */
+  now?: number;
+}
+
+/** The event, or why there is none: a whole dead-letter reason that begins with `mapping error: `. */
+export type Mapped = { event: CloudEvent } | { error: string };
+
+export type Mapping = (payload: unknown, receipt: Receipt) => Mapped;
+
+/**
+ * Compiles a mapping. The event's type is `com.<source>.<entity>.<action>`, each part folded by `toTypePart`.
+ *
+ * @throws Fault validation_error with `field` for what is neither a usable literal, a pointer nor a header.
+ */
+export function compileMapping(spec: MappingSpec): Mapping {
+  const parts = [
+    typePart("source", spec.source),
+    typePart("mapping.entity", spec.entity),
+    typePart("mapping.action", spec.action),
+  ];
+  const id = optional("mapping.id", spec.id);
+  const subject = optional("mapping.subject", spec.subject);
+  const data = optional("mapping.data", spec.data);
+
+  function toEvent(payload: unknown, receipt: Receipt): CloudEvent {
+    const delivery = { payload, headers: receipt.headers ?? {} };
+    const own_id = id ? scalarOf(id, id.read(delivery)) : receipt.default_id;
+    const about = subject?.read(delivery);
+    return checkCloudEvent({
+      specversion: "1.0",
+      id: `${receipt.registration_id}:${own_id}`,
+      source: receipt.ce_source,
+      type: ["com", ...parts.map((part) => part(delivery))].join("."),
+      ...(subject && !isUnset(about) && { subject: scalarOf(subject, about) }),
+      time: new Date(receipt.now ?? Date.now()).toISOString(),
+      datacontenttype: "application/json",
+      data: data ? present(data, data.read(delivery)) : payload,
+    });
+  }
+  return (payload, receipt) => attempt(() => toEvent(payload, receipt));
+}
+
+/**
+ * A payload that is a CloudEvent already (structured mode), taken as it is. Whether its type is one that only the
+ * service may publish is for the publisher to say.
+ */
+export function takeCloudEvent(payload: unknown): Mapped {
+  return attempt(() => checkCloudEvent(payload));
+}
+
+/**
+ * Takes a CloudEvent as it is, but for its id, which stands behind the registration's so that two senders never
+ * collide.
+ */
+export const mapCloudEvent: Mapping = (payload, { registration_id }) =>
+  attempt(() => checkCloudEvent(withPrefix(payload, registration_id)));
+
+function withPrefix(payload: unknown, registration_id: string): unknown {
+  const { id } = (payload ?? {}) as { id?: unknown };
+  // What has no usable id is refused for that by the check.
+  if (typeof id !== "string" || id === "") return payload;
+  return { ...(payload as object), id: `${registration_id}:${id}` };
+}
+
+/**
+ * A value as one part of an event type: trimmed and in lower case, each run of characters other than letters, digits,
+ * `_` and `-` as one `_`, so that it never adds a dot: `Pull Request` → `pull_request`, `invoice.paid` → `invoice_paid`.
+ *
+ * @returns "" for a value without a letter or digit.
+ */
+export function toTypePart(value: string): string {
+  const folded = value
+    .normalize("NFC")
+    .trim()
+    .toLowerCase()
+    .replace(/[^\p{L}\p{M}\p{N}_-]+/gu, "_");
+  return /[\p{L}\p{N}]/u.test(folded) ? folded : "";
+}
+
+interface Delivery {
+  payload: unknown;
+  headers: Readonly<Record<string, string | undefined>>;
+}
+
+/** Where a value comes from; `read` gives undefined for what is not there. */
+interface Term {
+  field: string;
+  text: string;
+  literal: boolean;
+  read(delivery: Delivery): unknown;
+}
+
+/** What one payload lacks. */
+class MappingError extends Error {}
+
+function attempt(make: () => CloudEvent): Mapped {
+  try {
+    return { event: make() };
+  } catch (err) {
+    return { error: `mapping error: ${(err as Error).message}` };
+  }
+}
+
+const HEADER = /^header:/i;
+
+/** The header that a term of a mapping names, in lower case; null where it names none. */
+export function headerName(text: string | null | undefined): string | null {
+  return text && HEADER.test(text) ? text.replace(HEADER, "").trim().toLowerCase() : null;
+}
+
+function term(field: string, text: string): Term {
+  const name = headerName(text);
+  if (name !== null) {
+    if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name)) throw invalidValue(field, `${field}: ${text} names no header.`);
+    return { field, text, literal: false, read: ({ headers }) => headers[name] };
+  }
+  if (!text.startsWith("/")) return { field, text, literal: true, read: () => text };
+  const pointer = parsePointer(text);
+  if (!pointer) {
+    throw invalidValue(field, `${field}: ${text} is no JSON Pointer: ~ is written ~0, and / in a key ~1.`);
+  }
+  return { field, text, literal: false, read: ({ payload }) => resolvePointer(payload, pointer) };
+}
+
+function optional(field: string, text: string | null | undefined): Term | null {
+  return text === undefined || text === null ? null : term(field, text);
+}
+
+function typePart(field: string, text: string): (delivery: Delivery) => string {
+  const from = term(field, text);
+  if (from.literal) {
+    const part = toTypePart(text);
+    if (!part) throw invalidValue(field, `${field}: expected a text with a letter or digit, got "${text}".`);
+    return () => part;
+  }
+  return (delivery) => {
+    const value = scalarOf(from, from.read(delivery));
+    const part = toTypePart(value);
+    if (!part) throw new MappingError(`${where(from)} is "${value}": expected a letter or digit in it`);
+    return part;
+  };
+}
+
+function isUnset(value: unknown): boolean {
+  return value === undefined || value === null || value === "";
+}
+
+function present(from: Term, value: unknown): unknown {
+  if (value === undefined) throw new MappingError(`${where(from)} is not there`);
+  return value;
+}
+
+function scalarOf(from: Term, value: unknown): string {
+  if (typeof value === "string" && value !== "") return value;
+  // Two of them may have been read as the same number, and would then be the same event.
+  const exact = typeof value === "number" && !(Number.isInteger(value) && !Number.isSafeInteger(value));
+  if (exact) return String(value);
+  throw new MappingError(`${where(from)} is ${found(value)}: expected a text or a number`);
+}
+
+function where({ field, text }: Term): string {
+  return `${field.replace("mapping.", "")}: ${text}`;
+}
+
+function found(value: unknown): string {
+  if (value === undefined) return "not there";
+  if (value === "") return "empty";
+  if (typeof value === "number") return `${value}, too large to be read exactly`;
+  if (Array.isArray(value)) return "an array";
+  return typeof value === "object" && value !== null ? "an object" : String(value);
+}

@@ -1,0 +1,53 @@
+import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
+import { compileFilter, EventScope } from "../../../lib/filter/filter.ts";
+import type { VERDICTS } from "./interests.contract.ts";
+import { MatchIndex } from "./match-index.ts";
+
+/** An event to try an interest on. */
+export interface Sample {
+  event_id: string;
+  /** JSON text of the whole CloudEvent. */
+  envelope: string;
+  accepted_at: Date;
+}
+
+interface Verdict {
+  reason: (typeof VERDICTS)[number];
+  error?: string;
+}
+
+/** Says of each event whether a candidate would match it, and why not. Glob and filter have been checked. */
+export async function tryInterest(glob: string, filter: string | null, samples: Sample[]) {
+  const results = [];
+  const types = new MatchIndex([{ id: "candidate", kind: "interest", glob, priority: 0 }]);
+  const predicate = filter === null ? null : compileFilter(filter);
+  for (const { event_id, envelope, accepted_at } of samples) {
+    const event: CloudEvent = JSON.parse(envelope);
+    const { reason, error } = verdict(event);
+    const { type, source, subject = null } = event;
+    const at = new Date(accepted_at).toISOString();
+    const matches = reason === "match";
+    results.push({
+      event_id,
+      type,
+      source,
+      subject,
+      accepted_at: at,
+      matches,
+      reason,
+      ...(error && { error }),
+    });
+    // A costly filter on a large event may take a millisecond.
+    await new Promise(setImmediate);
+  }
+  return { tested: results.length, matched: results.filter(({ matches }) => matches).length, results };
+
+  function verdict(event: CloudEvent): Verdict {
+    if (types.match(event).matched.length === 0) return { reason: "type" };
+    if (!predicate) return { reason: "match" };
+    const { outcome, error } = predicate.explain(new EventScope(event));
+    if (outcome === "error")
+      return { reason: "filter_error", error: error ?? "the filter could not be evaluated" };
+    return { reason: outcome === "match" ? "match" : "filter" };
+  }
+}

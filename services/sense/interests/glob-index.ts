@@ -1,0 +1,133 @@
+import { compileGlob, type Glob, globSteps } from "../../../lib/filter/glob.ts";
+import { AffixTable } from "./affix-table.ts";
+import { added, all, type Few, removed } from "./few.ts";
+import { LOOKUP_UNITS, STEPS_PER_UNIT, type Work } from "./work.ts";
+
+/**
+ * A glob, and in what extends it, what is stored under it. Most globs of a large tenant have one `*` and nothing else:
+ * they are tested by their text alone.
+ */
+export class GlobEntry {
+  readonly source: string;
+  readonly #glob: Glob | null;
+
+  /** Throws an Error that says what is wrong with the glob if it cannot be compiled. */
+  constructor(source: string) {
+    const glob = compileGlob(source);
+    const { prefix, suffix } = glob;
+    this.source = source;
+    this.#glob = source === `${prefix}*${suffix}` ? null : glob;
+  }
+
+  /** What the last test took, in units of filter cost; it must have been of this entry. */
+  get unitsTaken(): number {
+    return this.#glob === null ? 0 : globSteps() / STEPS_PER_UNIT;
+  }
+
+  test(text: string): boolean {
+    if (this.#glob !== null) return this.#glob.test(text);
+    const { source } = this;
+    const star = source.indexOf("*");
+    if (text.length < source.length - 1) return false;
+    return text.startsWith(source.slice(0, star)) && text.endsWith(source.slice(star + 1));
+  }
+}
+
+/** The globs that share a literal prefix, where there are several. */
+class Bucket<Entry extends GlobEntry> {
+  withoutSuffix: Few<Entry> = null;
+  readonly bySuffix = new AffixTable<Few<Entry>>("end");
+
+  get isEmpty(): boolean {
+    return this.withoutSuffix === null && this.bySuffix.size === 0;
+  }
+
+  add(entry: Entry, suffix: string): void {
+    if (suffix === "") this.withoutSuffix = added(this.withoutSuffix, entry);
+    else this.bySuffix.set(suffix, added(this.bySuffix.get(suffix) ?? null, entry));
+  }
+
+  delete(entry: Entry, suffix: string): void {
+    if (suffix === "") this.withoutSuffix = removed(this.withoutSuffix, entry);
+    else {
+      const left = removed(this.bySuffix.get(suffix) ?? null, entry);
+      if (left === null) this.bySuffix.delete(suffix);
+      else this.bySuffix.set(suffix, left);
+    }
+  }
+}
+
+/**
+ * One entry per distinct glob, found by the texts that the glob matches. Only globs whose literal prefix
+ * and literal suffix both fit are ever tested.
+ */
+export class GlobIndex<Entry extends GlobEntry> {
+  readonly #literals = new Map<string, Entry>();
+  readonly #wildcards = new Map<string, Entry>();
+  readonly #buckets = new AffixTable<Entry | Bucket<Entry>>("start");
+
+  get(source: string): Entry | undefined {
+    return this.#literals.get(source) ?? this.#wildcards.get(source);
+  }
+
+  /** Adds an entry for a glob that has none. */
+  add(entry: Entry): void {
+    const { source } = entry;
+    const { literal, prefix, suffix } = compileGlob(source);
+    if (literal) {
+      this.#literals.set(source, entry);
+      return;
+    }
+    this.#wildcards.set(source, entry);
+    const present = this.#buckets.get(prefix);
+    if (present === undefined) this.#buckets.set(prefix, entry);
+    else this.#bucket(prefix, present).add(entry, suffix);
+  }
+
+  delete(entry: Entry): void {
+    const { source } = entry;
+    if (this.#literals.delete(source)) return;
+    this.#wildcards.delete(source);
+    const { prefix, suffix } = compileGlob(source);
+    const present = this.#buckets.get(prefix);
+    if (present instanceof Bucket) present.delete(entry, suffix);
+    if (!(present instanceof Bucket) || present.isEmpty) this.#buckets.delete(prefix);
+  }
+
+  /**
+   * The entries that are still to be tested: of all globs whose literal prefix (of at least `minPrefix` characters) and
+   * suffix fit the text. A list of its own, which later changes leave alone.
+   *
+   * @param work what finding them takes is taken from it; where it is used up the list is incomplete
+   */
+  candidates(text: string, minPrefix: number, work: Work): Entry[] {
+    const found: Entry[] = [];
+    const exact = this.#literals.get(text);
+    if (exact) found.push(exact);
+    work.left -= this.#buckets.lengths * LOOKUP_UNITS;
+    for (const each of this.#buckets.find(text, minPrefix)) {
+      if (!(each instanceof Bucket)) found.push(each);
+      else {
+        work.left -= each.bySuffix.lengths * LOOKUP_UNITS;
+        pushAll(found, each.withoutSuffix, work);
+        for (const entries of each.bySuffix.find(text)) pushAll(found, entries, work);
+      }
+      if (work.left < 0) break;
+    }
+    return found;
+  }
+
+  #bucket(prefix: string, present: Entry | Bucket<Entry>): Bucket<Entry> {
+    if (present instanceof Bucket) return present;
+    const bucket = new Bucket<Entry>();
+    bucket.add(present, compileGlob(present.source).suffix);
+    this.#buckets.set(prefix, bucket);
+    return bucket;
+  }
+}
+
+function pushAll<Entry extends GlobEntry>(found: Entry[], few: Few<Entry>, work: Work): void {
+  const entries = all(few);
+  work.left -= entries.length;
+  if (work.left >= 0) for (const entry of entries) found.push(entry);
+}

@@ -1,0 +1,171 @@
+import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
+import { Id, page, Timestamp } from "../../../lib/contract/schema.ts";
+import { FilterExpression, TypeGlob } from "../../../lib/contract/subscription.ts";
+import { Type } from "../../../lib/contract/type.ts";
+
+const ENRICHMENT_DEPTHS = ["none", "shallow", "deep"] as const;
+export type EnrichmentDepth = (typeof ENRICHMENT_DEPTHS)[number];
+
+const access = { by: "any", scope: "receive", people: "org_admin" } as const;
+const agentPath = { agent_id: Id("ag") };
+const path = { ...agentPath, id: Id("int") };
+
+const Priority = Type.Integer({
+  minimum: 0,
+  maximum: 9,
+  default: 5,
+  description: "9 first, when a poll has a choice.",
+  examples: [5],
+});
+
+const Depth = oneOf(ENRICHMENT_DEPTHS, {
+  default: "none",
+  description:
+    "Whether deliveries carry the receiver's best memories about the event's subject and type, as " +
+    "`payload.enrichment.memories`: `shallow` three with id, title and score, `deep` ten with content too. A search " +
+    "that is late or fails does not hold them up; then `payload.enrichment.degraded` is true, with reasons.",
+});
+
+export const Interest = Type.Object(
+  {
+    id: Id("int"),
+    agent_id: Id("ag"),
+    event_type: TypeGlob,
+    filter_expression: nullable(FilterExpression),
+    priority: Priority,
+    enrichment_depth: Depth,
+    filter_suspended_until: nullable(
+      Type.String({
+        format: "date-time",
+        description:
+          "While a filter or a glob that costs too much is suspended, which counts as no match. It resumes by itself.",
+      }),
+    ),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  },
+  { title: "Interest" },
+);
+
+const FILTER_ERROR = "A filter that does not compile is `validation_error` with `details.position`.";
+
+const newInterest = {
+  event_type: TypeGlob,
+  filter_expression: Type.Optional(nullable(FilterExpression)),
+  priority: Type.Optional(Priority),
+  enrichment_depth: Type.Optional(Depth),
+};
+
+export const createInterest = operation({
+  action: "interests.create",
+  route: "POST /agents/{agent_id}/interests",
+  summary: "Declare an interest",
+  description:
+    `Events match when both the type glob and the filter hold. ${FILTER_ERROR} Agents and organisations have a limit ` +
+    "(`MAX_INTERESTS_PER_AGENT`, `MAX_INTERESTS_PER_TENANT`), beyond which `details.rule` is `interest_limit`.",
+  access,
+  path: agentPath,
+  body: newInterest,
+  results: { 201: Interest },
+  errors: ["forbidden", "not_found", "validation_error", "business_rule_violation"],
+  mcp: true,
+});
+
+export const listInterests = operation({
+  action: "interests.list",
+  route: "GET /agents/{agent_id}/interests",
+  summary: "List an agent's interests, oldest first",
+  access,
+  path: agentPath,
+  query: page,
+  results: { 200: Type.Object({ interests: Type.Array(Interest), total: Type.Integer() }) },
+  errors: ["forbidden", "not_found"],
+  mcp: true,
+});
+
+export const getInterest = operation({
+  action: "interests.get",
+  route: "GET /agents/{agent_id}/interests/{id}",
+  summary: "Read an interest",
+  access,
+  path,
+  results: { 200: Interest },
+  errors: ["forbidden", "not_found"],
+});
+
+export const updateInterest = operation({
+  action: "interests.update",
+  route: "PATCH /agents/{agent_id}/interests/{id}",
+  summary: "Change an interest",
+  description: `Events that are published after the answer are matched by the change. ${FILTER_ERROR}`,
+  access,
+  path,
+  body: {
+    event_type: Type.Optional(TypeGlob),
+    filter_expression: Type.Optional(nullable(FilterExpression)),
+    priority: Type.Optional(Priority),
+    enrichment_depth: Type.Optional(Depth),
+  },
+  results: { 200: Interest },
+  errors: ["forbidden", "not_found", "validation_error", "business_rule_violation"],
+});
+
+export const deleteInterest = operation({
+  action: "interests.delete",
+  route: "DELETE /agents/{agent_id}/interests/{id}",
+  summary: "Withdraw an interest",
+  description: "What was matched before stays to be delivered.",
+  access,
+  path,
+  results: { 204: null },
+  errors: ["forbidden", "not_found"],
+  mcp: true,
+});
+
+export const VERDICTS = ["match", "type", "filter", "filter_error"] as const;
+
+export const testInterest = operation({
+  action: "interests.test",
+  route: "POST /agents/{agent_id}/interests:test",
+  heavy: true,
+  summary: "Try an interest on the last events",
+  description:
+    "Runs a candidate against the tenant's last 100 events (of large ones fewer), and saves nothing.",
+  access,
+  path: agentPath,
+  // All of it, so that the very body that is tried can be sent to be saved.
+  body: newInterest,
+  results: {
+    200: Type.Object({
+      tested: Type.Integer(),
+      matched: Type.Integer(),
+      results: Type.Array(
+        Type.Object({
+          event_id: Id("evt"),
+          type: Type.String(),
+          source: Type.String(),
+          subject: nullable(Type.String()),
+          accepted_at: Timestamp,
+          matches: Type.Boolean(),
+          reason: oneOf(VERDICTS, {
+            description: "`type`: the glob does not fit. `filter`: it is false. `filter_error`: it failed.",
+          }),
+          error: Type.Optional(Type.String({ description: "Why the filter failed." })),
+        }),
+        { description: "Latest first." },
+      ),
+    }),
+  },
+  errors: ["forbidden", "not_found", "validation_error"],
+  reads: true,
+  mcp: true,
+});
+
+export const interestsOperations = [
+  createInterest,
+  listInterests,
+  getInterest,
+  updateInterest,
+  deleteInterest,
+  testInterest,
+] as const;

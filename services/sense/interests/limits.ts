@@ -1,0 +1,108 @@
+import { type Fault, isFault, ruleBroken } from "../../../lib/contract/faults.ts";
+import type { TenantCollection } from "../../../storage/collection.ts";
+import type { InterestDoc } from "./interests.model.ts";
+import type { Routing } from "./routing.ts";
+
+interface LimitsDeps {
+  interests: TenantCollection<InterestDoc>;
+  routing: Routing;
+  perAgent: number;
+  perTenant: number;
+}
+
+type Key = Pick<InterestDoc, "_id" | "tenant_id" | "agent_id" | "conflict_key">;
+
+/**
+ * Keeps the interests of agents and tenants within their limits; feeds count for the tenant. Exact on one node. Of
+ * several each may let through what it is creating at the moment.
+ */
+export class InterestLimits {
+  readonly #deps: LimitsDeps;
+  /** The last creation of an agent: they run one after the other. */
+  readonly #ofAgent = new Map<string, Promise<unknown>>();
+  /** Creations under way that the tenant's routing table may not hold yet. */
+  readonly #ofTenant = new Map<string, Set<Promise<unknown>>>();
+
+  constructor(deps: LimitsDeps) {
+    this.#deps = deps;
+  }
+
+  /**
+   * Creates an interest where there is capacity for it. One that exists is passed on to `create`, which answers for it.
+   *
+   * @throws Fault business_rule_violation, rule `interest_limit`
+   */
+  async within<T>(row: Key, create: () => Promise<T>): Promise<T> {
+    const before = this.#ofAgent.get(row.agent_id);
+    const creating = (async () => {
+      await before?.catch(() => {});
+      await this.#requireForAgent(row);
+      return this.#createForTenant(row, create);
+    })();
+    this.#ofAgent.set(row.agent_id, creating);
+    try {
+      return await creating;
+    } finally {
+      if (this.#ofAgent.get(row.agent_id) === creating) this.#ofAgent.delete(row.agent_id);
+    }
+  }
+
+  /** @throws Fault business_rule_violation, rule `interest_limit`, where the tenant has no capacity for another one */
+  requireForTenant(tenant_id: string): Promise<void> {
+    return this.#whenAdmitted(tenant_id, () => {});
+  }
+
+  /** Calls `admit` in the tick of the check, so that those who come next count what it begins. */
+  async #whenAdmitted<T>(tenant_id: string, admit: () => T | Promise<T>): Promise<T> {
+    const { perTenant, routing } = this.#deps;
+    for (;;) {
+      const { size } = await routing.current(tenant_id);
+      const creating = this.#ofTenant.get(tenant_id);
+      if (size + (creating?.size ?? 0) < perTenant) return admit();
+      // Those under way may be counted twice, or fail.
+      if (!creating || size >= perTenant) throw tenantLimit(perTenant);
+      await Promise.allSettled(creating);
+    }
+  }
+
+  async #requireForAgent(row: Key): Promise<void> {
+    const { interests, perAgent } = this.#deps;
+    const { tenant_id, agent_id } = row;
+    if ((await interests.count(tenant_id, { agent_id })) < perAgent || (await this.#exists(row))) return;
+    throw ruleBroken(
+      "interest_limit",
+      `An agent can have at most ${perAgent} interests, and this one has as many. Delete one, or use one glob for several types.`,
+      { limit: perAgent, of: "agent" },
+    );
+  }
+
+  #createForTenant<T>(row: Key, create: () => Promise<T>): Promise<T> {
+    const begin = () => this.#counted(row.tenant_id, create());
+    return this.#whenAdmitted(row.tenant_id, begin).catch(async (err) => {
+      if (isLimit(err) && (await this.#exists(row))) return create();
+      throw err;
+    });
+  }
+
+  async #counted<T>(tenant_id: string, creating: Promise<T>): Promise<T> {
+    const all = this.#ofTenant.get(tenant_id) ?? new Set();
+    this.#ofTenant.set(tenant_id, all.add(creating));
+    try {
+      return await creating;
+    } finally {
+      all.delete(creating);
+      if (all.size === 0) this.#ofTenant.delete(tenant_id);
+    }
+  }
+
+  #exists({ _id, tenant_id, conflict_key }: Key): Promise<boolean> {
+    return this.#deps.interests.exists(tenant_id, { $or: [{ _id }, { conflict_key }] });
+  }
+}
+
+function tenantLimit(limit: number): Fault {
+  const message = `An organisation can have at most ${limit} interests and feeds, and has as many. Delete some, or use one glob for several types.`;
+  return ruleBroken("interest_limit", message, { limit, of: "tenant" });
+}
+
+const isLimit = (err: unknown): boolean => isFault(err) && err.data?.rule === "interest_limit";

@@ -1,0 +1,19 @@
+import { type Call, isAdmin } from "../../../lib/access/caller.ts";
+import { Fault, notFound } from "../../../lib/contract/faults.ts";
+
+/**
+ * The agent of the path, if the caller may see to its interests: the agent itself, or an admin of its tenant.
+ *
+ * @throws Fault not_found when the tenant has no such agent, forbidden when it is another's.
+ */
+export async function agentOf(ctx: Call<{ agent_id: string }>): Promise<{ id: string; status: string }> {
+  const { caller } = ctx.meta;
+  const { agent_id } = ctx.params;
+  const asked = { tenant_id: caller.tenant_id, agent_ids: [agent_id] };
+  const [agent] = await ctx.call<{ id: string; status: string }[], unknown>("agents.get_many", asked);
+  if (!agent) throw notFound("agent", agent_id);
+  const own = caller.kind === "agent" && caller.agent_id === agent_id;
+  if (!own && !isAdmin(caller))
+    throw new Fault("forbidden", "The interests of another agent are not yours to see.");
+  return agent;
+}

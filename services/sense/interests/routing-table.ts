@@ -1,0 +1,176 @@
+import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
+import { Slices } from "../../../lib/queue/slices.ts";
+import { metrics } from "../../../observability/metrics.ts";
+import type { EnrichmentDepth } from "./interests.contract.ts";
+import { MatchIndex, type Subscription } from "./match-index.ts";
+import { gather, type Receiver, receivers } from "./receivers.ts";
+import type { RoutingChange } from "./routing-change.ts";
+import type { Work } from "./work.ts";
+
+/** An agent that gets an event, and why. */
+export interface MatchedReceiver {
+  agent_id: string;
+  interest_ids: string[];
+  feed_ids: string[];
+  priority: number;
+  enrichment_depth: EnrichmentDepth;
+}
+
+const DEPTH_RANK = { none: 0, shallow: 1, deep: 2 } as const;
+/** How long naming the receivers of one event keeps the event loop before it lets others run. */
+const SLICE_MS = 2;
+/** Changes that came before the one they follow are kept up to this many. */
+const MAX_AHEAD = 1_000;
+
+/** Who gets what in one tenant, as of one routing version. */
+export class RoutingTable {
+  version: number;
+  readonly #index = new MatchIndex();
+  /** Of interests that want more than none. */
+  readonly #depths = new Map<string, EnrichmentDepth>();
+  readonly #members = new Map<string, Set<string>>();
+  readonly #inactive = new Set<string>();
+  /** Every row has an agent's id as a text of its own; one is kept. */
+  readonly #agents = new Map<string, string>();
+  readonly #ahead = new Map<number, RoutingChange>();
+
+  constructor(version: number) {
+    this.version = version;
+  }
+
+  get size(): number {
+    return this.#index.size;
+  }
+
+  /** Who gets the event: each agent once, none that is inactive. */
+  async match(event: CloudEvent): Promise<MatchedReceiver[]> {
+    const { matched, errors, suspended } = await this.#index.matchInSlices(event);
+    if (errors) metrics.filterErrors.inc(errors);
+    if (suspended) metrics.filterSuspensions.inc(suspended);
+    return this.#receiversInSlices(matched);
+  }
+
+  /**
+   * The same for an event that no filter has to be asked about, that reaches no more than `most`, and that takes no more
+   * than the work that is left; null for others.
+   */
+  matchAtOnce(event: CloudEvent, most: number, work: Work): MatchedReceiver[] | null {
+    const matched = this.#index.unfiltered(event, most, work);
+    if (!matched) return null;
+    let reached = 0;
+    for (const { channel_id } of matched)
+      reached += channel_id === undefined ? 1 : (this.#members.get(channel_id)?.size ?? 0);
+    return reached > most ? null : this.#receivers(matched);
+  }
+
+  #receivers(matched: Subscription[]): MatchedReceiver[] {
+    if (matched.length === 0) return [];
+    const result: MatchedReceiver[] = [];
+    const found = receivers(matched, (channel_id) => this.#members.get(channel_id) ?? []);
+    for (const each of found) this.#present(result, each);
+    return result;
+  }
+
+  /** The same for very many. */
+  async #receiversInSlices(matched: Subscription[]): Promise<MatchedReceiver[]> {
+    const slices = new Slices(SLICE_MS);
+    const found = new Map<string, Receiver>();
+    // Members as they are now: the set may change in between.
+    const membersOf = (channel_id: string) => [...(this.#members.get(channel_id) ?? [])];
+    for (const _ of gather(found, matched, membersOf)) if (slices.over) await slices.next();
+    const result: MatchedReceiver[] = [];
+    for (const each of found) {
+      this.#present(result, each);
+      if (result.length % 100 === 0 && slices.over) await slices.next();
+    }
+    return result;
+  }
+
+  #present(result: MatchedReceiver[], [agent_id, receiver]: [string, Receiver]): void {
+    if (this.#inactive.has(agent_id)) return;
+    const { interest_ids, feed_ids, priority } = receiver;
+    const enrichment_depth = this.#depths.size ? this.#deepest(interest_ids) : "none";
+    result.push({ agent_id, interest_ids, feed_ids, priority, enrichment_depth });
+  }
+
+  /** Whether anybody may get events of this type. */
+  takes(type: string): Promise<boolean> {
+    return this.#index.takes(type);
+  }
+
+  /** For how many ms the filter or glob of this interest or feed is still suspended for its cost; 0 if neither is. */
+  suspendedFor(id: string): number {
+    return this.#index.suspendedFor(id);
+  }
+
+  /** Makes a change, if it is the next one after the table's version; a later one waits for those between. */
+  follow(version: number, change: RoutingChange): void {
+    if (version <= this.version) return;
+    if (version > this.version + 1) {
+      if (this.#ahead.size < MAX_AHEAD) this.#ahead.set(version, change);
+      return;
+    }
+    for (let next: RoutingChange | undefined = change; next; next = this.#ahead.get(this.version + 1)) {
+      this.apply(next);
+      this.#ahead.delete(++this.version);
+    }
+  }
+
+  /** Makes a change, whatever the version. */
+  apply(change: RoutingChange): void {
+    switch (change.kind) {
+      case "subscribe":
+        this.#subscribe(change);
+        break;
+      case "unsubscribe":
+        this.#index.remove(change.id);
+        this.#depths.delete(change.id);
+        break;
+      case "join":
+        this.join(change.channel_id, change.agent_id);
+        this.setActive(change.agent_id, change.agent_active);
+        break;
+      case "leave":
+        this.#members.get(change.channel_id)?.delete(change.agent_id);
+        break;
+      case "agent":
+        this.setActive(change.agent_id, change.active);
+        break;
+    }
+  }
+
+  join(channel_id: string, agent_id: string): void {
+    const agent = this.#agent(agent_id);
+    const members = this.#members.get(channel_id);
+    if (members) members.add(agent);
+    else this.#members.set(channel_id, new Set([agent]));
+  }
+
+  setActive(agent_id: string, active: boolean): void {
+    if (active) this.#inactive.delete(agent_id);
+    else this.#inactive.add(agent_id);
+  }
+
+  #subscribe({ subscription, depth = "none", agent_active }: RoutingChange & { kind: "subscribe" }): void {
+    const { agent_id } = subscription;
+    this.#index.add(agent_id ? { ...subscription, agent_id: this.#agent(agent_id) } : subscription);
+    if (depth === "none") this.#depths.delete(subscription.id);
+    else this.#depths.set(subscription.id, depth);
+    if (agent_id && agent_active !== undefined) this.setActive(agent_id, agent_active);
+  }
+
+  #agent(id: string): string {
+    const known = this.#agents.get(id);
+    if (known === undefined) this.#agents.set(id, id);
+    return known ?? id;
+  }
+
+  #deepest(interest_ids: string[]): EnrichmentDepth {
+    let deepest: EnrichmentDepth = "none";
+    for (const id of interest_ids) {
+      const depth = this.#depths.get(id) ?? "none";
+      if (DEPTH_RANK[depth] > DEPTH_RANK[deepest]) deepest = depth;
+    }
+    return deepest;
+  }
+}

@@ -1,0 +1,198 @@
+import type { ServiceBroker } from "moleculer";
+import { Slices } from "../../../lib/queue/slices.ts";
+import type { TenantCollection } from "../../../storage/collection.ts";
+import type { InterestDoc } from "./interests.model.ts";
+import type { Subscription } from "./match-index.ts";
+import type { RoutingChange } from "./routing-change.ts";
+import { RoutingTable } from "./routing-table.ts";
+
+const PAGE = 2_000;
+/** How long reading a table keeps the event loop before it lets others run. */
+const SLICE_MS = 2;
+/** Subscriptions kept in memory over all tenants; beyond it the tenants that were idle longest are let go. */
+const MAX_SUBSCRIPTIONS = 1_000_000;
+
+interface Parts {
+  interests: TenantCollection<InterestDoc>;
+  broker: ServiceBroker;
+}
+
+/**
+ * The routing tables of the tenants this node matches for. A table is only used when it is as new as the tenant's
+ * routing version, which every change raises before it answers: matching is never stale.
+ */
+export class Routing {
+  readonly #parts: Parts;
+  /** In order of last use. */
+  readonly #tables = new Map<string, RoutingTable>();
+  readonly #loading = new Map<string, Promise<void>>();
+  /** Changes that came while a table was being loaded. */
+  readonly #meanwhile = new Map<string, [number, RoutingChange][]>();
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /** The tenant's table, at its version of now or newer. */
+  async current(tenant_id: string): Promise<RoutingTable> {
+    const version = await this.#version(tenant_id);
+    for (;;) {
+      const table = this.#tables.get(tenant_id);
+      if (table && table.version >= version) return this.#used(tenant_id, table);
+      await this.#load(tenant_id);
+    }
+  }
+
+  /** The tenant's table where it is in memory and current; null where it is still to be read. */
+  async atHand(tenant_id: string): Promise<RoutingTable | null> {
+    const version = await this.#version(tenant_id);
+    const table = this.#tables.get(tenant_id);
+    return table && table.version >= version ? this.#used(tenant_id, table) : null;
+  }
+
+  /** A change was made somewhere; saves reading everything again, where it is the next one. */
+  changed(tenant_id: string, version: number, change: RoutingChange): void {
+    this.#tables.get(tenant_id)?.follow(version, change);
+    this.#meanwhile.get(tenant_id)?.push([version, change]);
+  }
+
+  /** How many ms from now an interest's filter is suspended on this node; 0 when it is not, or nothing was matched. */
+  suspendedFor(tenant_id: string, interest_id: string): number {
+    return this.#tables.get(tenant_id)?.suspendedFor(interest_id) ?? 0;
+  }
+
+  /** Of a table that is being read, too: what it has read already may be old. */
+  forget(tenant_id: string): void {
+    this.#tables.delete(tenant_id);
+    this.#loading.delete(tenant_id);
+    this.#meanwhile.delete(tenant_id);
+  }
+
+  forgetAll(): void {
+    this.#tables.clear();
+    this.#loading.clear();
+    this.#meanwhile.clear();
+  }
+
+  #used(tenant_id: string, table: RoutingTable): RoutingTable {
+    this.#tables.delete(tenant_id);
+    this.#tables.set(tenant_id, table);
+    return table;
+  }
+
+  #version(tenant_id: string): Promise<number> {
+    return this.#parts.broker.call("tenants.routing_version", { tenant_id });
+  }
+
+  #load(tenant_id: string): Promise<void> {
+    let loading = this.#loading.get(tenant_id);
+    if (!loading) {
+      const meanwhile: [number, RoutingChange][] = [];
+      this.#meanwhile.set(tenant_id, meanwhile);
+      loading = this.#read(tenant_id, meanwhile).finally(() => {
+        if (this.#meanwhile.get(tenant_id) !== meanwhile) return;
+        this.#loading.delete(tenant_id);
+        this.#meanwhile.delete(tenant_id);
+      });
+      this.#loading.set(tenant_id, loading);
+    }
+    return loading;
+  }
+
+  /** Reads the table, and keeps it unless it was forgotten before it was read. */
+  async #read(tenant_id: string, meanwhile: [number, RoutingChange][]): Promise<void> {
+    // The version first: rows that are read later are as new or newer.
+    const table = new RoutingTable(await this.#version(tenant_id));
+    const agents = new Set<string>();
+    const slices = new Slices(SLICE_MS);
+    for await (const row of this.#interests(tenant_id)) {
+      if (slices.over) await slices.next();
+      table.apply({
+        kind: "subscribe",
+        subscription: interestSubscription(row),
+        depth: row.enrichment_depth,
+      });
+      agents.add(row.agent_id);
+    }
+    for await (const feed of this.#pages<Subscription>("channels.feeds_page", tenant_id)) {
+      if (slices.over) await slices.next();
+      table.apply({ kind: "subscribe", subscription: feed });
+    }
+    for await (const { channel_id, agent_id } of this.#members(tenant_id)) {
+      if (slices.over) await slices.next();
+      table.join(channel_id, agent_id);
+      agents.add(agent_id);
+    }
+    await this.#markInactive(tenant_id, table, [...agents]);
+    if (this.#meanwhile.get(tenant_id) !== meanwhile) return;
+    for (const [version, change] of meanwhile) table.follow(version, change);
+    this.#keep(tenant_id, table);
+  }
+
+  async *#interests(tenant_id: string): AsyncGenerator<InterestDoc> {
+    let after = "";
+    for (;;) {
+      const rows = await this.#parts.interests.find(tenant_id, { conflict_key: { $gt: after } } as never, {
+        sort: { conflict_key: 1 },
+        limit: PAGE,
+      });
+      yield* rows;
+      if (rows.length < PAGE) return;
+      after = (rows.at(-1) as InterestDoc).conflict_key;
+    }
+  }
+
+  #members(tenant_id: string) {
+    return this.#pages<{ id: string; channel_id: string; agent_id: string }>(
+      "channels.members_page",
+      tenant_id,
+    );
+  }
+
+  async *#pages<T extends { id: string }>(action: string, tenant_id: string): AsyncGenerator<T> {
+    let after = "";
+    for (;;) {
+      const rows: T[] = await this.#parts.broker.call(action, { tenant_id, after, limit: PAGE });
+      yield* rows;
+      if (rows.length < PAGE) return;
+      after = (rows.at(-1) as T).id;
+    }
+  }
+
+  async #markInactive(tenant_id: string, table: RoutingTable, agents: string[]): Promise<void> {
+    for (let at = 0; at < agents.length; at += PAGE) {
+      const agent_ids = agents.slice(at, at + PAGE);
+      const states: { id: string; status: string }[] = await this.#parts.broker.call("agents.get_many", {
+        tenant_id,
+        agent_ids,
+      });
+      const active = new Set(states.filter(({ status }) => status === "active").map(({ id }) => id));
+      for (const id of agent_ids) if (!active.has(id)) table.setActive(id, false);
+    }
+  }
+
+  #keep(tenant_id: string, table: RoutingTable): void {
+    this.#tables.delete(tenant_id);
+    this.#tables.set(tenant_id, table);
+    let total = 0;
+    for (const { size } of this.#tables.values()) total += size;
+    for (const [oldest, { size }] of this.#tables) {
+      if (total <= MAX_SUBSCRIPTIONS || this.#tables.size === 1) return;
+      this.#tables.delete(oldest);
+      total -= size;
+    }
+  }
+}
+
+/** An interest as matching knows it. */
+export function interestSubscription(row: InterestDoc): Subscription {
+  const { _id: id, agent_id, event_type: glob, filter_expression, priority } = row;
+  return {
+    id,
+    kind: "interest",
+    agent_id,
+    glob,
+    priority,
+    ...(filter_expression !== null && { filter: filter_expression }),
+  };
+}

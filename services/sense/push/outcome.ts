@@ -1,0 +1,46 @@
+import type { PushResult } from "../../../connectors/push-sender.ts";
+import { pushBackOff } from "../../../lib/queue/backoff.ts";
+
+/**
+ * What follows from an attempt (api.md Delivery, `push`).
+ * - `acknowledge`: done. `retry`: the hand-out counts; again after the delay. `pause` holds the endpoint's others too.
+ * - `park`: nothing got there; the endpoint's breaker opens and the hand-out does not count.
+ * - `stop`: the endpoint is gone for good. `release`: we broke it off ourselves.
+ */
+export type Outcome =
+  | { do: "acknowledge" }
+  | { do: "retry"; delay_seconds: number; pause_seconds: number; reason: string }
+  | { do: "park"; reason: string }
+  | { do: "stop" }
+  | { do: "release" };
+
+type Answered = Extract<PushResult, { kind: "answered" }>;
+
+const GONE = 410;
+const LONGEST_WAIT_SECONDS = 86_400;
+
+/** @param attempts hand-outs of this delivery, with the one that ended like this */
+export function outcomeOf(result: PushResult, attempts: number): Outcome {
+  switch (result.kind) {
+    case "aborted":
+      return { do: "release" };
+    case "unreachable":
+      return { do: "park", reason: result.reason };
+    case "failed":
+      return { do: "retry", delay_seconds: pushBackOff(attempts), pause_seconds: 0, reason: result.reason };
+    case "answered":
+      return answerOf(result, attempts);
+  }
+}
+
+function answerOf({ status, retry_after_seconds }: Answered, attempts: number): Outcome {
+  if (status >= 200 && status < 300) return { do: "acknowledge" };
+  if (status === GONE) return { do: "stop" };
+  const asked = retry_after_seconds === null ? null : Math.min(retry_after_seconds, LONGEST_WAIT_SECONDS);
+  return {
+    do: "retry",
+    delay_seconds: asked ?? pushBackOff(attempts),
+    pause_seconds: asked ?? 0,
+    reason: `the endpoint answered ${status}`,
+  };
+}

@@ -1,0 +1,178 @@
+import type { ServiceBroker } from "moleculer";
+import { PushSender } from "../../../connectors/push-sender.ts";
+import { Actor, Actors } from "../../../mixins/actor.ts";
+import { ownerOf } from "../../../mixins/affinity.ts";
+import { Loop } from "../../../mixins/loop.ts";
+import { observeGauge } from "../../../observability/metrics.ts";
+import { resourceQueue } from "../../../observability/resources.ts";
+import type { TenantState } from "../../identity/tenants/tenants.contract.ts";
+import { event, type ServiceFactory } from "../../runtime.ts";
+import type { Ready } from "../deliveries/enqueue.ts";
+import type { OpenBreaker } from "./breaker.ts";
+import { PushEndpointModel } from "./push.model.ts";
+import type { Target } from "./target.ts";
+import { PushWorker, type WorkerParts } from "./worker.ts";
+
+const TIMEOUT_MS = 15_000;
+/** Attempts in progress on this node at once: over all endpoints, of a tenant, and to one host of a tenant. */
+const ATTEMPTS = { capacity: 512, perTenant: 256, perCaller: 64 };
+const UNBOUNDED = Number.POSITIVE_INFINITY;
+/** A change or a wake-up that was lost between nodes is noticed after so long. */
+const LOOK_MS = 15_000;
+const PAGE = 500;
+
+/** Pushes deliveries to the endpoints of agents with the delivery mode `push` (api.md Delivery). */
+export const pushService: ServiceFactory = ({ resolver, store, config, tracing }) => {
+  const endpoints = store.collection(PushEndpointModel);
+  const allowPrivate = config.PUSH_ALLOW_PRIVATE;
+  const sender = new PushSender({ resolver, allowPrivate, timeoutMs: TIMEOUT_MS });
+  const attempts = resourceQueue("push", { ...ATTEMPTS, maxWaiting: UNBOUNDED });
+  const workers = new Map<string, PushWorker>();
+  const leaving = new Set<Promise<void>>();
+  const looks = new Actors(() => new Actor());
+  let broker: ServiceBroker;
+  let parts: WorkerParts;
+  let loop: Loop;
+  let stopping = false;
+
+  async function saveBreaker(
+    { tenant_id, agent_id, endpoint }: Target,
+    breaker: OpenBreaker | null,
+  ): Promise<void> {
+    if (!breaker) {
+      await endpoints.delete(tenant_id, { _id: agent_id });
+      return;
+    }
+    const { opened_at, probes, next_probe_at, last_error } = breaker;
+    const row = {
+      endpoint,
+      opened_at: new Date(opened_at),
+      probes,
+      next_probe_at: new Date(next_probe_at),
+      last_error,
+    };
+    await endpoints.upsert([{ filter: { _id: agent_id, tenant_id }, update: { $set: row } }]);
+  }
+
+  async function loadBreaker({ tenant_id, agent_id, endpoint }: Target): Promise<OpenBreaker | null> {
+    const row = await endpoints.findOne(tenant_id, { _id: agent_id, endpoint });
+    return row && { ...row, opened_at: row.opened_at.getTime(), next_probe_at: row.next_probe_at.getTime() };
+  }
+
+  /** Has a worker for the target if it is one, none if it is not, and lets it look for something to push. */
+  async function keep(agent_id: string, target: Target | null): Promise<void> {
+    const current = workers.get(agent_id);
+    if (current && !isSame(current.target, target)) {
+      workers.delete(agent_id);
+      const left = current.stop().finally(() => leaving.delete(left));
+      leaving.add(left);
+    }
+    if (!target || stopping) return;
+    if (!current || !isSame(current.target, target)) {
+      const breaker = await loadBreaker(target);
+      if (stopping) return;
+      workers.set(agent_id, new PushWorker(target, breaker, parts));
+    }
+    workers.get(agent_id)?.changed();
+  }
+
+  /**
+   * Those that are this node's to push to now. Of several nodes each target has one, as long as they see each other;
+   * when they do not, what both would push is claimed by one of them. A suspended tenant's deliveries stay until it is
+   * active again.
+   */
+  async function usable(all: Target[]): Promise<Target[]> {
+    const nodes = pushingNodes();
+    const targets = all.filter(({ agent_id }) => ownerOf(agent_id, nodes).id === broker.nodeID);
+    if (targets.length === 0) return [];
+    const tenant_ids = [...new Set(targets.map(({ tenant_id }) => tenant_id))];
+    const tenants = await broker.call<TenantState[], unknown>("tenants.get_many", { tenant_ids });
+    const active = new Set(tenants.filter(({ status }) => status === "active").map(({ id }) => id));
+    return targets.filter(({ tenant_id }) => active.has(tenant_id));
+  }
+
+  function pushingNodes(): { id: string }[] {
+    const running = broker.registry.getServiceList({ onlyAvailable: true }) as {
+      name: string;
+      nodeID: string;
+    }[];
+    return running.filter(({ name }) => name === "push").map(({ nodeID }) => ({ id: nodeID }));
+  }
+
+  /** In turns, so that what was read first is not what counts last. */
+  function lookAgain(agent_id: string): Promise<void> {
+    return looks.with(agent_id, (actor) =>
+      actor.run(async () => {
+        const targets = await broker.call<Target[], unknown>("agents.push_targets", { agent_id });
+        const [target = null] = await usable(targets);
+        await keep(agent_id, target);
+      }),
+    );
+  }
+
+  /** Compares the workers there are with the targets there should be. */
+  async function lookAtAll(): Promise<boolean> {
+    const seen = new Set<string>();
+    for (let after = ""; ; ) {
+      const page = await broker.call<Target[], unknown>("agents.push_targets", { after, limit: PAGE });
+      for (const target of await usable(page)) {
+        seen.add(target.agent_id);
+        const worker = workers.get(target.agent_id);
+        if (worker && isSame(worker.target, target)) worker.nudge();
+        else await lookAgain(target.agent_id);
+      }
+      if (page.length < PAGE) break;
+      after = (page.at(-1) as Target).agent_id;
+    }
+    for (const agent_id of workers.keys()) if (!seen.has(agent_id)) await lookAgain(agent_id);
+    return false;
+  }
+
+  async function stop(): Promise<void> {
+    stopping = true;
+    await Promise.all([loop.stop(), ...leaving, ...[...workers.values()].map((worker) => worker.stop())]);
+    workers.clear();
+    sender.close();
+  }
+
+  return {
+    name: "push",
+    events: {
+      "deliveries.ready": event<{ ready: Ready[] }>(({ ready }) => {
+        for (const { agent_id } of ready) workers.get(agent_id)?.nudge();
+      }),
+      "agents.changed": event<{ agent_id: string }>(({ agent_id }) => lookAgain(agent_id)),
+      "tenants.changed": event(() => loop.nudge()),
+      // Another node pushes as well, or one that did is gone: some targets have another owner.
+      "$services.changed": event(() => loop.nudge()),
+      "$node.disconnected": event(() => loop.nudge()),
+      // Only now are the services there that it asks.
+      "$broker.started": event(() => loop.start()),
+      // Before the services it settles with go.
+      "node.stopping": event(stop),
+    },
+    created() {
+      broker = this.broker;
+      const report = (err: unknown) => broker.logger.warn("push: will be tried again", err);
+      parts = {
+        broker,
+        sender,
+        attempts,
+        tracing,
+        now: () => store.now(),
+        report,
+        saveBreaker,
+      };
+      loop = new Loop(lookAtAll, LOOK_MS, report);
+      observeGauge("push_targets", "Agents that this node pushes to", "by", async () => ({
+        push: workers.size,
+      }));
+    },
+    stopped: stop,
+  };
+};
+
+/** Whether a worker for the one does for the other. */
+function isSame(one: Target, other: Target | null): boolean {
+  return one.endpoint === other?.endpoint && one.format === other.format;
+}

@@ -1,0 +1,9 @@
+import type { PushFormat } from "../../identity/agents/agents.contract.ts";
+
+/** An agent that is pushed to. */
+export interface Target {
+  tenant_id: string;
+  agent_id: string;
+  endpoint: string;
+  format: PushFormat;
+}

@@ -1,0 +1,228 @@
+import { randomBytes } from "node:crypto";
+import type { ServiceBroker } from "moleculer";
+import { hostOf } from "../../../connectors/address-guard.ts";
+import type { PushResult, PushSender } from "../../../connectors/push-sender.ts";
+import type { FairQueue, Release } from "../../../lib/queue/fair-queue.ts";
+import { metrics } from "../../../observability/metrics.ts";
+import type { PushSpan, Tracing } from "../../../observability/tracing.ts";
+import type { Claimed } from "../deliveries/claim.ts";
+import type { Received } from "../deliveries/receive.ts";
+import { type OpenBreaker, opened, parkedTooLong } from "./breaker.ts";
+import { type Outcome, outcomeOf } from "./outcome.ts";
+import { Settler } from "./settler.ts";
+import type { Target } from "./target.ts";
+
+export interface WorkerParts {
+  broker: ServiceBroker;
+  sender: PushSender;
+  /** Divides attempts among tenants, and among the hosts of each. */
+  attempts: FairQueue;
+  tracing?: Tracing | null;
+  now(): number;
+  report(err: unknown): void;
+  /** Keeps the breaker's state across restarts; null when it closed. */
+  saveBreaker(target: Target, breaker: OpenBreaker | null): Promise<void>;
+}
+
+const MOST_AT_ONCE = 8;
+/** Longer than an attempt can take, so that none is handed out twice while it is under way. */
+const LEASE_SECONDS = 30;
+/** Secrets are read again after so long: one that was replaced ends by itself. */
+const SECRETS_FRESH_MS = 60_000;
+
+/** Pushes one agent's deliveries, a few at a time; a slow endpoint has fewer, and never holds up another agent. */
+export class PushWorker {
+  readonly target: Target;
+  readonly #parts: WorkerParts;
+  readonly #settler: Settler;
+  readonly #abort = new AbortController();
+  #secrets: { read: Promise<string[]>; until: number } | undefined;
+  #breaker: OpenBreaker | null;
+  #pausedUntil = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #atOnce = MOST_AT_ONCE;
+  #underWay = new Set<Promise<void>>();
+  #wanted = false;
+  #claiming: Promise<void> | undefined;
+
+  constructor(target: Target, breaker: OpenBreaker | null, parts: WorkerParts) {
+    this.target = target;
+    this.#breaker = breaker;
+    this.#parts = parts;
+    this.#settler = new Settler(target, parts.broker, parts.report);
+  }
+
+  /** There may be something to push. */
+  nudge(): void {
+    this.#wanted = true;
+    this.#pump();
+  }
+
+  /** The agent was changed, and is to be pushed to: its secrets may be others, and its endpoint is not gone for good. */
+  changed(): void {
+    this.#secrets = undefined;
+    if (this.#pausedUntil === Number.POSITIVE_INFINITY) this.#pausedUntil = 0;
+    this.nudge();
+  }
+
+  /** Breaks off what is under way, returns it, and resolves when all is settled. */
+  async stop(): Promise<void> {
+    this.#abort.abort();
+    clearTimeout(this.#timer);
+    await this.#claiming;
+    await Promise.all(this.#underWay);
+    await this.#settler.flush();
+  }
+
+  #pump(): void {
+    if (!this.#wanted || this.#claiming || this.#abort.signal.aborted) return;
+    const wait = Math.max(this.#breaker?.next_probe_at ?? 0, this.#pausedUntil) - this.#parts.now();
+    if (wait > 0) {
+      this.#later(wait);
+      return;
+    }
+    // A probe goes alone. Otherwise claims are for several at once: each costs the store the same.
+    const most = this.#breaker ? 1 : this.#atOnce;
+    if (this.#underWay.size > most / 2) return;
+    this.#wanted = false;
+    this.#claiming = this.#claim(most - this.#underWay.size)
+      .catch((err) => this.#failed(err))
+      .finally(() => {
+        this.#claiming = undefined;
+        this.#pump();
+      });
+  }
+
+  #later(ms: number): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#pump(), Math.min(ms, 60_000));
+  }
+
+  /** The services it needs are not there: try again before long. */
+  #failed(err: unknown): void {
+    this.#parts.report(err);
+    this.#wanted = true;
+    this.#pausedUntil = this.#parts.now() + 1000;
+  }
+
+  async #claim(most: number): Promise<void> {
+    const { broker, attempts } = this.#parts;
+    const { tenant_id, agent_id, endpoint } = this.target;
+    const release = await attempts.acquire({ tenant_id, caller: hostOf(endpoint) }, most);
+    let used = 0;
+    try {
+      if (this.#abort.signal.aborted) return;
+      const secrets = await this.#signingSecrets();
+      const lease = randomBytes(9).toString("base64url");
+      const wish = { tenant_id, agent_id, limit: most, wait_ms: 0, lease, lease_seconds: LEASE_SECONDS };
+      const { deliveries } = await broker.call<Received, unknown>("deliveries.claim", wish);
+      used = deliveries.length;
+      if (used === most) this.#wanted = true;
+      for (const delivery of deliveries) this.#start(delivery, secrets, release);
+    } catch (err) {
+      this.#secrets = undefined;
+      throw err;
+    } finally {
+      release(most - used);
+    }
+  }
+
+  #signingSecrets(): Promise<string[]> {
+    const { broker, now } = this.#parts;
+    if (!this.#secrets || this.#secrets.until <= now()) {
+      const { tenant_id, agent_id } = this.target;
+      const read = broker.call<string[], unknown>("agents.signing_secrets", { tenant_id, agent_id });
+      this.#secrets = { read, until: now() + SECRETS_FRESH_MS };
+    }
+    return this.#secrets.read;
+  }
+
+  #start(delivery: Claimed, secrets: string[], release: Release): void {
+    const attempt = this.#attempt(delivery, secrets)
+      .catch((err) => this.#parts.report(err))
+      .finally(() => {
+        this.#underWay.delete(attempt);
+        release(1);
+        this.#pump();
+      });
+    this.#underWay.add(attempt);
+  }
+
+  async #attempt(delivery: Claimed, secrets: string[]): Promise<void> {
+    const { id, envelope, attempt_count } = delivery;
+    const { signal } = this.#abort;
+    const span = this.#span(delivery);
+    const { tenant_id, agent_id, endpoint: url } = this.target;
+    const result = await this.#parts.sender.send({
+      share: { tenant_id, caller: agent_id },
+      url,
+      id,
+      envelope,
+      binary: this.target.format === "binary",
+      secrets,
+      traceparent: span?.traceparent ?? delivery.traceparent,
+      signal,
+    });
+    span?.end(spanOutcome(result));
+    const outcome = outcomeOf(result, attempt_count);
+    metrics.pushAttempts.inc({ outcome: outcome.do });
+    this.#adapt(outcome);
+    if (outcome.do === "stop") await this.#gone();
+    if (outcome.do === "park") await this.#unreachable(outcome.reason);
+    else if (outcome.do !== "release" && this.#breaker) await this.#reached();
+    this.#settler.add(delivery, outcome);
+    if (outcome.do === "park") await this.#settler.flush().then(() => this.#giveUp());
+  }
+
+  #span({ id: delivery_id, attempt_count, traceparent }: Claimed): PushSpan | undefined {
+    if (!traceparent) return undefined;
+    const { endpoint: url } = this.target;
+    return this.#parts.tracing?.push({ url, delivery_id, attempt_count, traceparent });
+  }
+
+  #adapt(outcome: Outcome): void {
+    if (outcome.do === "acknowledge") this.#atOnce = Math.min(this.#atOnce + 1, MOST_AT_ONCE);
+    if (outcome.do !== "retry") return;
+    this.#atOnce = Math.max(Math.floor(this.#atOnce / 2), 1);
+    this.#pausedUntil = Math.max(this.#pausedUntil, this.#parts.now() + outcome.pause_seconds * 1000);
+  }
+
+  async #unreachable(reason: string): Promise<void> {
+    const now = this.#parts.now();
+    this.#wanted = true;
+    // Others that were under way when it opened say the same thing again.
+    if (this.#breaker && now < this.#breaker.next_probe_at) return;
+    this.#breaker = opened(this.#breaker, now, reason);
+    await this.#parts.saveBreaker(this.target, this.#breaker);
+  }
+
+  async #reached(): Promise<void> {
+    this.#breaker = null;
+    this.#wanted = true;
+    await this.#parts.saveBreaker(this.target, null);
+  }
+
+  /** What waited too long for the endpoint to come back is dead. */
+  async #giveUp(): Promise<void> {
+    const before = this.#breaker && parkedTooLong(this.#breaker, this.#parts.now());
+    if (before === null) return;
+    const { tenant_id, agent_id } = this.target;
+    const reason = `the endpoint could not be reached for 24 h: ${this.#breaker?.last_error}`;
+    await this.#parts.broker.call("deliveries.give_up", { tenant_id, agent_id, before, reason });
+  }
+
+  /** 410: nothing more is pushed; what there is stays for polls. */
+  async #gone(): Promise<void> {
+    const { tenant_id, agent_id, endpoint } = this.target;
+    const { broker, now } = this.#parts;
+    // Should that not be written, the next push is told 410 again.
+    this.#pausedUntil = now() + LEASE_SECONDS * 1000;
+    await broker.call("agents.stop_push", { tenant_id, agent_id, endpoint });
+    this.#pausedUntil = Number.POSITIVE_INFINITY;
+  }
+}
+
+/** Reasons are texts of any kind: a span's `error.type` is one of few. */
+function spanOutcome(result: PushResult): Parameters<PushSpan["end"]>[0] {
+  return result.kind === "answered" ? { status: result.status } : { error: result.kind };
+}

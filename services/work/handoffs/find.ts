@@ -1,0 +1,89 @@
+import type { Call } from "../../../lib/access/caller.ts";
+import { agentAccess } from "../../../lib/access/visibility.ts";
+import { isUnreached } from "../../../lib/broker/between-nodes.ts";
+import { containing } from "../../../lib/text/containing.ts";
+import type { SearchFind, SearchFound } from "../../../storage/search/entry.ts";
+import type { HandoffDoc } from "./handoffs.model.ts";
+import { agentOf, type Parts } from "./parts.ts";
+import { inOneMessage, standing } from "./rows.ts";
+
+export interface Hit {
+  doc: HandoffDoc;
+  score: number;
+  sources: { vector?: number; bm25?: number };
+}
+
+interface Wanted {
+  query: string;
+  limit: number;
+  /** Milliseconds since 1970, of `created_at`. */
+  since?: number;
+  until?: number;
+}
+
+/** Those of the agent's handoffs that fit a query, best first, and why a leg of search did not answer. */
+export async function findOwn(
+  parts: Parts,
+  ctx: Call,
+  { query, limit, ...bounds }: Wanted,
+): Promise<{ hits: Hit[]; degraded: string[] }> {
+  const { tenant_id, agent_id } = agentOf(ctx);
+  const access = agentAccess({ id: agent_id, team_id: null });
+  const find: SearchFind = {
+    ...{ tenant_id, kind: "handoff", query, access, where: { agent_id, ...bounds }, limit },
+  };
+  const { hits, degraded } = await ctx.call<SearchFound, SearchFind>("search.find", find);
+  // What search says is checked by the rows themselves.
+  const filter = { agent_id, _id: { $in: hits.map(({ id }) => id) }, ...standing(parts.now()) };
+  const rows = new Map((await parts.handoffs.find(tenant_id, filter)).map((doc) => [doc._id, doc]));
+  const found = hits.flatMap(({ id, score, sources }) => {
+    const doc = rows.get(id);
+    return doc ? [{ doc, score, sources }] : [];
+  });
+  return { hits: found, degraded };
+}
+
+/** The agent's handoffs, most recently saved first. */
+export async function latestOwn(
+  { handoffs, now }: Parts,
+  ctx: Call,
+  { limit, offset = 0, bounds = {} }: { limit: number; offset?: number; bounds?: object },
+): Promise<HandoffDoc[]> {
+  const { tenant_id, agent_id } = agentOf(ctx);
+  const options = { sort: { updated_at: -1, _id: -1 } as const, skip: offset, limit };
+  return handoffs.find(tenant_id, { agent_id, ...bounds, ...standing(now()) }, options);
+}
+
+/** A page of the list; with `q` of those that have it in their name or summary, or that search finds by it. */
+export async function list(
+  parts: Parts,
+  ctx: Call<{ q?: string; limit?: number; offset?: number }>,
+): Promise<HandoffDoc[]> {
+  const { q = "", limit = 50, offset = 0 } = ctx.params;
+  if (!/\S/.test(q)) return inOneMessage(await latestOwn(parts, ctx, { limit, offset }));
+  const [{ hits, degraded }, literal] = await Promise.all([
+    findOwn(parts, ctx, { query: q, limit }).catch(withoutSearch),
+    latestOwn(parts, ctx, { limit, bounds: { $and: [withText(q.trim())] } }),
+  ]);
+  const found = new Map(
+    [...literal, ...hits.map(({ doc }) => doc)].slice(0, limit).map((doc) => [doc._id, doc]),
+  );
+  // The answer is a bare list, which cannot say so.
+  if (degraded.length) ctx.meta.$responseHeaders = { "X-Degraded": degraded.join("; ") };
+  return inOneMessage([...found.values()].sort(bySaving));
+}
+
+/** What has the words literally is there without search too. */
+function withoutSearch(err: unknown): Awaited<ReturnType<typeof findOwn>> {
+  if (!isUnreached(err)) throw err;
+  return { hits: [], degraded: ["search did not answer"] };
+}
+
+function withText(text: string) {
+  const pattern = containing(text);
+  return { $or: [{ name: pattern }, { summary: pattern }] };
+}
+
+function bySaving(a: HandoffDoc, b: HandoffDoc): number {
+  return b.updated_at.getTime() - a.updated_at.getTime() || (a._id < b._id ? 1 : -1);
+}

@@ -1,0 +1,126 @@
+import type { Call } from "../../../lib/access/caller.ts";
+import type { ParamsOf } from "../../../lib/contract/contract.ts";
+import { Fault, invalidValue } from "../../../lib/contract/faults.ts";
+import { newUuid } from "../../../lib/ids.ts";
+import { isDuplicateKey } from "../../../storage/collection.ts";
+import { deletedMemories, readableMemories } from "../../remember/memories/readable.ts";
+import { eraseTitles } from "./erase.ts";
+import type { saveHandoff } from "./handoffs.contract.ts";
+import type { HandoffDoc } from "./handoffs.model.ts";
+import { agentOf, change, type Parts, remove, tellSearch } from "./parts.ts";
+import { fullTerm } from "./rows.ts";
+
+type Asked = Call<ParamsOf<typeof saveHandoff>>;
+type Content = Pick<
+  HandoffDoc,
+  "summary" | "payload" | "citations" | "artifacts" | "origin_client" | "bundle_id"
+>;
+
+/** Names come and go while it is saved; so many times may somebody else be in between. */
+const MOST_RACES = 20;
+
+/**
+ * Saves a handoff under its name: over the one that is there, or as a new one.
+ *
+ * @returns the handoff, and whether it is a new one
+ * @throws Fault conflict when `if_version` is not the version that is there; validation_error of `bundle_id`
+ */
+export async function save(parts: Parts, ctx: Asked): Promise<{ doc: HandoffDoc; isNew: boolean }> {
+  const content = await contentOf(ctx);
+  const { if_version } = ctx.params;
+  for (let races = 0; races < MOST_RACES; races++) {
+    const known = await named(parts, ctx);
+    if (known && known.save_seed !== null && known.save_seed === ctx.meta.idempotency_seed) {
+      return { doc: known, isNew: known.version_num === 1 };
+    }
+    if (if_version !== undefined && if_version !== (known?.version_num ?? 0))
+      throw notThatVersion(known, if_version);
+    const doc = known ? await overwrite(parts, ctx, known, content) : await insert(parts, ctx, content);
+    if (doc) return { doc: await withoutErased(parts, ctx, doc), isNew: !known };
+  }
+  throw new Fault("conflict", `The handoff "${ctx.params.name}" is being saved by others: send it again.`);
+}
+
+/** Takes out again what was erased between its reading and its writing. */
+async function withoutErased(parts: Parts, ctx: Asked, doc: HandoffDoc): Promise<HandoffDoc> {
+  const titled = doc.citations.filter(({ title }) => title !== "").map(({ memory_id }) => memory_id);
+  const gone = await deletedMemories(ctx as Call, titled);
+  if (gone.length === 0) return doc;
+  const { tenant_id, _id } = doc;
+  await eraseTitles(parts, tenant_id, gone);
+  return (await parts.handoffs.findOne(tenant_id, { _id })) ?? doc;
+}
+
+/** The handoff of the name. One that has expired is gone, whether the reaper has come by yet or not. */
+async function named(parts: Parts, ctx: Asked): Promise<HandoffDoc | null> {
+  const { tenant_id, agent_id } = agentOf(ctx as Call);
+  const own = { agent_id, name: ctx.params.name };
+  const at = parts.now();
+  const found = await parts.handoffs.findOne(tenant_id, own);
+  if (!found?.reap_at || found.reap_at > at) return found;
+  await remove(parts, ctx as Call, found, { reap_at: { $lte: at } });
+  return parts.handoffs.findOne(tenant_id, own);
+}
+
+function overwrite(
+  parts: Parts,
+  ctx: Asked,
+  { _id, version_num, pinned_at }: HandoffDoc,
+  content: Content,
+): Promise<HandoffDoc | null> {
+  const at = parts.now();
+  return change(
+    parts,
+    ctx as Call,
+    { _id, version_num, pinned_at },
+    {
+      ...content,
+      version_num: version_num + 1,
+      updated_at: at,
+      ...fullTerm(at, { pinned_at }),
+      save_seed: ctx.meta.idempotency_seed ?? null,
+    },
+  );
+}
+
+/** Null when another was saved under the name meanwhile. */
+async function insert(parts: Parts, ctx: Asked, content: Content): Promise<HandoffDoc | null> {
+  const { tenant_id, agent_id } = agentOf(ctx as Call);
+  const at = parts.now();
+  const save_seed = ctx.meta.idempotency_seed ?? null;
+  const row: HandoffDoc = {
+    ...{ _id: newUuid(save_seed ?? undefined), tenant_id, agent_id, name: ctx.params.name, ...content },
+    ...{ version_num: 1, pinned_at: null, last_resumed_at: null, ...fullTerm(at, { pinned_at: null }) },
+    ...{ created_at: at, updated_at: at, version: 1, changed_at: at, save_seed },
+  };
+  try {
+    await parts.handoffs.insert(row);
+  } catch (err) {
+    if (isDuplicateKey(err)) return null;
+    throw err;
+  }
+  await tellSearch(parts, ctx, row);
+  return row;
+}
+
+async function contentOf(ctx: Asked): Promise<Content> {
+  const { summary = "", payload = {}, citations = [], artifacts = [], origin_client = null } = ctx.params;
+  const { bundle_id = null } = ctx.params;
+  if (bundle_id !== null && !(await ctx.call("bundles.hold", { id: bundle_id, by: "handoff" }))) {
+    throw invalidValue("bundle_id", `bundle_id: there is no bundle ${bundle_id}.`, { value: bundle_id });
+  }
+  const ids = citations.map(({ memory_id }) => memory_id.toLowerCase());
+  const memories = await readableMemories(ctx as Call, ids, { brief: true });
+  return {
+    ...{ summary, payload: JSON.stringify(payload), artifacts, origin_client, bundle_id },
+    citations: ids.map((memory_id) => ({ memory_id, title: memories.get(memory_id)?.title ?? "" })),
+  };
+}
+
+function notThatVersion(known: HandoffDoc | null, wanted: number): Fault {
+  const there = known ? `version ${known.version_num} is there` : "there is none of this name";
+  return new Fault("conflict", `if_version is ${wanted}, but ${there}.`, {
+    existing_resource_id: known?._id ?? null,
+    version_num: known?.version_num ?? 0,
+  });
+}

@@ -1,0 +1,54 @@
+import { oneOf, operation } from "../../../lib/contract/contract.ts";
+import { Type } from "../../../lib/contract/type.ts";
+import { EXPORT_FORMATS, type ExportFormat, OutputId } from "./outputs.contract.ts";
+
+/** Media type of each format. */
+export const EXPORT_TYPES = {
+  md: "text/markdown; charset=utf-8",
+  html: "text/html; charset=utf-8",
+  pdf: "application/pdf",
+  docx: "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+} as const satisfies Record<ExportFormat, string>;
+
+const Format = oneOf(EXPORT_FORMATS, { examples: ["html"] });
+
+export const exportOutput = operation({
+  action: "outputs.export",
+  route: "GET /outputs/{output_id}/export",
+  summary: "Download an output as a file",
+  description:
+    "For people. The current version: `md` as it was saved, `html` without anything that could run; `pdf` and `docx` " +
+    "where the operator lets them be made (404 elsewhere).",
+  access: { by: "user" },
+  audit: true,
+  path: { output_id: OutputId },
+  query: { format: Type.Optional(oneOf(EXPORT_FORMATS, { default: "md" })) },
+  fromBlob: "answer",
+  results: { 200: Type.String() },
+  produces: [EXPORT_TYPES.md, EXPORT_TYPES.html, EXPORT_TYPES.pdf, EXPORT_TYPES.docx],
+  attachment: true,
+  errors: ["not_found", "business_rule_violation"],
+});
+
+export const emailOutput = operation({
+  action: "outputs.email",
+  route: "POST /outputs/{output_id}/email",
+  summary: "Send an output by e-mail",
+  description:
+    "For people. The text stands in the mail; with `attach_format` it is attached as a file too. 404 where the " +
+    "operator does not let mail be sent, 503 where no server for it is set.",
+  access: { by: "user" },
+  overQuota: true,
+  path: { output_id: OutputId },
+  body: {
+    to: Type.String({ format: "email", maxLength: 320, examples: ["ann@example.com"] }),
+    subject: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 300, pattern: "^[^\\r\\n]*\\S[^\\r\\n]*$" }),
+    ),
+    attach_format: Type.Optional(Format),
+  },
+  results: { 200: Type.Object({ status: oneOf(["sent"]), to: Type.String() }) },
+  errors: ["not_found", "service_unavailable", "rate_limited", "business_rule_violation"],
+});
+
+export const outputFilesOperations = [exportOutput, emailOutput] as const;

@@ -1,0 +1,193 @@
+import type { ServiceBroker } from "moleculer";
+import { backOff } from "../../../lib/queue/backoff.ts";
+import { passagesOf } from "../../../lib/text/passages.ts";
+import { place, type Queue, type Queued as QueuedRow } from "../../../mixins/queue.ts";
+import type { SearchDrop, SearchPut } from "../../../storage/search/entry.ts";
+import type { ChunkDoc, OutputDoc } from "./outputs.model.ts";
+import type { Parts } from "./parts.ts";
+import { toChunk, toEntry } from "./rows.ts";
+
+type Queued = QueuedRow<OutputDoc>;
+
+/** Chunks of one write, and of one call to search: few, for all threads on their way hold them. */
+const PAGE = 20;
+/** What is cut into chunks at once, in characters: the thread has other things to do. */
+const WINDOW = 65_536;
+/** Characters of a text that search knows: a longer one is known by its beginning. */
+const MOST_SEARCHED = 4_194_304;
+/** A text up to this size can be found as soon as it is saved. */
+const AT_ONCE = 131_072;
+
+/**
+ * What follows from an output's row: what search knows of it, and which others it takes the place of. Every step begins
+ * from the row alone and may run twice; the write that ends it names the lease, so that a change meanwhile begins anew.
+ */
+export class Indexing {
+  readonly #parts: Parts;
+  readonly #queue: Queue<OutputDoc>;
+  readonly #broker: ServiceBroker;
+
+  constructor(parts: Parts, queue: Queue<OutputDoc>, broker: ServiceBroker) {
+    this.#parts = parts;
+    this.#queue = queue;
+    this.#broker = broker;
+  }
+
+  /** Takes one output; false when nothing is to do. */
+  async work(): Promise<boolean> {
+    const claimed = await this.#queue.claim();
+    if (claimed) await this.#hold(claimed);
+    return claimed !== null;
+  }
+
+  /** Does at once what is to be done with a row that was written under a lease; what is long is left to the loop. */
+  async settle(doc: OutputDoc): Promise<void> {
+    if (doc.byte_size <= AT_ONCE) return this.#hold(doc as Queued);
+    await this.#queue.release(doc as Queued, this.#parts.now());
+    this.#parts.nudge();
+  }
+
+  #hold(row: Queued): Promise<void> {
+    return this.#queue.hold(
+      row,
+      (held) => this.#follow(held),
+      async (held, err) => {
+        this.#broker.logger.warn({ err, output_id: held._id }, "outputs: search is brought up to it later");
+        const attempts = held.attempts + 1;
+        await this.#queue.release(held, this.#parts.now() + backOff(attempts) * 1000, { attempts });
+      },
+    );
+  }
+
+  async #follow(doc: Queued): Promise<void> {
+    const { outputs } = this.#parts;
+    const { tenant_id, _id } = doc;
+    if (doc.deleted_at) return this.#remove(doc);
+    await this.#leaveCircle(doc);
+    for (const id of doc.supersedes_ids) {
+      await this.#change(tenant_id, { _id: id, superseded_by: null }, { superseded_by: _id });
+    }
+    await this.#release(doc, doc.supersedes_ids);
+    if (!(await this.#put(doc))) return;
+    const done = await outputs.update(
+      tenant_id,
+      { _id, queue: doc.queue },
+      { $unset: { queue: 1 }, $set: { attempts: 0 } },
+    );
+    // It was changed meanwhile, and another may have put what is newer before this was put.
+    if (!done)
+      await outputs.update(tenant_id, { _id }, { $set: { queue: place(tenant_id, this.#parts.now()) } });
+  }
+
+  /** Puts all of a text into search, and drops what an earlier version had more; false when the lease was lost. */
+  async #put(doc: Queued): Promise<boolean> {
+    const { outputs, chunks, now } = this.#parts;
+    const { tenant_id, _id, version } = doc;
+    const changed_at = new Date(now());
+    let count = 0;
+    for await (const texts of this.#pagesOf(doc)) {
+      if (!(await outputs.findOne(tenant_id, { _id, queue: doc.queue }))) return false;
+      const rows = texts.map((text) => toChunk(doc, text, count++, changed_at));
+      await chunks.upsert(
+        rows.map(({ _id: id, tenant_id: _, output_id, ...$set }) => ({
+          filter: { _id: id, tenant_id, output_id },
+          update: { $set },
+        })),
+      );
+      const put: SearchPut = { tenant_id, entries: rows.map(toEntry) };
+      await this.#broker.call("search.put", put);
+    }
+    await this.#drop(tenant_id, { output_id: _id, version: { $lt: version } });
+    return true;
+  }
+
+  async *#pagesOf(doc: OutputDoc): AsyncGenerator<string[]> {
+    const page: string[] = [];
+    let paged = false;
+    const stream = await this.#parts.blobs.stream(doc.tenant_id, doc.hash);
+    for await (const text of windows(stream)) {
+      for (const [start, end] of passagesOf(text)) page.push(text.slice(start, end));
+      for (; page.length >= PAGE; paged = true) yield page.splice(0, PAGE);
+    }
+    if (page.length) yield page;
+    // What has no words is found by its title.
+    else if (!paged) yield [""];
+  }
+
+  async #drop(tenant_id: string, filter: object): Promise<void> {
+    for (;;) {
+      const rows = await this.#parts.chunks.find(tenant_id, filter, { limit: PAGE, projection: { _id: 1 } });
+      if (rows.length === 0) return;
+      const ids = rows.map(({ _id }: Pick<ChunkDoc, "_id">) => _id);
+      const drop: SearchDrop = { tenant_id, kind: "output", ids };
+      await this.#broker.call("search.drop", drop);
+      await this.#parts.chunks.deleteMany(tenant_id, { _id: { $in: ids } });
+    }
+  }
+
+  async #remove({ tenant_id, _id }: Queued): Promise<void> {
+    const { outputs, versions } = this.#parts;
+    await this.#drop(tenant_id, { output_id: _id });
+    await versions.deleteMany(tenant_id, { output_id: _id });
+    await this.#release({ tenant_id, _id });
+    await outputs.delete(tenant_id, { _id });
+  }
+
+  /** Those whose place it took have it again, except those whose place it still takes. */
+  async #release({ tenant_id, _id }: Pick<OutputDoc, "tenant_id" | "_id">, still: readonly string[] = []) {
+    const options = { projection: { _id: 1 } } as const;
+    for (const { _id: id } of await this.#parts.outputs.find(tenant_id, { superseded_by: _id }, options)) {
+      if (still.includes(id)) continue;
+      await this.#change(tenant_id, { _id: id, superseded_by: _id }, { superseded_by: null });
+    }
+  }
+
+  /**
+   * An output that takes the place of what took its own, directly or by others, has it again: of outputs that stand in
+   * a circle none would be found. The one that was saved later decides.
+   */
+  async #leaveCircle({ tenant_id, _id, superseded_by, supersedes_ids, saved_at }: OutputDoc): Promise<void> {
+    const { outputs } = this.#parts;
+    const met = new Set<string>();
+    for (let above = superseded_by; above !== null && !met.has(above); ) {
+      met.add(above);
+      if (supersedes_ids.includes(above)) {
+        const earlier = { _id: superseded_by as string, saved_at: { $lte: saved_at } };
+        const left = await outputs.update(tenant_id, earlier, { $pull: { supersedes_ids: _id as never } });
+        if (left) await this.#change(tenant_id, { _id, superseded_by }, { superseded_by: null });
+        return;
+      }
+      above = (await outputs.findOne(tenant_id, { _id: above }))?.superseded_by ?? null;
+    }
+  }
+
+  /** A change of another output, which search is to know of. */
+  async #change(tenant_id: string, filter: Partial<OutputDoc>, $set: Partial<OutputDoc>): Promise<void> {
+    const queue = place(tenant_id, this.#parts.now());
+    const changed = await this.#parts.outputs.update(
+      tenant_id,
+      { ...filter, deleted_at: null } as never,
+      { $set: { ...$set, queue }, $inc: { version: 1 } } as never,
+    );
+    if (changed) this.#parts.nudge();
+  }
+}
+
+/** A text a window at a time, cut where a paragraph or a line ends. */
+async function* windows(bytes: AsyncIterable<Buffer>): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  let held = "";
+  let passed = 0;
+  for await (const part of bytes) {
+    held += decoder.decode(part, { stream: true });
+    if (held.length < WINDOW) continue;
+    // An end too near its beginning would leave nearly all of it for the next one.
+    const ends = [held.lastIndexOf("\n\n"), held.lastIndexOf("\n"), held.lastIndexOf(" ")];
+    const cut = ends.find((at) => at > WINDOW / 2) ?? held.length;
+    yield held.slice(0, cut);
+    passed += cut;
+    held = held.slice(cut);
+    if (passed >= MOST_SEARCHED) return;
+  }
+  yield held;
+}

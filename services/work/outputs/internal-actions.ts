@@ -1,0 +1,86 @@
+import type { ActionSchema } from "moleculer";
+import type { Call } from "../../../lib/access/caller.ts";
+import { visibleTo } from "../../../lib/access/visibility.ts";
+import { ownerAccess } from "../../../mixins/access.ts";
+import { changedAfter, entriesOf } from "../../../mixins/search-feed.ts";
+import type { SearchEntriesPage, SearchHit } from "../../../storage/search/entry.ts";
+import {
+  type BundleCandidate,
+  type BundleLeg,
+  type BundleLegAnswer,
+  sourceOf,
+} from "../../remember/bundles/bundle-leg.ts";
+import { recentShare } from "../../remember/search/recency.ts";
+import { idempotent } from "../../runtime.ts";
+import type { OutputDoc } from "./outputs.model.ts";
+import type { Parts } from "./parts.ts";
+import { toEntry } from "./rows.ts";
+import { findOutputs, passagesOf } from "./search.ts";
+
+/** What other domains ask of outputs. */
+export function internalActions(parts: Parts): Record<string, ActionSchema> {
+  const { outputs, versions, chunks } = parts;
+  return {
+    /** Outputs that the caller may read: those that fit a query best, or the latest. */
+    for_bundle: idempotent<BundleLeg>(async (ctx): Promise<BundleLegAnswer> => {
+      const { query, limit, project_id } = ctx.params;
+      const { hits, degraded }: { hits: Found[]; degraded: string[] } =
+        query === null
+          ? { hits: await latest(parts, ctx), degraded: [] }
+          : await findOutputs(parts, ctx as Call, { query, limit, project_id, ...timesOf(ctx.params) });
+      const given = hits.slice(0, limit);
+      const texts = await passagesOf(parts, ctx.meta.caller.tenant_id, given);
+      return { items: given.map((hit) => toItem(hit, texts.get(hit.chunk_id) ?? "")), degraded };
+    }),
+
+    blob_references: idempotent<{ tenant_id: string; hashes: string[] }>(async ({ params }) => {
+      const [filter, projection] = [{ hash: { $in: params.hashes } }, { projection: { hash: 1 } }];
+      const [current, earlier] = await Promise.all([
+        outputs.find(params.tenant_id, filter, projection),
+        versions.find(params.tenant_id, filter, projection),
+      ]);
+      return [...new Set([...current, ...earlier].map(({ hash }) => hash))];
+    }),
+
+    /** For search to follow: chunks in order of their last change, of one tenant or of all. */
+    search_entries: idempotent<SearchEntriesPage>(async ({ params }) =>
+      entriesOf(await changedAfter(chunks, params), toEntry),
+    ),
+  };
+}
+
+async function latest({ outputs, now }: Parts, ctx: Call<BundleLeg>): Promise<Found[]> {
+  const { tenant_id } = ctx.meta.caller;
+  const { since, until, project_id, limit } = ctx.params;
+  const created_at = { ...(since && { $gte: new Date(since) }), ...(until && { $lt: new Date(until) }) };
+  const filter = {
+    ...{ deleted_at: null, superseded_by: null },
+    ...(project_id !== undefined && { project_id }),
+    ...((since || until) && { created_at }),
+    ...visibleTo(await ownerAccess(ctx as Call)),
+  };
+  const sort = { created_at: -1, _id: -1 } as const;
+  const found = await outputs.find(tenant_id, filter as never, { sort, limit });
+  const at = now();
+  return found.map((doc) => ({
+    ...doc,
+    score: recentShare(doc.created_at.getTime(), at),
+    chunk_id: `${doc._id}/0`,
+  }));
+}
+
+function timesOf({ since, until }: Pick<BundleLeg, "since" | "until">) {
+  return { ...(since && { since: Date.parse(since) }), ...(until && { until: Date.parse(until) }) };
+}
+
+/** An output, what of its text is to be shown, and, where search found it, by which legs. */
+type Found = OutputDoc & { score: number; chunk_id: string; sources?: SearchHit["sources"] };
+
+function toItem(doc: Found, excerpt: string): BundleCandidate {
+  const { _id, title, score, sources, scope, version_num, authored_by_agent_id, created_at } = doc;
+  return {
+    ...{ item_id: _id, title, excerpt, score, source: sources ? sourceOf(sources) : "recent" },
+    ...{ by: authored_by_agent_id, created_at: created_at.toISOString() },
+    facts: [`version ${version_num}, scope ${scope}`],
+  };
+}

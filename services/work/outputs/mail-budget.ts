@@ -1,0 +1,40 @@
+import { Fault } from "../../../lib/contract/faults.ts";
+import type { TenantCollection } from "../../../storage/collection.ts";
+import type { MailBudgetDoc } from "./mails.model.ts";
+
+const WINDOW_SECONDS = 3600;
+
+/** Counts e-mails per tenant, in the store: over all nodes, and across restarts (spec: email output). */
+export class MailBudget {
+  readonly #rows: TenantCollection<MailBudgetDoc>;
+  readonly #most: number;
+
+  /** @param most e-mails per hour and tenant */
+  constructor(rows: TenantCollection<MailBudgetDoc>, most: number) {
+    this.#rows = rows;
+    this.#most = most;
+  }
+
+  /** Takes one e-mail. @throws Fault rate_limited when none is left */
+  async take(tenant_id: string, now: number): Promise<void> {
+    const { sent, ends_at } = (await this.#count(tenant_id, now)) ?? (await this.#begin(tenant_id, now));
+    if (sent <= this.#most) return;
+    const retry_after_seconds = Math.max(1, Math.ceil((ends_at.getTime() - now) / 1000));
+    const message = `The tenant has sent its ${this.#most} e-mails of this hour.`;
+    const limits = { limit: this.#most, window_seconds: WINDOW_SECONDS };
+    throw new Fault("rate_limited", message, { retry_after_seconds, ...limits });
+  }
+
+  #count(tenant_id: string, now: number): Promise<MailBudgetDoc | null> {
+    const filter = { _id: tenant_id, ends_at: { $gt: new Date(now) } };
+    return this.#rows.update(tenant_id, filter, { $inc: { sent: 1 } });
+  }
+
+  /** A new hour. Of two that begin it at once one inserts, and the other counts after all. */
+  async #begin(tenant_id: string, now: number): Promise<MailBudgetDoc> {
+    await this.#rows.delete(tenant_id, { _id: tenant_id, ends_at: { $lte: new Date(now) } });
+    const ends_at = new Date(now + WINDOW_SECONDS * 1000);
+    await this.#rows.insertOnce({ _id: tenant_id, tenant_id, sent: 0, ends_at });
+    return (await this.#count(tenant_id, now)) ?? { _id: tenant_id, tenant_id, sent: 1, ends_at };
+  }
+}

@@ -1,0 +1,262 @@
+import { MEMORY_SCOPES } from "../../../lib/access/visibility.ts";
+import { byReference, nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
+import { Cursor } from "../../../lib/contract/cursor.ts";
+import { Id, page, Timestamp, Uuid, Whole } from "../../../lib/contract/schema.ts";
+import { TagsInput } from "../../../lib/contract/tags.ts";
+import { Type } from "../../../lib/contract/type.ts";
+
+/** How an output can be had as a file. */
+export const EXPORT_FORMATS = ["md", "html", "pdf", "docx"] as const;
+export type ExportFormat = (typeof EXPORT_FORMATS)[number];
+
+export const reader = { by: "any", scope: "memory:read" } as const;
+const writer = { by: "any", scope: "memory:write" } as const;
+
+/** A UUID is always taken as an id, anything else as a slug. */
+export const OutputId = Type.String({
+  maxLength: 200,
+  // Published: no ASCII but letters and digits. Checked: letters, marks and digits of every script, too.
+  pattern: "^[^\\x00-/:-@\\[-`{-\\x7f]+(-[^\\x00-/:-@\\[-`{-\\x7f]+)*$",
+  "x-pattern": "^[\\p{L}\\p{M}\\p{N}]+(-[\\p{L}\\p{M}\\p{N}]+)*$",
+  examples: ["0199c0de-7a11-7c3e-9f00-5a1b2c3d4e5f"],
+  "x-identifier": "output",
+  description: "Its id or its slug.",
+});
+const path = { output_id: OutputId };
+
+export const Scope = oneOf(MEMORY_SCOPES, {
+  examples: ["team"],
+  description: "Who may read it: its owner, a team too, all of the tenant. It is set when it is first saved.",
+});
+export const ProjectKey = Type.String({ maxLength: 100, description: "A project's key, never its id." });
+const Title = Type.String({ minLength: 1, maxLength: 300, pattern: "\\S", examples: ["Release notes, May"] });
+const SourceType = Type.String({ maxLength: 100, examples: ["report"] });
+const ChangeNote = Type.String({ maxLength: 2000, description: "What the new version changes." });
+const Links = (description: string) =>
+  Type.Array(Type.String({ maxLength: 200 }), {
+    maxItems: 200,
+    description: `${description} Ids or slugs; those that name no output the caller may read are left out.`,
+  });
+
+const links = {
+  derived_from_ids: Type.Optional(Links("What it was made from.")),
+  references_ids: Type.Optional(Links("What it refers to.")),
+  supersedes_ids: Type.Optional(Links("What it takes the place of.")),
+};
+
+const Body = (description: string) => nullable(Type.String({ description }));
+
+export const Output = Type.Object(
+  {
+    id: Uuid("output"),
+    tenant_id: Id("tn"),
+    agent_id: nullable(Id("ag", "Who saved it first; null when a person did.")),
+    user_id: nullable(Id("usr", "The person who saved it first; null when an agent did.")),
+    project_id: nullable(ProjectKey),
+    scope: Scope,
+    team_id: nullable(Id("team")),
+    title: Type.String(),
+    slug: Type.String(),
+    source_type: nullable(SourceType),
+    bucket: Type.String({ description: "Where the text is kept." }),
+    object_key: Type.String(),
+    content_hash: Type.String({ description: "SHA-256 of the text in hex." }),
+    byte_size: Type.Integer(),
+    content_type: Type.String(),
+    metadata: Type.Object({}, { additionalProperties: true }),
+    tags: Type.Array(Type.String()),
+    derived_from_ids: Type.Array(Uuid("output")),
+    references_ids: Type.Array(Uuid("output")),
+    supersedes_ids: Type.Array(Uuid("output")),
+    superseded_by: nullable(Uuid("output")),
+    current_version_num: Type.Integer(),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+    process_run_id: nullable(Uuid("run")),
+    body: Body("The text as it was saved, byte for byte; null in lists."),
+  },
+  { title: "Output" },
+);
+
+export const OutputVersion = Type.Object(
+  {
+    id: Uuid("output_version"),
+    output_id: Uuid("output"),
+    version_num: Type.Integer(),
+    title: Type.String(),
+    content_hash: Type.String(),
+    byte_size: Type.Integer(),
+    content_type: Type.String(),
+    change_note: nullable(Type.String()),
+    authored_by_agent_id: nullable(Id("ag")),
+    authored_by_user_id: nullable(Id("usr")),
+    authored_by_specialist_id: nullable(Type.String()),
+    created_at: Timestamp,
+    body: Body("The text as it was saved, byte for byte; null in lists."),
+  },
+  { title: "OutputVersion" },
+);
+
+/** What the query can carry where the text is the body. */
+const plain = {
+  title: Type.Optional(Title),
+  scope: Type.Optional(Scope),
+  team_id: Type.Optional(nullable(Id("team", "With the scope `team`; an agent's own where it is left out."))),
+  project_id: Type.Optional(nullable(ProjectKey)),
+  source_type: Type.Optional(nullable(SourceType)),
+  output_id: Type.Optional(OutputId),
+  change_note: Type.Optional(ChangeNote),
+  process_run_id: Type.Optional(nullable(Uuid("run"))),
+  ...links,
+};
+
+export const saveOutput = operation({
+  action: "outputs.save",
+  route: "POST /outputs",
+  summary: "Save an output, or a new version of one",
+  description:
+    "The text is kept byte for byte and may have any length. With `output_id` a new version is saved: what else is " +
+    "given replaces what was there, and earlier versions stay as they are. As `text/markdown` the body is the text, " +
+    "and the other fields stand in the query.",
+  access: writer,
+  audit: true,
+  query: plain,
+  body: {
+    body: byReference({ description: "Markdown.", minLength: 1, examples: ["# Release notes\n"] }),
+    metadata: Type.Optional(Type.Object({}, { additionalProperties: true })),
+    ...plain,
+  },
+  byReference: { body: "text" },
+  textBody: "body",
+  maxBodySetting: "OUTPUT_BODY_MAX",
+  fromBlob: { field: "body" },
+  results: { 201: Output },
+  errors: ["validation_failed", "validation_error", "not_found", "conflict", "payload_too_large"],
+  mcp: {
+    description:
+      "The text is kept byte for byte. With `output_id` a new version is saved: what else is given replaces what was " +
+      "there, and earlier versions stay as they are.",
+  },
+});
+
+export const listOutputs = operation({
+  action: "outputs.list",
+  route: "GET /outputs",
+  heavy: true,
+  summary: "List outputs",
+  access: reader,
+  query: {
+    ...page,
+    cursor: Cursor,
+    scope: Type.Optional(Scope),
+    project_id: Type.Optional(Type.String({ maxLength: 100, description: "Empty: only unfiled ones." })),
+    process_run_id: Type.Optional(
+      Type.String({ maxLength: 100, "x-identifier": "run", pattern: "^([0-9A-Fa-f-]{36})?$" }),
+    ),
+    tags: Type.Optional(
+      Type.Array(Type.String(), { maxItems: 50, description: "Any of them; repeated or comma-separated." }),
+    ),
+    sort: Type.Optional(
+      Type.String({ maxLength: 50, description: "`created_at` or `title`; anything else is `created_at`." }),
+    ),
+    order: Type.Optional(
+      Type.String({ maxLength: 50, description: "`asc` or `desc`; by default latest first, titles from A." }),
+    ),
+  },
+  results: {
+    200: Type.Object({
+      outputs: Type.Array(Output),
+      total: Type.Integer(),
+      next_cursor: nullable(Type.String()),
+    }),
+  },
+  errors: ["validation_error"],
+  mcp: true,
+});
+
+export const getOutput = operation({
+  action: "outputs.get",
+  route: "GET /outputs/{output_id}",
+  summary: "Read an output",
+  description: "With `version` the text and title of that version.",
+  access: reader,
+  path,
+  query: { version: Type.Optional(Whole({ minimum: 1 })) },
+  fromBlob: { field: "body" },
+  results: { 200: Output },
+  errors: ["not_found"],
+  mcp: true,
+});
+
+export const updateOutput = operation({
+  action: "outputs.update",
+  route: "PATCH /outputs/{output_id}",
+  summary: "File an output under another project, or tag it",
+  description: "Null unfiles it. Tags are for people: an agent's are refused.",
+  access: writer,
+  audit: true,
+  path,
+  body: { project_id: Type.Optional(nullable(ProjectKey)), tags: Type.Optional(TagsInput) },
+  results: {
+    200: Type.Object({
+      id: Uuid("output"),
+      project_id: nullable(ProjectKey),
+      tags: Type.Array(Type.String()),
+    }),
+  },
+  errors: ["not_found", "forbidden", "validation_error"],
+  mcp: true,
+});
+
+export const deleteOutput = operation({
+  action: "outputs.delete",
+  route: "DELETE /outputs/{output_id}",
+  summary: "Delete an output with all its versions",
+  description: "For its owner and admins.",
+  access: writer,
+  path,
+  results: { 204: null },
+  errors: ["not_found", "forbidden"],
+  mcp: true,
+});
+
+export const listVersions = operation({
+  action: "outputs.list_versions",
+  route: "GET /outputs/{output_id}/versions",
+  summary: "List an output's versions, newest first",
+  access: reader,
+  path,
+  results: { 200: Type.Object({ versions: Type.Array(OutputVersion) }) },
+  errors: ["not_found"],
+  mcp: true,
+});
+
+export const getVersion = operation({
+  action: "outputs.get_version",
+  route: "GET /outputs/{output_id}/versions/{version_num}",
+  summary: "Read a version of an output",
+  access: reader,
+  path: {
+    ...path,
+    version_num: Type.String({
+      pattern: "^([1-9][0-9]{0,8}|[0-9a-fA-F-]{36})$",
+      "x-identifier": "output_version",
+      examples: ["1"],
+      description: "Its number, or its id.",
+    }),
+  },
+  fromBlob: { field: "body" },
+  results: { 200: OutputVersion },
+  errors: ["not_found"],
+  mcp: true,
+});
+
+export const outputsOperations = [
+  saveOutput,
+  listOutputs,
+  getOutput,
+  updateOutput,
+  deleteOutput,
+  listVersions,
+  getVersion,
+] as const;

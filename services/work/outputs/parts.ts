@@ -1,0 +1,77 @@
+import type { Call } from "../../../lib/access/caller.ts";
+import { type Access, mayRead, visibleTo } from "../../../lib/access/visibility.ts";
+import { Fault, notFound } from "../../../lib/contract/faults.ts";
+import { ownerAccess } from "../../../mixins/access.ts";
+import type { Blobs } from "../../../storage/blobs/blobs.ts";
+import type { TenantCollection } from "../../../storage/collection.ts";
+import { isUuid } from "./naming.ts";
+import type { ChunkDoc, Edition, OutputDoc, VersionDoc } from "./outputs.model.ts";
+
+/** What the actions of the service share. */
+export interface Parts {
+  outputs: TenantCollection<OutputDoc>;
+  versions: TenantCollection<VersionDoc>;
+  chunks: TenantCollection<ChunkDoc>;
+  blobs: Blobs;
+  now(): number;
+  /** Brings search up to a row that was just written: at once where its text is short. */
+  settle(doc: OutputDoc): Promise<void>;
+  /** Something is to be done with an output. */
+  nudge(): void;
+}
+
+/** An output by its id or its slug, if the caller may read it. @throws Fault not_found */
+export async function findReadable({ outputs }: Parts, ctx: Call, named: string): Promise<OutputDoc> {
+  const filter = isUuid(named) ? { _id: named.toLowerCase() } : { slug: named };
+  const [access, doc] = await Promise.all([
+    ownerAccess(ctx),
+    outputs.findOne(ctx.meta.caller.tenant_id, filter),
+  ]);
+  if (!doc || doc.deleted_at || !mayRead(access, doc)) throw notFound("output", named);
+  return doc;
+}
+
+/** The ids of those outputs, by id or slug, that may be read; others are left out. */
+export async function readableIds(
+  { outputs }: Parts,
+  tenant_id: string,
+  access: Access,
+  named: readonly string[],
+): Promise<string[]> {
+  if (named.length === 0) return [];
+  const ids = named.filter(isUuid).map((id) => id.toLowerCase());
+  const slugs = named.filter((each) => !isUuid(each));
+  const filter = { deleted_at: null, $and: [{ $or: [{ _id: { $in: ids } }, { slug: { $in: slugs } }] }] };
+  const found = await outputs.find(tenant_id, { ...filter, ...visibleTo(access) });
+  const byName = new Map(found.flatMap(({ _id, slug }) => [[_id, _id] as const, [slug, _id] as const]));
+  return [...new Set(named.flatMap((each) => byName.get(isUuid(each) ? each.toLowerCase() : each) ?? []))];
+}
+
+/** A version by its number or its id. @throws Fault not_found */
+export async function findVersion({ versions }: Parts, doc: OutputDoc, named: string): Promise<Edition> {
+  const wanted = isUuid(named) ? { _id: named.toLowerCase() } : { version_num: Number(named) };
+  if (wanted._id === doc.version_id || wanted.version_num === doc.version_num) return doc;
+  const found = await versions.findOne(doc.tenant_id, { output_id: doc._id, ...wanted });
+  if (!found) {
+    const message = `There is no version ${named} of the output: the latest is ${doc.version_num}.`;
+    throw new Fault("not_found", message, { resource_type: "output_version", resource_id: named });
+  }
+  return found;
+}
+
+const BEGINNING = 65_536;
+
+/** The first characters of a text. */
+export async function beginningOf(blobs: Blobs, tenant_id: string, hash: string): Promise<string> {
+  const stream = await blobs.stream(tenant_id, hash);
+  const parts: Buffer[] = [];
+  let size = 0;
+  // Leaving the loop closes the blob.
+  for await (const part of stream) {
+    parts.push(part);
+    size += part.length;
+    if (size >= BEGINNING) break;
+  }
+  const text = new TextDecoder().decode(Buffer.concat(parts), { stream: true });
+  return text.slice(0, BEGINNING);
+}

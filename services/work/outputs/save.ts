@@ -1,0 +1,206 @@
+import { type Call, callerId } from "../../../lib/access/caller.ts";
+import type { Access } from "../../../lib/access/visibility.ts";
+import type { BlobReference, ParamsOf } from "../../../lib/contract/contract.ts";
+import { Fault, invalidValue } from "../../../lib/contract/faults.ts";
+import { newUuid } from "../../../lib/ids.ts";
+import { ownerAccess } from "../../../mixins/access.ts";
+import { LEASE_MS, place } from "../../../mixins/queue.ts";
+import { isDuplicateKey } from "../../../storage/collection.ts";
+import { slugsFor, titleOf } from "./naming.ts";
+import type { saveOutput } from "./outputs.contract.ts";
+import type { Edition, OutputDoc } from "./outputs.model.ts";
+import { beginningOf, findReadable, type Parts, readableIds } from "./parts.ts";
+import { toVersion } from "./rows.ts";
+
+type Given = ParamsOf<typeof saveOutput>;
+type Saving = Call<Given>;
+
+/** Of those who save versions of one output at the same time each gets a version of its own; so many may meet. */
+const MOST_RACES = 20;
+
+/** Saves an output, or a new version of one. @throws Fault validation_failed, validation_error, not_found, … */
+export async function save(parts: Parts, ctx: Saving, maxSize: number): Promise<OutputDoc> {
+  const { output_id, change_note, body } = ctx.params;
+  requireSize(body, maxSize);
+  if (change_note !== undefined && output_id === undefined) {
+    throw invalidValue(
+      "change_note",
+      "change_note goes with output_id: there is no version before this one.",
+    );
+  }
+  return output_id === undefined ? create(parts, ctx) : saveVersion(parts, ctx, output_id);
+}
+
+function requireSize({ size }: BlobReference, maxSize: number): void {
+  if (size === 0) {
+    const details = { field: "body", value: "", expected: "a text that is not empty", example: "# Title\n" };
+    throw new Fault("validation_failed", "body: expected a text that is not empty.", details);
+  }
+  if (maxSize === 0 || size <= maxSize) return;
+  const message = `The text has ${size} bytes; at most ${maxSize} are kept.`;
+  throw new Fault("payload_too_large", message, { actual_size: size, max_size: maxSize });
+}
+
+async function create(parts: Parts, ctx: Saving): Promise<OutputDoc> {
+  const { caller, idempotency_seed } = ctx.meta;
+  const { scope = "agent", title } = ctx.params;
+  const access = await ownerAccess(ctx as Call);
+  const team_id = await teamOf(ctx, access);
+  const edition = await editionOf(parts, ctx, title ?? null);
+  const row: OutputDoc = {
+    ...UNFILED,
+    ...(await filed(parts, ctx, access)),
+    ...{ _id: newUuid(idempotency_seed), tenant_id: caller.tenant_id, ...edition, version_num: 1 },
+    ...{ slug: "", is_titled: title !== undefined, title_key: keyOf(edition.title) },
+    ...{ scope, agent_id: callerId(caller), team_id, tags: [], superseded_by: null },
+    ...{ created_at: edition.saved_at, updated_at: edition.saved_at, version: 1, deleted_at: null },
+    ...begun(parts, caller.tenant_id),
+  };
+  const doc = await insert(parts, row);
+  await parts.settle(doc);
+  return doc;
+}
+
+/** Inserts under the first slug that is free; a repetition gives the row that is there. */
+async function insert({ outputs }: Parts, row: OutputDoc): Promise<OutputDoc> {
+  for (const slug of slugsFor(row.title, row._id)) {
+    try {
+      return await outputs.insertOnce({ ...row, slug });
+    } catch (err) {
+      if (!isDuplicateKey(err)) throw err;
+    }
+  }
+  throw new Fault("conflict", "There are too many outputs of this title: give it another.");
+}
+
+async function saveVersion(parts: Parts, ctx: Saving, named: string): Promise<OutputDoc> {
+  const { tenant_id } = ctx.meta.caller;
+  const first = await findReadable(parts, ctx as Call, named);
+  requireSamePlace(ctx.params, first);
+  const access = await ownerAccess(ctx as Call);
+  const [edition, place] = await Promise.all([
+    editionOf(parts, ctx, ctx.params.title ?? null),
+    filed(parts, ctx, access, first._id),
+  ]);
+  for (let races = 0; races < MOST_RACES; races++) {
+    const doc = await findReadable(parts, ctx as Call, first._id);
+    if (await isSaved(parts, doc, edition.version_id)) return doc;
+    // The version that ends gets its row first: what is no more in the output's is never lost.
+    await parts.versions.insertOnce(toVersion(doc));
+    const title = ctx.params.title === undefined && doc.is_titled ? doc.title : edition.title;
+    // Only what is given: of those who save at the same time none takes back what another gave.
+    const $set = {
+      ...place,
+      ...{ ...edition, title, title_key: keyOf(title), version_num: doc.version_num + 1 },
+      ...{ is_titled: doc.is_titled || ctx.params.title !== undefined, updated_at: edition.saved_at },
+      ...begun(parts, tenant_id),
+    };
+    const guard = { _id: doc._id, version_num: doc.version_num, deleted_at: null };
+    const saved = await parts.outputs.update(tenant_id, guard, { $set, $inc: { version: 1 } });
+    if (!saved) continue;
+    await parts.settle(saved);
+    return saved;
+  }
+  throw new Fault("conflict", "Too many new versions at once: send it again.");
+}
+
+/** Whether this very request has saved its version already, before it was cut off. */
+async function isSaved({ versions }: Parts, doc: OutputDoc, version_id: string): Promise<boolean> {
+  if (doc.version_id === version_id) return true;
+  return (await versions.findOne(doc.tenant_id, { _id: version_id })) !== null;
+}
+
+function requireSamePlace({ scope, team_id }: Given, doc: OutputDoc): void {
+  const fixed = (field: string, now: string | null) =>
+    invalidValue(
+      field,
+      `${field}: it is ${now ?? "none"}, as the output was first saved, and does not change.`,
+    );
+  if (scope !== undefined && scope !== doc.scope) throw fixed("scope", doc.scope);
+  if (team_id !== undefined && team_id !== doc.team_id) throw fixed("team_id", doc.team_id);
+}
+
+/** The lease under which whoever writes a row brings search up to it; another does it when that one dies. */
+function begun({ now }: Parts, tenant_id: string) {
+  return { queue: place(tenant_id, now() + LEASE_MS), attempts: 0 };
+}
+
+async function editionOf(
+  { blobs, now }: Parts,
+  { params: { body, change_note }, meta: { caller, idempotency_seed } }: Saving,
+  title: string | null,
+): Promise<Omit<Edition, "version_num">> {
+  const given = title?.trim();
+  return {
+    version_id: newUuid(idempotency_seed, 1),
+    title: given ?? titleOf(await beginningOf(blobs, caller.tenant_id, body.hash)),
+    ...{ hash: body.hash, byte_size: body.size, change_note: change_note ?? null },
+    authored_by_agent_id: caller.kind === "agent" ? caller.agent_id : null,
+    authored_by_user_id: caller.kind === "user" ? caller.user_id : null,
+    saved_at: new Date(now()),
+  };
+}
+
+const keyOf = (title: string) => title.normalize("NFKC").toLowerCase();
+
+type Filed = Pick<
+  OutputDoc,
+  | "project_id"
+  | "process_run_id"
+  | "source_type"
+  | "metadata_json"
+  | "derived_from_ids"
+  | "references_ids"
+  | "supersedes_ids"
+>;
+
+const UNFILED: Filed = {
+  ...{ project_id: null, process_run_id: null, source_type: null, metadata_json: "{}" },
+  ...{ derived_from_ids: [], references_ids: [], supersedes_ids: [] },
+};
+
+/** What an output has besides its text, as far as it is given. @throws Fault validation_error */
+async function filed(parts: Parts, ctx: Saving, access: Access, own_id?: string): Promise<Partial<Filed>> {
+  const { tenant_id } = ctx.meta.caller;
+  const { project_id, process_run_id, source_type, metadata } = ctx.params;
+  const linked = async (field: "derived_from_ids" | "references_ids" | "supersedes_ids") => {
+    const given = ctx.params[field]?.flatMap((each) => each.split(",")).map((each) => each.trim());
+    if (!given) return {};
+    const ids = await readableIds(parts, tenant_id, access, given);
+    return { [field]: ids.filter((id) => id !== own_id) };
+  };
+  const [derived_from, references, supersedes] = await Promise.all([
+    linked("derived_from_ids"),
+    linked("references_ids"),
+    linked("supersedes_ids"),
+    project_id ? ctx.call("projects.require", { tenant_id, key: project_id }) : null,
+    process_run_id ? ctx.call("runs.require", { tenant_id, run_id: process_run_id }) : null,
+  ]);
+  return {
+    ...{ ...derived_from, ...references, ...supersedes },
+    ...(project_id !== undefined && { project_id: project_id || null }),
+    ...(process_run_id !== undefined && { process_run_id }),
+    ...(source_type !== undefined && { source_type }),
+    ...(metadata !== undefined && { metadata_json: JSON.stringify(metadata) }),
+  };
+}
+
+/** The team of a new output. @throws Fault validation_error */
+async function teamOf(ctx: Saving, access: Access): Promise<string | null> {
+  const { caller } = ctx.meta;
+  const { scope = "agent", team_id } = ctx.params;
+  if (scope !== "team") {
+    if (team_id) throw invalidValue("team_id", `team_id goes with the scope team, not with ${scope}.`);
+    return null;
+  }
+  const own = caller.kind === "agent" ? caller.team_id : null;
+  const wanted = team_id ?? own;
+  if (!wanted) {
+    throw invalidValue("team_id", "The scope team needs a team_id: the caller has no team of its own.");
+  }
+  if (access.team_ids.includes(wanted)) return wanted;
+  const { tenant_id } = caller;
+  const known = caller.kind === "agent" && (await ctx.call("teams.name_of", { tenant_id, team_id: wanted }));
+  if (!known) throw invalidValue("team_id", `There is no team ${wanted} to save for.`);
+  return wanted;
+}

@@ -1,0 +1,143 @@
+import type { Call } from "../../../lib/access/caller.ts";
+import { type Access, type MemoryScope, mayRead } from "../../../lib/access/visibility.ts";
+import type { ParamsOf } from "../../../lib/contract/contract.ts";
+import { ownerAccess } from "../../../mixins/access.ts";
+import type { SearchFind, SearchFound, SearchHit, SearchWhere } from "../../../storage/search/entry.ts";
+import type { ChunkDoc, OutputDoc } from "./outputs.model.ts";
+import type { Parts } from "./parts.ts";
+import { ranked } from "./ranking.ts";
+import { present } from "./rows.ts";
+import type { searchOutputs } from "./search.contract.ts";
+
+/** All that the legs of a search bring. */
+const MOST_HITS = 400;
+/** How often it is searched again, where a few long texts had all the places. */
+const MOST_ROUNDS = 4;
+
+/** An output with the score of the piece of its text that fits best, and that piece's id. */
+type Hit = OutputDoc & Best;
+
+export interface Wanted {
+  query: string;
+  limit: number;
+  min_score?: number | undefined;
+  scope?: MemoryScope | undefined;
+  project_id?: string | undefined;
+  include_superseded?: boolean | undefined;
+  include_archived?: boolean | undefined;
+  /** When it was first saved: from, and before. In milliseconds since 1970. */
+  since?: number;
+  until?: number;
+}
+
+/** `POST /outputs/search`. */
+export async function search(parts: Parts, ctx: Call<ParamsOf<typeof searchOutputs>>) {
+  const { tenant_id } = ctx.meta.caller;
+  const { limit = 10, project_id } = ctx.params;
+  if (project_id) await ctx.call("projects.require", { tenant_id, key: project_id });
+  const { hits, degraded } = await findOutputs(parts, ctx as Call, { ...ctx.params, limit });
+  const given = hits.slice(0, limit);
+  const passages = await passagesOf(parts, tenant_id, given);
+  return {
+    results: given.map((hit) => ({
+      kind: "output" as const,
+      output: present(hit),
+      score: hit.score,
+      passage: passages.get(hit.chunk_id) ?? "",
+      superseded: hit.superseded_by !== null,
+    })),
+    total_candidates: hits.length,
+    no_match: given.length === 0,
+    degraded: degraded.length > 0,
+    degraded_reasons: degraded,
+  };
+}
+
+/** Outputs that fit, best first, each once. What the index says is checked again by the rows themselves. */
+export async function findOutputs(parts: Parts, ctx: Call, wanted: Wanted) {
+  const { tenant_id } = ctx.meta.caller;
+  const access = await ownerAccess(ctx);
+  const archived = wanted.include_archived
+    ? []
+    : await ctx.call<string[], object>("projects.archived", { tenant_id });
+  const hits = new Map<string, Hit>();
+  const seen = new Set<string>();
+  let degraded: string[] = [];
+  for (let round = 0; round < MOST_ROUNDS && hits.size < wanted.limit; round++) {
+    const except = { types: [...seen], project_ids: archived };
+    const found = await ctx.call<SearchFound, SearchFind>(
+      "search.find",
+      ask(wanted, access, tenant_id, except),
+    );
+    degraded = found.degraded;
+    const best = bestOf(found);
+    for (const id of best.keys()) seen.add(id);
+    for (const doc of await parts.outputs.find(tenant_id, { _id: { $in: [...best.keys()] } })) {
+      if (isToBeFound(doc, access, wanted, archived))
+        hits.set(doc._id, { ...doc, ...(best.get(doc._id) as Best) });
+    }
+    // Fewer than a leg brings: there are no others.
+    if (found.total_candidates < ENOUGH || best.size === 0) break;
+  }
+  return { hits: ranked([...hits.values()]), degraded };
+}
+
+/** A leg of the index brings more than so many only when there are more. */
+const ENOUGH = 50;
+
+function ask(wanted: Wanted, access: Access, tenant_id: string, except: NonNullable<SearchWhere["except"]>) {
+  const { query, scope, project_id, min_score, include_superseded = false, since, until } = wanted;
+  const where: SearchWhere = {
+    except,
+    ...(scope !== undefined && { scope }),
+    ...(project_id !== undefined && { project_id: project_id || null }),
+    ...(since !== undefined && { since }),
+    ...(until !== undefined && { until }),
+  };
+  const asked: SearchFind = {
+    tenant_id,
+    kind: "output",
+    query,
+    access,
+    where,
+    include_superseded,
+    limit: MOST_HITS,
+  };
+  return { ...asked, ...(min_score !== undefined && { min_score }) };
+}
+
+interface Best {
+  score: number;
+  sources: SearchHit["sources"];
+  chunk_id: string;
+}
+
+/** The best piece of each output. Hits come best first. */
+function bestOf({ hits }: SearchFound): Map<string, Best> {
+  const best = new Map<string, Best>();
+  for (const { id, score, sources } of hits) {
+    const [output_id] = id.split("/") as [string];
+    if (!best.has(output_id)) best.set(output_id, { score, sources, chunk_id: id });
+  }
+  return best;
+}
+
+function isToBeFound(doc: OutputDoc, access: Access, wanted: Wanted, archived: readonly string[]): boolean {
+  const { scope, project_id, include_superseded } = wanted;
+  if (doc.deleted_at || !mayRead(access, doc)) return false;
+  if (doc.superseded_by !== null && !include_superseded) return false;
+  if (doc.project_id !== null && archived.includes(doc.project_id)) return false;
+  if (scope !== undefined && doc.scope !== scope) return false;
+  return project_id === undefined || doc.project_id === (project_id || null);
+}
+
+/** The texts of the pieces that were found. */
+export async function passagesOf(
+  { chunks }: Parts,
+  tenant_id: string,
+  hits: readonly Pick<Best, "chunk_id">[],
+) {
+  const ids = hits.map(({ chunk_id }) => chunk_id);
+  const rows = await chunks.find(tenant_id, { _id: { $in: ids } }, { projection: { text: 1 } });
+  return new Map(rows.map(({ _id, text }: Pick<ChunkDoc, "_id" | "text">) => [_id, text]));
+}

@@ -1,0 +1,87 @@
+import { invalidValue, notFound } from "../../../lib/contract/faults.ts";
+import { newUuid } from "../../../lib/ids.ts";
+import { account } from "../../../mixins/audited.ts";
+import { type Room, requireRoom } from "../../../mixins/room.ts";
+import type { TenantCollection } from "../../../storage/collection.ts";
+import { tellLive } from "../../edge/live/live-change.ts";
+import { action } from "../../runtime.ts";
+import { attachExemplar, listArtifacts, registerArtifact } from "./artifacts.contract.ts";
+import { assertChangeable } from "./draft.ts";
+import { presentArtifact } from "./present.ts";
+import type { RunStore } from "./run-store.ts";
+import type { RunArtifactDoc } from "./runs.model.ts";
+import { MOST_ARTIFACTS } from "./shapes.contract.ts";
+
+interface Parts {
+  store: RunStore;
+  artifacts: TenantCollection<RunArtifactDoc>;
+  now(): number;
+}
+
+/** What a run brings forth, and what it takes as an example. */
+export function artifactActions({ store, artifacts, now }: Parts) {
+  const room: Room<RunArtifactDoc> = {
+    of: artifacts,
+    most: MOST_ARTIFACTS,
+    called: "artifacts of the run",
+    rule: "run_limit",
+    instead: "register what else comes in another run",
+  };
+
+  return {
+    register_artifact: action(registerArtifact, async (ctx) => {
+      const { broker, params, meta } = ctx;
+      const { run_id, kind, pointer, step_record_id = null, mime_type = null } = params;
+      const { tenant_id } = meta.caller;
+      const run = await store.get(tenant_id, run_id);
+      const records = step_record_id === null ? [] : await store.factsOf(run);
+      if (step_record_id !== null && !records.some(({ record_id }) => record_id === step_record_id)) {
+        throw invalidValue("step_record_id", `The run has no record ${step_record_id}.`, {
+          value: step_record_id,
+        });
+      }
+      const _id = newUuid(meta.idempotency_seed);
+      await requireRoom({ ...room, within: { run_id } }, tenant_id, _id);
+      const at = new Date(now());
+      const row = await artifacts.insertOnce({
+        ...{ _id, tenant_id, run_id, kind, pointer, step_record_id, mime_type },
+        ...{ content_hash: null, byte_size: null, snapshotted_at: null, created_at: at, updated_at: at },
+      });
+      tellLive(broker, tenant_id, "run", [run_id]);
+      account(ctx, { artifact_id: _id });
+      return presentArtifact(row);
+    }),
+
+    list_artifacts: action(listArtifacts, async ({ params: { run_id, offset = 0, limit = 50 }, meta }) => {
+      const { tenant_id } = meta.caller;
+      await store.get(tenant_id, run_id);
+      const sort = { created_at: 1, _id: 1 } as const;
+      const [rows, total] = await Promise.all([
+        artifacts.find(tenant_id, { run_id }, { sort, skip: offset, limit }),
+        artifacts.count(tenant_id, { run_id }),
+      ]);
+      return { artifacts: rows.map(presentArtifact), total };
+    }),
+
+    attach_exemplar: action(attachExemplar, async (ctx) => {
+      const { run_id, exemplar_id } = ctx.params;
+      account(ctx, { exemplar_id });
+      const { tenant_id } = ctx.meta.caller;
+      const exists = () => ctx.call<boolean, object>("exemplars.exists", { tenant_id, exemplar_id });
+      const { exemplar_ids, version } = await store.get(tenant_id, run_id);
+      // Nothing is written: each write counts as a change of the run, and whoever repeats it must not take it back below.
+      if (exemplar_ids.includes(exemplar_id)) return { run_id, exemplar_ids };
+      assertChangeable(version);
+      if (!(await exists())) throw notFound("exemplar", exemplar_id);
+      const run = await store.attach(tenant_id, run_id, exemplar_id, true);
+      if (!run) throw notFound("run", run_id);
+      // Asked again: whoever deletes it looks for those who refer to it after it ceased to exist for them.
+      if (!(await exists())) {
+        await store.attach(tenant_id, run_id, exemplar_id, false);
+        throw notFound("exemplar", exemplar_id);
+      }
+      tellLive(ctx.broker, tenant_id, "run", [run_id]);
+      return { run_id, exemplar_ids: run.exemplar_ids };
+    }),
+  };
+}

@@ -1,0 +1,77 @@
+import { nullable, operation } from "../../../lib/contract/contract.ts";
+import { page, Timestamp, Uuid } from "../../../lib/contract/schema.ts";
+import { Type } from "../../../lib/contract/type.ts";
+import { GivenPointer, Pointer } from "../templates/templates.contract.ts";
+import { MOST_ARTIFACTS, path, reader, writer } from "./shapes.contract.ts";
+
+const Kind = Type.String({ minLength: 1, maxLength: 100, pattern: "\\S", examples: ["document"] });
+const MimeType = Type.String({ minLength: 1, maxLength: 200, examples: ["text/markdown"] });
+
+const Artifact = Type.Object(
+  {
+    id: Uuid("artifact"),
+    run_id: Uuid("run"),
+    step_record_id: nullable(Uuid("record")),
+    kind: Kind,
+    pointer: Pointer,
+    snapshot_object_key: nullable(Type.String()),
+    content_hash: nullable(
+      Type.String({ description: "SHA-256 of what it held when its step was completed." }),
+    ),
+    byte_size: nullable(Type.Integer()),
+    mime_type: nullable(MimeType),
+    snapshotted_at: nullable(Timestamp),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  },
+  { title: "RunArtifact" },
+);
+
+export const registerArtifact = operation({
+  action: "runs.register_artifact",
+  route: "POST /runs/{run_id}/artifacts",
+  summary: "Register what a run brought forth",
+  description:
+    "The pointer is kept, never followed. `step_record_id`: the attempt, completion, skip or reopening it belongs to. " +
+    `A run has at most ${MOST_ARTIFACTS} artifacts: one more is 422, rule \`run_limit\`.`,
+  access: writer,
+  audit: true,
+  path,
+  body: {
+    kind: Kind,
+    pointer: GivenPointer,
+    step_record_id: Type.Optional(nullable(Uuid("record"))),
+    mime_type: Type.Optional(nullable(MimeType)),
+  },
+  results: { 201: Artifact },
+  errors: ["not_found", "validation_error", "business_rule_violation"],
+  mcp: true,
+});
+
+export const listArtifacts = operation({
+  action: "runs.list_artifacts",
+  route: "GET /runs/{run_id}/artifacts",
+  summary: "List what a run brought forth, oldest first",
+  access: reader,
+  path,
+  query: page,
+  results: { 200: Type.Object({ artifacts: Type.Array(Artifact), total: Type.Integer() }) },
+  errors: ["not_found"],
+  mcp: true,
+});
+
+export const attachExemplar = operation({
+  action: "runs.attach_exemplar",
+  route: "POST /runs/{run_id}/exemplars",
+  summary: "Attach an exemplar to a run",
+  description: "As long as it is attached it cannot be deleted. Attaching it again changes nothing.",
+  access: writer,
+  audit: true,
+  path,
+  body: { exemplar_id: Uuid("exemplar") },
+  results: { 200: Type.Object({ run_id: Uuid("run"), exemplar_ids: Type.Array(Uuid("exemplar")) }) },
+  errors: ["not_found", "business_rule_violation"],
+  mcp: { idempotent: true },
+});
+
+export const artifactOperations = [registerArtifact, listArtifacts, attachExemplar] as const;

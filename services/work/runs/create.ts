@@ -1,0 +1,106 @@
+import type { Call } from "../../../lib/access/caller.ts";
+import type { ParamsOf } from "../../../lib/contract/contract.ts";
+import { invalidValue, notFound } from "../../../lib/contract/faults.ts";
+import { newUuid } from "../../../lib/ids.ts";
+import { pointedIds } from "../templates/pointer.ts";
+import { checkSteps } from "../templates/step-graph.ts";
+import { stepAt } from "../templates/steps.ts";
+import type { TemplateStep } from "../templates/templates.contract.ts";
+import { factsAfter, slotOf } from "./outbox.ts";
+import { actorOf, initiatorOf, requirePeople } from "./people.ts";
+import type { createRun } from "./runs.contract.ts";
+import type { Run, StepDef } from "./runs.model.ts";
+import { nextStaleCheck } from "./staleness.ts";
+import { begin, withModes } from "./transitions.ts";
+
+type Given = ParamsOf<typeof createRun>;
+
+/** A new run, with the facts of its beginning. @throws Fault validation_error, not_found (the template) */
+export async function newRun(ctx: Call<Given>, at: Date): Promise<Omit<Run, "plan">> {
+  const { goal, project_id = null, template_id = null } = ctx.params;
+  const { tenant_id } = ctx.meta.caller;
+  if (project_id !== null) await ctx.call("projects.require", { tenant_id, key: project_id });
+  const steps = template_id === null ? await ownSteps(ctx) : await templateSteps(ctx, template_id);
+  const _id = newUuid(ctx.meta.idempotency_seed);
+  const begun = begin(_id, steps, { actor: actorOf(ctx.meta.caller), at });
+  const { status, progress } = begun;
+  const stale_check_at = nextStaleCheck({ status, steps, progress });
+  return {
+    ...{ _id, tenant_id, goal, project_id, status, template_id, steps, progress, offers: [] },
+    initiated_by: await initiatorOf(ctx),
+    success_criteria: ctx.params.success_criteria ?? [],
+    ambiguity_score: ctx.params.ambiguity_score ?? null,
+    ambiguity_notes: ctx.params.ambiguity_notes ?? [],
+    exemplar_ids: [],
+    pointer_ids: pointedIds(steps),
+    ...{ outcome: null, closed_by_user_id: null, close_note: null, closed_at: null },
+    ...{
+      version: 1,
+      outbox: { [slotOf(1)]: factsAfter(begun) },
+      relay_at: at,
+      created_at: at,
+      updated_at: at,
+    },
+    ...(stale_check_at && { stale_check_at }),
+  };
+}
+
+async function ownSteps(ctx: Call<Given>): Promise<StepDef[]> {
+  const { steps = [], step_assignments } = ctx.params;
+  if (step_assignments?.length) {
+    throw invalidValue(
+      "step_assignments",
+      "step_assignments go with template_id; without it, assign the steps.",
+    );
+  }
+  const defs = steps.map((step, i) => ({
+    ...{ id: newUuid(), ...stepAt(i, step), completion_mode: step.completion_mode ?? null },
+    assigned_user_id: step.assigned_user_id ?? null,
+  }));
+  checkSteps(defs);
+  const people = defs.flatMap(({ assigned_user_id: user_id }, i) =>
+    user_id === null ? [] : [{ field: `steps.${i}.assigned_user_id`, user_id }],
+  );
+  await requirePeople(ctx, people);
+  return withModes(defs);
+}
+
+/** The template's steps as they are, with their people (spec: create run). */
+async function templateSteps(ctx: Call<Given>, template_id: string): Promise<StepDef[]> {
+  const { steps: own, step_assignments = [] } = ctx.params;
+  if (own) throw invalidValue("steps", "steps and template_id exclude each other: give one of them.");
+  const { tenant_id } = ctx.meta.caller;
+  const steps = await ctx.call<TemplateStep[] | null, object>("templates.steps_of", {
+    tenant_id,
+    template_id,
+  });
+  if (!steps) throw notFound("process_template", template_id);
+  checkAssignments(
+    step_assignments,
+    steps.map(({ step_key }) => step_key),
+  );
+  const people = step_assignments.map(({ assigned_user_id: user_id }, i) => ({
+    field: `step_assignments.${i}.assigned_user_id`,
+    user_id,
+  }));
+  await requirePeople(ctx, people);
+  const assigned = new Map(
+    step_assignments.map(({ step_key, assigned_user_id }) => [step_key, assigned_user_id]),
+  );
+  return steps.map((step) => ({
+    ...step,
+    id: newUuid(),
+    assigned_user_id: assigned.get(step.step_key) ?? null,
+  }));
+}
+
+/** @throws Fault validation_error for a step that the template does not have, and one that is assigned twice */
+function checkAssignments(assignments: readonly { step_key: string }[], allowed: string[]): void {
+  const named = assignments.map(({ step_key }) => step_key);
+  for (const [i, value] of named.entries()) {
+    const field = `step_assignments.${i}.step_key`;
+    if (!allowed.includes(value))
+      throw invalidValue(field, `The template has no step "${value}".`, { value, allowed });
+    if (named.indexOf(value) < i) throw invalidValue(field, `"${value}" is assigned twice.`, { value });
+  }
+}

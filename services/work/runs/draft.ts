@@ -1,0 +1,212 @@
+import { Fault, ruleBroken } from "../../../lib/contract/faults.ts";
+import type { Actor, Fact, Offer, Snapshot, StepDef, StepProgress } from "./runs.model.ts";
+import { MOST_CHANGES, MOST_NOTES, type RunStatus } from "./shapes.contract.ts";
+
+/** What transitions see of a run. They change nothing they are given. */
+export interface RunState {
+  _id: string;
+  status: RunStatus;
+  steps: readonly StepDef[];
+  progress: readonly StepProgress[];
+  offers: readonly Offer[];
+  /** How often it was changed. */
+  version: number;
+  /** Bytes of what was told of it, as JSON: notes and evidence. */
+  noted?: number | undefined;
+}
+
+/** Who does something, and when. */
+export interface Doing {
+  actor: Actor;
+  at: Date;
+}
+
+/** What a transition makes of a run. */
+export interface Change {
+  status: RunStatus;
+  progress: StepProgress[];
+  offers: readonly Offer[];
+  facts: Fact[];
+  noted?: number | undefined;
+}
+
+/** A run while a transition changes its copy. */
+export class Draft implements Change {
+  status: RunStatus;
+  progress: StepProgress[];
+  offers: readonly Offer[];
+  facts: Fact[] = [];
+  noted: number;
+  readonly run: RunState;
+  readonly doing: { actor: Actor | null; at: Date };
+
+  constructor(run: RunState, doing: { actor: Actor | null; at: Date }) {
+    this.run = run;
+    this.doing = doing;
+    this.status = run.status;
+    this.progress = [...run.progress];
+    this.offers = run.offers;
+    this.noted = run.noted ?? 0;
+  }
+
+  set(index: number, changes: Partial<StepProgress>): void {
+    this.progress[index] = { ...(this.progress[index] as StepProgress), ...changes };
+  }
+
+  /** @throws Fault business_rule_violation (run_limit): what was told of a run is read as a whole */
+  tell(kind: Fact["kind"], step_key: string | null, more: Partial<Fact> = {}): void {
+    if (more.notes || more.snapshots?.length) {
+      const { notes, snapshots } = more;
+      this.noted += Buffer.byteLength(JSON.stringify([notes, snapshots]));
+      if (this.noted > MOST_NOTES && kind !== "closed") throw toldTooMuch(this.noted);
+    }
+    this.facts.push({ kind, step_key, ...this.doing, ...more });
+  }
+
+  /** A sign of life; the first one puts the step in progress. */
+  beginWork(index: number): void {
+    const { at } = this.doing;
+    const in_progress_since = this.progress[index]?.in_progress_since ?? at;
+    this.set(index, { status: "in_progress", in_progress_since, last_activity_at: at });
+  }
+
+  endWork(index: number): void {
+    const { in_progress_since, active_ms } = this.progress[index] as StepProgress;
+    if (!in_progress_since) return;
+    const spent = Math.max(0, this.doing.at.getTime() - in_progress_since.getTime());
+    this.set(index, { in_progress_since: null, active_ms: active_ms + spent });
+  }
+
+  /** The step is not done any more: what it took so far stays counted. */
+  undo(index: number): void {
+    const { completion, skipped_at, ready_at, elapsed_ms = 0 } = this.progress[index] as StepProgress;
+    const done_at = completion?.at ?? skipped_at;
+    const took = done_at && ready_at ? done_at.getTime() - ready_at.getTime() : 0;
+    this.set(index, { attested: [], completion: null, skipped_at: null, elapsed_ms: elapsed_ms + took });
+  }
+
+  /** The step is completed, with what follows from that. */
+  finish(index: number, { actor_kind, actor_id, ...evidence }: Finish): void {
+    const { step_key } = this.run.steps[index] as StepDef;
+    const { record_id, handoff_offer_id } = evidence;
+    const { at } = this.doing;
+    this.endWork(index);
+    const order =
+      this.progress.reduce((last, { completion }) => Math.max(last, completion?.order ?? 0), 0) + 1;
+    const completion = { order, record_id, at, actor_kind, actor_id, handoff_offer_id };
+    this.set(index, { status: "completed", last_activity_at: at, completion });
+    this.tell("step_completed", step_key, { ...evidence, actor: { actor_kind, actor_id } });
+    this.follow(step_key);
+  }
+
+  /** What a step offers cannot be taken over any more. */
+  withdrawOffers(of: string | null): void {
+    const isLeft = ({ step_key, status }: Offer) => step_key === of && status === "open";
+    if (!this.offers.some(isLeft)) return;
+    this.offers = this.offers.map((each) =>
+      isLeft(each) ? { ...each, status: "declined", decided_at: this.doing.at } : each,
+    );
+  }
+
+  /** A step is done: it has nothing left to offer, others become ready, and with the last one the run is completed. */
+  follow(step_key: string | null): void {
+    const { run, doing } = this;
+    this.withdrawOffers(step_key);
+    const done = doneKeys(run.steps, this.progress);
+    for (const [index, step] of run.steps.entries()) {
+      if (this.progress[index]?.status !== "blocked" || waitingOn(step, done).length > 0) continue;
+      this.set(index, { status: "ready", ready_at: doing.at });
+      this.tell("step_ready", step.step_key, { actor: null });
+    }
+    if (run.steps.length === 0 || this.status !== "active" || done.size < run.steps.length) return;
+    this.status = "completed";
+    this.tell("completed", null);
+  }
+}
+
+type Finish = Actor & {
+  record_id: string;
+  notes: string | null;
+  snapshots: Snapshot[];
+  handoff_offer_id: string | null;
+};
+
+/**
+ * A copy of a run to carry out something at one of its steps.
+ *
+ * @throws Fault not_found, conflict (closed), business_rule_violation (run_limit)
+ */
+export function open(run: RunState, step_key: string, doing: Doing) {
+  const index = run.steps.findIndex((each) => each.step_key === step_key);
+  if (index < 0) throw noStep(run, step_key);
+  assertOpen(run);
+  assertChangeable(run.version);
+  const [step, progress] = [run.steps[index] as StepDef, run.progress[index] as StepProgress];
+  return { draft: new Draft(run, doing), index, step, progress };
+}
+
+const NAMED = 20;
+
+function noStep({ steps }: RunState, step_key: string): Fault {
+  const keys = steps.slice(0, NAMED).map((step) => `"${step.step_key}"`);
+  const has = steps.length > 0 ? [...keys, ...(steps.length > NAMED ? ["…"] : [])].join(", ") : "none";
+  return new Fault("not_found", `There is no step "${step_key}": the run has ${has}.`, {
+    resource_type: "step",
+    resource_id: step_key,
+  });
+}
+
+function toldTooMuch(noted: number): Fault {
+  const most = `What is noted in a run, with its evidence, takes at most ${MOST_NOTES} bytes of JSON`;
+  const message = `${most}: with this it would be ${noted}. Say it shorter, or close the run and go on in another.`;
+  return ruleBroken("run_limit", message);
+}
+
+/** @throws Fault business_rule_violation (run_limit) */
+export function assertChangeable(version: number): void {
+  if (version < MOST_CHANGES) return;
+  const message = `The run was changed ${MOST_CHANGES} times, the most that is allowed: close it, and go on in another.`;
+  throw ruleBroken("run_limit", message);
+}
+
+export function assertOpen({ _id, status }: RunState): void {
+  if (status === "closed") throw new Fault("conflict", "The run is closed.", { existing_resource_id: _id });
+}
+
+/** @throws Fault step_not_ready, step_not_completable */
+export function assertCompletable({ run }: Draft, step: StepDef, progress: StepProgress): void {
+  if (progress.status === "blocked") throw notReady(run, step);
+  if (!isDone(progress)) return;
+  const { step_key } = step;
+  throw new Fault("step_not_completable", `The step "${step_key}" is ${progress.status} already.`, {
+    step_key,
+  });
+}
+
+export function notReady({ steps, progress }: RunState, step: StepDef): Fault {
+  const waiting_on = waitingOn(step, doneKeys(steps, progress));
+  const names = waiting_on.map((key) => `"${key}"`).join(", ");
+  return new Fault("step_not_ready", `The step "${step.step_key}" waits for ${names}.`, {
+    step_key: step.step_key,
+    waiting_on,
+  });
+}
+
+/** Keys of what a step depends on and that is not done. */
+export function waitingOn({ depends_on }: StepDef, done: ReadonlySet<string>): string[] {
+  return depends_on.filter((key) => !done.has(key));
+}
+
+export function doneKeys(steps: readonly StepDef[], progress: readonly StepProgress[]): Set<string> {
+  return new Set(steps.filter((_, i) => isDone(progress[i] as StepProgress)).map(({ step_key }) => step_key));
+}
+
+/** A skipped step satisfies its dependents too (api: Small print). */
+export function isDone({ status }: StepProgress): boolean {
+  return status === "completed" || status === "skipped";
+}
+
+/** The direct successors of a step, each with its place. */
+export function successors({ steps }: Pick<RunState, "steps">, step_key: string): [number, StepDef][] {
+  return [...steps.entries()].filter(([, { depends_on }]) => depends_on.includes(step_key));
+}

@@ -1,0 +1,80 @@
+import type { Call } from "../../../lib/access/caller.ts";
+import { newUuid } from "../../../lib/ids.ts";
+import { account } from "../../../mixins/audited.ts";
+import { action } from "../../runtime.ts";
+import { presentAttempt } from "./facts.ts";
+import { accept, decline, offer } from "./offer-transitions.ts";
+import { acceptOffer, declineOffer, listOffers, offerHandoff } from "./offers.contract.ts";
+import { requireOwnWork } from "./own-work.ts";
+import { actorOf, personOf } from "./people.ts";
+import { presentOffer, stepNamed } from "./present.ts";
+import type { RunStore } from "./run-store.ts";
+import type { Offer, Run, StepDef } from "./runs.model.ts";
+import { loadSpecialist } from "./specialist.ts";
+
+interface Parts {
+  store: RunStore;
+  now(): number;
+}
+
+/** Hand-off offers between the people and agents of a run (api: Processes). */
+export function offerActions({ store, now }: Parts) {
+  return {
+    offer_handoff: action(offerHandoff, async (ctx) => {
+      const { run_id, step_key, handoff_id = null, note = null } = ctx.params;
+      const { tenant_id } = ctx.meta.caller;
+      if (handoff_id !== null) {
+        await store.get(tenant_id, run_id);
+        await requireOwnWork(ctx as Call, { handoff_id });
+      }
+      const id = newUuid(ctx.meta.idempotency_seed);
+      const given = { actor: actorOf(ctx.meta.caller), at: new Date(now()), id, handoff_id, note };
+      const { run } = await store.change(tenant_id, run_id, (state) =>
+        // Made by a first try of the same request.
+        state.offers.some((each) => each.id === id) ? { ...state, facts: [] } : offer(state, step_key, given),
+      );
+      account(ctx, { offer_id: id, step_key });
+      return presentOffer(run_id, offerOf(run, id));
+    }),
+
+    list_offers: action(listOffers, async ({ params: { run_id }, meta }) => {
+      const { offers } = await store.get(meta.caller.tenant_id, run_id);
+      return { offers: offers.map((each) => presentOffer(run_id, each)), total: offers.length };
+    }),
+
+    accept_offer: action(acceptOffer, async (ctx) => {
+      const { run_id, offer_id } = ctx.params;
+      const { idempotency_seed: seed, caller } = ctx.meta;
+      const record_ids = [newUuid(seed), newUuid(seed && `${seed} attempt`)] as const;
+      const person = await personOf(ctx);
+      const given = { actor: actorOf(caller), at: new Date(now()), offer_id, record_ids, person };
+      const once = seed !== undefined && record_ids[0];
+      const { run, facts } = await store.change(caller.tenant_id, run_id, (state) => accept(state, given), {
+        once,
+      });
+      const accepted = offerOf(run, offer_id);
+      const started = facts.find(({ kind }) => kind === "step_started");
+      const step = run.steps.find(({ step_key }) => step_key === started?.step_key) as StepDef;
+      return {
+        offer: presentOffer(run_id, accepted),
+        completed_step: stepNamed(run, accepted.step_key),
+        attempt: started
+          ? { ...presentAttempt(step, started), specialist: await loadSpecialist(ctx, step) }
+          : null,
+        run_completed: run.status === "completed",
+      };
+    }),
+
+    decline_offer: action(declineOffer, async (ctx) => {
+      const { run_id, offer_id, note = null } = ctx.params;
+      const { caller } = ctx.meta;
+      const given = { actor: actorOf(caller), at: new Date(now()), offer_id, note };
+      const { run } = await store.change(caller.tenant_id, run_id, (state) => decline(state, given));
+      return presentOffer(run_id, offerOf(run, offer_id));
+    }),
+  };
+}
+
+function offerOf({ offers }: Run, offer_id: string): Offer {
+  return offers.find(({ id }) => id === offer_id) as Offer;
+}

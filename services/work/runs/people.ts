@@ -1,0 +1,51 @@
+import type { Call, Caller } from "../../../lib/access/caller.ts";
+import { invalidValue } from "../../../lib/contract/faults.ts";
+import type { AgentState } from "../../identity/agents/agents.contract.ts";
+import type { UserState } from "../../identity/users/users.contract.ts";
+import type { Actor } from "./runs.model.ts";
+
+export function actorOf(caller: Caller): Actor {
+  return caller.kind === "agent"
+    ? { actor_kind: "agent", actor_id: caller.agent_id }
+    : { actor_kind: "user", actor_id: caller.user_id };
+}
+
+/** The person that the caller is, or that the calling agent belongs to; null where there is none. */
+export async function personOf(ctx: Call): Promise<string | null> {
+  const { caller } = ctx.meta;
+  return caller.kind === "user"
+    ? caller.user_id
+    : ((await agentOf(ctx, caller.agent_id))?.owner_user_id ?? null);
+}
+
+/** Id and name of the caller. */
+export async function initiatorOf(ctx: Call): Promise<{ id: string; display_name: string }> {
+  const { caller } = ctx.meta;
+  if (caller.kind === "agent") {
+    const agent = await agentOf(ctx, caller.agent_id);
+    return { id: caller.agent_id, display_name: agent?.name ?? caller.agent_id };
+  }
+  const [user] = await ctx.call<UserState[], object>("users.of_tokens", { user_ids: [caller.user_id] });
+  return { id: caller.user_id, display_name: user?.display_name ?? caller.user_id };
+}
+
+/** @throws Fault validation_error when one of them is no person of the tenant */
+export async function requirePeople(
+  ctx: Call,
+  people: readonly { field: string; user_id: string }[],
+): Promise<void> {
+  const { tenant_id } = ctx.meta.caller;
+  for (const [user_id, named] of Map.groupBy(people, (each) => each.user_id)) {
+    if (await ctx.call<boolean, object>("users.exists", { tenant_id, user_id })) continue;
+    throw invalidValue(named[0]?.field as string, `There is no user ${user_id}.`, { value: user_id });
+  }
+}
+
+async function agentOf(ctx: Call, agent_id: string): Promise<AgentState | undefined> {
+  const { tenant_id } = ctx.meta.caller;
+  const [agent] = await ctx.call<AgentState[], object>("agents.get_many", {
+    tenant_id,
+    agent_ids: [agent_id],
+  });
+  return agent;
+}

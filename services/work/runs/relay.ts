@@ -1,0 +1,136 @@
+import type { ServiceBroker } from "moleculer";
+import type { PlatformEventType } from "../../../lib/cloudevents/platform-types.ts";
+import type { TenantCollection } from "../../../storage/collection.ts";
+import { tellLive } from "../../edge/live/live-change.ts";
+import { snapshotWrites } from "./evidence.ts";
+import type { KeptRuns } from "./kept-runs.ts";
+import { transitionsIn } from "./outbox.ts";
+import type { Fact, RunArtifactDoc, RunDoc, RunFactsDoc } from "./runs.model.ts";
+
+/** Few: whoever changes runs meanwhile waits for it. */
+const BATCH = 25;
+/** Facts that are in their run for so long were left there by a node that died, or by one that could not relay them. */
+const LEFT_MS = 2000;
+
+interface Parts {
+  broker: ServiceBroker;
+  kept: KeptRuns;
+  runs: TenantCollection<RunDoc>;
+  facts: TenantCollection<RunFactsDoc>;
+  artifacts: TenantCollection<RunArtifactDoc>;
+}
+
+type Waiting = Pick<RunDoc, "_id" | "tenant_id" | "version" | "project_id" | "status" | "outbox">;
+
+/** Relays what happened in runs of this node. @returns whether there may be more */
+export async function relayChanged(parts: Parts): Promise<boolean> {
+  const runs = parts.kept.takeUnrelayed(BATCH);
+  const full = runs.filter(({ outbox }) => Object.keys(outbox).length);
+  if (full.length) await relay(parts, full);
+  return runs.length > 0;
+}
+
+/** Relays what nobody relayed. @returns whether there may be more */
+export async function relayLeft(parts: Parts, now: number): Promise<boolean> {
+  const options = {
+    sort: { relay_at: 1 },
+    limit: BATCH,
+    projection: { tenant_id: 1, version: 1, project_id: 1, status: 1, outbox: 1 },
+  } as const;
+  const runs = (await parts.runs.system
+    .find({ relay_at: { $lte: new Date(now - LEFT_MS) } }, options)
+    .toArray()) as Waiting[];
+  if (runs.length) await relay(parts, runs);
+  return runs.length === BATCH;
+}
+
+/**
+ * Takes facts out of the runs they happened in: into their own collection, and published as `service.run.*`. Ids of
+ * rows and events derive from run, version and index, so that a repetition after a crash adds nothing.
+ */
+async function relay(parts: Parts, runs: Waiting[]): Promise<void> {
+  const rows = runs.flatMap(factRows);
+  const snapshots = runs.flatMap((run) =>
+    snapshotWrites(
+      run,
+      transitionsIn(run.outbox).flatMap(({ facts }) => facts),
+    ),
+  );
+  await Promise.all([
+    ...(rows.length ? [parts.facts.insertMissing(rows)] : []),
+    ...(snapshots.length ? [parts.artifacts.bulk(snapshots)] : []),
+    publish(parts.broker, runs),
+  ]);
+  await clear(parts, runs);
+}
+
+function factRows({ _id: run_id, tenant_id, outbox }: Waiting): RunFactsDoc[] {
+  return transitionsIn(outbox).map((each) => ({
+    _id: `${run_id}:${each.version}`,
+    tenant_id,
+    run_id,
+    ...each,
+  }));
+}
+
+/** Only what was relayed goes: facts that came meanwhile keep the run waiting. */
+async function clear({ runs, kept }: Parts, relayed: Waiting[]): Promise<void> {
+  const hasMoved = ({ _id, version }: Waiting) => (kept.get(_id)?.version ?? version) > version;
+  const moved = relayed.filter(hasMoved);
+  const still = relayed.filter((run) => !hasMoved(run));
+  const { matchedCount } = await runs.bulk([...still.map(emptying), ...moved.map(lightening)] as never);
+  for (const run of relayed) kept.relayed(run);
+  // Some were changed since.
+  if (matchedCount < relayed.length) await runs.bulk(still.map(lightening) as never);
+}
+
+function emptying({ _id, tenant_id, version }: Waiting) {
+  const update = { $set: { outbox: {} }, $unset: { relay_at: 1 } };
+  return { updateOne: { filter: { _id, tenant_id, version }, update } };
+}
+
+function lightening({ _id, tenant_id, version, outbox }: Waiting) {
+  const $unset = Object.fromEntries(Object.keys(outbox).map((slot) => [`outbox.${slot}`, 1]));
+  return { updateOne: { filter: { _id, tenant_id, version: { $gt: version } }, update: { $unset } } };
+}
+
+function emissionOf(run: Waiting, fact: Fact, version: number, index: number) {
+  const { kind, at, step_key, actor, record_id, criterion_key, assigned_user_id, handoff_offer_id } = fact;
+  // The run may have gone on since.
+  const { run_status = run.status, outcome } = fact;
+  return {
+    type: `service.run.${kind}` satisfies PlatformEventType,
+    subject: run._id,
+    data: {
+      ...{
+        run_id: run._id,
+        project_id: run.project_id,
+        run_status,
+        step_key,
+        at: at.toISOString(),
+      },
+      ...actor,
+      ...(record_id && { record_id }),
+      ...(outcome && { outcome }),
+      ...(criterion_key && { criterion_key }),
+      ...(assigned_user_id !== undefined && { assigned_user_id }),
+      ...(handoff_offer_id && { handoff_offer_id }),
+    },
+    dedupe: `run ${run._id} ${version} ${index}`,
+  };
+}
+
+async function publish(broker: ServiceBroker, runs: Waiting[]): Promise<void> {
+  const byTenant = Map.groupBy(runs, ({ tenant_id }) => tenant_id);
+  const calls = [...byTenant].map(([tenant_id, those]) => {
+    const ids = those.map(({ _id }) => _id);
+    tellLive(broker, tenant_id, "run", ids);
+    const emissions = those.flatMap((run) =>
+      transitionsIn(run.outbox).flatMap(({ version, facts }) =>
+        facts.map((fact, index) => emissionOf(run, fact, version, index)),
+      ),
+    );
+    return broker.call("events.emit_taken", { tenant_id, emissions });
+  });
+  await Promise.all(calls);
+}

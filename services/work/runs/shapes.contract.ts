@@ -1,0 +1,163 @@
+import type { Static } from "typebox";
+import { nullable, oneOf } from "../../../lib/contract/contract.ts";
+import { Id, Timestamp, Uuid } from "../../../lib/contract/schema.ts";
+import { Type } from "../../../lib/contract/type.ts";
+import { Specialist } from "../../remember/specialists/specialists.contract.ts";
+import { COMPLETION_MODES, StepKey, shownStepFields } from "../templates/templates.contract.ts";
+
+const STEP_STATUSES = ["blocked", "ready", "in_progress", "completed", "skipped"] as const;
+export type StepStatus = (typeof STEP_STATUSES)[number];
+
+export const RUN_STATUSES = ["active", "completed", "closed"] as const;
+export type RunStatus = (typeof RUN_STATUSES)[number];
+
+export const OUTCOMES = ["achieved", "partially_achieved", "abandoned"] as const;
+export type Outcome = (typeof OUTCOMES)[number];
+
+export const reader = { by: "any", scope: "memory:read" } as const;
+export const writer = { by: "any", scope: "memory:write" } as const;
+export const path = { run_id: Uuid("run") };
+
+export const Text = Type.String({ maxLength: 32_768 });
+export const MOST_STEPS = 500;
+/** What happens in a run is read as a whole, to show it: so often it may change. */
+export const MOST_CHANGES = 10_000;
+/** Whoever asks for the history is told of all of them. */
+export const MOST_ARTIFACTS = 1000;
+/** Offers are a part of their run's row, of which MongoDB takes 16 MB: so many, with so many bytes of notes. So many
+ * bytes may be noted of the steps too: with 10,000 attempts they still fit into one message between nodes. */
+export const MOST_OFFERS = 1000;
+export const MOST_NOTES = 4_194_304;
+
+/** Who did something in a run. */
+export const actorFields = {
+  actor_kind: oneOf(["agent", "user"]),
+  actor_id: Type.String({ examples: ["ag_4fXq1mCz8Jw0bT7kLr2N"] }),
+};
+
+export const StepStatusField = oneOf(STEP_STATUSES, {
+  description: "`ready`: everything it depends on is completed or skipped; `blocked`: not yet.",
+});
+
+export const RunStep = Type.Object(
+  {
+    id: Uuid("run_step"),
+    ...shownStepFields,
+    assigned_user_id: nullable(Id("usr")),
+    status: StepStatusField,
+    attested_criteria: Type.Array(Type.String(), { description: "Keys of the criteria that were attested." }),
+  },
+  { title: "RunStep" },
+);
+
+const SpecialistError = Type.Object(
+  { code: oneOf(["not_found", "unavailable"]), message: Type.String() },
+  { title: "StepSpecialistError" },
+);
+
+export const Attempt = Type.Object(
+  {
+    id: Uuid("attempt"),
+    run_step_id: Uuid("run_step"),
+    ...actorFields,
+    started_at: Timestamp,
+    ended_at: nullable(Timestamp),
+    outcome: nullable(
+      oneOf(["completed", "skipped", "reopened", "closed"], { description: "`closed`: with the run." }),
+    ),
+    inbound_handoff_id: nullable(Uuid("handoff")),
+    bundle_id: nullable(Uuid("bundle")),
+    notes: nullable(Text),
+    created_at: Timestamp,
+    warning: nullable(Type.String({ description: "What the one who starts should know." })),
+    specialist: Type.Optional(
+      Type.Union([Specialist, SpecialistError, Type.Null()], {
+        description: "The step's specialist as it was loaded, or why it was not; null where it has none.",
+      }),
+    ),
+  },
+  { title: "StepAttempt" },
+);
+
+export const AmbiguityNote = Type.Object({
+  dimension: Type.String({ maxLength: 200 }),
+  score: Type.Optional(nullable(Type.Number())),
+  min: Type.Optional(nullable(Type.Number())),
+  status: Type.Optional(nullable(Type.String({ maxLength: 200 }))),
+  note: Type.Optional(nullable(Text)),
+});
+export type AmbiguityNote = Static<typeof AmbiguityNote>;
+
+export const Goal = Type.String({
+  minLength: 1,
+  maxLength: 8000,
+  pattern: "\\S",
+  examples: ["Ship the release notes"],
+});
+export const ProjectKey = nullable(
+  Type.String({ maxLength: 200, description: "A project's key, never its id." }),
+);
+export const Criteria = Type.Array(Type.String({ minLength: 1, maxLength: 2000 }), { maxItems: 100 });
+
+export const runFields = {
+  id: Uuid("run"),
+  goal: Goal,
+  project_id: ProjectKey,
+  status: oneOf(RUN_STATUSES),
+  initiated_by: Type.Object({ id: Type.String(), display_name: Type.String() }),
+  template_id: nullable(Uuid("process_template")),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+  success_criteria: Criteria,
+  ambiguity_score: nullable(Type.Number()),
+  ambiguity_notes: Type.Array(AmbiguityNote),
+  exemplar_ids: Type.Array(Uuid("exemplar")),
+  outcome: nullable(oneOf(OUTCOMES)),
+  closed_by_user_id: nullable(Id("usr")),
+  close_note: nullable(Text),
+  closed_at: nullable(Timestamp),
+};
+
+export const Run = Type.Object({ ...runFields, steps: Type.Array(RunStep) }, { title: "Run" });
+
+const PositionStep = Type.Object(
+  {
+    step_key: StepKey,
+    title: Type.String(),
+    role: nullable(Type.String()),
+    assigned_user_id: nullable(Id("usr")),
+    status: StepStatusField,
+    completion_mode: oneOf(COMPLETION_MODES),
+    why_ready: nullable(Type.String()),
+    completion_criteria: shownStepFields.completion_criteria,
+    waiting_on: Type.Array(StepKey),
+    ordinal: Type.Integer(),
+    ready_at: nullable(Timestamp),
+    in_progress_since: nullable(Timestamp),
+    stale_since: nullable(Timestamp),
+    stale_reason: nullable(Type.String()),
+    open_attempts: Type.Array(Type.Object({ ...actorFields, started_at: Timestamp })),
+  },
+  { title: "PositionStep" },
+);
+export const PositionSteps = Type.Array(PositionStep);
+export const ShownStep = RunStep;
+
+const LastCompleted = Type.Object({
+  step_key: StepKey,
+  ...actorFields,
+  at: Timestamp,
+  handoff_offer_id: nullable(Uuid("handoff_offer")),
+});
+
+export const Position = Type.Object(
+  {
+    run: Run,
+    my_next: nullable(PositionStep),
+    ready_steps: Type.Array(PositionStep, { description: "What can be worked on: ready or in progress." }),
+    blocked_steps: PositionSteps,
+    last_completed: nullable(LastCompleted),
+    stale_steps: PositionSteps,
+  },
+  { title: "Position" },
+);

@@ -1,0 +1,31 @@
+import { Errors } from "moleculer";
+import type { Call } from "../../../lib/access/caller.ts";
+import type { StepDef } from "./runs.model.ts";
+
+interface LoadError {
+  code: string;
+  message: string;
+}
+
+/**
+ * A step's specialist as it is loaded for an attempt, null where it has none. What cannot be loaded is said so, and
+ * stops nobody (spec: Step attempt).
+ */
+export async function loadSpecialist(ctx: Call, { specialist_name: name }: StepDef): Promise<object | null> {
+  if (name === null) return null;
+  try {
+    const loaded = await ctx.call<{ error?: { code: string } }, object>("specialists.load", { name });
+    return loaded.error ? explained(loaded.error.code, name) : loaded;
+  } catch (err) {
+    if (!(err instanceof Errors.MoleculerError)) throw err;
+    return explained("unavailable", name);
+  }
+}
+
+function explained(code: string, name: string): LoadError {
+  const message =
+    code === "not_found"
+      ? `There is no specialist "${name}".`
+      : `The specialist "${name}" cannot be loaded now.`;
+  return { code, message };
+}

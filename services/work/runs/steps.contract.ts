@@ -1,0 +1,151 @@
+import { nullable, operation } from "../../../lib/contract/contract.ts";
+import { Id, Uuid } from "../../../lib/contract/schema.ts";
+import { Type } from "../../../lib/contract/type.ts";
+import { StepKey } from "../templates/templates.contract.ts";
+import { Attempt, PositionSteps, path, ShownStep, Text, writer } from "./shapes.contract.ts";
+
+/** Evidence travels in the request, base64: 4 MB of it. */
+const MAX_EVIDENCE = 6 * 1_048_576;
+
+const Reason = Type.String({ minLength: 1, maxLength: 8000, pattern: "\\S", examples: ["Done elsewhere"] });
+const Key = Type.Object({ step_key: StepKey, reason: Reason }).properties;
+
+export const startStep = operation({
+  action: "runs.start_step",
+  route: "POST /runs/{run_id}/steps/start",
+  summary: "Start a step",
+  description:
+    "Not exclusive: several attempts may be open at once, of which the later are told so (`warning`). While something " +
+    "it depends on is not done, or open again, it is 409 `step_not_ready`.",
+  access: writer,
+  audit: true,
+  path,
+  body: {
+    step_key: StepKey,
+    handoff_id: Type.Optional(
+      nullable(Uuid("handoff", "What the work goes on from: the caller's own, or one offered in the run.")),
+    ),
+    bundle_id: Type.Optional(nullable(Uuid("bundle", "What the work begins with: the caller's own."))),
+    notes: Type.Optional(nullable(Text)),
+  },
+  results: { 201: Attempt },
+  errors: ["not_found", "validation_error", "conflict", "step_not_ready", "business_rule_violation"],
+  mcp: true,
+});
+
+export const completeStep = operation({
+  action: "runs.complete_step",
+  route: "POST /runs/{run_id}/steps/complete",
+  summary: "Complete a step, or attest one of its criteria",
+  description:
+    "With `criterion_key` one criterion is attested, and the last of them completes the step: until then " +
+    "`completed_step_key` is null. `artifact_contents` keeps what registered artifacts held.",
+  access: writer,
+  audit: true,
+  path,
+  body: {
+    step_key: StepKey,
+    criterion_key: Type.Optional(
+      nullable(
+        Type.String({ maxLength: 100, description: "One of the step's criteria. Default: all of them." }),
+      ),
+    ),
+    what_makes_this_done: Type.Optional(
+      nullable({ ...Text, description: "The evidence: by what one sees that it is done." }),
+    ),
+    artifact_contents: Type.Optional(
+      Type.Array(
+        Type.Object({
+          artifact_id: Uuid("artifact"),
+          content_base64: Type.String({ contentEncoding: "base64", pattern: "^[A-Za-z0-9+/]*={0,2}$" }),
+          mime_type: Type.String({ minLength: 1, maxLength: 200, examples: ["text/markdown"] }),
+        }),
+        { maxItems: 100 },
+      ),
+    ),
+  },
+  maxBody: MAX_EVIDENCE,
+  results: {
+    200: Type.Object({
+      run_id: Uuid("run"),
+      completed_step_key: nullable(StepKey),
+      completed_step: ShownStep,
+      newly_ready_steps: PositionSteps,
+      run_completed: Type.Boolean(),
+    }),
+  },
+  errors: [
+    "not_found",
+    "validation_error",
+    "conflict",
+    "step_not_completable",
+    "step_not_ready",
+    "business_rule_violation",
+  ],
+  mcp: true,
+});
+
+const decided = { run_id: Uuid("run"), run_goal: Type.String(), reason: Reason, record_id: Uuid("record") };
+
+export const skipStep = operation({
+  action: "runs.skip_step",
+  route: "POST /runs/{run_id}/steps/skip",
+  summary: "Skip a step",
+  description: "What depends on it need not wait for it any more.",
+  access: writer,
+  audit: true,
+  path,
+  body: Key,
+  results: {
+    200: Type.Object({
+      ...decided,
+      skipped_step: ShownStep,
+      newly_ready_steps: PositionSteps,
+      run_completed: Type.Boolean(),
+    }),
+  },
+  errors: ["not_found", "conflict", "step_not_skippable", "business_rule_violation"],
+  mcp: true,
+});
+
+export const reopenStep = operation({
+  action: "runs.reopen_step",
+  route: "POST /runs/{run_id}/steps/reopen",
+  summary: "Open a completed or skipped step again",
+  description:
+    "Successors that were only ready are blocked again; those further on are named, and left as they are. A completed " +
+    "run is active again.",
+  access: writer,
+  audit: true,
+  path,
+  body: Key,
+  results: {
+    200: Type.Object({
+      ...decided,
+      reopened_step: ShownStep,
+      demoted_successors: PositionSteps,
+      notify_only_successors: PositionSteps,
+      run_reactivated: Type.Boolean(),
+    }),
+  },
+  errors: ["not_found", "conflict", "step_not_reopenable", "business_rule_violation"],
+  mcp: true,
+});
+
+export const assignStep = operation({
+  action: "runs.assign_step",
+  route: "POST /runs/{run_id}/steps/assign",
+  summary: "Give a step to another person",
+  description:
+    "Or to nobody in particular, by null. Attempts that are open go on, and what completes the step stays as it is. To " +
+    "whom it belongs already changes nothing.",
+  access: writer,
+  audit: true,
+  path,
+  body: { step_key: StepKey, assigned_user_id: nullable(Id("usr")) },
+  results: { 200: Type.Object({ run_id: Uuid("run"), run_goal: Type.String(), assigned_step: ShownStep }) },
+  errors: ["not_found", "validation_error", "conflict", "business_rule_violation"],
+  mcp: { idempotent: true },
+});
+
+export const stepOperations = [startStep, completeStep, skipStep, reopenStep, assignStep] as const;

@@ -1,0 +1,190 @@
+import { Fault, invalidValue } from "../../../lib/contract/faults.ts";
+import { successorsOf } from "../templates/step-graph.ts";
+import {
+  assertCompletable,
+  assertOpen,
+  type Change,
+  type Doing,
+  Draft,
+  doneKeys,
+  isDone,
+  notReady,
+  open,
+  type RunState,
+  successors,
+  waitingOn,
+} from "./draft.ts";
+import type { Snapshot, StepDef, StepProgress } from "./runs.model.ts";
+import type { Outcome } from "./shapes.contract.ts";
+import { untoldStale } from "./staleness.ts";
+
+/** What is noted of an attempt that begins. */
+export interface Start extends Doing {
+  record_id: string;
+  handoff_id: string | null;
+  bundle_id: string | null;
+  notes: string | null;
+}
+
+/**
+ * ready or in_progress → in_progress (spec: start step; several attempts may be open). Attempts that are open go on when
+ * something that the step depends on is reopened, but none begins before that is done again.
+ */
+export function start(run: RunState, step_key: string, given: Start): Change {
+  const { draft, index, step, progress } = open(run, step_key, given);
+  if (isDone(progress)) {
+    const message = `The step "${step_key}" is ${progress.status}: reopen it first.`;
+    throw new Fault("step_not_ready", message, { step_key, waiting_on: [] });
+  }
+  if (waitingOn(step, doneKeys(run.steps, run.progress)).length > 0) throw notReady(run, step);
+  draft.beginWork(index);
+  draft.tell("step_started", step_key, {
+    record_id: given.record_id,
+    notes: given.notes,
+    inbound_handoff_id: given.handoff_id,
+    bundle_id: given.bundle_id,
+  });
+  return draft;
+}
+
+/** What is said of a step that is done, or of one of its criteria. */
+export interface Complete extends Doing {
+  record_id: string;
+  criterion_key: string | null;
+  notes: string | null;
+  snapshots: Snapshot[];
+}
+
+/** ready or in_progress → completed; or one criterion more is attested (spec: complete with evidence). */
+export function complete(run: RunState, step_key: string, given: Complete): Change {
+  const { draft, index, step, progress } = open(run, step_key, given);
+  const { criterion_key, record_id, notes, snapshots } = given;
+  const keys = step.completion_criteria.map(({ key }) => key);
+  if (criterion_key !== null && !keys.includes(criterion_key)) {
+    const message = `The step "${step_key}" has no criterion "${criterion_key}".`;
+    throw invalidValue("criterion_key", message, { value: criterion_key, allowed: keys });
+  }
+  assertCompletable(draft, step, progress);
+  if (step.completion_mode === "handoff_accepted" && keys.length === 0) {
+    const message = `The step "${step_key}" completes when its hand-off is accepted: offer it.`;
+    throw new Fault("step_not_completable", message, { step_key, completion_mode: step.completion_mode });
+  }
+  const attested = [...new Set([...progress.attested, ...(criterion_key === null ? keys : [criterion_key])])];
+  const evidence = { record_id, notes, snapshots };
+  draft.set(index, { attested });
+  if (attested.length === keys.length) {
+    draft.finish(index, { ...given.actor, ...evidence, handoff_offer_id: null });
+  } else {
+    draft.beginWork(index);
+    draft.tell("criterion_attested", step_key, { ...evidence, criterion_key: criterion_key as string });
+  }
+  return draft;
+}
+
+type Decide = Doing & { record_id: string; reason: string };
+
+/** ready, in_progress or blocked → skipped. */
+export function skip(run: RunState, step_key: string, given: Decide): Change {
+  const { draft, index, progress } = open(run, step_key, given);
+  if (isDone(progress)) {
+    const message = `The step "${step_key}" is ${progress.status}: only one that is ready, in progress or blocked can be skipped.`;
+    throw new Fault("step_not_skippable", message, { step_key });
+  }
+  draft.endWork(index);
+  draft.set(index, { status: "skipped", skipped_at: given.at, attested: [] });
+  draft.tell("step_skipped", step_key, { record_id: given.record_id, notes: given.reason });
+  draft.follow(step_key);
+  return draft;
+}
+
+/** completed or skipped → ready again, or blocked; successors that were only ready are blocked again. */
+export function reopen(run: RunState, step_key: string, given: Decide): Change {
+  const { draft, index, step, progress } = open(run, step_key, given);
+  if (!isDone(progress)) {
+    const message = `The step "${step_key}" is ${progress.status}: only a completed or skipped one can be reopened.`;
+    throw new Fault("step_not_reopenable", message, { step_key });
+  }
+  const ready = waitingOn(step, doneKeys(run.steps, run.progress)).length === 0;
+  draft.undo(index);
+  draft.set(index, { status: ready ? "ready" : "blocked", ready_at: ready ? given.at : null });
+  draft.tell("step_reopened", step_key, { record_id: given.record_id, notes: given.reason });
+  if (ready) draft.tell("step_ready", step_key, { actor: null });
+  for (const [at, successor] of successors(run, step_key)) {
+    if (draft.progress[at]?.status !== "ready") continue;
+    draft.set(at, { status: "blocked", ready_at: null });
+    draft.tell("step_blocked", successor.step_key);
+  }
+  if (draft.status === "completed") {
+    draft.status = "active";
+    draft.tell("reactivated", null);
+  }
+  return draft;
+}
+
+/** Another person is to do a step, or nobody in particular. What completes it stays as it is. */
+export function assign(
+  run: RunState,
+  step_key: string,
+  given: Doing & { record_id: string; assigned_user_id: string | null },
+): Change {
+  const { draft, index, step } = open(run, step_key, given);
+  const { record_id, assigned_user_id } = given;
+  if (step.assigned_user_id === assigned_user_id) return draft;
+  draft.set(index, { assigned_user_id });
+  draft.tell("step_assigned", step_key, { record_id, assigned_user_id });
+  return draft;
+}
+
+/** open → closed, once. */
+export function close(run: RunState, given: Doing & { outcome: Outcome; note: string | null }): Change {
+  assertOpen(run);
+  const draft = new Draft(run, given);
+  for (const [index, { step_key }] of run.steps.entries()) {
+    draft.endWork(index);
+    draft.withdrawOffers(step_key);
+  }
+  draft.status = "closed";
+  draft.tell("closed", null, { notes: given.note, outcome: given.outcome });
+  return draft;
+}
+
+/** Tells of steps that are stale and were not told of. */
+export function tellStale(run: RunState, now: number): Change {
+  const draft = new Draft(run, { actor: null, at: new Date(now) });
+  for (const { index, since } of untoldStale(run, now)) {
+    draft.set(index, { stale_told: since });
+    draft.tell("step_stale", (run.steps[index] as StepDef).step_key);
+  }
+  return draft;
+}
+
+const FRESH: StepProgress = {
+  ...{ status: "blocked", ready_at: null, in_progress_since: null, last_activity_at: null, active_ms: 0 },
+  ...{ attested: [], completion: null, skipped_at: null, stale_told: null },
+};
+
+/** A new run: its steps' progress, and the facts of its beginning. */
+export function begin(_id: string, steps: readonly StepDef[], given: Doing): Change {
+  const progress = steps.map(() => FRESH);
+  const draft = new Draft({ _id, status: "active", steps, progress, offers: [], version: 0 }, given);
+  draft.tell("created", null);
+  draft.follow(null);
+  return draft;
+}
+
+type Unmoded = Omit<StepDef, "completion_mode"> & { completion_mode: StepDef["completion_mode"] | null };
+
+/** Steps with a completion mode each: where none is named, as their successors' people say (spec: step and run). */
+export function withModes(steps: readonly Unmoded[]): StepDef[] {
+  const after = successorsOf(steps);
+  const people = new Map(steps.map(({ step_key, assigned_user_id }) => [step_key, assigned_user_id]));
+  return steps.map((step) => {
+    const others = (after.get(step.step_key) ?? []).map((key) => people.get(key));
+    const own = step.assigned_user_id;
+    const goesOn = own !== null && others.some((other) => other && other !== own);
+    return {
+      ...step,
+      completion_mode: step.completion_mode ?? (goesOn ? "handoff_accepted" : "attestation"),
+    };
+  });
+}

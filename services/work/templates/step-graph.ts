@@ -1,0 +1,95 @@
+import { invalidValue } from "../../../lib/contract/faults.ts";
+
+/** A step as far as others depend on it. */
+interface Step {
+  step_key: string;
+  depends_on: readonly string[];
+}
+
+/** A step, and what has to be attested before it is done. */
+interface Planned extends Step {
+  completion_criteria: readonly { key: string }[];
+}
+
+/**
+ * Checks that steps can be done in some order (api: Processes).
+ *
+ * @throws Fault validation_error for a `step_key` or a step's criterion that stands twice, a `depends_on` that names no
+ *   step, and a cycle
+ */
+export function checkSteps(steps: readonly Planned[]): void {
+  checkCriteria(steps);
+  const places = new Map<string, number>();
+  for (const [i, { step_key }] of steps.entries()) {
+    const first = places.get(step_key);
+    if (first !== undefined) {
+      throw invalidValue(`steps.${i}.step_key`, `"${step_key}" is the key of steps.${first} too.`, {
+        value: step_key,
+      });
+    }
+    places.set(step_key, i);
+  }
+  for (const [i, { depends_on }] of steps.entries()) {
+    const unknown = depends_on.find((key) => !places.has(key));
+    if (unknown === undefined) continue;
+    throw invalidValue(`steps.${i}.depends_on`, `There is no step "${unknown}".`, {
+      value: unknown,
+      allowed: [...places.keys()],
+    });
+  }
+  const circle = findCircle(steps);
+  if (circle) {
+    const [first = ""] = circle;
+    const path = [...circle, first].join(" → ");
+    throw invalidValue(`steps.${places.get(first)}.depends_on`, `The steps depend on each other: ${path}.`, {
+      value: circle,
+    });
+  }
+}
+
+function checkCriteria(steps: readonly Planned[]): void {
+  for (const [i, { completion_criteria }] of steps.entries()) {
+    const keys = completion_criteria.map(({ key }) => key);
+    const again = keys.findIndex((key, at) => keys.indexOf(key) < at);
+    if (again < 0) continue;
+    const field = `steps.${i}.completion_criteria.${again}.key`;
+    throw invalidValue(field, `"${keys[again]}" is the key of another criterion of the step too.`, {
+      value: keys[again],
+    });
+  }
+}
+
+/** Keys of steps that wait for each other, in the order they do, or null. */
+function findCircle(steps: readonly Step[]): string[] | null {
+  const waiting = new Map(steps.map(({ step_key, depends_on }) => [step_key, new Set(depends_on)]));
+  const successors = successorsOf(steps);
+  const free = steps.filter(({ depends_on }) => depends_on.length === 0).map(({ step_key }) => step_key);
+  for (let key = free.pop(); key !== undefined; key = free.pop()) {
+    waiting.delete(key);
+    for (const next of successors.get(key) ?? []) {
+      const rest = waiting.get(next);
+      if (rest?.delete(key) && rest.size === 0) free.push(next);
+    }
+  }
+  // Whoever is left waits for another that is left: following them comes round.
+  let [key] = waiting.keys();
+  const path: string[] = [];
+  while (key !== undefined && !path.includes(key)) {
+    path.push(key);
+    [key] = waiting.get(key) ?? [];
+  }
+  return key === undefined ? null : path.slice(path.indexOf(key));
+}
+
+/** For each step the keys of those that depend on it directly. */
+export function successorsOf(steps: readonly Step[]): Map<string, string[]> {
+  const successors = new Map<string, string[]>();
+  for (const { step_key, depends_on } of steps) {
+    for (const key of new Set(depends_on)) {
+      const those = successors.get(key);
+      if (those) those.push(step_key);
+      else successors.set(key, [step_key]);
+    }
+  }
+  return successors;
+}

@@ -1,0 +1,107 @@
+import type { ParamsOf } from "../../../lib/contract/contract.ts";
+import { Fault, notFound } from "../../../lib/contract/faults.ts";
+import { newUuid } from "../../../lib/ids.ts";
+import { account } from "../../../mixins/audited.ts";
+import { insertNextVersion, newestVersion } from "../../../mixins/versions.ts";
+import { action, idempotent, type ServiceFactory } from "../../runtime.ts";
+import { pointedIds } from "./pointer.ts";
+import { checkSteps } from "./step-graph.ts";
+import { stepAt } from "./steps.ts";
+import { authorTemplate, getTemplate, listTemplates, type TemplateStep } from "./templates.contract.ts";
+import { type TemplateDoc, TemplateModel } from "./templates.model.ts";
+
+/** Process templates and their versions (spec: Process template). */
+export const templatesService: ServiceFactory = ({ store }) => {
+  const templates = store.collection(TemplateModel);
+
+  return {
+    name: "templates",
+    actions: {
+      author: action(authorTemplate, async (ctx) => {
+        const { params, meta } = ctx;
+        const steps = params.steps.map((step, i) => ({
+          ...stepAt(i, step),
+          completion_mode: step.completion_mode,
+        }));
+        checkSteps(steps);
+        const { tenant_id } = meta.caller;
+        const _id = newUuid(meta.idempotency_seed);
+        const row = newTemplate({ _id, tenant_id, at: new Date(store.now()) }, params, steps);
+        const doc = await insertNextVersion(templates, { slug: row.slug }, row);
+        account(ctx, { slug: doc.slug, version_num: doc.version_num });
+        return present(doc);
+      }),
+
+      list: action(listTemplates, async ({ meta: { caller } }) => {
+        const options = { sort: { slug: 1, version_num: -1 }, projection: { steps: 0 } } as const;
+        const docs = await templates.find(caller.tenant_id, {}, options);
+        return docs.filter(({ slug }, i) => slug !== docs[i - 1]?.slug).map(summaryOf);
+      }),
+
+      get: action(getTemplate, async ({ params: { slug, version_num }, meta: { caller } }) => {
+        const { tenant_id } = caller;
+        const newest = await newestVersion(templates, tenant_id, { slug });
+        if (!newest) throw notFound("process_template", slug);
+        if (version_num === undefined || version_num === newest.version_num) return present(newest);
+        const doc = await templates.findOne(tenant_id, { slug, version_num });
+        if (!doc) throw noVersion(newest, version_num);
+        return present(doc);
+      }),
+
+      /** The steps of a version by its id, or null. */
+      steps_of: idempotent<{ tenant_id: string; template_id: string }>(async ({ params }) => {
+        const doc = await templates.findOne(params.tenant_id, { _id: params.template_id });
+        return doc?.steps ?? null;
+      }),
+
+      /** Slugs of templates with a step whose reference pointer names this. */
+      pointing_at: idempotent<{ tenant_id: string; native_id: string }>(async ({ params }) => {
+        const filter = { pointer_ids: params.native_id };
+        const docs = await templates.find(params.tenant_id, filter, { projection: { slug: 1 }, limit: 20 });
+        return [...new Set(docs.map(({ slug }) => slug))];
+      }),
+    },
+  };
+};
+
+type Given = ParamsOf<typeof authorTemplate>;
+
+function newTemplate(
+  { _id, tenant_id, at }: { _id: string; tenant_id: string; at: Date },
+  { name, slug, description = null, goal_template = null }: Given,
+  steps: TemplateStep[],
+): TemplateDoc {
+  return {
+    ...{ _id, tenant_id, slug, version_num: 0, name, description, goal_template },
+    ...{ steps, step_count: steps.length, created_at: at },
+    pointer_ids: pointedIds(steps),
+  };
+}
+
+function noVersion({ slug, version_num: latest }: TemplateDoc, version_num: number): Fault {
+  const message = `There is no version ${version_num} of the process_template ${slug}: the latest is ${latest}.`;
+  return new Fault("not_found", message, {
+    resource_type: "process_template",
+    resource_id: `${slug} version ${version_num}`,
+  });
+}
+
+function summaryOf({ _id, name, slug, description, goal_template, version_num, step_count }: TemplateDoc) {
+  return { id: _id, name, slug, description, goal_template, version_num, step_count };
+}
+
+function present({
+  _id,
+  name,
+  slug,
+  description,
+  goal_template,
+  version_num,
+  steps,
+  created_at,
+}: TemplateDoc) {
+  return {
+    ...{ id: _id, name, slug, description, goal_template, version_num, steps },
+    created_at: created_at.toISOString(),
+  };
+}

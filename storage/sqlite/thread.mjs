@@ -1,9 +1,0 @@
-// First module of a worker thread. With a compile cache the TypeScript stripper is not loaded into every thread, which
-// costs 10 MB of memory and 30 ms; a cache can only be switched on before the modules that it is for are loaded.
-import { enableCompileCache } from "node:module";
-import { workerData } from "node:worker_threads";
-
-enableCompileCache(workerData.cache);
-await import(workerData.entry);
-const { compactAfterStart } = await import("../../lib/compact.ts");
-compactAfterStart();
