@@ -106,8 +106,8 @@ test("its command line runs there too", () => {
 });
 
 test("the command of a checkout runs there too, by the Node that npm brought", () => {
-  const { bin } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
-  const command = join(ROOT, bin.afferent);
+  const { bin } = JSON.parse(readFileSync(join(ROOT, "packages/client/package.json"), "utf8"));
+  const command = join(ROOT, "packages/client", bin.afferent);
   expect(statSync(command).mode & 0o111).toBe(0o111);
   const env = { AFFERENT_URL: server.url, AFFERENT_API_KEY: server.credentials.agent.api_key, HOME: folder };
   expect(inApp(oldestNode(), [command, "doctor"], env)).toContain("✓ key");
