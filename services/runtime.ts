@@ -66,6 +66,11 @@ export function local<P>(handler: (ctx: Call<P>) => unknown): ActionSchema {
   return { ...internal(handler), visibility: "protected" };
 }
 
+/** An action of an operation that every gateway answers for itself. */
+export function published<P>(handler: (ctx: Call<P>) => unknown): ActionSchema {
+  return { ...internal(handler), visibility: "published" };
+}
+
 /** An internal action that may run twice without harm: see AGAIN. */
 export function idempotent<P>(handler: (ctx: Call<P>) => unknown): ActionSchema {
   return { ...internal(handler), ...AGAIN };

@@ -1,7 +1,22 @@
-import { mkdirSync, readdirSync, renameSync, rmSync, statSync, utimesSync } from "node:fs";
-import { dirname, join } from "node:path";
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 
 const PAGE = "index.html";
+/** What is worth compressing; the page itself is small. */
+const TEXT = /\.(js|css|svg)$/;
+const SMALL_BYTES = 1024;
+/** Nearly as small as the best, in a tenth of its time. */
+const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } };
 /** The files of one build are stamped with one time; those of an earlier Vite were seconds apart. */
 const SLACK_MS = 60_000;
 
@@ -14,6 +29,8 @@ export function publish(built: string, served: string): void {
   if (!files.includes(PAGE)) throw new Error(`${built} holds no ${PAGE}`);
   const before = statSync(join(served, PAGE), { throwIfNoEntry: false })?.mtimeMs ?? 0;
   const now = new Date();
+  const written = files.filter((file) => TEXT.test(file)).flatMap((file) => compress(join(built, file)));
+  files.push(...written.map((file) => relative(built, file)));
   for (const file of [...files.filter((each) => each !== PAGE), PAGE]) {
     utimesSync(join(built, file), now, now);
     mkdirSync(dirname(join(served, file)), { recursive: true });
@@ -24,6 +41,15 @@ export function publish(built: string, served: string): void {
     const path = join(served, "assets", file);
     if (statSync(path).mtimeMs < before - SLACK_MS) rmSync(path);
   }
+}
+
+/** Writes a text beside itself as browsers like to get it; gives the files that were written. */
+function compress(file: string): string[] {
+  const text = readFileSync(file);
+  if (text.length < SMALL_BYTES) return [];
+  writeFileSync(`${file}.br`, brotliCompressSync(text, BROTLI));
+  writeFileSync(`${file}.gz`, gzipSync(text, { level: constants.Z_BEST_COMPRESSION }));
+  return [`${file}.br`, `${file}.gz`];
 }
 
 function filesIn(folder: string): string[] {

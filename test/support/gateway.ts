@@ -78,7 +78,7 @@ export async function startGateway(options: GatewayOptions): Promise<TestGateway
   if (store) broker.createService(idempotencyService(runtime));
   const callers = { resolve: resolveCaller, forget: () => {}, start: () => {}, stop: () => {} };
   broker.createService(
-    gateway(runtime, () => ({ operations, callers, bodyReaders: {}, streams: {}, ...parts })),
+    gateway(runtime, operations, () => ({ callers, bodyReaders: {}, streams: {}, ...parts })),
   );
   await broker.start();
   const { origin: root } = (await broker.call("gateway.address")) as { origin: string };

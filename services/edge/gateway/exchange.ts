@@ -1,10 +1,19 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { CallingOptions, ServiceBroker } from "moleculer";
 import type { Caller, Meta } from "../../../lib/access/caller.ts";
+import type { Operation } from "../../../lib/contract/contract.ts";
 import type { Release } from "../../../lib/queue/fair-queue.ts";
 import type { Answer } from "./answer/respond.ts";
 import type { Allowance } from "./limits/limits.ts";
-import type { Target } from "./paths.ts";
+
+/** What a request asks for. */
+export interface Target {
+  op: Operation;
+  /** Values of the path's placeholders. */
+  path: Record<string, string>;
+  /** The query string as text values, an array where a name is repeated. */
+  query: Record<string, unknown>;
+}
 
 /** A list that is too long to be done at once. */
 export interface Pieces {
@@ -14,22 +23,39 @@ export interface Pieces {
   texts: string[];
 }
 
-/** One HTTP request on its way through the gateway. */
-export interface Exchange extends Target {
+/** A request of which only the connection is known. */
+export interface Arrival {
   req: IncomingMessage;
   res: ServerResponse;
-  ctx: RootCall;
   request_id: string;
   /** Null on public operations. */
   caller: Caller | null;
   /** What is left of the caller's rate limit; null where none is on. */
   allowance: Allowance | null;
+}
+
+/** One HTTP request on its way through the gateway. */
+export interface Exchange extends Arrival, Target {
+  ctx: ActionCaller;
   /** A body with references, once it was read (by-reference.ts). */
   body?: Record<string, unknown>;
   /** Gives back the memory that was reserved for the body (body-memory.ts). */
   releaseBody?: Release;
   /** A body whose list is done in pieces, once it was read (pieces.ts). */
   pieces?: Pieces;
+}
+
+/** A request as moleculer-web passes it on, with what is known of it so far. */
+export interface GatewayRequest extends IncomingMessage {
+  $exchange: Arrival & Partial<Exchange>;
+  /** As it came: moleculer-web takes the path of the route from `url`. */
+  originalUrl: string;
+}
+
+/** What calls actions for a request: Moleculer's context of it, or a RootCall. */
+export interface ActionCaller {
+  readonly meta: Meta;
+  call<T = unknown>(action: string, params: unknown, options?: CallingOptions): Promise<T>;
 }
 
 /** An operation that writes its own answer over a connection that stays open (SSE). */
@@ -60,20 +86,15 @@ export interface Asked extends Target {
 export type Perform = (asked: Asked) => Promise<Answer>;
 
 /**
- * What an outside request calls actions with: the first context of the call is the action's own, as a context for
- * the request itself would only be copied from. `meta` is shared with it, so what the action sets there is seen here.
+ * What a request within a request calls actions with: `meta` is its own, and what an action sets there is seen in it.
  */
-export class RootCall {
+export class RootCall implements ActionCaller {
   readonly meta: Meta;
   readonly #broker: ServiceBroker;
 
   constructor(broker: ServiceBroker, meta: Meta) {
     this.#broker = broker;
     this.meta = meta;
-  }
-
-  get requestID(): string {
-    return this.meta.request_id;
   }
 
   call<T = unknown>(action: string, params: unknown, options?: CallingOptions): Promise<T> {

@@ -13,8 +13,8 @@ import { streamDeliveries } from "./streams/sse.ts";
 /** The gateway of a node, with every operation there is. */
 export const gatewayService: ServiceFactory = (runtime) => {
   const watchers = new LiveWatchers();
-  const { events, ...schema } = gateway(runtime, (broker) => ({
-    operations: operations.map((op) => withLimit(op, runtime.config)),
+  const served = operations.map((op) => withLimit(op, runtime.config));
+  const { events, ...schema } = gateway(runtime, served, (broker) => ({
     callers: new CallerCache(broker, runtime.config.PUBLIC_URL),
     bodyReaders: { cloudevents: cloudEventsReader(runtime.config.EVENT_MAX_BYTES) },
     streams: {

@@ -1,59 +1,105 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { ServiceBroker, ServiceSchema, ServiceSettingSchema } from "moleculer";
+import type { Context, ServiceBroker, ServiceSchema, ServiceSettingSchema } from "moleculer";
 import ApiGateway from "moleculer-web";
+import type { Operation } from "../../../lib/contract/contract.ts";
 import { exposition } from "../../../observability/metrics.ts";
-import { idempotent, local, type Runtime } from "../../runtime.ts";
+import { idempotent, published, type Runtime } from "../../runtime.ts";
 import type { AuthChange } from "./access/authenticate.ts";
+import type { Answer } from "./answer/respond.ts";
 import { Edge, type EdgeParts } from "./edge.ts";
+import type { Exchange, GatewayRequest } from "./exchange.ts";
+import { authenticate } from "./hooks/authenticate.ts";
+import { authorize } from "./hooks/authorize.ts";
+import { callAction } from "./hooks/call-action.ts";
+import { onError } from "./hooks/on-error.ts";
+import { rootCallOptions } from "./hooks/root-call.ts";
+import { sendAnswer } from "./hooks/send-response.ts";
 import { openApiDocument } from "./openapi/openapi.ts";
-import { ASSETS, docsPage } from "./pages/docs.ts";
+import { docsPage } from "./pages/docs.ts";
+import { unknownPath, VERSION_PREFIX } from "./paths.ts";
+import { Router } from "./router.ts";
+import { bindAliases, type RoutedAlias, routesOf } from "./routes.ts";
 import { HttpServer } from "./server.ts";
 
+const exchangeOf = (req: GatewayRequest) => req.$exchange as Exchange;
+
 /**
- * The HTTP edge: moleculer-web as the service and for static files, with a handler of our own for requests. Its
- * route life cycle would make a context that is only copied from, and take half of a request's CPU time
- * (docs/decisions/0010-edge.md).
+ * The gateway: moleculer-web, whose routes are the contracts' and whose hooks are in hooks/. Of its own methods four are
+ * replaced: `resolveAlias` by a look-up in a tree, `callAction` to read the body late and call by name, `sendResponse` for
+ * its cost, and `errorHandler`, which would log what was sent (docs/decisions/0010-edge.md).
  */
-export function gateway(runtime: Runtime, partsOf: (broker: ServiceBroker) => EdgeParts): ServiceSchema {
-  const { HOST, PORT } = runtime.config;
-  let server: HttpServer;
+export function gateway(
+  runtime: Runtime,
+  operations: readonly Operation[],
+  partsOf: (broker: ServiceBroker) => EdgeParts,
+): ServiceSchema {
   let edge: Edge;
-  let parts: EdgeParts;
+  let server: HttpServer;
+  let router: Router;
+  let aliases: Map<Operation, RoutedAlias>;
   let document: Buffer | undefined;
+  const shared = () => edge;
   return {
     name: "gateway",
     mixins: [ApiGateway as unknown as ServiceSchema],
     settings: {
-      // The server is ours: it says in one line why it cannot listen.
+      // The server is ours (server.ts): it says in one line why it cannot listen, and answers what is not HTTP.
       server: false,
-      routes: [{ path: "/", mappingPolicy: "restrict" }],
+      routes: routesOf(operations, shared),
+      rootCallOptions: (options: object, req: GatewayRequest, res: ServerResponse) =>
+        rootCallOptions(edge, options, req, res),
+      onError: (req: GatewayRequest, _res: ServerResponse, err: unknown) => onError(edge, req, err),
       logRouteRegistration: false,
-      assets: ASSETS,
-    } as ServiceSettingSchema,
+    } as unknown as ServiceSettingSchema,
     actions: {
-      rest: false,
       listAliases: false,
       addRoute: false,
       removeRoute: false,
-      healthz: local(() => ({ status: "ok" })),
-      readyz: local(async (ctx) => {
+      healthz: published(() => ({ status: "ok" })),
+      readyz: published(async (ctx) => {
         const report = await runtime.health.report();
         if (report.status !== "ready") ctx.meta.$statusCode = 503;
         return report;
       }),
-      metrics: local(exposition),
-      docs: local((ctx) => docsPage(ctx.meta)),
-      openapi: local(() => {
-        document ??= Buffer.from(JSON.stringify(openApiDocument(parts.operations)));
+      metrics: published(exposition),
+      docs: published((ctx) => docsPage(ctx.meta)),
+      openapi: published(() => {
+        document ??= Buffer.from(JSON.stringify(openApiDocument(operations)));
         return document;
       }),
       /** Where this node listens. With several gateways PUBLIC_URL says better where callers come in. */
       address: idempotent(() => ({ origin: server.origin })),
     },
+    methods: {
+      authenticate: (_ctx: Context, _route: unknown, req: GatewayRequest) =>
+        authenticate(edge, exchangeOf(req)),
+      authorize: (_ctx: Context, _route: unknown, req: GatewayRequest) => authorize(edge, exchangeOf(req)),
+      /** Query and path, without a look at what the query says: before-call.ts reads it. */
+      parseQueryString: ({ url = "" }: IncomingMessage) => {
+        const at = url.indexOf("?");
+        return { query: {}, url: at < 0 ? url : url.slice(0, at) };
+      },
+      resolveAlias(url: string, method = "GET") {
+        const found = router.resolve(url, method);
+        return found && { alias: aliases.get(found.op), params: found.path };
+      },
+      async callAction(_route: unknown, _action: string, req: GatewayRequest, res: ServerResponse) {
+        this.sendResponse(req, res, await callAction(edge, exchangeOf(req)));
+        return true;
+      },
+      sendResponse: (req: GatewayRequest, _res: ServerResponse, answer: Answer) =>
+        sendAnswer(edge, req.$exchange, answer),
+      errorHandler(req: GatewayRequest, res: ServerResponse, err: unknown) {
+        this.sendError(req, res, err);
+      },
+      send404(req: GatewayRequest, res: ServerResponse) {
+        this.sendError(req, res, unknownPath(req));
+      },
+    },
     events: {
       "auth.changed": {
         context: true,
-        handler: (ctx: { params: AuthChange }) => parts.callers.forget(ctx.params),
+        handler: (ctx: { params: AuthChange }) => edge.parts.callers.forget(ctx.params),
       },
       /** The node is about to stop: what is under way is answered before its services go. */
       async "node.stopping"() {
@@ -62,15 +108,14 @@ export function gateway(runtime: Runtime, partsOf: (broker: ServiceBroker) => Ed
       },
     },
     created() {
-      parts = partsOf(this.broker);
-      const files = (req: IncomingMessage, res: ServerResponse, next: () => void) =>
-        this.serve(req, res, next);
-      edge = new Edge(runtime, this.broker, parts, files);
-      server = new HttpServer(edge.handle);
+      edge = new Edge(runtime, this.broker, partsOf(this.broker));
+      router = new Router(operations, VERSION_PREFIX);
+      aliases = bindAliases(this.aliases, operations);
+      server = new HttpServer((req, res) => this.httpHandler(req, res));
     },
     async started() {
-      await edge.start();
-      await server.listen(PORT, HOST);
+      edge.start();
+      await server.listen(runtime.config.PORT, runtime.config.HOST);
     },
     async stopped() {
       edge.drain();

@@ -1,14 +1,43 @@
 import type { IncomingMessage } from "node:http";
 import { Readable } from "node:stream";
 import type { ServiceBroker } from "moleculer";
-import type { Meta } from "../../../lib/access/caller.ts";
+import type { Caller, Meta } from "../../../lib/access/caller.ts";
+import { requireAccess } from "./access/access.ts";
+import { type Answer, errorAnswer } from "./answer/respond.ts";
+import type { Edge } from "./edge.ts";
 import { type Asked, type Exchange, RootCall } from "./exchange.ts";
+import { carryOut } from "./hooks/call-action.ts";
+import { faultOf } from "./hooks/on-error.ts";
+import type { Leave } from "./limits/places.ts";
+import { requestShare } from "./limits/share.ts";
+import { requireSpace } from "./limits/space.ts";
+
+/** Carries out what is asked within a request: all checks but those that the request itself has passed. */
+export async function performWithin(edge: Edge, outer: Exchange, asked: Asked): Promise<Answer> {
+  const started = performance.now();
+  const { op } = asked;
+  let leave: Leave | null = null;
+  let answer: Answer;
+  try {
+    requireSpace(op, edge.runtime.disk);
+    requireAccess(op, outer.caller as Caller);
+    edge.overload.requireTimely(op);
+    leave = edge.overload.enter(op, requestShare(outer));
+    answer = await carryOut(edge, exchangeWithin(outer, asked, edge.broker));
+  } catch (err) {
+    answer = errorAnswer(faultOf(edge, err, outer.request_id), outer.request_id);
+  } finally {
+    leave?.();
+  }
+  edge.observer.measure(op, answer.status, started);
+  return answer;
+}
 
 /**
  * What is asked within a request, as an exchange of its own: the same caller and connection, but its own body and its
  * own status, which no other that is asked within the same request may change.
  */
-export function exchangeWithin(outer: Exchange, asked: Asked, broker: ServiceBroker): Exchange {
+function exchangeWithin(outer: Exchange, asked: Asked, broker: ServiceBroker): Exchange {
   const { request_id, ip, caller, traceparent } = outer.ctx.meta;
   const meta: Meta = { request_id, caller, ...(ip && { ip }), ...(traceparent && { traceparent }) };
   const { op, path, query } = asked;

@@ -1,40 +1,14 @@
 import type { IncomingMessage } from "node:http";
 import { parse as parseQuery } from "node:querystring";
-import type { Operation } from "../../../lib/contract/contract.ts";
 import { Fault } from "../../../lib/contract/faults.ts";
-import { type Found, pathParams, type Router } from "./router.ts";
+import type { GatewayRequest } from "./exchange.ts";
 
 export const VERSION_PREFIX = "/v1";
 
-/** What a request asks for. */
-export interface Target {
-  op: Operation;
-  /** Values of the path's placeholders. */
-  path: Record<string, string>;
-  /** The query string as text values, an array where a name is repeated. */
-  query: Record<string, unknown>;
-}
-
-/**
- * The operation of a request; null when there is no such path.
- *
- * @throws Fault method_not_allowed, or validation_failed for a query that cannot be read.
- */
-export function targetOf(router: Router, req: IncomingMessage): Target | null {
-  const url = req.url as string;
-  const at = url.indexOf("?");
-  const pathname = at < 0 ? url : url.slice(0, at);
-  const found = router.find(pathname);
-  if (!found) return null;
-  const isHead = req.method === "HEAD";
-  const route = found.routes.get(isHead ? "GET" : (req.method as string));
-  if (!route || (isHead && route.op.takes)) throw wrongMethod(req, methodsOf(found));
-  const query = at < 0 ? {} : readQueryString(url.slice(at + 1));
-  return { op: route.op, path: pathParams(route, found.values), query };
-}
-
-export function pathOf({ url = "" }: IncomingMessage): string {
-  return url.split("?")[0] as string;
+/** The path of a request as it came, whatever a route has made of its `url`. */
+export function pathOf(req: IncomingMessage): string {
+  const { originalUrl = req.url ?? "" } = req as Partial<GatewayRequest>;
+  return originalUrl.split("?")[0] as string;
 }
 
 /** The fault for a path that is not there, or not for this caller to know of. */
@@ -44,19 +18,16 @@ export function unknownPath(req: IncomingMessage): Fault {
   return new Fault("not_found", `There is no path ${resource_id}.`, { resource_type: "path", resource_id });
 }
 
-/** The methods that a path has; HEAD wherever GET only looks. */
-function methodsOf({ routes }: Found): string[] {
-  const methods = [...routes.keys()];
-  const get = routes.get("GET");
-  return get && !get.op.takes ? [...methods, "HEAD"] : methods;
-}
-
-export function wrongMethod(req: IncomingMessage, allow: string[]): Fault {
-  const message = `${req.method} is not for ${pathOf(req)}: allowed are ${allow.join(", ")}.`;
+export function wrongMethod(method: string, path: string, allow: string[]): Fault {
+  const message = `${method} is not for ${path}: allowed are ${allow.join(", ")}.`;
   return new Fault("method_not_allowed", message, { allow });
 }
 
-function readQueryString(text: string): Record<string, unknown> {
+/** The query of an address as text values. @throws Fault validation_failed when it cannot be read */
+export function readQueryString(url: string): Record<string, unknown> {
+  const at = url.indexOf("?");
+  if (at < 0) return {};
+  const text = url.slice(at + 1);
   if (!isReadable(text)) throw unreadable("query", text);
   return parseQuery(text);
 }

@@ -1,7 +1,8 @@
 import type { Operation } from "../../../lib/contract/contract.ts";
+import { wrongMethod } from "./paths.ts";
 
 /** A path that was found, by method. */
-export interface Found {
+interface Found {
   routes: ReadonlyMap<string, Route>;
   /** What stands at the placeholders, in order. */
   values: readonly string[];
@@ -46,6 +47,20 @@ export class Router {
     return this.#literal.get(clean) ?? this.#walk(clean);
   }
 
+  /**
+   * The operation of a path and what stands at its placeholders; null when there is no such path.
+   *
+   * @throws Fault method_not_allowed
+   */
+  resolve(path: string, method: string): { op: Operation; path: Record<string, string> } | null {
+    const found = this.find(path);
+    if (!found) return null;
+    const isHead = method === "HEAD";
+    const route = found.routes.get(isHead ? "GET" : method);
+    if (!route || (isHead && route.op.takes)) throw wrongMethod(method, path, methodsOf(found));
+    return { op: route.op, path: pathParams(route, found.values) };
+  }
+
   #literalPlace(url: string): { routes: Map<string, Route>; names: string[] } {
     const routes = (this.#literal.get(url)?.routes as Map<string, Route>) ?? new Map();
     this.#literal.set(url, { routes, values: [] });
@@ -66,6 +81,13 @@ export class Router {
     const node = descend(this.#root, path.split("/"), 1, values);
     return node && { routes: node.routes, values };
   }
+}
+
+/** The methods that a path has; HEAD wherever GET only looks. */
+function methodsOf({ routes }: Found): string[] {
+  const methods = [...routes.keys()];
+  const get = routes.get("GET");
+  return get && !get.op.takes ? [...methods, "HEAD"] : methods;
 }
 
 /** The values of a route's placeholders by name. */

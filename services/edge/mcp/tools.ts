@@ -3,7 +3,7 @@ import type { Caller } from "../../../lib/access/caller.ts";
 import type { Operation } from "../../../lib/contract/contract.ts";
 import { Fault, isFault } from "../../../lib/contract/faults.ts";
 import { compileKeyCheck, type KeyCheck } from "../../../lib/contract/known-keys.ts";
-import { authorize, isRefusedInBand } from "../gateway/access/access.ts";
+import { isRefusedInBand, requireAccess } from "../gateway/access/access.ts";
 import { inputSchema, outputSchema } from "./schemas.ts";
 
 /** An operation as MCP offers it. */
@@ -80,7 +80,7 @@ function noSuchTool(value: string, tools: ReadonlyMap<string, OperationTool>): F
 /** Whether a caller may use an operation at all: whether it is listed for it. */
 export function isOffered(op: Operation, caller: Caller): boolean {
   try {
-    authorize(op, caller);
+    requireAccess(op, caller);
     return !isRefusedInBand(op, caller);
   } catch (err) {
     if (isFault(err)) return false;

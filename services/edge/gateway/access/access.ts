@@ -10,7 +10,7 @@ const WRONG_KIND: Record<string, string> = {
 };
 
 /** Whether a caller may use an operation, as its contract declares; throws the fault that says why not. */
-export function authorize(op: Operation, caller: Caller): void {
+export function requireAccess(op: Operation, caller: Caller): void {
   const { access } = op;
   if (access.by === "public" || access.by === "operator" || access.by === "monitor") return;
   if (!isKind(access.by, caller)) {

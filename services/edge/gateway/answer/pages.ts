@@ -1,26 +1,38 @@
+import type { ServerResponse } from "node:http";
 import { pipeline } from "node:stream/promises";
-import type { Exchange } from "../exchange.ts";
-import { toAnswer } from "../pipeline.ts";
+import { readParams } from "../body/params.ts";
+import type { Edge } from "../edge.ts";
+import type { Exchange, GatewayRequest } from "../exchange.ts";
+import { afterCall } from "../hooks/after-call.ts";
+import { inPlace } from "../hooks/call-action.ts";
 import { begin, type Envelope, send } from "./respond.ts";
 
-/** Whether all of a list is asked for that may be longer than one message between nodes. */
-export function isAskedWhole({ op, query }: Exchange): boolean {
-  return op.inPages !== undefined && query.limit === undefined;
+/** Alias middleware: all of a list is sent by itself, where it may be longer than one message between nodes. */
+export function inPages(edge: () => Edge) {
+  return (req: GatewayRequest, _res: ServerResponse, next: (err?: unknown) => void) => {
+    const exchange = req.$exchange as Exchange;
+    if (exchange.query.limit !== undefined) return next();
+    const { parts, runtime } = edge();
+    inPlace(edge(), exchange, async () => {
+      const params = await readParams(exchange, parts.bodyReaders, runtime.blobs);
+      await sendInPages(exchange, params, edge().envelopeOf(exchange));
+    }).catch(next);
+  };
 }
 
 /**
  * Sends all of a list, each page of it as soon as it is there and the caller takes it: no more than one is held. What
  * goes wrong with the first is answered as an error; after that it cuts the answer off.
  */
-export async function sendInPages(
+async function sendInPages(
   exchange: Exchange,
   params: Record<string, unknown>,
   envelope: Envelope,
 ): Promise<void> {
   const pages = pagesOf(exchange, params);
   const first = await pages.next();
-  if (first.done) return send(exchange.res, toAnswer(exchange, first.value), envelope);
-  begin(exchange.res, toAnswer(exchange, []), envelope, null);
+  if (first.done) return send(exchange.res, afterCall(exchange, first.value), envelope);
+  begin(exchange.res, afterCall(exchange, []), envelope, null);
   await pipeline(listOf(first, pages), exchange.res);
 }
 

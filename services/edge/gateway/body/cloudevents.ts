@@ -5,9 +5,9 @@ import { Fault } from "../../../../lib/contract/faults.ts";
 import { BATCH_MAX_BYTES, BATCH_MAX_EVENTS } from "../../../sense/events/events.contract.ts";
 import { headerText } from "../access/client.ts";
 import { requestShare } from "../limits/share.ts";
-import type { BodyReader } from "../pipeline.ts";
 import { mediaType, parseJson, readRaw, unsupported } from "./body.ts";
 import { parseFairly } from "./json-bodies.ts";
+import type { BodyReader } from "./params.ts";
 import { readListInPieces } from "./pieces.ts";
 
 const STRUCTURED = "application/cloudevents+json";

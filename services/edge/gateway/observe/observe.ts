@@ -35,15 +35,18 @@ export class RequestObserver {
     this.#scheme = runtime.config.PUBLIC_URL?.startsWith("https:") ? "https" : "http";
   }
 
-  begin(req: SeenRequest, meta: Meta): void {
+  /** A request has come: it is watched until it is answered, or given up by its caller. */
+  begin(req: SeenRequest, res: ServerResponse, meta: Meta): void {
     metrics.requestsInFlight.inc();
     req.$seen = { started: performance.now(), meta, op: null, span: null };
+    res.once("close", () => this.#end(req, res));
   }
 
   /** The operation is known: from here on the request stands in a trace, its caller's or one of its own. */
   enter(req: SeenRequest, op: Operation, meta: Meta): void {
     const seen = req.$seen as Seen;
     seen.op = op;
+    seen.meta = meta;
     const given = req.headers.traceparent;
     if (parseTraceparent(given)) meta.traceparent = given as string;
     const { tracing } = this.#runtime;
@@ -52,8 +55,7 @@ export class RequestObserver {
     meta.traceparent = seen.span.traceparent;
   }
 
-  /** The request is answered, or given up by its caller. */
-  end(req: SeenRequest, res: ServerResponse): void {
+  #end(req: SeenRequest, res: ServerResponse): void {
     const seen = req.$seen as Seen;
     const { op, span } = seen;
     const seconds = secondsSince(seen.started);

@@ -1,9 +1,7 @@
-import { createReadStream } from "node:fs";
-import { readFile, stat } from "node:fs/promises";
+import { existsSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { extname, join, normalize, sep } from "node:path";
-import { pipeline } from "node:stream/promises";
-import { constants, createGzip } from "node:zlib";
+import { extname, join } from "node:path";
+import ApiGateway from "moleculer-web";
 import { pathOf } from "../paths.ts";
 
 /** Where `npm run console:build` puts the console (docs/decisions/0029-console.md). */
@@ -43,7 +41,12 @@ const HEADERS: [string, string][] = [
 const isHashed = (path: string) => path.startsWith("/assets/");
 
 const YEAR = "public, max-age=31536000, immutable";
-const GZIP_FROM = 1024;
+
+/** The build writes text beside itself in these encodings, best first. */
+const ENCODINGS = [
+  ["br", ".br"],
+  ["gzip", ".gz"],
+] as const;
 
 const NOT_BUILT = `<!doctype html>
 <html lang="en">
@@ -56,51 +59,58 @@ const NOT_BUILT = `<!doctype html>
 </html>
 `;
 
+type Next = (err?: unknown) => void;
+
 /**
- * Answers with a file of the console, or with its page where a browser asks for one of the console's own addresses.
- * False when this is neither, and nothing was sent.
+ * Middleware: a file of the console, or its page where a browser asks for one of the console's own addresses. Anything
+ * else is left to whoever is next.
+ *
+ * @param folder what the build has published
  */
-export async function sendConsole(req: IncomingMessage, res: ServerResponse): Promise<boolean> {
-  const path = pathOf(req);
-  if ((req.method !== "GET" && req.method !== "HEAD") || NOT_PAGES.test(path)) return false;
-  if (path !== "/" && extname(path) !== "") return sendFile(req, res, path);
-  if (path !== "/" && !req.headers.accept?.includes("text/html")) return false;
-  const page = await readFile(join(FOLDER, "index.html"), "utf8").catch(() => null);
-  begin(res, page === null ? 503 : 200, {
-    "Content-Type": TYPES[".html"] as string,
-    "Cache-Control": "no-cache",
-  });
-  res.end(req.method === "HEAD" ? undefined : (page ?? NOT_BUILT));
-  return true;
+export function consoleFiles(folder = FOLDER) {
+  const options = { index: false, redirect: false, cacheControl: false } as const;
+  const serve = ApiGateway.serveStatic(folder, options);
+  return (req: IncomingMessage, res: ServerResponse, next: Next) => {
+    const path = pathOf(req);
+    const isFile = path !== "/" && extname(path) !== "";
+    if ((req.method !== "GET" && req.method !== "HEAD") || NOT_PAGES.test(path)) return next();
+    if (isFile ? !TYPES[extname(path)] : path !== "/" && !req.headers.accept?.includes("text/html"))
+      return next();
+    const headers = isFile ? fileHeaders(req, folder, path) : pageHeaders(req);
+    for (const [name, value] of headers) res.setHeader(name, value);
+    serve(req as never, res as never, () => {
+      for (const [name] of headers) res.removeHeader(name);
+      if (isFile) next();
+      else sayNotBuilt(req, res);
+    });
+  };
 }
 
-async function sendFile(req: IncomingMessage, res: ServerResponse, path: string): Promise<boolean> {
-  const type = TYPES[extname(path)];
-  const file = normalize(join(FOLDER, path));
-  if (!type || !file.startsWith(FOLDER + sep)) return false;
-  const found = await stat(file).catch(() => null);
-  if (!found?.isFile()) return false;
-  const zipped = found.size >= GZIP_FROM && type !== TYPES[".woff2"] && acceptsGzip(req);
-  begin(res, 200, {
-    "Content-Type": type,
-    "Cache-Control": isHashed(path) ? YEAR : "no-cache",
-    Vary: "Accept-Encoding",
-    ...(zipped ? { "Content-Encoding": "gzip" } : { "Content-Length": String(found.size) }),
-  });
-  if (req.method === "HEAD") res.end();
-  // Who goes away in the middle is no failure of this side.
-  else if (zipped) await pipeline(createReadStream(file), createGzip(FAST), res).catch(() => {});
-  else await pipeline(createReadStream(file), res).catch(() => {});
-  return true;
+function pageHeaders(req: IncomingMessage): [string, string][] {
+  req.url = "/index.html";
+  return [...HEADERS, ["Content-Type", TYPES[".html"] as string], ["Cache-Control", "no-cache"]];
 }
 
-const FAST = { level: constants.Z_BEST_SPEED };
-
-function acceptsGzip(req: IncomingMessage): boolean {
-  return /\bgzip\b/.test(String(req.headers["accept-encoding"] ?? ""));
+/** Chooses the file that is sent for the one that is asked for. */
+function fileHeaders(req: IncomingMessage, folder: string, path: string): [string, string][] {
+  const headers: [string, string][] = [
+    ...HEADERS,
+    ["Content-Type", TYPES[extname(path)] as string],
+    ["Cache-Control", isHashed(path) ? YEAR : "no-cache"],
+    ["Vary", "Accept-Encoding"],
+  ];
+  const accepted = String(req.headers["accept-encoding"] ?? "");
+  const encoded = ENCODINGS.find(
+    ([name, extension]) =>
+      new RegExp(`\\b${name}\\b`).test(accepted) && existsSync(join(folder, path + extension)),
+  );
+  if (!encoded) return headers;
+  req.url = path + encoded[1];
+  return [...headers, ["Content-Encoding", encoded[0]]];
 }
 
-function begin(res: ServerResponse, status: number, headers: Record<string, string>): void {
+function sayNotBuilt(req: IncomingMessage, res: ServerResponse): void {
   for (const [name, value] of HEADERS) res.setHeader(name, value);
-  res.writeHead(status, headers);
+  res.writeHead(503, { "Content-Type": TYPES[".html"] as string, "Cache-Control": "no-cache" });
+  res.end(req.method === "HEAD" ? undefined : NOT_BUILT);
 }

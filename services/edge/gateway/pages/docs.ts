@@ -1,21 +1,27 @@
 import { createHash } from "node:crypto";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { createRequire } from "node:module";
 import { dirname } from "node:path";
+import ApiGateway from "moleculer-web";
 import type { Meta } from "../../../../lib/access/caller.ts";
+import { pathOf, wrongMethod } from "../paths.ts";
 
 /** The page at /docs is Swagger UI, served from its npm package (docs/decisions/0012-swagger-ui.md). */
 const FOLDER = dirname(createRequire(import.meta.url).resolve("swagger-ui-dist/package.json"));
-
-/** For moleculer-web's static files: nothing of the folder is served but what `assetOf` knows. */
-export const ASSETS = { folder: FOLDER, options: { index: false, maxAge: "1h" } };
 
 const PREFIX = "/docs/";
 const FILES = ["swagger-ui.css", "swagger-ui-bundle.js", "favicon-32x32.png"];
 const PATHS = new Set(FILES.map((file) => PREFIX + file));
 
-/** The file of a path, as the static server names it; null where there is none. */
-export function assetOf(path: string): string | null {
-  return PATHS.has(path) ? path.slice(PREFIX.length - 1) : null;
+const serve = ApiGateway.serveStatic(FOLDER, { index: false, redirect: false, maxAge: "1h" });
+
+/** Middleware: the files of the page, and no others of that package. @throws Fault method_not_allowed */
+export function docsFiles(req: IncomingMessage, res: ServerResponse, next: (err?: unknown) => void) {
+  const path = pathOf(req);
+  if (!PATHS.has(path)) return next();
+  if (req.method !== "GET" && req.method !== "HEAD")
+    return next(wrongMethod(req.method as string, path, ["GET", "HEAD"]));
+  serve(req as never, res as never, next);
 }
 
 const START =

@@ -1,16 +1,14 @@
-import type { Operation } from "../../../lib/contract/contract.ts";
-import { Type } from "../../../lib/contract/type.ts";
-import { type Check, compileQueryCheck } from "../../../lib/contract/validator.ts";
-import type { Blobs } from "../../../storage/blobs/blobs.ts";
-import { headerText } from "./access/client.ts";
-import { isTokenRequest, readTokenRequest } from "./access/oauth.ts";
-import { blobPlace } from "./answer/from-blob.ts";
-import { type Answer, JSON_TYPE } from "./answer/respond.ts";
-import { maxBodyOf, readRaw } from "./body/body.ts";
-import { readByReference } from "./body/by-reference.ts";
-import { readJson, requireNoFields } from "./body/json-bodies.ts";
-import { readInPieces } from "./body/pieces.ts";
-import type { Exchange } from "./exchange.ts";
+import type { Operation } from "../../../../lib/contract/contract.ts";
+import { Type } from "../../../../lib/contract/type.ts";
+import { type Check, compileQueryCheck } from "../../../../lib/contract/validator.ts";
+import type { Blobs } from "../../../../storage/blobs/blobs.ts";
+import { headerText } from "../access/client.ts";
+import { isTokenRequest, readTokenRequest } from "../access/oauth.ts";
+import type { Exchange } from "../exchange.ts";
+import { maxBodyOf, readRaw } from "./body.ts";
+import { readByReference } from "./by-reference.ts";
+import { readJson, requireNoFields } from "./json-bodies.ts";
+import { readInPieces } from "./pieces.ts";
 
 /** Reads the body of an operation into params. One reader for each `consumes` that is not JSON. */
 export type BodyReader = (exchange: Exchange) => Promise<Record<string, unknown>>;
@@ -70,33 +68,4 @@ async function readDelivery({ op, req }: Exchange): Promise<Record<string, unkno
   const raw = await readRaw(req, maxBodyOf(op));
   const headers = Object.entries(req.headers).map(([name, value]) => [name, headerText(String(value))]);
   return { raw: raw.toString("base64"), headers: Object.fromEntries(headers) };
-}
-
-/** What an action gave, as the answer that is sent. */
-export function toAnswer({ op, ctx }: Exchange, result: unknown): Answer {
-  const status = ctx.meta.$statusCode ?? usualStatus(op);
-  const headers = ctx.meta.$responseHeaders;
-  const type = ctx.meta.$responseType ?? op.produces?.[0] ?? JSON_TYPE;
-  const answer: Answer = op.fromBlob
-    ? { status, type, ...blobPlace(op.fromBlob, result) }
-    : { status, type, body: status === 204 ? null : encode(result, type) };
-  if (headers) answer.headers = headers;
-  return answer;
-}
-
-const usualStatuses = new WeakMap<Operation, number>();
-
-function usualStatus(op: Operation): number {
-  let status = usualStatuses.get(op);
-  if (status === undefined) {
-    // Statuses are integer keys, which are always in ascending order.
-    status = Number(Object.keys(op.results).findLast((each) => each < "300"));
-    usualStatuses.set(op, status);
-  }
-  return status;
-}
-
-function encode(result: unknown, type: string): string | Buffer {
-  if (Buffer.isBuffer(result)) return result;
-  return typeof result === "string" && type !== JSON_TYPE ? result : JSON.stringify(result);
 }

@@ -1,0 +1,33 @@
+import type { Operation } from "../../../../lib/contract/contract.ts";
+import { blobPlace } from "../answer/from-blob.ts";
+import { type Answer, JSON_TYPE } from "../answer/respond.ts";
+import type { Exchange } from "../exchange.ts";
+
+/** `onAfterCall`: what an action gave, as the answer that is sent. */
+export function afterCall({ op, ctx }: Pick<Exchange, "op" | "ctx">, result: unknown): Answer {
+  const status = ctx.meta.$statusCode ?? usualStatus(op);
+  const headers = ctx.meta.$responseHeaders;
+  const type = ctx.meta.$responseType ?? op.produces?.[0] ?? JSON_TYPE;
+  const answer: Answer = op.fromBlob
+    ? { status, type, ...blobPlace(op.fromBlob, result) }
+    : { status, type, body: status === 204 ? null : encode(result, type) };
+  if (headers) answer.headers = headers;
+  return answer;
+}
+
+const usualStatuses = new WeakMap<Operation, number>();
+
+function usualStatus(op: Operation): number {
+  let status = usualStatuses.get(op);
+  if (status === undefined) {
+    // Statuses are integer keys, which are always in ascending order.
+    status = Number(Object.keys(op.results).findLast((each) => each < "300"));
+    usualStatuses.set(op, status);
+  }
+  return status;
+}
+
+function encode(result: unknown, type: string): string | Buffer {
+  if (Buffer.isBuffer(result)) return result;
+  return typeof result === "string" && type !== JSON_TYPE ? result : JSON.stringify(result);
+}

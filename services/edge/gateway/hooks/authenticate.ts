@@ -1,0 +1,39 @@
+import type { IncomingMessage } from "node:http";
+import { Fault } from "../../../../lib/contract/faults.ts";
+import { authorizationOf } from "../access/browser.ts";
+import type { Edge } from "../edge.ts";
+import type { Exchange } from "../exchange.ts";
+import { bearerIs, mayMonitor } from "../observe/monitor.ts";
+import { unknownPath } from "../paths.ts";
+
+/**
+ * `authenticate`: who calls, into `ctx.meta.caller`; nobody on a public operation.
+ *
+ * @throws Fault authentication_failed, service_unavailable while that cannot be known, not_found of what only the
+ *   operator or a monitor may know of
+ */
+export async function authenticate(edge: Edge, exchange: Exchange): Promise<void> {
+  const { op, req, ctx } = exchange;
+  const { OPERATOR_TOKEN, METRICS_TOKEN } = edge.runtime.config;
+  if (op.access.by === "public" && !isIdentified(edge, exchange)) return;
+  if (op.access.by === "operator") return admitOperator(req, OPERATOR_TOKEN);
+  if (op.access.by === "monitor") return admitMonitor(req, METRICS_TOKEN);
+  const resolved = edge.parts.callers.resolve(req, ctx.meta.ip);
+  exchange.caller = ctx.meta.caller = resolved instanceof Promise ? await resolved : resolved;
+}
+
+/** Whether a public operation that also takes a caller came with one. */
+function isIdentified({ runtime }: Edge, { op, req }: Exchange): boolean {
+  const { access } = op;
+  const isPublic = access.by === "public" && access.identified === true;
+  return isPublic && authorizationOf(req, runtime.config.PUBLIC_URL) !== undefined;
+}
+
+function admitOperator(req: IncomingMessage, token: string | null): void {
+  if (!token) throw unknownPath(req);
+  if (!bearerIs(req, token)) throw new Fault("authentication_failed", "This needs the operator's token.");
+}
+
+function admitMonitor(req: IncomingMessage, token: string | null): void {
+  if (!mayMonitor(req, token)) throw unknownPath(req);
+}

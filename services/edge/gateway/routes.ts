@@ -1,0 +1,87 @@
+import type { ServerResponse } from "node:http";
+import type { Context } from "moleculer";
+import type { Operation } from "../../../lib/contract/contract.ts";
+import { inPages } from "./answer/pages.ts";
+import type { Edge } from "./edge.ts";
+import type { GatewayRequest } from "./exchange.ts";
+import { beforeCall } from "./hooks/before-call.ts";
+import { consoleFiles } from "./pages/console.ts";
+import { docsFiles } from "./pages/docs.ts";
+import { VERSION_PREFIX } from "./paths.ts";
+import { streaming } from "./streams/stream.ts";
+
+/** An alias of moleculer-web, which has been told what operation it stands for. */
+export interface RoutedAlias {
+  method: string;
+  fullPath: string;
+  op: Operation;
+}
+
+/** What all operations have in common. Bodies are read by us, once the caller is known. */
+const COMMON = {
+  authentication: true,
+  authorization: true,
+  bodyParsers: false,
+  mappingPolicy: "restrict",
+  mergeParams: false,
+  logging: false,
+};
+
+/** The routes of moleculer-web: an alias for each operation, and the files of the pages. */
+export function routesOf(operations: readonly Operation[], edge: () => Edge) {
+  const onBeforeCall = (
+    ctx: Context,
+    _route: unknown,
+    req: GatewayRequest,
+    _res: ServerResponse,
+    alias: RoutedAlias,
+  ) => beforeCall(edge(), ctx, req, alias.op);
+  const aliasesOf = (isRoot: boolean) =>
+    Object.fromEntries(
+      operations
+        .filter(({ root = false }) => root === isRoot)
+        .map((op) => [aliasOf(op), handlersOf(op, edge)]),
+    );
+  const files = { bodyParsers: false, mappingPolicy: "restrict", logging: false };
+  return [
+    { ...COMMON, name: "api", path: VERSION_PREFIX, aliases: aliasesOf(false), onBeforeCall },
+    { ...files, name: "docs", path: "/docs", use: [nameRequest, docsFiles] },
+    // Before the operations at the root, as the first route that begins like a path gets what has no alias.
+    { ...files, name: "console", path: "/", use: [nameRequest, consoleFiles()] },
+    { ...COMMON, name: "root", path: "/", aliases: aliasesOf(true), onBeforeCall },
+  ];
+}
+
+/** What is sent for a file begins with the id of the request too. */
+function nameRequest({ $exchange }: GatewayRequest, res: ServerResponse, next: () => void) {
+  res.setHeader("X-Request-Id", $exchange.request_id);
+  next();
+}
+
+/** `POST /agents/:id/interests\:test` of `POST /agents/{id}/interests:test`. */
+function aliasOf({ method, url }: Operation): string {
+  return `${method} ${url.replaceAll(":", "\\:").replace(/\{(\w+)\}/g, ":$1")}`;
+}
+
+/** What an alias does once its caller was authorized. */
+function handlersOf(op: Operation, edge: () => Edge) {
+  if (op.stream) return streaming(edge);
+  return op.inPages ? [inPages(edge), op.action] : op.action;
+}
+
+/** Tells each alias its operation. */
+export function bindAliases(
+  aliases: RoutedAlias[],
+  operations: readonly Operation[],
+): Map<Operation, RoutedAlias> {
+  const byPath = new Map(aliases.map((alias) => [`${alias.method} ${alias.fullPath}`, alias]));
+  return new Map(
+    operations.map((op) => {
+      const [method, path] = aliasOf(op).split(" ") as [string, string];
+      const alias = byPath.get(`${method} ${op.root ? path : VERSION_PREFIX + path}`) as RoutedAlias;
+      const name = `${op.method} ${op.url}`;
+      // moleculer-web names the alias of each request for a log that it may not write, in colours.
+      return [op, Object.assign(alias, { op, toString: () => name })];
+    }),
+  );
+}

@@ -1,0 +1,98 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { brotliCompressSync, gzipSync } from "node:zlib";
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { consoleFiles } from "../../services/edge/gateway/pages/console.ts";
+
+const PAGE = "<!doctype html><title>Console</title>";
+const SCRIPT = "console.log('here');";
+
+let folder: string;
+let server: Server;
+let origin: string;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "console-files-"));
+  mkdirSync(join(folder, "assets"));
+  writeFileSync(join(folder, "index.html"), PAGE);
+  writeFileSync(join(folder, "assets/app-1a2b.js"), SCRIPT);
+  writeFileSync(join(folder, "assets/app-1a2b.js.br"), brotliCompressSync(SCRIPT));
+  writeFileSync(join(folder, "assets/app-1a2b.js.gz"), gzipSync(SCRIPT));
+  const serve = consoleFiles(folder);
+  server = createServer((req, res) =>
+    serve(req, res, () => {
+      res.statusCode = 404;
+      res.end();
+    }),
+  );
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+
+afterAll(async () => {
+  await new Promise((resolve) => server.close(resolve));
+  rmSync(folder, { recursive: true });
+});
+
+const get = (path: string, headers: Record<string, string> = {}) => fetch(origin + path, { headers });
+
+test.each([
+  ["br, gzip", "br"],
+  ["gzip", "gzip"],
+  ["identity", null],
+])("to whoever accepts %s a file goes as the build has written it", async (accepted, encoding) => {
+  const answer = await get("/assets/app-1a2b.js", { "accept-encoding": accepted });
+  expect(answer.headers.get("content-encoding")).toBe(encoding);
+  expect(answer.headers.get("content-type")).toBe("text/javascript; charset=utf-8");
+  expect(answer.headers.get("vary")).toBe("Accept-Encoding");
+  expect(await answer.text()).toBe(SCRIPT);
+});
+
+test("a file whose name holds a digest is kept for ever, the page is asked for again by its ETag", async () => {
+  const file = await get("/assets/app-1a2b.js");
+  expect(file.headers.get("cache-control")).toContain("immutable");
+  await file.arrayBuffer();
+  const page = await get("/", { accept: "text/html" });
+  expect([page.headers.get("cache-control"), await page.text()]).toEqual(["no-cache", PAGE]);
+  const again = await get("/", {
+    accept: "text/html",
+    "if-none-match": page.headers.get("etag") as string,
+    // As a browser asks; fetch itself would say no-cache.
+    "cache-control": "max-age=0",
+  });
+  expect([again.status, await again.text()]).toEqual([304, ""]);
+});
+
+test("an address of the console's own gives its page, with a policy that loads nothing from elsewhere", async () => {
+  const page = await get("/agents/ag_1", { accept: "text/html" });
+  expect(await page.text()).toBe(PAGE);
+  expect(page.headers.get("content-security-policy")).toMatch(/^default-src 'none'; script-src 'self';/);
+});
+
+test.each([
+  ["/v1/nothing", "text/html"],
+  ["/agents", "application/json"],
+  ["/assets/missing.js", "*/*"],
+  ["/assets/app-1a2b.js.br", "*/*"],
+  ["/..%2f..%2fetc%2fpasswd.js", "*/*"],
+])("%s, asked for as %s, is not the console's", async (path, accept) => {
+  const answer = await get(path, { accept });
+  expect([answer.status, answer.headers.get("content-security-policy")]).toEqual([404, null]);
+});
+
+test("without a build it says how to make one", async () => {
+  const empty = mkdtempSync(join(tmpdir(), "console-files-"));
+  try {
+    const serve = consoleFiles(empty);
+    const bare = createServer((req, res) => serve(req, res, () => res.end()));
+    await new Promise<void>((resolve) => bare.listen(0, "127.0.0.1", resolve));
+    const answer = await fetch(`http://127.0.0.1:${(bare.address() as AddressInfo).port}/`);
+    expect([answer.status, await answer.text()]).toEqual([503, expect.stringContaining("console:build")]);
+    await new Promise((resolve) => bare.close(resolve));
+  } finally {
+    rmSync(empty, { recursive: true });
+  }
+});
