@@ -6,7 +6,7 @@ import { Fault, isFault, type Rule } from "../../../../lib/contract/faults.ts";
 import type { Blobs } from "../../../../storage/blobs/blobs.ts";
 import type { Runtime } from "../../../runtime.ts";
 import type { KeptAnswer } from "../../idempotency/idempotency.model.ts";
-import type { Opening, Place } from "../../idempotency/idempotency.service.ts";
+import type { Opening, Place } from "../../idempotency/keys.ts";
 import { newLease, stillRunning } from "../../idempotency/lease.ts";
 import { follow, maxBodyOf, readAhead } from "../body/body.ts";
 import { readByReference } from "../body/by-reference.ts";

@@ -1,0 +1,209 @@
+import type { Config } from "../../../config.ts";
+import { Fault } from "../../../lib/contract/faults.ts";
+import type { SecretBox } from "../../../lib/crypto/secrets.ts";
+import { newUuid } from "../../../lib/ids.ts";
+import { HOUR_MS } from "../../../lib/time.ts";
+import { isDuplicateKey, type TenantCollection } from "../../../storage/collection.ts";
+import type { Store } from "../../../storage/connection.ts";
+import type { ErasedLately } from "./erased-lately.ts";
+import type { IdempotencyDoc, KeptAnswer } from "./idempotency.model.ts";
+import { isOurs, newLease, stillRunning } from "./lease.ts";
+import { fateOf, judge, recordId, resourceIdOf } from "./record.ts";
+import { Waiters } from "./waiters.ts";
+
+const LEASE_SECONDS = 30;
+/** An hour more than promised, so that clocks need not agree. */
+const KEPT_MS = 25 * HOUR_MS;
+const SECRET_MS = 10 * 60_000;
+/** A waiting request looks again this often: the first may run on another node. */
+const LOOK_MS = 250;
+/** Who asks and has gone meanwhile must not take a key over: nobody would carry its request out. */
+const LONGEST_WAIT_MS = 2000;
+// The gateway hands larger ones over as blobs, but not those with a secret: repeating one is a conflict.
+const MAX_ANSWER_CHARACTERS = 1_048_576;
+
+/** Where a key stands: it is the caller's own. */
+export interface Place {
+  tenant_id: string;
+  caller_id: string;
+  key: string;
+}
+
+/**
+ * What `idempotency.open` answers: carry the request out under this lease and seed, give this answer, or ask again,
+ * as somebody else is carrying it out.
+ */
+export type Opening =
+  | { outcome: "run"; lease: string; seed: string }
+  | { outcome: "replay"; answer: KeptAnswer }
+  | { outcome: "wait" };
+
+/** `lease`: what the request is to hold the key by. Gateways of before give none, and are not told to ask again. */
+export type OpenParams = Place & { fingerprint: string; lease?: string };
+/** `again`: whatever the answer, the same request is to be carried out when it comes again. */
+export type CloseParams = Place & { lease: string; answer: KeptAnswer; secret: boolean; again?: boolean };
+
+interface KeysOptions {
+  records: TenantCollection<IdempotencyDoc>;
+  store: Pick<Store, "driver" | "now">;
+  secrets: SecretBox;
+  config: Pick<Config, "REQUEST_TIMEOUT_SECONDS">;
+  erased: ErasedLately;
+}
+
+/**
+ * The keys of this store. A key is free, held (by the lease of a request that is being carried out), or answered. A lease
+ * ends with its time, or with its process where the store has one alone: then whoever brings the same request takes the
+ * key over, with the seed that it had.
+ */
+export class IdempotencyKeys {
+  readonly #options: KeysOptions;
+  readonly #waiters = new Waiters();
+  readonly #requestMs: number;
+  readonly #leaseMs: number;
+  #stopping = false;
+
+  constructor(options: KeysOptions) {
+    this.#options = options;
+    this.#requestMs = options.config.REQUEST_TIMEOUT_SECONDS * 1000;
+    this.#leaseMs = Math.max(LEASE_SECONDS * 1000, this.#requestMs);
+  }
+
+  /** How long `open` may take, in milliseconds. */
+  get longestOpenMs(): number {
+    return 2 * this.#leaseMs + this.#requestMs;
+  }
+
+  /** Nobody waits any more. */
+  stop(): void {
+    this.#stopping = true;
+    this.#waiters.wakeAll();
+  }
+
+  /** @throws Fault conflict (the key was used for another request), service_unavailable (it is still carried out) */
+  async open({ tenant_id, caller_id, key, fingerprint, lease }: OpenParams): Promise<Opening> {
+    const _id = recordId(tenant_id, caller_id, key);
+    const longest = lease ? Math.min(LONGEST_WAIT_MS, this.#requestMs / 2) : 2 * this.#leaseMs;
+    const until = performance.now() + longest;
+    for (;;) {
+      const fresh = this.#newRecord(_id, tenant_id, fingerprint, lease ?? newLease());
+      if (await this.#insert(fresh)) return run(fresh);
+      const known = await this.#options.records.findOne(tenant_id, { _id });
+      const opening = known && (await this.#settle(known, fresh, key));
+      if (opening) return opening;
+      if (!this.#stopping && performance.now() < until) continue;
+      if (this.#stopping || !lease) throw stillRunning();
+      return { outcome: "wait" };
+    }
+  }
+
+  /** Keeps an answer, frees the key, or lets the same request be carried out again, as the answer's status says. */
+  async close(params: CloseParams, eraseBlob: (hash: string) => Promise<unknown>): Promise<void> {
+    const { tenant_id, caller_id, key, lease, answer, again } = params;
+    const { records } = this.#options;
+    const _id = recordId(tenant_id, caller_id, key);
+    const mine = { _id, lease };
+    const fate = again ? "reopen" : fateOf(answer.status);
+    if (fate === "free") await records.delete(tenant_id, mine);
+    else if (fate === "reopen")
+      await records.update(tenant_id, mine, { $set: { lease_ends_at: new Date(0) } });
+    else await records.update(tenant_id, mine, { $set: await this.#kept(params, _id, eraseBlob) });
+    this.#waiters.wake(_id);
+  }
+
+  #leaseFrom(lease: string, now: number) {
+    return { lease, lease_ends_at: new Date(now + this.#leaseMs) };
+  }
+
+  #newRecord(_id: string, tenant_id: string, fingerprint: string, lease: string): IdempotencyDoc {
+    const now = this.#options.store.now();
+    const fresh = { answered_at: null, answer: null, resource_id: null, expires_at: new Date(now + KEPT_MS) };
+    return { _id, tenant_id, fingerprint, nonce: newUuid(), ...this.#leaseFrom(lease, now), ...fresh };
+  }
+
+  /** Whether the key was free, and is now this record's. */
+  #insert(record: IdempotencyDoc): Promise<boolean> {
+    return this.#options.records.insert(record).then(
+      () => true,
+      (err) => {
+        if (isDuplicateKey(err)) return false;
+        throw err;
+      },
+    );
+  }
+
+  /** What follows for a key that is in use; null to look again. */
+  async #settle(known: IdempotencyDoc, fresh: IdempotencyDoc, key: string): Promise<Opening | null> {
+    const now = this.#options.store.now();
+    // Asked again, because the first answer was lost.
+    if (known.lease === fresh.lease && known.answered_at === null) return run(known);
+    switch (judge(known, fresh.fingerprint, now, this.#isOrphaned(known))) {
+      case "begin": {
+        const { _id, tenant_id, ...fields } = fresh;
+        return runIf(await this.#replace(known, fields));
+      }
+      case "take_over":
+        return runIf(await this.#replace(known, this.#leaseFrom(fresh.lease, now)));
+      case "wait":
+        await this.#waiters.wait(known._id, Math.min(LOOK_MS, known.lease_ends_at.getTime() - now));
+        return null;
+      case "replay":
+        return { outcome: "replay", answer: JSON.parse(this.#opened(known)) };
+      case "answered":
+        throw conflict(key, known, "was carried out already, and its answer is no longer kept");
+      case "other_request":
+        throw conflict(key, known, "was used for another request");
+    }
+  }
+
+  /** An embedded store has one process at a time: a lease of another is one that died. */
+  #isOrphaned({ lease }: IdempotencyDoc): boolean {
+    return this.#options.store.driver === "sqlite" && !isOurs(lease);
+  }
+
+  /** Replaces a record whose time is over, or takes over its lease; null when somebody else was first. */
+  #replace(
+    { tenant_id, _id, lease, lease_ends_at, answered_at }: IdempotencyDoc,
+    fields: Partial<IdempotencyDoc>,
+  ) {
+    const known = { _id, lease, lease_ends_at, answered_at };
+    const update = { $set: fields, $unset: { secret_ends_at: 1, answer_blob: 1 } } as const;
+    return this.#options.records.update(tenant_id, known, update);
+  }
+
+  #opened({ _id, answer, secret_ends_at }: IdempotencyDoc): string {
+    return secret_ends_at ? this.#options.secrets.open(answer as string, placeOf(_id)) : (answer as string);
+  }
+
+  async #kept(
+    { tenant_id, answer, secret }: CloseParams,
+    _id: string,
+    eraseBlob: (hash: string) => Promise<unknown>,
+  ): Promise<Partial<IdempotencyDoc>> {
+    const { store, secrets, erased } = this.#options;
+    const now = store.now();
+    const text = JSON.stringify(answer);
+    const fields = { answered_at: new Date(now), resource_id: resourceIdOf(answer) };
+    if (answer.dropped || text.length > MAX_ANSWER_CHARACTERS) return { ...fields, answer: null };
+    if (erased.mayBeIn(tenant_id, answer, text)) {
+      if (answer.blob) await eraseBlob(answer.blob);
+      return { ...fields, answer: null };
+    }
+    const blob = answer.blob ?? answer.insert?.hash;
+    if (!secret) return { ...fields, answer: text, ...(blob && { answer_blob: blob }) };
+    return { ...fields, answer: secrets.seal(text, placeOf(_id)), secret_ends_at: new Date(now + SECRET_MS) };
+  }
+}
+
+function run({ _id, lease, nonce }: IdempotencyDoc): Opening {
+  return { outcome: "run", lease, seed: `${_id}.${nonce}` };
+}
+
+const runIf = (record: IdempotencyDoc | null) => record && run(record);
+
+const placeOf = (_id: string) => `idempotency/${_id}`;
+
+function conflict(idempotency_key: string, { resource_id }: IdempotencyDoc, what: string): Fault {
+  const details = { idempotency_key, existing_resource_id: resource_id };
+  return new Fault("conflict", `This Idempotency-Key ${what}.`, details);
+}
