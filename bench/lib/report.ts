@@ -49,15 +49,15 @@ parts; each part says when and on what machine it was last run. The code is in \
 
 How to read it:
 
-- **Everything shares one machine**: the server, the load generator and whatever else runs there. Rates are of all of
-  them together, so they say little about another machine.
-- **Ratios say more.** What is compared takes turns, round after round, in the same run: with a gateway that does
-  nothing, or with a second server of ours that lacks what the first is loaded with. Figures are medians of rounds.
-- **CPU** is that of the whole server process, all its threads, until the last delivery of what was published is in the
-  store; it is steadier than time, in steps of 10 ms a round.
-- **A commit** is the median time of a 4 KB append and \`fdatasync\` on the same disk in the same run: no durable answer
-  can be faster. Every publish, acknowledgement and change waits for one.
-- **Targets** are what this release was to reach; one that is missed says **no**.
+- **Everything shares one machine**: the server, the load generator and any other process. Rates cover all of them
+  together, so they say little about another machine.
+- **Ratios say more.** Alternatives are measured in interleaved rounds of the same run: a gateway that does nothing, or a
+  second server without the load in question. Figures are medians of rounds.
+- **CPU** is that of the whole server process, all its threads, until the last delivery is in the store. It is steadier
+  than time, in steps of 10 ms a round.
+- **A commit** is the median time of a 4 KB append and \`fdatasync\` on the same disk in the same run. No durable answer can
+  be faster: every publish, acknowledgement and change waits for one.
+- **Targets** are this release's; a missed one says **no**.
 `;
 
 /** A line of progress on the terminal. */
