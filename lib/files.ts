@@ -1,7 +1,7 @@
 import { mkdir, open, rename, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 
-/** Writes a file that only its owner may read, and returns when it is on the disk. */
+/** Writes a file readable only by its owner, and resolves when it is on the disk. */
 export async function writeSynced(path: string, text: string): Promise<void> {
   const file = await open(path, "w", 0o600);
   try {
@@ -23,7 +23,7 @@ export async function syncDirectory(path: string): Promise<void> {
   }
 }
 
-/** Puts a file that only its owner may read in place of what is there, whole or not at all. */
+/** Atomically replaces a file by one readable only by its owner. */
 export async function replaceFile(path: string, text: string): Promise<void> {
   const draft = `${path}.new`;
   await writeSynced(draft, text);
@@ -32,10 +32,10 @@ export async function replaceFile(path: string, text: string): Promise<void> {
 }
 
 /**
- * Makes a directory that only its owner may read, with those above it, where they are missing.
+ * Creates a directory readable only by its owner, and missing parents.
  *
- * Not by `mkdir`'s `recursive`: where the file system has the one above and refuses this one with ENOENT, as /proc
- * does, that tries again for ever.
+ * Avoids `recursive` of `mkdir`, which retries forever on a file system that has the parent and still answers ENOENT,
+ * as /proc does.
  */
 export async function makeDirectory(path: string): Promise<void> {
   try {

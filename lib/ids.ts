@@ -26,20 +26,20 @@ export type Prefix = (typeof PREFIXES)[number];
 
 const RANDOM_BYTES = 15; // 120 bits: 20 characters of base64url, which needs no padding.
 
-/** A pattern for JSON Schema: `ag_` and at least one of the characters our ids use. */
+/** Returns a pattern for JSON Schema: `ag_` and at least one character of ids. */
 export function idPattern(prefix: Prefix): string {
   return `^${prefix}_[A-Za-z0-9_-]{1,64}$`;
 }
 
 /**
- * A new id. With a seed (an honoured Idempotency-Key) the same request makes the same id again, so that a retry
- * after a crash meets the row that the first try wrote (api.md "Everywhere": effect and key are one).
+ * Returns a new id. With a seed (an honoured Idempotency-Key) the same request creates the same id, so that a retry
+ * after a crash finds the row of the first attempt (api.md "Everywhere": effect and key are one).
  */
 export function newId(prefix: Prefix, seed?: string): string {
   return `${prefix}_${seed ? digest(prefix, seed) : randomText()}`;
 }
 
-// Drawn a thousand at a time: one by one, randomness costs more than the rest of a request's bookkeeping.
+// Drawn a thousand at a time: single draws cost more than the rest of a request's bookkeeping.
 const pool = Buffer.alloc(RANDOM_BYTES * 1000);
 let drawn = pool.length;
 
@@ -56,7 +56,7 @@ function randomText(): string {
   return draw(RANDOM_BYTES).toString("base64url");
 }
 
-/** An id that follows from the parts alone: the same parts always give the same id. */
+/** Returns an id derived from the parts alone. */
 export function derivedId(prefix: Prefix, ...parts: string[]): string {
   return `${prefix}_${digest(...parts)}`;
 }
@@ -68,10 +68,10 @@ function digest(...parts: string[]): string {
 }
 
 /**
- * A new UUIDv7: ids made later sort later, those of one process strictly. With a seed the same seed makes the same
- * id; its time is that of the UUIDv7 in the seed, where there is one (an honoured Idempotency-Key's has).
+ * Returns a new UUIDv7. Later ids sort later, strictly within one process. The same seed gives the same id; its time is
+ * that of the UUIDv7 in the seed, if any (that of an honoured Idempotency-Key has one).
  *
- * @param nth of those made of one seed, up to 4,095: they sort by it
+ * @param nth number of the id among those of one seed, up to 4,095; they sort by it
  */
 export function newUuid(seed?: string, nth = 0): string {
   return seed ? seededUuid(seed, nth) : freshUuid();
@@ -86,7 +86,7 @@ function freshUuid(): string {
   if (now > lastMs) {
     lastMs = now;
     counter = 0;
-    // A clock that stands still, goes back or is asked too often: the count runs over into the time.
+    // The clock stands still, goes back or is asked too often: the counter overflows into the time.
   } else if (++counter >> COUNTER_BITS) {
     lastMs++;
     counter = 0;

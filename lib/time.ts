@@ -1,5 +1,5 @@
-/** Milliseconds of an hour. */
+/** Milliseconds in an hour. */
 export const HOUR_MS = 3_600_000;
 
-/** Milliseconds of a day. */
+/** Milliseconds in a day. */
 export const DAY_MS = 24 * HOUR_MS;

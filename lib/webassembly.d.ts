@@ -1,4 +1,4 @@
-/** What is used of WebAssembly: Node has it, but its types leave it out. */
+/** The parts of WebAssembly in use, which are missing from Node's types. */
 declare namespace WebAssembly {
   class Module {
     constructor(bytes: Uint8Array);

@@ -5,24 +5,24 @@ const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 const LENGTH = 32;
 const START = "ak_live_";
 const SHOWN = START.length + 4;
-// Bytes from here on would make the first letters likelier than the others.
+// Larger bytes would make the first letters more likely than the others.
 const UNBIASED = 256 - (256 % LETTERS.length);
 
 /** The form of an API key (spec: API key). */
 export const API_KEY_PATTERN = `^${START}[A-Za-z0-9]{${LENGTH}}$`;
 
-/** A new API key; the same one again for the same seed (an honoured Idempotency-Key). */
+/** Returns a new API key; the same key for the same seed (an honoured Idempotency-Key). */
 export function newApiKey(secrets: SecretBox, seed?: string): string {
   const bytes = secrets.random(4 * LENGTH, "api-key", seed).filter((byte) => byte < UNBIASED);
   return START + Array.from(bytes.subarray(0, LENGTH), (byte) => LETTERS[byte % LETTERS.length]).join("");
 }
 
-/** What is stored of a key. It has 190 random bits, so a fast hash keeps it as well as a slow one. */
+/** Returns the stored form of a key. A key has 190 random bits, so a fast hash is as safe as a slow one. */
 export function hashApiKey(key: string): string {
   return createHash("sha256").update(key).digest("base64url");
 }
 
-/** The beginning of a key, by which people tell their keys apart. */
+/** Returns the beginning of a key, by which people distinguish their keys. */
 export function apiKeyPrefix(key: string): string {
   return key.slice(0, SHOWN);
 }

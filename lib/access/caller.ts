@@ -1,7 +1,7 @@
 import type { Context } from "moleculer";
 import type { KnownDevice } from "./device-cookie.ts";
 
-/** What a token may be good for (spec: API key). `admin` implies all others inside its tenant. */
+/** Permissions of a token (spec: API key). `admin` implies all others inside its tenant. */
 export const SCOPES = [
   "send",
   "receive",
@@ -16,67 +16,67 @@ export type Scope = (typeof SCOPES)[number];
 interface Identity {
   tenant_id: string;
   scopes: readonly Scope[];
-  /** The token's `jti`; the key's id where an API key stands in its place. */
+  /** The token's `jti`, or the id of the API key that is used instead. */
   token_id: string;
-  /** When the token or key ends, in milliseconds since the epoch; NO_END for a key without an end. */
+  /** When the token or key expires, in milliseconds since the epoch; NO_END for a key without expiry. */
   expires_at: number;
 }
 
-/** Later than all that is dated, and a number that JSON carries between nodes. */
+/** Later than any real date, as a number that JSON can carry between nodes. */
 export const NO_END = Date.UTC(9999, 11, 31);
 
-/** A program, by one of its keys (spec: Authentication). */
+/** A program, authenticated by one of its keys (spec: Authentication). */
 export interface AgentCaller extends Identity {
   kind: "agent";
   agent_id: string;
   team_id: string | null;
   key_id: string;
-  /** Which activation of the agent the token was issued in: one of an earlier activation is refused. */
+  /** The agent's activation that the token was issued in; tokens of earlier activations are refused. */
   token_version: number;
 }
 
-/** A person, by signing in (spec: Authentication). */
+/** A person, authenticated by signing in (spec: Authentication). */
 export interface UserCaller extends Identity {
   kind: "user";
   user_id: string;
   role: "admin" | "member";
-  /** Which password the token was made under: one of an older version is refused. */
+  /** The version of the password that the token was issued under; tokens of older versions are refused. */
   token_version: number;
-  /** The sign-in that the token derives from: signing out ends all tokens of it. */
+  /** The sign-in that the token derives from; signing out ends all of its tokens. */
   session_id: string;
-  /** When the password was given, in seconds since the epoch: a session is renewed up to a limit from then on. */
+  /** When the password was entered, in seconds since the epoch; limits how long a session can be renewed. */
   auth_time?: number;
 }
 
-/** Who makes a request, as its verified token says; never from a body (spec: Authentication 3). */
+/** The caller of a request, from its verified token, never from a body (spec: Authentication 3). */
 export type Caller = AgentCaller | UserCaller;
 
-/** The identity that rate limits, idempotency keys and audit rows are kept by. */
+/** Returns the id under which rate limits, idempotency keys and audit rows are kept. */
 export function callerId(caller: Caller): string {
   return caller.kind === "agent" ? caller.agent_id : caller.user_id;
 }
 
-/** Whether operations for admins are open to it: an org admin, or an agent whose key has the scope. */
+/** Whether a caller may use operations for admins: an org admin, or an agent whose key has the scope. */
 export function isAdmin(caller: Caller): boolean {
   return caller.scopes.includes("admin");
 }
 
-/** Whether it has a scope; `admin` implies the others. */
+/** Whether a caller has a scope; `admin` implies the others. */
 export function hasScope(caller: Caller, scope: Scope): boolean {
   return caller.scopes.includes(scope) || isAdmin(caller);
 }
 
-/** What travels in `ctx.meta` with every call that an outside request caused. */
+/** `ctx.meta` of every call that an outside request caused. */
 export interface Meta {
   caller: Caller;
   request_id: string;
-  /** W3C trace context of the request, when it carried one. */
+  /** W3C trace context of the request, if it has one. */
   traceparent?: string;
   /** Set while an Idempotency-Key is honoured: ids of created resources derive from it (see lib/ids.ts). */
   idempotency_seed?: string;
   /** The caller's address, for limits and the audit log. */
   ip?: string;
-  /** The browser of who signs in, if an account has signed in from it before. */
+  /** The browser of a sign-in, if an account has signed in from it before. */
   device?: KnownDevice;
   /** Answer with this status instead of the operation's first one. */
   $statusCode?: number;
@@ -84,5 +84,5 @@ export interface Meta {
   $responseHeaders?: Record<string, string | string[]>;
 }
 
-/** A Moleculer context whose meta is ours. */
+/** A Moleculer context with this `Meta`. */
 export type Call<P = unknown> = Context<P, Meta>;

@@ -6,23 +6,23 @@ const MAX_AGE_SECONDS = 180 * 24 * 3600;
 const ID_BYTES = 12;
 const MAC_BYTES = 18;
 
-/** A browser that an account has signed in from. It counts failed logins, and is no credential. */
+/** A browser that an account has signed in from. It identifies failed logins and is not a credential. */
 export interface KnownDevice {
   id: string;
-  /** Which account, as `accountTag` has it. */
+  /** The account's `accountTag`. */
   account: string;
 }
 
 const name = (publicUrl: string | null) => cookieName("afferent_device", publicUrl);
 
-/** Returns what a known device names its account by, which tells nobody the e-mail. */
+/** Returns the tag that identifies an account in a device cookie without revealing the e-mail. */
 export function accountTag(secrets: SecretBox, email: string): string {
   return secrets.random(ID_BYTES, "device account", email.toLowerCase()).toString("base64url");
 }
 
 /**
- * Returns the Set-Cookie that marks a browser after a sign-in. The same account gets the same mark in the same
- * network, so that signing in again and again makes no further budgets for failures.
+ * Returns the Set-Cookie that marks a browser after a sign-in. An account gets the same mark each time in the same
+ * network, so that repeated sign-ins create no additional budgets for failures.
  */
 export function deviceCookie(
   secrets: SecretBox,
@@ -36,7 +36,7 @@ export function deviceCookie(
   return [...lasting, ...cookieAttributes(publicUrl)].join("; ");
 }
 
-/** Returns the device that a Cookie header names; null without one that was issued here. */
+/** Returns the device in a Cookie header; null unless this installation issued it. */
 export function knownDevice(
   secrets: SecretBox,
   header: string | undefined,

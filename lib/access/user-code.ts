@@ -1,14 +1,14 @@
-/** No vowels and nothing that is read as something else (spec: code lookup). */
+/** No vowels and no characters that can be confused (spec: code lookup). */
 const ALPHABET = "BCDFGHJKMNPQRSTVWXYZ23456789";
 const LENGTH = 8;
 
 /** XXXX-XXXX, about 38 bits. */
 export const USER_CODE_PATTERN = `^[${ALPHABET}]{4}-[${ALPHABET}]{4}$`;
 
-/** How many random bytes a code is made from: far more than it holds, so that no character is likelier by much. */
+/** Random bytes for a code: far more than it holds, so that the characters are almost equally likely. */
 export const USER_CODE_BYTES = 16;
 
-/** The code that these bytes stand for. */
+/** Returns the code for these bytes. */
 export function userCode(random: Buffer): string {
   let rest = BigInt(`0x${random.toString("hex")}`);
   let text = "";

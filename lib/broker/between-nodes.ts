@@ -1,7 +1,7 @@
 import type { BrokerOptions } from "moleculer";
 
-/** Calls that go wrong between nodes: what is tried again, given up or turned away. */
-type Between = Pick<BrokerOptions, "retryPolicy" | "circuitBreaker" | "bulkhead">;
+/** Options for failing calls between nodes. */
+type FailurePolicy = Pick<BrokerOptions, "retryPolicy" | "circuitBreaker" | "bulkhead">;
 
 const nameOf = (err: unknown) => (err as { name?: unknown } | null)?.name;
 
@@ -12,20 +12,20 @@ const UNREACHED: unknown[] = [
   "ServiceNotAvailableError",
 ];
 
-/** Whether a call got no answer, for want of a node that gives one: whether it was carried out is not known. */
+/** Whether a call failed because no node answered. Its execution is then unknown. */
 export function isUnreached(err: unknown): boolean {
   return UNREACHED.includes(nameOf(err));
 }
 
 /**
- * How a node bears with the others. One process without other nodes needs none of it.
+ * Returns the retry, circuit breaker and bulkhead options for calls between nodes. A single process needs none.
  *
- * @param mostInFlight calls of one action that a node works on at once; as many more wait, others are told to come again
+ * @param mostInFlight concurrent calls of one action on a node; as many more may queue, others are refused
  */
-export function betweenNodes(mostInFlight: number): Between {
+export function betweenNodes(mostInFlight: number): FailurePolicy {
   return {
-    // Only for actions that say they may run twice (`retryPolicy.enabled`). The node that had the call is gone by
-    // then and not chosen again. A timeout is not tried again: its caller has waited long enough.
+    // Only for actions that may run twice (`retryPolicy.enabled`). The failed node is no longer in the registry, so
+    // another one is chosen. Timeouts are not retried: the caller has waited long enough.
     retryPolicy: {
       enabled: false,
       retries: 3,
@@ -34,7 +34,7 @@ export function betweenNodes(mostInFlight: number): Between {
       maxDelay: 500,
       check: (err) => nameOf(err) === "RequestRejectedError",
     },
-    // A node that is alive for its heartbeat and answers nothing.
+    // Leaves out a node that sends heartbeats but answers nothing.
     circuitBreaker: {
       enabled: true,
       threshold: 0.5,
@@ -43,7 +43,7 @@ export function betweenNodes(mostInFlight: number): Between {
       halfOpenTime: 2000,
       check: (err) => nameOf(err) === "RequestTimeoutError",
     },
-    // What many gateways let in together may be more than one worker can bear.
+    // Many gateways together may admit more calls than one worker can handle.
     bulkhead: { enabled: true, concurrency: mostInFlight, maxQueueSize: mostInFlight },
   };
 }

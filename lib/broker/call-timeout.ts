@@ -8,8 +8,8 @@ interface TimedAction {
 }
 
 /**
- * Moleculer's own timeout of calls (`timeout` of the call, of the action, `requestTimeout` of the broker; 0 is none), at
- * a third of its cost: one promise and one timer a call, where the original chains five promises around its timer.
+ * Replaces Moleculer's call timeout (`timeout` of the call, of the action, `requestTimeout` of the broker; 0 is none)
+ * at a third of its cost: one promise and one timer per call, where the original chains five promises.
  */
 export function callTimeouts(broker: ServiceBroker): Middleware {
   const wrap = (handler: Handler, action: TimedAction): Handler => {
@@ -20,7 +20,7 @@ export function callTimeouts(broker: ServiceBroker): Middleware {
       const { timeout } = options;
       const answer = handler(ctx);
       if (!(timeout > 0)) return answer;
-      // Calls made by this one get what is left of its time (Context.call).
+      // Nested calls get the remaining time (Context.call).
       ctx.startHrTime ??= process.hrtime();
       return within(timeout, answer, () => {
         broker.logger.warn(`Request '${action.name}' is timed out.`, { requestID: ctx.requestID, timeout });

@@ -1,22 +1,21 @@
 import { Discoverers } from "moleculer";
 
-const LOOK_MS = 250;
+const CHECK_MS = 250;
 
 /**
- * Moleculer's own discovery of nodes, which looks four times a second for one that has been silent for
- * `heartbeatTimeout`. The original looks once every `heartbeatTimeout`, and so notices a node that died after anything up
- * to twice that; how long one may be silent is the same.
+ * Moleculer's discoverer with a check for nodes silent for `heartbeatTimeout` four times a second. The original checks
+ * once per `heartbeatTimeout` and so notices a failed node only after up to twice that time.
  */
 export class PromptDiscoverer extends Discoverers.Local {
-  #looking: NodeJS.Timeout | undefined;
+  #checking: NodeJS.Timeout | undefined;
 
   override startHeartbeatTimers(): void {
     super.startHeartbeatTimers();
-    this.#looking = setInterval(() => this.checkRemoteNodes(), LOOK_MS).unref();
+    this.#checking = setInterval(() => this.checkRemoteNodes(), CHECK_MS).unref();
   }
 
   override stopHeartbeatTimers(): void {
     super.stopHeartbeatTimers();
-    clearInterval(this.#looking);
+    clearInterval(this.#checking);
   }
 }

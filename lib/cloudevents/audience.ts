@@ -3,8 +3,8 @@ import type { CloudEvent } from "./cloudevents.ts";
 import { isPlatformType } from "./platform-types.ts";
 
 /**
- * Who alone may get an event that is about a scoped row (api: Processes), as an extension attribute of its envelope:
- * the ids of agents and teams, with spaces between them. Undefined: all of the tenant.
+ * Returns the audience of an event about a scoped row (api: Processes), an extension attribute of its envelope: ids of
+ * agents and teams, separated by spaces; undefined for the whole tenant.
  */
 export function audienceOf({ scope, agent_id, team_id }: Scoped): string | undefined {
   if (scope === "institutional") return undefined;
@@ -12,13 +12,13 @@ export function audienceOf({ scope, agent_id, team_id }: Scoped): string | undef
   return [agent_id, team].filter((id) => id !== null).join(" ") || "nobody";
 }
 
-/** The ids that an event is for, or null when it is for everybody. Only the service's own events can be so bound. */
+/** Returns the ids in an event's audience, null for everybody. Only the service's own events have an audience. */
 export function audienceIn(event: Pick<CloudEvent, "type"> & { audience?: unknown }): Set<string> | null {
   if (!isPlatformType(event.type) || typeof event.audience !== "string") return null;
   return new Set(event.audience.split(" "));
 }
 
-/** Whether an agent is one of those that an event is for. */
+/** Whether an agent belongs to an audience. */
 export function isIn(audience: ReadonlySet<string>, { id, team_id }: Owned): boolean {
   return audience.has(id) || (team_id !== null && audience.has(team_id));
 }

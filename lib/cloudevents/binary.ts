@@ -7,9 +7,9 @@ const TEXT_TYPE = /^text\/|^application\/(?:[^/]+\+)?xml$/;
 const UTF8 = new TextDecoder("utf-8", { fatal: true });
 
 /**
- * A message of a binary mode as an event: attributes from its headers, data from its body. `contentType` is as it was
- * given, "" where it was not. The event is not checked, but for its data.
+ * Returns a binary mode message as an event: attributes from its headers, data from its body. Only the data is checked.
  *
+ * @param contentType as received, "" if absent
  * @throws Fault invalid_event
  */
 export function binaryEvent(
@@ -31,11 +31,11 @@ function dataOf(contentType: string, body: Buffer): Pick<CloudEvent, "data" | "d
   const type = mediaTypeOf(contentType);
   if (JSON_TYPE.test(type)) return { data: jsonData(body) };
   try {
-    // SDKs leave the type of JSON out: data without a type is JSON to them. What else it may be is bytes.
+    // SDKs omit the type of JSON. Other data without a type is kept as bytes.
     if (!type && OPENS_JSON.includes(body[0] as number)) return { data: jsonData(body) };
     if (TEXT_TYPE.test(type) && saysUtf8(contentType)) return { data: UTF8.decode(body) };
   } catch {
-    // Not what it seems to be: kept as the bytes it is.
+    // Not the declared type: kept as bytes.
   }
   return { data_base64: body.toString("base64") };
 }
@@ -63,13 +63,13 @@ function saysUtf8(contentType: string): boolean {
   return ["utf-8", "utf8", "us-ascii"].includes(charset.toLowerCase());
 }
 
-/** How attributes are named in headers of a broker's messages: by the binding of AMQP, and by that of RabbitMQ. */
+/** Prefixes of attributes in a broker's message headers: of the AMQP binding and of RabbitMQ's. */
 const PREFIX = /^(?:cloudevents[:_]|ce-)/;
 
-/** A header of a broker's message with the type that its protocol gave it. */
+/** A header of a broker's message, typed by its protocol. */
 export type HeaderValue = string | number | boolean | Date | Uint8Array;
 
-/** Attributes that are text in the CloudEvents type system, whatever type a header has. */
+/** Attributes that are strings in the CloudEvents type system, for any type of header. */
 const TEXT_ATTRIBUTES = new Set([
   "specversion",
   "id",
@@ -82,8 +82,8 @@ const TEXT_ATTRIBUTES = new Set([
 ]);
 
 /**
- * The attributes of a broker's message in binary mode, by its headers in lower case; null for a message in none.
- * Extensions keep their types as JSON has them: bytes as base64, times as RFC 3339.
+ * Returns the attributes of a broker's message in binary mode, null for other messages. Header names are lower case.
+ * Extensions keep their types in JSON: bytes as base64, times as RFC 3339.
  */
 export function attributesOf(
   headers: Readonly<Record<string, HeaderValue | undefined>>,
@@ -96,7 +96,7 @@ export function attributesOf(
     }),
   );
   if (attributes.specversion === undefined) return null;
-  // A time may come as AMQP's own, in milliseconds.
+  // A time may be an AMQP timestamp, in milliseconds.
   const { time } = attributes;
   if (typeof time === "string" && /^\d{1,14}$/.test(time))
     attributes.time = new Date(Number(time)).toISOString();
@@ -108,7 +108,7 @@ function textOf(value: HeaderValue): string {
   return value instanceof Uint8Array ? Buffer.from(value).toString("base64") : String(value);
 }
 
-/** The integers of CloudEvents have 32 bits: a number that is none of them stays text. */
+/** Integers of CloudEvents have 32 bits; other numbers become text. */
 function typedOf(value: HeaderValue): string | number | boolean {
   if (typeof value === "boolean") return value;
   return typeof value === "number" && value === (value | 0) ? value : textOf(value);

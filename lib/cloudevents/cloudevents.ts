@@ -17,19 +17,19 @@ export interface CloudEvent {
   [extension: string]: unknown;
 }
 
-/** What one attribute must be, and the words that say so in an error. */
+/** The check of an attribute, and the expectation that an error states. */
 interface Rule {
   expected: string;
   fits(value: unknown): boolean;
 }
 
-// RFC 3986, with the authority's inside left open. Every branch starts with another character: linear time.
+// RFC 3986, with a lenient authority. Every branch starts with a different character, so matching is linear.
 const PATH_CHARACTER = "[\\w.~!$&'()*+,;=:@/-]|%[\\dA-Fa-f]{2}";
 const TAIL = `(?:\\?(?:${PATH_CHARACTER}|\\?)*)?(?:#(?:${PATH_CHARACTER}|\\?)*)?$`;
 const AUTHORITY = "(?://(?:[\\w.~!$&'()*+,;=:@\\[\\]-]|%[\\dA-Fa-f]{2})*(?=[/?#]|$))?";
 const SCHEME = "[A-Za-z][A-Za-z\\d+.-]*:";
 const URI = new RegExp(`^${SCHEME}${AUTHORITY}(?:${PATH_CHARACTER})*${TAIL}`);
-// Without a scheme the first segment holds no colon, or it would be read as one.
+// Without a scheme the first segment has no colon, or it would be read as a scheme.
 const RELATIVE = new RegExp(`^(?![^/?#]*:)${AUTHORITY}(?:${PATH_CHARACTER})*${TAIL}`);
 
 const TOKEN = "[\\w!#$%&'*+.^`|~-]+";
@@ -40,16 +40,16 @@ const MEDIA_TYPE = new RegExp(
 const RFC3339 =
   /^(\d{4})-(\d\d)-(\d\d)[Tt]([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(?:\.\d+)?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
 
-/** Of each month at the most. */
+/** Maximum days of each month. */
 const DAYS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
 // Control characters and noncharacters, which a CloudEvents string must not hold; surrogates by isWellFormed.
 const FORBIDDEN = /[\p{Cc}\u{FDD0}-\u{FDEF}\u{FFFE}\u{FFFF}]/u;
 
-// They are indexed and shown in lists; CloudEvents sets no limit, and no real producer comes near this one.
+// Attributes are indexed and listed. CloudEvents sets no limit; no real producer comes near this one.
 export const MAX_ATTRIBUTE = 4096;
 
-/** Characters of a type: every glob of a tenant may have to be matched against it. */
+/** Characters of a type, which every glob of a tenant may have to match. */
 export const MAX_TYPE_LENGTH = 255;
 
 const text: Rule = {
@@ -86,8 +86,10 @@ const REQUIRED = ["specversion", "id", "source", "type"] as const;
 const NAME = /^[a-z0-9]+$/;
 
 /**
- * The value as an envelope, or the fault `invalid_event {field, value, expected}` that says what is wrong with it.
- * Attributes that are null are unset and are removed in place (CloudEvents JSON format 2.2); nothing else changes.
+ * Returns the value as an envelope. Null attributes count as unset and are removed in place (CloudEvents JSON format
+ * 2.2).
+ *
+ * @throws Fault invalid_event {field, value, expected}
  */
 export function checkCloudEvent(value: unknown): CloudEvent {
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
@@ -108,7 +110,7 @@ export function checkCloudEvent(value: unknown): CloudEvent {
   return event as CloudEvent;
 }
 
-/** An `invalid_event` fault (spec: Errors). */
+/** Returns an `invalid_event` fault (spec: Errors). */
 export function invalidEvent(field: string, value: unknown, expected: string): Fault {
   return new Fault("invalid_event", `${field || "The event"}: expected ${expected}.`, {
     field,
@@ -138,7 +140,7 @@ function isText(value: unknown): boolean {
 }
 
 function isType(value: unknown): boolean {
-  // Most have so few UTF-16 units that their characters need not be counted.
+  // Most are short enough in UTF-16 units, so that code points need not be counted.
   return (
     isText(value) &&
     ((value as string).length <= MAX_TYPE_LENGTH || [...(value as string)].length <= MAX_TYPE_LENGTH)
@@ -171,7 +173,7 @@ function isLeap(year: number): boolean {
 function isBase64(value: unknown): boolean {
   if (typeof value !== "string" || value.length % 4 !== 0) return false;
   const padding = value.endsWith("==") ? 2 : value.endsWith("=") ? 1 : 0;
-  // One search for a foreign character: a repeated group would keep a state for each of a million letters.
+  // Searches for a foreign character: a repeated group would keep state for each of a million letters.
   return !/[^A-Za-z0-9+/]/.test(padding ? value.slice(0, -padding) : value);
 }
 
@@ -184,7 +186,7 @@ function isScalar(value: unknown): boolean {
 
 const SHOWN_CHARACTERS = 200;
 
-/** What was given, short enough to send back. */
+/** Returns the given value, short enough for an error. */
 function shown(value: unknown): unknown {
   const text = JSON.stringify(value) ?? "null";
   return text.length <= SHOWN_CHARACTERS ? value : `${text.slice(0, SHOWN_CHARACTERS)}…`;

@@ -1,13 +1,13 @@
 import { mediaTypeOf } from "../http/media-type.ts";
 import { type CloudEvent, isUri, isUriReference } from "./cloudevents.ts";
 
-/** What an event is sent as over HTTP. */
+/** An event as an HTTP message. */
 export interface HttpContent {
   headers: Record<string, string>;
   body: Buffer;
 }
 
-/** Servers refuse requests with many bytes of headers: Node over 16 KB, nginx and Apache over 8 KB. */
+/** Servers refuse larger headers: Node above 16 KB, nginx and Apache above 8 KB. */
 const MOST_HEADER_BYTES = 8192;
 
 const JSON_TYPE = /^[^/]+\/(?:[^/]+\+)?json$/;
@@ -17,8 +17,8 @@ export function structuredContent(envelope: string): HttpContent {
 }
 
 /**
- * An event, as JSON text, in the binary mode of the CloudEvents HTTP binding: attributes as headers, data as the body.
- * Null for one that does not fit: its attributes are too long or no scalars, or its media type cannot be a header.
+ * Converts an event, as JSON text, to the binary mode of the CloudEvents HTTP binding: attributes as headers, data as
+ * body. Returns null if attributes are too long or not scalars, or the media type is not a valid header.
  */
 export function toBinaryMode(envelope: string): HttpContent | null {
   const { data, data_base64, datacontenttype, ...attributes } = JSON.parse(envelope) as CloudEvent;
@@ -40,7 +40,7 @@ export function toBinaryMode(envelope: string): HttpContent | null {
   return { headers, body };
 }
 
-/** Text as it is where its media type says that it is no JSON. */
+/** Text stays unencoded if its media type is not JSON. */
 function bodyOf(data: unknown, base64: string | undefined, type = "application/json"): Buffer {
   if (base64 !== undefined) return Buffer.from(base64, "base64");
   if (data === undefined) return Buffer.alloc(0);
@@ -48,14 +48,12 @@ function bodyOf(data: unknown, base64: string | undefined, type = "application/j
   return Buffer.from(isText ? data : JSON.stringify(data));
 }
 
-/** Percent-encodes what a header cannot hold: all but printable ASCII, and space, quote and percent (binding 3.1.3.2). */
+/** Percent-encodes all but printable ASCII, and space, quote and percent (binding 3.1.3.2). */
 function encode(text: string): string {
   return text.replace(/[^\x21-\x7e]+|["%]/g, encodeURIComponent);
 }
 
-/**
- * The attributes of a request in binary mode, by its headers with names in lower case; null for a request in another mode.
- */
+/** Returns the attributes of a request in binary mode, null in other modes. Header names are lower case. */
 export function attributesIn(
   headers: Readonly<Record<string, string | undefined>>,
 ): Record<string, string> | null {
@@ -69,8 +67,8 @@ export function attributesIn(
 }
 
 /**
- * A header's value with its percent-encoding undone (HTTP binding 3.1.3.2). Some producers, the JavaScript SDK among
- * them, send URIs as they are: where only the raw value is a URI, it is the one that was meant.
+ * Decodes a header's percent-encoding (HTTP binding 3.1.3.2). Some producers, such as the JavaScript SDK, send URIs
+ * unencoded: if only the raw value is a URI, it is used.
  */
 function attribute(name: string, raw: string): string {
   const value = decode(unquoted(raw));

@@ -4,14 +4,14 @@ import type { FaultCode } from "./faults.ts";
 import { Type } from "./type.ts";
 
 /**
- * Who may call an operation.
- * - `public`: no token is needed, and none is read unless it is `identified`: then whoever sends one is held to it.
- *   Failures of what is `guarded` count against the address (`PUBLIC_FAILURES_PER_MINUTE`).
- *   `operator`: the installation's own token. `monitor`: `METRICS_TOKEN`, or this machine.
- * - `any`: an agent or an org user, with `scope` when it is named. With `people`, of the users only such: what it is
- *   about is an agent's own. The service refuses the others itself, once it knows whose that is.
- * - `agent`, `user`, `org_admin`: only such a caller; `otherwise` is what another caller gets
- *   (human-only operations answer 403 `forbidden`, agent-scoped ones 401 or 400: api.md "Who calls").
+ * The callers allowed for an operation.
+ * - `public`: no token needed. A token is read, and must be valid, only if `identified`. Failures of `guarded`
+ *   operations count against the address (`PUBLIC_FAILURES_PER_MINUTE`).
+ * - `operator`: the installation's own token. `monitor`: `METRICS_TOKEN`, or this machine.
+ * - `any`: an agent or an org user, with `scope` if given. `people` restricts the users, because the resource belongs
+ *   to an agent; the service refuses the others once it knows the owner.
+ * - `agent`, `user`, `org_admin`: only such a caller; `otherwise` is the fault for others (human-only operations
+ *   answer 403 `forbidden`, agent-scoped ones 401 or 400: api.md "Who calls").
  */
 export type Access =
   | { by: "public"; identified?: true; guarded?: true }
@@ -24,14 +24,14 @@ export type Access =
 type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS";
 
 /**
- * What a client of MCP may take for granted of a tool. By the method: GET and what `reads` only read, POST adds, and
- * may do so twice; others change or delete, and once is as good as twice.
+ * Hints to MCP clients, where the method does not imply them: GET and `reads` only read, POST adds and is not
+ * idempotent, other methods change or delete and are idempotent.
  */
 interface ToolHints {
-  /** Changes or removes what is there, and not only adds to it. */
+  /** Changes or removes existing data. */
   destructive?: boolean;
   idempotent?: boolean;
-  /** Instead of the operation's own description, where that speaks of HTTP. */
+  /** Replaces the operation's description if that mentions HTTP. */
   description?: string;
 }
 
@@ -40,7 +40,7 @@ interface OperationSpec<Path extends TProperties, Query extends TProperties, Bod
   action: string;
   /** `POST /agents/{agent_id}/interests`, below the version segment unless `root`. */
   route: `${Method} /${string}`;
-  /** Stands at the origin (`/w/…`, `/healthz`), not under `/v1`. */
+  /** Served at the origin (`/w/…`, `/healthz`), not under `/v1`. */
   root?: boolean;
   summary: string;
   description?: string;
@@ -48,82 +48,81 @@ interface OperationSpec<Path extends TProperties, Query extends TProperties, Bod
   path?: Path;
   query?: Query;
   body?: Body;
-  /** The body is not an object with named fields: it arrives whole under the one name that `body` declares. */
+  /** The body is not an object with named fields: it is passed whole under the one name in `body`. */
   wholeBody?: boolean;
   /**
-   * The fields of the same request as a token request of OAuth 2.0, a form: the gateway makes the body of it
-   * (oauth.ts), and refuses it as OAuth has it.
+   * The fields of the request as an OAuth 2.0 form, which the gateway converts to the body and refuses with OAuth's
+   * errors.
    */
   form?: TProperties;
   /** How the gateway reads the body; `json` when absent. */
   consumes?: "json" | "cloudevents" | "raw";
   /**
-   * Fields of the body that are too large to travel between nodes: the gateway keeps them as blobs, base64 decoded, and
-   * the action gets a BlobReference. Each is declared as the text that callers send: see `byReference` below.
+   * Body fields that are too large to travel between nodes: the gateway stores them as blobs, base64 decoded, and the
+   * action gets a BlobReference. `byReference` below declares them as the text that callers send.
    */
   byReference?: Record<string, "base64" | "text">;
-  /** The field by reference that is the whole body where it comes as `text/markdown`: the others stand in the query. */
+  /** The field by reference that is the whole body of a `text/markdown` request; the others are in the query. */
   textBody?: string;
   /**
-   * The answer, or the one field of it, that is too large to travel between nodes: the action gives a BlobReference in
-   * its place, and the gateway puts the text in.
+   * The answer, or its one field, that is too large to travel between nodes: the gateway replaces a BlobReference by
+   * the text.
    */
   fromBlob?: "answer" | { field: string };
   /**
-   * The body's one field, a list of anything whose items are done each on its own: of a large body the action gets some
-   * at a time. It answers an object with one list, whose parts are put together. Without path and query.
+   * The body's only field, a list of independent items: the action gets a large body in chunks. It answers an object
+   * with one list, and the gateway concatenates the lists. Without path and query.
    */
   inPieces?: string;
   /**
-   * It gives a bare list of rows with ids, and over HTTP all of it where no `limit` is given: the gateway asks the action
-   * for so many at a time by `offset` and `limit`, as one message between nodes does not take any number. It may give
-   * fewer, and says in the header `X-Total-Count` how many there are.
+   * Page size of an operation that answers a bare list of rows with ids, over HTTP the whole list without a `limit`.
+   * The gateway reads it in pages by `offset` and `limit`, because messages between nodes are limited. A page may be
+   * shorter; the header `X-Total-Count` has the total.
    */
   inPages?: number;
-  /** What a caller without the scope is answered, with 200, where others get 403 (spec: Errors, other rules). */
+  /** The 200 answer for a caller without the scope, instead of 403 (spec: Errors, other rules). */
   scopeRefusal?: Record<string, unknown>;
   /** Largest body in bytes. Default 1 MB. */
   maxBody?: number;
-  /** The setting that says how many bytes its fields by reference may have, 0 for any number, instead of `maxBody`. */
+  /** The setting with the maximum bytes of fields by reference, 0 for no limit, instead of `maxBody`. */
   maxBodySetting?: "OUTPUT_BODY_MAX";
-  /** Status → schema of the answer; the highest below 300 is the usual one. `null`: no body. */
+  /** Status → schema of the answer; the highest below 300 is the default. `null`: no body. */
   results: Record<number, TSchema | null>;
-  /** Media types of the answer when it is not JSON: the first, or by `$responseType` another. */
+  /** Media types of a non-JSON answer: the first, or another with `$responseType`. */
   produces?: readonly [string, ...string[]];
-  /** The answer is a file to be saved, under the name in `Content-Disposition`. */
+  /** The answer is a file to save, under the name in `Content-Disposition`. */
   attachment?: boolean;
-  /** Media type of the text that it answers in some cases, with `$responseType`, in place of JSON. */
+  /** Media type of a text that it sometimes answers instead of JSON, with `$responseType`. */
   alsoProduces?: string;
-  /** Faults beyond those every operation can give (validation_failed, authentication_failed, rate_limited, …). */
+  /** Faults in addition to those of every operation (validation_failed, authentication_failed, rate_limited, …). */
   errors?: FaultCode[];
   /** The gateway holds the connection open and writes events itself (SSE). */
   stream?: boolean;
   /**
-   * A read whose cost follows what the tenant has, not what it answers: a few of a tenant are carried out at once
-   * (mixins/heavy.ts). Its action calls no other of these, which would wait for itself.
+   * A read whose cost grows with the tenant's data, not with its answer: only a few run at once (mixins/heavy.ts). Its
+   * action must not call another one, which could wait for itself.
    */
   heavy?: boolean;
-  /** It may hold the request for long: when the caller goes away meanwhile, its service is told (`request.abandoned`). */
+  /** The request may wait long: if the caller disconnects, the service is notified (`request.abandoned`). */
   waits?: boolean;
   /**
-   * A POST that changes nothing, such as a search: an Idempotency-Key is ignored and no answer is stored, it goes on while
-   * nothing can be written, and clients may repeat it.
+   * A POST that changes nothing, such as a search: it ignores an Idempotency-Key, works while writes are refused, and
+   * clients may repeat it.
    */
   reads?: boolean;
   /**
-   * A change that goes on while the tenant is over its storage quota: it settles, frees or secures what is there. All others
-   * are refused then.
+   * A change allowed while the tenant is over its storage quota, because it settles, frees or secures existing data.
    */
   overQuota?: boolean;
-  /** A GET that hands something out or moves a mark: HEAD, which only looks, is not for it. */
+  /** A GET with side effects, such as a lease: HEAD is not allowed. */
   takes?: boolean;
-  /** Answers 200 with a structured refusal where others answer an HTTP error (spec: Errors, other rules). */
+  /** Refuses with a structured 200 answer instead of an HTTP error (spec: Errors, other rules). */
   refusesInBand?: boolean;
-  /** Offered to agents as an MCP tool; with what the method does not say. */
+  /** Offered to agents as an MCP tool, with hints that the method does not imply. */
   mcp?: boolean | ToolHints;
-  /** Whether it is noted in the audit log, where that does not follow from what it is: see `isAudited`. */
+  /** Overrides `isAudited`. */
   audit?: boolean;
-  /** The answer holds a secret: a stored idempotent answer is encrypted and short-lived. */
+  /** The answer contains a secret: a stored idempotent answer is encrypted and short-lived. */
   secret?: boolean;
 }
 
@@ -135,13 +134,13 @@ export interface Operation<
   method: Method;
   /** The path with its placeholders, without the method. */
   url: string;
-  /** Path, query and body in one object: what the action takes. */
+  /** Path, query and body in one object: the params of the action. */
   params: TObject<Path & Query & Body>;
 }
 
 /**
- * Whether it has to be accounted for who did it: what is for administrators or for people alone and changes something,
- * and what deletes. Contracts say so of others that cannot be undone, or that take something out of the service.
+ * Whether an operation is recorded in the audit log: changes for administrators or people only, and deletions.
+ * Contracts add others that cannot be undone or that export data.
  */
 export function isAudited({
   audit,
@@ -154,7 +153,7 @@ export function isAudited({
   return method === "DELETE" || isScoped || ["user", "org_admin", "operator"].includes(access.by);
 }
 
-/** Whether an operation honours an Idempotency-Key: its caller is known, and it changes something. */
+/** Whether an operation honours an Idempotency-Key: it has an authenticated caller and changes something. */
 export function honoursKey({
   access,
   method,
@@ -171,7 +170,7 @@ export function isWithinQuota(op: Pick<Operation, "access" | "method" | "reads" 
 
 type NoFields = Record<never, TSchema>;
 
-/** Declares an operation once: validation, types, OpenAPI, MCP tools and the client all derive from it. */
+/** Declares an operation. Validation, types, OpenAPI, MCP tools and the client derive from it. */
 export function operation<
   Path extends TProperties = NoFields,
   Query extends TProperties = NoFields,
@@ -190,16 +189,16 @@ export function operation<
 
 export type ParamsOf<O> = O extends Operation<infer P, infer Q, infer B> ? Static<TObject<P & Q & B>> : never;
 
-/** What an action gets of a field that came by reference: where its bytes are, and how many. */
+/** The value of a field by reference in an action: the hash and the size of its bytes. */
 export type BlobReference = Static<typeof BlobReference>;
 const BlobReference = Type.Object({ hash: Type.String(), size: Type.Integer() });
 
-/** The schema of a body field that comes by reference, as callers send it. */
+/** Returns the schema of a body field by reference, as callers send it. */
 export function byReference(options: Record<string, unknown>) {
   return Type.Unsafe<BlobReference>({ type: "string", ...options });
 }
 
-/** `T|null` of the specification: the key is there and may be null. */
+/** Returns `T|null` of the specification: the key is required and may be null. */
 export function nullable<T extends TSchema>(schema: T) {
   return Type.Union([schema, Type.Null()]);
 }

@@ -1,7 +1,7 @@
 import { Fault } from "./faults.ts";
 import { nearest } from "./nearest.ts";
 
-/** JSON Schema, as far as it says which keys there may be. */
+/** The parts of JSON Schema that decide which keys are allowed. */
 interface Schema {
   type?: unknown;
   properties?: Record<string, Schema>;
@@ -11,22 +11,22 @@ interface Schema {
   anyOf?: Schema[];
 }
 
-/** What may stand in a value: null where anything may. */
+/** The keys allowed in a value, null for any. */
 type Shape = { fields: Map<string, Shape> | null; others: Shape; items: Shape } | null;
 
-/** Refuses an unknown key, with a fault that names it and the nearest key that is known. */
+/** Returns a fault that names an unknown key and the nearest known one, or null. */
 export type KeyCheck = (value: unknown) => Fault | null;
 
 /**
- * Compiles a check that finds keys that a schema does not name, at any depth. Objects without `properties` and those
- * with `additionalProperties` are free-form and take any key.
+ * Compiles a check for keys that are not in a schema, at any depth. Objects without `properties` or with
+ * `additionalProperties` allow any key.
  */
 export function compileKeyCheck(schema: object): KeyCheck {
   const shape = shapeOf(schema as Schema);
   return (value) => find(shape, value, "");
 }
 
-/** The same schema as strict as the check: `additionalProperties: false` wherever it knows all keys. */
+/** Returns the schema with the check's strictness: `additionalProperties: false` wherever all keys are known. */
 export function closed<T extends object>(schema: T): T {
   const { properties, patternProperties, items, anyOf, ...rest } = schema as Schema;
   return {
@@ -64,7 +64,7 @@ function united(schemas: Schema[]): Shape {
   return schemas.length ? shapeOf({ anyOf: schemas }) : null;
 }
 
-/** Of a value with several forms the keys of all: which of them was meant is for the contract to find. */
+/** Merges the keys of all alternatives; the contract decides between them. */
 function mergeFields(objects: Schema[]): Map<string, Shape> {
   const fields = new Map<string, Schema[]>();
   for (const { properties } of objects) {
@@ -98,7 +98,7 @@ function firstOf(
 
 const SHOWN_CHARACTERS = 200;
 
-/** The value is not sent back: a misspelt secret is one too. */
+/** The value is not returned: it may be a secret under a misspelt key. */
 function unknownKey(path: string, key: string, names: string[]): Fault {
   const field = path.slice(0, SHOWN_CHARACTERS);
   const { name: expected = "no fields", close = false } = nearest(key, names) ?? {};

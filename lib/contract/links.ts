@@ -1,6 +1,6 @@
 import { Type } from "./type.ts";
 
-/** Where a person is led to by a link: a page of the web. Other schemes could run code in the reader's browser. */
+/** The address of a link for people: a web page. Other schemes could run code in the reader's browser. */
 export const WebLink = Type.String({
   format: "uri",
   pattern: "^[Hh][Tt][Tt][Pp][Ss]?://",
@@ -8,14 +8,14 @@ export const WebLink = Type.String({
   examples: ["https://example.com/tickets/7"],
 });
 
-/** What names a thing that is not opened by a browser: stores of files and repositories. Names alone have no scheme. */
+/** Schemes of addresses that browsers do not open: file stores and repositories. Plain names have no scheme. */
 const NAMING_SCHEMES = [
   ...["https?", "s3", "gs", "az", "abfss?", "git", "git\\+https", "git\\+ssh", "ssh", "sftp", "file", "urn"],
   "afferent",
 ];
 
 /**
- * A scheme of the list, or none: then the first of `:`, `/`, `?` and `#` is not a colon. So neither `javascript:` nor
- * `data:` fits, whatever white space is put before or into it.
+ * A listed scheme, or none: then the first of `:`, `/`, `?` and `#` is not a colon. This excludes `javascript:` and
+ * `data:`, even with white space before or inside them.
  */
 export const NAMED_ADDRESS = `^((${NAMING_SCHEMES.join("|")}):|[^:/?#]*([/?#]|$))`;

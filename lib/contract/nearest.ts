@@ -1,10 +1,10 @@
 interface Nearest {
   name: string;
-  /** Few enough edits for a misspelling. */
+  /** Whether it is few enough edits away for a misspelling. */
   close: boolean;
 }
 
-/** The name that somebody most likely meant; undefined when there are none. Case, `_`, `-` and spaces do not count. */
+/** Returns the most similar name, ignoring case, `_`, `-` and spaces; undefined without names. */
 export function nearest(given: string, names: readonly string[]): Nearest | undefined {
   const wanted = plain(given);
   let best: { name: string; distance: number } | undefined;
@@ -20,7 +20,7 @@ export function nearest(given: string, names: readonly string[]): Nearest | unde
   );
 }
 
-/** Longer names are compared by their beginnings: the cost grows with the product of both lengths. */
+/** Only this many characters are compared: the cost grows with the product of both lengths. */
 const COMPARED = 64;
 
 function plain(name: string): string {
@@ -30,7 +30,7 @@ function plain(name: string): string {
     .replace(/[\s_-]/g, "");
 }
 
-/** Edit distance. A name within the other (`type` in `event_type`) is close, however much stands around it. */
+/** Edit distance. A name contained in the other (`type` in `event_type`) has distance 1. */
 function distanceOf(a: string, b: string): number {
   if (a === b) return 0;
   if (a.length > 2 && b.length > 2 && (a.includes(b) || b.includes(a))) return 1;

@@ -20,8 +20,8 @@ type Builders =
   | "Unsafe";
 
 /**
- * TypeBox's builders of JSON Schema, as far as contracts use them: its types, and objects equal to its own. Its code is
- * not loaded: 373 modules and 20 MB for what is written here (docs/decisions/0019-memory-at-rest.md).
+ * The builders of TypeBox that contracts use, with its types and equal results, without loading its 373 modules and 20
+ * MB (docs/decisions/0019-memory-at-rest.md).
  */
 export const Type = {
   Array: (items: TSchema, options?: Options) => ({ type: "array", items, ...options }),
@@ -49,7 +49,7 @@ function object(properties: TProperties, options?: Options): TSchema {
   return { type: "object", ...(required.length && { required }), properties, ...options };
 }
 
-/** The mark is one that neither JSON nor Ajv sees, and that a spread keeps. */
+/** Marked by a symbol, which a spread keeps and neither JSON nor Ajv sees. */
 function optional(schema: TSchema): TSchema {
   return { ...schema, [OPTIONAL]: true } as TSchema;
 }

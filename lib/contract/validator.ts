@@ -9,7 +9,7 @@ const addFormats = addFormatsModule as unknown as (ajv: Ajv2020, formats: string
 const FORMATS = ["date", "date-time", "uuid", "uri", "uri-reference", "email", "password"];
 
 function newAjv(coerceTypes: false | "array"): Ajv2020 {
-  // `verbose` puts the failing value and its schema on the error, which the caller is shown.
+  // `verbose` adds the failing value and its schema to the error, for the message to the caller.
   const ajv = new Ajv2020({
     verbose: true,
     coerceTypes,
@@ -19,7 +19,7 @@ function newAjv(coerceTypes: false | "array"): Ajv2020 {
   });
   ajv.addKeyword({ keyword: "x-identifier", modifying: true, errors: false, validate: lowerUuid });
   ajv.addKeyword("x-value");
-  // Stricter than `pattern` and `format`, which are published and hold only what every engine reads.
+  // Stricter than `pattern` and `format`, whose published values every engine must understand.
   const ofText = { type: "string", schemaType: "string", errors: false } as const;
   ajv.addKeyword({ keyword: "x-pattern", ...ofText, compile: matching });
   ajv.addKeyword({ keyword: "x-format", ...ofText, compile: (name) => ajv.formats[name] as TextCheck });
@@ -28,12 +28,12 @@ function newAjv(coerceTypes: false | "array"): Ajv2020 {
   const isTime = (text: string) => isWritten(text) && isHeld(Date.parse(text));
   ajv.addFormat("date-time", isTime);
   const { validate: isDate } = ajv.formats.date as { validate(text: string): boolean };
-  // A format of its own: of two alternatives that are both texts, client generators make what does not compile.
+  // One format, because client generators fail to compile two alternatives that are both strings.
   ajv.addFormat("date-or-date-time", (text) => isDate(text) || isTime(text));
   return ajv;
 }
 
-/** What has a year of four digits in UTC too, and of what a Date is made: none is of leap seconds or offsets in hours alone. */
+/** Whether a time has a four-digit year in UTC; a Date cannot hold leap seconds or offsets of hours alone (NaN). */
 const isHeld = (time: number) => time >= FIRST_TIME && time <= LAST_TIME;
 const FIRST_TIME = Date.parse("0000-01-01T00:00:00Z");
 const LAST_TIME = Date.parse("9999-12-31T23:59:59.999Z");
@@ -47,7 +47,7 @@ function matching(pattern: string): TextCheck {
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** Upper and lower case are the same id (RFC 9562): ours are kept in lower case, and become so where they come in. */
+/** Converts a UUID to lower case, the stored form; both cases are the same id (RFC 9562). */
 function lowerUuid(_kind: unknown, value: unknown, _schema?: unknown, at?: DataValidationCxt): boolean {
   if (at && typeof value === "string" && UUID.test(value))
     at.parentData[at.parentDataProperty] = value.toLowerCase();
@@ -57,15 +57,15 @@ function lowerUuid(_kind: unknown, value: unknown, _schema?: unknown, at?: DataV
 const exact = newAjv(false);
 const coercing = newAjv("array");
 
-/** Checks a value; null means it fits, and that its UUIDs are in lower case. */
+/** Checks a value and converts its UUIDs to lower case; null means it is valid. */
 export type Check = (value: unknown) => Fault | null;
 
-/** A check of exactly this schema (JSON Schema 2020-12, as TypeBox makes it). */
+/** Compiles a check of exactly this schema (JSON Schema 2020-12, as TypeBox builds it). */
 export function compileCheck(schema: object): Check {
   return toCheck(exact.compile(schema));
 }
 
-/** A check for query strings, which carry text only: it turns "10" into 10 in place where a number is asked for. */
+/** Compiles a check for query strings, which converts text in place: "10" to 10 for a number. */
 export function compileQueryCheck(schema: object): Check {
   return toCheck(coercing.compile(schema));
 }
@@ -74,16 +74,16 @@ function toCheck(validate: ValidateFunction): Check {
   return (value) => (validate(value) ? null : toFault(decisive(validate.errors ?? [])));
 }
 
-/** Moleculer ships no Ajv validator: this one checks every action's `params` against its contract. */
+/** Checks every action's `params` against its contract; Moleculer has no Ajv validator. */
 export class ContractValidator extends Validators.Base {
   constructor() {
     super({ paramName: "params" });
   }
 
   compile(schema: object) {
-    // At the first call: compiling all of them at start costs a tenth of a second and memory that few nodes need.
+    // Compiled at the first call: compiling all at start costs a tenth of a second and memory that few nodes need.
     let check: Check | undefined;
-    // Moleculer wraps a returned list in its own error; the gateway takes our fault out of it again.
+    // Moleculer wraps a returned list in its own error; the gateway unwraps the fault.
     return ((params: unknown) => {
       check ??= compileCheck(schema);
       const fault = check(params);
@@ -105,8 +105,8 @@ export class ContractValidator extends Validators.Base {
 const KINDS = new Set(["type", "const", "anyOf", "oneOf"]);
 
 /**
- * The error worth telling. Where a value may have several forms, each that does not fit adds errors, and one for all
- * of them comes last: what is wrong inside the form that was meant says more than that, and that more than the rest.
+ * Returns the most specific error. Each failing alternative adds errors, and one for all of them comes last: an error
+ * inside an alternative says more than that, and that more than the rest.
  */
 function decisive(errors: ErrorObject[]): ErrorObject {
   const deepest = Math.max(...errors.map(({ instancePath }) => instancePath.length));
@@ -116,9 +116,9 @@ function decisive(errors: ErrorObject[]): ErrorObject {
 
 interface Annotated {
   "x-identifier"?: boolean | string;
-  /** Of a list of values whose misfit the specification calls `validation_error` too (a memory's type). */
+  /** The specification calls a value outside this list `validation_error` (a memory's type). */
   "x-value"?: boolean;
-  /** Of a secret: it is not sent back. */
+  /** A secret: never returned. */
   writeOnly?: boolean;
   examples?: unknown[];
   default?: unknown;
@@ -147,7 +147,7 @@ function toFault(error: ErrorObject): Fault {
   return new Fault(code, `${field || "The request"}: expected ${expected}.`, details);
 }
 
-/** What would do: the contract's example, or what follows from what it allows. */
+/** Returns a valid value: the contract's example, or one derived from its bounds. */
 function exampleOf(schema: Annotated | undefined): unknown {
   if (!schema) return undefined;
   const { examples, default: usual, const: only, enum: allowed, minimum, items, anyOf } = schema;
@@ -195,7 +195,7 @@ const FORMAT_NAMES: Record<string, string> = {
 interface Bounds {
   least: string;
   most: string;
-  /** Of what they count; numbers themselves have none. */
+  /** The counted unit; numbers have none. */
   unit?: string;
 }
 
@@ -205,7 +205,7 @@ const BOUNDS: Bounds[] = [
   { least: "minItems", most: "maxItems", unit: "item" },
 ];
 
-/** Both bounds, whichever of them was missed. */
+/** Names both bounds, whichever was violated. */
 function within(
   { least, most, unit }: Bounds,
   { [least]: min, [most]: max }: Record<string, number>,
@@ -231,9 +231,9 @@ function anyOf(options: Option[]): string {
 
 const SHOWN_CHARACTERS = 200;
 
-/** What was given, short enough to send back. */
+/** Returns the given value, short enough for an error. */
 function shown(value: unknown): unknown {
-  // A text of megabytes would take long to write whole.
+  // Serialising megabytes of text would take long.
   const text = JSON.stringify(typeof value === "string" ? value.slice(0, SHOWN_CHARACTERS) : value) ?? "null";
   return text.length <= SHOWN_CHARACTERS ? value : `${text.slice(0, SHOWN_CHARACTERS)}…`;
 }

@@ -4,7 +4,7 @@ import type { SecretBox } from "./secrets.ts";
 
 const derive = promisify(argon2);
 
-/** A stored password: the Argon2id tag with all that is needed to compute it again. */
+/** A stored password: the Argon2id tag with the parameters to compute it again. */
 export interface PasswordHash {
   algorithm: "argon2id";
   /** KiB. */
@@ -15,20 +15,20 @@ export interface PasswordHash {
   tag: string;
 }
 
-// OWASP's password storage cheat sheet, its second choice of equal strength: 19 MiB, 2 passes.
+// The second of the equivalent choices in OWASP's password storage cheat sheet: 19 MiB, 2 passes.
 const COST = { algorithm: "argon2id", memory: 19_456, passes: 2, parallelism: 1 } as const;
 const SALT_BYTES = 16;
 const TAG_BYTES = 32;
 const NEW_PASSWORD_BYTES = 18;
 
-/** A random password for a new user; the same one again for the same seed (an honoured Idempotency-Key). */
+/** Returns a random password for a new user; the same one for the same seed (an honoured Idempotency-Key). */
 export function newPassword(secrets: SecretBox, seed?: string): string {
   return secrets.random(NEW_PASSWORD_BYTES, "password", seed).toString("base64url");
 }
 
 /**
- * What is stored of a password; computed on another thread. All accounts of an e-mail, in whichever tenants, share a
- * salt: one computation compares a password with all of them, so that its time does not tell how many there are.
+ * Hashes a password, on another thread. All accounts of an e-mail, in all tenants, share a salt: one computation
+ * compares a password with all of them, so its time does not reveal how many there are.
  */
 export async function hashPassword(
   password: string,
@@ -39,7 +39,7 @@ export async function hashPassword(
   return { ...hash, tag: (await compute(password, hash)).toString("base64url") };
 }
 
-// Takes as long as a real one and fits no password.
+// Takes as long as a real hash and matches no password.
 const NOBODY: PasswordHash = {
   ...COST,
   salt: "A".repeat(22),
@@ -50,12 +50,14 @@ function saltOf(secrets: SecretBox, email: string): string {
   return secrets.random(SALT_BYTES, "password salt", email.toLowerCase()).toString("base64url");
 }
 
-/** Whether a hash was made with the salt that its e-mail has now; hashes of older versions have one of their own. */
+/** Whether a hash uses its e-mail's shared salt; hashes of older versions have separate salts. */
 export function hasSharedSalt({ salt }: PasswordHash, secrets: SecretBox, email: string): boolean {
   return salt === saltOf(secrets, email);
 }
 
-/** Which of these hashes a password fits, in order. Each salt costs one computation, and none at all costs one too. */
+/**
+ * Returns which of these hashes match a password, in order. Costs one computation per salt, and one if there are none.
+ */
 export async function fitsPassword(password: string, stored: readonly PasswordHash[]): Promise<boolean[]> {
   const kinds = Map.groupBy(stored.length ? stored : [NOBODY], (hash) =>
     JSON.stringify({ ...hash, tag: "" }),
@@ -68,7 +70,7 @@ export async function fitsPassword(password: string, stored: readonly PasswordHa
   });
 }
 
-/** Whether a password is the stored one. Takes equally long where there is none (an unknown user). */
+/** Whether a password is the stored one. Takes equally long without a stored one (an unknown user). */
 export async function isPassword(password: string, stored: PasswordHash | null): Promise<boolean> {
   const hash = stored ?? NOBODY;
   const tag = await compute(password, hash);

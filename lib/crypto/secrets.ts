@@ -8,7 +8,9 @@ const IV_BYTES = 12;
 const TAG_BYTES = 16;
 const VERSION = "v1";
 
-/** Encrypts what must be read back (AES-256-GCM): signing secrets, the token key, stored answers that hold a secret. */
+/**
+ * Encrypts secrets that must be readable (AES-256-GCM): signing secrets, the token key, stored answers with a secret.
+ */
 export class SecretBox {
   readonly #key: Buffer;
 
@@ -17,7 +19,7 @@ export class SecretBox {
     this.#key = key;
   }
 
-  /** @param place Where the text belongs (`agents/ag_1`): a sealed text copied elsewhere does not open there. */
+  /** @param place The owner of the text (`agents/ag_1`): a sealed text does not open for another place. */
   seal(text: string, place: string): string {
     const iv = randomBytes(IV_BYTES);
     const cipher = createCipheriv("aes-256-gcm", this.#key, iv).setAAD(Buffer.from(place));
@@ -43,8 +45,8 @@ export class SecretBox {
   }
 
   /**
-   * Bytes for a new secret. With a seed (an honoured Idempotency-Key) the same request makes the same secret again,
-   * so that a retry after a crash can answer what the first try stored only as a hash.
+   * Returns bytes for a new secret. With a seed (an honoured Idempotency-Key) the same request creates the same
+   * secret, so that a retry after a crash can return a secret even if only its hash is stored.
    */
   random(size: number, purpose: string, seed?: string): Buffer {
     if (!seed) return randomBytes(size);
@@ -52,14 +54,14 @@ export class SecretBox {
   }
 }
 
-/** A secret that requests are signed with, encrypted. */
+/** A secret for signing requests, encrypted. */
 export interface SigningSecret {
   sealed: string;
-  /** From then on it no longer counts; null for the newest. */
+  /** When it expires; null for the newest. */
   ends_at: Date | null;
 }
 
-/** A key that cannot be used, or a stored secret that this node's key does not open. */
+/** An unusable key, or a stored secret that this node's key does not open. */
 export class SecretError extends Error {}
 
 function unopened(place: string): SecretError {
@@ -68,15 +70,15 @@ function unopened(place: string): SecretError {
   );
 }
 
-/** The box of a node: its key is `SECRET_KEY` (32 bytes in base64), else the one that the data directory keeps. */
+/** Returns the box of a node, with `SECRET_KEY` (32 bytes in base64) or the key in the data directory. */
 export async function openSecretBox(secretKey: string | null, dataDir: string): Promise<SecretBox> {
   return new SecretBox(secretKey ? Buffer.from(secretKey, "base64") : await keyOfDataDir(dataDir));
 }
 
 /**
- * The key of this data directory, made on first use: `secret.key`, readable by its owner only.
+ * Returns the key of this data directory, created on first use: `secret.key`, readable only by its owner.
  *
- * @throws SecretError when the file is there and is not a key: a new key would make every stored secret unreadable.
+ * @throws SecretError if the file is not a key: a new key would make every stored secret unreadable.
  */
 async function keyOfDataDir(dataDir: string): Promise<Buffer> {
   const file = join(dataDir, "secret.key");
@@ -89,7 +91,7 @@ async function keyOfDataDir(dataDir: string): Promise<Buffer> {
   await makeDirectory(dataDir);
   const draft = `${file}.${randomBytes(6).toString("hex")}`;
   await writeSynced(draft, `${randomBytes(KEY_BYTES).toString("base64")}\n`);
-  // A link fails where the name is taken, so of two first starts one wins and both read its key.
+  // A link fails if the name exists, so of two concurrent first starts one wins and both read its key.
   await link(draft, file).catch((err: NodeJS.ErrnoException) => {
     if (err.code !== "EEXIST") throw err;
   });

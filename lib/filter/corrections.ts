@@ -15,8 +15,8 @@ import {
   toSpan,
 } from "./time.ts";
 
-// Where cel-js differs from CEL as its specification and cel-go have it. What is corrected here is called with the values
-// of an operation, and answers undefined where cel-js is right.
+// Corrections where cel-js differs from the CEL specification and cel-go. A correction gets the values of an operation
+// and returns undefined where cel-js is right.
 
 type Correction = (first: unknown, second: unknown, third: unknown) => unknown;
 type Time = Parameters<typeof nanosOf>[0];
@@ -27,7 +27,7 @@ const LEAST_INT = -(2n ** 63n);
 const MOST_INT = 2n ** 63n - 1n;
 const TWO_TO_63 = 2 ** 63;
 
-/** Adds what cel-js does not have: conversions of times and of uint, and the order of bytes. */
+/** Adds operations missing from cel-js: conversions of times and of uint, and the order of bytes. */
 export function extend(environment: Environment): void {
   const conversions: Record<string, (value: never) => unknown> = {
     [`int(${TIMESTAMP}): int`]: (at: Date) => BigInt(Math.floor(at.getTime() / 1000)),
@@ -45,7 +45,7 @@ export function extend(environment: Environment): void {
   }
 }
 
-/** Puts the corrections before the operations of a checked expression. */
+/** Runs the corrections before the operations of a checked expression. */
 export function correct(ast: ASTNode): void {
   for (const node of walk(ast as unknown as CheckedNode)) {
     const correction = correctionOf(node);
@@ -71,7 +71,7 @@ const ORDERS: Record<string, (order: number) => boolean> = {
   ">=": (order) => order >= 0,
 };
 
-/** Of two texts by code points, of two times to the nanosecond. */
+/** Compares texts by code points and times to the nanosecond. */
 function orderOf(a: unknown, b: unknown): number | undefined {
   if (typeof a === "string") return typeof b === "string" ? compareTexts(a, b) : undefined;
   if (typeof a !== "object" || !areSameTimes(a, b)) return undefined;
@@ -116,7 +116,7 @@ function differenceOf(a: unknown, b: unknown): unknown {
   return isMoment(a) && isSpan(b) ? toMoment(difference) : toSpan(difference);
 }
 
-/** The one quotient of two ints that is none, and its remainder. */
+/** Checks the only division of ints that overflows, and its remainder. */
 function quotient(a: unknown, b: unknown): undefined {
   if (b === -1n && typeof a === "bigint") inRange(-a);
 }
@@ -177,7 +177,7 @@ function caseOf(text: unknown, letters: RegExp, change: (letters: string) => str
   return text.replace(letters, change);
 }
 
-/** Whether a text has characters of two UTF-16 units, of which cel-js counts each; to take it apart is paid for. */
+/** Whether a text has characters of two UTF-16 units, which cel-js counts twice. Charges for splitting it. */
 function isWide(text: unknown): text is string {
   if (typeof text !== "string" || !/[\ud800-\udfff]/.test(text)) return false;
   charge(text.length / 4);
@@ -199,7 +199,7 @@ function substring(text: unknown, start: unknown, end: unknown): unknown {
   return text.slice(from, to);
 }
 
-/** How many UTF-16 units stand before a character. @throws RangeError when there are not so many characters */
+/** Returns the number of UTF-16 units before a character. @throws RangeError if the text has fewer characters */
 function unitsBefore(characters: string[], index: unknown): number {
   const count = Number(index);
   if (!(count >= 0 && count <= characters.length)) throw new RangeError("index out of range");

@@ -1,13 +1,13 @@
-// What the operations of CEL cost on lists, maps and texts of an event, and the budget they are paid from.
+// The prices of CEL operations on lists, maps and texts of an event, and the budget that pays for them.
 
 /**
- * The budget of one evaluation, in units of about 40 ns: an evaluation that needs more is given up, so that
- * a hostile filter holds the event loop for a few milliseconds at most. It is counted, not timed: whether
- * an event matches must not depend on how busy the server is.
+ * The budget of one evaluation, in units of about 40 ns. An evaluation that needs more is aborted, so that a hostile
+ * filter blocks the event loop for a few milliseconds at most. Units are counted, not timed: whether an event matches
+ * must not depend on the server's load.
  */
 const BUDGET = 50_000;
 
-/** cel-js keeps every list and map type it has met for ever, by nesting: unbounded, events could fill the memory. */
+/** cel-js caches each nested list and map type forever; without this limit, events could fill the memory. */
 const MAX_NESTING = 8;
 
 /** Thrown inside an evaluation that has used up its budget. */
@@ -20,7 +20,7 @@ export class FilterCostError extends Error {
 // Evaluation is synchronous and never nested, so one counter serves all filters.
 let left = 0;
 
-/** Opens the budget of one evaluation. */
+/** Resets the budget for one evaluation. */
 export function startEvaluation(): void {
   left = BUDGET;
 }
@@ -30,12 +30,12 @@ export function budgetExceeded(): boolean {
   return left < 0;
 }
 
-/** What the last evaluation took, in units. */
+/** Returns the cost of the last evaluation, in units. */
 export function unitsSpent(): number {
   return budgetExceeded() ? BUDGET : BUDGET - left;
 }
 
-/** Takes units from the budget; throws a FilterCostError when it is used up. */
+/** Takes units from the budget. @throws FilterCostError when it is used up */
 export function charge(units: number): void {
   left -= units;
   if (left < 0) {
@@ -51,13 +51,13 @@ export function isContainer(value: unknown): value is object {
   return prototype === Array.prototype || prototype === Object.prototype || prototype === null;
 }
 
-/** The price of visiting every element of a list or every key of a map once. */
+/** Returns the price of visiting every element of a list or key of a map once. */
 export function rangePrice(range: unknown): number {
   if (Array.isArray(range)) return range.length;
   return isContainer(range) ? keyCount(range) * MAP_KEY : 1;
 }
 
-/** To list the keys of a large map takes 170 ns a key, and cel-js does so up to three times an operation. */
+/** Listing a large map takes 170 ns a key, and cel-js does so up to three times per operation. */
 const MAP_KEY = 12;
 const MANY_KEYS = 1000;
 const largeMaps = new WeakMap<object, number>();
@@ -70,7 +70,7 @@ function keyCount(map: object): number {
   return count;
 }
 
-/** Pays for `==`, `<` and their kin. */
+/** Pays for comparisons such as `==` and `<`. */
 export function chargeComparison(left: unknown, right: unknown): void {
   if (typeof left === "string" && typeof right === "string") chargeAffix(left, right);
   else {
@@ -86,7 +86,7 @@ export function chargeMembership(value: unknown, collection: unknown): void {
   else chargeShape(collection);
 }
 
-/** Pays for one operand of an operator that makes a new value. */
+/** Pays for one operand of an operator that creates a value. */
 export function chargeOperand(value: unknown): void {
   if (typeof value === "number") return;
   if (Array.isArray(value)) charge(value.length);
@@ -102,7 +102,7 @@ export function chargeCall(name: string, values: unknown[]): void {
   else price(values[0], values[1]);
 }
 
-/** For what is visited to the last leaf. */
+/** Pays for a value that is visited completely. */
 function chargeTree(value: unknown, depth: number): void {
   charge(1 + (isContainer(value) ? rangePrice(value) : length(value) / 32));
   if (!isContainer(value)) return;
@@ -136,7 +136,7 @@ type Price = (receiver: unknown, argument: unknown) => void;
 const length = (value: unknown): number =>
   typeof value === "string" || value instanceof Uint8Array ? value.length : 0;
 
-/** For what is read once from end to end. */
+/** Pays for a text that is read once from end to end. */
 function chargeText(value: unknown): void {
   charge(length(value) / 8);
 }
@@ -155,7 +155,7 @@ function chargeTimePart(_time: unknown, zone: unknown): void {
 
 const TIME_ZONE_LOOKUP = 1250;
 
-/** Functions whose time does not follow the length of their arguments. */
+/** Prices of functions whose time is not proportional to the length of their arguments. */
 const CALL_PRICES = new Map<string, Price>([
   ["contains", chargeSearch],
   ["indexOf", chargeSearch],
@@ -164,7 +164,7 @@ const CALL_PRICES = new Map<string, Price>([
   ["endsWith", chargeAffix],
   ["split", (text) => charge(length(text) / 2)],
   ["join", (list) => chargeTree(list, 1)],
-  // Its parser begins again at every digit of a run of digits.
+  // Its parser restarts at every digit of a run of digits.
   ["duration", (text) => charge(length(text) ** 2 / 32)],
   ["getDate", chargeTimePart],
   ["getDayOfMonth", chargeTimePart],

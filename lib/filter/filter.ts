@@ -6,17 +6,17 @@ export { FilterError } from "./program.ts";
 
 const MAX_FILTER_LENGTH = 1000;
 
-/** What a filter sees of an event: its CloudEvents envelope, `data` included. */
+/** An event as filters see it: its CloudEvents envelope, `data` included. */
 export interface FilterableEvent {
   readonly type: string;
   readonly data?: unknown;
 }
 
 /**
- * The names of one event: `data`, `event`, and the top-level keys of `data`, which never hide those two
- * or a name of CEL's own (`type`, `int`, `string`, …). Made once per event, whatever the number of filters.
+ * The names of one event: `data`, `event`, and the top-level keys of `data`, which never hide those two or CEL's names
+ * (`type`, `int`, `string`, …). Created once per event for all filters.
  */
-// A Map, because cel-js asks a Map for the names an expression uses and so never copies the keys of `data`.
+// A Map, because cel-js looks up names in a Map and so never copies the keys of `data`.
 export class EventScope extends Map<string, unknown> {
   readonly #event: FilterableEvent;
 
@@ -35,21 +35,22 @@ export class EventScope extends Map<string, unknown> {
   }
 }
 
-/** `error`: it could not be evaluated on this event (a missing field, a type mismatch, no bool, too costly). */
+/** `error`: the evaluation failed (missing field, type mismatch, result not a bool, too costly). */
 export type FilterOutcome = "match" | "no_match" | "error";
 
 /** A compiled filter expression. It matches an event only with outcome `match`. */
 export interface CompiledFilter {
   readonly expression: string;
   matches(scope: EventScope): FilterOutcome;
-  /** The same with the reason of an `error`, for dry runs. */
+  /** Like `matches`, with the reason of an `error`, for dry runs. */
   explain(scope: EventScope): { outcome: FilterOutcome; error?: string };
 }
 
 /**
- * Compiles a CEL predicate of at most 1,000 characters (spec: Interest, Channel feed; api.md "Interests").
- * Throws a FilterError. Numbers of JSON are doubles, which compare and reckon with ints. The pattern of `matches` is a
- * string literal in RE2 syntax.
+ * Compiles a CEL predicate of at most 1,000 characters (spec: Interest, Channel feed; api.md "Interests"). Numbers of
+ * JSON are doubles, which compare and calculate with ints. The pattern of `matches` is a string literal in RE2 syntax.
+ *
+ * @throws FilterError
  */
 export function compileFilter(expression: string): CompiledFilter {
   if (expression.length > MAX_FILTER_LENGTH) {
@@ -86,7 +87,7 @@ class Filter implements CompiledFilter {
   }
 
   #run(scope: EventScope): boolean | Error {
-    // A missing field is an everyday thing, and taking its stack trace would cost more than all the rest.
+    // Missing fields are common, and a stack trace would cost more than the evaluation.
     const { stackTraceLimit } = Error;
     Error.stackTraceLimit = 0;
     startEvaluation();

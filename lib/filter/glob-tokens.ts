@@ -1,7 +1,7 @@
-/** The parts of a glob: what `compileGlob` makes a matcher of. */
+/** The tokens of a glob, from which `compileGlob` builds a matcher. */
 
 const MAX_LENGTH = 255;
-/** A test takes at most as many steps as the text has characters times the wildcards between two `*`. */
+/** A test takes at most as many steps as characters in the text times wildcards between two `*`. */
 const MAX_STARS = 16;
 const MAX_SINGLES = 32;
 
@@ -18,10 +18,10 @@ export interface CharClass {
 /** A string token is a run of literal characters. */
 export type Token = string | typeof STAR | typeof ANY | CharClass;
 
-/** What the bounds of new globs say, for descriptions. */
+/** The limits of new globs, for descriptions. */
 export const GLOB_BOUNDS = `at most ${MAX_STARS} \`*\`, and at most ${MAX_SINGLES} \`?\` and \`[...]\``;
 
-/** What is wrong with a new glob, or null if it is valid. */
+/** Returns the error of a new glob, null if it is valid. */
 export function globError(glob: string): string | null {
   try {
     return wildcardsError(tokenize(glob));
@@ -38,7 +38,7 @@ function wildcardsError(tokens: Token[]): string | null {
   return `a glob has at most ${MAX_SINGLES} \`?\` and \`[...]\`, this one has ${singles}`;
 }
 
-/** The tokens of a glob, adjacent stars as one. Throws an Error that says what is wrong with it. */
+/** Returns the tokens of a glob, adjacent stars as one. @throws Error with the reason if it is invalid */
 export function tokenize(glob: string): Token[] {
   if (glob === "") throw new Error("a glob must not be empty; `*` matches every type");
   if (glob.length > MAX_LENGTH) {
@@ -55,7 +55,7 @@ export function tokenize(glob: string): Token[] {
   return tokens;
 }
 
-/** Whether a class takes a character. */
+/** Whether a class contains a character. */
 export function inClass({ negated, bounds }: CharClass, codePoint: number): boolean {
   let low = 0;
   let high = bounds.length / 2;
@@ -85,7 +85,7 @@ function tokenOf(glob: string, start: number, end: number): Token {
   return glob[start] === "[" ? charClass([...glob.slice(start + 1, end - 1)], start) : glob.slice(start, end);
 }
 
-/** The position after the `]` that closes the class opened at `open`; one that comes first is a member. */
+/** Returns the position after the `]` that closes the class opened at `open`; a `]` that comes first is a member. */
 function classEnd(glob: string, open: number): number {
   const first = glob[open + 1] === "!" ? open + 2 : open + 1;
   const close = glob.indexOf("]", first + 1);

@@ -7,8 +7,8 @@ import { ANY, inClass, STAR, type Token, tokenize } from "./glob-tokens.ts";
 export { globError } from "./glob-tokens.ts";
 
 /**
- * The most steps of one test (some 10 ns each). New globs on types of today's length take half as many; an older glob
- * or a longer type that needs more counts as no match.
+ * Maximum steps of one test (some 10 ns each). New globs need at most half as many; an older glob or a longer type that
+ * needs more does not match.
  */
 export const MAX_GLOB_STEPS = 32_768;
 
@@ -18,7 +18,7 @@ const LITERAL_STEP = 32;
 // A test is synchronous and never nested, so one counter serves all globs.
 let steps = 0;
 
-/** The steps of the last test. */
+/** Returns the steps of the last test. */
 export function globSteps(): number {
   return steps;
 }
@@ -35,7 +35,7 @@ export interface Glob {
   test(text: string): boolean;
 }
 
-/** Compiles a glob; throws an Error that says what is wrong with it (the text of `globError`). */
+/** Compiles a glob. @throws Error with the text of `globError` if it is invalid */
 export function compileGlob(glob: string): Glob {
   const tokens = tokenize(glob);
   const first = tokens[0];
@@ -107,9 +107,8 @@ class WildcardGlob implements Glob {
 }
 
 /**
- * Greedy matching that only ever goes back to the last star: an earlier star never has to be widened,
- * because the last one can take whatever it would. So the steps are at most the text's length times the tokens
- * between two stars.
+ * Matches greedily and backtracks only to the last star: widening an earlier star is unnecessary, because the last one
+ * can match the same text. So the steps are at most the text's length times the tokens between two stars.
  */
 function matchTokens(tokens: Token[], text: string, start: number, end: number): boolean {
   let at = start;
@@ -120,7 +119,7 @@ function matchTokens(tokens: Token[], text: string, start: number, end: number):
     if (steps > MAX_GLOB_STEPS) return false;
     const current = tokens[token];
     if (current === STAR) {
-      // What the last star has left is its own.
+      // A final star matches the rest.
       if (++token === tokens.length) return true;
       afterStar = token;
       starEnd = at;
@@ -140,7 +139,7 @@ function matchTokens(tokens: Token[], text: string, start: number, end: number):
   return true;
 }
 
-/** How many UTF-16 units of the text the token takes at a position; 0 if it does not match there. */
+/** Returns the UTF-16 units that a token matches at a position, 0 if it does not match. */
 function consumed(token: Exclude<Token, typeof STAR>, text: string, at: number, end: number): number {
   steps++;
   if (at >= end) return 0;

@@ -3,18 +3,18 @@ import { RE2JS } from "re2js";
 /** Bounds compile time (about 2 µs an instruction) and memory; RE2 itself allows 140,000 in 1,000 characters. */
 const MAX_PROGRAM_SIZE = 1000;
 
-/** A Unicode class such as `\pL` is one instruction, but with hundreds of ranges: it compiles as slowly as this many. */
+/** A Unicode class such as `\pL` is one instruction with hundreds of ranges; it compiles as slowly as this many. */
 const UNICODE_CLASS_SIZE = 20;
 
 /** A regular expression whose matching time is linear in the text (RE2 syntax, no backreferences). */
 export interface LinearRegex {
-  /** The number of instructions: matching costs at most a step per instruction and character. */
+  /** Instructions; matching costs at most one step per instruction and character. */
   readonly size: number;
   /** Whether the pattern matches anywhere in the text. */
   test(text: string): boolean;
 }
 
-/** Compiles an RE2 pattern; throws an Error that says what is wrong with it. */
+/** Compiles an RE2 pattern. @throws Error with the reason if it is invalid */
 export function compileRegex(pattern: string): LinearRegex {
   const bound = programSizeBound(pattern);
   if (bound > MAX_PROGRAM_SIZE) {
@@ -25,15 +25,15 @@ export function compileRegex(pattern: string): LinearRegex {
 }
 
 interface Group {
-  /** Instructions of what stands before the last atom. */
+  /** Instructions before the last atom. */
   before: number;
   /** Instructions of the last atom, which a quantifier repeats. */
   atom: number;
 }
 
 /**
- * An estimate of the compiled size, made before compiling, because compiling is what a counted
- * repetition such as `(…){1000}` makes expensive. What it misreads RE2 refuses as a syntax error.
+ * Estimates the compiled size before compiling, because counted repetitions such as `(…){1000}` make compiling
+ * expensive. RE2 refuses patterns that this scanner misreads as a syntax error.
  */
 export function programSizeBound(pattern: string): number {
   const outer: Group[] = [];

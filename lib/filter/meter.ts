@@ -10,8 +10,8 @@ import {
 } from "./cost.ts";
 
 /**
- * What cel-js attaches to the nodes of a checked expression besides what its types declare. Not part of its public
- * interface: the version is pinned, and `test/unit/filter-budget.test.ts` fails if an update changes it.
+ * A node of a checked expression with its undeclared properties. They are not public interface of cel-js: the version
+ * is pinned, and `test/unit/filter-budget.test.ts` fails if an update changes them.
  */
 export interface CheckedNode {
   readonly op: string;
@@ -27,12 +27,12 @@ export interface CheckedNode {
 }
 type Evaluate = (evaluator: unknown, node: CheckedNode, scope: unknown) => unknown;
 
-/** Makes every operation of a checked expression pay before it runs for the size of what it is given. */
+/** Makes every operation of a checked expression pay for the size of its operands before it runs. */
 export function meter(ast: ASTNode): void {
   for (const node of walk(ast as unknown as CheckedNode)) meterNode(node);
 }
 
-/** All nodes of an expression as written, macros not expanded, outermost first. */
+/** Yields the nodes of an expression as written, with macros unexpanded, outermost first. */
 export function* walk(node: CheckedNode): Generator<CheckedNode> {
   yield node;
   for (const child of operands(node)) yield* walk(child);
@@ -81,7 +81,7 @@ function meterKeys(node: CheckedNode): void {
   for (const [key] of node.args as [CheckedNode, CheckedNode][]) onValue(key, requireScalar);
 }
 
-/** Fields are missing so often that the error is made once per place, not, as cel-js does, once per event. */
+/** Creates the error for a missing field once per node instead of once per event, because fields are often missing. */
 function failFast(node: CheckedNode): void {
   const [, key] = node.args as [CheckedNode, string];
   let missing: Error | undefined;
@@ -92,7 +92,7 @@ function failFast(node: CheckedNode): void {
   });
 }
 
-/** A macro pays for its body once per element before it begins; what is costly inside pays for itself. */
+/** A macro pays for its body once per element before it starts; costly operations inside pay separately. */
 function meterComprehension(operation: CheckedNode, written: CheckedNode): void {
   const [name, , macroArguments] = written.args as [string, CheckedNode, CheckedNode[]];
   const body = macroArguments.reduce((count, argument) => count + [...walk(argument)].length, 0);
@@ -106,7 +106,7 @@ function meterConditions(node: CheckedNode): void {
   if (node.op === "&&" || node.op === "||") payForErrors(conditions[0] as CheckedNode);
 }
 
-/** For where CEL may absorb an error and go on. */
+/** Charges for errors where CEL may absorb them and continue. */
 function payForErrors(node: CheckedNode): void {
   const source = node.meta.alternate ?? node;
   const evaluate = source.meta.evaluate;

@@ -4,7 +4,7 @@ import { charge } from "./cost.ts";
 import { compileRegex, type LinearRegex } from "./linear-regex.ts";
 import { type CheckedNode, meter, walk } from "./meter.ts";
 
-/** A filter that cannot be compiled; `position` is the offset in the expression where the trouble begins. */
+/** A filter that cannot be compiled; `position` is the offset of the error in the expression. */
 export class FilterError extends Error {
   readonly position: number;
 
@@ -15,7 +15,7 @@ export class FilterError extends Error {
   }
 }
 
-/** A checked, metered expression without its literals, which `run` puts in. */
+/** A checked, metered expression without its literals, which `run` inserts. */
 export interface Program {
   run(names: Map<string, unknown>, literals: Literal[]): unknown;
 }
@@ -28,7 +28,7 @@ const environment = new Environment({
   limits: { maxDepth: 100 },
 }).registerFunction({
   signature: "matches(string, string): bool",
-  // Never called: `useLinearRegex` puts RE2 in its place.
+  // Never called: `useLinearRegex` replaces it by RE2.
   handler: () => false,
   async: false,
 });
@@ -47,22 +47,24 @@ const ARITHMETIC: Record<string, (left: number, right: number) => number> = {
   "%": (left, right) => left % right,
 };
 
-// CEL knows none of an int with a double, and no `%` of doubles. The numbers of JSON are doubles, so `data.n * 2 > 10`
-// and `data.n % 2 == 0` would never match, and nobody would be told.
+// CEL has no arithmetic of an int with a double, and no `%` of doubles. Numbers of JSON are doubles, so `data.n * 2 >
+// 10` and `data.n % 2 == 0` would silently never match.
 for (const [operator, apply] of Object.entries(ARITHMETIC)) {
   const handler = (left: unknown, right: unknown) => apply(Number(left), Number(right));
   for (const kinds of operator === "%" ? [...MIXED, ["double", "double"]] : MIXED)
     environment.registerOperator(`${kinds[0]} ${operator} ${kinds[1]}: double`, handler);
 }
 
-/** The names of all functions, methods and macros of filters. */
+/** Returns the names of all functions, methods and macros of filters. */
 export function functionNames(): string[] {
   return [...new Set(environment.getDefinitions().functions.map(({ name }) => name))];
 }
 
 /**
- * Compiles an expression; throws a FilterError. Filters that differ only in their literals, as a customer's
- * id in each of a hundred thousand, share one program: a program takes 2 kB, a list of literals 100 bytes.
+ * Compiles an expression. Filters that differ only in their literals, such as a customer's id in each of a hundred
+ * thousand, share one program: a program takes 2 kB, a list of literals 100 bytes.
+ *
+ * @throws FilterError
  */
 export function compileProgram(expression: string): { program: Program; literals: Literal[] } {
   const parsed = parse(expression);
@@ -92,7 +94,7 @@ function parse(expression: string): ParseResult {
   }
 }
 
-/** The expression with every literal replaced by its type, which decides how cel-js compiles what is around it. */
+/** Replaces every literal in the expression by its type, which decides how cel-js compiles the operations on it. */
 function shapeOf(expression: string, nodes: CheckedNode[]): string {
   let shape = "";
   let end = 0;
@@ -103,7 +105,7 @@ function shapeOf(expression: string, nodes: CheckedNode[]): string {
   return shape + expression.slice(end);
 }
 
-/** Strings and numbers, but for the patterns of `matches`, which are compiled into the program. */
+/** Returns the strings and numbers, except patterns of `matches`, which are compiled into the program. */
 function literalNodes(ast: CheckedNode): CheckedNode[] {
   const nodes = [...walk(ast)];
   const patterns = new Set(nodes.map((node) => matchesCall(node)?.pattern));
@@ -145,13 +147,13 @@ function filterError(error: unknown): FilterError {
   return new FilterError(errorText(error), range?.start ?? 0);
 }
 
-/** cel-js puts a drawing of the expression into `message` and the plain text into `summary`. */
+/** Returns the plain text of an error: cel-js puts a drawing into `message` and the text into `summary`. */
 export function errorText(error: unknown): string {
   const { summary, message } = error as { summary?: string; message?: string };
   return summary ?? message ?? String(error);
 }
 
-/** Replaces `matches`, which cel-js gives to the backtracking RegExp, by RE2. */
+/** Replaces `matches`, for which cel-js uses the backtracking RegExp, by RE2. */
 function useLinearRegex(ast: ASTNode): void {
   for (const node of walk(ast as unknown as CheckedNode)) {
     const call = matchesCall(node);

@@ -1,13 +1,15 @@
 import { evaluate } from "@marcbachmann/cel-js";
 import { charge } from "./cost.ts";
 
-/** A duration of CEL, as cel-js has it: whole seconds and the nanoseconds beyond them, of the same sign. */
+/** A CEL duration in cel-js: whole seconds and nanoseconds, of the same sign. */
 interface Span {
   readonly seconds: bigint;
   readonly nanos: number;
 }
 
-/** What of a timestamp is finer than a Date holds. A property, because cel-js knows timestamps by their constructor. */
+/**
+ * The part of a timestamp below a millisecond. A property, because cel-js recognises timestamps by their constructor.
+ */
 const FINER = Symbol("nanoseconds beyond the millisecond");
 type Moment = Date & { [FINER]?: number };
 
@@ -21,7 +23,7 @@ const SECOND = 1_000_000_000n;
 const MILLISECOND = 1_000_000n;
 const FIRST = BigInt(Date.parse("0001-01-01T00:00:00Z"));
 const LAST = BigInt(Date.parse("9999-12-31T23:59:59.999Z"));
-/** Of a protobuf Duration: some 10,000 years. */
+/** The maximum of a protobuf Duration, some 10,000 years. */
 const MOST_SECONDS = 315_576_000_000n;
 
 const TIME =
@@ -35,11 +37,11 @@ export function isSpan(value: unknown): value is Span {
   return value instanceof Duration;
 }
 
-/** Its arithmetic is of bigints: some hundred nanoseconds each. */
+/** Bigint arithmetic takes some hundred nanoseconds an operation. */
 const PRICE = 5;
 const PARSE_PRICE = 40;
 
-/** A timestamp in nanoseconds since the epoch, or a duration in nanoseconds. */
+/** Returns a timestamp as nanoseconds since the epoch, or a duration as nanoseconds. */
 export function nanosOf(value: Moment | Span): bigint {
   charge(PRICE);
   if (isMoment(value)) return BigInt(value.getTime()) * MILLISECOND + BigInt(value[FINER] ?? 0);
@@ -62,7 +64,7 @@ export function toSpan(nanos: bigint): Span {
   return new Duration(seconds, Number(nanos % SECOND));
 }
 
-/** Reads RFC 3339, with days that are there. @throws RangeError */
+/** Parses RFC 3339, refusing nonexistent days. @throws RangeError */
 export function parseMoment(text: string): Moment {
   charge(PARSE_PRICE);
   const [, local, day, fraction = "", offset] = TIME.exec(text.slice(0, 100)) ?? [];
@@ -81,7 +83,7 @@ const UNITS: Record<string, bigint> = {
 const LONGEST = 100;
 const PART = /(\d*)(?:\.(\d*))?(ns|us|µs|μs|ms|s|m|h)/y;
 
-/** Reads a duration as Go writes it: `1h30m`, `-1.5s`. @throws RangeError */
+/** Parses a duration in Go's form: `1h30m`, `-1.5s`. @throws RangeError */
 export function parseSpan(text: string): Span {
   charge(PARSE_PRICE);
   const [, sign, parts = ""] = /^([+-]?)(.+)$/.exec(text.length > LONGEST ? "" : text) ?? [];
@@ -101,7 +103,7 @@ function noSpan(): RangeError {
   return new RangeError("duration() takes numbers with units, like 1h30m or -1.5s");
 }
 
-/** A timestamp in RFC 3339, a duration in seconds: with as many decimals as it has. */
+/** Formats a timestamp as RFC 3339, a duration as seconds, with the necessary decimals. */
 export function textOf(value: Moment | Span): string {
   const nanos = nanosOf(value);
   const size = nanos < 0n && isSpan(value) ? -nanos : nanos;
@@ -114,7 +116,7 @@ export function textOf(value: Moment | Span): string {
 type Getter = (at: Date) => number;
 const DAY_MS = 86_400_000;
 
-/** Of a time that is shifted into its zone. */
+/** Applied to a time shifted into its zone. */
 const GETTERS: Record<string, Getter> = {
   getDate: (at) => at.getUTCDate(),
   getDayOfMonth: (at) => at.getUTCDate() - 1,
@@ -129,7 +131,7 @@ const GETTERS: Record<string, Getter> = {
 };
 export const TIME_PARTS = Object.keys(GETTERS);
 
-/** A part of a timestamp, whatever the zone of this machine. @throws RangeError for a zone that is none */
+/** Returns a part of a timestamp, independent of this machine's time zone. @throws RangeError for an unknown zone */
 export function partOf(name: string, moment: Moment, zone: string | undefined): bigint {
   const at = zone === undefined ? moment : shifted(moment, zone);
   return BigInt((GETTERS[name] as Getter)(at));
@@ -137,7 +139,7 @@ export function partOf(name: string, moment: Moment, zone: string | undefined): 
 
 const OFFSET = /^([+-]?)([01]?\d|2[0-3]):([0-5]\d)$/;
 
-/** A time whose parts in UTC are those of the moment in the zone. */
+/** Returns a time whose parts in UTC are those of the moment in the zone. */
 function shifted(moment: Date, zone: string): Date {
   const [, sign, hours, minutes] = OFFSET.exec(zone) ?? [];
   if (hours) {

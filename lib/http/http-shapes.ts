@@ -1,17 +1,16 @@
 import { duplexPair } from "node:stream";
 import { createServer } from "./node-http.ts";
 
-/** V8 watches the first seven objects of a class; one more has an eighth made when all are decided. */
+/** V8 observes the first seven objects of a class; the eighth already uses the result. */
 const EXCHANGES = 8;
 const REQUEST = "POST / HTTP/1.1\r\nHost: a\r\nContent-Type: text/plain\r\nContent-Length: 1\r\n\r\na";
 
 /**
- * Has V8 decide how Node's requests and answers are laid out in memory, by a few exchanges over a connection that leads
- * nowhere.
+ * Lets V8 fix the memory layout of Node's requests and responses, by a few exchanges over an in-memory connection.
  *
- * V8 gives the first objects of a class spare room and then cuts it to what these used. What they used is forgotten when a
- * full collection finds them gone: with one after the first few requests, as ours after the start, all later ones would get
- * no room, and become hash tables. An event that is published then costs a fifth more CPU.
+ * V8 gives the first objects of a class spare space and then shrinks it to the space these used. A full collection
+ * after the first few requests, like the one after the start, discards this measurement: later objects get no space
+ * and become hash tables, and publishing an event costs a fifth more CPU.
  */
 export async function settleHttpShapes(): Promise<void> {
   const server = createServer((req, res) => {

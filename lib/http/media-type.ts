@@ -1,4 +1,6 @@
-/** The media type of a Content-Type in lower case and without parameters: `application/json` of `Application/JSON; charset=utf-8`. */
+/**
+ * Returns the media type in lower case without parameters: `application/json` for `Application/JSON; charset=utf-8`.
+ */
 export function mediaTypeOf(contentType: string): string {
   return contentType.split(";")[0]?.trim().toLowerCase() ?? "";
 }

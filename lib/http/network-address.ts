@@ -1,10 +1,10 @@
 import { isIPv4, isIPv6 } from "node:net";
 
 const GROUPS = 8;
-/** What a provider gives one customer at the least (RFC 6177). */
+/** The smallest network that a provider assigns to one customer, a /64 (RFC 6177). */
 const NETWORK_GROUPS = 4;
 
-/** Returns what limits count an address by: an IPv4 address itself, of an IPv6 address its /64. */
+/** Returns the key of an address in limits: an IPv4 address itself, the /64 of an IPv6 address. */
 export function networkOf(address: string): string {
   const [plain = ""] = address.split("%");
   if (isIPv4(plain)) return plain;
@@ -14,7 +14,7 @@ export function networkOf(address: string): string {
   return isMapped ? ipv4Of(groups) : `${groups.slice(0, NETWORK_GROUPS).join(":")}::/64`;
 }
 
-/** The eight groups, in the form the URL parser gives every way to write them. */
+/** Returns the eight groups, normalised by the URL parser. */
 function groupsOf(address: string): string[] {
   const [head = "", tail] = new URL(`http://[${address}]`).hostname.slice(1, -1).split("::");
   const [first, last] = [head, tail ?? ""].map((part) => part.split(":").filter(Boolean)) as [

@@ -1,2 +1,2 @@
-/** Of `node:http`. An import of it would evaluate all it exports: with WebSocket an HTTP client of 10 MB. */
+/** From `node:http`. An import would evaluate all exports, including WebSocket and its 10 MB HTTP client. */
 export const { Agent, createServer, request } = process.getBuiltinModule("node:http");

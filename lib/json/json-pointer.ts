@@ -1,7 +1,7 @@
-/** A JSON Pointer (RFC 6901) as the keys it goes through. */
+/** A JSON Pointer (RFC 6901) as a list of keys. */
 type JsonPointer = readonly string[];
 
-/** Reads a pointer that begins with `/`; null when it is none. */
+/** Parses a pointer that begins with `/`; returns null if it is invalid. */
 export function parsePointer(text: string): JsonPointer | null {
   if (!text.startsWith("/") || /~(?![01])/.test(text)) return null;
   return text
@@ -12,7 +12,7 @@ export function parsePointer(text: string): JsonPointer | null {
 
 const INDEX = /^(?:0|[1-9]\d*)$/;
 
-/** The value a pointer leads to; undefined where there is none. */
+/** Returns the value at a pointer, undefined if missing. */
 export function resolvePointer(value: unknown, pointer: JsonPointer): unknown {
   let at = value;
   for (const key of pointer) {

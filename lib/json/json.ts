@@ -1,12 +1,12 @@
 import { isUtf8 } from "node:buffer";
 import { countValues, MAX_JSON_VALUES, UNCOUNTED_BYTES } from "./json-values.ts";
 
-/** How deep JSON may be nested: what serializes, compares or walks it later has a stack that ends. */
+/** Maximum nesting of JSON: code that serialises, compares or walks it recurses. */
 export const MAX_JSON_DEPTH = 1000;
 
-/** A number that no double can hold. `JSON.parse` makes infinity of it, and `JSON.stringify` would make null of that. */
+/** A number too large for a double. `JSON.parse` returns infinity, which `JSON.stringify` writes as null. */
 export class NumberTooLarge extends RangeError {
-  /** Where in the JSON it stands, as `a.0.b`. */
+  /** Its path in the JSON, as `a.0.b`. */
   readonly field: string;
 
   constructor(field: string) {
@@ -19,13 +19,13 @@ export class NumberTooLarge extends RangeError {
 const SHOWN_CHARACTERS = 200;
 
 /**
- * The value of JSON text.
+ * Parses JSON text.
  *
- * @throws SyntaxError when it is none, RangeError when it is nested too deep, NumberTooLarge
+ * @throws SyntaxError if invalid, RangeError if nested too deep, NumberTooLarge
  */
 export function parseJsonText(text: string): unknown {
   const value: unknown = JSON.parse(text);
-  // Each level takes an opening and a closing character, so that most bodies are too short to be too deep.
+  // Each level takes two characters, so most bodies are too short to be too deep.
   if (text.length > 2 * MAX_JSON_DEPTH && isDeeper(value, MAX_JSON_DEPTH)) {
     throw new RangeError(`it is nested deeper than ${MAX_JSON_DEPTH} levels`);
   }
@@ -36,11 +36,11 @@ export function parseJsonText(text: string): unknown {
   return value;
 }
 
-/** Without one a number needs more than 200 digits to be too large. */
+/** A too large number has such an exponent or more than 200 digits. */
 const LARGE_EXPONENT = /\d[eE]\+?\d\d\d/;
 const MANY_DIGITS = 200;
 
-/** Whether so many digits may follow each other: of those that do, one stands at every so many characters. */
+/** Whether a run of more than `MANY_DIGITS` digits exists. Such a run covers one of the sampled positions. */
 function hasLongDigits(text: string): boolean {
   for (let at = MANY_DIGITS - 1; at < text.length; at += MANY_DIGITS) {
     let [first, last] = [at, at];
@@ -60,14 +60,14 @@ function isInfinite(value: unknown): boolean {
   return typeof value === "number" && !Number.isFinite(value);
 }
 
-/** What some editors and shells put before a text in UTF-8. */
+/** Written by some editors and shells before UTF-8 text. */
 const BYTE_ORDER_MARK = "\ufeff";
 
 /**
- * As `parseJsonText`, of bytes, behind a byte order mark or not (RFC 8259, 8.1).
+ * Parses JSON bytes like `parseJsonText`, with or without a byte order mark (RFC 8259, 8.1).
  *
- * @param maxValues most values that more than `UNCOUNTED_BYTES` may hold
- * @throws Error that says why they are no JSON, and never quotes them
+ * @param maxValues maximum values if larger than `UNCOUNTED_BYTES`
+ * @throws Error with the reason, never quoting the bytes
  */
 export function parseJsonBytes(bytes: Buffer, maxValues = MAX_JSON_VALUES): unknown {
   if (!isUtf8(bytes)) throw new SyntaxError("it is not UTF-8");
@@ -78,17 +78,17 @@ export function parseJsonBytes(bytes: Buffer, maxValues = MAX_JSON_VALUES): unkn
     return parseJsonText(text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text);
   } catch (err) {
     if (err instanceof RangeError) throw err;
-    // Without the piece of the text that V8 quotes: it may be of a secret.
+    // Removes V8's quotation of the text, which may contain a secret.
     throw new SyntaxError((err as Error).message.replace(/, (?:\.{3})?".*$/s, ""));
   }
 }
 
 /**
- * Where in the value of some JSON half a character stands (a surrogate of UTF-16 alone), in a text or a key, as
- * `a.0.b`; null where nowhere. The stores keep text in UTF-8, which has no bytes for it.
+ * Returns the path (`a.0.b`) of a lone UTF-16 surrogate in a string or key, null if there is none. The stores keep text
+ * in UTF-8, which cannot represent it.
  */
 export function halfCharacterOf(bytes: Buffer, value: unknown): string | null {
-  // Nor has the JSON itself: only an escape can stand for one.
+  // Neither can JSON bytes: only an escape can produce one.
   return bytes.includes("\\ud") || bytes.includes("\\uD") ? placeIn(value, isHalf, "") : null;
 }
 
@@ -96,7 +96,7 @@ function isHalf(value: unknown): boolean {
   return typeof value === "string" && !value.isWellFormed();
 }
 
-/** Where something stands: a value, or one with a key, that is such. Null: nowhere. */
+/** Returns the path of the first value that matches, or that has a matching key; null if there is none. */
 function placeIn(value: unknown, isSuch: (value: unknown) => boolean, at: string): string | null {
   if (isSuch(value)) return at;
   if (typeof value !== "object" || value === null) return null;

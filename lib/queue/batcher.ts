@@ -8,23 +8,23 @@ interface Group<T, R> {
 }
 
 interface BatcherOptions<T, R> {
-  /** Carries out many items at once; gives one result for each, in their order. */
+  /** Executes many items at once; returns one result for each, in order. */
   flush(items: T[]): Promise<R[]>;
-  /** What an item weighs, in the unit of `maxWeight`. */
+  /** The weight of an item, in the unit of `maxWeight`. */
   weight(item: T): number;
-  /** A flush takes no more than this, unless one group alone is more. */
+  /** Limits of a flush, which only a single larger group may exceed. */
   maxItems: number;
   maxWeight: number;
 }
 
 /**
- * Gathers what arrives in one turn of the event loop and carries it out together, so that concurrent requests share
- * one round trip to the store. Flushes are not held back by earlier ones: the store's driver does that better.
+ * Collects the items of one event loop tick and executes them together, so that concurrent requests share one round
+ * trip to the store. A flush does not wait for earlier ones: the store's driver batches better.
  */
 export class Batcher<T, R> {
   readonly #options: BatcherOptions<T, R>;
   #waiting: Group<T, R>[] = [];
-  /** Items and weight that have been added and not been answered: what backpressure looks at. */
+  /** Items and weight added but not answered, for backpressure. */
   pendingItems = 0;
   pendingWeight = 0;
 
@@ -32,7 +32,7 @@ export class Batcher<T, R> {
     this.#options = options;
   }
 
-  /** Adds a group of items, which are flushed together. Rejects with the error of the flush they were in. */
+  /** Adds a group of items that are flushed together. Rejects with the error of their flush. */
   add(items: T[]): Promise<R[]> {
     const weight = items.reduce((sum, item) => sum + this.#options.weight(item), 0);
     this.pendingItems += items.length;

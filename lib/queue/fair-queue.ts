@@ -1,13 +1,13 @@
 import { callerId, type Caller as Identity } from "../access/caller.ts";
 import { Fault } from "../contract/faults.ts";
 
-/** Who uses a resource: a tenant, and the agent, person or address within it. */
+/** A user of a resource: a tenant, and the agent, person or address within it. */
 export interface Share {
   tenant_id: string;
   caller: string;
 }
 
-/** The share of an authenticated caller. */
+/** Returns the share of an authenticated caller. */
 export function shareOf(caller: Identity): Share {
   return { tenant_id: caller.tenant_id, caller: callerId(caller) };
 }
@@ -19,19 +19,19 @@ export interface FairQueueOptions {
   perTenant?: number;
   /** Units of one caller in use at once. Default: `perTenant`. */
   perCaller?: number;
-  /** Units that wait, over all tenants. */
+  /** Waiting units of all tenants. */
   maxWaiting: number;
-  /** Units that wait for one caller. Default: a quarter of `maxWaiting`. */
+  /** Waiting units of one caller. Default: a quarter of `maxWaiting`. */
   maxWaitingPerCaller?: number;
   /** Longest wait in milliseconds. Default: no limit. */
   patienceMs?: number;
-  /** For tasks of unknown length: charges the milliseconds that a task took instead of its units. */
+  /** Charges a task's milliseconds instead of its units, for tasks of unknown length. */
   chargeTime?: boolean;
-  /** Receives the wait of each task that starts, in seconds, and each refusal. */
+  /** Receives the wait of each started task, in seconds, and each refusal. */
   observer?: { waited(seconds: number): void; refused(): void };
 }
 
-/** Returns some units of a task, by default all that it still has. */
+/** Releases units of a task, by default all remaining ones. */
 export type Release = (units?: number) => void;
 
 interface Waiter {
@@ -44,66 +44,69 @@ interface Waiter {
   refuse(fault: Fault): void;
 }
 
-/** What a tenant or a caller uses and waits for, in units. Of those that wait, the one charged least is next. */
-class Lane {
+/** The use and the queue of a tenant or a caller, in units. The waiting flow that was charged least goes next. */
+class Flow {
   charged = 0;
   inUse = 0;
   waiting = 0;
 }
 
-class Caller extends Lane {
+class Caller extends Flow {
   readonly waiters: Waiter[] = [];
 }
 
-class Tenant extends Lane {
-  readonly callers = new Lanes(() => new Caller());
+class Tenant extends Flow {
+  readonly callers = new Flows(() => new Caller());
 }
 
 const FORGET_FROM = 64;
 
-/** Lanes by id. `clock` is what the lane served last had been charged: a newcomer starts there, so idle time is not saved up. */
-class Lanes<L extends Lane> {
-  readonly #lanes = new Map<string, L>();
-  readonly #make: () => L;
+/**
+ * Flows by id. `clock` is the virtual time: the charge of the flow served last. New flows start there, so idle time is
+ * not saved up.
+ */
+class Flows<F extends Flow> {
+  readonly #flows = new Map<string, F>();
+  readonly #create: () => F;
   #forgetAt = FORGET_FROM;
   clock = 0;
 
-  constructor(make: () => L) {
-    this.#make = make;
+  constructor(create: () => F) {
+    this.#create = create;
   }
 
-  values(): Iterable<L> {
-    return this.#lanes.values();
+  values(): Iterable<F> {
+    return this.#flows.values();
   }
 
-  arrive(id: string): L {
-    const lane = this.#lanes.get(id) ?? this.#add(id);
-    if (lane.waiting === 0) lane.charged = Math.max(lane.charged, this.clock);
-    return lane;
+  arrive(id: string): F {
+    const flow = this.#flows.get(id) ?? this.#add(id);
+    if (flow.waiting === 0) flow.charged = Math.max(flow.charged, this.clock);
+    return flow;
   }
 
-  #add(id: string): L {
-    if (this.#lanes.size >= this.#forgetAt) this.#forgetIdle();
-    const lane = this.#make();
-    this.#lanes.set(id, lane);
-    return lane;
+  #add(id: string): F {
+    if (this.#flows.size >= this.#forgetAt) this.#forgetIdle();
+    const flow = this.#create();
+    this.#flows.set(id, flow);
+    return flow;
   }
 
-  /** A lane that was charged more than the clock is kept: it would lose its debt. */
+  /** Keeps a flow that was charged more than the clock, or it would lose its debt. */
   #forgetIdle(): void {
-    for (const [id, { inUse, waiting, charged }] of this.#lanes)
-      if (inUse === 0 && waiting === 0 && charged <= this.clock) this.#lanes.delete(id);
-    this.#forgetAt = Math.max(FORGET_FROM, 2 * this.#lanes.size);
+    for (const [id, { inUse, waiting, charged }] of this.#flows)
+      if (inUse === 0 && waiting === 0 && charged <= this.clock) this.#flows.delete(id);
+    this.#forgetAt = Math.max(FORGET_FROM, 2 * this.#flows.size);
   }
 }
 
 /**
- * Divides a resource by cost among tenants, then among the callers of each (start-time fair queueing). It is bounded:
- * when it is full, the caller that fills it is refused, not the one that comes next.
+ * Divides a resource by cost among tenants, then among the callers of each (start-time fair queueing). When the queue
+ * is full, its largest user is refused, not the next arrival.
  */
 export class FairQueue {
   readonly #options: FairQueueOptions;
-  #tenants = new Lanes(() => new Tenant());
+  #tenants = new Flows(() => new Tenant());
   #inUse = 0;
   #waiting = 0;
 
@@ -116,7 +119,7 @@ export class FairQueue {
     return this.#inUse;
   }
 
-  /** Units that wait. */
+  /** Waiting units. */
   get waiting(): number {
     return this.#waiting;
   }
@@ -132,7 +135,7 @@ export class FairQueue {
   }
 
   /**
-   * Waits for `cost` units, which the caller has to release.
+   * Waits for `cost` units, which the caller must release.
    *
    * @throws Fault rate_limited when the caller fills the queue, service_unavailable after `patienceMs`
    */
@@ -160,7 +163,7 @@ export class FairQueue {
     const { caller, cost } = waiter;
     if (patienceMs !== undefined)
       waiter.timer = setTimeout(() => this.#refuse(waiter, busy()), patienceMs).unref();
-    // One that costs more than the bound may wait alone.
+    // A task that costs more than the limit may wait alone.
     if (caller.waiting > Math.max(cost, maxWaitingPerCaller)) this.#refuse(waiter, tooMany());
     while (this.#waiting > Math.max(cost, maxWaiting)) this.#refuse(this.#lastOfFullest(), tooMany());
   }
@@ -173,7 +176,7 @@ export class FairQueue {
     this.#remove(waiter);
     this.#options.observer?.refused();
     waiter.refuse(fault);
-    // It may have held up smaller ones.
+    // Smaller tasks may have waited behind it.
     this.#dispatch();
   }
 
@@ -194,7 +197,9 @@ export class FairQueue {
     }
   }
 
-  /** Whose turn it is. While that task does not fit, none goes before it, but for those over a limit of their own. */
+  /**
+   * Returns the next task, null while it does not fit. Only tasks over their tenant's or caller's limit are overtaken.
+   */
   #next(): Waiter | null {
     const { capacity } = this.#options;
     if (this.#waiting === 0) return null;
@@ -247,11 +252,11 @@ function charge(tenant: Tenant, caller: Caller, amount: number): void {
   caller.charged += amount;
 }
 
-/** One that costs more than the limit runs alone. */
-const fits = ({ inUse }: Lane, { cost }: Waiter, limit: number) => inUse === 0 || inUse + cost <= limit;
+/** A task that costs more than the limit runs alone. */
+const fits = ({ inUse }: Flow, { cost }: Waiter, limit: number) => inUse === 0 || inUse + cost <= limit;
 
-function fullest<L extends Lane>(lanes: Iterable<L>): L {
-  return [...lanes].reduce((a, b) => (b.waiting > a.waiting ? b : a));
+function fullest<F extends Flow>(flows: Iterable<F>): F {
+  return [...flows].reduce((a, b) => (b.waiting > a.waiting ? b : a));
 }
 
 const RETRY_AFTER_SECONDS = 1;

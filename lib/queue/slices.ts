@@ -1,4 +1,4 @@
-/** Divides long work on the main thread into slices, between which others run. */
+/** Divides long work on the main thread into slices, so that other tasks run in between. */
 export class Slices {
   readonly #ms: number;
   #end: number;
@@ -8,12 +8,12 @@ export class Slices {
     this.#end = performance.now() + ms;
   }
 
-  /** Whether the slice is over, and it is time for `next`. */
+  /** Whether the slice is over; then call `next`. */
   get over(): boolean {
     return performance.now() >= this.#end;
   }
 
-  /** Resolves when others have run, with a new slice. */
+  /** Yields to the event loop and starts a new slice. */
   async next(): Promise<void> {
     await new Promise(setImmediate);
     this.#end = performance.now() + this.#ms;

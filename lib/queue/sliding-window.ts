@@ -1,31 +1,31 @@
-/** How a key stands in a window. Times are in milliseconds since the epoch. */
+/** The state of a key in a window. Times are in milliseconds since the epoch. */
 export interface Standing {
-  /** Hits that still fit. */
+  /** Remaining hits. */
   room: number;
-  /** When the oldest hit stops counting; where there is none, when one of now would. */
+  /** When the oldest hit expires; without hits, when one of now would. */
   resets_at: number;
 }
 
 const SLOTS = 60;
 
 /**
- * Counts hits per key over a window that slides in sixty steps: never more than the limit fit into any window, and
- * after the wait it names there is room. A key costs about 400 bytes until it has been idle for a window or two.
+ * Counts hits per key over a window that slides in sixty steps: no window ever exceeds the limit, and after `resets_at`
+ * there is capacity. A key takes about 400 bytes until it has been idle for a window or two.
  */
 export class SlidingWindow {
   readonly windowMs: number;
   readonly #slotMs: number;
-  // Keys that were not used for a whole window go with their generation, without a sweep over all of them.
+  // Keys unused for a whole window are dropped with their generation, without a sweep.
   #current = new Map<string, Counter>();
   #previous = new Map<string, Counter>();
-  #turnsAt = 0;
+  #rotatesAt = 0;
 
   constructor(windowSeconds: number) {
     this.windowMs = windowSeconds * 1000;
     this.#slotMs = this.windowMs / SLOTS;
   }
 
-  /** How the key stands against a limit, without counting anything. */
+  /** Returns the state of a key against a limit, without counting a hit. */
   look(key: string, limit: number, now: number): Standing {
     const counter = this.#counter(key, now);
     return {
@@ -39,7 +39,7 @@ export class SlidingWindow {
   }
 
   #counter(key: string, now: number): Counter {
-    if (now >= this.#turnsAt) this.#turn(now);
+    if (now >= this.#rotatesAt) this.#rotate(now);
     let counter = this.#current.get(key);
     if (!counter) {
       counter = this.#previous.get(key) ?? new Counter();
@@ -49,14 +49,14 @@ export class SlidingWindow {
     return counter;
   }
 
-  #turn(now: number): void {
-    this.#previous = now < this.#turnsAt + this.windowMs ? this.#current : new Map();
+  #rotate(now: number): void {
+    this.#previous = now < this.#rotatesAt + this.windowMs ? this.#current : new Map();
     this.#current = new Map();
-    this.#turnsAt = now + this.windowMs;
+    this.#rotatesAt = now + this.windowMs;
   }
 }
 
-/** Hits in the last sixty slots, each at its number modulo sixty. */
+/** Hits in the last sixty slots, indexed modulo sixty. */
 class Counter {
   total = 0;
   readonly #hits = new Uint32Array(SLOTS);
@@ -64,7 +64,7 @@ class Counter {
   #oldest = 0;
 
   advance(slot: number): void {
-    // A clock that was set back counts into the slot it had reached.
+    // If the clock is set back, hits count into the current slot.
     const steps = Math.min(slot - this.#slot, SLOTS);
     if (steps <= 0) return;
     for (let each = slot - steps + 1; each <= slot; each++) {
@@ -80,7 +80,7 @@ class Counter {
     this.total++;
   }
 
-  /** The first slot with a hit, else the present one. */
+  /** Returns the first slot with a hit, else the current one. */
   oldest(): number {
     if (this.total === 0) return this.#slot;
     this.#oldest = Math.max(this.#oldest, this.#slot - SLOTS + 1);

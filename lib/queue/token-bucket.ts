@@ -5,7 +5,7 @@ interface Bucket {
 
 const FORGET_FROM = 1_024;
 
-/** Budgets by key, each of which refills with time up to `burst`. Times are milliseconds of a clock that only goes forward. */
+/** Budgets by key that refill with time up to `burst`. Times are milliseconds of a monotonic clock. */
 export class TokenBuckets {
   readonly #perMs: number;
   readonly #burst: number;
@@ -17,7 +17,9 @@ export class TokenBuckets {
     this.#burst = burst;
   }
 
-  /** Milliseconds until the key may take anything; 0 when it may now. One that has something left may take more than that. */
+  /**
+   * Returns the milliseconds until the key may take an amount, 0 if now. A key with any budget left may overdraw it.
+   */
   waitOf(key: string, now: number): number {
     const left = this.#leftOf(key, now);
     return left > 0 ? 0 : (1 - left) / this.#perMs;

@@ -1,4 +1,4 @@
-/** Words of a text that do not tell it from others: grammar, and the small change of talk. */
+/** Words that do not distinguish a text from others: grammar and filler. */
 export const STOP_WORDS: ReadonlySet<string> = new Set(
   `a about above after again all also am an and any are as at be because been before being both but by can could did do
   does doing don down during each even few for from further get gets getting got had has have having he her here hers
@@ -9,7 +9,7 @@ export const STOP_WORDS: ReadonlySet<string> = new Set(
   yourself`.split(/\s+/),
 );
 
-/** Forms that no stemmer can bring together, with the word they are of. */
+/** Irregular forms, which no stemmer can handle, with their base word. */
 export const IRREGULAR_FORMS: ReadonlyMap<string, string> = new Map(
   `begin:began,begun break:broke,broken bring:brought build:built buy:bought catch:caught choose:chose,chosen come:came
   deal:dealt dig:dug draw:drew,drawn drink:drank,drunk drive:drove,driven eat:ate,eaten fall:fell,fallen feed:fed

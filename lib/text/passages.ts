@@ -1,18 +1,18 @@
-/** What embedders read whole, and a person at a glance. */
-export const MAX_PIECE = 1200;
-/** From here on a piece ends with its paragraph. */
+/** Characters of a passage: embedders read it whole, people at a glance. */
+export const MAX_PASSAGE = 1200;
+/** From this length on a passage ends with its paragraph. */
 const ENOUGH = 500;
-/** A piece that ends within a paragraph is followed by one that begins with its last sentences. */
+/** A passage that ends within a paragraph is followed by one that repeats its last sentences. */
 const OVERLAP = 200;
 
-/** A sentence or a line with the white space behind it: what is not cut, where it is short enough. */
+/** A sentence or line with the following white space, cut only if too long. */
 interface Atom {
   start: number;
   end: number;
   endsParagraph: boolean;
 }
 
-/** Where in a text its pieces are: they overlap, and end where paragraphs and sentences do. */
+/** Yields the positions of a text's overlapping passages, which end with paragraphs and sentences. */
 export function* passagesOf(text: string): Generator<[start: number, end: number]> {
   const atoms = atomsOf(text);
   for (let first = 0; first < atoms.length; ) {
@@ -24,14 +24,14 @@ export function* passagesOf(text: string): Generator<[start: number, end: number
   }
 }
 
-/** As many as fit; but where a paragraph ends after enough of them, only so many. */
+/** Returns the last atom that fits, or the last end of a paragraph after `ENOUGH` characters. */
 function lastOf(atoms: Atom[], first: number): number {
   const { start } = atoms[first] as Atom;
   let last = first;
   let paragraph = -1;
   for (let at = first; at < atoms.length; at++) {
     const { end, endsParagraph } = atoms[at] as Atom;
-    if (end - start > MAX_PIECE) return paragraph < 0 ? last : paragraph;
+    if (end - start > MAX_PASSAGE) return paragraph < 0 ? last : paragraph;
     if (endsParagraph && end - start >= ENOUGH) paragraph = at;
     last = at;
   }
@@ -46,7 +46,7 @@ function nextFirst(atoms: Atom[], first: number, last: number): number {
   return next;
 }
 
-/** Ends of paragraphs, lines and sentences: no space has to follow the full stops of scripts that have none. */
+/** Ends of paragraphs, lines and sentences. Scripts without spaces have none after a full stop. */
 const ENDS = /\n\n+|\n|[.!?…؟۔।]["'”’»)\]]?\s+|[。！？]+["'”’»)\]」』）】]?\s*/g;
 
 function atomsOf(text: string): Atom[] {
@@ -61,11 +61,11 @@ function atomsOf(text: string): Atom[] {
   return atoms;
 }
 
-/** One too long for a piece is cut between words; a word too long is cut between characters. */
+/** Cuts an atom that is too long between words, and a word that is too long between characters. */
 function addAtoms(atoms: Atom[], text: string, { start, end, endsParagraph }: Atom): void {
   let from = start;
-  while (end - from > MAX_PIECE) {
-    const to = cutBefore(text, from, from + MAX_PIECE);
+  while (end - from > MAX_PASSAGE) {
+    const to = cutBefore(text, from, from + MAX_PASSAGE);
     atoms.push({ start: from, end: to, endsParagraph: false });
     from = to;
   }
@@ -81,8 +81,8 @@ function cutBefore(text: string, from: number, limit: number): number {
 const isSpace = (code: number) => code <= 0x20 || code === 0xa0 || code === 0x3000;
 
 function trimmed(text: string, from: number, to: number): [start: number, end: number] | null {
-  const piece = text.slice(from, to);
-  const start = from + piece.length - piece.trimStart().length;
-  const end = start + piece.trim().length;
+  const passage = text.slice(from, to);
+  const start = from + passage.length - passage.trimStart().length;
+  const end = start + passage.trim().length;
   return end > start ? [start, end] : null;
 }

@@ -1,14 +1,14 @@
 /**
- * What a reader, above all a language model, could take for something else than text: controls, marks that reorder or
- * hide what follows, line ends that are none, tags. Joiners stay, which scripts and emoji need.
+ * Characters that could deceive a reader, above all a language model: controls, marks that reorder or hide text,
+ * unusual line ends, tags. Joiners stay, because scripts and emoji need them.
  */
 const DECEPTIVE =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are searched for
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
 
 /**
- * Somebody else's text as a fenced block of Markdown that it cannot end: the fence is longer than any run of backticks
- * in it (CommonMark 4.5). For briefs that agents read: it is quoted there as data, whatever it says.
+ * Quotes untrusted text as a fenced block of Markdown that it cannot end: the fence is longer than any run of backticks
+ * in it (CommonMark 4.5). For briefs that agents read.
  */
 export function quoteAsData(text: string): string {
   const shown = text.replace(/\r\n?/g, "\n").replace(DECEPTIVE, "\ufffd");
@@ -18,7 +18,7 @@ export function quoteAsData(text: string): string {
   return `${fence}text\n${shown}\n${fence}`;
 }
 
-/** The beginning of a text in one line, cut between words where it can be. @param most characters */
+/** Returns the beginning of a text in one line, cut between words if possible. @param most characters */
 export function summaryOf(text: string, most: number): string {
   const line = text.replace(/\s+/g, " ").trim();
   if (line.length <= most) return line;

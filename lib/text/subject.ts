@@ -1,4 +1,4 @@
-/** The ways to write a subject that look the same: a name with accents is one character each here, and two there. */
+/** Returns the equivalent encodings of a subject: an accented letter is one character in NFC and two in NFD. */
 export function writings(subject: string): string[] {
   return [...new Set([subject, subject.normalize("NFC"), subject.normalize("NFD")])];
 }

@@ -1,36 +1,36 @@
 import { stemmer } from "stemmer";
 import { IRREGULAR_FORMS, STOP_WORDS } from "./english.ts";
 
-/** Raised when the same text gives other terms or signs than before: an index made by older rules is made anew. */
+/** Raised when a text's terms or signs change, so that older indexes are rebuilt. */
 export const TERMS_VERSION = 3;
 
-/** Longer words are cut: nobody asks for more, and an index should not keep it. */
+/** Longer words are cut, to keep them out of the index. */
 const MAX_WORD = 40;
-/** Words remembered with their stems; enough for what a language uses every day. */
+/** Cached stems; enough for the everyday words of a language. */
 const MAX_REMEMBERED = 20_000;
 
 const WORD = /[\p{L}\p{N}\p{M}]+/gu;
 const LATIN_ACCENTS = /[\u0300-\u036f]+/g;
-/** What is left when they are gone says something; of those with "not", nothing does. */
+/** Removed endings ("it's") and, with "not", whole words ("don't"). */
 const ENGLISH_CONTRACTIONS = /\b[a-z]+n['’]t\b|['’](?:s|re|ve|ll|d|m)\b/g;
-/** Letters that are none of English with an accent, as those write them who have no key for them. */
+/** Latin letters that are not accented English ones, with their usual transcription. */
 const LATIN_LETTERS: Record<string, string> = { ß: "ss", æ: "ae", œ: "oe", ø: "o", ł: "l", đ: "d", ı: "i" };
 const OTHER_LATIN = /[ßæœøłđı]/g;
-/** Scripts that put no spaces between words; and that of Korean, which puts none before particles. */
+/** Scripts without spaces between words, and Korean, which has none before particles. */
 const LETTERS =
   "\\p{scx=Han}\\p{scx=Hiragana}\\p{scx=Katakana}\\p{Script=Hangul}\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}\\p{Script=Myanmar}";
 const UNSPACED = new RegExp(`[${LETTERS}]`, "u");
-/** What of a word is of such a script, and what is not: there is no space between these either. */
+/** Divides a word into runs inside and outside these scripts, which are not separated by spaces. */
 const RUNS = new RegExp(`[${LETTERS}][${LETTERS}\\p{M}]*|[^${LETTERS}]+`, "gu");
-/** Characters of which one alone can be a word. */
+/** Characters that can be a word by themselves. */
 const SINGLES = /[\p{Script=Han}\p{Script=Hangul}]/u;
 const ALL_SINGLES = new RegExp(SINGLES, "gu");
 
 const stems = new Map<string, string>();
 
 /**
- * What search compares of a text: its words without case, accents and endings, without words that say nothing, in
- * their order. Words of scripts without spaces, and of Korean, become pairs of characters; one alone stays as it is.
+ * Returns the terms of a text for search: its words in order, without case, accents, endings and stop words. Words of
+ * scripts without spaces, and of Korean, become pairs of characters; a single character stays.
  */
 export function terms(text: string): string[] {
   const found: string[] = [];
@@ -42,12 +42,12 @@ export function terms(text: string): string[] {
   return found;
 }
 
-/** What an entry has besides its terms, for a query that is one character alone, as many a word is: 猫, 물. */
+/** Returns an entry's single characters that can be words (猫, 물), for queries of one character. */
 export function singles(text: string): string[] {
   return SINGLES.test(text) ? (fold(text).match(ALL_SINGLES) ?? []) : [];
 }
 
-/** Bits of what can be told of a text by its form; questions look for them. */
+/** Bits for the form of a text, which ranking compares with the question. */
 export const SIGN_ASKS = 1;
 export const SIGN_TELLS_TIME = 2;
 export const SIGN_HAS_NUMBER = 4;
@@ -58,7 +58,7 @@ const TELLS_TIME =
 const HAS_NUMBER =
   /\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|hundred|thousand|once|twice|couple|few|several|dozen)\b/i;
 
-/** The signs of a text, as bits. */
+/** Returns the signs of a text, as bits. */
 export function signsOf(text: string): number {
   return (
     (ASKS.test(text) ? SIGN_ASKS : 0) |

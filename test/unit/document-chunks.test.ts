@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { MAX_PIECE } from "../../lib/text/passages.ts";
+import { MAX_PASSAGE } from "../../lib/text/passages.ts";
 import { chunkPages, PAGE_BREAK } from "../../services/remember/documents/chunks.ts";
 
 const words = fc.array(fc.string({ unit: "grapheme", minLength: 1, maxLength: 12 }), { maxLength: 400 });
@@ -22,7 +22,7 @@ test("every piece stands in the text where it says, none is too long, and nothin
     for (const [at, piece] of chunkPages(pages).entries()) {
       expect(piece.chunk_index).toBe(at);
       expect(piece.char_length).toBe(piece.text.length);
-      expect(piece.text.length).toBeLessThanOrEqual(MAX_PIECE);
+      expect(piece.text.length).toBeLessThanOrEqual(MAX_PASSAGE);
       expect(piece.text).toBe(piece.text.trim());
       expect(piece.text).not.toBe("");
       expect(whole.slice(piece.char_offset, piece.char_offset + piece.char_length)).toBe(piece.text);
@@ -92,5 +92,5 @@ describe("pieces end", () => {
 
 test("ten million characters without an end are cut in no time", () => {
   const pieces = chunkPages([{ page: null, text: "a".repeat(10_000_000) }]);
-  expect(pieces.length).toBe(Math.ceil(10_000_000 / MAX_PIECE));
+  expect(pieces.length).toBe(Math.ceil(10_000_000 / MAX_PASSAGE));
 });
