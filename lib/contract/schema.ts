@@ -15,10 +15,7 @@ export function Id(prefix: Prefix, description?: string) {
   });
 }
 
-/**
- * The UUID of a thing; `kind` is what it is called in errors (`memory`). A malformed one is `400 validation_error`
- * with the field.
- */
+/** A UUID; `kind` names the resource in errors (`memory`). A malformed one is `400 validation_error` with the field. */
 export function Uuid(kind: string, description?: string) {
   return Type.String({
     format: "uuid",
@@ -28,28 +25,28 @@ export function Uuid(kind: string, description?: string) {
   });
 }
 
-/** A whole number from 0 that is exact in JavaScript and in every store; SQLite and MongoDB refuse larger ones. */
+/** An integer from 0 that JavaScript represents exactly; SQLite and MongoDB refuse larger ones. */
 export function Whole(options: Parameters<typeof Type.Integer>[0] = {}) {
   return Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, ...options });
 }
 
-/** Where in a list to begin. */
-export const Offset = Type.Optional(Whole({ default: 0, description: "How many to pass over." }));
+/** The offset of a page in a list. */
+export const Offset = Type.Optional(Whole({ default: 0, description: "How many to skip." }));
 
 /** The paging of plain lists: `limit` 1..200, default 50; `offset` from 0 (spec: Limits). */
 export const page = {
   offset: Offset,
   limit: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 200, default: 50, description: "How many to return at the most." }),
+    Type.Integer({ minimum: 1, maximum: 200, default: 50, description: "How many to return at most." }),
   ),
 };
 
-/** Narrows a list to what has a text in it. @param where the fields it is looked for in */
+/** Filters a list by a substring. @param where the searched fields, for the description */
 export function partOf(where: string) {
   return Type.Optional(Type.String({ maxLength: 200, description: `Part of ${where}, in any case.` }));
 }
 
-/** A non-empty name of a thing people see. */
+/** A non-empty name, shown to people. */
 export const Name = Type.String({
   minLength: 1,
   maxLength: 200,
@@ -57,17 +54,17 @@ export const Name = Type.String({
   examples: ["Billing watcher"],
 });
 
-/** Marks a field that only ever goes in: what was given there is never shown again, not even in an error. */
+/** Marks a write-only field: its value is never returned, not even in an error. */
 export const SECRET = { format: "password", writeOnly: true } as const;
 
-/** What a thing is for, in words. */
+/** A description in words. */
 export const Description = Type.String({ maxLength: 2000, examples: ["Watches invoices that are overdue."] });
 
-/** How much a tenant stores: what storage/usage counts, as callers see it. */
+/** A tenant's storage use and quota. */
 export const Storage = Type.Object(
   {
     used_bytes: Type.Integer({
-      description: "Counted as it grows and measured every hour: what was deleted counts until then.",
+      description: "Counted as it grows and measured every hour: deleted data counts until then.",
     }),
     quota_bytes: nullable(Type.Integer({ description: "Null: no quota." })),
   },

@@ -3,7 +3,7 @@ import { GLOB_BOUNDS, globError } from "../filter/glob-tokens.ts";
 import { invalidValue } from "./faults.ts";
 import { Type } from "./type.ts";
 
-/** What interests and feeds say of the types they want (api.md Globs). */
+/** The glob of an interest or feed (api.md Globs). */
 export const TypeGlob = Type.String({
   minLength: 1,
   maxLength: 255,
@@ -13,23 +13,23 @@ export const TypeGlob = Type.String({
   examples: ["com.github.issues.*"],
 });
 
-/** What interests and feeds ask of an event besides its type (api.md Interests). */
+/** The filter of an interest or feed (api.md Interests). */
 export const FilterExpression = Type.String({
   minLength: 1,
   maxLength: 1000,
   description:
-    "CEL predicate. It sees `data`, `event` (the envelope) and the top-level keys of `data` as names of their own; " +
+    "CEL predicate over `data`, `event` (the envelope) and the top-level keys of `data`; " +
     "an evaluation error means that the event does not match.",
   examples: ["data.issue.number > 10"],
 });
 
-/** Refuses a glob that is none. @throws Fault validation_error with `field`. */
+/** Validates a glob. @throws Fault validation_error with `field`. */
 export function checkGlob(field: string, glob: string): void {
   const error = globError(glob);
   if (error) throw invalidValue(field, `${field}: ${error}.`, { value: glob });
 }
 
-/** Refuses a filter that does not compile. @throws Fault validation_error with `field` and `position`. */
+/** Validates that a filter compiles. @throws Fault validation_error with `field` and `position`. */
 export function checkFilter(field: string, filter: string | null | undefined): void {
   if (filter === null || filter === undefined) return;
   try {

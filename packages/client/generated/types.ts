@@ -1039,9 +1039,9 @@ export interface AgentsCreateResult {
 }
 
 export interface AgentsListParams {
-  /** How many to pass over. */
+  /** How many to skip. */
   offset?: number;
-  /** How many to return at the most. */
+  /** How many to return at most. */
   limit?: number;
   status?: "active" | "inactive";
   /** Part of the name or the description, in any case. */
@@ -1054,9 +1054,9 @@ export interface AgentsListResult {
 }
 
 export interface AgentsListOwnParams {
-  /** How many to pass over. */
+  /** How many to skip. */
   offset?: number;
-  /** How many to return at the most. */
+  /** How many to return at most. */
   limit?: number;
 }
 
@@ -1280,9 +1280,9 @@ export interface ChannelsCreateParams {
 export type ChannelsCreateResult = Channel;
 
 export interface ChannelsListParams {
-  /** How many to pass over. */
+  /** How many to skip. */
   offset?: number;
-  /** How many to return at the most. */
+  /** How many to return at most. */
   limit?: number;
   /** Part of the name or the description, in any case. */
   search?: string;
@@ -1325,9 +1325,9 @@ export type ChannelsAddMemberResult = Member;
 
 export interface ChannelsListMembersParams {
   channel_id: string;
-  /** How many to pass over. */
+  /** How many to skip. */
   offset?: number;
-  /** How many to return at the most. */
+  /** How many to return at most. */
   limit?: number;
 }
 
@@ -1354,9 +1354,9 @@ export type ChannelsCreateFeedResult = Feed;
 
 export interface ChannelsListFeedsParams {
   channel_id: string;
-  /** How many to pass over. */
+  /** How many to skip. */
   offset?: number;
-  /** How many to return at the most. */
+  /** How many to return at most. */
   limit?: number;
 }
 
@@ -1395,9 +1395,9 @@ export interface ConnectorsCreateParams {
 export type ConnectorsCreateResult = Connector;
 
 export interface ConnectorsListParams {
-  /** How many to pass over. */
+  /** How many to skip. */
   offset?: number;
-  /** How many to return at the most. */
+  /** How many to return at most. */
   limit?: number;
 }
 
@@ -1539,7 +1539,7 @@ export type DeliveriesDiscardResult = undefined;
 export interface DeliveriesStatsParams {
   /** Agents a page. */
   limit?: number;
-  /** How many to pass over. */
+  /** How many to skip. */
   offset?: number;
 }
 
@@ -1661,7 +1661,7 @@ export interface DocumentsUploadResult {
 }
 
 export interface DocumentsListParams {
-  /** How many to pass over. */
+  /** How many to skip. */
   offset?: number;
   /** How many to return at the most. */
   limit?: number;
@@ -1687,7 +1687,7 @@ export interface DocumentsListChunksParams {
   document_id: string;
   /** The document's `ingestion_source_id`. */
   source_id: string;
-  /** How many to pass over. */
+  /** How many to skip. */
   offset?: number;
   /** How many to return at the most. */
   limit?: number;
@@ -1993,9 +1993,9 @@ export interface IngestCreateWebhookResult {
 }
 
 export interface IngestListWebhooksParams {
-  /** How many to pass over. */
+  /** How many to skip. */
   offset?: number;
-  /** How many to return at the most. */
+  /** How many to return at most. */
   limit?: number;
 }
 
@@ -2101,9 +2101,9 @@ export type InterestsCreateResult = Interest;
 
 export interface InterestsListParams {
   agent_id: string;
-  /** How many to pass over. */
+  /** How many to skip. */
   offset?: number;
-  /** How many to return at the most. */
+  /** How many to return at most. */
   limit?: number;
 }
 
@@ -2191,9 +2191,9 @@ export interface KeysCreateResult {
 
 export interface KeysListParams {
   agent_id: string;
-  /** How many to pass over. */
+  /** How many to skip. */
   offset?: number;
-  /** How many to return at the most. */
+  /** How many to return at most. */
   limit?: number;
 }
 
@@ -2246,9 +2246,9 @@ export interface MemoriesEraseResult {
 }
 
 export interface MemoriesListParams {
-  /** How many to pass over. */
+  /** How many to skip. */
   offset?: number;
-  /** How many to return at the most. */
+  /** How many to return at most. */
   limit?: number;
   /** `next_cursor` of an earlier answer. */
   cursor?: string;
@@ -2491,9 +2491,9 @@ export interface MemoriesCitationsResult {
 
 export interface MemoriesActivityParams {
   agent_id: string;
-  /** How many to pass over. */
+  /** How many to skip. */
   offset?: number;
-  /** How many to return at the most. */
+  /** How many to return at most. */
   limit?: number;
 }
 
@@ -2523,9 +2523,9 @@ export type MergesProposeResult = MergeProposal;
 
 export interface MergesListParams {
   status?: "open" | "resolved" | "rejected";
-  /** How many to pass over. */
+  /** How many to skip. */
   offset?: number;
-  /** How many to return at the most. */
+  /** How many to return at most. */
   limit?: number;
 }
 
@@ -2613,9 +2613,9 @@ export interface OutputsSaveParams {
 export type OutputsSaveResult = Output;
 
 export interface OutputsListParams {
-  /** How many to pass over. */
+  /** How many to skip. */
   offset?: number;
-  /** How many to return at the most. */
+  /** How many to return at most. */
   limit?: number;
   /** `next_cursor` of an earlier answer. */
   cursor?: string;
@@ -2716,9 +2716,9 @@ export interface OutputsSearchResult {
 
 export interface ProjectsListParams {
   status?: "active" | "completed" | "archived";
-  /** How many to pass over. */
+  /** How many to skip. */
   offset?: number;
-  /** How many to return at the most. */
+  /** How many to return at most. */
   limit?: number;
 }
 
@@ -2760,7 +2760,7 @@ export type RelationshipsCreateResult = Relationship;
 
 export interface RelationshipsListParams {
   id: string;
-  /** How many to pass over. */
+  /** How many to skip. */
   offset?: number;
   limit?: number;
 }
@@ -2815,9 +2815,9 @@ export type RunsRegisterArtifactResult = RunArtifact;
 
 export interface RunsListArtifactsParams {
   run_id: string;
-  /** How many to pass over. */
+  /** How many to skip. */
   offset?: number;
-  /** How many to return at the most. */
+  /** How many to return at most. */
   limit?: number;
 }
 
@@ -2900,7 +2900,7 @@ export interface RunsListParams {
   status?: "active" | "completed" | "closed";
   /** Empty: only unfiled ones. */
   project_id?: string;
-  /** How many to pass over. */
+  /** How many to skip. */
   offset?: number;
   /** All, where it is not given. */
   limit?: number;
@@ -3112,9 +3112,9 @@ export interface SpecialistsUnloadResult {
 
 export interface SpecialistsVersionsParams {
   name: string;
-  /** How many to pass over. */
+  /** How many to skip. */
   offset?: number;
-  /** How many to return at the most. */
+  /** How many to return at most. */
   limit?: number;
 }
 
@@ -3139,9 +3139,9 @@ export interface TeamsCreateParams {
 export type TeamsCreateResult = Team;
 
 export interface TeamsListParams {
-  /** How many to pass over. */
+  /** How many to skip. */
   offset?: number;
-  /** How many to return at the most. */
+  /** How many to return at most. */
   limit?: number;
 }
 
@@ -3192,9 +3192,9 @@ export interface TenantsCreateResult {
 }
 
 export interface TenantsListParams {
-  /** How many to pass over. */
+  /** How many to skip. */
   offset?: number;
-  /** How many to return at the most. */
+  /** How many to return at most. */
   limit?: number;
 }
 
@@ -3253,9 +3253,9 @@ export interface UsersCreateResult {
 }
 
 export interface UsersListParams {
-  /** How many to pass over. */
+  /** How many to skip. */
   offset?: number;
-  /** How many to return at the most. */
+  /** How many to return at most. */
   limit?: number;
   /** Part of the name or the e-mail, in any case. */
   search?: string;
@@ -4357,7 +4357,7 @@ export interface StepSpecialistError {
 }
 
 export interface Storage {
-  /** Counted as it grows and measured every hour: what was deleted counts until then. */
+  /** Counted as it grows and measured every hour: deleted data counts until then. */
   used_bytes: number;
   quota_bytes: number | null;
 }
