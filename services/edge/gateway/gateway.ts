@@ -24,9 +24,9 @@ import { HttpServer } from "./server.ts";
 const exchangeOf = (req: GatewayRequest) => req.$exchange as Exchange;
 
 /**
- * The gateway: moleculer-web, whose routes are the contracts' and whose hooks are in hooks/. Of its own methods four are
- * replaced: `resolveAlias` by a look-up in a tree, `callAction` to read the body late and call by name, `sendResponse` for
- * its cost, and `errorHandler`, which would log what was sent (docs/decisions/0010-edge.md).
+ * The gateway: moleculer-web, whose routes are the contracts' and whose hooks are in hooks/. Of its own methods it replaces
+ * `resolveAlias` by a look-up in a tree, `callAction` to read the body late and to call by name, `sendResponse` for its
+ * cost, and `errorHandler`, which would log what was sent (docs/decisions/0010-edge.md).
  */
 export function gateway(
   runtime: Runtime,
