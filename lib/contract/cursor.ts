@@ -9,10 +9,18 @@ export const Cursor = Type.Optional(
   Type.String({ maxLength: MAX_CURSOR, description: "`next_cursor` of an earlier answer." }),
 );
 
+type Value = Date | string | number;
+
 /** Where a page of a sorted list ended: what its last row has in the field that the list is sorted by, and its id. */
-interface Place {
-  value: Date | string | number;
+export interface Place {
+  value: Value;
   id: string;
+}
+
+/** The order of a list; rows with the same value are ordered by their ids. */
+export interface Order<By extends string = string> {
+  by: By;
+  sign: 1 | -1;
 }
 
 export function toCursor(by: string, { value, id }: Place): string {
@@ -24,10 +32,26 @@ export function fromCursor(cursor: string, by: string): Place {
   const [field, value, id] = partsOf(cursor);
   const isValue = typeof value === "string" || typeof value === "number";
   if (field !== by || typeof id !== "string" || !isValue) throw invalidCursor(cursor);
-  if (by !== "created_at") return { value, id };
+  if (!/(^|_)at$/.test(by)) return { value, id };
   const at = new Date(value);
   if (Number.isNaN(at.getTime())) throw invalidCursor(cursor);
   return { value: at, id };
+}
+
+/** Returns the first `limit` of rows, of which one more was read, and the cursor of what follows them. */
+export function pageOf<T extends { _id: string }>(rows: T[], limit: number, by: keyof T & string) {
+  const page = rows.slice(0, limit);
+  const last = rows.length > limit ? page.at(-1) : undefined;
+  return { page, next_cursor: last ? toCursor(by, { value: last[by] as Value, id: last._id }) : null };
+}
+
+/** Returns the filter of the rows behind a place; its range lets an index begin there. */
+export function afterPlace({ value, id }: Place, { by, sign }: Order): Record<string, unknown> {
+  const [after, from] = sign === 1 ? ["$gt", "$gte"] : ["$lt", "$lte"];
+  return {
+    [by]: { [from as string]: value },
+    $or: [{ [by]: { [after as string]: value } }, { _id: { [after as string]: id } }],
+  };
 }
 
 function partsOf(cursor: string): unknown[] {

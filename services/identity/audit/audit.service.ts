@@ -1,4 +1,5 @@
 import type { ServiceBroker } from "moleculer";
+import { pageOf } from "../../../lib/contract/cursor.ts";
 import { derivedId, newId } from "../../../lib/ids.ts";
 import { DAY_MS } from "../../../lib/time.ts";
 import type { AuditBeginning, AuditSettlement } from "../../../mixins/audited.ts";
@@ -6,7 +7,7 @@ import { Loop } from "../../../mixins/loop.ts";
 import { action, idempotent, internal, type ServiceFactory } from "../../runtime.ts";
 import { listAudit } from "./audit.contract.ts";
 import { type AuditDoc, AuditModel } from "./audit.model.ts";
-import { cursorOf, filterOf, present, rowOf } from "./rows.ts";
+import { filterOf, present, rowOf } from "./rows.ts";
 
 /** What is noted of something that was done; who did it is the caller's token, unless the record says so. */
 export interface AuditRecord
@@ -42,9 +43,8 @@ export const auditService: ServiceFactory = ({ store, config }) => {
         const { limit = 50 } = params;
         const options = { sort: { at: -1, _id: -1 } as const, limit: limit + 1 };
         const rows = await entries.find(meta.caller.tenant_id, filterOf(params) as never, options);
-        const page = rows.slice(0, limit);
-        const last = rows.length > limit ? page.at(-1) : undefined;
-        return { entries: page.map(present), next_cursor: last ? cursorOf(last) : null };
+        const { page, next_cursor } = pageOf(rows, limit, "at");
+        return { entries: page.map(present), next_cursor };
       }),
 
       /** Notes that something is about to be done; gives the entry's id. */

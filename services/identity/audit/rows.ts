@@ -1,6 +1,6 @@
 import type { Meta } from "../../../lib/access/caller.ts";
 import type { ParamsOf } from "../../../lib/contract/contract.ts";
-import { invalidCursor } from "../../../lib/contract/faults.ts";
+import { afterPlace, fromCursor } from "../../../lib/contract/cursor.ts";
 import type { AuditBeginning } from "../../../mixins/audited.ts";
 import type { listAudit } from "./audit.contract.ts";
 import type { AuditDoc } from "./audit.model.ts";
@@ -39,27 +39,15 @@ export function filterOf(params: ParamsOf<typeof listAudit>): object {
   const { action, actor_id, resource_type, resource_id, outcome, since, until, cursor } = params;
   const equal = { action, actor_id, resource_type, resource_id, outcome };
   const given = Object.entries(equal).filter(([, value]) => value !== undefined);
-  const after = cursor === undefined ? null : fromCursor(cursor);
   const at = {
     ...(since && { $gte: new Date(since) }),
     ...(until && { $lt: new Date(until) }),
-    ...(after && { $lte: after.at }),
   };
   return {
     ...Object.fromEntries(given),
     ...(Object.keys(at).length && { at }),
-    ...(after && { $or: [{ at: { $lt: after.at } }, { _id: { $lt: after.id } }] }),
+    ...(cursor !== undefined && { $and: [afterPlace(fromCursor(cursor, "at"), { by: "at", sign: -1 })] }),
   };
-}
-
-export function cursorOf({ at, _id }: AuditDoc): string {
-  return Buffer.from(`${at.getTime()} ${_id}`).toString("base64url");
-}
-
-function fromCursor(cursor: string): { at: Date; id: string } {
-  const [, ms, id] = /^(\d{1,15}) (aud_[\w-]+)$/.exec(Buffer.from(cursor, "base64url").toString()) ?? [];
-  if (!ms || !id) throw invalidCursor(cursor);
-  return { at: new Date(Number(ms)), id };
 }
 
 /** An entry as admins see it. Those of before outcomes were noted are of what was done. */

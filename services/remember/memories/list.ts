@@ -1,6 +1,6 @@
 import type { Access, MemoryScope } from "../../../lib/access/visibility.ts";
 import type { ParamsOf } from "../../../lib/contract/contract.ts";
-import { fromCursor, toCursor } from "../../../lib/contract/cursor.ts";
+import { afterPlace, fromCursor, type Order as OrderBy, toCursor } from "../../../lib/contract/cursor.ts";
 import { tagsOfQuery } from "../../../lib/contract/tags.ts";
 import { compareTexts } from "../../../lib/text/code-points.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
@@ -14,10 +14,7 @@ type Params = ParamsOf<typeof listMemories>;
 /** As much of a row as gives its place in the order. */
 type Place = Pick<MemoryDoc, "_id" | MemorySort>;
 
-interface Order {
-  by: MemorySort;
-  sign: 1 | -1;
-}
+type Order = OrderBy<MemorySort>;
 
 /**
  * A page of what a caller may see, and how many there are. What the institution, each team and each owner has stands
@@ -68,7 +65,7 @@ interface Places {
 async function placesInOrder(asked: Asked): Promise<Places> {
   const { memories, tenant_id, params, order, after, most } = asked;
   const wanted = [statusOf(params), ...clausesOf(params, asked.now)];
-  const beyond = after ? beyondPlace(after, order) : [];
+  const beyond = after ? [afterPlace({ value: after[order.by], id: after._id }, order)] : [];
   // Ids alone can be told, in order, from an index.
   const ids = { sort: { [order.by]: order.sign, _id: order.sign }, limit: most, projection: { _id: 1 } };
   const inLane = async (lane: Clause): Promise<Places> => {
@@ -159,16 +156,6 @@ function compare(a: Place, b: Place, { by, sign }: Order): number {
   if (a[by] < b[by]) return -sign;
   if (a[by] > b[by]) return sign;
   return compareTexts(a._id, b._id) * sign;
-}
-
-/** What comes after a place in the order; the range lets an index begin there. */
-function beyondPlace(place: Place, { by, sign }: Order): Clause[] {
-  const { _id, [by]: value } = place;
-  const [after, from] = sign === 1 ? ["$gt", "$gte"] : ["$lt", "$lte"];
-  return [
-    { [by]: { [from as string]: value } },
-    { $or: [{ [by]: { [after]: value } }, { _id: { [after]: _id } }] },
-  ];
 }
 
 /** @throws Fault validation_failed when no list in this order gave it */

@@ -1,15 +1,17 @@
 import type { ServiceBroker } from "moleculer";
 import { type Caller, isAdmin } from "../../../lib/access/caller.ts";
+import { fromCursor, type Place, toCursor } from "../../../lib/contract/cursor.ts";
 import { Fault, notFound } from "../../../lib/contract/faults.ts";
 import { derivedId, newId } from "../../../lib/ids.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import { upToBytes } from "./by-bytes.ts";
 import { deadFields, keptReason, NOT_DEAD } from "./dead.ts";
 import type { DeliveryDoc, Origin } from "./deliveries.model.ts";
-import { fromCursor, type Position, toCursor } from "./dlq-cursor.ts";
 import { noted } from "./settle.ts";
 
 type Deliveries = TenantCollection<DeliveryDoc>;
+
+const ORDER = "dead_lettered_at";
 
 /** The agent whose dead letters a caller may see; null for an admin, who sees all of the tenant's. */
 export function visibleAgent(caller: Caller): string | null {
@@ -33,7 +35,7 @@ export async function listDead(
   caller: Caller,
   { limit = 50, cursor }: { limit?: number; cursor?: string },
 ) {
-  const after = cursor === undefined ? undefined : fromCursor(cursor);
+  const after = cursor === undefined ? undefined : fromCursor(cursor, ORDER);
   const { tenant_id } = caller;
   const agent_id = visibleAgent(caller);
   const field = agent_id ? "dlq_agent_key" : "dlq_key";
@@ -46,7 +48,10 @@ export async function listDead(
   ]);
   const items = page.map((doc) => present(doc, envelopes.get(doc.event_id ?? "") ?? payloads.get(doc._id)));
   const last = page.at(-1);
-  const next_cursor = last && page.length < found.length ? toCursor(positionOf(last)) : null;
+  const next_cursor =
+    last && page.length < found.length
+      ? toCursor(ORDER, { value: last.dead_lettered_at as Date, id: last._id })
+      : null;
   return { items, count: items.length, next_cursor };
 }
 
@@ -71,14 +76,10 @@ async function latest(deliveries: Deliveries, tenant_id: string, { field, rows, 
   return deliveries.find(tenant_id, page as never, order);
 }
 
-function positionOf({ dead_lettered_at, _id }: DeliveryDoc): Position {
-  return { at: dead_lettered_at as Date, id: _id };
-}
-
 /** The rows of an owner's keys from a position on; two that died in the same millisecond are told apart by their id. */
-function pageOf(field: Wanted["field"], owner: string, after: Position | undefined): object {
+function pageOf(field: Wanted["field"], owner: string, after: Place | undefined): object {
   if (!after) return { [field]: { $gt: `${owner} `, $lt: `${owner} ~` } };
-  const key = `${owner} ${after.at.toISOString()}`;
+  const key = `${owner} ${(after.value as Date).toISOString()}`;
   return {
     [field]: { $gt: `${owner} `, $lte: key },
     $or: [{ [field]: { $lt: key } }, { _id: { $lt: after.id } }],

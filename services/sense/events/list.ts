@@ -1,12 +1,13 @@
 import type { ServiceBroker } from "moleculer";
 import { type Caller, callerId, hasScope, isAdmin } from "../../../lib/access/caller.ts";
-import { Fault, invalidCursor, invalidValue } from "../../../lib/contract/faults.ts";
+import { fromCursor, toCursor } from "../../../lib/contract/cursor.ts";
+import { Fault, invalidValue } from "../../../lib/contract/faults.ts";
 import { compileGlob, type Glob, globError } from "../../../lib/filter/glob.ts";
 import { Slices } from "../../../lib/queue/slices.ts";
 import { literal } from "../../../lib/text/containing.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { EventDoc } from "./events.model.ts";
-import { fromCursor, positionFrom, toCursor } from "./position.ts";
+import { positionFrom } from "./position.ts";
 import { present } from "./present.ts";
 import { type Order, Patience, type Range, windowOf, within } from "./windows.ts";
 
@@ -57,7 +58,7 @@ export async function listEvents(parts: Parts, caller: Caller, params: ListParam
   const found: EventDoc[] = [];
   const patience = new Patience();
   let bytes = 0;
-  let last = startOf(params.cursor);
+  let last = params.cursor === undefined ? null : String(fromCursor(params.cursor, "position").value);
   let edge: Pick<Range, "from"> | null = null;
   for (let isSeen = query.narrow; ; ) {
     const size = query.exact ? limit - found.length + 1 : CHUNK;
@@ -194,7 +195,7 @@ async function answer(
   const kept = found.filter((row) => envelopes.has(row._id));
   return {
     events: kept.map((row) => present({ ...row, envelope: envelopes.get(row._id) as string })),
-    next_cursor: last === null ? null : toCursor(last),
+    next_cursor: last === null ? null : toCursor("position", { value: last, id: "" }),
   };
 }
 
@@ -202,11 +203,4 @@ function readGlob(type: string) {
   const error = globError(type);
   if (error) throw invalidValue("type", `type: ${error}.`, { value: type });
   return compileGlob(type);
-}
-
-function startOf(cursor: string | undefined): string | null {
-  if (cursor === undefined) return null;
-  const position = fromCursor(cursor);
-  if (position === null) throw invalidCursor(cursor);
-  return position;
 }

@@ -30,14 +30,3 @@ export function positionMaker(): (ms: number) => string {
     return `${prefix}${PAIRS[Math.floor(count / PAIRS.length)]}${PAIRS[count % PAIRS.length]}${node}`;
   };
 }
-
-/** A list's cursor is opaque to callers. */
-export function toCursor(position: string): string {
-  return Buffer.from(position).toString("base64url");
-}
-
-/** The position a cursor stands for; null when it is not one of ours. */
-export function fromCursor(cursor: string): string | null {
-  const position = Buffer.from(cursor, "base64url").toString();
-  return /^[0-9a-z]{21}$/.test(position) ? position : null;
-}
