@@ -1,5 +1,6 @@
 import type { ServiceBroker } from "moleculer";
 import type { UpdateFilter } from "mongodb";
+import { pagesBySize } from "../../../lib/broker/message-size.ts";
 import type { PlatformEventType } from "../../../lib/cloudevents/platform-types.ts";
 import { newUuid } from "../../../lib/ids.ts";
 import { Loop, tenantsInTurn } from "../../../mixins/loop.ts";
@@ -61,7 +62,9 @@ export class Changes {
     if (docs.some((doc) => doc.finding_due_at)) {
       await ctx.broadcast("findings.due", { tenant_id: (docs[0] as MemoryDoc).tenant_id });
     }
-    await Promise.all(pagesOf(docs).map((page) => this.#put(ctx, page)));
+    await Promise.all(
+      [...pagesBySize(docs, charactersOf, PUT_CHARACTERS)].map((page) => this.#put(ctx, page)),
+    );
   }
 
   async #put(ctx: Caller, docs: MemoryDoc[]): Promise<void> {
@@ -139,17 +142,4 @@ const BRIEF = {
   announce_at: 1,
 } as const;
 
-function pagesOf(docs: MemoryDoc[]): MemoryDoc[][] {
-  const pages: MemoryDoc[][] = [];
-  let room = 0;
-  for (const doc of docs) {
-    const size = doc.content.length + doc.title.length + 1000;
-    if (size > room || pages.length === 0) {
-      pages.push([]);
-      room = PUT_CHARACTERS;
-    }
-    (pages.at(-1) as MemoryDoc[]).push(doc);
-    room -= size;
-  }
-  return pages;
-}
+const charactersOf = ({ content, title }: MemoryDoc) => content.length + title.length + 1000;

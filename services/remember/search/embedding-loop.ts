@@ -1,4 +1,5 @@
 import type { Embedder } from "../../../connectors/embedders/embedder.ts";
+import { upToSize } from "../../../lib/broker/message-size.ts";
 import type { SearchKind } from "../../../storage/search/entry.ts";
 import { ErasedIds } from "../../../storage/search/erased-ids.ts";
 import type { SearchIndex } from "../../../storage/search/local-index.ts";
@@ -85,7 +86,7 @@ export class EmbeddingWork {
       const kind = KINDS[(round + i) % KINDS.length] as SearchKind;
       const some = await index.unembedded(limit, pass.skipOf(tenant_id, kind), { tenant_id, kind });
       if (some.length === 0) continue;
-      const texts = upTo(limit * TEXT_CHARACTERS, some);
+      const texts = upToSize(some, ({ text }) => text.length, limit * TEXT_CHARACTERS);
       pass.skip(tenant_id, kind, texts.length - (await this.#tenant(texts)));
       return;
     }
@@ -172,14 +173,4 @@ export class EmbeddingWork {
       await new Promise((resolve) => setTimeout(resolve, QUIET_MS / 4));
     this.#pauseAt = performance.now() + WORK_MS;
   }
-}
-
-/** The first of the texts that have so many characters together; one at least. */
-function upTo(characters: number, texts: Unembedded[]): Unembedded[] {
-  let left = characters;
-  const end = texts.findIndex(({ text }) => {
-    left -= text.length;
-    return left < 0;
-  });
-  return end < 0 ? texts : texts.slice(0, Math.max(1, end));
 }

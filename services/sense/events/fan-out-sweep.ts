@@ -1,3 +1,4 @@
+import { upToSize } from "../../../lib/broker/message-size.ts";
 import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
@@ -77,10 +78,8 @@ export class FanOutSweep {
       projection: { size: 1 },
     });
     const mine = rows.filter((row) => queue.held(row._id));
-    const others = upTo(
-      MAX_CLAIM_BYTES,
-      rows.filter((row) => !queue.held(row._id)),
-    );
+    const unheld = rows.filter((row) => !queue.held(row._id));
+    const others = upToSize(unheld, ({ size }) => size, MAX_CLAIM_BYTES);
     if (mine.length) await this.#renew(tenant_id, mine, due);
     if (others.length) await this.#claim(tenant_id, others, due);
     const all = rows.length < limit && mine.length + others.length === rows.length;
@@ -132,16 +131,6 @@ export class FanOutSweep {
     const options = { sort: { fanout_key: 1 as const }, projection: { tenant_id: 1, fanout_key: 1 } };
     return (await events.system.findOne({ fanout_key: { $gt: this.#after } }, options)) as EventDoc | null;
   }
-}
-
-/** The first rows, as long as their sizes add up to no more; the very first always. */
-function upTo(maxBytes: number, rows: EventDoc[]): EventDoc[] {
-  let bytes = 0;
-  const end = rows.findIndex((row, i) => {
-    bytes += row.size;
-    return i > 0 && bytes > maxBytes;
-  });
-  return end < 0 ? rows : rows.slice(0, end);
 }
 
 /** A leased row as it waits in memory; null when its envelope is not JSON. */

@@ -1,5 +1,6 @@
 import type { ServiceBroker } from "moleculer";
 import { type Caller, callerId, hasScope, isAdmin } from "../../../lib/access/caller.ts";
+import { MESSAGE_BYTES } from "../../../lib/broker/message-size.ts";
 import { fromCursor, toCursor } from "../../../lib/contract/cursor.ts";
 import { Fault, invalidValue } from "../../../lib/contract/faults.ts";
 import { compileGlob, type Glob, globError } from "../../../lib/filter/glob.ts";
@@ -31,7 +32,6 @@ interface Parts {
 const CHUNK = 500;
 /** How long looking at rows keeps the event loop before it lets others run. */
 const SLICE_MS = 2;
-const MAX_BYTES = 4 * 1_048_576;
 
 /** Whether a caller may see an event, for many at once. */
 type Visible = (rows: EventDoc[]) => Promise<EventDoc[]>;
@@ -67,7 +67,7 @@ export async function listEvents(parts: Parts, caller: Caller, params: ListParam
     const rows = await nextRows(parts.events, caller.tenant_id, query, { ...range, ...edge }, size);
     const visible = new Set(await query.visible(await fitting(rows, query)));
     for (const row of rows) {
-      const full = found.length === limit || (found.length > 0 && bytes + row.size > MAX_BYTES);
+      const full = found.length === limit || (found.length > 0 && bytes + row.size > MESSAGE_BYTES);
       if (visible.has(row) && full) return answer(parts.events, caller, found, last);
       if (visible.has(row)) {
         found.push(row);
