@@ -1,5 +1,6 @@
 import { promises as dns, type LookupAddress } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
+import { LruMap } from "../lib/lru-map.ts";
 import type { FairQueue, Share } from "../lib/queue/fair-queue.ts";
 
 /** A name server that is silent is asked twice for so long. */
@@ -39,7 +40,7 @@ interface Kept {
 export class HostResolver {
   readonly #options: HostResolverOptions;
   readonly #resolver: dns.Resolver;
-  readonly #kept = new Map<string, Kept>();
+  readonly #kept = new LruMap<string, Kept>(MAX_KEPT);
   readonly #running = new Map<string, Promise<Kept>>();
 
   constructor(options: HostResolverOptions) {
@@ -76,17 +77,13 @@ export class HostResolver {
     const asked =
       this.#running.get(name) ??
       this.#lookUp(name, share)
-        .then((kept) => this.#keep(name, kept))
+        .then((kept) => {
+          this.#kept.set(name, kept);
+          return kept;
+        })
         .finally(() => this.#running.delete(name));
     this.#running.set(name, asked);
     return asked;
-  }
-
-  #keep(name: string, kept: Kept): Kept {
-    this.#kept.delete(name);
-    this.#kept.set(name, kept);
-    if (this.#kept.size > MAX_KEPT) this.#kept.delete(this.#kept.keys().next().value as string);
-    return kept;
   }
 
   async #lookUp(name: string, share: Share): Promise<Kept> {

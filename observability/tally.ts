@@ -1,3 +1,4 @@
+import { LruMap } from "../lib/lru-map.ts";
 /** What is counted of each tenant. */
 export const TALLIED = ["published", "delivered", "acknowledged"] as const;
 type Tallied = (typeof TALLIED)[number];
@@ -8,15 +9,13 @@ export const TALLY_SECONDS = 10;
 /** So many counts are kept: a quarter of an hour. */
 const TALLY_LENGTH = 90;
 
-const TENANTS = 1000;
-
 interface Counts {
   /** Number of the newest count: time divided by its length. */
   at: number;
   counts: Tally;
 }
 
-const tenants = new Map<string, Counts>();
+const tenants = new LruMap<string, Counts>(1000);
 
 /** Counts what this process does for a tenant, for the console to show (the operator's metrics name no tenant). */
 export function tally(tenant_id: string, what: Tallied, count: number, now = Date.now()): void {
@@ -40,7 +39,8 @@ const slotOf = (now: number) => Math.floor(now / (TALLY_SECONDS * 1000));
 
 /** A tenant's counts, moved along so that the last is of this time. */
 function upTo(tenant_id: string, at: number): Counts {
-  const known = tenants.get(tenant_id) ?? begin(tenant_id, at);
+  const known = tenants.get(tenant_id) ?? { at, counts: emptyTally() };
+  tenants.set(tenant_id, known);
   const passed = Math.min(at - known.at, TALLY_LENGTH);
   if (passed <= 0) return known;
   for (const what of TALLIED) {
@@ -49,12 +49,4 @@ function upTo(tenant_id: string, at: number): Counts {
   }
   known.at = at;
   return known;
-}
-
-function begin(tenant_id: string, at: number): Counts {
-  const [oldest] = tenants.keys();
-  if (tenants.size >= TENANTS) tenants.delete(oldest as string);
-  const made = { at, counts: emptyTally() };
-  tenants.set(tenant_id, made);
-  return made;
 }

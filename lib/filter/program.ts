@@ -1,4 +1,5 @@
 import { type ASTNode, Environment, type ParseResult } from "@marcbachmann/cel-js";
+import { LruMap } from "../lru-map.ts";
 import { correct, extend } from "./corrections.ts";
 import { charge } from "./cost.ts";
 import { compileRegex, type LinearRegex } from "./linear-regex.ts";
@@ -72,19 +73,12 @@ export function compileProgram(expression: string): { program: Program; literals
   const literals = nodes.map((node) => node.args as Literal);
   const shape = shapeOf(expression, nodes);
   const program = programs.get(shape) ?? build(parsed, nodes);
-  remember(shape, program);
+  programs.set(shape, program);
   return { program, literals };
 }
 
 /** Shape → program. Filters hold on to their own program; a forgotten one is only no longer shared with new ones. */
-const programs = new Map<string, Program>();
-const MAX_PROGRAMS = 1000;
-
-function remember(shape: string, program: Program): void {
-  if (programs.has(shape)) return;
-  if (programs.size >= MAX_PROGRAMS) programs.delete(programs.keys().next().value as string);
-  programs.set(shape, program);
-}
+const programs = new LruMap<string, Program>(1000);
 
 function parse(expression: string): ParseResult {
   try {

@@ -1,3 +1,4 @@
+import { LruMap } from "../../lib/lru-map.ts";
 import type { EntryTable, Reader } from "./entry-table.ts";
 
 /** What a reader may find of an index, counted. */
@@ -21,7 +22,7 @@ const MOST_KEPT = 8;
 /** Views of the latest readers: nothing has to be looked at again as long as no entry changes or expires. */
 export class Views {
   readonly #table: EntryTable;
-  readonly #kept = new Map<string, Kept>();
+  readonly #kept = new LruMap<string, Kept>(MOST_KEPT);
 
   constructor(table: EntryTable) {
     this.#table = table;
@@ -32,8 +33,6 @@ export class Views {
     const key = JSON.stringify([access, where, include_superseded]);
     const kept = this.#kept.get(key);
     if (kept?.revision === this.#table.revision && now < kept.until) return kept;
-    this.#kept.delete(key);
-    if (this.#kept.size >= MOST_KEPT) this.#kept.delete(this.#kept.keys().next().value as string);
     const view = this.#look(reader);
     this.#kept.set(key, view);
     return view;

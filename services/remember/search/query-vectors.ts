@@ -1,5 +1,6 @@
 import type { Embedder } from "../../../connectors/embedders/embedder.ts";
 import { isFault } from "../../../lib/contract/faults.ts";
+import { LruMap } from "../../../lib/lru-map.ts";
 import type { FairQueue, Share } from "../../../lib/queue/fair-queue.ts";
 import { resourceQueue } from "../../../observability/resources.ts";
 
@@ -17,7 +18,7 @@ export class QueryVectors {
   readonly #queue: FairQueue;
   /** Queries of one tenant at once: a part is always left for another. */
   readonly #perTenant: number;
-  readonly #kept = new Map<string, Vector>();
+  readonly #kept = new LruMap<string, Vector>(MOST_KEPT);
 
   constructor(embedder: Embedder | null) {
     this.#embedder = embedder;
@@ -54,18 +55,12 @@ export class QueryVectors {
     // Nobody waits in the turn of another tenant, or learns what it asked.
     const key = `${share.tenant_id} ${query}`;
     const kept = this.#kept.get(key);
-    if (kept) {
-      // The latest is last.
-      this.#kept.delete(key);
-      this.#kept.set(key, kept);
-      return kept;
-    }
+    if (kept) return kept;
     const forget = () => this.#kept.delete(key);
     const cost = Math.min(this.#perTenant, Math.ceil(query.length / SHORT_CHARACTERS));
     const vector = this.#queue.run(share, cost, () => (waiting.aborted ? null : embedder.embedQuery(query)));
     this.#kept.set(key, vector);
     vector.then((made) => made ?? forget(), forget);
-    if (this.#kept.size > MOST_KEPT) this.#kept.delete(this.#kept.keys().next().value as string);
     return vector;
   }
 }

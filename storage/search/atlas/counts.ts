@@ -1,4 +1,5 @@
 import type { Collection } from "mongodb";
+import { LruMap } from "../../../lib/lru-map.ts";
 import type { Corpus } from "../features.ts";
 import type { LegsQuery } from "../protocol.ts";
 import { conditionsOf } from "./conditions.ts";
@@ -14,7 +15,7 @@ const MOST_KEPT = 500;
 /** How many entries a reader may find, and how many of them have each term: remembered for a minute. */
 export class Counts {
   readonly #entries: Collection<EntryDoc>;
-  readonly #kept = new Map<string, { at: number; counted: Promise<Counted> }>();
+  readonly #kept = new LruMap<string, { at: number; counted: Promise<Counted> }>(MOST_KEPT);
 
   constructor(entries: Collection<EntryDoc>) {
     this.#entries = entries;
@@ -26,8 +27,6 @@ export class Counts {
     const now = performance.now();
     const kept = this.#kept.get(key);
     if (kept && now - kept.at < KEPT_MS) return kept.counted;
-    this.#kept.delete(key);
-    if (this.#kept.size >= MOST_KEPT) this.#kept.delete(this.#kept.keys().next().value as string);
     const counted = this.#count(query);
     counted.catch(() => this.#kept.delete(key));
     this.#kept.set(key, { at: now, counted });
