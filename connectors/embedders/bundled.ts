@@ -1,5 +1,5 @@
-import { Worker } from "node:worker_threads";
 import { CODE_CACHE } from "../../lib/code-cache.ts";
+import { WorkerThread } from "../../lib/worker-thread.ts";
 import { type Embedder, PATIENCE_MS } from "./embedder.ts";
 import { averageOf, pieces } from "./pieces.ts";
 
@@ -12,6 +12,8 @@ const BATCH = 16;
 const COLD_PATIENCE_MS = 1500;
 /** A thread that had nothing to do for so long is ended: with the model it takes 60 MB. */
 const IDLE_MS = 600_000;
+
+type Answer = { vectors: Float32Array[] } | { failed: string };
 
 interface Job {
   texts: string[];
@@ -28,18 +30,21 @@ export class BundledEmbedder implements Embedder {
   readonly batch = BATCH;
   readonly batchesAtOnce = 1;
   readonly queriesAtOnce = QUERIES_AT_ONCE;
-  #worker: Worker | null = null;
-  #isWarm = false;
+  readonly #thread = new WorkerThread<string[], Answer>({
+    name: "embedder",
+    module: new URL("./bundled-thread.mjs", import.meta.url),
+    data: { cache: CODE_CACHE },
+    idleMs: IDLE_MS,
+  });
   #running: Job[] | null = null;
   #urgent: Job[] = [];
   #patient: Job[] = [];
   /** Queries since a text was last embedded. */
   #passed = 0;
-  #idle: NodeJS.Timeout | undefined;
   #isClosed = false;
 
   get patience(): number {
-    return this.#isWarm ? PATIENCE_MS : COLD_PATIENCE_MS;
+    return this.#thread.isWarm ? PATIENCE_MS : COLD_PATIENCE_MS;
   }
 
   async embedQuery(text: string): Promise<Float32Array> {
@@ -59,7 +64,7 @@ export class BundledEmbedder implements Embedder {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    await this.#end(new Error("the embedder is closed"));
+    await this.#thread.close();
   }
 
   #add(queue: Job[], texts: string[]): Promise<Float32Array[]> {
@@ -73,15 +78,18 @@ export class BundledEmbedder implements Embedder {
   #next(): void {
     if (this.#running) return;
     const jobs = this.#take();
-    clearTimeout(this.#idle);
-    if (jobs.length === 0) {
-      this.#idle = setTimeout(() => this.#end(new Error("the embedder rests")), IDLE_MS);
-      this.#idle.unref();
-      return;
-    }
+    if (jobs.length === 0) return;
     this.#running = jobs;
-    this.#worker ??= this.#start();
-    this.#worker.postMessage(jobs.flatMap(({ texts }) => texts));
+    this.#thread
+      .request(jobs.flatMap(({ texts }) => texts))
+      .then(
+        (answer) => this.#settle(jobs, answer),
+        (err) => this.#refuse([...jobs, ...this.#urgent.splice(0), ...this.#patient.splice(0)], err),
+      )
+      .then(() => {
+        this.#running = null;
+        this.#next();
+      });
   }
 
   /** Queries first; but a stream of them without end lets a text pass now and then. */
@@ -96,36 +104,12 @@ export class BundledEmbedder implements Embedder {
     return queries;
   }
 
-  #start(): Worker {
-    const worker = new Worker(new URL("./bundled-thread.mjs", import.meta.url), {
-      name: "embedder",
-      workerData: { cache: CODE_CACHE },
-    });
-    worker.unref();
-    worker.on("message", (answer: { vectors: Float32Array[] } | { failed: string }) => this.#receive(answer));
-    worker.on("error", (err) => {
-      if (worker === this.#worker) void this.#end(err);
-    });
-    return worker;
-  }
-
-  #receive(answer: { vectors: Float32Array[] } | { failed: string }): void {
-    const jobs = this.#running ?? [];
-    this.#running = null;
-    this.#isWarm = true;
-    if ("failed" in answer) for (const { reject } of jobs) reject(new Error(answer.failed));
+  #settle(jobs: Job[], answer: Answer): void {
+    if ("failed" in answer) this.#refuse(jobs, new Error(answer.failed));
     else for (const { texts, resolve } of jobs) resolve(answer.vectors.splice(0, texts.length));
-    this.#next();
   }
 
-  /** Ends the thread; the next job starts another. */
-  async #end(reason: Error): Promise<void> {
-    clearTimeout(this.#idle);
-    const worker = this.#worker;
-    const jobs = [...(this.#running ?? []), ...this.#urgent.splice(0), ...this.#patient.splice(0)];
-    this.#worker = this.#running = null;
-    this.#isWarm = false;
-    for (const { reject } of jobs) reject(reason);
-    await worker?.terminate();
+  #refuse(jobs: Job[], err: Error): void {
+    for (const { reject } of jobs) reject(err);
   }
 }

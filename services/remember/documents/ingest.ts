@@ -1,6 +1,7 @@
 import type { ServiceBroker } from "moleculer";
 import type { PlatformEventType } from "../../../lib/cloudevents/platform-types.ts";
 import { backOff } from "../../../lib/queue/backoff.ts";
+import type { ThreadLimits } from "../../../lib/worker-thread.ts";
 import { laneOf, place, type Queue, type Queued as QueuedRow } from "../../../mixins/queue.ts";
 import { resourceQueue } from "../../../observability/resources.ts";
 import type { Blobs } from "../../../storage/blobs/blobs.ts";
@@ -11,7 +12,7 @@ import type { ChunkDoc, DocumentDoc } from "./documents.model.ts";
 import { dropChunks } from "./erase.ts";
 import { InWork, MOST_IN_WORK } from "./in-work.ts";
 import type { Parts } from "./parts.ts";
-import { type Reading, type ReadLimits, readDocument } from "./reader.ts";
+import { type Reading, readDocument } from "./reader.ts";
 import { toChunks, toEntry } from "./rows.ts";
 
 /** Chunks of one call to search: well below what NATS takes. */
@@ -47,7 +48,7 @@ export class Ingest {
   readonly #queue: Queue<DocumentDoc>;
   readonly #blobs: Blobs;
   readonly #broker: ServiceBroker;
-  readonly #limits: ReadLimits;
+  readonly #limits: ThreadLimits;
   readonly #ending = new AbortController();
   readonly #inWork = new InWork();
   readonly #chunks: ChunkWrites;

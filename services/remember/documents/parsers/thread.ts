@@ -1,4 +1,4 @@
-import { parentPort, workerData } from "node:worker_threads";
+import { parentPort } from "node:worker_threads";
 import { chunkPages } from "../chunks.ts";
 import type { Reading, ReadRequest } from "../reader.ts";
 import { UnreadableError } from "./page.ts";
@@ -14,4 +14,4 @@ async function read({ bytes, mime_type }: ReadRequest): Promise<Reading> {
   }
 }
 
-parentPort?.postMessage(await read(workerData));
+parentPort?.on("message", async (request: ReadRequest) => parentPort?.postMessage(await read(request)));

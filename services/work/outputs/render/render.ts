@@ -1,6 +1,6 @@
-import { Worker } from "node:worker_threads";
 import { type Fault, ruleBroken } from "../../../../lib/contract/faults.ts";
 import type { Share } from "../../../../lib/queue/fair-queue.ts";
+import { type ThreadEnded, WorkerThread } from "../../../../lib/worker-thread.ts";
 import { resourceQueue } from "../../../../observability/resources.ts";
 
 /** What a rendering thread is given. */
@@ -17,9 +17,8 @@ export interface Rendering {
 /** What comes of it: a file, or why there is none. */
 export type Rendered = Uint8Array | { unrenderable: string };
 
-const SECONDS = 20;
-const MEGABYTES = 512;
-/** With `SECONDS` less than a call between services may take. */
+const LIMITS = { seconds: 20, megabytes: 512 };
+/** With its seconds less than a call between services may take. */
 const PATIENCE_MS = 8000;
 
 /** One is always left for another tenant, and one of a tenant's two for another person. */
@@ -38,31 +37,17 @@ export function render(rendering: Rendering, share: Share): Promise<Uint8Array> 
   return threads.run(share, 1, () => renderNow(rendering));
 }
 
-async function renderNow(workerData: Rendering): Promise<Uint8Array> {
-  const worker = new Worker(new URL("./thread.ts", import.meta.url), {
-    name: "render",
-    workerData,
-    resourceLimits: { maxOldGenerationSizeMb: MEGABYTES },
-    env: {},
-  });
-  let slow: NodeJS.Timeout | undefined;
-  try {
-    return await new Promise<Uint8Array>((resolve, reject) => {
-      const fail = (why: string) => reject(unrenderable(workerData.format, why));
-      worker.once("message", (rendered: Rendered) =>
-        "unrenderable" in rendered ? fail(rendered.unrenderable) : resolve(rendered),
-      );
-      worker.once("error", (err: NodeJS.ErrnoException) =>
-        fail(
-          err.code === "ERR_WORKER_OUT_OF_MEMORY" ? `needs more than ${MEGABYTES} MB` : "cannot be rendered",
-        ),
-      );
-      slow = setTimeout(() => fail(`takes longer than ${SECONDS} s`), SECONDS * 1000);
-    });
-  } finally {
-    clearTimeout(slow);
-    await worker.terminate();
-  }
+async function renderNow(rendering: Rendering): Promise<Uint8Array> {
+  const module = new URL("./thread.ts", import.meta.url);
+  const thread = new WorkerThread<Rendering, Rendered>({ name: "render", module, limits: LIMITS, idleMs: 0 });
+  const rendered = await thread.request(rendering).catch(whyNot);
+  if ("unrenderable" in rendered) throw unrenderable(rendering.format, rendered.unrenderable);
+  return rendered;
+}
+
+function whyNot({ reason }: ThreadEnded): Rendered {
+  if (reason === "memory") return { unrenderable: `needs more than ${LIMITS.megabytes} MB` };
+  return { unrenderable: reason === "time" ? `takes longer than ${LIMITS.seconds} s` : "cannot be rendered" };
 }
 
 function unrenderable(format: string, why: string): Fault {

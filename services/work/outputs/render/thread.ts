@@ -1,10 +1,8 @@
-import { parentPort, workerData } from "node:worker_threads";
+import { parentPort } from "node:worker_threads";
 import type { Rendered, Rendering } from "./render.ts";
 import { Unrenderable } from "./unrenderable.ts";
 
-const { markdown, title, at, format, fonts } = workerData as Rendering;
-
-async function render(): Promise<Uint8Array> {
+async function render({ markdown, title, at, format, fonts }: Rendering): Promise<Uint8Array> {
   switch (format) {
     case "html":
       return Buffer.from((await import("./html.ts")).renderHtml(markdown, title));
@@ -15,13 +13,13 @@ async function render(): Promise<Uint8Array> {
   }
 }
 
-async function rendered(): Promise<Rendered> {
+async function rendered(request: Rendering): Promise<Rendered> {
   try {
-    return new Uint8Array(await render());
+    return new Uint8Array(await render(request));
   } catch (err) {
     if (err instanceof Unrenderable) return { unrenderable: err.message };
     throw err;
   }
 }
 
-parentPort?.postMessage(await rendered());
+parentPort?.on("message", async (request: Rendering) => parentPort?.postMessage(await rendered(request)));

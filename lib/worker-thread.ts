@@ -1,0 +1,105 @@
+import { Worker } from "node:worker_threads";
+
+/** What a request may take; one that takes more ends the thread. */
+export interface ThreadLimits {
+  seconds: number;
+  /** Of the thread's heap and what it holds beside it. */
+  megabytes: number;
+}
+
+interface Options {
+  /** In diagnostics. */
+  name: string;
+  module: URL;
+  data?: object;
+  limits?: ThreadLimits;
+  /** A thread that had nothing to do for so long is ended; at 0, with its first answer. */
+  idleMs: number;
+}
+
+const LOOK_MS = 100;
+const MB = 1_048_576;
+
+/** The thread ended before it answered. */
+export class ThreadEnded extends Error {
+  readonly reason: "closed" | "failed" | "memory" | "time";
+
+  constructor(reason: ThreadEnded["reason"], cause?: Error) {
+    super(cause?.message ?? `the thread ended: ${reason}`, { cause });
+    this.reason = reason;
+  }
+}
+
+/** A thread that answers one request at a time. A request starts it, the next after it ended too. */
+export class WorkerThread<Request, Answer> {
+  /** Whether the thread that runs has answered before. */
+  isWarm = false;
+  readonly #options: Options;
+  #worker: Worker | null = null;
+  #asked: PromiseWithResolvers<Answer> | null = null;
+  #idle: NodeJS.Timeout | undefined;
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  /** @throws ThreadEnded */
+  async request(request: Request, transfer: ArrayBuffer[] = []): Promise<Answer> {
+    const { limits, idleMs } = this.#options;
+    clearTimeout(this.#idle);
+    this.#asked = Promise.withResolvers<Answer>();
+    this.#worker ??= this.#start();
+    this.#worker.postMessage(request, transfer);
+    const slow = limits && setTimeout(() => this.#end("time"), limits.seconds * 1000);
+    const watch = limits && setInterval(() => this.#watchMemory(limits.megabytes * MB), LOOK_MS);
+    try {
+      return await this.#asked.promise;
+    } finally {
+      clearTimeout(slow);
+      clearInterval(watch);
+      if (idleMs === 0) await this.close();
+      else this.#idle = setTimeout(() => this.close(), idleMs).unref();
+    }
+  }
+
+  /** Ends the thread, whatever it is doing. */
+  close(): Promise<void> {
+    return this.#end("closed");
+  }
+
+  #start(): Worker {
+    const { name, module, data, limits } = this.#options;
+    const resourceLimits = limits && { maxOldGenerationSizeMb: limits.megabytes };
+    const worker = new Worker(module, { name, workerData: data, env: {}, resourceLimits });
+    worker.unref();
+    worker.on("message", (answer: Answer) => {
+      this.isWarm = true;
+      this.#asked?.resolve(answer);
+    });
+    const ended = (reason: ThreadEnded["reason"], cause?: Error) => {
+      if (worker === this.#worker) void this.#end(reason, cause);
+    };
+    worker.on("error", (err: NodeJS.ErrnoException) =>
+      ended(err.code === "ERR_WORKER_OUT_OF_MEMORY" ? "memory" : "failed", err),
+    );
+    worker.on("exit", () => ended("failed"));
+    return worker;
+  }
+
+  /** The limits of threads count their heap only; large buffers stand beside it. */
+  async #watchMemory(most: number): Promise<void> {
+    const worker = this.#worker;
+    const used = await worker?.getHeapStatistics().catch(() => null);
+    const isTooMuch = used && used.used_heap_size + used.external_memory > most;
+    if (isTooMuch && worker === this.#worker) await this.#end("memory");
+  }
+
+  async #end(reason: ThreadEnded["reason"], cause?: Error): Promise<void> {
+    clearTimeout(this.#idle);
+    const worker = this.#worker;
+    this.#worker = null;
+    this.isWarm = false;
+    this.#asked?.reject(new ThreadEnded(reason, cause));
+    await worker?.terminate();
+  }
+}
