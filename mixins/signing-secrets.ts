@@ -1,6 +1,7 @@
-import { Fault, notFound } from "../lib/contract/faults.ts";
+import { notFound } from "../lib/contract/faults.ts";
 import type { SecretBox, SigningSecret } from "../lib/crypto/secrets.ts";
 import type { TenantCollection, TenantDocument } from "../storage/collection.ts";
+import { guardedWrite } from "./guarded-write.ts";
 
 /** A row with signing secrets of its own. */
 export interface Signed extends TenantDocument {
@@ -13,7 +14,6 @@ export interface Signed extends TenantDocument {
 
 const SECRET_BYTES = 32;
 const OVERLAP_MS = 24 * 60 * 60 * 1000;
-const ATTEMPTS = 5;
 
 /** A new secret in the form of Standard Webhooks; the same one again for the same seed. */
 export function newSigningSecret(secrets: SecretBox, seed?: string): string {
@@ -67,7 +67,7 @@ export async function rotate<T extends Signed>(
   { tenant_id, id, seed, secret = newSigningSecret(secrets, seed) }: Target,
 ): Promise<{ secret: string; previous_ends_at: Date }> {
   const owner = `${owners}/${id}`;
-  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+  return guardedWrite(async () => {
     const row = await rows.findOne(tenant_id, { _id: id } as never);
     if (!row) throw notFound(resource_type, id);
     const [newest, previous] = row.signing_secrets as [SigningSecret, SigningSecret?];
@@ -81,9 +81,8 @@ export async function rotate<T extends Signed>(
       { _id: id, signing_version: row.signing_version } as never,
       { $set: { signing_secrets: next, updated_at: new Date(now) }, $inc: { signing_version: 1 } } as never,
     );
-    if (changed) return { secret, previous_ends_at };
-  }
-  throw new Fault("conflict", "The signing secret is being changed by others; try again.");
+    return changed && { secret, previous_ends_at };
+  }, "The signing secret is being changed by others; try again.");
 }
 
 function place(owner: string): string {

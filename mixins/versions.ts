@@ -1,13 +1,10 @@
-import { Fault } from "../lib/contract/faults.ts";
-import { isDuplicateKey, type TenantCollection, type TenantDocument } from "../storage/collection.ts";
+import { nullIfTaken, type TenantCollection, type TenantDocument } from "../storage/collection.ts";
+import { guardedWrite } from "./guarded-write.ts";
 
 /** One version of a thing that has a name; versions are never changed (spec: Versioning 2). */
 interface VersionDoc extends TenantDocument {
   version_num: number;
 }
-
-/** Of authors of one name at the same time each gets a version of its own; so many may meet. */
-const MOST_RACES = 20;
 
 /** The newest version of what a filter names, or null. The filter and `version_num` need a unique index. */
 export async function newestVersion<T extends VersionDoc>(
@@ -32,13 +29,8 @@ export async function insertNextVersion<T extends VersionDoc>(
   const { tenant_id, _id } = row;
   const made = await rows.findOne(tenant_id, { _id } as never);
   if (made) return made;
-  for (let races = 0; races < MOST_RACES; races++) {
+  return guardedWrite(async () => {
     const newest = await newestVersion(rows, tenant_id, named);
-    try {
-      return await rows.insertOnce({ ...row, version_num: (newest?.version_num ?? 0) + 1 });
-    } catch (err) {
-      if (!isDuplicateKey(err)) throw err;
-    }
-  }
-  throw new Fault("conflict", "Too many new versions at once: send it again.");
+    return rows.insertOnce({ ...row, version_num: (newest?.version_num ?? 0) + 1 }).catch(nullIfTaken);
+  }, "Too many new versions at once: send it again.");
 }

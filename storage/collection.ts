@@ -208,6 +208,12 @@ export function isDuplicateKey(err: unknown): boolean {
   return err instanceof Error && "code" in err && err.code === DUPLICATE_KEY;
 }
 
+/** Catches that a key is taken. */
+export function nullIfTaken(err: unknown): null {
+  if (isDuplicateKey(err)) return null;
+  throw err;
+}
+
 /** Which of an upsert's rows were refused, where all that went wrong is that their keys are taken; else throws the error. */
 export function takenRows(err: unknown): WriteError[] {
   if (!(err instanceof MongoBulkWriteError) || err.result.getWriteConcernError()) throw err;

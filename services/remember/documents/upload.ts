@@ -3,8 +3,9 @@ import type { ParamsOf } from "../../../lib/contract/contract.ts";
 import { Fault, invalidValue } from "../../../lib/contract/faults.ts";
 import { newUuid } from "../../../lib/ids.ts";
 import { ownerAccess } from "../../../mixins/access.ts";
+import { guardedWrite } from "../../../mixins/guarded-write.ts";
 import { place } from "../../../mixins/queue.ts";
-import { isDuplicateKey } from "../../../storage/collection.ts";
+import { nullIfTaken } from "../../../storage/collection.ts";
 import type { UserState } from "../../identity/users/users.contract.ts";
 import type { uploadDocument } from "./documents.contract.ts";
 import type { DocumentDoc, SourceDoc } from "./documents.model.ts";
@@ -15,8 +16,6 @@ type Upload = ParamsOf<typeof uploadDocument>;
 
 /** What takes the place of older ones of its name, or is about to. */
 const REPLACING = ["queued", "chunking", "embedding", "stored"] as const;
-/** So many may upload at once what bears one name. */
-const MOST_RACES = 50;
 
 /** The document of an upload: a new one, or the one of the same bytes that stands in the source already. */
 export async function upload(
@@ -30,20 +29,16 @@ export async function upload(
     throw new Fault("payload_too_large", message, { actual_size, max_size: maxSize });
   }
   const source = await sourceFor(parts, ctx);
-  for (let races = 0; races < MOST_RACES; races++) {
+  const attempt = async () => {
     const row = await newDocument(parts, ctx, source);
     const known = await standing(parts, row);
     if (known) return { doc: known, isNew: known._id === row._id };
-    try {
-      const doc = await parts.documents.insertOnce(row);
-      parts.nudge();
-      return { doc, isNew: true };
-    } catch (err) {
-      // Another upload has brought these bytes, or taken this version.
-      if (!isDuplicateKey(err)) throw err;
-    }
-  }
-  throw new Fault("conflict", `"${ctx.params.filename}" is being uploaded by others: send it again.`);
+    // Taken: another upload has brought these bytes, or taken this version.
+    const doc = await parts.documents.insertOnce(row).catch(nullIfTaken);
+    if (doc) parts.nudge();
+    return doc && { doc, isNew: true };
+  };
+  return guardedWrite(attempt, `"${ctx.params.filename}" is being uploaded by others: send it again.`);
 }
 
 /** The document of the same bytes; one that a newer of its name is about to replace does not stand for them any more. */

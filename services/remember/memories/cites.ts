@@ -5,7 +5,7 @@ import type { PlatformEventType } from "../../../lib/cloudevents/platform-types.
 import { notFound } from "../../../lib/contract/faults.ts";
 import { DAY_MS } from "../../../lib/time.ts";
 import { eachInTurn, Loop, tenantsInTurn } from "../../../mixins/loop.ts";
-import { isDuplicateKey, type TenantCollection } from "../../../storage/collection.ts";
+import { nullIfTaken, type TenantCollection } from "../../../storage/collection.ts";
 import type { CiteDoc } from "./cites.model.ts";
 import type { MemoryDoc } from "./memories.model.ts";
 import { findReadable, type Parts } from "./parts.ts";
@@ -64,13 +64,7 @@ export class Cites {
       announced: false,
       due_at: at,
     };
-    try {
-      await this.#parts.cites.insert(row);
-    } catch (err) {
-      if (isDuplicateKey(err)) return;
-      throw err;
-    }
-    this.#loop.nudge();
+    if (await this.#parts.cites.insert(row).catch(nullIfTaken)) this.#loop.nudge();
   }
 
   async #settleDue(): Promise<boolean> {

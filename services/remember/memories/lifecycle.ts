@@ -2,35 +2,30 @@ import type { UpdateFilter } from "mongodb";
 import type { Call } from "../../../lib/access/caller.ts";
 import { MEMORY_SCOPES } from "../../../lib/access/visibility.ts";
 import type { ParamsOf } from "../../../lib/contract/contract.ts";
-import { Fault, invalidValue, ruleBroken } from "../../../lib/contract/faults.ts";
+import { type Fault, invalidValue, ruleBroken } from "../../../lib/contract/faults.ts";
 import { canonicalTags } from "../../../lib/contract/tags.ts";
+import { guardedWrite } from "../../../mixins/guarded-write.ts";
 import { changeOf } from "./changes.ts";
 import type { promoteMemory, updateMemory } from "./memories.contract.ts";
 import type { MemoryDoc } from "./memories.model.ts";
 import { findManaged, notActive, type Parts } from "./parts.ts";
 import { dateOf, metadataText, purgeAt, subjectsIn } from "./rows.ts";
 
-/** So many may change one memory at once: each time one of them gets through, the others try again on what it left. */
-const ATTEMPTS = 50;
-
 /** What to write of a memory as it is; null: nothing, it is as wanted. May throw the fault that refuses it. */
 type Decide = (doc: MemoryDoc) => UpdateFilter<MemoryDoc> | null;
 
 /** One change of a memory that is the caller's to change, decided on the very version that it is written over. */
-async function change(parts: Parts, ctx: Call, id: string, decide: Decide): Promise<MemoryDoc> {
-  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+function change(parts: Parts, ctx: Call, id: string, decide: Decide): Promise<MemoryDoc> {
+  const attempt = async () => {
     const { doc } = await findManaged(parts, ctx, id);
     const update = decide(doc);
     if (!update) return doc;
     const { tenant_id, version, status } = doc;
     const changed = await parts.memories.update(tenant_id, { _id: id, version, status }, update);
-    if (!changed) continue;
-    await parts.changes.after(ctx, [changed]);
+    if (changed) await parts.changes.after(ctx, [changed]);
     return changed;
-  }
-  throw new Fault("conflict", "The memory is being changed by others; try again.", {
-    existing_resource_id: id,
-  });
+  };
+  return guardedWrite(attempt, "The memory is being changed by others; try again.", id);
 }
 
 /** @throws Fault validation_error, not_found, forbidden, conflict */

@@ -1,7 +1,7 @@
 import type { Call } from "../../../lib/access/caller.ts";
 import { Fault, invalidValue, notFound } from "../../../lib/contract/faults.ts";
 import { newUuid } from "../../../lib/ids.ts";
-import { isDuplicateKey, type TenantCollection } from "../../../storage/collection.ts";
+import { nullIfTaken, type TenantCollection } from "../../../storage/collection.ts";
 import { isStanding, type ReadableMemory, requireReadable } from "../memories/readable.ts";
 import { type MergeDoc, openPairOf, pairOf } from "./merges.model.ts";
 
@@ -31,12 +31,8 @@ export async function propose({ proposals, now }: Parts, ctx: Call<Given>): Prom
     resolution_note,
   };
   const row = newProposal({ _id: newUuid(idempotency_seed), tenant_id: caller.tenant_id, a, b, at: now() });
-  try {
-    return await proposals.insertOnce({ ...row, ...proposer });
-  } catch (err) {
-    if (!isDuplicateKey(err)) throw err;
-    return takeOver(proposals, row, proposer);
-  }
+  const made = await proposals.insertOnce({ ...row, ...proposer }).catch(nullIfTaken);
+  return made ?? takeOver(proposals, row, proposer);
 }
 
 /** Of two memories there is an open proposal: the service's becomes the caller's. @throws Fault conflict */
@@ -71,9 +67,7 @@ export async function proposeDuplicate(
   const [first, second] = pair.split(" ") as [string, string];
   const _id = newUuid(`duplicate ${pair}`);
   const row = newProposal({ _id, tenant_id, a: first, b: second, at: now() });
-  await proposals.insertOnce({ ...row, similarity }).catch((err) => {
-    if (!isDuplicateKey(err)) throw err;
-  });
+  await proposals.insertOnce({ ...row, similarity }).catch(nullIfTaken);
 }
 
 function newProposal({

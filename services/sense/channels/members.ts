@@ -1,7 +1,7 @@
 import type { ActionSchema } from "moleculer";
 import type { Call, Caller } from "../../../lib/access/caller.ts";
 import { invalidValue, notFound } from "../../../lib/contract/faults.ts";
-import { isDuplicateKey, type TenantCollection } from "../../../storage/collection.ts";
+import { nullIfTaken, type TenantCollection } from "../../../storage/collection.ts";
 import { action, internal } from "../../runtime.ts";
 import { type RoutingChange, raiseRouting } from "../interests/routing-change.ts";
 import * as contract from "./channels.contract.ts";
@@ -20,13 +20,7 @@ interface Parts {
 export function memberActions({ members, find, keep, now }: Parts): Record<string, ActionSchema> {
   /** Whether the row is new: adding a member again changes nothing. */
   async function insert(row: MemberDoc): Promise<boolean> {
-    try {
-      await members.insert(row);
-      return true;
-    } catch (err) {
-      if (isDuplicateKey(err)) return false;
-      throw err;
-    }
+    return (await members.insert(row).catch(nullIfTaken)) !== null;
   }
 
   /** Whether the agent is in the channel, as matching is to know it. */

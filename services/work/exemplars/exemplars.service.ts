@@ -3,7 +3,7 @@ import type { BlobReference } from "../../../lib/contract/contract.ts";
 import { Fault, notFound } from "../../../lib/contract/faults.ts";
 import { attachment } from "../../../lib/http/attachment.ts";
 import { newUuid } from "../../../lib/ids.ts";
-import { isDuplicateKey } from "../../../storage/collection.ts";
+import { nullIfTaken } from "../../../storage/collection.ts";
 import { action, idempotent, type ServiceFactory } from "../../runtime.ts";
 import {
   createExemplar,
@@ -72,11 +72,8 @@ export const exemplarsService: ServiceFactory = ({ store, blobs }) => {
             updated_at: at,
           },
         };
-        try {
-          return present(await exemplars.insertOnce(row), await textOf(row));
-        } catch (err) {
-          if (!isDuplicateKey(err)) throw err;
-        }
+        const made = await exemplars.insertOnce(row).catch(nullIfTaken);
+        if (made) return present(made, await textOf(row));
         const kept = await exemplars.findOne(tenant_id, { content_hash: content.hash });
         if (!kept) throw new Fault("conflict", "The same text was deleted just now: send it again.");
         meta.$statusCode = 200;

@@ -1,7 +1,8 @@
 import type { ServiceBroker } from "moleculer";
 import type { Call } from "../../../lib/access/caller.ts";
-import { Fault, notFound } from "../../../lib/contract/faults.ts";
+import { notFound } from "../../../lib/contract/faults.ts";
 import { summaryOf } from "../../../lib/text/quoted.ts";
+import { guardedWrite } from "../../../mixins/guarded-write.ts";
 import { Loop } from "../../../mixins/loop.ts";
 import { action, type ServiceFactory } from "../../runtime.ts";
 import { renderBrief } from "./brief.ts";
@@ -18,7 +19,6 @@ import { save } from "./save.ts";
 const MARKDOWN = "text/markdown; charset=utf-8";
 const SWEEP_MS = 60_000;
 const SUMMARY = 280;
-const MOST_RACES = 20;
 
 /** Named snapshots of where an agent's work stands, for another client to go on (spec: Handoff). */
 export const handoffsService: ServiceFactory = ({ store, log }) => {
@@ -26,8 +26,8 @@ export const handoffsService: ServiceFactory = ({ store, log }) => {
   let reaper: Loop;
 
   /** Pins or unpins; one that is as it is asked for stays as it is. */
-  async function setPinned(ctx: Call<{ id: string }>, pinned: boolean) {
-    for (let races = 0; races < MOST_RACES; races++) {
+  function setPinned(ctx: Call<{ id: string }>, pinned: boolean) {
+    return guardedWrite(async () => {
       const doc = await requireOwn(parts, ctx);
       const { _id, pinned_at, expires_at } = doc;
       if ((pinned_at !== null) === pinned) return present(doc);
@@ -36,9 +36,8 @@ export const handoffsService: ServiceFactory = ({ store, log }) => {
         ? { pinned_at: at, reap_at: null }
         : { pinned_at: null, ...fullTerm(at, { pinned_at: null }) };
       const changed = await change(parts, ctx, { _id, pinned_at, expires_at }, next);
-      if (changed) return present(changed);
-    }
-    throw new Fault("conflict", "The handoff is being changed by others: send it again.");
+      return changed && present(changed);
+    }, "The handoff is being changed by others: send it again.");
   }
 
   return {

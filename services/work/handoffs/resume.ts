@@ -1,5 +1,6 @@
 import type { Call } from "../../../lib/access/caller.ts";
-import { Fault, notFound } from "../../../lib/contract/faults.ts";
+import { notFound } from "../../../lib/contract/faults.ts";
+import { guardedWrite } from "../../../mixins/guarded-write.ts";
 import { findOwn, type Hit } from "./find.ts";
 import type { HandoffDoc } from "./handoffs.model.ts";
 import { agentOf, change, type Parts } from "./parts.ts";
@@ -10,25 +11,21 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const CLEAR_MARGIN = 0.15;
 const MOST_CANDIDATES = 5;
 
-/** Handoffs come and go while one is resumed; so many times may that be in between. */
-const MOST_RACES = 20;
-
 /**
  * Resumes what a query means; when several fit it about as well, none of them (api: Handoffs).
  *
  * @throws Fault not_found when nothing fits
  */
-export async function resume(
+export function resume(
   parts: Parts,
   ctx: Call<{ query: string }>,
 ): Promise<{ resumed: HandoffDoc } | { candidates: Hit[] }> {
-  for (let races = 0; races < MOST_RACES; races++) {
+  return guardedWrite(async () => {
     const found = await meant(parts, ctx);
     if ("candidates" in found) return found;
     const resumed = await stamp(parts, ctx, found.one);
-    if (resumed) return { resumed };
-  }
-  throw new Fault("conflict", "The handoff is being changed by others: send it again.");
+    return resumed && { resumed };
+  }, "The handoff is being changed by others: send it again.");
 }
 
 async function meant(

@@ -2,7 +2,8 @@ import type { Call } from "../../../lib/access/caller.ts";
 import type { ParamsOf } from "../../../lib/contract/contract.ts";
 import { Fault, invalidValue } from "../../../lib/contract/faults.ts";
 import { newUuid } from "../../../lib/ids.ts";
-import { isDuplicateKey } from "../../../storage/collection.ts";
+import { guardedWrite } from "../../../mixins/guarded-write.ts";
+import { nullIfTaken } from "../../../storage/collection.ts";
 import { deletedMemories, readableMemories } from "../../remember/memories/readable.ts";
 import { eraseTitles } from "./erase.ts";
 import type { saveHandoff } from "./handoffs.contract.ts";
@@ -16,9 +17,6 @@ type Content = Pick<
   "summary" | "payload" | "citations" | "artifacts" | "origin_client" | "bundle_id"
 >;
 
-/** Names come and go while it is saved; so many times may somebody else be in between. */
-const MOST_RACES = 20;
-
 /**
  * Saves a handoff under its name: over the one that is there, or as a new one.
  *
@@ -28,7 +26,7 @@ const MOST_RACES = 20;
 export async function save(parts: Parts, ctx: Asked): Promise<{ doc: HandoffDoc; isNew: boolean }> {
   const content = await contentOf(ctx);
   const { if_version } = ctx.params;
-  for (let races = 0; races < MOST_RACES; races++) {
+  const attempt = async () => {
     const known = await named(parts, ctx);
     if (known && known.save_seed !== null && known.save_seed === ctx.meta.idempotency_seed) {
       return { doc: known, isNew: known.version_num === 1 };
@@ -36,9 +34,9 @@ export async function save(parts: Parts, ctx: Asked): Promise<{ doc: HandoffDoc;
     if (if_version !== undefined && if_version !== (known?.version_num ?? 0))
       throw notThatVersion(known, if_version);
     const doc = known ? await overwrite(parts, ctx, known, content) : await insert(parts, ctx, content);
-    if (doc) return { doc: await withoutErased(parts, ctx, doc), isNew: !known };
-  }
-  throw new Fault("conflict", `The handoff "${ctx.params.name}" is being saved by others: send it again.`);
+    return doc && { doc: await withoutErased(parts, ctx, doc), isNew: !known };
+  };
+  return guardedWrite(attempt, `The handoff "${ctx.params.name}" is being saved by others: send it again.`);
 }
 
 /** Takes out again what was erased between its reading and its writing. */
@@ -93,14 +91,9 @@ async function insert(parts: Parts, ctx: Asked, content: Content): Promise<Hando
     ...{ version_num: 1, pinned_at: null, last_resumed_at: null, ...fullTerm(at, { pinned_at: null }) },
     ...{ created_at: at, updated_at: at, version: 1, changed_at: at, save_seed },
   };
-  try {
-    await parts.handoffs.insert(row);
-  } catch (err) {
-    if (isDuplicateKey(err)) return null;
-    throw err;
-  }
-  await tellSearch(parts, ctx, row);
-  return row;
+  const saved = await parts.handoffs.insert(row).catch(nullIfTaken);
+  if (saved) await tellSearch(parts, ctx, saved);
+  return saved;
 }
 
 async function contentOf(ctx: Asked): Promise<Content> {

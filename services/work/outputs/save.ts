@@ -4,8 +4,9 @@ import type { BlobReference, ParamsOf } from "../../../lib/contract/contract.ts"
 import { Fault, invalidValue } from "../../../lib/contract/faults.ts";
 import { newUuid } from "../../../lib/ids.ts";
 import { ownerAccess } from "../../../mixins/access.ts";
+import { guardedWrite } from "../../../mixins/guarded-write.ts";
 import { LEASE_MS, place } from "../../../mixins/queue.ts";
-import { isDuplicateKey } from "../../../storage/collection.ts";
+import { nullIfTaken } from "../../../storage/collection.ts";
 import { slugsFor, titleOf } from "./naming.ts";
 import type { saveOutput } from "./outputs.contract.ts";
 import type { Edition, OutputDoc } from "./outputs.model.ts";
@@ -14,9 +15,6 @@ import { toVersion } from "./rows.ts";
 
 type Given = ParamsOf<typeof saveOutput>;
 type Saving = Call<Given>;
-
-/** Of those who save versions of one output at the same time each gets a version of its own; so many may meet. */
-const MOST_RACES = 20;
 
 /** Saves an output, or a new version of one. @throws Fault validation_failed, validation_error, not_found, … */
 export async function save(parts: Parts, ctx: Saving, maxSize: number): Promise<OutputDoc> {
@@ -64,11 +62,8 @@ async function create(parts: Parts, ctx: Saving): Promise<OutputDoc> {
 /** Inserts under the first slug that is free; a repetition gives the row that is there. */
 async function insert({ outputs }: Parts, row: OutputDoc): Promise<OutputDoc> {
   for (const slug of slugsFor(row.title, row._id)) {
-    try {
-      return await outputs.insertOnce({ ...row, slug });
-    } catch (err) {
-      if (!isDuplicateKey(err)) throw err;
-    }
+    const made = await outputs.insertOnce({ ...row, slug }).catch(nullIfTaken);
+    if (made) return made;
   }
   throw new Fault("conflict", "There are too many outputs of this title: give it another.");
 }
@@ -82,7 +77,7 @@ async function saveVersion(parts: Parts, ctx: Saving, named: string): Promise<Ou
     editionOf(parts, ctx, ctx.params.title ?? null),
     filed(parts, ctx, access, first._id),
   ]);
-  for (let races = 0; races < MOST_RACES; races++) {
+  return guardedWrite(async () => {
     const doc = await findReadable(parts, ctx as Call, first._id);
     if (await isSaved(parts, doc, edition.version_id)) return doc;
     // The version that ends gets its row first: what is no more in the output's is never lost.
@@ -97,11 +92,9 @@ async function saveVersion(parts: Parts, ctx: Saving, named: string): Promise<Ou
     };
     const guard = { _id: doc._id, version_num: doc.version_num, deleted_at: null };
     const saved = await parts.outputs.update(tenant_id, guard, { $set, $inc: { version: 1 } });
-    if (!saved) continue;
-    await parts.settle(saved);
+    if (saved) await parts.settle(saved);
     return saved;
-  }
-  throw new Fault("conflict", "Too many new versions at once: send it again.");
+  }, "Too many new versions at once: send it again.");
 }
 
 /** Whether this very request has saved its version already, before it was cut off. */

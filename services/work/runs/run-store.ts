@@ -1,6 +1,7 @@
 import { upToSize } from "../../../lib/broker/message-size.ts";
-import { Fault, isFault, notFound } from "../../../lib/contract/faults.ts";
+import { isFault, notFound } from "../../../lib/contract/faults.ts";
 import { Actors, Actor as Mailbox } from "../../../mixins/actor.ts";
+import { guardedWrite } from "../../../mixins/guarded-write.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Change } from "./draft.ts";
 import type { KeptRuns } from "./kept-runs.ts";
@@ -10,8 +11,6 @@ import type { PlacedFact, Run, RunDoc, RunFactsDoc } from "./runs.model.ts";
 import { nextStaleCheck } from "./staleness.ts";
 
 const READ_FIRST = 5;
-/** Writers of other nodes may come between so often. */
-const MOST_RACES = 20;
 
 interface Parts {
   runs: TenantCollection<RunDoc>;
@@ -155,15 +154,12 @@ export class RunStore {
     const quick = kept?.tenant_id === tenant_id ? provisional(kept, transition) : null;
     const done = kept && quick && (await this.#apply(kept, quick, also));
     if (done) return done;
-    for (let races = 0; races < MOST_RACES; races++) {
+    const attempt = async () => {
       const run = await this.get(tenant_id, run_id);
       const made = once && (await this.#madeBy(run, once));
-      if (made) return { before: run, run, facts: made };
-      const changed = await this.#apply(run, transition(run), also);
-      if (changed) return changed;
-    }
-    const details = { existing_resource_id: run_id };
-    throw new Fault("conflict", "Too much happens in this run at once: try again.", details);
+      return made ? { before: run, run, facts: made } : this.#apply(run, transition(run), also);
+    };
+    return guardedWrite(attempt, "Too much happens in this run at once: try again.", run_id);
   }
 
   /** The facts that came with a record, or null when there is none with this id. */
