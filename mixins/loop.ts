@@ -1,3 +1,4 @@
+import type { Service, ServiceBroker, ServiceSchema } from "moleculer";
 import { isStoreLost } from "../storage/store-lost.ts";
 
 /** What a loop tells when its task fails. */
@@ -59,6 +60,45 @@ export class Loop {
     }
     this.#running = undefined;
     if (!this.#stopped) this.#timer = setTimeout(() => this.nudge(), wait);
+  }
+}
+
+/** What a service does by itself, beside its actions. */
+interface Worker {
+  start(): void;
+  stop(): Promise<void>;
+}
+
+/**
+ * A Moleculer mixin: starts workers when every service of the node has started, as they ask each other, and stops them
+ * with the service.
+ */
+export function working(workers: () => Worker[]): Partial<ServiceSchema> {
+  return {
+    events: {
+      "$broker.started"() {
+        for (const worker of workers()) worker.start();
+      },
+    },
+    async stopped() {
+      await Promise.all(workers().map((worker) => worker.stop()));
+    },
+  };
+}
+
+/** A loop of a service, which has `mixin` among its mixins. */
+export class ServiceLoop extends Loop {
+  readonly mixin: Partial<ServiceSchema>;
+
+  /** @param failed is logged with what the task threw, before it is tried again */
+  constructor(task: (broker: ServiceBroker) => Promise<boolean>, interval: number, failed: string) {
+    let service: Service;
+    const report = (err: unknown) => service.logger.warn({ err }, failed);
+    super(() => task(service.broker), interval, report);
+    const created = function (this: Service) {
+      service = this;
+    };
+    this.mixin = { created, ...working(() => [this]) };
   }
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
-import { Errors } from "moleculer";
-import { eachInTurn, Loop, tenantsInTurn } from "../../mixins/loop.ts";
+import { Errors, ServiceBroker } from "moleculer";
+import { eachInTurn, Loop, ServiceLoop, tenantsInTurn, working } from "../../mixins/loop.ts";
 import { settle } from "../support/settle.ts";
 
 test("runs at start and again at once while there is more", async () => {
@@ -62,6 +62,21 @@ test("a failure is reported and tried again", async () => {
   await settle(() => runs > 1);
   await loop.stop();
   expect(failures).toEqual([new Error("not yet")]);
+});
+
+test("loops and workers of a service begin when every service has started, and end with theirs", async () => {
+  const log: string[] = [];
+  const note = async (what: string) => void log.push(what);
+  const loop = new ServiceLoop(({ nodeID }) => note(`loop on ${nodeID}`).then(() => false), 60_000, "failed");
+  const worker = { start: () => void note("begin"), stop: () => note("end") };
+  const broker = new ServiceBroker({ nodeID: "here", logger: false });
+  broker.createService({ name: "one", mixins: [loop.mixin, working(() => [worker])] });
+  broker.createService({ name: "other", started: () => note("other") });
+  await broker.start();
+  expect([log[0], ...log.slice(1).toSorted()]).toEqual(["other", "begin", "loop on here"]);
+  await broker.stop();
+  loop.nudge();
+  expect(log.slice(3)).toEqual(["end"]);
 });
 
 describe("of rows that are done in turn", () => {

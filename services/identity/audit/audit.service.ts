@@ -1,9 +1,8 @@
-import type { ServiceBroker } from "moleculer";
 import { pageOf } from "../../../lib/contract/cursor.ts";
 import { derivedId, newId } from "../../../lib/ids.ts";
 import { DAY_MS } from "../../../lib/time.ts";
 import type { AuditBeginning, AuditSettlement } from "../../../mixins/audited.ts";
-import { Loop } from "../../../mixins/loop.ts";
+import { ServiceLoop } from "../../../mixins/loop.ts";
 import { action, idempotent, internal, type ServiceFactory } from "../../runtime.ts";
 import { listAudit } from "./audit.contract.ts";
 import { type AuditDoc, AuditModel } from "./audit.model.ts";
@@ -26,7 +25,6 @@ const BATCH = 1000;
 export const auditService: ServiceFactory = ({ store, config }) => {
   const entries = store.collection(AuditModel);
   const now = () => new Date(store.now());
-  let sweep: Loop;
 
   async function removeOld(): Promise<boolean> {
     const before = { $lt: new Date(store.now() - config.AUDIT_DAYS * DAY_MS) };
@@ -38,6 +36,7 @@ export const auditService: ServiceFactory = ({ store, config }) => {
 
   return {
     name: "audit",
+    mixins: [new ServiceLoop(removeOld, SWEEP_MS, "audit: old entries are removed later").mixin],
     actions: {
       list: action(listAudit, async ({ params, meta }) => {
         const { limit = 50 } = params;
@@ -76,22 +75,6 @@ export const auditService: ServiceFactory = ({ store, config }) => {
         );
         await entries.insertOnce({ ...row, ...Object.fromEntries(given) });
       }),
-    },
-
-    events: {
-      "$broker.started"() {
-        sweep.start();
-      },
-    },
-
-    created() {
-      const broker = this.broker as ServiceBroker;
-      const report = (err: unknown) => broker.logger.warn("audit: old entries are removed later", err);
-      sweep = new Loop(removeOld, SWEEP_MS, report);
-    },
-
-    async stopped() {
-      await sweep.stop();
     },
   };
 };

@@ -3,7 +3,7 @@ import { Fault, notFound } from "../../../lib/contract/faults.ts";
 import { networkOf } from "../../../lib/http/network-address.ts";
 import { newId } from "../../../lib/ids.ts";
 import { account } from "../../../mixins/audited.ts";
-import { Loop } from "../../../mixins/loop.ts";
+import { ServiceLoop } from "../../../mixins/loop.ts";
 import { tellLive } from "../../edge/live/live-change.ts";
 import { action, type ServiceFactory } from "../../runtime.ts";
 import { originOf } from "../tenants/origin.ts";
@@ -33,7 +33,7 @@ export const devicesService: ServiceFactory = (runtime) => {
   const budgets = store.collection(ClaimBudgetModel);
   const codes = new Codes(rows, secrets);
   const budget = new ClaimBudget(budgets, config.DEVICE_CLAIMS_PER_HOUR);
-  let sweep: Loop;
+  const sweep = new ServiceLoop(removeOld, SWEEP_MS, "sweep of device codes failed");
 
   const takeTry = ({ meta }: Call) =>
     budget.take(codes.digest("address", networkOf(meta.ip ?? "")), store.now());
@@ -49,8 +49,16 @@ export const devicesService: ServiceFactory = (runtime) => {
     });
   }
 
+  async function removeOld(): Promise<boolean> {
+    const now = store.now();
+    await rows.system.deleteMany({ expires_at: { $lt: new Date(now - KEPT_MS) } });
+    await budgets.system.deleteMany({ ends_at: { $lt: new Date(now) } });
+    return false;
+  }
+
   return {
     name: "devices",
+    mixins: [sweep.mixin],
     actions: {
       issue: action(issueCode, async (ctx) => {
         const agent = await ownAgent(ctx, ctx.params.agent_id);
@@ -153,22 +161,6 @@ export const devicesService: ServiceFactory = (runtime) => {
         return { agent_id, ...(ctx.meta.caller && { scopes }) };
       }),
     },
-
-    created() {
-      const task = async () => {
-        const now = store.now();
-        await rows.system.deleteMany({ expires_at: { $lt: new Date(now - KEPT_MS) } });
-        await budgets.system.deleteMany({ ends_at: { $lt: new Date(now) } });
-        return false;
-      };
-      sweep = new Loop(task, SWEEP_MS, (err) => this.logger.warn({ err }, "sweep of device codes failed"));
-    },
-
-    async started() {
-      sweep.start();
-    },
-
-    stopped: () => sweep.stop(),
   };
 };
 

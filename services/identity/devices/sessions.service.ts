@@ -1,7 +1,8 @@
+import type { ServiceBroker } from "moleculer";
 import { isAdmin } from "../../../lib/access/caller.ts";
 import { Fault, isFault, notFound } from "../../../lib/contract/faults.ts";
 import { DAY_MS } from "../../../lib/time.ts";
-import { Loop } from "../../../mixins/loop.ts";
+import { ServiceLoop } from "../../../mixins/loop.ts";
 import { action, type ServiceFactory } from "../../runtime.ts";
 import { ownAgent } from "./agent-access.ts";
 import { DeviceCodeModel, type SessionDoc, SessionModel } from "./devices.model.ts";
@@ -17,11 +18,24 @@ const FORGET_MS = 60 * 60_000;
 export const sessionsService: ServiceFactory = ({ store, config }) => {
   const sessions = store.collection(SessionModel);
   const codes = store.collection(DeviceCodeModel);
-  let sweep: Loop;
-  let forgetting: Loop;
+  const failed = "sweep of sessions failed";
+  const sweep = new ServiceLoop(removeUnfetched, SWEEP_MS, failed);
+  const forgetting = new ServiceLoop(forget, FORGET_MS, failed);
+
+  async function removeUnfetched(): Promise<boolean> {
+    // Null is no date, so sessions with a key do not fit.
+    await sessions.system.deleteMany({ fetch_by: { $lt: new Date(store.now()) } });
+    return false;
+  }
+
+  async function forget(broker: ServiceBroker): Promise<boolean> {
+    await forgetGone(sessions, broker, new Date(store.now() - config.SESSION_RETENTION_DAYS * DAY_MS));
+    return false;
+  }
 
   return {
     name: "sessions",
+    mixins: [sweep.mixin, forgetting.mixin],
     actions: {
       list: action(listSessions, async (ctx) => {
         const { agent_id, limit = 20 } = ctx.params;
@@ -65,34 +79,6 @@ export const sessionsService: ServiceFactory = ({ store, config }) => {
         const server_now = new Date(now).toISOString();
         return { last_seen_at: server_now, next_allowed_at, server_now };
       }),
-    },
-
-    events: {
-      // Not before keys are there.
-      "$broker.started"() {
-        forgetting.start();
-      },
-    },
-
-    created() {
-      const failed = (err: unknown) => this.logger.warn({ err }, "sweep of sessions failed");
-      const task = async () => {
-        // Null is no date, so sessions with a key do not fit.
-        await sessions.system.deleteMany({ fetch_by: { $lt: new Date(store.now()) } });
-        return false;
-      };
-      sweep = new Loop(task, SWEEP_MS, failed);
-      const keptMs = config.SESSION_RETENTION_DAYS * DAY_MS;
-      const forget = () => forgetGone(sessions, this.broker, new Date(store.now() - keptMs));
-      forgetting = new Loop(() => forget().then(() => false), FORGET_MS, failed);
-    },
-
-    async started() {
-      sweep.start();
-    },
-
-    async stopped() {
-      await Promise.all([sweep.stop(), forgetting.stop()]);
     },
   };
 };

@@ -1,5 +1,6 @@
+import type { ServiceBroker } from "moleculer";
 import { HOUR_MS } from "../../../lib/time.ts";
-import { Loop } from "../../../mixins/loop.ts";
+import { ServiceLoop } from "../../../mixins/loop.ts";
 import type { InUse } from "../../../storage/blobs/blobs.ts";
 import { idempotent, type ServiceFactory } from "../../runtime.ts";
 import { Unneeded } from "./unneeded.ts";
@@ -12,10 +13,24 @@ const KEPT_MS = HOUR_MS;
 
 /** Deletes the blobs that nobody needs any more. While an owner cannot be asked, nothing is deleted. */
 export const blobsService: ServiceFactory = ({ store, blobs }) => {
-  let loop: Loop;
-  let inUse: InUse;
+  let broker: ServiceBroker;
+  const inUse: InUse = async (tenant_id, hashes) => {
+    const ask = (owner: string) => broker.call(`${owner}.blob_references`, { tenant_id, hashes });
+    return ((await Promise.all(OWNERS.map(ask))) as string[][]).flat();
+  };
+  const unneeded = new Unneeded(inUse);
+  const sweep = new ServiceLoop(sweepBlobs, HOUR_MS, "the sweep of blobs failed");
+
+  async function sweepBlobs({ logger }: ServiceBroker): Promise<boolean> {
+    unneeded.begin();
+    const swept = await blobs.sweep(store.now() - KEPT_MS, unneeded.stay);
+    if (swept) logger.info({ swept }, "blobs that nobody needs were deleted");
+    return false;
+  }
+
   return {
     name: "blobs",
+    mixins: [sweep.mixin],
     actions: {
       /** Deletes at once those that no row names any more. */
       erase: idempotent<{ tenant_id: string; hashes: string[] }>(
@@ -30,24 +45,7 @@ export const blobsService: ServiceFactory = ({ store, blobs }) => {
     },
 
     created() {
-      inUse = async (tenant_id, hashes) => {
-        const ask = (owner: string) => this.broker.call(`${owner}.blob_references`, { tenant_id, hashes });
-        return ((await Promise.all(OWNERS.map(ask))) as string[][]).flat();
-      };
-      const unneeded = new Unneeded(inUse);
-      const sweep = async () => {
-        unneeded.begin();
-        const swept = await blobs.sweep(store.now() - KEPT_MS, unneeded.stay);
-        if (swept) this.logger.info({ swept }, "blobs that nobody needs were deleted");
-        return false;
-      };
-      loop = new Loop(sweep, HOUR_MS, (err) => this.logger.warn({ err }, "the sweep of blobs failed"));
+      broker = this.broker;
     },
-
-    async started() {
-      loop.start();
-    },
-
-    stopped: () => loop.stop(),
   };
 };

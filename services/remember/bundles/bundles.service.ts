@@ -1,9 +1,8 @@
-import type { ServiceBroker } from "moleculer";
 import type { AgentCaller, Call } from "../../../lib/access/caller.ts";
 import { invalidValue, notFound } from "../../../lib/contract/faults.ts";
 import { newUuid } from "../../../lib/ids.ts";
 import { DAY_MS } from "../../../lib/time.ts";
-import { Loop } from "../../../mixins/loop.ts";
+import { ServiceLoop } from "../../../mixins/loop.ts";
 import { WEIGHTS_VERSION } from "../../../storage/search/features.ts";
 import { action, idempotent, type ServiceFactory } from "../../runtime.ts";
 import { type EraseMemories, eraseRows } from "../memories/erase-rows.ts";
@@ -20,7 +19,11 @@ const SWEEP_MS = 10 * 60_000;
 export const bundlesService: ServiceFactory = ({ store, config }) => {
   const bundles = store.collection(BundleModel);
   const parts = { bundles, now: () => store.now() };
-  let reaper: Loop;
+  const reaper = new ServiceLoop(
+    (broker) => reap(parts, broker),
+    SWEEP_MS,
+    "bundles: some are removed later",
+  );
 
   async function requireOwn({ params: { id }, meta }: Call<{ id: string }>): Promise<BundleDoc> {
     const { tenant_id, agent_id } = meta.caller as AgentCaller;
@@ -31,6 +34,7 @@ export const bundlesService: ServiceFactory = ({ store, config }) => {
 
   return {
     name: "bundles",
+    mixins: [reaper.mixin],
     actions: {
       assemble: action(assembleBundle, async (ctx) => {
         const { tenant_id, agent_id } = ctx.meta.caller as AgentCaller;
@@ -72,23 +76,6 @@ export const bundlesService: ServiceFactory = ({ store, config }) => {
       erase_memories: idempotent<EraseMemories>(async ({ params }) => ({
         bundles: await eraseRows(bundles, params, { memory_ids: { $in: params.ids } }),
       })),
-    },
-
-    events: {
-      // Not before handoffs are there.
-      "$broker.started"() {
-        reaper.start();
-      },
-    },
-
-    created() {
-      const broker = this.broker as ServiceBroker;
-      const report = (err: unknown) => broker.logger.warn("bundles: some are removed later", err);
-      reaper = new Loop(() => reap(parts, broker), SWEEP_MS, report);
-    },
-
-    async stopped() {
-      await reaper.stop();
     },
   };
 };

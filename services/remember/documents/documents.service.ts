@@ -2,7 +2,7 @@ import type { ServiceBroker } from "moleculer";
 import { type Call, isAdmin } from "../../../lib/access/caller.ts";
 import { Fault } from "../../../lib/contract/faults.ts";
 import { ownerAccess } from "../../../mixins/access.ts";
-import { Loop } from "../../../mixins/loop.ts";
+import { ServiceLoop } from "../../../mixins/loop.ts";
 import { Queue } from "../../../mixins/queue.ts";
 import { action, type ServiceFactory } from "../../runtime.ts";
 import * as contract from "./documents.contract.ts";
@@ -21,7 +21,7 @@ const LOOK_MS = 2000;
 
 export const documentsService: ServiceFactory = ({ store, blobs, config }) => {
   let ingest: Ingest;
-  let loop: Loop;
+  const loop = new ServiceLoop(() => ingest.work(), LOOK_MS, "documents: the queue cannot be read");
   const documents = store.collection(DocumentModel);
   const chunks = store.collection(ChunkModel);
   const parts: Parts = {
@@ -56,6 +56,7 @@ export const documentsService: ServiceFactory = ({ store, blobs, config }) => {
 
   return {
     name: "documents",
+    mixins: [loop.mixin],
     actions: {
       upload: action(contract.uploadDocument, async (ctx) => {
         const { doc, isNew } = await upload(parts, ctx, config.DOCUMENT_MAX_BYTES);
@@ -89,22 +90,17 @@ export const documentsService: ServiceFactory = ({ store, blobs, config }) => {
       ...internalActions(parts),
     },
 
-    events: {
-      // Not before those are there who search and publish.
-      async "$broker.started"() {
-        if (store.driver === "sqlite") await queue.reclaim();
-        loop.start();
-      },
-    },
-
     created() {
       const broker = this.broker as ServiceBroker;
       ingest = new Ingest({ parts, queue, blobs, broker, seconds: config.DOCUMENT_PARSE_SECONDS });
-      const report = (err: unknown) => broker.logger.warn({ err }, "documents: the queue cannot be read");
-      loop = new Loop(() => ingest.work(), LOOK_MS, report);
+    },
+
+    async started() {
+      if (store.driver === "sqlite") await queue.reclaim();
     },
 
     async stopped() {
+      // Before what it began, or it would begin more.
       await loop.stop();
       await ingest.stop();
     },

@@ -1,5 +1,5 @@
 import type { ServiceBroker } from "moleculer";
-import { Loop } from "../../../mixins/loop.ts";
+import { ServiceLoop } from "../../../mixins/loop.ts";
 import { action, idempotent, type ServiceFactory } from "../../runtime.ts";
 import { type EraseMemories, eraseRows } from "../memories/erase-rows.ts";
 import { listFindings } from "./findings.contract.ts";
@@ -15,11 +15,12 @@ export const findingsService: ServiceFactory = ({ store }) => {
   const cursors = store.collection(CursorModel);
   const parts = { findings, cursors, now: () => new Date(store.now()) };
   let broker: ServiceBroker;
-  let loop: Loop;
   const relay = new Relay(parts, () => broker);
+  const loop = new ServiceLoop(() => relay.run(), SWEEP_MS, "findings: some wait for their place");
 
   return {
     name: "findings",
+    mixins: [loop.mixin],
     actions: {
       list: action(listFindings, async (ctx) => {
         // What was answered as written before is in the sequence then.
@@ -36,9 +37,6 @@ export const findingsService: ServiceFactory = ({ store }) => {
     },
 
     events: {
-      "$broker.started"() {
-        loop.start();
-      },
       "findings.due"() {
         loop.nudge();
       },
@@ -46,12 +44,6 @@ export const findingsService: ServiceFactory = ({ store }) => {
 
     created() {
       broker = this.broker as ServiceBroker;
-      const report = (err: unknown) => broker.logger.warn("findings: some wait for their place", err);
-      loop = new Loop(() => relay.run(), SWEEP_MS, report);
-    },
-
-    async stopped() {
-      await loop.stop();
     },
   };
 };

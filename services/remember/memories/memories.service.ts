@@ -6,7 +6,7 @@ import { Type } from "../../../lib/contract/type.ts";
 import { compileCheck } from "../../../lib/contract/validator.ts";
 import { DAY_MS } from "../../../lib/time.ts";
 import { callerAccess } from "../../../mixins/access.ts";
-import { Loop } from "../../../mixins/loop.ts";
+import { Loop, working } from "../../../mixins/loop.ts";
 import { action, type ServiceFactory } from "../../runtime.ts";
 import { Changes } from "./changes.ts";
 import { CiteModel } from "./cites.model.ts";
@@ -63,6 +63,7 @@ export const memoriesService: ServiceFactory = ({ store, config }) => {
 
   return {
     name: "memories",
+    mixins: [working(() => [parts.changes, purges, finishing, cites, resuming])],
     actions: {
       create: action(contract.createMemory, async (ctx) => present(await createOne(parts, ctx, ctx.params))),
 
@@ -121,18 +122,6 @@ export const memoriesService: ServiceFactory = ({ store, config }) => {
       erase: eraseAction(() => erasures, config),
     },
 
-    events: {
-      // Not before those are there who publish and search.
-      async "$broker.started"() {
-        parts.changes.start();
-        purges.start();
-        finishing.start();
-        cites.start();
-        if (store.driver === "sqlite") await erasures.reclaim();
-        resuming.start();
-      },
-    },
-
     created() {
       broker = this.broker as ServiceBroker;
       const report = (err: unknown) => broker.logger.warn("memories: a sweep failed and is tried again", err);
@@ -146,16 +135,11 @@ export const memoriesService: ServiceFactory = ({ store, config }) => {
       finishing = new Loop(() => finishPending(parts, broker), FINISH_MS, report);
     },
 
-    async stopped() {
-      await Promise.all([
-        parts.changes.stop(),
-        purges.stop(),
-        finishing.stop(),
-        resuming.stop(),
-        cites.stop(),
-        touches.flush(store.now()),
-      ]);
+    async started() {
+      if (store.driver === "sqlite") await erasures.reclaim();
     },
+
+    stopped: () => touches.flush(store.now()),
   };
 };
 

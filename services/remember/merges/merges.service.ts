@@ -1,6 +1,5 @@
-import type { ServiceBroker } from "moleculer";
 import { notFound } from "../../../lib/contract/faults.ts";
-import { Loop } from "../../../mixins/loop.ts";
+import { ServiceLoop } from "../../../mixins/loop.ts";
 import { action, idempotent, type ServiceFactory } from "../../runtime.ts";
 import { type EraseMemories, eraseRows } from "../memories/erase-rows.ts";
 import { listProposals, visibleOf } from "./list.ts";
@@ -14,10 +13,15 @@ const SWEEP_MS = 5_000;
 export const mergesService: ServiceFactory = ({ store }) => {
   const proposals = store.collection(MergeModel);
   const parts = { proposals, now: () => new Date(store.now()) };
-  let sweep: Loop;
+  const collapsing = new ServiceLoop(
+    (broker) => collapseDue(parts, broker),
+    SWEEP_MS,
+    "merges: memories wait to be merged",
+  );
 
   return {
     name: "merges",
+    mixins: [collapsing.mixin],
     actions: {
       propose: action(contract.proposeMerge, async (ctx) => present(await propose(parts, ctx))),
       resolve: action(contract.resolveMerge, async (ctx) => present(await resolve(parts, ctx))),
@@ -55,22 +59,6 @@ export const mergesService: ServiceFactory = ({ store }) => {
         const either = [{ memory_a_id: of }, { memory_b_id: of }];
         return { merge_proposals: await eraseRows(proposals, params, ...either) };
       }),
-    },
-
-    events: {
-      "$broker.started"() {
-        sweep.start();
-      },
-    },
-
-    created() {
-      const broker = this.broker as ServiceBroker;
-      const report = (err: unknown) => broker.logger.warn("merges: memories wait to be merged", err);
-      sweep = new Loop(() => collapseDue(parts, broker), SWEEP_MS, report);
-    },
-
-    async stopped() {
-      await sweep.stop();
     },
   };
 };

@@ -4,7 +4,7 @@ import type { Call } from "../../../lib/access/caller.ts";
 import { notFound } from "../../../lib/contract/faults.ts";
 import { newId } from "../../../lib/ids.ts";
 import { shareOf } from "../../../lib/queue/fair-queue.ts";
-import { Loop } from "../../../mixins/loop.ts";
+import { ServiceLoop } from "../../../mixins/loop.ts";
 import { type Room, requireRoom } from "../../../mixins/room.ts";
 import { observeGauge } from "../../../observability/metrics.ts";
 import { tellLive } from "../../edge/live/live-change.ts";
@@ -37,7 +37,11 @@ export const connectorsService: ServiceFactory = ({ store, secrets, config, usag
   const now = () => store.now();
   let broker: ServiceBroker;
   let runner: Runner;
-  let loop: Loop;
+  const loop = new ServiceLoop(
+    () => runner.look().then(() => false),
+    LOOK_MS,
+    "connectors: will be tried again",
+  );
 
   async function find(tenant_id: string, _id: string): Promise<ConnectorDoc> {
     const doc = await connectors.findOne(tenant_id, { _id });
@@ -70,6 +74,7 @@ export const connectorsService: ServiceFactory = ({ store, secrets, config, usag
 
   return {
     name: "connectors",
+    mixins: [loop.mixin],
     actions: {
       create: action(contract.createConnector, async (ctx) => {
         const { name, kind, url, source, mapping, prefetch = PREFETCH, paused = false } = ctx.params;
@@ -151,8 +156,6 @@ export const connectorsService: ServiceFactory = ({ store, secrets, config, usag
       "auth.changed": event<Record<string, string>>((changed) => {
         if (Object.keys(changed).join() === "tenant_id") loop.nudge();
       }),
-      // Only now are the services there that it asks.
-      "$broker.started": event(() => loop.start()),
       // Before the services that it publishes with go.
       "node.stopping": event(stop),
     },
@@ -169,7 +172,6 @@ export const connectorsService: ServiceFactory = ({ store, secrets, config, usag
       const requireQuota = usage.require.bind(usage);
       const bounds = { allowPrivate, requireQuota, maxBytes: config.EVENT_MAX_BYTES };
       runner = new Runner({ ...own, ...bounds, broker, urlOf, resolver });
-      loop = new Loop(() => runner.look().then(() => false), LOOK_MS, report);
       observeGauge("connectors", "Connectors on this node by state", "state", async () => runner.states());
     },
 

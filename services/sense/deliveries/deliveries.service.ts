@@ -1,4 +1,5 @@
 import { keyedBy } from "../../../mixins/affinity.ts";
+import { working } from "../../../mixins/loop.ts";
 import { observeGauge } from "../../../observability/metrics.ts";
 import { action, event, type ServiceFactory } from "../../runtime.ts";
 import { newBacklog } from "./backlog.ts";
@@ -19,6 +20,7 @@ export const deliveriesService: ServiceFactory = (runtime) => {
   const parts = () => own;
   return {
     name: "deliveries",
+    mixins: [working(() => Object.values(own.loops))],
     actions: {
       // An agent's queue is on one node: its waiters, its turns and what its streams hold.
       ...keyedBy("meta.caller.agent_id", receiverActions(parts)),
@@ -45,10 +47,6 @@ export const deliveriesService: ServiceFactory = (runtime) => {
       ),
       "agents.changed": event<{ agent_id: string }>(({ agent_id }) => own.agents.forget(agent_id)),
       "node.stopping": event(() => own.receivers.stop()),
-      // Only now are the services there that the loops ask.
-      "$broker.started": event(() => {
-        for (const loop of Object.values(own.loops)) loop.start();
-      }),
     },
     created() {
       own = newParts(runtime, deliveries, this.broker);
@@ -59,9 +57,6 @@ export const deliveriesService: ServiceFactory = (runtime) => {
         newBacklog(this.broker, deliveries),
       );
     },
-    async stopped() {
-      own.receivers.stop();
-      await Promise.all(Object.values(own.loops).map((loop) => loop.stop()));
-    },
+    stopped: () => own.receivers.stop(),
   };
 };

@@ -4,7 +4,7 @@ import { type Call, callerId, isAdmin } from "../../../lib/access/caller.ts";
 import { upToSize } from "../../../lib/broker/message-size.ts";
 import { audienceIn } from "../../../lib/cloudevents/audience.ts";
 import { Fault, notFound } from "../../../lib/contract/faults.ts";
-import { Loop } from "../../../mixins/loop.ts";
+import { ServiceLoop, working } from "../../../mixins/loop.ts";
 import { tallyOf } from "../../../observability/tally.ts";
 import { action, idempotent, internal, type Runtime } from "../../runtime.ts";
 import { type Emission, emitted } from "./emission.ts";
@@ -32,7 +32,12 @@ export function eventsService(runtime: Runtime): ServiceSchema {
   let broker: ServiceBroker;
   let fanOut: FanOut;
   let publisher: Publisher;
-  let retention: Loop;
+  let sweep: Retention;
+  const retention = new ServiceLoop(
+    () => sweep.run(),
+    RETENTION_MS,
+    "events: retention failed and will be repeated",
+  );
 
   async function publish(ctx: Call<PublishParams>) {
     const { params, meta } = ctx;
@@ -62,6 +67,7 @@ export function eventsService(runtime: Runtime): ServiceSchema {
 
   return {
     name: "events",
+    mixins: [working(() => [fanOut]), retention.mixin],
     actions: {
       // No `params`: what is wrong with an event is `invalid_event`, which lib/cloudevents/cloudevents.ts says.
       publish: { visibility: "published", handler: publish as never },
@@ -170,14 +176,6 @@ export function eventsService(runtime: Runtime): ServiceSchema {
       }),
     },
 
-    events: {
-      // Not before those who match and enqueue are there.
-      "$broker.started"() {
-        fanOut.start();
-        retention.start();
-      },
-    },
-
     created() {
       broker = this.broker as ServiceBroker;
       const instance = randomBytes(6).toString("hex");
@@ -186,13 +184,7 @@ export function eventsService(runtime: Runtime): ServiceSchema {
       publisher = new Publisher({ events, store, broker, fanOut, recent, maxBytes: config.EVENT_MAX_BYTES });
       const onGone = (ids: string[]) => recent.forget(ids);
       const days = Math.max(config.EVENT_RETENTION_DAYS, config.DEDUPE_DAYS);
-      const sweep = new Retention({ events, store, broker, onGone }, days);
-      const report = (err: unknown) =>
-        broker.logger.warn("events: retention failed and will be repeated", err);
-      retention = new Loop(() => sweep.run(), RETENTION_MS, report);
-    },
-    async stopped() {
-      await Promise.all([fanOut.stop(), retention.stop()]);
+      sweep = new Retention({ events, store, broker, onGone }, days);
     },
   };
 }

@@ -1,5 +1,4 @@
-import type { ServiceBroker } from "moleculer";
-import { Loop } from "../../../mixins/loop.ts";
+import { ServiceLoop } from "../../../mixins/loop.ts";
 import type { ServiceFactory } from "../../runtime.ts";
 import { FirstIds } from "./first-ids.ts";
 import { receiveActions } from "./receive.ts";
@@ -14,26 +13,14 @@ export const ingestService: ServiceFactory = (runtime) => {
   const { store } = runtime;
   const webhooks = store.collection(WebhookModel);
   const firstIds = new FirstIds(store.collection(WebhookBodyModel), () => store.now());
-  let sweep: Loop;
+  const sweep = new ServiceLoop(
+    () => firstIds.sweep(),
+    SWEEP_MS,
+    "ingest: old bodies stay until the next sweep",
+  );
   return {
     name: "ingest",
+    mixins: [sweep.mixin],
     actions: { ...registerActions(runtime, webhooks), ...receiveActions(runtime, webhooks, firstIds) },
-
-    events: {
-      "$broker.started"() {
-        sweep.start();
-      },
-    },
-
-    created() {
-      const broker = this.broker as ServiceBroker;
-      const report = (err: unknown) =>
-        broker.logger.warn("ingest: old bodies stay until the next sweep", err);
-      sweep = new Loop(() => firstIds.sweep(), SWEEP_MS, report);
-    },
-
-    async stopped() {
-      await sweep.stop();
-    },
   };
 };

@@ -2,7 +2,7 @@ import type { ServiceBroker } from "moleculer";
 import { PushSender } from "../../../connectors/push-sender.ts";
 import { Actor, Actors } from "../../../mixins/actor.ts";
 import { ownerOf } from "../../../mixins/affinity.ts";
-import { Loop } from "../../../mixins/loop.ts";
+import { ServiceLoop } from "../../../mixins/loop.ts";
 import { observeGauge } from "../../../observability/metrics.ts";
 import { resourceQueue } from "../../../observability/resources.ts";
 import type { TenantState } from "../../identity/tenants/tenants.contract.ts";
@@ -32,7 +32,7 @@ export const pushService: ServiceFactory = ({ resolver, store, config, tracing }
   const looks = new Actors(() => new Actor());
   let broker: ServiceBroker;
   let parts: WorkerParts;
-  let loop: Loop;
+  const loop = new ServiceLoop(lookAtAll, LOOK_MS, "push: will be tried again");
   let stopping = false;
 
   async function saveBreaker(
@@ -137,6 +137,7 @@ export const pushService: ServiceFactory = ({ resolver, store, config, tracing }
 
   return {
     name: "push",
+    mixins: [loop.mixin],
     events: {
       "deliveries.ready": event<{ ready: Ready[] }>(({ ready }) => {
         for (const { agent_id } of ready) workers.get(agent_id)?.nudge();
@@ -146,8 +147,6 @@ export const pushService: ServiceFactory = ({ resolver, store, config, tracing }
       // Another node pushes as well, or one that did is gone: some targets have another owner.
       "$services.changed": event(() => loop.nudge()),
       "$node.disconnected": event(() => loop.nudge()),
-      // Only now are the services there that it asks.
-      "$broker.started": event(() => loop.start()),
       // Before the services it settles with go.
       "node.stopping": event(stop),
     },
@@ -163,7 +162,6 @@ export const pushService: ServiceFactory = ({ resolver, store, config, tracing }
         report,
         saveBreaker,
       };
-      loop = new Loop(lookAtAll, LOOK_MS, report);
       observeGauge("push_targets", "Agents that this node pushes to", "by", async () => ({
         push: workers.size,
       }));

@@ -1,9 +1,8 @@
-import type { ServiceBroker } from "moleculer";
 import type { Call } from "../../../lib/access/caller.ts";
 import { notFound } from "../../../lib/contract/faults.ts";
 import { summaryOf } from "../../../lib/text/quoted.ts";
 import { guardedWrite } from "../../../mixins/guarded-write.ts";
-import { Loop } from "../../../mixins/loop.ts";
+import { ServiceLoop } from "../../../mixins/loop.ts";
 import { action, type ServiceFactory } from "../../runtime.ts";
 import { renderBrief } from "./brief.ts";
 import { type Hit, list } from "./find.ts";
@@ -23,7 +22,11 @@ const SUMMARY = 280;
 /** Named snapshots of where an agent's work stands, for another client to go on (spec: Handoff). */
 export const handoffsService: ServiceFactory = ({ store, log }) => {
   const parts: Parts = { handoffs: store.collection(HandoffModel), now: () => new Date(store.now()), log };
-  let reaper: Loop;
+  const reaper = new ServiceLoop(
+    (broker) => reap(parts, broker),
+    SWEEP_MS,
+    "handoffs: some are removed later",
+  );
 
   /** Pins or unpins; one that is as it is asked for stays as it is. */
   function setPinned(ctx: Call<{ id: string }>, pinned: boolean) {
@@ -42,6 +45,7 @@ export const handoffsService: ServiceFactory = ({ store, log }) => {
 
   return {
     name: "handoffs",
+    mixins: [reaper.mixin],
     actions: {
       save: action(contract.saveHandoff, async (ctx) => {
         const { doc, isNew } = await save(parts, ctx);
@@ -69,23 +73,6 @@ export const handoffsService: ServiceFactory = ({ store, log }) => {
       pin: action(contract.pinHandoff, (ctx) => setPinned(ctx, true)),
       unpin: action(contract.unpinHandoff, (ctx) => setPinned(ctx, false)),
       ...internalActions(parts),
-    },
-
-    events: {
-      // Not before search is there.
-      "$broker.started"() {
-        reaper.start();
-      },
-    },
-
-    created() {
-      const broker = this.broker as ServiceBroker;
-      const report = (err: unknown) => broker.logger.warn("handoffs: some are removed later", err);
-      reaper = new Loop(() => reap(parts, broker), SWEEP_MS, report);
-    },
-
-    async stopped() {
-      await reaper.stop();
     },
   };
 };

@@ -4,7 +4,7 @@ import { Fault, notFound } from "../../../lib/contract/faults.ts";
 import { canonicalTags } from "../../../lib/contract/tags.ts";
 import { ownerAccess } from "../../../mixins/access.ts";
 import { account } from "../../../mixins/audited.ts";
-import { Loop } from "../../../mixins/loop.ts";
+import { ServiceLoop } from "../../../mixins/loop.ts";
 import { place, Queue } from "../../../mixins/queue.ts";
 import { action, type ServiceFactory } from "../../runtime.ts";
 import { fileActions } from "./files.ts";
@@ -27,7 +27,7 @@ const LOOK_MS = 2000;
 export const outputsService: ServiceFactory = (runtime) => {
   const { store, blobs, config, log } = runtime;
   let indexing: Indexing;
-  let loop: Loop;
+  const loop = new ServiceLoop(() => indexing.work(), LOOK_MS, "outputs: the queue cannot be read");
   const outputs = store.collection(OutputModel);
   const parts: Parts = {
     outputs,
@@ -59,6 +59,7 @@ export const outputsService: ServiceFactory = (runtime) => {
 
   return {
     name: "outputs",
+    mixins: [loop.mixin],
     actions: {
       save: action(contract.saveOutput, async (ctx) => {
         const doc = await save(parts, ctx, config.OUTPUT_BODY_MAX);
@@ -119,27 +120,16 @@ export const outputsService: ServiceFactory = (runtime) => {
       ...internalActions(parts),
     },
 
-    events: {
-      // Not before search is there.
-      async "$broker.started"() {
-        if (store.driver === "sqlite") await queue.reclaim();
-        loop.start();
-      },
-    },
-
     created() {
       const broker = this.broker as ServiceBroker;
       indexing = new Indexing(parts, queue, broker);
-      const report = (err: unknown) => broker.logger.warn({ err }, "outputs: the queue cannot be read");
-      loop = new Loop(() => indexing.work(), LOOK_MS, report);
     },
 
     async started() {
+      if (store.driver === "sqlite") await queue.reclaim();
       const fonts = await unreadableFonts(config.EXPORT_FONTS);
       if (fonts.length)
         log.warn({ fonts }, "EXPORT_FONTS: these cannot be read; a PDF that needs one is refused");
     },
-
-    stopped: () => loop.stop(),
   };
 };

@@ -1,8 +1,9 @@
+import type { ServiceBroker } from "moleculer";
 import type { Call } from "../../../lib/access/caller.ts";
 import { Fault, invalidValue } from "../../../lib/contract/faults.ts";
 import { keyedBy } from "../../../mixins/affinity.ts";
-import { Loop } from "../../../mixins/loop.ts";
-import { action, event, idempotent, type ServiceFactory } from "../../runtime.ts";
+import { ServiceLoop } from "../../../mixins/loop.ts";
+import { action, idempotent, type ServiceFactory } from "../../runtime.ts";
 import { artifactActions } from "./artifact-actions.ts";
 import { newRun } from "./create.ts";
 import { attemptsOn } from "./facts.ts";
@@ -42,16 +43,26 @@ export const runsService: ServiceFactory = ({ store: db, blobs }) => {
   const facts = db.collection(RunFactsModel);
   const artifacts = db.collection(RunArtifactModel);
   const now = () => db.now();
-  const loops: Loop[] = [];
+  let broker: ServiceBroker;
   let gathering: NodeJS.Timeout | undefined;
   const kept = new KeptRuns(() => {
     gathering ??= setTimeout(() => {
       gathering = undefined;
-      loops[0]?.nudge();
+      relaying.nudge();
     }, GATHER_MS).unref();
   });
   const store = new RunStore({ runs, facts, kept });
   const parts = { store, artifacts, blobs, now };
+
+  const relay = () => ({ broker, kept, runs, facts, artifacts });
+  const unpublished = "runs: publishing what happened will be tried again";
+  const relaying = new ServiceLoop(() => relayChanged(relay()), RELAY_MS, unpublished);
+  const relayingLeft = new ServiceLoop(() => relayLeft(relay(), now()), RELAY_MS, unpublished);
+  const checking = new ServiceLoop(
+    checkStale,
+    STALE_CHECK_MS,
+    "runs: looking for stale steps will be tried again",
+  );
 
   const get = (ctx: Call<{ run_id: string }>) => store.get(ctx.meta.caller.tenant_id, ctx.params.run_id);
 
@@ -73,6 +84,7 @@ export const runsService: ServiceFactory = ({ store: db, blobs }) => {
 
   return {
     name: "runs",
+    mixins: [relaying.mixin, relayingLeft.mixin, checking.mixin],
     actions: {
       // What changes a run is done where its mailbox is.
       ...keyedBy("params.run_id", {
@@ -187,26 +199,10 @@ export const runsService: ServiceFactory = ({ store: db, blobs }) => {
       }),
     },
 
-    events: {
-      // Only now is there a service to publish with.
-      "$broker.started": event(() => {
-        for (const loop of loops) loop.start();
-      }),
-    },
-
     created() {
-      const told = (what: string) => (err: unknown) =>
-        this.logger.warn({ err }, `runs: ${what} will be tried again`);
-      const relay = { broker: this.broker, kept, runs, facts, artifacts };
-      const published = told("publishing what happened");
-      loops.push(new Loop(() => relayChanged(relay), RELAY_MS, published));
-      loops.push(new Loop(() => relayLeft(relay, now()), RELAY_MS, published));
-      loops.push(new Loop(checkStale, STALE_CHECK_MS, told("looking for stale steps")));
+      broker = this.broker;
     },
 
-    async stopped() {
-      clearTimeout(gathering);
-      await Promise.all(loops.map((loop) => loop.stop()));
-    },
+    stopped: () => clearTimeout(gathering),
   };
 };
