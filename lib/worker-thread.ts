@@ -2,7 +2,7 @@ import { Worker } from "node:worker_threads";
 
 /** What a request may take; one that takes more ends the thread. */
 export interface ThreadLimits {
-  seconds: number;
+  seconds?: number;
   /** Of the thread's heap and what it holds beside it. */
   megabytes: number;
 }
@@ -50,12 +50,12 @@ export class WorkerThread<Request, Answer> {
     this.#asked = Promise.withResolvers<Answer>();
     this.#worker ??= this.#start();
     this.#worker.postMessage(request, transfer);
-    const slow = limits && setTimeout(() => this.#end("time"), limits.seconds * 1000);
+    const slow = limits?.seconds && setTimeout(() => this.#end("time"), limits.seconds * 1000);
     const watch = limits && setInterval(() => this.#watchMemory(limits.megabytes * MB), LOOK_MS);
     try {
       return await this.#asked.promise;
     } finally {
-      clearTimeout(slow);
+      clearTimeout(slow || undefined);
       clearInterval(watch);
       if (idleMs === 0) await this.close();
       else this.#idle = setTimeout(() => this.close(), idleMs).unref();

@@ -1,6 +1,6 @@
-import { Worker } from "node:worker_threads";
 import { CODE_CACHE } from "../../../../lib/code-cache.ts";
 import type { Share } from "../../../../lib/queue/fair-queue.ts";
+import { ThreadEnded, WorkerThread } from "../../../../lib/worker-thread.ts";
 import { resourceQueue } from "../../../../observability/resources.ts";
 import { halfCharacter, notJson } from "./body.ts";
 import type { Split, SplitRequest, Splitting } from "./split.ts";
@@ -17,76 +17,35 @@ const queue = resourceQueue("split", {
   patienceMs: 20_000,
 });
 
-interface Job {
-  resolve(splitting: Splitting): void;
-  reject(err: Error): void;
-}
+const thread = new WorkerThread<SplitRequest, Splitting>({
+  name: "splitter",
+  module: new URL("./split-thread.mjs", import.meta.url),
+  data: { cache: CODE_CACHE },
+  limits: { megabytes: MEGABYTES },
+  idleMs: IDLE_MS,
+});
 
-/**
- * Parses large bodies off the main thread, so that it goes on serving others: one at a time, in a thread that ends when
- * it has had nothing to do for a while.
- */
-class Splitter {
-  #job: Job | null = null;
-  #worker: Worker | null = null;
-  #idle: NodeJS.Timeout | undefined;
-
+/** Parses large bodies in a thread, one at a time, so that the main thread goes on serving others. */
+export const splitter = {
   /** The body with its list in pieces of `most` bytes. @throws Fault validation_failed, rate_limited, service_unavailable */
   async split(raw: Buffer, field: string | null, most: number, share: Share): Promise<Split> {
-    const splitting = await queue.run(share, 1, () => this.#post(raw, field, most)).catch(refuse);
+    const splitting = await queue.run(share, 1, () => request(raw, field, most)).catch(refuse);
     if ("notJson" in splitting) throw notJson(splitting.notJson, splitting.field);
     if ("half" in splitting) throw halfCharacter(splitting.half);
     return splitting;
-  }
+  },
 
   /** Ends the thread; the next body starts another. */
-  async close(): Promise<void> {
-    clearTimeout(this.#idle);
-    const worker = this.#worker;
-    this.#worker = null;
-    await worker?.terminate();
-  }
+  close: () => thread.close(),
+};
 
-  #post(raw: Buffer, field: string | null, most: number): Promise<Splitting> {
-    clearTimeout(this.#idle);
-    // A copy that is handed over whole: what comes from a pool cannot be.
-    const request: SplitRequest = { bytes: new Uint8Array(raw), field, most };
-    this.#worker ??= this.#start();
-    this.#worker.postMessage(request, [request.bytes.buffer as ArrayBuffer]);
-    return new Promise((resolve, reject) => {
-      this.#job = { resolve, reject };
-    });
-  }
-
-  #rest(): void {
-    this.#job = null;
-    this.#idle = setTimeout(() => void this.close(), IDLE_MS).unref();
-  }
-
-  #start(): Worker {
-    const worker = new Worker(new URL("./split-thread.mjs", import.meta.url), {
-      name: "splitter",
-      workerData: { cache: CODE_CACHE },
-      resourceLimits: { maxOldGenerationSizeMb: MEGABYTES },
-      env: {},
-    });
-    worker.unref();
-    worker.on("message", (splitting: Splitting) => {
-      this.#job?.resolve(splitting);
-      this.#rest();
-    });
-    worker.on("error", (err) => {
-      this.#worker = null;
-      this.#job?.reject(err);
-      this.#rest();
-    });
-    return worker;
-  }
+function request(raw: Buffer, field: string | null, most: number): Promise<Splitting> {
+  // A copy that is handed over whole: what comes from a pool cannot be.
+  const bytes = new Uint8Array(raw);
+  return thread.request({ bytes, field, most }, [bytes.buffer]);
 }
 
-export const splitter = new Splitter();
-
-function refuse(err: NodeJS.ErrnoException): never {
-  if (err.code !== "ERR_WORKER_OUT_OF_MEMORY") throw err;
+function refuse(err: unknown): never {
+  if (!(err instanceof ThreadEnded) || err.reason !== "memory") throw err;
   throw notJson(`it needs more than ${MEGABYTES} MB of memory`);
 }
