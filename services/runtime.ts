@@ -10,8 +10,7 @@ import { audited } from "../mixins/audited.ts";
 import { heavyRead } from "../mixins/heavy.ts";
 import type { Observability } from "../observability/start.ts";
 import type { Blobs } from "../storage/blobs/blobs.ts";
-import type { TenantDocument } from "../storage/collection.ts";
-import type { Store, StoredModel } from "../storage/connection.ts";
+import type { Store } from "../storage/connection.ts";
 import type { StorageUsage } from "../storage/usage/usage.ts";
 
 /** What a node gives its services. */
@@ -30,9 +29,6 @@ export interface Runtime extends Observability {
 
 /** A domain's service, made for a node. */
 export type ServiceFactory = (runtime: Runtime) => ServiceSchema;
-
-/** A model of a domain: what `Store.collection` takes. */
-export type Model<T extends TenantDocument> = StoredModel<T>;
 
 /** The call is made again at another node when the one that had it died (lib/broker/between-nodes.ts). */
 const AGAIN = { retryPolicy: { enabled: true } };

@@ -1,8 +1,9 @@
 import type { Collection } from "mongodb";
-import mongoose, { type Connection, type Schema } from "mongoose";
+import mongoose, { type Connection } from "mongoose";
 import { DirectoryInUse, type SqliteClient, sqliteDriver } from "mongoose-sqlite";
 import { makeDirectory } from "../lib/files.ts";
 import { TenantCollection, type TenantDocument } from "./collection.ts";
+import type { Model } from "./model.ts";
 import { mongoOptions } from "./mongo-options.ts";
 import { requireWhole } from "./restoring.ts";
 import { REWRITE_MB, type Scrubbed, Scrubber } from "./scrubber.ts";
@@ -14,16 +15,6 @@ interface StoreOptions {
   DATA_DIR: string;
   MONGO_URL?: string | null | undefined;
   ERASURE_REWRITE_MB?: number;
-}
-
-/** A collection's name and its mongoose schema (fields and indexes). */
-export interface StoredModel<T> {
-  name: string;
-  schema: Schema<T>;
-  /** A long string that is written once: the embedded store keeps it beside the row, where no update copies it. */
-  apart?: keyof T & string;
-  /** Names of indexes that earlier versions made and this one does not need. */
-  retired?: string[];
 }
 
 /** How deleted rows were removed. `deleted`: by MongoDB, which reuses their space in its own time. */
@@ -39,7 +30,7 @@ export interface Store {
   /** What rows and blobs have grown by since it was last written to the tenants' usage. */
   growth: Growth;
   /** Declares a model and gives its collection. Its indexes are being made from then on: see `ready`. */
-  collection<T extends TenantDocument>(model: StoredModel<T>): TenantCollection<T>;
+  collection<T extends TenantDocument>(model: Model<T>): TenantCollection<T>;
   /** All collections that hold documents, declared here or not, by name. */
   collections(): Promise<Map<string, Collection>>;
   /** Fulfils when the indexes of all models declared so far stand. */

@@ -2,24 +2,22 @@ import { randomUUID } from "node:crypto";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { type Db, GridFSBucket } from "mongodb";
-import { Schema } from "mongoose";
-import type { TenantCollection, TenantDocument } from "../collection.ts";
+import type { InferSchemaType } from "mongoose";
+import type { TenantCollection } from "../collection.ts";
 import type { Store } from "../connection.ts";
+import { date, nullable, string, tenantSchema } from "../model.ts";
 import type { Growth } from "../usage/growth.ts";
 import type { BlobRef, Blobs, InUse } from "./blobs.ts";
 import { BlobMissing, hashOf, Measure } from "./hash.ts";
 
 /** What is known of a file in GridFS, under the same `_id`. It is there before the file and after it. */
-interface BlobDoc extends TenantDocument {
-  /** Null while the file is not whole yet, and from when it is to be deleted. */
-  hash: string | null;
-  touched_at: Date;
-}
+interface BlobDoc extends InferSchemaType<typeof schema> {}
 
-const schema = new Schema<BlobDoc>(
-  { _id: String, tenant_id: String, hash: String, touched_at: Date },
-  { versionKey: false },
-);
+const schema = tenantSchema({
+  /** Null while the file is not whole yet, and from when it is to be deleted. */
+  hash: nullable(string()),
+  touched_at: date(),
+});
 schema.index({ tenant_id: 1, hash: 1 });
 schema.index({ touched_at: 1, _id: 1 });
 

@@ -1,32 +1,20 @@
-import { Schema } from "mongoose";
-import type { TenantDocument } from "../collection.ts";
-import type { StoredModel } from "../connection.ts";
+import type { InferSchemaType } from "mongoose";
+import { date, type Model, nullable, number, optional, tenantSchema } from "../model.ts";
 
 /** What a tenant stores. `_id` is the tenant's. */
-export interface UsageDoc extends TenantDocument {
-  /** Bytes at the last measurement. */
-  measured: number;
-  /** Bytes added since, less those freed. */
-  added: number;
-  measured_at: Date | null;
-  /** When it is measured next; also the lease of the node that does. */
-  due_at: Date;
-  /** The tenant's own quota in megabytes, 0 for none; absent: that of the installation. */
-  quota_mb?: number;
-}
+export interface UsageDoc extends InferSchemaType<typeof schema> {}
 
-const schema = new Schema<UsageDoc>(
-  {
-    _id: String,
-    tenant_id: String,
-    measured: Number,
-    added: Number,
-    measured_at: Date,
-    due_at: Date,
-    quota_mb: Number,
-  },
-  { versionKey: false },
-);
+const schema = tenantSchema({
+  /** Bytes at the last measurement. */
+  measured: number(),
+  /** Bytes added since, less those freed. */
+  added: number(),
+  measured_at: nullable(date()),
+  /** When it is measured next; also the lease of the node that does. */
+  due_at: date(),
+  /** The tenant's own quota in megabytes, 0 for none; absent: that of the installation. */
+  quota_mb: optional(number()),
+});
 schema.index({ due_at: 1 });
 
-export const UsageModel: StoredModel<UsageDoc> = { name: "storage_usage", schema };
+export const UsageModel: Model<UsageDoc> = { name: "storage_usage", schema };

@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
-import type { Model, Runtime } from "../../services/runtime.ts";
+import type { Runtime } from "../../services/runtime.ts";
 import { channelsOperations } from "../../services/sense/channels/channels.contract.ts";
 import { ChannelModel, FeedModel, MemberModel } from "../../services/sense/channels/channels.model.ts";
 import { channelsService } from "../../services/sense/channels/channels.service.ts";
+import type { Model } from "../../storage/model.ts";
 import { startGateway, type TemporaryStore, type TestGateway, temporaryStore } from "../support/gateway.ts";
 import { type Api, api } from "../support/http.ts";
 

@@ -1,53 +1,32 @@
-import { Schema } from "mongoose";
+import type { InferSchemaType } from "mongoose";
 import type { Static } from "typebox";
 import type { Scope } from "../../../lib/access/caller.ts";
-import type { TenantDocument } from "../../../storage/collection.ts";
-import type { Model } from "../../runtime.ts";
+import { date, type Model, mixed, nullable, number, string, tenantSchema } from "../../../storage/model.ts";
 import type { ClientInfo } from "./devices.contract.ts";
 
 /** `completed`: its key was fetched. That a code has run out follows from `expires_at`. */
 export type CodeState = "pending" | "claimed" | "approved" | "completed" | "denied" | "superseded";
 
 /** A code that connects a device. Code and claim are credentials: found by digest, read back only when shown. */
-export interface DeviceCodeDoc extends TenantDocument {
-  agent_id: string;
-  state: CodeState;
-  code_digest: string;
-  sealed_code: string;
-  /** Set by the claim; before, the row's own id stands in, which nobody can present. */
-  claim_digest: string;
-  sealed_claim: string | null;
-  scopes: Scope[];
-  client_info: Static<typeof ClientInfo> | null;
-  session_id: string;
-  claimed_at: Date | null;
-  confirmed_at: Date | null;
-  confirmed_by: string | null;
-  expires_at: Date;
-  created_at: Date;
-}
+export interface DeviceCodeDoc extends InferSchemaType<typeof codes> {}
 
-const codes = new Schema<DeviceCodeDoc>(
-  {
-    _id: String,
-    tenant_id: String,
-    agent_id: String,
-    state: String,
-    code_digest: String,
-    sealed_code: String,
-    claim_digest: String,
-    sealed_claim: String,
-    scopes: { type: Schema.Types.Mixed },
-    client_info: { type: Schema.Types.Mixed },
-    session_id: String,
-    claimed_at: Date,
-    confirmed_at: Date,
-    confirmed_by: String,
-    expires_at: Date,
-    created_at: Date,
-  },
-  { versionKey: false },
-);
+const codes = tenantSchema({
+  agent_id: string(),
+  state: string<CodeState>(),
+  code_digest: string(),
+  sealed_code: string(),
+  /** Set by the claim; before, the row's own id stands in, which nobody can present. */
+  claim_digest: string(),
+  sealed_claim: nullable(string()),
+  scopes: mixed<Scope[]>(),
+  client_info: nullable(mixed<Static<typeof ClientInfo>>()),
+  session_id: string(),
+  claimed_at: nullable(date()),
+  confirmed_at: nullable(date()),
+  confirmed_by: nullable(string()),
+  expires_at: date(),
+  created_at: date(),
+});
 codes.index({ code_digest: 1 }, { unique: true });
 codes.index({ claim_digest: 1 }, { unique: true });
 codes.index({ tenant_id: 1, agent_id: 1, created_at: -1, _id: -1 });
@@ -56,50 +35,33 @@ codes.index({ expires_at: 1 });
 export const DeviceCodeModel: Model<DeviceCodeDoc> = { name: "device_codes", schema: codes };
 
 /** A device that is connected to an agent, with a key of its own. */
-export interface SessionDoc extends TenantDocument {
-  agent_id: string;
-  /** Null from the approval until the device fetches its key. */
-  key_id: string | null;
-  client_name: string;
-  client_version: string;
-  connected_at: Date;
-  last_seen_at: Date;
-  /** Null before the first heartbeat. */
-  last_heartbeat_at: Date | null;
-  /** A device that has not fetched its key by then is forgotten; null once it has. */
-  fetch_by: Date | null;
-}
+export interface SessionDoc extends InferSchemaType<typeof sessions> {}
 
-const sessions = new Schema<SessionDoc>(
-  {
-    _id: String,
-    tenant_id: String,
-    agent_id: String,
-    key_id: String,
-    client_name: String,
-    client_version: String,
-    connected_at: Date,
-    last_seen_at: Date,
-    last_heartbeat_at: Date,
-    fetch_by: Date,
-  },
-  { versionKey: false },
-);
+const sessions = tenantSchema({
+  agent_id: string(),
+  /** Null from the approval until the device fetches its key. */
+  key_id: nullable(string()),
+  client_name: string(),
+  client_version: string(),
+  connected_at: date(),
+  last_seen_at: date(),
+  /** Null before the first heartbeat. */
+  last_heartbeat_at: nullable(date()),
+  /** A device that has not fetched its key by then is forgotten; null once it has. */
+  fetch_by: nullable(date()),
+});
 sessions.index({ tenant_id: 1, agent_id: 1, connected_at: -1, _id: -1 });
 sessions.index({ fetch_by: 1 });
 
 export const SessionModel: Model<SessionDoc> = { name: "sessions", schema: sessions };
 
 /** How often an address has tried codes in its present hour. `_id` is a digest of the address. */
-export interface ClaimBudgetDoc extends TenantDocument {
-  attempts: number;
-  ends_at: Date;
-}
+export interface ClaimBudgetDoc extends InferSchemaType<typeof budgets> {}
 
-const budgets = new Schema<ClaimBudgetDoc>(
-  { _id: String, tenant_id: String, attempts: Number, ends_at: Date },
-  { versionKey: false },
-);
+const budgets = tenantSchema({
+  attempts: number(),
+  ends_at: date(),
+});
 budgets.index({ ends_at: 1 });
 
 export const ClaimBudgetModel: Model<ClaimBudgetDoc> = { name: "claim_budgets", schema: budgets };

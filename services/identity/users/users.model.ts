@@ -1,38 +1,23 @@
-import { Schema } from "mongoose";
+import type { InferSchemaType } from "mongoose";
 import type { PasswordHash } from "../../../lib/crypto/password.ts";
-import type { TenantDocument } from "../../../storage/collection.ts";
-import type { Model } from "../../runtime.ts";
+import { date, type Model, mixed, number, string, tenantSchema } from "../../../storage/model.ts";
 import type { Role, UserStatus } from "./users.contract.ts";
 
 /** A person of a tenant's organisation. */
-export interface UserDoc extends TenantDocument {
-  /** Lower case. */
-  email: string;
-  display_name: string;
-  role: Role;
-  status: UserStatus;
-  password: PasswordHash;
-  /** Raised by a new password and by disabling: tokens of an older version are refused. */
-  token_version: number;
-  created_at: Date;
-  updated_at: Date;
-}
+export interface UserDoc extends InferSchemaType<typeof schema> {}
 
-const schema = new Schema<UserDoc>(
-  {
-    _id: String,
-    tenant_id: String,
-    email: String,
-    display_name: String,
-    role: String,
-    status: String,
-    password: Schema.Types.Mixed,
-    token_version: Number,
-    created_at: Date,
-    updated_at: Date,
-  },
-  { versionKey: false },
-);
+const schema = tenantSchema({
+  /** Lower case. */
+  email: string(),
+  display_name: string(),
+  role: string<Role>(),
+  status: string<UserStatus>(),
+  password: mixed<PasswordHash>(),
+  /** Raised by a new password and by disabling: tokens of an older version are refused. */
+  token_version: number(),
+  created_at: date(),
+  updated_at: date(),
+});
 schema.index({ email: 1, tenant_id: 1 }, { unique: true });
 schema.index({ tenant_id: 1, created_at: 1, _id: 1 });
 

@@ -1,63 +1,45 @@
-import { Schema } from "mongoose";
-import type { TenantDocument } from "../../../storage/collection.ts";
-import type { Model } from "../../runtime.ts";
+import type { InferSchemaType } from "mongoose";
+import {
+  array,
+  date,
+  type Model,
+  nullable,
+  number,
+  optional,
+  string,
+  subdocuments,
+  tenantSchema,
+} from "../../../storage/model.ts";
 import type { BUNDLE_KINDS } from "./bundles.contract.ts";
 
 export type BundleKind = (typeof BUNDLE_KINDS)[number];
 
-export interface BundleItem {
-  kind: BundleKind;
-  item_id: string;
-  title: string;
-  /** 0..1 */
-  score: number;
-  source: string;
-  why: string;
-  rank: number;
-}
-
 /** What was gathered for an agent at one time (spec: Context bundle). What was gathered is never changed. */
-export interface BundleDoc extends TenantDocument {
-  agent_id: string;
-  query: string | null;
-  items: BundleItem[];
-  rendered_brief: string;
-  degraded_reasons: string[];
-  weights_version: string;
-  /** Those among the items, for erasure. */
-  memory_ids: string[];
-  created_at: Date;
-  /** When it is removed, unless a handoff names it then; missing where an attempt on a step does. */
-  expires_at?: Date;
-}
+export interface BundleDoc extends InferSchemaType<typeof schema> {}
+export type BundleItem = BundleDoc["items"][number];
 
-const schema = new Schema<BundleDoc>(
-  {
-    _id: String,
-    tenant_id: String,
-    agent_id: String,
-    query: String,
-    items: [
-      {
-        _id: false,
-        kind: String,
-        item_id: String,
-        title: String,
-        score: Number,
-        source: String,
-        why: String,
-        rank: Number,
-      },
-    ],
-    rendered_brief: String,
-    degraded_reasons: [String],
-    weights_version: String,
-    memory_ids: [String],
-    created_at: Date,
-    expires_at: Date,
-  },
-  { versionKey: false },
-);
+const schema = tenantSchema({
+  agent_id: string(),
+  query: nullable(string()),
+  items: subdocuments({
+    kind: string<BundleKind>(),
+    item_id: string(),
+    title: string(),
+    /** 0..1 */
+    score: number(),
+    source: string(),
+    why: string(),
+    rank: number(),
+  }),
+  rendered_brief: string(),
+  degraded_reasons: array(string()),
+  weights_version: string(),
+  /** Those among the items, for erasure. */
+  memory_ids: array(string()),
+  created_at: date(),
+  /** When it is removed, unless a handoff names it then; missing where an attempt on a step does. */
+  expires_at: optional(date()),
+});
 // Whatever is kept of a tenant is found by it; this index serves the erasure of memories too.
 schema.index({ tenant_id: 1, memory_ids: 1 });
 schema.index({ expires_at: 1 }, { sparse: true });

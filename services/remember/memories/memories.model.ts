@@ -1,7 +1,17 @@
-import { Schema } from "mongoose";
+import type { InferSchemaType } from "mongoose";
 import type { MemoryScope } from "../../../lib/access/visibility.ts";
-import type { TenantDocument } from "../../../storage/collection.ts";
-import type { Model } from "../../runtime.ts";
+import {
+  array,
+  date,
+  type Model,
+  mixed,
+  nullable,
+  number,
+  optional,
+  string,
+  subdocuments,
+  tenantSchema,
+} from "../../../storage/model.ts";
 import type { MemoryStatus, MemoryType } from "./memories.contract.ts";
 
 /** What happened to a memory: published as `service.memory.<what>` (api: Processes). */
@@ -15,11 +25,7 @@ export type MemoryChange =
   | "merged";
 
 /** A fact that is still to be published. It is in the row that it is about, and was written with it. */
-export interface Announcement {
-  id: string;
-  what: MemoryChange;
-  at: Date;
-}
+export type Announcement = NonNullable<MemoryDoc["announce"]>[number];
 
 /** Where in a document a memory comes from, as it was when the memory was made (spec: Citation). */
 export interface StoredCitation {
@@ -33,121 +39,72 @@ export interface StoredCitation {
 }
 
 /** A memory (spec: Memory). */
-export interface MemoryDoc extends TenantDocument {
-  /** The owner; null when a person wrote it. */
-  agent_id: string | null;
-  /** The person who wrote it; null when an agent did. */
-  user_id: string | null;
-  scope: MemoryScope;
-  team_id: string | null;
-  type: MemoryType;
-  /** `pending`: its writing is not finished (create.ts), nobody sees it. */
-  status: MemoryStatus | "pending";
-  title: string;
-  content: string;
-  confidence: number;
-  importance: number;
-  /** JSON: what callers name their keys must not mean anything to a store. */
-  metadata: string;
-  source_type: string | null;
-  source_id: string | null;
-  source_url: string | null;
-  source_event_id: string | null;
-  freshness_date: Date | null;
-  expires_at: Date | null;
-  project_id: string | null;
-  /** Canonical. */
-  tags: string[];
-  supersedes_id: string | null;
-  invalid_at: Date | null;
-  superseded_by: string | null;
-  /** The seed of the request that replaced it, where that had an Idempotency-Key: repeated, it is answered the same. */
-  superseded_seed?: string;
-  /** Of a forgotten one: what it goes back to when it is restored. */
-  forgotten_from?: MemoryStatus;
-  /** Of a merged one: how the merge came up. */
-  merge_origin?: string;
-  /** The merge proposals that gave it content or citations of another. */
-  merges?: string[];
-  created_at: Date;
-  updated_at: Date;
-  accessed_at: Date;
-  /** Raised by every change; guards writes, and orders what search is told. */
-  version: number;
-  /** When the row last changed for search and other followers; never older than `updated_at`. */
-  changed_at: Date;
-  /** Whom it is about, for erasure: what `metadata.subject` says, and those of its source. */
-  subjects: string[];
-  /** Whom what it came from is about: its event, its document, what was merged into it. Older rows have none. */
-  source_subjects?: string[];
-  citations: StoredCitation[];
-  /** Null: never. Agents other than the owner count too. */
-  last_cited_at: Date | null;
-  /** Citations by others within 30 days: what ranks. */
-  rank_cites: number;
-  /** Since when it is `pending`. */
-  pending_at?: Date;
-  /** Outbox of events, oldest first; absent when there are none. */
-  announce?: Announcement[];
-  announce_at?: Date;
-  /** Outbox of findings: since when it is to get its sequence number. */
-  finding_due_at?: Date;
-  finding_origin?: "created" | "promoted";
-  finding_from_scope?: MemoryScope | null;
-  /** When the row is deleted for good: some time after it was forgotten, or has expired. */
-  purge_at?: Date;
-}
+export interface MemoryDoc extends InferSchemaType<typeof schema> {}
 
-const schema = new Schema<MemoryDoc>(
-  {
-    _id: String,
-    tenant_id: String,
-    agent_id: String,
-    user_id: String,
-    scope: String,
-    team_id: String,
-    type: String,
-    status: String,
-    title: String,
-    content: String,
-    confidence: Number,
-    importance: Number,
-    metadata: String,
-    source_type: String,
-    source_id: String,
-    source_url: String,
-    source_event_id: String,
-    freshness_date: Date,
-    expires_at: Date,
-    project_id: String,
-    tags: [String],
-    supersedes_id: String,
-    invalid_at: Date,
-    superseded_by: String,
-    superseded_seed: String,
-    forgotten_from: String,
-    merge_origin: String,
-    merges: [String],
-    created_at: Date,
-    updated_at: Date,
-    accessed_at: Date,
-    version: Number,
-    changed_at: Date,
-    subjects: [String],
-    source_subjects: [String],
-    citations: [Schema.Types.Mixed],
-    last_cited_at: Date,
-    rank_cites: Number,
-    pending_at: Date,
-    announce: [{ _id: false, id: String, what: String, at: Date }],
-    announce_at: Date,
-    finding_due_at: Date,
-    finding_origin: String,
-    finding_from_scope: String,
-    purge_at: Date,
-  },
-  { versionKey: false },
-);
+const schema = tenantSchema({
+  /** The owner; null when a person wrote it. */
+  agent_id: nullable(string()),
+  /** The person who wrote it; null when an agent did. */
+  user_id: nullable(string()),
+  scope: string<MemoryScope>(),
+  team_id: nullable(string()),
+  type: string<MemoryType>(),
+  /** `pending`: its writing is not finished (create.ts), nobody sees it. */
+  status: string<MemoryStatus | "pending">(),
+  title: string(),
+  content: string(),
+  confidence: number(),
+  importance: number(),
+  /** JSON: what callers name their keys must not mean anything to a store. */
+  metadata: string(),
+  source_type: nullable(string()),
+  source_id: nullable(string()),
+  source_url: nullable(string()),
+  source_event_id: nullable(string()),
+  freshness_date: nullable(date()),
+  expires_at: nullable(date()),
+  project_id: nullable(string()),
+  /** Canonical. */
+  tags: array(string()),
+  supersedes_id: nullable(string()),
+  invalid_at: nullable(date()),
+  superseded_by: nullable(string()),
+  /** The seed of the request that replaced it, where that had an Idempotency-Key: repeated, it is answered the same. */
+  superseded_seed: optional(string()),
+  /** Of a forgotten one: what it goes back to when it is restored. */
+  forgotten_from: optional(string<MemoryStatus>()),
+  /** Of a merged one: how the merge came up. */
+  merge_origin: optional(string()),
+  /** The merge proposals that gave it content or citations of another. */
+  merges: optional(array(string())),
+  created_at: date(),
+  updated_at: date(),
+  accessed_at: date(),
+  /** Raised by every change; guards writes, and orders what search is told. */
+  version: number(),
+  /** When the row last changed for search and other followers; never older than `updated_at`. */
+  changed_at: date(),
+  /** Whom it is about, for erasure: what `metadata.subject` says, and those of its source. */
+  subjects: array(string()),
+  /** Whom what it came from is about: its event, its document, what was merged into it. Older rows have none. */
+  source_subjects: optional(array(string())),
+  citations: array(mixed<StoredCitation>()),
+  /** Null: never. Agents other than the owner count too. */
+  last_cited_at: nullable(date()),
+  /** Citations by others within 30 days: what ranks. */
+  rank_cites: number(),
+  /** Since when it is `pending`. */
+  pending_at: optional(date()),
+  /** Outbox of events, oldest first; absent when there are none. */
+  announce: optional(subdocuments({ id: string(), what: string<MemoryChange>(), at: date() })),
+  announce_at: optional(date()),
+  /** Outbox of findings: since when it is to get its sequence number. */
+  finding_due_at: optional(date()),
+  finding_origin: optional(string<"created" | "promoted">()),
+  finding_from_scope: optional(nullable(string<MemoryScope>())),
+  /** When the row is deleted for good: some time after it was forgotten, or has expired. */
+  purge_at: optional(date()),
+});
 
 // A list is merged from what the institution, each team and each owner has (list.ts). What follows the order is there
 // so that filters, other orders and counts need not look into the rows.

@@ -1,53 +1,39 @@
-import { Schema } from "mongoose";
-import type { TenantDocument } from "../../../storage/collection.ts";
-import type { Model } from "../../runtime.ts";
+import type { InferSchemaType } from "mongoose";
+import {
+  date,
+  type Model,
+  nullable,
+  number,
+  optional,
+  string,
+  tenantSchema,
+} from "../../../storage/model.ts";
 import type { MergeStatus } from "./merges.contract.ts";
 
 /** That two memories are one (spec: Merge proposal). Both proposers null: the service found it. */
-export interface MergeDoc extends TenantDocument {
-  proposer_user_id: string | null;
-  proposer_agent_id: string | null;
-  memory_a_id: string;
-  memory_b_id: string;
-  surviving_memory_id: string | null;
-  status: MergeStatus;
-  similarity: number | null;
-  proposed_at: Date;
-  resolved_at: Date | null;
-  resolved_by_user_id: string | null;
-  resolution_note: string | null;
-  /** Both memories' ids, whichever is a. */
-  pair: string;
-  /** The pair and its tenant while it is open: two memories have one open proposal. */
-  open_pair?: string;
-  /** Outbox: resolved, and the memories are yet to be merged. */
-  collapse_due_at?: Date;
-  /** Until they are. */
-  merged_content?: string;
-}
+export interface MergeDoc extends InferSchemaType<typeof schema> {}
 
-const schema = new Schema<MergeDoc>(
-  {
-    _id: String,
-    tenant_id: String,
-    proposer_user_id: String,
-    proposer_agent_id: String,
-    memory_a_id: String,
-    memory_b_id: String,
-    surviving_memory_id: String,
-    status: String,
-    similarity: Number,
-    proposed_at: Date,
-    resolved_at: Date,
-    resolved_by_user_id: String,
-    resolution_note: String,
-    pair: String,
-    open_pair: String,
-    collapse_due_at: Date,
-    merged_content: String,
-  },
-  { versionKey: false },
-);
+const schema = tenantSchema({
+  proposer_user_id: nullable(string()),
+  proposer_agent_id: nullable(string()),
+  memory_a_id: string(),
+  memory_b_id: string(),
+  surviving_memory_id: nullable(string()),
+  status: string<MergeStatus>(),
+  similarity: nullable(number()),
+  proposed_at: date(),
+  resolved_at: nullable(date()),
+  resolved_by_user_id: nullable(string()),
+  resolution_note: nullable(string()),
+  /** Both memories' ids, whichever is a. */
+  pair: string(),
+  /** The pair and its tenant while it is open: two memories have one open proposal. */
+  open_pair: optional(string()),
+  /** Outbox: resolved, and the memories are yet to be merged. */
+  collapse_due_at: optional(date()),
+  /** Until they are. */
+  merged_content: optional(string()),
+});
 schema.index({ tenant_id: 1, proposed_at: 1, _id: 1 });
 schema.index({ tenant_id: 1, status: 1, proposed_at: 1, _id: 1 });
 schema.index({ tenant_id: 1, pair: 1 });

@@ -1,48 +1,32 @@
-import type { Binary } from "mongodb";
-import { Schema } from "mongoose";
-import type { TenantDocument } from "../../../storage/collection.ts";
-import type { EntryDoc, SearchStateDoc } from "../../../storage/search/atlas/entries.ts";
+import { type InferSchemaType, Schema } from "mongoose";
+import { array, binary, date, type Model, nullable, string, tenantSchema } from "../../../storage/model.ts";
+import { type EntryDoc, type SearchStateDoc, searchStates } from "../../../storage/search/atlas/entries.ts";
 import { ENTRIES } from "../../../storage/search/atlas/pipelines.ts";
 import type { SearchKind } from "../../../storage/search/entry.ts";
-import type { Model } from "../../runtime.ts";
 
 /** The vector of an entry's text: durable here, so that no node has to make it again. `_id` is kind and id. */
-export interface EmbeddingDoc extends TenantDocument {
-  kind: SearchKind;
-  model: string;
+export interface EmbeddingDoc extends InferSchemaType<typeof embeddings> {}
+
+const embeddings = tenantSchema({
+  kind: string<SearchKind>(),
+  model: string(),
   /** Of the text that it was made of. */
-  hash: string;
+  hash: string(),
   /** float32, little-endian. */
-  vector: Binary;
-  created_at: Date;
-}
-
-/** What was erased: nodes that were away erase it too when they are back. `tenant_id` alone: all of a tenant. */
-export interface ErasureDoc extends TenantDocument {
-  /** Null: everything of the tenant `ids[0]`. */
-  kind: SearchKind | null;
-  ids: string[];
-  at: Date;
-}
-
-const embeddings = new Schema<EmbeddingDoc>(
-  {
-    _id: String,
-    tenant_id: String,
-    kind: String,
-    model: String,
-    hash: String,
-    vector: Buffer,
-    created_at: Date,
-  },
-  { versionKey: false },
-);
+  vector: binary(),
+  created_at: date(),
+});
 embeddings.index({ tenant_id: 1, _id: 1 });
 
-const erasures = new Schema<ErasureDoc>(
-  { _id: String, tenant_id: String, kind: String, ids: [String], at: Date },
-  { versionKey: false },
-);
+/** What was erased: nodes that were away erase it too when they are back. `tenant_id` alone: all of a tenant. */
+export interface ErasureDoc extends InferSchemaType<typeof erasures> {}
+
+const erasures = tenantSchema({
+  /** Null: everything of the tenant `ids[0]`. */
+  kind: nullable(string<SearchKind>()),
+  ids: array(string()),
+  at: date(),
+});
 erasures.index({ at: 1, _id: 1 });
 
 /** What is searched, when it is Atlas that searches (storage/search/atlas). */
@@ -53,17 +37,12 @@ const entries = new Schema<EntryDoc>(
 entries.index({ tenant_id: 1, thread: 1, position: 1 });
 entries.index({ embedded: 1, tenant_id: 1, kind: 1, _id: 1 });
 
-const states = new Schema<SearchStateDoc>(
-  { _id: String, tenant_id: String, value: String },
-  { versionKey: false },
-);
-
 export const EntryModel: Model<EntryDoc> = {
   name: ENTRIES,
   schema: entries,
   retired: ["embedded_1__id_1"],
 };
-export const SearchStateModel: Model<SearchStateDoc> = { name: "search_state", schema: states };
+export const SearchStateModel: Model<SearchStateDoc> = { name: "search_state", schema: searchStates };
 export const EmbeddingModel: Model<EmbeddingDoc> = { name: "embeddings", schema: embeddings };
 export const ErasureModel: Model<ErasureDoc> = { name: "search_erasures", schema: erasures };
 

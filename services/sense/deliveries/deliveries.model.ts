@@ -1,6 +1,14 @@
-import { Schema } from "mongoose";
-import type { TenantDocument } from "../../../storage/collection.ts";
-import type { Model } from "../../runtime.ts";
+import type { InferSchemaType } from "mongoose";
+import {
+  date,
+  type Model,
+  mixed,
+  nullable,
+  number,
+  optional,
+  string,
+  tenantSchema,
+} from "../../../storage/model.ts";
 
 /**
  * - `ready`: the next poll may take it. `leased`: handed out, not yet settled, until `due_at`.
@@ -51,75 +59,46 @@ export interface Origin {
 export const TIMELINE_ENTRIES = 20;
 
 /** One event for one agent. `_id` derives from both, so that no fan-out, however often repeated, makes a second. */
-export interface DeliveryDoc extends TenantDocument {
-  /** Null together with `event_id` where a broker's message could not be mapped (dead from the start). */
-  agent_id: string | null;
-  event_id: string | null;
-  state: DeliveryState;
-  priority: number;
-  created_at: Date;
-  /** Hand-outs so far. */
-  attempt_count: number;
-  /** Bytes of the event, or of what came in its place, as JSON; 0 where unknown. */
-  size: number;
-  matched: Matched;
-  enrichment_depth: EnrichmentDepth;
-  timeline: TimelineEntry[];
-  /** When the lease ends or the wait is over. Only rows that the sweep must look at have it. */
-  due_at?: Date;
-  /** Token of the claim that leased it. */
-  lease?: string;
+export interface DeliveryDoc extends InferSchemaType<typeof schema> {}
 
-  dlq_reason?: string;
-  dead_lettered_at?: Date;
+const schema = tenantSchema({
+  /** Null together with `event_id` where a broker's message could not be mapped (dead from the start). */
+  agent_id: nullable(string()),
+  event_id: nullable(string()),
+  state: string<DeliveryState>(),
+  priority: number(),
+  created_at: date(),
+  /** Hand-outs so far. */
+  attempt_count: number(),
+  /** Bytes of the event, or of what came in its place, as JSON; 0 where unknown. */
+  size: number(),
+  matched: mixed<Matched>(),
+  enrichment_depth: string<EnrichmentDepth>(),
+  timeline: mixed<TimelineEntry[]>(),
+  /** When the lease ends or the wait is over. Only rows that the sweep must look at have it. */
+  due_at: optional(date()),
+  /** Token of the claim that leased it. */
+  lease: optional(string()),
+
+  dlq_reason: optional(string()),
+  dead_lettered_at: optional(date()),
   /** `<tenant> <time of death>`, `<agent> <time of death>` and `<tenant> <reason>`: see `deadFields`. */
-  dlq_key?: string;
-  dlq_agent_key?: string;
-  dlq_reason_key?: string;
+  dlq_key: optional(string()),
+  dlq_agent_key: optional(string()),
+  dlq_reason_key: optional(string()),
   /** Outbox: `service.delivery.dead_lettered` is still to be published. */
-  announce_at?: Date;
+  announce_at: optional(date()),
   /** Outbox: a replay was asked for and is still to be carried out. */
-  replay_at?: Date;
+  replay_at: optional(date()),
   /** Of what never was an event: what came, as JSON (what senders name their keys must not mean anything to a store). */
-  payload_json?: string;
+  payload_json: optional(string()),
   /** And from where. */
-  source?: string;
-  origin?: Origin;
+  source: optional(string()),
+  origin: optional(mixed<Origin>()),
 
   /** When an acknowledged row is reduced to a tombstone, or one that never was an event is deleted. */
-  retire_at?: Date;
-}
-
-const schema = new Schema<DeliveryDoc>(
-  {
-    _id: String,
-    tenant_id: String,
-    agent_id: String,
-    event_id: String,
-    state: String,
-    priority: Number,
-    created_at: Date,
-    attempt_count: Number,
-    size: Number,
-    matched: Schema.Types.Mixed,
-    enrichment_depth: String,
-    timeline: Schema.Types.Mixed,
-    due_at: Date,
-    lease: String,
-    dlq_reason: String,
-    dead_lettered_at: Date,
-    dlq_key: String,
-    dlq_agent_key: String,
-    dlq_reason_key: String,
-    announce_at: Date,
-    replay_at: Date,
-    payload_json: String,
-    source: String,
-    origin: Schema.Types.Mixed,
-    retire_at: Date,
-  },
-  { versionKey: false },
-);
+  retire_at: optional(date()),
+});
 
 // A poll: the first rows of this index for one agent, whatever else there is. Its prefix counts a tenant's rows.
 schema.index({ tenant_id: 1, state: 1, agent_id: 1, priority: -1, created_at: 1 });

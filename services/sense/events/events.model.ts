@@ -1,77 +1,58 @@
-import { Schema } from "mongoose";
-import type { TenantDocument } from "../../../storage/collection.ts";
-import type { Model } from "../../runtime.ts";
+import type { InferSchemaType } from "mongoose";
+import {
+  date,
+  type Model,
+  nullable,
+  number,
+  optional,
+  string,
+  tenantSchema,
+} from "../../../storage/model.ts";
 import { positionFrom } from "./position.ts";
 
 /**
  * An accepted event. The envelope is kept once; deliveries refer to it. `_id` holds the position, so that new events
  * come last in every index that begins with it: random keys would make each commit write a page for each of them.
  */
-export interface EventDoc extends TenantDocument {
+export interface EventDoc extends InferSchemaType<typeof schema> {}
+
+const schema = tenantSchema({
   /** The whole CloudEvent as JSON text. */
-  envelope: string;
+  envelope: string(),
   /** Its length in bytes. */
-  size: number;
+  size: number(),
   /** The producer's id. With the tenant it is the unique key that is the deduplication (spec: Events 1). */
-  ce_id: string;
-  type: string;
-  source: string;
-  subject: string | null;
+  ce_id: string(),
+  type: string(),
+  source: string(),
+  subject: nullable(string()),
   /** The agent or user that published it; null for the service itself and for ingested events. */
-  publisher_id: string | null;
-  accepted_at: Date;
+  publisher_id: nullable(string()),
+  accepted_at: date(),
   /** Sorts as events were accepted, and is unique: what lists are ordered and continued by. */
-  position: string;
+  position: string(),
   /** Trace context of the publishing request, when the event carries none. */
-  traceparent?: string;
+  traceparent: optional(string()),
   /** The Idempotency-Key that it came with, so that a retry after a crash is told `accepted` again. */
-  seed?: string;
+  seed: optional(string()),
   /** How often the same id came again from another source. */
-  duplicate_sources?: number;
+  duplicate_sources: optional(number()),
 
   /** As long as fan-out is to be done: `<tenant> <time from which anybody may take it>`. */
-  fanout_key?: string;
+  fanout_key: optional(string()),
   /** The lease it was taken by. */
-  fanout_owner?: string;
-  fanout_attempts?: number;
+  fanout_owner: optional(string()),
+  fanout_attempts: optional(number()),
 
-  fanned_out_at?: Date;
+  fanned_out_at: optional(date()),
   /** Receivers it was matched to. */
-  matched_count?: number;
+  matched_count: optional(number()),
   /** `<tenant> <position>` of an event that nobody wanted. */
-  unmatched_key?: string;
+  unmatched_key: optional(string()),
   /** Fan-out failed for good, and why; an admin may retry it. */
-  parked_at?: Date;
-  park_reason?: string;
-}
-
-const schema = new Schema<EventDoc>(
-  {
-    _id: String,
-    tenant_id: String,
-    envelope: String,
-    size: Number,
-    ce_id: String,
-    type: String,
-    source: String,
-    subject: String,
-    publisher_id: String,
-    accepted_at: Date,
-    position: String,
-    traceparent: String,
-    seed: String,
-    duplicate_sources: Number,
-    fanout_key: String,
-    fanout_owner: String,
-    fanout_attempts: Number,
-    fanned_out_at: Date,
-    matched_count: Number,
-    unmatched_key: String,
-    parked_at: Date,
-    park_reason: String,
-  },
-  { versionKey: false },
-);
+  parked_at: optional(date()),
+  park_reason: optional(string()),
+});
 // The id as it is: most producers count or use the time, and what they sent last stands together. A digest of it would
 // dirty a page of its own for each event.
 schema.index({ tenant_id: 1, ce_id: 1 }, { unique: true });

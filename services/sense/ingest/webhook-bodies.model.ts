@@ -1,17 +1,13 @@
-import { Schema } from "mongoose";
-import type { TenantDocument } from "../../../storage/collection.ts";
-import type { Model } from "../../runtime.ts";
+import type { InferSchemaType } from "mongoose";
+import { date, type Model, string, tenantSchema } from "../../../storage/model.ts";
 
 /** A body whose signature covers no id, by webhook and digest: the id under which it first came. */
-export interface WebhookBodyDoc extends TenantDocument {
-  first_id: string;
-  expires_at: Date;
-}
+export interface WebhookBodyDoc extends InferSchemaType<typeof schema> {}
 
-const schema = new Schema<WebhookBodyDoc>(
-  { _id: String, tenant_id: String, first_id: String, expires_at: Date },
-  { versionKey: false },
-);
+const schema = tenantSchema({
+  first_id: string(),
+  expires_at: date(),
+});
 schema.index({ expires_at: 1 });
 
 export const WebhookBodyModel: Model<WebhookBodyDoc> = { name: "webhook_bodies", schema };

@@ -1,28 +1,16 @@
-import { Schema } from "mongoose";
-import type { TenantDocument } from "../../../storage/collection.ts";
-import type { Model } from "../../runtime.ts";
+import type { InferSchemaType } from "mongoose";
+import { date, type Model, number, string, tenantSchema } from "../../../storage/model.ts";
 
 /** An endpoint that cannot be reached, by its agent's id; there is no row while it can. */
-interface PushEndpointDoc extends TenantDocument {
-  endpoint: string;
-  opened_at: Date;
-  probes: number;
-  next_probe_at: Date;
-  last_error: string;
-}
+interface PushEndpointDoc extends InferSchemaType<typeof schema> {}
 
-const schema = new Schema<PushEndpointDoc>(
-  {
-    _id: String,
-    tenant_id: String,
-    endpoint: String,
-    opened_at: Date,
-    probes: Number,
-    next_probe_at: Date,
-    last_error: String,
-  },
-  { versionKey: false },
-);
+const schema = tenantSchema({
+  endpoint: string(),
+  opened_at: date(),
+  probes: number(),
+  next_probe_at: date(),
+  last_error: string(),
+});
 schema.index({ tenant_id: 1 });
 
 export const PushEndpointModel: Model<PushEndpointDoc> = { name: "push_endpoints", schema };

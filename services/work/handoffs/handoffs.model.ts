@@ -1,60 +1,44 @@
-import { Schema } from "mongoose";
-import type { TenantDocument } from "../../../storage/collection.ts";
-import type { Model } from "../../runtime.ts";
+import type { InferSchemaType } from "mongoose";
+import {
+  array,
+  date,
+  type Model,
+  nullable,
+  number,
+  string,
+  subdocuments,
+  tenantSchema,
+} from "../../../storage/model.ts";
 
 /** A named snapshot of where an agent's work stands (spec: Handoff). */
-export interface HandoffDoc extends TenantDocument {
-  agent_id: string;
-  name: string;
-  summary: string;
-  /** JSON: what callers name their keys must not mean anything to a store. */
-  payload: string;
-  /** With the memories' titles as they were when it was saved. */
-  citations: { memory_id: string; title: string }[];
-  artifacts: string[];
-  origin_client: string | null;
-  bundle_id: string | null;
-  version_num: number;
-  pinned_at: Date | null;
-  last_resumed_at: Date | null;
-  expires_at: Date;
-  /** The same while it is not pinned: what the reaper goes by. */
-  reap_at: Date | null;
-  created_at: Date;
-  /** When it was saved last. */
-  updated_at: Date;
-  /** Raised by every change, for search and to guard writes. */
-  version: number;
-  changed_at: Date;
-  /** The seed of the request that saved it, where that had an Idempotency-Key: repeated, it saves nothing. */
-  save_seed: string | null;
-}
+export interface HandoffDoc extends InferSchemaType<typeof schema> {}
 
-const schema = new Schema<HandoffDoc>(
-  {
-    _id: String,
-    tenant_id: String,
-    agent_id: String,
-    name: String,
-    summary: String,
-    payload: String,
-    citations: [{ _id: false, memory_id: String, title: String }],
-    artifacts: [String],
-    origin_client: String,
-    bundle_id: String,
-    version_num: Number,
-    pinned_at: Date,
-    last_resumed_at: Date,
-    expires_at: Date,
-    reap_at: Date,
-    created_at: Date,
-    updated_at: Date,
-    version: Number,
-    changed_at: Date,
-    save_seed: String,
-  },
-  { versionKey: false },
-);
+const schema = tenantSchema({
+  agent_id: string(),
+  name: string(),
+  summary: string(),
+  /** JSON: what callers name their keys must not mean anything to a store. */
+  payload: string(),
+  /** With the memories' titles as they were when it was saved. */
+  citations: subdocuments({ memory_id: string(), title: string() }),
+  artifacts: array(string()),
+  origin_client: nullable(string()),
+  bundle_id: nullable(string()),
+  version_num: number(),
+  pinned_at: nullable(date()),
+  last_resumed_at: nullable(date()),
+  expires_at: date(),
+  /** The same while it is not pinned: what the reaper goes by. */
+  reap_at: nullable(date()),
+  created_at: date(),
+  /** When it was saved last. */
+  updated_at: date(),
+  /** Raised by every change, for search and to guard writes. */
+  version: number(),
+  changed_at: date(),
+  /** The seed of the request that saved it, where that had an Idempotency-Key: repeated, it saves nothing. */
+  save_seed: nullable(string()),
+});
 schema.index({ tenant_id: 1, agent_id: 1, name: 1 }, { unique: true });
 schema.index({ tenant_id: 1, agent_id: 1, updated_at: -1, _id: -1 });
 // For erasure of memories.

@@ -1,6 +1,15 @@
-import { Schema } from "mongoose";
-import type { TenantDocument } from "../../../storage/collection.ts";
-import type { Model } from "../../runtime.ts";
+import type { InferSchemaType } from "mongoose";
+import {
+  array,
+  date,
+  type Model,
+  mixed,
+  nullable,
+  number,
+  optional,
+  string,
+  tenantSchema,
+} from "../../../storage/model.ts";
 import type { TemplateStep } from "../templates/templates.contract.ts";
 import type { OfferStatus } from "./offers.contract.ts";
 import type { AmbiguityNote, Outcome, RunStatus, StepStatus } from "./shapes.contract.ts";
@@ -114,77 +123,40 @@ export interface PlacedFact extends Fact {
 }
 
 /** A run as it is stored, but for its steps: see `plan`. */
-export interface RunDoc extends TenantDocument {
-  goal: string;
-  project_id: string | null;
-  status: RunStatus;
-  initiated_by: { id: string; display_name: string };
-  template_id: string | null;
+export interface RunDoc extends InferSchemaType<typeof runs> {}
+
+const runs = tenantSchema({
+  goal: string(),
+  project_id: nullable(string()),
+  status: string<RunStatus>(),
+  initiated_by: mixed<{ id: string; display_name: string }>(),
+  template_id: nullable(string()),
   /** The steps as JSON text: what never changes is long, and no transition is to copy it. */
-  plan: string;
+  plan: string(),
   /** One for each step, in the same order. */
-  progress: StepProgress[];
-  offers: Offer[];
-  success_criteria: string[];
-  ambiguity_score: number | null;
-  ambiguity_notes: AmbiguityNote[];
-  exemplar_ids: string[];
-  pointer_ids: string[];
-  outcome: Outcome | null;
-  closed_by_user_id: string | null;
-  close_note: string | null;
-  closed_at: Date | null;
+  progress: mixed<StepProgress[]>(),
+  offers: mixed<Offer[]>(),
+  success_criteria: array(string()),
+  ambiguity_score: nullable(number()),
+  ambiguity_notes: mixed<AmbiguityNote[]>(),
+  exemplar_ids: array(string()),
+  pointer_ids: array(string()),
+  outcome: nullable(string<Outcome>()),
+  closed_by_user_id: nullable(string()),
+  close_note: nullable(string()),
+  closed_at: nullable(date()),
   /** Guards every transition. */
-  version: number;
+  version: number(),
   /** Bytes of what was told of it (see `Draft`); absent in runs that are older than this. */
-  noted?: number;
-  outbox: Outbox;
+  noted: optional(number()),
+  outbox: mixed<Outbox>(),
   /** Set while the outbox holds something. */
-  relay_at?: Date;
+  relay_at: optional(date()),
   /** When to look for stale steps: not later than the next becomes so. */
-  stale_check_at?: Date;
-  created_at: Date;
-  updated_at: Date;
-}
-
-/** A run with its steps, as everything but the store knows it. */
-export interface Run extends RunDoc {
-  steps: StepDef[];
-}
-
-const Mixed = { type: Schema.Types.Mixed };
-
-const runs = new Schema<RunDoc>(
-  {
-    _id: String,
-    tenant_id: String,
-    goal: String,
-    project_id: String,
-    status: String,
-    initiated_by: Mixed,
-    template_id: String,
-    plan: String,
-    progress: Mixed,
-    offers: Mixed,
-    success_criteria: [String],
-    ambiguity_score: Number,
-    ambiguity_notes: Mixed,
-    exemplar_ids: [String],
-    pointer_ids: [String],
-    outcome: String,
-    closed_by_user_id: String,
-    close_note: String,
-    closed_at: Date,
-    version: Number,
-    noted: Number,
-    outbox: Mixed,
-    relay_at: Date,
-    stale_check_at: Date,
-    created_at: Date,
-    updated_at: Date,
-  },
-  { versionKey: false },
-);
+  stale_check_at: optional(date()),
+  created_at: date(),
+  updated_at: date(),
+});
 runs.index({ tenant_id: 1, created_at: -1, _id: -1 });
 runs.index({ tenant_id: 1, status: 1, created_at: -1, _id: -1 });
 runs.index({ tenant_id: 1, project_id: 1, created_at: -1, _id: -1 });
@@ -197,52 +169,38 @@ runs.index({ stale_check_at: 1 });
 
 export const RunModel: Model<RunDoc> = { name: "runs", schema: runs, apart: "plan" };
 
-/** The facts of one transition, once they have left the run. `_id` derives from run and version. */
-export interface RunFactsDoc extends TenantDocument {
-  run_id: string;
-  version: number;
-  facts: Fact[];
+/** A run with its steps, as everything but the store knows it. */
+export interface Run extends RunDoc {
+  steps: StepDef[];
 }
 
-const facts = new Schema<RunFactsDoc>(
-  { _id: String, tenant_id: String, run_id: String, version: Number, facts: Mixed },
-  { versionKey: false },
-);
+/** The facts of one transition, once they have left the run. `_id` derives from run and version. */
+export interface RunFactsDoc extends InferSchemaType<typeof facts> {}
+
+const facts = tenantSchema({
+  run_id: string(),
+  version: number(),
+  facts: mixed<Fact[]>(),
+});
 facts.index({ tenant_id: 1, run_id: 1, version: 1 });
 
 export const RunFactsModel: Model<RunFactsDoc> = { name: "run_facts", schema: facts };
 
 /** What a run brought forth, and what it held when its step was completed. */
-export interface RunArtifactDoc extends TenantDocument {
-  run_id: string;
-  step_record_id: string | null;
-  kind: string;
-  pointer: Record<string, string | null>;
-  content_hash: string | null;
-  byte_size: number | null;
-  mime_type: string | null;
-  snapshotted_at: Date | null;
-  created_at: Date;
-  updated_at: Date;
-}
+export interface RunArtifactDoc extends InferSchemaType<typeof artifacts> {}
 
-const artifacts = new Schema<RunArtifactDoc>(
-  {
-    _id: String,
-    tenant_id: String,
-    run_id: String,
-    step_record_id: String,
-    kind: String,
-    pointer: Mixed,
-    content_hash: String,
-    byte_size: Number,
-    mime_type: String,
-    snapshotted_at: Date,
-    created_at: Date,
-    updated_at: Date,
-  },
-  { versionKey: false },
-);
+const artifacts = tenantSchema({
+  run_id: string(),
+  step_record_id: nullable(string()),
+  kind: string(),
+  pointer: mixed<Record<string, string | null>>(),
+  content_hash: nullable(string()),
+  byte_size: nullable(number()),
+  mime_type: nullable(string()),
+  snapshotted_at: nullable(date()),
+  created_at: date(),
+  updated_at: date(),
+});
 artifacts.index({ tenant_id: 1, run_id: 1, created_at: 1, _id: 1 });
 artifacts.index({ tenant_id: 1, content_hash: 1 });
 

@@ -1,6 +1,8 @@
 import type { Binary } from "mongodb";
+import type { InferSchemaType } from "mongoose";
 import type { MemoryScope } from "../../../lib/access/visibility.ts";
 import type { TenantDocument } from "../../collection.ts";
+import { string, tenantSchema } from "../../model.ts";
 import type { SearchEntry, SearchKind } from "../entry.ts";
 import { readEntry } from "../reading.ts";
 
@@ -55,9 +57,9 @@ export interface EntryDoc extends TenantDocument {
 }
 
 /** What a node has to know of the shared index: a cursor, or the dimensions of a model. */
-export interface SearchStateDoc extends TenantDocument {
-  value: string;
-}
+export interface SearchStateDoc extends InferSchemaType<typeof searchStates> {}
+
+export const searchStates = tenantSchema({ value: string() });
 
 export function entryId(kind: SearchKind, id: string): string {
   return `${kind} ${id}`;

@@ -1,0 +1,64 @@
+import type { Binary } from "mongodb";
+import { Schema } from "mongoose";
+import type { TenantDocument } from "./collection.ts";
+
+/** A collection's name and its mongoose schema (fields and indexes). */
+export interface Model<T> {
+  name: string;
+  schema: Schema<T>;
+  /** A long string that is written once: the embedded store keeps it beside the row, where no update copies it. */
+  apart?: keyof T & string;
+  /** Names of indexes that earlier versions made and this one does not need. */
+  retired?: string[];
+}
+
+/**
+ * The schema of a tenant's documents: the given fields, `_id` and `tenant_id`. `InferSchemaType` gives the type of its
+ * documents. Not mongoose's own inference, by which every field may be absent, an id is an ObjectId, and strings and
+ * mixed values are of any kind.
+ */
+export function tenantSchema<F extends Fields>(fields: F): Schema<Flat<TenantDocument & FieldTypes<F>>> {
+  const definition: object = { _id: String, tenant_id: String, ...fields };
+  return new Schema(definition, { versionKey: false });
+}
+
+declare const TYPE: unique symbol;
+declare const OPTIONAL: unique symbol;
+
+/** A field's definition, as mongoose takes it. The type of its values is known to the compiler alone. */
+interface Field<T, Optional extends boolean = false> {
+  readonly [TYPE]: T;
+  readonly [OPTIONAL]: Optional;
+}
+
+type Fields = Record<string, Field<unknown, boolean>>;
+
+const field = <T, Optional extends boolean = false>(definition: unknown) => definition as Field<T, Optional>;
+
+export const string = <T extends string = string>() => field<T>(String);
+export const number = () => field<number>(Number);
+export const boolean = () => field<boolean>(Boolean);
+export const date = () => field<Date>(Date);
+/** Bytes, as the driver reads them. */
+export const binary = () => field<Binary>(Buffer);
+/** A value that mongoose does not look into. */
+export const mixed = <T>() => field<T>(Schema.Types.Mixed);
+export const array = <T>(of: Field<T>) => field<T[]>([of]);
+/** An array of subdocuments without ids of their own. */
+export const subdocuments = <F extends Fields>(fields: F) =>
+  field<FieldTypes<F>[]>([{ _id: false, ...fields }]);
+
+/** Null where there is no value. */
+export const nullable = <T>(of: Field<T>) => field<T | null>(of);
+/** A document may lack it. */
+export const optional = <T>(of: Field<T>) => field<T, true>(of);
+
+type Flat<T> = { [K in keyof T]: T[K] };
+type TypeOf<F> = F extends Field<infer T, boolean> ? T : never;
+
+/** The object that these fields describe. */
+export type FieldTypes<F extends Fields> = Flat<
+  { [K in keyof F as F[K] extends Field<unknown, true> ? never : K]: TypeOf<F[K]> } & {
+    [K in keyof F as F[K] extends Field<unknown, true> ? K : never]?: TypeOf<F[K]>;
+  }
+>;

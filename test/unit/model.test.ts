@@ -1,0 +1,60 @@
+import { expect, test } from "@jest/globals";
+import type { InferSchemaType } from "mongoose";
+import {
+  array,
+  date,
+  mixed,
+  nullable,
+  number,
+  optional,
+  string,
+  subdocuments,
+  tenantSchema,
+} from "../../storage/model.ts";
+
+const schema = tenantSchema({
+  state: string<"ready" | "done">(),
+  closed_at: nullable(date()),
+  size: optional(nullable(number())),
+  matched: mixed<{ ids: string[] }>(),
+  tags: array(string()),
+  secrets: subdocuments({ sealed: string(), ends_at: optional(date()) }),
+});
+
+interface Expected {
+  _id: string;
+  tenant_id: string;
+  state: "ready" | "done";
+  closed_at: Date | null;
+  size?: number | null;
+  matched: { ids: string[] };
+  tags: string[];
+  secrets: { sealed: string; ends_at?: Date }[];
+}
+
+type Equal<A, B> =
+  (<T>() => T extends { [K in keyof A]: A[K] } ? 1 : 2) extends <T>() => T extends {
+    [K in keyof B]: B[K];
+  }
+    ? 1
+    : 2
+    ? true
+    : false;
+// Checked by the compiler.
+const sameType: Equal<InferSchemaType<typeof schema>, Expected> = true;
+
+test("a tenant's schema has a path of the right kind for each field, and nothing of mongoose's own", () => {
+  const kinds = Object.entries(schema.paths).map(([path, { instance }]) => [path, instance]);
+  expect(Object.fromEntries(kinds)).toEqual({
+    _id: "String",
+    tenant_id: "String",
+    state: "String",
+    closed_at: "Date",
+    size: "Number",
+    matched: "Mixed",
+    tags: "Array",
+    secrets: "Array",
+  });
+  expect(Object.keys(schema.path("secrets").schema?.paths ?? {})).toEqual(["sealed", "ends_at"]);
+  expect(sameType).toBe(true);
+});
