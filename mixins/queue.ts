@@ -1,6 +1,8 @@
+import type { Filter } from "mongodb";
 import { newUuid } from "../lib/ids.ts";
 import { HOUR_MS } from "../lib/time.ts";
 import type { TenantCollection, TenantDocument } from "../storage/collection.ts";
+import { byFields } from "../storage/query.ts";
 
 /** A node that dies holds up a row for so long; one that lives renews in time. */
 export const LEASE_MS = 15_000;
@@ -156,19 +158,14 @@ export class Queue<T extends Workable> {
   }
 
   #after(queue: string, limit: number): Promise<Queued<T>[]> {
-    const filter = { queue: { $gt: queue } };
-    return this.#rows.system.find(filter as never, { sort: { queue: 1 }, limit }).toArray() as Promise<
-      never[]
-    >;
+    const filter = { queue: { $gt: queue } } as Filter<T>;
+    return this.#rows.system.find(filter, { sort: { queue: 1 }, limit }).toArray() as Promise<Queued<T>[]>;
   }
 
   #move({ _id, tenant_id, queue }: Queued<T>, due: number, more: Partial<T> = {}): Promise<Queued<T> | null> {
     const $set = { ...more, queue: place(tenant_id, due, callerOf(queue)) };
-    return this.#rows.update(
-      tenant_id,
-      { _id, queue } as never,
-      { $set } as never,
-    ) as Promise<Queued<T> | null>;
+    const held = byFields<T, Workable>({ _id, queue });
+    return this.#rows.update(tenant_id, held, { $set }) as Promise<Queued<T> | null>;
   }
 }
 

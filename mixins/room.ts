@@ -1,5 +1,6 @@
 import { type Rule, ruleBroken } from "../lib/contract/faults.ts";
 import type { TenantCollection, TenantDocument } from "../storage/collection.ts";
+import { byFields, type Where } from "../storage/query.ts";
 
 export interface Room<T extends TenantDocument> {
   /** Of what there may be so many. */
@@ -11,7 +12,7 @@ export interface Room<T extends TenantDocument> {
   /** What to do when there are as many. */
   instead: string;
   /** Of which of the tenant's they may be so many; default: of all. */
-  within?: Partial<T>;
+  within?: Where<T>;
 }
 
 /**
@@ -25,6 +26,7 @@ export async function requireRoom<T extends TenantDocument>(
   tenant_id: string,
   _id: string,
 ): Promise<void> {
-  const others = await of.count(tenant_id, { ...within, _id: { $ne: _id } } as never);
+  const other = byFields<T, TenantDocument>({ _id: { $ne: _id } });
+  const others = await of.count(tenant_id, { ...within, ...other });
   if (others >= most) throw ruleBroken(rule, `There are ${most} ${called} already: ${instead}.`);
 }

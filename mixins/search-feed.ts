@@ -1,3 +1,4 @@
+import type { Filter } from "mongodb";
 import type { TenantCollection, TenantDocument } from "../storage/collection.ts";
 import type { SearchEntriesAnswer, SearchEntriesPage, SearchEntry } from "../storage/search/entry.ts";
 
@@ -20,7 +21,7 @@ export function changedAfter<T extends Changing>(
     ...(tenant_id !== undefined && { tenant_id }),
   };
   const options = { sort: { changed_at: 1, _id: 1 }, limit: Math.min(limit, MOST_ENTRIES) } as const;
-  return rows.system.find(filter as never, options).toArray() as Promise<T[]>;
+  return rows.system.find(filter as Filter<T>, options).toArray() as Promise<T[]>;
 }
 
 /** The answer to `search_entries`: what search is to know of these rows, and where the next page begins. */

@@ -46,8 +46,8 @@ interface Target {
 }
 
 /** Rows with signing secrets, and what they are called. */
-interface SignedRows<T extends Signed> {
-  rows: TenantCollection<T>;
+interface SignedRows {
+  rows: Pick<TenantCollection<Signed>, "findOne" | "update">;
   secrets: SecretBox;
   /** `agents`, as in `sealSigningSecret`. */
   owners: string;
@@ -61,14 +61,14 @@ interface SignedRows<T extends Signed> {
  *
  * @returns the secret, and until when the previous one counts too.
  */
-export async function rotate<T extends Signed>(
-  { rows, secrets, owners, resource_type }: SignedRows<T>,
+export async function rotate(
+  { rows, secrets, owners, resource_type }: SignedRows,
   now: number,
   { tenant_id, id, seed, secret = newSigningSecret(secrets, seed) }: Target,
 ): Promise<{ secret: string; previous_ends_at: Date }> {
   const owner = `${owners}/${id}`;
   return guardedWrite(async () => {
-    const row = await rows.findOne(tenant_id, { _id: id } as never);
+    const row = await rows.findOne(tenant_id, { _id: id });
     if (!row) throw notFound(resource_type, id);
     const [newest, previous] = row.signing_secrets as [SigningSecret, SigningSecret?];
     if (seed && previous?.ends_at && secrets.open(newest.sealed, place(owner)) === secret) {
@@ -78,8 +78,8 @@ export async function rotate<T extends Signed>(
     const next = [sealSigningSecret(secrets, owner, secret), { ...newest, ends_at: previous_ends_at }];
     const changed = await rows.update(
       tenant_id,
-      { _id: id, signing_version: row.signing_version } as never,
-      { $set: { signing_secrets: next, updated_at: new Date(now) }, $inc: { signing_version: 1 } } as never,
+      { _id: id, signing_version: row.signing_version },
+      { $set: { signing_secrets: next, updated_at: new Date(now) }, $inc: { signing_version: 1 } },
     );
     return changed && { secret, previous_ends_at };
   }, "The signing secret is being changed by others; try again.");

@@ -1,4 +1,5 @@
 import { nullIfTaken, type TenantCollection, type TenantDocument } from "../storage/collection.ts";
+import { byFields, type Where } from "../storage/query.ts";
 import { guardedWrite } from "./guarded-write.ts";
 
 /** One version of a thing that has a name; versions are never changed (spec: Versioning 2). */
@@ -10,9 +11,9 @@ interface VersionDoc extends TenantDocument {
 export async function newestVersion<T extends VersionDoc>(
   rows: TenantCollection<T>,
   tenant_id: string,
-  named: Partial<T>,
+  named: Where<T>,
 ): Promise<T | null> {
-  const [doc] = await rows.find(tenant_id, named as never, { sort: { version_num: -1 }, limit: 1 });
+  const [doc] = await rows.find(tenant_id, named, { sort: { version_num: -1 }, limit: 1 });
   return doc ?? null;
 }
 
@@ -23,11 +24,11 @@ export async function newestVersion<T extends VersionDoc>(
  */
 export async function insertNextVersion<T extends VersionDoc>(
   rows: TenantCollection<T>,
-  named: Partial<T>,
+  named: Where<T>,
   row: T,
 ): Promise<T> {
   const { tenant_id, _id } = row;
-  const made = await rows.findOne(tenant_id, { _id } as never);
+  const made = await rows.findOne(tenant_id, byFields<T, VersionDoc>({ _id }));
   if (made) return made;
   return guardedWrite(async () => {
     const newest = await newestVersion(rows, tenant_id, named);

@@ -1,6 +1,7 @@
 import {
   type AnyBulkWriteOperation,
   type Collection,
+  type Document,
   type Filter,
   type FindOptions,
   MongoBulkWriteError,
@@ -8,12 +9,20 @@ import {
   type WriteError,
 } from "mongodb";
 import type { SqliteCollection } from "mongoose-sqlite";
+import type { OwnedWhere, Update, Where, Write } from "./query.ts";
 import { type Growth, roughSize } from "./usage/growth.ts";
 
 /** What every stored document has. */
 export interface TenantDocument {
   _id: string;
   tenant_id: string;
+}
+
+/** The same as the driver takes it, once `Where` and `Update` have checked what is asked. */
+export type Row = TenantDocument & Document;
+
+function asRows({ system }: { system: unknown }): Collection<Row> {
+  return system as Collection<Row>;
 }
 
 /** Rows of another collection that belong to rows, in the order of these: `of` gives the place of each one's own. */
@@ -25,8 +34,6 @@ export interface Belonging {
 
 /** Rows of one write of many: some milliseconds of the embedded store's writer. */
 const SLICE = 500;
-
-type Guarded<T> = Omit<Filter<T>, "tenant_id">;
 
 /**
  * A collection that can only be asked on behalf of a tenant: every filter and every document gets its `tenant_id`
@@ -41,31 +48,31 @@ export class TenantCollection<T extends TenantDocument> {
   readonly #growth: Growth | undefined;
 
   /** @param growth is told of what is inserted; without it nothing is counted */
-  constructor(native: Collection<T>, growth?: Growth) {
-    this.system = native;
+  constructor(native: Collection<Row>, growth?: Growth) {
+    this.system = native as unknown as Collection<T>;
     this.#growth = growth;
   }
 
-  find(tenant_id: string, filter: Guarded<T>, options?: FindOptions): Promise<T[]> {
-    return this.system.find(scoped<T>(tenant_id, filter), options).toArray() as Promise<T[]>;
+  find(tenant_id: string, filter: Where<T>, options?: FindOptions): Promise<T[]> {
+    return asRows(this).find<T>(scoped(tenant_id, filter), options).toArray();
   }
 
-  findOne(tenant_id: string, filter: Guarded<T>, options?: FindOptions): Promise<T | null> {
-    return this.system.findOne(scoped<T>(tenant_id, filter), options) as Promise<T | null>;
+  findOne(tenant_id: string, filter: Where<T>, options?: FindOptions): Promise<T | null> {
+    return asRows(this).findOne<T>(scoped(tenant_id, filter), options);
   }
 
   /** Whether there is one that fits. */
-  async exists(tenant_id: string, filter: Guarded<T>): Promise<boolean> {
+  async exists(tenant_id: string, filter: Where<T>): Promise<boolean> {
     return (await this.findOne(tenant_id, filter, { projection: { _id: 1 } })) !== null;
   }
 
-  count(tenant_id: string, filter: Guarded<T>): Promise<number> {
-    return this.system.countDocuments(scoped<T>(tenant_id, filter));
+  count(tenant_id: string, filter: Where<T>): Promise<number> {
+    return asRows(this).countDocuments(scoped(tenant_id, filter));
   }
 
   /** Inserts a document that says its tenant itself. Throws the driver's duplicate-key error (code 11000). */
   async insert(doc: T): Promise<T> {
-    await this.system.insertOne(doc as never);
+    await asRows(this).insertOne(doc as Row);
     this.#grew([doc]);
     return doc;
   }
@@ -78,8 +85,8 @@ export class TenantCollection<T extends TenantDocument> {
     try {
       return await this.insert(doc);
     } catch (err) {
-      const there =
-        isDuplicateKey(err) && (await this.findOne(doc.tenant_id, { _id: doc._id } as unknown as Guarded<T>));
+      const own = { _id: doc._id, tenant_id: doc.tenant_id };
+      const there = isDuplicateKey(err) && (await asRows(this).findOne<T>(own));
       if (there) return there;
       throw err;
     }
@@ -89,7 +96,7 @@ export class TenantCollection<T extends TenantDocument> {
   async insertMany(docs: T[]): Promise<void> {
     // Before it is known which are refused: a measurement corrects it.
     this.#grew(docs);
-    await this.system.insertMany(docs as never, { ordered: false });
+    await asRows(this).insertMany(docs as Row[], { ordered: false });
   }
 
   /**
@@ -97,11 +104,11 @@ export class TenantCollection<T extends TenantDocument> {
    * of it is written. Only on a store that `commitsTogether`. `refusedRows` tells of its error which were refused.
    */
   async insertManyWith(docs: T[], { collection, docs: documents, of }: Belonging): Promise<void> {
-    const native = this.system as unknown as Partial<SqliteCollection>;
+    const native = asRows(this) as Collection<Row> & Partial<Pick<SqliteCollection, "insertManyWith">>;
     if (!native.insertManyWith) throw new Error("this store cannot write to two collections in one commit");
-    await native.insertManyWith(docs as never, {
+    await native.insertManyWith(docs as Row[], {
       collection: collection.system.collectionName,
-      documents: documents as never,
+      documents: documents as Row[],
       of,
     });
     this.#grew(docs);
@@ -118,31 +125,31 @@ export class TenantCollection<T extends TenantDocument> {
   }
 
   /** One guarded write: changes the document only if it still fits the filter. Gives it as it is after, or null. */
-  update(tenant_id: string, filter: Guarded<T>, update: UpdateFilter<T>): Promise<T | null> {
+  update(tenant_id: string, filter: Where<T>, update: Update<T>): Promise<T | null> {
     this.#replaced(tenant_id, update);
-    return this.system.findOneAndUpdate(scoped<T>(tenant_id, filter), update, {
-      returnDocument: "after",
-    }) as Promise<T | null>;
+    const options = { returnDocument: "after" } as const;
+    const changes = update as UpdateFilter<Row>;
+    return asRows(this).findOneAndUpdate(scoped(tenant_id, filter), changes, options) as Promise<T | null>;
   }
 
   /** Changes all that fit; gives how many were changed. Many are changed in slices: see `#slices`. */
-  async updateMany(tenant_id: string, filter: Guarded<T>, update: UpdateFilter<T>): Promise<number> {
+  async updateMany(tenant_id: string, filter: Where<T>, update: Update<T>): Promise<number> {
     let changed = 0;
     for (const slice of await this.#slices(tenant_id, filter))
-      changed += (await this.system.updateMany(slice, update)).modifiedCount;
+      changed += (await asRows(this).updateMany(slice, update as UpdateFilter<Row>)).modifiedCount;
     return changed;
   }
 
   /** Removes one; gives whether it was there. */
-  async delete(tenant_id: string, filter: Guarded<T>): Promise<boolean> {
-    return (await this.system.deleteOne(scoped<T>(tenant_id, filter))).deletedCount === 1;
+  async delete(tenant_id: string, filter: Where<T>): Promise<boolean> {
+    return (await asRows(this).deleteOne(scoped(tenant_id, filter))).deletedCount === 1;
   }
 
   /** Removes all that fit; gives how many there were. Many are removed in slices: see `#slices`. */
-  async deleteMany(tenant_id: string, filter: Guarded<T>): Promise<number> {
+  async deleteMany(tenant_id: string, filter: Where<T>): Promise<number> {
     let removed = 0;
     for (const slice of await this.#slices(tenant_id, filter))
-      removed += (await this.system.deleteMany(slice)).deletedCount;
+      removed += (await asRows(this).deleteMany(slice)).deletedCount;
     return removed;
   }
 
@@ -150,35 +157,34 @@ export class TenantCollection<T extends TenantDocument> {
    * A filter that fits many rows in slices, each a write of its own: the embedded store's writer commits others' writes
    * between them. What names ids is bounded by those who name them.
    */
-  async #slices(tenant_id: string, filter: Guarded<T>): Promise<Filter<T>[]> {
-    const whole = scoped<T>(tenant_id, filter);
+  async #slices(tenant_id: string, filter: Where<T>): Promise<Filter<Row>[]> {
+    const whole = scoped(tenant_id, filter);
     const ids = (limit: number) => this.find(tenant_id, filter, { projection: { _id: 1 }, limit });
     if ("_id" in filter || (await ids(SLICE + 1)).length <= SLICE) return [whole];
     const rows = await ids(0);
-    const slices: Filter<T>[] = [];
+    const slices: Filter<Row>[] = [];
     for (let at = 0; at < rows.length; at += SLICE)
-      slices.push({ ...whole, _id: { $in: rows.slice(at, at + SLICE).map(({ _id }) => _id) } } as Filter<T>);
+      slices.push({ ...whole, _id: { $in: rows.slice(at, at + SLICE).map(({ _id }) => _id) } });
     return slices;
   }
 
   /** Many writes in one round trip, in no order; each carries its tenant in its own filter or document. */
-  bulk(operations: AnyBulkWriteOperation<T>[]) {
-    return this.system.bulkWrite(operations, { ordered: false });
+  bulk(writes: Write<T>[]) {
+    return asRows(this).bulkWrite(writes as AnyBulkWriteOperation<Row>[], { ordered: false });
   }
 
   /**
    * Sets fields of rows that may not be there yet. Of two that make the same row at once MongoDB refuses one: that one is
    * tried again, and finds the row. Throws the duplicate-key error when its filter still does not fit the row that is there.
    */
-  async upsert(changes: { filter: Filter<T>; update: UpdateFilter<T> }[]): Promise<void> {
+  async upsert(changes: { filter: OwnedWhere<T>; update: Update<T> }[]): Promise<void> {
     const operations = changes.map((updateOne) => ({ updateOne: { ...updateOne, upsert: true } }));
     if (operations.length === 0) return;
-    for (const { filter, update } of changes)
-      this.#replaced((filter as Partial<TenantDocument>).tenant_id, update);
+    for (const { filter, update } of changes) this.#replaced(filter.tenant_id, update);
     try {
       await this.bulk(operations);
     } catch (err) {
-      await this.bulk(takenRows(err).map(({ index }) => operations[index] as AnyBulkWriteOperation<T>));
+      await this.bulk(takenRows(err).map(({ index }) => operations[index] as Write<T>));
     }
   }
 
@@ -187,8 +193,8 @@ export class TenantCollection<T extends TenantDocument> {
   }
 
   /** Counts only what sets much: a row that is changed often and little does not grow. */
-  #replaced(tenant_id: string | undefined, { $set }: UpdateFilter<T>): void {
-    if ($set === undefined || tenant_id === undefined || !this.#growth) return;
+  #replaced(tenant_id: string, { $set }: Update<T>): void {
+    if ($set === undefined || !this.#growth) return;
     const size = roughSize($set);
     if (size >= MUCH) this.#growth.add(tenant_id, size);
   }
@@ -197,8 +203,8 @@ export class TenantCollection<T extends TenantDocument> {
 /** Bytes that an update sets and that may make its row grow. */
 const MUCH = 1024;
 
-function scoped<T>(tenant_id: string, filter: object): Filter<T> {
-  return { ...filter, tenant_id } as unknown as Filter<T>;
+function scoped(tenant_id: string, filter: object): Filter<Row> {
+  return { ...filter, tenant_id };
 }
 
 const DUPLICATE_KEY = 11000;

@@ -1,8 +1,8 @@
-import type { Collection } from "mongodb";
+import type { Collection, IndexDescription } from "mongodb";
 import mongoose, { type Connection } from "mongoose";
 import { DirectoryInUse, type SqliteClient, sqliteDriver } from "mongoose-sqlite";
 import { makeDirectory } from "../lib/files.ts";
-import { TenantCollection, type TenantDocument } from "./collection.ts";
+import { type Row, TenantCollection, type TenantDocument } from "./collection.ts";
 import type { Model } from "./model.ts";
 import { mongoOptions } from "./mongo-options.ts";
 import { requireWhole } from "./restoring.ts";
@@ -153,13 +153,13 @@ function modelsOf(
     collection({ name, schema, apart, retired = [] }) {
       if (apart) keepApart(name, apart);
       connection.model(name, schema, name);
-      const native = database.collection(name) as unknown as Collection;
-      const indexes = schema.indexes().map(([key, given]) => ({ ...given, key }));
+      const native = database.collection<Row>(name);
+      const indexes = schema.indexes().map(([key, given]) => ({ ...given, key }) as IndexDescription);
       const built = buildIndexes(native, indexes, retired);
       // Reported by `ready`; until somebody asks it must not count as unhandled.
       built.catch(() => {});
       building.push(built);
-      return new TenantCollection(native as never, growth);
+      return new TenantCollection(native, growth);
     },
     async collections() {
       const found = await database.collections();
@@ -174,8 +174,12 @@ function modelsOf(
   };
 }
 
-async function buildIndexes(native: Collection, indexes: object[], retired: string[]): Promise<void> {
-  if (indexes.length > 0) await native.createIndexes(indexes as never);
+async function buildIndexes(
+  native: Collection<Row>,
+  indexes: IndexDescription[],
+  retired: string[],
+): Promise<void> {
+  if (indexes.length > 0) await native.createIndexes(indexes);
   if (retired.length === 0) return;
   const held = new Set((await native.indexes()).map(({ name }) => name));
   for (const name of retired) {

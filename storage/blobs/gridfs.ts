@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { type Db, GridFSBucket } from "mongodb";
+import { type Db, GridFSBucket, type ObjectId } from "mongodb";
 import type { InferSchemaType } from "mongoose";
 import type { TenantCollection } from "../collection.ts";
 import type { Store } from "../connection.ts";
@@ -21,6 +21,9 @@ const schema = tenantSchema({
 schema.index({ tenant_id: 1, hash: 1 });
 schema.index({ touched_at: 1, _id: 1 });
 
+/** GridFS takes any id, but its types know ObjectIds alone. */
+const fileId = (_id: string) => _id as unknown as ObjectId;
+
 const BATCH = 500;
 /** Each is a write that a majority has to have before the next: fewer and larger than MongoDB's own 255 KB. */
 const CHUNK_BYTES = 1_048_576;
@@ -35,7 +38,7 @@ export class GridFsBlobs implements Blobs {
   constructor(store: Store) {
     this.#rows = store.collection<BlobDoc>({ name: "blobs", schema });
     const writeConcern = { w: "majority", journal: true } as const;
-    this.#bucket = new GridFSBucket(store.connection.db as unknown as Db, {
+    this.#bucket = new GridFSBucket(store.connection.db as Db, {
       bucketName: "blobs",
       chunkSizeBytes: CHUNK_BYTES,
       writeConcern,
@@ -66,7 +69,7 @@ export class GridFsBlobs implements Blobs {
   async stream(tenant_id: string, hash: string): Promise<Readable> {
     const row = await this.#rows.findOne(tenant_id, { hash });
     if (!row) throw new BlobMissing(`${tenant_id} has no blob ${hash}.`);
-    return this.#bucket.openDownloadStream(row._id as never);
+    return this.#bucket.openDownloadStream(fileId(row._id));
   }
 
   async sweep(before: number, inUse: InUse): Promise<number> {
@@ -107,7 +110,7 @@ export class GridFsBlobs implements Blobs {
       const rows = await this.#rows.find(tenant_id, { _id: { $gt: after } }, options);
       if (rows.length === 0) return bytes;
       const ids = rows.map(({ _id }) => _id);
-      for (const { length } of await this.#bucket.find({ _id: { $in: ids as never[] } }).toArray())
+      for (const { length } of await this.#bucket.find({ _id: { $in: ids.map(fileId) } }).toArray())
         bytes += length;
       after = ids.at(-1) as string;
     }
@@ -118,7 +121,7 @@ export class GridFsBlobs implements Blobs {
     content: Uint8Array | AsyncIterable<Uint8Array>,
     known: string | null,
   ): Promise<BlobRef> {
-    const target = this.#bucket.openUploadStreamWithId(_id as never, _id);
+    const target = this.#bucket.openUploadStreamWithId(fileId(_id), _id);
     if (content instanceof Uint8Array) {
       await pipeline(Readable.from([content]), target);
       return { hash: known as string, size: content.length };
@@ -167,7 +170,7 @@ export class GridFsBlobs implements Blobs {
 
   async #deleteFile(_id: string): Promise<void> {
     try {
-      await this.#bucket.delete(_id as never);
+      await this.#bucket.delete(fileId(_id));
     } catch (err) {
       // The driver has deleted the parts by then; that there was no whole file is no failure.
       if (!/File not found/i.test((err as Error).message)) throw err;

@@ -5,7 +5,7 @@ export function grown<T extends Numbers>(array: T, size: number): T {
   if (array.length >= size) return array;
   const room = Math.max(size, 64, Math.ceil(array.length * 1.5));
   const copy = new (array.constructor as new (length: number) => T)(room);
-  copy.set(array as never);
+  copy.set(array);
   return copy;
 }
 

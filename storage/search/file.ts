@@ -136,10 +136,10 @@ export class SearchFile {
 
   /** How many entries there are of whom; those that got one last are first. */
   sizes(): Size[] {
-    return this.#prepare(
+    return this.#all<Size>(
       `SELECT tenant AS tenant_id, kind, count(*) AS entries FROM entries
        GROUP BY tenant, kind ORDER BY max(rid) DESC`,
-    ).all() as unknown as Size[];
+    );
   }
 
   /** Some of the entries that can be found, by id, from after one on. */
@@ -208,11 +208,11 @@ export class SearchFile {
   unembedded(model: number, limit: number, skip: number, of?: OfTenant): Unembedded[] {
     const select = "SELECT tenant AS tenant_id, kind, id, hash, text FROM entries JOIN texts USING (rid)";
     const all = `${select} WHERE removed = 0 AND model < ? LIMIT ? OFFSET ?`;
-    if (!of) return this.#prepare(all).all(model, limit, skip) as never;
+    if (!of) return this.#all<Unembedded>(all, model, limit, skip);
     // Each model by itself, so that the index finds the tenant's at once.
     const earlier = "model IN (SELECT 0 UNION ALL SELECT number FROM models WHERE number < ?)";
     const ofTenant = `${select} WHERE removed = 0 AND ${earlier} AND tenant = ? AND kind = ? LIMIT ? OFFSET ?`;
-    return this.#prepare(ofTenant).all(model, of.tenant_id, of.kind, limit, skip) as never;
+    return this.#all<Unembedded>(ofTenant, model, of.tenant_id, of.kind, limit, skip);
   }
 
   /** How many entries have no vector of the model. */
@@ -228,8 +228,7 @@ export class SearchFile {
 
   /** The model of this name, if it is the last one used; else a new one, of which there are no vectors. */
   useModel(name: string): Model {
-    const last = this.#prepare("SELECT * FROM models ORDER BY number DESC LIMIT 1").get();
-    const model = last as unknown as Model | undefined;
+    const [model] = this.#all<Model>("SELECT * FROM models ORDER BY number DESC LIMIT 1");
     if (model?.name === name) return { ...model };
     const number = (model?.number ?? 0) + 1;
     this.#run("INSERT INTO models VALUES (?, ?, NULL)", number, name);
@@ -263,6 +262,10 @@ export class SearchFile {
 
   #run(sql: string, ...values: (string | number | null | Uint8Array)[]): number {
     return Number(this.#prepare(sql).run(...values).changes);
+  }
+
+  #all<Found>(sql: string, ...values: (string | number)[]): Found[] {
+    return this.#prepare(sql).all(...values) as Found[];
   }
 
   #prepare(sql: string): StatementSync {

@@ -225,7 +225,7 @@ test("leases and waits that were made while the clock was days ahead are over, t
   const agent_id = await agentWith("evt_1", "evt_2", "evt_3", "evt_4", "evt_5");
   const days = (count: number) => new Date(Date.now() + count * 86_400_000);
   await claim(agent_id);
-  const set = (event_id: string, $set: object) =>
+  const set = (event_id: string, $set: Partial<DeliveryDoc>) =>
     deliveries.updateMany(tenant_id, { agent_id, event_id }, { $set });
   await set("evt_1", { due_at: days(3) });
   await set("evt_2", { due_at: days(3), attempt_count: 2 });

@@ -34,7 +34,7 @@ beforeAll(async () => {
       };
     },
   });
-  codes = new Codes(new TenantCollection(counted), await openSecretBox(null, dataDir));
+  codes = new Codes(new TenantCollection(counted as never), await openSecretBox(null, dataDir));
 });
 afterAll(async () => {
   await store.close();

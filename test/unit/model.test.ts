@@ -11,6 +11,7 @@ import {
   subdocuments,
   tenantSchema,
 } from "../../storage/model.ts";
+import type { Update, Where } from "../../storage/query.ts";
 
 const schema = tenantSchema({
   state: string<"ready" | "done">(),
@@ -43,6 +44,24 @@ type Equal<A, B> =
 // Checked by the compiler.
 const sameType: Equal<InferSchemaType<typeof schema>, Expected> = true;
 
+const filters: Where<Expected>[] = [
+  { state: "ready", size: { $gte: 1 }, "matched.ids": "x" },
+  { $or: [{ state: { $in: ["ready", "done"] } }, { closed_at: null }] },
+  // @ts-expect-error: no such state
+  { state: "gone" },
+  // @ts-expect-error: no such field
+  { stat: "ready" },
+  // @ts-expect-error: the collection adds the tenant
+  { tenant_id: "tn_1" },
+];
+const updates: Update<Expected>[] = [
+  { $set: { state: "done" }, $inc: { size: 1 }, $push: { tags: "x" }, $unset: { closed_at: 1 } },
+  // @ts-expect-error: no number
+  { $inc: { state: 1 } },
+  // @ts-expect-error: no field of this type
+  { $set: { closed_at: "now" } },
+];
+
 test("a tenant's schema has a path of the right kind for each field, and nothing of mongoose's own", () => {
   const kinds = Object.entries(schema.paths).map(([path, { instance }]) => [path, instance]);
   expect(Object.fromEntries(kinds)).toEqual({
@@ -56,5 +75,5 @@ test("a tenant's schema has a path of the right kind for each field, and nothing
     secrets: "Array",
   });
   expect(Object.keys(schema.path("secrets").schema?.paths ?? {})).toEqual(["sealed", "ends_at"]);
-  expect(sameType).toBe(true);
+  expect([sameType, filters.length, updates.length]).toEqual([true, 5, 3]);
 });

@@ -41,7 +41,7 @@ export const auditService: ServiceFactory = ({ store, config }) => {
       list: action(listAudit, async ({ params, meta }) => {
         const { limit = 50 } = params;
         const options = { sort: { at: -1, _id: -1 } as const, limit: limit + 1 };
-        const rows = await entries.find(meta.caller.tenant_id, filterOf(params) as never, options);
+        const rows = await entries.find(meta.caller.tenant_id, filterOf(params), options);
         const { page, next_cursor } = pageOf(rows, limit, "at");
         return { entries: page.map(present), next_cursor };
       }),

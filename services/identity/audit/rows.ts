@@ -2,6 +2,7 @@ import type { Meta } from "../../../lib/access/caller.ts";
 import type { ParamsOf } from "../../../lib/contract/contract.ts";
 import { afterPlace, fromCursor } from "../../../lib/contract/cursor.ts";
 import type { AuditBeginning } from "../../../mixins/audited.ts";
+import type { Where } from "../../../storage/query.ts";
 import type { listAudit } from "./audit.contract.ts";
 import type { AuditDoc } from "./audit.model.ts";
 
@@ -35,7 +36,7 @@ function actorOf({ caller, request_id }: Partial<Meta>): Pick<AuditDoc, "actor_k
 }
 
 /** What a list is asked for. @throws Fault validation_failed of a cursor that is none */
-export function filterOf(params: ParamsOf<typeof listAudit>): object {
+export function filterOf(params: ParamsOf<typeof listAudit>): Where<AuditDoc> {
   const { action, actor_id, resource_type, resource_id, outcome, since, until, cursor } = params;
   const equal = { action, actor_id, resource_type, resource_id, outcome };
   const given = Object.entries(equal).filter(([, value]) => value !== undefined);

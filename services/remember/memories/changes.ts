@@ -1,26 +1,22 @@
 import type { ServiceBroker } from "moleculer";
-import type { UpdateFilter } from "mongodb";
 import { pagesBySize } from "../../../lib/broker/message-size.ts";
 import type { PlatformEventType } from "../../../lib/cloudevents/platform-types.ts";
 import { newUuid } from "../../../lib/ids.ts";
 import { Loop, tenantsInTurn } from "../../../mixins/loop.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
+import type { Update } from "../../../storage/query.ts";
 import type { SearchPut } from "../../../storage/search/entry.ts";
 import type { Announcement, MemoryChange, MemoryDoc } from "./memories.model.ts";
 import { toEntry } from "./rows.ts";
 
 /** The update of a change, to be joined with what it sets: raises the version and notes the event to publish. */
-export function changeOf(
-  what: MemoryChange,
-  at: Date,
-  $set: Partial<MemoryDoc> = {},
-): UpdateFilter<MemoryDoc> {
+export function changeOf(what: MemoryChange, at: Date, $set: Partial<MemoryDoc> = {}): Update<MemoryDoc> {
   const announcement: Announcement = { id: newUuid(), what, at };
   return {
     $set: { ...$set, updated_at: at, changed_at: at, announce_at: at },
     $inc: { version: 1 },
     $push: { announce: announcement },
-  } as UpdateFilter<MemoryDoc>;
+  };
 }
 
 /** Calls between nodes stay well below what NATS takes. */
@@ -88,9 +84,7 @@ export class Changes {
     const options = { sort: { announce_at: 1 }, limit: BATCH, projection: BRIEF } as const;
     const find = (others: object) =>
       this.#memories.system.find({ announce_at: { $gt: new Date(0) }, ...others }, options).toArray();
-    return tenantsInTurn<MemoryDoc>(find as never, BATCH, (tenant_id, those) =>
-      this.#announceOf(tenant_id, those),
-    );
+    return tenantsInTurn<MemoryDoc>(find, BATCH, (tenant_id, those) => this.#announceOf(tenant_id, those));
   }
 
   async #announceOf(tenant_id: string, rows: MemoryDoc[]): Promise<void> {
@@ -105,7 +99,7 @@ export class Changes {
         update: { $unset: { announce: 1, announce_at: 1 } },
       },
     }));
-    await this.#memories.bulk(done as never);
+    await this.#memories.bulk(done);
   }
 }
 

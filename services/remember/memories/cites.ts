@@ -72,9 +72,7 @@ export class Cites {
     const options = { sort: { due_at: 1 }, limit: BATCH } as const;
     const find = (others: object) =>
       cites.system.find({ due_at: { $lte: now() }, ...others }, options).toArray();
-    return tenantsInTurn<CiteDoc>(find as never, BATCH, (_, rows) =>
-      eachInTurn(rows, (row) => this.#settle(row)),
-    );
+    return tenantsInTurn<CiteDoc>(find, BATCH, (_, rows) => eachInTurn(rows, (row) => this.#settle(row)));
   }
 
   async #settle(row: CiteDoc): Promise<void> {

@@ -46,8 +46,8 @@ export function collapseActions(parts: Parts): Record<string, ActionSchema> {
     const about = { $each: says ? subjects : [] };
     // Both may come from one place.
     const $addToSet = { citations: { $each: citations }, subjects: about, source_subjects: about };
-    const once = { _id: winner_id, status: "active", merges: { $ne: merge_id } };
-    const winner = await memories.update(tenant_id, once as never, { ...change, $push, $addToSet } as never);
+    const once = { _id: winner_id, status: "active" as const, merges: { $ne: merge_id } };
+    const winner = await memories.update(tenant_id, once, { ...change, $push, $addToSet });
     if (winner) return winner;
     const there = await memories.findOne(tenant_id, { _id: winner_id });
     return there?.merges?.includes(merge_id) ? there : null;
@@ -57,7 +57,7 @@ export function collapseActions(parts: Parts): Record<string, ActionSchema> {
     const merged = { _id: loser_id, status: "merged" as const, superseded_by: winner_id };
     const active = { status: "active" as const, superseded_by: null, invalid_at: null };
     const restored = changeOf("restored", now(), active);
-    return memories.update(tenant_id, merged, { ...restored, $unset: { merge_origin: 1 } } as never);
+    return memories.update(tenant_id, merged, { ...restored, $unset: { merge_origin: 1 } });
   }
 
   return {

@@ -1,5 +1,5 @@
-import type { Filter } from "mongodb";
 import type { TenantCollection, TenantDocument } from "../../../storage/collection.ts";
+import type { Where } from "../../../storage/query.ts";
 
 /** What `memories` asks of every domain that keeps something of memories (services/remember/memories/erase-everywhere.ts). */
 export interface EraseMemories {
@@ -13,9 +13,9 @@ export interface EraseMemories {
 export async function eraseRows<T extends TenantDocument>(
   rows: TenantCollection<T>,
   { tenant_id, dry_run }: EraseMemories,
-  ...filters: Omit<Filter<T>, "tenant_id">[]
+  ...filters: Where<T>[]
 ): Promise<number> {
-  if (dry_run) return rows.count(tenant_id, { $or: filters } as never);
+  if (dry_run) return rows.count(tenant_id, { $or: filters });
   let count = 0;
   for (const filter of filters) count += await rows.deleteMany(tenant_id, filter);
   return count;

@@ -5,9 +5,11 @@ import { writings } from "../../../lib/text/subject.ts";
 import { scrub } from "../../../mixins/scrub.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Removal, Store } from "../../../storage/connection.ts";
+import type { Where } from "../../../storage/query.ts";
 import type { CiteDoc } from "./cites.model.ts";
 import { type Counts, chunksOf, countEverywhere, eraseEverywhere, sum } from "./erase-everywhere.ts";
 import type { MemoryErasureDoc } from "./erasures.model.ts";
+import type { MemoryDoc } from "./memories.model.ts";
 import type { Parts } from "./parts.ts";
 
 /** What is to be erased: one of these. */
@@ -162,19 +164,19 @@ export class Erasures {
   }
 
   /** All that are asked for, in order. */
-  async #idsOf(tenant_id: string, filter: object): Promise<string[]> {
+  async #idsOf(tenant_id: string, filter: Where<MemoryDoc>): Promise<string[]> {
     const ids: string[] = [];
     const options = { sort: { _id: 1 } as const, limit: PAGE, projection: { _id: 1 } };
     for (;;) {
       const behind = { _id: { $gt: ids.at(-1) ?? "" } };
-      const rows = await this.#parts.memories.find(tenant_id, { $and: [filter, behind] } as never, options);
+      const rows = await this.#parts.memories.find(tenant_id, { $and: [filter, behind] }, options);
       ids.push(...rows.map(({ _id }) => _id));
       if (rows.length < PAGE) return ids;
     }
   }
 }
 
-function filterOf({ agent_id, ids, subject }: EraseTarget): object {
+function filterOf({ agent_id, ids, subject }: EraseTarget): Where<MemoryDoc> {
   if (ids) return { _id: { $in: ids } };
   return subject === undefined ? { agent_id } : { subjects: { $in: writings(subject) } };
 }

@@ -5,6 +5,7 @@ import { visibleTo } from "../../../lib/access/visibility.ts";
 import { isUnreached } from "../../../lib/broker/between-nodes.ts";
 import { DAY_MS } from "../../../lib/time.ts";
 import { callerAccess } from "../../../mixins/access.ts";
+import type { Where } from "../../../storage/query.ts";
 import { action } from "../../runtime.ts";
 import type { MemoryDoc } from "./memories.model.ts";
 import type { Parts } from "./parts.ts";
@@ -72,14 +73,14 @@ async function* inForce({ memories }: Parts, tenant_id: string, access: Access, 
   let last: Looked | undefined;
   for (let seen = 0; seen < MOST_MEMORIES; seen += PAGE) {
     const wanted = { status: "active" as const, $and: [visibleTo(access), before(last)] };
-    const rows: Looked[] = await memories.find(tenant_id, wanted as never, options);
+    const rows: Looked[] = await memories.find(tenant_id, wanted, options);
     for (const row of rows) if (!isExpired(row, now)) yield row;
     if (rows.length < PAGE) return;
     last = rows.at(-1);
   }
 }
 
-function before(last: Looked | undefined): object {
+function before(last: Looked | undefined): Where<MemoryDoc> {
   if (!last) return {};
   const { changed_at, _id } = last;
   const earlier = { $or: [{ changed_at: { $lt: changed_at } }, { _id: { $lt: _id } }] };

@@ -1,10 +1,10 @@
-import type { UpdateFilter } from "mongodb";
 import type { Call } from "../../../lib/access/caller.ts";
 import { MEMORY_SCOPES } from "../../../lib/access/visibility.ts";
 import type { ParamsOf } from "../../../lib/contract/contract.ts";
 import { type Fault, invalidValue, ruleBroken } from "../../../lib/contract/faults.ts";
 import { canonicalTags } from "../../../lib/contract/tags.ts";
 import { guardedWrite } from "../../../mixins/guarded-write.ts";
+import type { Update } from "../../../storage/query.ts";
 import { changeOf } from "./changes.ts";
 import type { promoteMemory, updateMemory } from "./memories.contract.ts";
 import type { MemoryDoc } from "./memories.model.ts";
@@ -12,7 +12,7 @@ import { findManaged, notActive, type Parts } from "./parts.ts";
 import { dateOf, metadataText, purgeAt, subjectsIn } from "./rows.ts";
 
 /** What to write of a memory as it is; null: nothing, it is as wanted. May throw the fault that refuses it. */
-type Decide = (doc: MemoryDoc) => UpdateFilter<MemoryDoc> | null;
+type Decide = (doc: MemoryDoc) => Update<MemoryDoc> | null;
 
 /** One change of a memory that is the caller's to change, decided on the very version that it is written over. */
 function change(parts: Parts, ctx: Call, id: string, decide: Decide): Promise<MemoryDoc> {
@@ -136,7 +136,7 @@ export function restore(parts: Parts, ctx: Call<{ id: string }>): Promise<Memory
 }
 
 /** The update with the time at which the row is to go for good; null: it stays. */
-function withPurge(update: UpdateFilter<MemoryDoc>, purge_at: Date | null): UpdateFilter<MemoryDoc> {
+function withPurge(update: Update<MemoryDoc>, purge_at: Date | null): Update<MemoryDoc> {
   if (purge_at) return { ...update, $set: { ...update.$set, purge_at } as Partial<MemoryDoc> };
-  return { ...update, $unset: { ...update.$unset, purge_at: 1 } } as UpdateFilter<MemoryDoc>;
+  return { ...update, $unset: { ...update.$unset, purge_at: 1 } };
 }

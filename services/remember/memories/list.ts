@@ -5,7 +5,7 @@ import { tagsOfQuery } from "../../../lib/contract/tags.ts";
 import { compareTexts } from "../../../lib/text/code-points.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import { type Clause, joined, lanesOf } from "./lanes.ts";
-import type { listMemories, MemorySort } from "./memories.contract.ts";
+import type { listMemories, MemorySort, MemoryStatus } from "./memories.contract.ts";
 import type { MemoryDoc } from "./memories.model.ts";
 import { inOneMessage } from "./rows.ts";
 import { withText } from "./with-text.ts";
@@ -86,7 +86,7 @@ async function placesInOrder(asked: Asked): Promise<Places> {
 /** Found by reading. */
 function placesWithText(asked: Asked): Promise<Places> {
   const { tenant_id, params, order, after, most } = asked;
-  const statuses = params.include_superseded ? IN_FORCE_OR_REPLACED : ["active"];
+  const statuses = params.include_superseded ? IN_FORCE_OR_REPLACED : ["active" as const];
   const lanes = lanesOf(asked.access, params.scope, Number.POSITIVE_INFINITY);
   return withText<Place>(asked.memories, {
     ...{ tenant_id, text: params.search ?? "", projection: { [order.by]: 1 } },
@@ -128,7 +128,7 @@ function idsOf(rows: Pick<MemoryDoc, "_id">[]) {
   return { _id: { $in: rows.map(({ _id }) => _id) } };
 }
 
-const IN_FORCE_OR_REPLACED = ["active", "superseded"];
+const IN_FORCE_OR_REPLACED: MemoryStatus[] = ["active", "superseded"];
 
 function statusOf({ include_superseded }: Params): Clause {
   return { status: include_superseded ? { $in: IN_FORCE_OR_REPLACED } : "active" };

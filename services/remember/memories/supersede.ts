@@ -45,7 +45,7 @@ export function notReplaced(there: MemoryDoc, successor: MemoryDoc): Fault {
 export async function activate({ memories, now }: Parts, { tenant_id, _id }: MemoryDoc): Promise<MemoryDoc> {
   const { $set, ...rest } = changeOf("created", now(), { status: "active" });
   const update = { ...rest, $set, $unset: { pending_at: 1 as const } };
-  const doc = await memories.update(tenant_id, { _id, status: "pending" }, update as never);
+  const doc = await memories.update(tenant_id, { _id, status: "pending" }, update);
   return doc ?? ((await memories.findOne(tenant_id, { _id })) as MemoryDoc);
 }
 

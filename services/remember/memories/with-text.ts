@@ -8,6 +8,9 @@ const WINDOW = 2_000;
 /** How many of each lane a request looks into, from the newest on. */
 const MOST_LOOKED_INTO = 100_000;
 
+/** A range of times of creation. */
+type Bounds = { $gte?: Date; $lt?: Date };
+
 interface Asked<P> {
   tenant_id: string;
   /** What an index holds in order of creation, each without a part in another. */
@@ -52,7 +55,7 @@ async function* windowsOf(
   tenant_id: string,
   lane: Clause[],
 ): AsyncGenerator<Clause> {
-  let older: Clause = {};
+  let older: Bounds = {};
   for (let seen = 0; seen < MOST_LOOKED_INTO; seen += WINDOW) {
     const [edge] = await memories.find(tenant_id, joined([...lane, ranged(older)]), EDGE);
     yield ranged({ ...older, ...(edge && { $gte: edge.created_at }) });
@@ -61,6 +64,6 @@ async function* windowsOf(
   }
 }
 
-function ranged(bounds: Clause): Clause {
+function ranged(bounds: Bounds): Clause {
   return Object.keys(bounds).length > 0 ? { created_at: bounds } : {};
 }

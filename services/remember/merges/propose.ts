@@ -42,9 +42,9 @@ async function takeOver(
   proposer: Proposer,
 ): Promise<MergeDoc> {
   const own = { open_pair, proposer_user_id: null, proposer_agent_id: null };
-  const taken = await proposals.update(tenant_id, own as never, { $set: proposer });
+  const taken = await proposals.update(tenant_id, own, { $set: proposer });
   if (taken) return taken;
-  const holder = await proposals.findOne(tenant_id, { open_pair } as never);
+  const holder = await proposals.findOne(tenant_id, { open_pair });
   throw new Fault("conflict", "There is an open proposal to merge these memories already.", {
     existing_resource_id: holder?._id ?? null,
   });

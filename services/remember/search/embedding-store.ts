@@ -19,7 +19,7 @@ export class EmbeddingStore {
     const [first] = texts;
     if (!first) return [];
     const ids = texts.map(({ kind, id }) => embeddingId(kind, id));
-    const rows = await this.#embeddings.find(first.tenant_id, { _id: { $in: ids }, model } as never);
+    const rows = await this.#embeddings.find(first.tenant_id, { _id: { $in: ids }, model });
     const found = new Map(rows.map((row) => [row._id, row]));
     return texts.flatMap(({ tenant_id, kind, id, hash }) => {
       const row = found.get(embeddingId(kind, id));
@@ -41,7 +41,7 @@ export class EmbeddingStore {
   /** Erases vectors; gives how many there were. */
   erase(tenant_id: string, kind: SearchKind, ids: readonly string[]): Promise<number> {
     const _id = { $in: ids.map((id) => embeddingId(kind, id)) };
-    return this.#embeddings.deleteMany(tenant_id, { _id } as never);
+    return this.#embeddings.deleteMany(tenant_id, { _id });
   }
 }
 

@@ -88,7 +88,7 @@ export class Reporter {
     if (Object.keys($inc).length === 0) return;
     const { _id, tenant_id } = this.#doc;
     try {
-      await this.#parts.connectors.update(tenant_id, { _id }, { $inc } as never);
+      await this.#parts.connectors.update(tenant_id, { _id }, { $inc });
     } catch (err) {
       this.#consumer.count(counts);
       throw err;

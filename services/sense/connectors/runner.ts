@@ -102,7 +102,7 @@ export class Runner {
     await this.#leaving.get(doc._id);
     // Rows of nodes that are gone and could not say so.
     const before = new Date(now() - FRESH_MS);
-    await nodes.deleteMany(doc.tenant_id, { connector_id: doc._id, seen_at: { $lt: before } } as never);
+    await nodes.deleteMany(doc.tenant_id, { connector_id: doc._id, seen_at: { $lt: before } });
     const kind = await KINDS[doc.kind]();
     if (this.#stopped) return;
     let intake: Intake;

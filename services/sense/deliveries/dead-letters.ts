@@ -4,6 +4,7 @@ import { fromCursor, type Place, toCursor } from "../../../lib/contract/cursor.t
 import { Fault, notFound } from "../../../lib/contract/faults.ts";
 import { derivedId, newId } from "../../../lib/ids.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
+import type { Where } from "../../../storage/query.ts";
 import { upToBytes } from "./by-bytes.ts";
 import { deadFields, keptReason, NOT_DEAD } from "./dead.ts";
 import type { DeliveryDoc, Origin } from "./deliveries.model.ts";
@@ -57,7 +58,7 @@ export async function listDead(
 
 interface Wanted {
   field: "dlq_agent_key" | "dlq_key";
-  rows: object;
+  rows: Where<DeliveryDoc>;
   limit: number;
 }
 
@@ -67,17 +68,17 @@ interface Wanted {
  */
 async function latest(deliveries: Deliveries, tenant_id: string, { field, rows, limit }: Wanted) {
   const ends = { sort: { [field]: -1 }, limit, projection: { [field]: 1 } } as const;
-  const last = (await deliveries.find(tenant_id, rows as never, ends)).at(-1);
+  const last = (await deliveries.find(tenant_id, rows, ends)).at(-1);
   if (!last) return [];
   const page = { $and: [rows, { [field]: { $gte: last[field] } }] };
   // Not yet what came: it is read of those that the answer holds.
   const projection = { timeline: 0, payload_json: 0 } as const;
   const order = { sort: { [field]: -1, _id: -1 }, limit, projection } as const;
-  return deliveries.find(tenant_id, page as never, order);
+  return deliveries.find(tenant_id, page, order);
 }
 
 /** The rows of an owner's keys from a position on; two that died in the same millisecond are told apart by their id. */
-function pageOf(field: Wanted["field"], owner: string, after: Place | undefined): object {
+function pageOf(field: Wanted["field"], owner: string, after: Place | undefined): Where<DeliveryDoc> {
   if (!after) return { [field]: { $gt: `${owner} `, $lt: `${owner} ~` } };
   const key = `${owner} ${(after.value as Date).toISOString()}`;
   return {
@@ -152,7 +153,7 @@ export async function discardDead(
     $set: { state: "discarded" },
     $unset: NOT_DEAD,
     $push: noted({ at, what: "discarded" }),
-  } as never);
+  });
 }
 
 export interface Unmappable {

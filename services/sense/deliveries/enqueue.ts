@@ -1,4 +1,3 @@
-import type { AnyBulkWriteOperation } from "mongodb";
 import { refusedRows, type TenantCollection } from "../../../storage/collection.ts";
 import { NOT_DEAD } from "./dead.ts";
 import type { DeliveryDoc, EnrichmentDepth, Matched } from "./deliveries.model.ts";
@@ -174,7 +173,7 @@ async function revive(
           $push: noted({ at, what: "replayed" }),
         },
       },
-    })) as unknown as AnyBulkWriteOperation<DeliveryDoc>[],
+    })),
   );
   return chosen;
 }

@@ -1,11 +1,11 @@
 import type { ServiceBroker } from "moleculer";
-import type { Filter } from "mongodb";
 import type { Caller } from "../../../lib/access/caller.ts";
 import { type Fault, invalidValue, type Rule, ruleBroken } from "../../../lib/contract/faults.ts";
 import { eachInTurn } from "../../../mixins/loop.ts";
 import { othersToo } from "../../../mixins/others-too.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
+import type { Where } from "../../../storage/query.ts";
 import { deliveryTo, type Receiver } from "../interests/receiver.ts";
 import { inParts } from "./by-bytes.ts";
 import { reasonKey } from "./dead.ts";
@@ -88,18 +88,22 @@ export function newReplays({ broker, store, deliveries, announceReady }: Parts) 
     return { status: dry_run ? "dry_run" : "accepted", count: chosen.length, groups, more };
   }
 
-  async function choose(caller: Caller, filter: Filter<DeliveryDoc>) {
+  async function choose(caller: Caller, filter: Where<DeliveryDoc>) {
     const agent_id = visibleAgent(caller);
     const eligible = {
-      state: "dead",
+      state: "dead" as const,
       replay_at: { $exists: false },
       $or: [{ event_id: { $ne: null } }, { origin: { $exists: true } }],
       ...(agent_id && { agent_id }),
     };
-    const found = await deliveries.find(caller.tenant_id, { ...filter, ...eligible } as never, {
-      limit: MOST_AT_ONCE + 1,
-      projection: { dlq_reason: 1 },
-    });
+    const found = await deliveries.find(
+      caller.tenant_id,
+      { ...filter, ...eligible },
+      {
+        limit: MOST_AT_ONCE + 1,
+        projection: { dlq_reason: 1 },
+      },
+    );
     return { chosen: found.slice(0, MOST_AT_ONCE), more: found.length > MOST_AT_ONCE };
   }
 

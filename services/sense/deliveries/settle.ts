@@ -1,8 +1,8 @@
-import type { AnyBulkWriteOperation, UpdateFilter } from "mongodb";
 import { backOff } from "../../../lib/queue/backoff.ts";
 import { metrics } from "../../../observability/metrics.ts";
 import { tally } from "../../../observability/tally.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
+import type { Update, Write } from "../../../storage/query.ts";
 import { deadUpdate } from "./dead.ts";
 import { type DeliveryDoc, PENDING, TIMELINE_ENTRIES, type TimelineEntry } from "./deliveries.model.ts";
 
@@ -74,8 +74,8 @@ export async function giveBack(
     { projection: { attempt_count: 1, lease: 1 } },
   );
   let ready = false;
-  const toDead: AnyBulkWriteOperation<DeliveryDoc>[] = [];
-  const toRetry: AnyBulkWriteOperation<DeliveryDoc>[] = [];
+  const toDead: Write<DeliveryDoc>[] = [];
+  const toRetry: Write<DeliveryDoc>[] = [];
   for (const { _id, attempt_count, lease } of held) {
     // Only this lease: the row may be settled and handed out again before the write comes.
     const filter = { _id, tenant_id, agent_id, state: "leased" as const, lease };
@@ -109,7 +109,7 @@ export function spent(budget: number, why: string): string {
   return `max attempts exceeded (${budget}): ${why}`;
 }
 
-function retryUpdate(at: Date, seconds: number, reason: string | undefined): UpdateFilter<DeliveryDoc> {
+function retryUpdate(at: Date, seconds: number, reason: string | undefined): Update<DeliveryDoc> {
   const entry: TimelineEntry = { at, what: "nacked", ...(reason !== undefined && { reason }) };
   if (seconds <= 0) {
     return {
@@ -122,10 +122,7 @@ function retryUpdate(at: Date, seconds: number, reason: string | undefined): Upd
   return { $set: { state: "waiting" as const, due_at }, $unset: { lease: 1 } as const, $push: noted(entry) };
 }
 
-async function write(
-  deliveries: Deliveries,
-  operations: AnyBulkWriteOperation<DeliveryDoc>[],
-): Promise<number> {
+async function write(deliveries: Deliveries, operations: Write<DeliveryDoc>[]): Promise<number> {
   return operations.length ? (await deliveries.bulk(operations)).modifiedCount : 0;
 }
 

@@ -1,16 +1,14 @@
-import type { AnyBulkWriteOperation } from "mongodb";
 import { DAY_MS } from "../../../lib/time.ts";
 import { othersToo } from "../../../mixins/others-too.ts";
 import { metrics } from "../../../observability/metrics.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
+import type { Write } from "../../../storage/query.ts";
 import type { AgentSettingsCache } from "./agent-settings.ts";
 import { deadUpdate } from "./dead.ts";
 import type { DeliveryDoc, DeliveryState } from "./deliveries.model.ts";
 import type { Ready } from "./enqueue.ts";
 import { noted, spent } from "./settle.ts";
-
-type Operation = AnyBulkWriteOperation<DeliveryDoc>;
 
 /** Which leases and waits are over. */
 interface Over {
@@ -110,7 +108,7 @@ export function newSweeps({ store, deliveries, agents, announceReady }: Parts) {
       const unmapped = those.filter(({ event_id }) => event_id === null);
       if (unmapped.length > 0) await deliveries.deleteMany(tenant_id, byId(unmapped));
       if (unmapped.length < those.length)
-        await deliveries.updateMany(tenant_id, byId(those), { $unset: gone } as never);
+        await deliveries.updateMany(tenant_id, byId(those), { $unset: gone });
     }
     return rows.length === BATCH;
   }
@@ -121,7 +119,7 @@ export function newSweeps({ store, deliveries, agents, announceReady }: Parts) {
 const byId = (rows: DeliveryDoc[]) => ({ _id: { $in: rows.map(({ _id }) => _id) } });
 
 /** The writes for one agent's due rows. A lease that was extended or settled meanwhile is no longer due. */
-function moves(rows: DeliveryDoc[], budget: number, at: Date, { due_at }: Over): Operation[] {
+function moves(rows: DeliveryDoc[], budget: number, at: Date, { due_at }: Over): Write<DeliveryDoc>[] {
   const { tenant_id, agent_id } = rows[0] as DeliveryDoc;
   const expired = rows.filter((row) => row.state === "leased" && !isSpent(row, budget));
   const waited = rows.filter(({ state }) => state === "waiting");
@@ -142,7 +140,7 @@ function isSpent({ state, attempt_count }: DeliveryDoc, budget: number): boolean
   return state === "leased" && attempt_count >= budget;
 }
 
-function move(rows: DeliveryDoc[], due_at: Over["due_at"], update: object): Operation[] {
+function move(rows: DeliveryDoc[], due_at: Over["due_at"], update: object): Write<DeliveryDoc>[] {
   const [first] = rows;
   if (!first) return [];
   const { tenant_id, state } = first;

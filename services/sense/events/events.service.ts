@@ -70,7 +70,7 @@ export function eventsService(runtime: Runtime): ServiceSchema {
     mixins: [working(() => [fanOut]), retention.mixin],
     actions: {
       // No `params`: what is wrong with an event is `invalid_event`, which lib/cloudevents/cloudevents.ts says.
-      publish: { visibility: "published", handler: publish as never },
+      publish: { visibility: "published", handler: publish },
 
       list: action(listEvents, ({ params, meta }) => list({ events, broker }, meta.caller, params)),
 
@@ -92,7 +92,7 @@ export function eventsService(runtime: Runtime): ServiceSchema {
         // Not `update`, which on a sharded collection takes more than the id.
         const retried = await events.updateMany(
           tenant_id,
-          { _id: event_id, parked_at: { $exists: true } } as never,
+          { _id: event_id, parked_at: { $exists: true } },
           {
             $set: { fanout_key: fanoutKey(tenant_id, store.now()) },
             $unset: { parked_at: 1, park_reason: 1, fanout_attempts: 1 },

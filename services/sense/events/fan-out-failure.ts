@@ -30,12 +30,12 @@ export async function postpone({ events, store }: Parts, entry: Entry, delay: nu
   const { event_id, tenant_id, owner } = entry;
   await events.updateMany(
     tenant_id,
-    { _id: event_id, fanout_owner: owner } as never,
+    { _id: event_id, fanout_owner: owner },
     {
       $set: { fanout_key: fanoutKey(tenant_id, store.now() + delay) },
       $unset: { fanout_owner: 1 },
       $inc: { fanout_attempts: 1 },
-    } as never,
+    },
   );
 }
 
@@ -47,8 +47,8 @@ export async function giveBack({ events, store }: Parts, entries: Entry[]): Prom
     {
       _id: { $in: entries.map((entry) => entry.event_id) },
       fanout_owner: { $in: [...new Set(entries.map((entry) => entry.owner))] },
-    } as never,
-    { $set: { fanout_key: fanoutKey(tenant_id, store.now()) }, $unset: { fanout_owner: 1 } } as never,
+    },
+    { $set: { fanout_key: fanoutKey(tenant_id, store.now()) }, $unset: { fanout_owner: 1 } },
   );
 }
 
@@ -60,10 +60,10 @@ export async function park(
 ) {
   await events.updateMany(
     row.tenant_id,
-    { _id: row._id, fanout_key: { $exists: true } } as never,
+    { _id: row._id, fanout_key: { $exists: true } },
     {
       $set: { parked_at: new Date(store.now()), park_reason: reason.slice(0, 500) },
       $unset: { fanout_key: 1, fanout_owner: 1 },
-    } as never,
+    },
   );
 }

@@ -1,5 +1,5 @@
-import type { AnyBulkWriteOperation } from "mongodb";
 import type { TenantCollection } from "../../../storage/collection.ts";
+import type { Write } from "../../../storage/query.ts";
 import { type EventDoc, unmatchedKey } from "./events.model.ts";
 import type { Entry } from "./fan-out-queue.ts";
 
@@ -13,8 +13,6 @@ interface Stamp {
 // A stamp gates nothing that a receiver sees: it waits a moment, so that it shares a commit instead of delaying one.
 const DELAY_MS = 40;
 const MAX_WAITING = 1_000;
-
-type Write = AnyBulkWriteOperation<EventDoc>;
 
 const CLEARED = { fanout_key: 1, fanout_owner: 1, fanout_attempts: 1 } as const;
 
@@ -70,7 +68,7 @@ export class FanOutStamps {
  * Most events of a moment have the same number of receivers: they share one write, and the time of the last, as none
  * may be fanned out before it was accepted.
  */
-function together(stamps: Stamp[]): Write[] {
+function together(stamps: Stamp[]): Write<EventDoc>[] {
   const tenants = Map.groupBy(stamps, ({ entry }) => entry.tenant_id);
   const groups = [...tenants.values()].flatMap((own) => [
     ...Map.groupBy(own, ({ matched }) => matched).values(),
@@ -84,11 +82,11 @@ function together(stamps: Stamp[]): Write[] {
         filter: { _id: { $in: ids }, tenant_id },
         update: { $set: { fanned_out_at: at, matched_count: matched }, $unset: CLEARED },
       },
-    } as Write;
+    };
   });
 }
 
-function unmatched({ entry, at }: Stamp): Write {
+function unmatched({ entry, at }: Stamp): Write<EventDoc> {
   const { event_id, tenant_id } = entry;
   return {
     updateOne: {
@@ -98,5 +96,5 @@ function unmatched({ entry, at }: Stamp): Write {
         $unset: CLEARED,
       },
     },
-  } as Write;
+  };
 }

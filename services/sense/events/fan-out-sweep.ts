@@ -72,11 +72,15 @@ export class FanOutSweep {
     const limit = Math.min(queue.room(tenant_id), MAX_CLAIM);
     if (limit === 0) return queue.behind(tenant_id);
     const due = { $gt: keyRange(tenant_id).after, $lte: this.#dueBefore(tenant_id) };
-    const rows = await events.find(tenant_id, { fanout_key: due } as never, {
-      sort: { fanout_key: 1 },
-      limit,
-      projection: { size: 1 },
-    });
+    const rows = await events.find(
+      tenant_id,
+      { fanout_key: due },
+      {
+        sort: { fanout_key: 1 },
+        limit,
+        projection: { size: 1 },
+      },
+    );
     const mine = rows.filter((row) => queue.held(row._id));
     const unheld = rows.filter((row) => !queue.held(row._id));
     const others = upToSize(unheld, ({ size }) => size, MAX_CLAIM_BYTES);
@@ -118,8 +122,8 @@ export class FanOutSweep {
   async #lease(tenant_id: string, rows: EventDoc[], due: object, more: Partial<EventDoc>): Promise<number> {
     const { events, store } = this.#parts;
     const fanout_key = fanoutKey(tenant_id, store.now() + LEASE_MS);
-    const stillDue = { _id: { $in: rows.map((row) => row._id) }, fanout_key: due } as never;
-    return events.updateMany(tenant_id, stillDue, { $set: { fanout_key, ...more } } as never);
+    const stillDue = { _id: { $in: rows.map((row) => row._id) }, fanout_key: due };
+    return events.updateMany(tenant_id, stillDue, { $set: { fanout_key, ...more } });
   }
 
   #dueBefore(tenant_id: string): string {

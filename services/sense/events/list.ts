@@ -177,7 +177,7 @@ function nextRows(
   limit: number,
 ): Promise<EventDoc[]> {
   const options = { sort: { [order.key]: -1 as const }, limit, projection: SUMMARY };
-  return events.find(tenant_id, { ...filter, ...within(order, range) } as never, options);
+  return events.find(tenant_id, { ...filter, ...within(order, range) }, options);
 }
 
 /** The rows of a page with their envelopes, which were not read while looking. */

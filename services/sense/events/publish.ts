@@ -146,7 +146,7 @@ export class Publisher {
       await events.bulk(
         elsewhere.map(({ ce_id }) => ({
           updateOne: { filter: { tenant_id, ce_id }, update: { $inc: { duplicate_sources: 1 } } },
-        })) as never,
+        })),
       );
     }
     return originals;

@@ -50,15 +50,19 @@ export class Retention {
   async #deleteSome(tenant_id: string): Promise<number> {
     const { events, store, broker, onGone } = this.#parts;
     const old = { position: { $lt: positionFrom(store.now() - this.#keptMs) } };
-    const rows = await events.find(tenant_id, { ...old, fanout_key: { $exists: false } } as never, {
-      sort: { position: 1 },
-      limit: BATCH,
-      projection: { _id: 1 },
-    });
+    const rows = await events.find(
+      tenant_id,
+      { ...old, fanout_key: { $exists: false } },
+      {
+        sort: { position: 1 },
+        limit: BATCH,
+        projection: { _id: 1 },
+      },
+    );
     if (rows.length === 0) return 0;
     const event_ids = rows.map((row) => row._id);
     await broker.call("deliveries.forget_events", { tenant_id, event_ids });
-    await events.deleteMany(tenant_id, { _id: { $in: event_ids } } as never);
+    await events.deleteMany(tenant_id, { _id: { $in: event_ids } });
     onGone(event_ids);
     return rows.length;
   }

@@ -63,6 +63,6 @@ export async function windowOf(
     limit: 1,
     projection: { position: 1 as const },
   };
-  const [edge] = await events.find(tenant_id, within(order, range) as never, options);
+  const [edge] = await events.find(tenant_id, within(order, range), options);
   return edge ? { from: edge.position } : null;
 }

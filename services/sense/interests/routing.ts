@@ -132,10 +132,14 @@ export class Routing {
   async *#interests(tenant_id: string): AsyncGenerator<InterestDoc> {
     let after = "";
     for (;;) {
-      const rows = await this.#parts.interests.find(tenant_id, { conflict_key: { $gt: after } } as never, {
-        sort: { conflict_key: 1 },
-        limit: PAGE,
-      });
+      const rows = await this.#parts.interests.find(
+        tenant_id,
+        { conflict_key: { $gt: after } },
+        {
+          sort: { conflict_key: 1 },
+          limit: PAGE,
+        },
+      );
       yield* rows;
       if (rows.length < PAGE) return;
       after = (rows.at(-1) as InterestDoc).conflict_key;

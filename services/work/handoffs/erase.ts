@@ -1,12 +1,12 @@
-import type { Filter } from "mongodb";
+import type { Where } from "../../../storage/query.ts";
 import type { HandoffDoc } from "./handoffs.model.ts";
 import type { Parts } from "./parts.ts";
 
 const AT_ONCE = 200;
 
 /** Handoffs whose citations hold titles of these memories. */
-export function withTitles(ids: readonly string[]): Filter<HandoffDoc> {
-  return { citations: { $elemMatch: { memory_id: { $in: ids }, title: { $ne: "" } } } } as never;
+export function withTitles(ids: readonly string[]): Where<HandoffDoc> {
+  return { citations: { $elemMatch: { memory_id: { $in: ids }, title: { $ne: "" } } } };
 }
 
 /** Removes the titles of erased memories from citations; gives from how many handoffs. */

@@ -20,9 +20,7 @@ const HandoffName = Type.String({
 
 /** One text, or a list of them. */
 const Lines = (description: string, example: string) =>
-  nullable(
-    Type.Union([Type.String(), Type.Array(Type.String())], { description, examples: [[example]] } as never),
-  );
+  nullable(Type.Union([Type.String(), Type.Array(Type.String())], { description, examples: [[example]] }));
 
 const Decision = Type.Object(
   { title: Type.String({ minLength: 1 }), rationale: Type.Optional(nullable(Type.String())) },

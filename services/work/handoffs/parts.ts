@@ -50,10 +50,14 @@ export async function change(
   change: Partial<HandoffDoc>,
 ): Promise<HandoffDoc | null> {
   const { tenant_id, agent_id } = agentOf(ctx);
-  const doc = await parts.handoffs.update(tenant_id, { agent_id, ...guard } as never, {
-    $set: { ...change, changed_at: parts.now() },
-    $inc: { version: 1 },
-  });
+  const doc = await parts.handoffs.update(
+    tenant_id,
+    { agent_id, ...guard },
+    {
+      $set: { ...change, changed_at: parts.now() },
+      $inc: { version: 1 },
+    },
+  );
   if (doc) await tellSearch(parts, ctx, doc);
   return doc;
 }
@@ -79,7 +83,7 @@ export async function remove(
 ): Promise<boolean> {
   const drop: SearchDrop = { tenant_id, kind: "handoff", ids: [_id] };
   await ctx.call("search.drop", drop);
-  if (await parts.handoffs.delete(tenant_id, { _id, ...guard } as never)) {
+  if (await parts.handoffs.delete(tenant_id, { _id, ...guard })) {
     await ctx.call("search.drop", drop);
     return true;
   }

@@ -2,6 +2,7 @@ import type { ServiceBroker } from "moleculer";
 import { backOff } from "../../../lib/queue/backoff.ts";
 import { passagesOf } from "../../../lib/text/passages.ts";
 import { place, type Queue, type Queued as QueuedRow } from "../../../mixins/queue.ts";
+import type { Where } from "../../../storage/query.ts";
 import type { SearchDrop, SearchPut } from "../../../storage/search/entry.ts";
 import type { ChunkDoc, OutputDoc } from "./outputs.model.ts";
 import type { Parts } from "./parts.ts";
@@ -114,7 +115,7 @@ export class Indexing {
     else if (!paged) yield [""];
   }
 
-  async #drop(tenant_id: string, filter: object): Promise<void> {
+  async #drop(tenant_id: string, filter: Where<ChunkDoc>): Promise<void> {
     for (;;) {
       const rows = await this.#parts.chunks.find(tenant_id, filter, { limit: PAGE, projection: { _id: 1 } });
       if (rows.length === 0) return;
@@ -153,7 +154,7 @@ export class Indexing {
       met.add(above);
       if (supersedes_ids.includes(above)) {
         const earlier = { _id: superseded_by as string, saved_at: { $lte: saved_at } };
-        const left = await outputs.update(tenant_id, earlier, { $pull: { supersedes_ids: _id as never } });
+        const left = await outputs.update(tenant_id, earlier, { $pull: { supersedes_ids: _id } });
         if (left) await this.#change(tenant_id, { _id, superseded_by }, { superseded_by: null });
         return;
       }
@@ -166,8 +167,8 @@ export class Indexing {
     const queue = place(tenant_id, this.#parts.now());
     const changed = await this.#parts.outputs.update(
       tenant_id,
-      { ...filter, deleted_at: null } as never,
-      { $set: { ...$set, queue }, $inc: { version: 1 } } as never,
+      { ...filter, deleted_at: null },
+      { $set: { ...$set, queue }, $inc: { version: 1 } },
     );
     if (changed) this.#parts.nudge();
   }

@@ -60,7 +60,7 @@ async function latest({ outputs, now }: Parts, ctx: Call<BundleLeg>): Promise<Fo
     ...visibleTo(await ownerAccess(ctx as Call)),
   };
   const sort = { created_at: -1, _id: -1 } as const;
-  const found = await outputs.find(tenant_id, filter as never, { sort, limit });
+  const found = await outputs.find(tenant_id, filter, { sort, limit });
   const at = now();
   return found.map((doc) => ({
     ...doc,

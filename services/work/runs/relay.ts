@@ -78,10 +78,10 @@ async function clear({ runs, kept }: Parts, relayed: Waiting[]): Promise<void> {
   const hasMoved = ({ _id, version }: Waiting) => (kept.get(_id)?.version ?? version) > version;
   const moved = relayed.filter(hasMoved);
   const still = relayed.filter((run) => !hasMoved(run));
-  const { matchedCount } = await runs.bulk([...still.map(emptying), ...moved.map(lightening)] as never);
+  const { matchedCount } = await runs.bulk([...still.map(emptying), ...moved.map(lightening)]);
   for (const run of relayed) kept.relayed(run);
   // Some were changed since.
-  if (matchedCount < relayed.length) await runs.bulk(still.map(lightening) as never);
+  if (matchedCount < relayed.length) await runs.bulk(still.map(lightening));
 }
 
 function emptying({ _id, tenant_id, version }: Waiting) {

@@ -107,7 +107,7 @@ export class RunStore {
     exemplar_id: string,
     attached: boolean,
   ): Promise<Run | null> {
-    const exemplar_ids = exemplar_id as never;
+    const exemplar_ids = exemplar_id;
     const doc = await this.#runs.update(
       tenant_id,
       { _id: run_id },
@@ -176,7 +176,7 @@ export class RunStore {
     const after = changedRun(run, change, also);
     const facts = factsAfter(change);
     const update = updateOf(run, after, also, facts);
-    const written = await this.#runs.updateMany(tenant_id, { _id, version }, update as never);
+    const written = await this.#runs.updateMany(tenant_id, { _id, version }, update);
     const kept = this.#kept.get(_id);
     this.#kept.forget(_id);
     if (written === 0) return null;

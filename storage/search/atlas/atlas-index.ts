@@ -51,7 +51,7 @@ export class AtlasIndex implements SearchIndex {
   constructor({ entries, state }: Parts) {
     this.#entries = entries;
     this.#state = state;
-    this.#indexes = new AtlasIndexes(entries.system as never);
+    this.#indexes = new AtlasIndexes(entries.system);
     this.#counts = new Counts(entries.system);
   }
 
@@ -75,8 +75,8 @@ export class AtlasIndex implements SearchIndex {
 
   async drop(tenant_id: string, kind: SearchKind, ids: string[]) {
     const rows = { _id: { $in: ids.map((id) => entryId(kind, id)) } };
-    const vectors = await this.#entries.count(tenant_id, { ...rows, vector: { $exists: true } } as never);
-    return { entries: await this.#entries.deleteMany(tenant_id, rows as never), vectors };
+    const vectors = await this.#entries.count(tenant_id, { ...rows, vector: { $exists: true } });
+    return { entries: await this.#entries.deleteMany(tenant_id, rows), vectors };
   }
 
   async dropTenant(tenant_id: string): Promise<void> {
@@ -134,20 +134,21 @@ export class AtlasIndex implements SearchIndex {
     const { system } = this.#entries;
     const done = new Set([this.#model.name, REMOVED]);
     const earlier = (await system.distinct("embedded")).filter((model) => !done.has(model));
-    const tenants = await Promise.all(
-      earlier.map((embedded) => system.distinct("tenant_id", { embedded } as never)),
-    );
+    const tenants = await Promise.all(earlier.map((embedded) => system.distinct("tenant_id", { embedded })));
     return [...new Set(tenants.flat())];
   }
 
   async unembedded(limit: number, skip = 0, of?: OfTenant): Promise<Unembedded[]> {
     if (!this.#model) return [];
     const rows = await this.#entries.system
-      .find({ embedded: { $nin: [this.#model.name, REMOVED] }, ...of } as never, {
-        projection: { tenant_id: 1, kind: 1, id: 1, hash: 1, text: 1 },
-        sort: { embedded: 1, tenant_id: 1, kind: 1, _id: 1 },
-        ...{ skip, limit },
-      })
+      .find(
+        { embedded: { $nin: [this.#model.name, REMOVED] }, ...of },
+        {
+          projection: { tenant_id: 1, kind: 1, id: 1, hash: 1, text: 1 },
+          sort: { embedded: 1, tenant_id: 1, kind: 1, _id: 1 },
+          ...{ skip, limit },
+        },
+      )
       .toArray();
     return rows.map(({ tenant_id, kind, id, hash, text }) => ({ tenant_id, kind, id, hash, text }));
   }
@@ -171,7 +172,7 @@ export class AtlasIndex implements SearchIndex {
             ? { $set: { vector: packVector(vector), embedded: model } }
             : { $set: { embedded: model }, $unset: { vector: "" } },
         },
-      })) as never,
+      })),
     );
     return matchedCount;
   }
@@ -180,7 +181,7 @@ export class AtlasIndex implements SearchIndex {
     const dimensions = this.#model?.dims ?? null;
     if (dimensions === null || !(await this.#indexes.hasVectors(dimensions))) return [];
     const _id = { $in: ids.map((id) => entryId(kind, id)) };
-    const rows = await this.#entries.find(tenant_id, { _id } as never, { projection: { text: 0 } });
+    const rows = await this.#entries.find(tenant_id, { _id }, { projection: { text: 0 } });
     const found = await Promise.all(rows.map((row) => this.#near(row, dimensions, least)));
     return found.flat();
   }
@@ -189,16 +190,16 @@ export class AtlasIndex implements SearchIndex {
     if (!this.#model) return 0;
     const embedded = { $nin: [this.#model.name, REMOVED] };
     const of = { ...(tenant_id !== undefined && { tenant_id }), ...(kind && { kind }) };
-    return this.#entries.system.countDocuments({ embedded, ...of } as never);
+    return this.#entries.system.countDocuments({ embedded, ...of });
   }
 
   async cursor(name: string): Promise<string | null> {
-    return (await this.#state.findOne(NO_TENANT, { _id: name } as never))?.value ?? null;
+    return (await this.#state.findOne(NO_TENANT, { _id: name }))?.value ?? null;
   }
 
   async setCursor(name: string, value: string): Promise<void> {
     const filter = { _id: name, tenant_id: NO_TENANT };
-    await this.#state.upsert([{ filter, update: { $set: { value } } }] as never);
+    await this.#state.upsert([{ filter, update: { $set: { value } } }]);
   }
 
   async close(): Promise<void> {}
@@ -245,7 +246,7 @@ export class AtlasIndex implements SearchIndex {
 
   /** Why an entry is no candidate, if it is none. What the caller may not read is as unknown as what is not there. */
   async #expected(id: string, query: LegsQuery): Promise<Expected> {
-    const row = await this.#entries.findOne(query.tenant_id, { _id: entryId(query.kind, id) } as never);
+    const row = await this.#entries.findOne(query.tenant_id, { _id: entryId(query.kind, id) });
     const anywhere = { ...query, where: {}, include_superseded: true, now: Number.NEGATIVE_INFINITY };
     if (!row || !fits(row, conditionsOf(anywhere))) return "unknown";
     if ((row.expires_at ?? NEVER) <= query.now) return "expired";

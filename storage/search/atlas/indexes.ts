@@ -1,4 +1,5 @@
 import type { Collection, SearchIndexDescription } from "mongodb";
+import type { EntryDoc } from "./entries.ts";
 import { textIndex, vectorIndex } from "./pipelines.ts";
 
 const LOOK_EVERY_MS = 500;
@@ -8,11 +9,11 @@ const ALREADY_EXISTS = 68;
 
 /** The Atlas indexes of the collection: made when they are not there, and waited for. */
 export class AtlasIndexes {
-  readonly #entries: Collection;
+  readonly #entries: Collection<EntryDoc>;
   readonly #ready = new Set<string>();
   readonly #asked = new Map<string, number>();
 
-  constructor(entries: Collection) {
+  constructor(entries: Collection<EntryDoc>) {
     this.#entries = entries;
   }
 

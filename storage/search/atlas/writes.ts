@@ -1,5 +1,5 @@
-import type { AnyBulkWriteOperation, Filter, UpdateFilter } from "mongodb";
 import { type TenantCollection, takenRows } from "../../collection.ts";
+import type { OwnedWhere, Update, Write } from "../../query.ts";
 import type { SearchEntry } from "../entry.ts";
 import { type EntryDoc, entryId, fieldsOf, NONE, REMOVED } from "./entries.ts";
 
@@ -18,8 +18,8 @@ export async function putEntries(
 }
 
 interface Operations {
-  forget: AnyBulkWriteOperation<EntryDoc> | null;
-  write: { filter: Filter<EntryDoc>; update: UpdateFilter<EntryDoc> };
+  forget: Write<EntryDoc> | null;
+  write: { filter: OwnedWhere<EntryDoc>; update: Update<EntryDoc> };
 }
 
 function operationsOf(tenant_id: string, entry: SearchEntry): Operations {
@@ -29,13 +29,13 @@ function operationsOf(tenant_id: string, entry: SearchEntry): Operations {
   const fields = fieldsOf(entry);
   const update = { $unset: { vector: "" }, $set: { embedded: NONE } };
   return {
-    forget: { updateOne: { filter: { ...older, hash: { $ne: fields.hash } }, update } } as never,
+    forget: { updateOne: { filter: { ...older, hash: { $ne: fields.hash } }, update } },
     write: { filter: older, update: { $set: fields, $setOnInsert: { embedded: NONE } } },
   };
 }
 
 /** Only the version stays, so that no older one brings it back. */
-function removalOf(kept: Pick<EntryDoc, "kind" | "id" | "version">): object {
+function removalOf(kept: Pick<EntryDoc, "kind" | "id" | "version">): Update<EntryDoc> {
   const gone = ["text", "title_terms", "text_terms", "tags", "audience", "vector", "hash", "thread"];
   return {
     $set: { ...kept, readers: [], embedded: REMOVED },

@@ -160,8 +160,14 @@ export function modelTests(bench: Workbench): void {
         ).rejects.toMatchObject({ code: 11000 });
         await rows.bulk([
           { insertOne: { document: { _id: "5", tenant_id: "a", name: "b", text: "bulk" } } },
-          { updateOne: { filter: { _id: "6" }, update: { $set: { text: "new" } }, upsert: true } },
-          { deleteOne: { filter: { _id: "1" } } },
+          {
+            updateOne: {
+              filter: { _id: "6", tenant_id: "a" },
+              update: { $set: { text: "new" } },
+              upsert: true,
+            },
+          },
+          { deleteOne: { filter: { _id: "1", tenant_id: "a" } } },
         ]);
         const found = await rows.system.find({}, { sort: { _id: 1 }, projection: { text: 1 } }).toArray();
         expect(found).toEqual([

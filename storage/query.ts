@@ -1,0 +1,42 @@
+import type { Condition } from "mongodb";
+
+/** Paths into what a field holds, which the compiler does not follow. */
+type Paths = { [path: `${string}.${string}`]: unknown };
+
+/** A filter of a tenant's documents, without the tenant. */
+export type Where<T> = Paths & { [K in Exclude<keyof T, "tenant_id">]?: Condition<T[K]> } & {
+  $and?: Where<T>[];
+  $or?: Where<T>[];
+  $nor?: Where<T>[];
+};
+
+/** A filter by the fields that all `T` have, for code that is to work with any of them. */
+export function byFields<T extends Base, Base>(filter: Where<Base>): Where<T> {
+  return filter as unknown as Where<T>;
+}
+
+type Item<T> = NonNullable<T> extends readonly (infer E)[] ? E : never;
+type Numbers<T> = { [K in keyof T as NonNullable<T[K]> extends number ? K : never]?: number };
+
+/** A change of documents, by operators. */
+export interface Update<T> {
+  $set?: Partial<T> & Paths;
+  $setOnInsert?: Partial<T>;
+  $unset?: { [K in keyof T]?: unknown } & Paths;
+  $inc?: Numbers<T> & Paths;
+  $max?: Partial<T>;
+  $push?: { [K in keyof T]?: Item<T[K]> | { $each: Item<T[K]>[]; $slice?: number } };
+  $addToSet?: { [K in keyof T]?: Item<T[K]> | { $each: Item<T[K]>[] } };
+  $pull?: { [K in keyof T]?: Condition<Item<T[K]>> };
+}
+
+/** A filter that names its tenant itself. */
+export type OwnedWhere<T> = Where<T> & { tenant_id: string };
+
+/** One of many writes. */
+export type Write<T> =
+  | { insertOne: { document: T } }
+  | { updateOne: { filter: OwnedWhere<T>; update: Update<T>; upsert?: boolean } }
+  | { updateMany: { filter: OwnedWhere<T>; update: Update<T> } }
+  | { deleteOne: { filter: OwnedWhere<T> } }
+  | { deleteMany: { filter: OwnedWhere<T> } };
