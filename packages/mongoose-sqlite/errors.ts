@@ -1,6 +1,6 @@
 import type { RawObject } from "./query/values.ts";
 
-/** An error that MongoDB's server would answer with, by its code. */
+/** An error that MongoDB's server would return, by its code. */
 export class ServerFault extends Error {
   readonly code: number;
   readonly codeName: string;
@@ -19,7 +19,7 @@ export class ServerFault extends Error {
   }
 }
 
-/** Codes of MongoDB that this store answers with. */
+/** MongoDB error codes of this store. */
 export const fault = {
   badValue: (message: string) => new ServerFault(2, "BadValue", message),
   typeMismatch: (message: string) => new ServerFault(14, "TypeMismatch", message),
@@ -50,7 +50,7 @@ export const fault = {
     new ServerFault(171, "CannotIndexParallelArrays", `cannot index parallel arrays [${a}] [${b}]`),
 };
 
-/** Anything of MongoDB that this store leaves out, refused by its name. */
+/** Thrown for a feature of MongoDB that this store does not implement. */
 export class NotImplemented extends Error {
   constructor(what: string) {
     super(`mongoose-sqlite does not implement ${what}`);
@@ -58,7 +58,7 @@ export class NotImplemented extends Error {
   }
 }
 
-/** An error on its way from a worker thread to the main thread. */
+/** An error sent from a worker thread to the main thread. */
 export type WireError = {
   kind: "server" | "unsupported" | "internal";
   message: string;

@@ -9,13 +9,13 @@ import { SqliteDb } from "./db.ts";
 import { driverError } from "./driver-errors.ts";
 import { lockDirectory, type Release } from "./lock.ts";
 
-/** What a program may set. */
+/** Options of the driver. */
 export interface SqliteOptions extends ThreadsOptions {
   /** Name of the data file in its directory. */
   file?: string;
 }
 
-/** The client of MongoDB's driver, over one directory. Emits `fatal` with an error when a thread died. */
+/** MongoDB's driver client, over one directory. Emits `fatal` with an error when a thread dies. */
 export class SqliteClient extends EventEmitter {
   readonly directory: string;
   readonly #options: SqliteOptions;
@@ -31,7 +31,7 @@ export class SqliteClient extends EventEmitter {
     this.#file = options.file ?? "data.db";
   }
 
-  /** Locks the directory and opens the data file; makes both when missing. Rejects with one clear line. */
+  /** Locks the directory and opens the data file, creating both if missing. Rejects with a one-line reason. */
   async connect(): Promise<this> {
     if (!existsSync(this.directory)) await mkdir(this.directory, { mode: 0o700, recursive: true });
     this.#release = lockDirectory(this.directory);
@@ -46,7 +46,7 @@ export class SqliteClient extends EventEmitter {
     return this;
   }
 
-  /** There is one database: a name changes nothing. */
+  /** Returns the only database, whatever the name. */
   db(name = basename(this.#file, extname(this.#file))): SqliteDb {
     this.#db ??= new SqliteDb(name, this.#open());
     return this.#db;
@@ -57,17 +57,20 @@ export class SqliteClient extends EventEmitter {
     return this.#threads;
   }
 
-  /** Rewrites the data file when it has at most so many bytes, which leaves nothing deleted in it; gives whether it did. */
+  /**
+   * Rewrites the data file if it has at most `mostBytes`, which leaves nothing deleted in it. Resolves to whether it
+   * did.
+   */
   rewrite(mostBytes: number): Promise<boolean> {
     return this.#open().writer.request({ op: "rewrite", mostBytes });
   }
 
-  /** Copies the write-ahead log into the file and empties it; gives false while a reader still needs the log. */
+  /** Copies the write-ahead log into the file and empties it; resolves to false while a reader still needs the log. */
   emptyLog(): Promise<boolean> {
     return this.#open().writer.request({ op: "emptyLog" });
   }
 
-  /** Lets `listener` know of every group commit. */
+  /** Calls `listener` after every group commit. */
   onCommit(listener: AnsweredListener): void {
     if (this.#threads) this.#threads.writer.onAnswered = listener;
   }

@@ -17,19 +17,19 @@ import { checkOptions, type Options, sortOf } from "./options.ts";
 
 type Document = Record<string, unknown>;
 
-/** Documents of another collection, in the order of those they belong to; `of`: the places of these. */
+/** Documents of another collection, in the order of their owners; `of` holds the position of each owner. */
 type Others = { collection: string; documents: Document[]; of: number[] };
 
 const FETCH = 1_000;
-/** Finds of at most so many documents, or by `_id`, do not wait for longer ones. */
-const SHORT = 1_000;
+/** A find with at most this limit, or by `_id`, does not wait for longer ones. */
+const SHORT_LIMIT = 1_000;
 
-/** The collection of MongoDB's driver, over the store's threads. What it lacks is refused by name. */
+/** MongoDB's driver collection, over the store's threads. Refuses by name what it does not implement. */
 export class SqliteCollection {
   readonly collectionName: string;
   readonly dbName: string;
   readonly #threads: Threads;
-  /** The field whose text stands apart. */
+  /** The field whose text is stored out of line. */
   readonly #apart: string | undefined;
 
   constructor(dbName: string, name: string, threads: Threads, apart?: string) {
@@ -63,8 +63,8 @@ export class SqliteCollection {
   }
 
   /**
-   * Like an unordered `insertMany`, but each document is inserted with those of another collection that belong to it: all
-   * of them in one commit, or none. MongoDB's driver has no such method.
+   * Like an unordered `insertMany`, but commits each document together with its dependants in another collection, or
+   * neither. MongoDB's driver has no such method.
    */
   async insertManyWith(documents: Document[], { collection, documents: theirs, of }: Others): Promise<void> {
     const belonging = { collection, documents: theirs.map((each) => encode(withId(each))), of };
@@ -78,7 +78,7 @@ export class SqliteCollection {
       const inserted = ordered ? errors[0].index : documents.length - errors.length;
       const outcome: BulkOutcome = { inserted, matched: 0, modified: 0, deleted: 0, upserted: [], errors };
       const places = ids.map((_id, index) => ({ index, _id }));
-      // it throws
+      // throws
       bulkResult(outcome, places, ordered, documents);
     }
     return { acknowledged: true, insertedCount: documents.length, insertedIds: { ...ids } };
@@ -201,7 +201,7 @@ export class SqliteCollection {
   async #find(filter: Document, settings: CursorSettings): Promise<Pages> {
     const request = { op: "find", query: encode(queryOf(filter, settings)) };
     const limit = Math.abs(settings.limit ?? 0);
-    const short = (limit > 0 && limit <= SHORT) || filter._id !== undefined;
+    const short = (limit > 0 && limit <= SHORT_LIMIT) || filter._id !== undefined;
     const { documents, rest } = await (short ? this.#read<Page>(request) : this.#scan<Page>(request));
     let at = 0;
     const more = async () => {
@@ -224,7 +224,10 @@ export class SqliteCollection {
     return this.#scan<number>({ op: "count", query });
   }
 
-  /** About how many bytes the documents take that fit; of many by a sample. MongoDB's driver has no such method. */
+  /**
+   * Estimates the bytes of the matching documents, from a sample if there are many. MongoDB's driver has no such
+   * method.
+   */
   bytesOf(filter: Options): Promise<number> {
     return this.#scan<number>({ op: "bytes", filter: encode(filter) });
   }

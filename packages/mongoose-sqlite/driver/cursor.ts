@@ -1,9 +1,9 @@
 import { MongoInvalidArgumentError } from "mongodb";
 
-/** The first documents of an answer and a way to the rest, none when it is `undefined`. */
+/** The first documents of an answer, and a function for the next page, `undefined` on the last. */
 export type Pages = { documents: unknown[]; more: (() => Promise<unknown[]>) | undefined };
 
-/** The cursor of MongoDB's driver over an answer that comes in pages. Nothing is asked before the first read. */
+/** MongoDB's driver cursor, over a paged answer. Sends nothing before the first read. */
 export class Cursor implements AsyncIterable<unknown> {
   readonly #open: (settings: CursorSettings) => Promise<Pages>;
   readonly #settings: CursorSettings;
@@ -33,7 +33,7 @@ export class Cursor implements AsyncIterable<unknown> {
     return this.#set("projection", projection);
   }
 
-  /** Pages have the store's size: the hint changes nothing. */
+  /** Has no effect: pages have the store's size. */
   batchSize(_size: number): this {
     return this;
   }
@@ -109,5 +109,5 @@ export class Cursor implements AsyncIterable<unknown> {
   }
 }
 
-/** What may still be set on a cursor that has not been read, in the driver's forms. */
+/** Settings of a cursor before its first read, in the driver's forms. */
 export type CursorSettings = { sort?: unknown; skip?: number; limit?: number; projection?: unknown };

@@ -3,7 +3,7 @@ import type { Threads } from "../threads/threads.ts";
 import { SqliteCollection } from "./collection.ts";
 import { Cursor } from "./cursor.ts";
 
-/** The database of MongoDB's driver. */
+/** MongoDB's driver database. */
 export class SqliteDb {
   readonly databaseName: string;
   readonly #threads: Threads;
@@ -18,7 +18,7 @@ export class SqliteDb {
     return new SqliteCollection(this.databaseName, name, this.#threads, this.#apart.get(name));
   }
 
-  /** Lets what is inserted into a collection keep the text of a field apart (see apart.ts). */
+  /** Stores the text of a field out of line in documents inserted from now on (see apart.ts). */
   setApart(name: string, field: string): void {
     this.#apart.set(name, field);
   }
@@ -48,7 +48,7 @@ export class SqliteDb {
     return names.map((name) => this.collection(name));
   }
 
-  /** `ping` asks after both threads; `hello` tells the store's time, which is this machine's. */
+  /** `ping` checks both threads; `hello` returns the store's time, which is this machine's. */
   async command(command: Record<string, unknown>): Promise<Record<string, unknown>> {
     const [name] = Object.keys(command);
     if (name !== "ping" && name !== "hello") throw new NotImplemented(`the command ${name}`);

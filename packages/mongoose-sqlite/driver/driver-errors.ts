@@ -4,7 +4,7 @@ import { fromRaw } from "../query/codec.ts";
 import type { BulkError, BulkOutcome } from "../update/writes.ts";
 import { bulkClasses } from "./native.ts";
 
-/** The error a caller gets for one of the worker's: MongoDB's own class where MongoDB would answer with one. */
+/** Returns the caller's error for a worker's error, of MongoDB's own class where MongoDB would answer with one. */
 export function driverError(error: WireError): Error {
   if (error.kind === "server") return new MongoServerError(serverResponse(error));
   const made = new Error(error.message);
@@ -20,7 +20,7 @@ function serverResponse(error: WireError): Record<string, unknown> {
   return response;
 }
 
-/** The result of a bulk write, or the error that MongoDB's driver throws when parts of it failed. */
+/** Returns the result of a bulk write, or the error that MongoDB's driver throws when parts of it failed. */
 export function bulkResult(
   outcome: BulkOutcome,
   insertedIds: { index: number; _id: unknown }[],

@@ -3,8 +3,8 @@ import { SqliteClient, type SqliteOptions } from "./client.ts";
 import { type NativeConnection, nativeDriver } from "./native.ts";
 
 /**
- * What `Mongoose.setDriver` takes: mongoose over one SQLite file. The address of a connection is the directory that
- * holds the file; it is this process's alone while the connection is open.
+ * Returns a driver for `Mongoose.setDriver`: mongoose over one SQLite file. A connection's address is the file's
+ * directory, which this process locks while the connection is open.
  */
 export function sqliteDriver(options: SqliteOptions = {}) {
   class SqliteConnection extends nativeDriver.Connection {

@@ -5,15 +5,15 @@ import { DatabaseSync } from "node:sqlite";
 /** Releases the data directory. */
 export type Release = () => void;
 
-/** The data directory is another process's. */
+/** Another process holds the data directory. */
 export class DirectoryInUse extends Error {}
 
 /**
- * Takes the data directory for this process, by SQLite's exclusive lock on a file of its own: it is gone when the
- * process is, however that ended.
- * Nobody else in this process may open the lock file: closing any descriptor of it would drop the lock.
+ * Locks the data directory for this process with an exclusive SQLite lock on a separate file, which ends with the
+ * process, however it ends. Nothing else in this process may open the lock file: closing any descriptor of it drops the
+ * lock.
  *
- * @throws DirectoryInUse that names the other process
+ * @throws DirectoryInUse with the id of the other process
  */
 export function lockDirectory(dataDir: string): Release {
   const holder = join(dataDir, "lock.pid");

@@ -4,7 +4,7 @@ import type { Connection } from "mongoose";
 
 const require = createRequire(import.meta.url);
 
-// mongoose shows its native driver to CommonJS only; subclassing it is its documented extension point.
+// mongoose exports its native driver to CommonJS only; subclassing it is its documented extension point.
 export const nativeDriver = require("mongoose/lib/drivers/node-mongodb-native") as {
   Connection: new (base: unknown) => NativeConnection;
   Collection: unknown;
@@ -18,7 +18,7 @@ export type NativeConnection = Connection & {
   onOpen(): void;
 };
 
-// The driver exports these classes as types only; its own shapes are what callers of a bulk write rely on.
+// The driver exports these classes as types only; callers of a bulk write rely on their shapes.
 export const bulkClasses = require("mongodb/lib/bulk/common") as {
   BulkWriteResult: new (raw: object, ordered: boolean) => BulkWriteResult;
   WriteError: new (error: object) => WriteError;

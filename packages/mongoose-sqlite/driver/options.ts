@@ -16,7 +16,7 @@ const REFUSED = [
   "explain",
 ];
 
-/** Refuses by name the options of an operation that would change its meaning. */
+/** Refuses, by name, options that would change the meaning of an operation. */
 export function checkOptions(options: Options | undefined): Options {
   if (!options) return {};
   for (const name of REFUSED) {
@@ -27,7 +27,7 @@ export function checkOptions(options: Options | undefined): Options {
   return options;
 }
 
-/** The driver's forms of a sort: object, Map, list of pairs, a name. */
+/** Normalizes the driver's forms of a sort: object, Map, list of pairs, name. */
 export function sortOf(sort: unknown): Sort {
   if (sort === undefined || sort === null) return [];
   if (typeof sort === "string") return [[sort, 1]];

@@ -24,8 +24,8 @@ const STAGES = new Set([
 ]);
 
 /**
- * Runs a pipeline: `$match`, `$sort`, `$skip` and `$limit` in front become a query, a count by an indexed path is
- * left to SQL, the stages after that are mingo's. Throws `NotImplemented` for a stage it lacks.
+ * Runs a pipeline: leading `$match`, `$sort`, `$skip` and `$limit` become a query, SQL counts by an indexed path, and
+ * mingo runs the remaining stages. Throws `NotImplemented` for an unsupported stage.
  */
 export function aggregate(queries: Queries, name: string, pipeline: RawObject[]): RawObject[] {
   for (const stage of pipeline) checkStage(stage);
@@ -43,7 +43,7 @@ function checkStage(stage: RawObject): void {
   if (!STAGES.has(names[0] as string)) throw new NotImplemented(`the aggregation stage ${names[0]}`);
 }
 
-/** The longest front of a pipeline that is one query: matches, then a sort, then a skip, then a limit. */
+/** Returns the longest start of a pipeline that is one query: matches, then a sort, a skip and a limit. */
 function splitQuery(pipeline: RawObject[]): { query: Query; rest: RawObject[] } {
   const matches: RawObject[] = [];
   let at = 0;
@@ -67,7 +67,7 @@ function splitQuery(pipeline: RawObject[]): { query: Query; rest: RawObject[] } 
   return { query, rest: pipeline.slice(at) };
 }
 
-/** `{$group: {_id: "$path" | null, n: {$sum: 1}}}` over an indexed path, by SQL; `undefined` when it is not that. */
+/** Runs `{$group: {_id: "$path" | null, n: {$sum: 1}}}` over an indexed path in SQL; else `undefined`. */
 function countGroups(
   queries: Queries,
   table: Table,
@@ -94,7 +94,7 @@ type Mingo = { Aggregator: new (pipeline: object[]) => { run(documents: unknown[
 
 let mingo: Mingo | undefined;
 
-// mingo is loaded when a pipeline first needs it: most nodes never do.
+// Load mingo on first use: most nodes never need it.
 function runStages(documents: RawObject[], stages: RawObject[]): RawObject[] {
   if (stages.length === 0) return documents;
   mingo ??= createRequire(import.meta.url)("mingo") as Mingo;
@@ -108,7 +108,7 @@ function runStages(documents: RawObject[], stages: RawObject[]): RawObject[] {
   }
 }
 
-/** Dates and odd numbers as mingo knows them; other tagged values are compared and grouped as they are. */
+/** Converts dates and non-finite numbers for mingo; other tagged values compare and group as they are. */
 function withDates(value: Raw): unknown {
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map(withDates);

@@ -3,29 +3,28 @@ import { planFilter, source } from "./plan.ts";
 import type { Queries } from "./query.ts";
 import type { RawObject } from "./values.ts";
 
-/** Up to so many documents each is measured; of more about half as many. */
-const ALL = 10_000;
+/** Up to this many documents are all measured; of more, about half as many. */
+const MAX_EXACT = 10_000;
 const RANGE = 2 ** 32;
-/** The golden ratio of it: its multiples are spread evenly. */
+/** 2^32 divided by the golden ratio: its multiples are evenly distributed. */
 const GOLDEN = 2_654_435_769;
 
-/** About how many bytes the documents that fit a filter take, as text. Only the lengths that rows begin with are read. */
+/** Estimates the text bytes of the documents that match a filter. Reads only the lengths at the start of rows. */
 export function bytesOf(queries: Queries, name: string, filter: RawObject): number {
   const table = queries.catalog.tables.get(name);
   if (!table) return 0;
   const plan = planFilter(table, filter);
-  // Without an index that begins with the tenant there are few rows.
+  // Without an index that starts with the tenant there are few rows.
   if (!plan.exact) {
     let bytes = 0;
     for (const { text } of queries.rows(table, { filter })) bytes += text.length;
     return bytes;
   }
   const count = queries.count(name, { filter });
-  const every = count <= ALL ? 1 : Math.floor((2 * count) / ALL);
+  const every = count <= MAX_EXACT ? 1 : Math.floor((2 * count) / MAX_EXACT);
   const apart = `(SELECT octet_length(a.text) FROM ${apartTable(table)} a WHERE a.rid = ${table.sql}.rid)`;
   const size = table.apart === undefined ? "octet_length(doc)" : `octet_length(doc) + coalesce(${apart}, 0)`;
-  // The row id stands in every index: rows that are not in the sample are not read. Multiplied, so that no rhythm in which
-  // rows were written is that of the sample.
+  // Every index holds the row id, so rows outside the sample are not read. Multiply to break up regular writes.
   const sql = `SELECT count(*), total(${size}) FROM ${source(table, plan, [])} AND rid * ${GOLDEN} % ${RANGE} < ?`;
   const [measured, bytes] = queries.statements.row<[number, number]>(sql, ...plan.params, RANGE / every) ?? [
     0, 0,

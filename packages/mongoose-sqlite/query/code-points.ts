@@ -1,6 +1,6 @@
 /**
- * Compares texts by their code points, which is the order of their UTF-8 bytes and that of the stores. `<` compares
- * UTF-16 units, and has emoji before full-width letters.
+ * Compares texts by code points, which is the order of their UTF-8 bytes and of the stores. `<` compares UTF-16 units
+ * and sorts emoji before full-width letters.
  */
 export function compareTexts(a: string, b: string): number {
   if (a === b) return 0;

@@ -5,19 +5,19 @@ import { type Raw, type RawObject, rawNumber } from "./values.ts";
 type Plain = Record<string, unknown>;
 
 /**
- * JSON text of a JS value in stored form, `without` a field of it. Throws `NotImplemented` for a type the store has no
- * form for.
+ * Returns the JSON text of a JS value in stored form, without the field `without`. Throws `NotImplemented` for a type
+ * that cannot be stored.
  */
 export function encode(value: unknown, without?: string): string {
   const raw = toRaw(value);
   if (without === undefined) return JSON.stringify(raw);
-  // What is undefined JSON leaves out; to copy all fields but one takes longer.
+  // JSON omits undefined, and copying all other fields takes longer.
   const rest: Record<string, unknown> = raw === value ? { ...(value as Plain) } : (raw as RawObject);
   rest[without] = undefined;
   return JSON.stringify(rest);
 }
 
-/** A JS value in stored form. What needs no change is not copied, so the result may share parts with `value`. */
+/** Converts a JS value to stored form. Copies only what changes, so the result may share parts with `value`. */
 export function toRaw(value: unknown): Raw {
   switch (typeof value) {
     case "string":
@@ -62,7 +62,7 @@ function arrayToRaw(value: unknown[]): Raw[] {
   return value as Raw[];
 }
 
-// Copied only when something in it changes, at once and whole: then it keeps its shape, which what follows runs on.
+// Copied only if something changes, then completely at once: a stable shape keeps the following code fast.
 function documentToRaw(value: Plain): Raw {
   if (typeof value.toBSON === "function") return toRaw(value.toBSON());
   let result: RawObject | undefined;
@@ -77,7 +77,7 @@ function documentToRaw(value: Plain): Raw {
   return result ?? (value as RawObject);
 }
 
-// Without methods, and as a plain object: the toJSON of an instance of a class must not be heard.
+// A plain object without methods, so that a class's toJSON is not called.
 function rebuilt(value: Plain): RawObject {
   const result: RawObject = {};
   for (const key in value) {
@@ -121,13 +121,13 @@ function bsonToRaw(value: Plain): Raw {
   }
 }
 
-/** The JS value of stored text. */
+/** Parses stored text into a JS value. */
 export function decode(text: string): unknown {
   const value = JSON.parse(text) as Raw;
   return text.includes('"$') ? fromRaw(value) : value;
 }
 
-/** The JS value of a stored form, made in place where possible. */
+/** Converts a stored form to a JS value, in place where possible. */
 export function fromRaw(value: Raw): unknown {
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) {

@@ -3,18 +3,21 @@ import { regexOperand } from "./filter.ts";
 import { bracketOf, isOdd, type Key, keyOf, Rank, type Raw, type RawObject, rankOf } from "./values.ts";
 
 /**
- * How an index can be entered at a path: at one key, at the missing ones, at several, or at a range of them; and how
- * many keys are given.
+ * How an index is entered at a path: at one key, at missing ones, at several keys or at a range; and the number of
+ * keys.
  */
 export type Access = { path: string; kind: "equal" | "null" | "among" | "between" | "range"; keys?: number };
 
-/** An SQL condition (empty: no restriction) with its parameters; not exact: it lets through more than asked. */
+/** An SQL condition (empty: no restriction) with its parameters. If not exact, it selects further rows too. */
 export type Condition = { sql: string; params: Key[]; exact: boolean; access?: Access };
 
-/** Bound, for SQLite makes all of a filter with a plain 0 in it 0, and refuses the sparse index that is named for the rest. */
+/**
+ * Bound as a parameter: SQLite would reduce a filter with a literal 0 to 0, and then refuse the sparse index named for
+ * the rest.
+ */
 const NOTHING: Condition = { sql: "?", params: [0], exact: true };
 
-/** Conditions on a scalar column, one for each operator; `undefined` where SQL cannot help. */
+/** Returns conditions on a scalar column, one per operator; `undefined` where SQL cannot help. */
 export function conditionsOf(column: Column, operators: RawObject): (Condition | undefined)[] {
   const found: (Condition | undefined)[] = [];
   const bounds: Bound[] = [];
@@ -64,7 +67,7 @@ function equal(column: Column, operand: Raw): Condition | undefined {
   return key === null ? undefined : inList(column, [key]);
 }
 
-/** The key of a value in a side table or list; `undefined` when it has none that tells it apart. */
+/** Returns the key of a value in a side table or list; `undefined` if no key distinguishes it. */
 export function sideKey(value: Raw): Key | undefined {
   if (value === null || Array.isArray(value) || rankOf(value) === Rank.regex) return undefined;
   return keyOf(value) ?? undefined;
@@ -93,7 +96,7 @@ function different(column: Column, list: Raw[]): Condition | undefined {
 
 const LONG_LIST = 1_000;
 
-/** `column IN (…)`. Lists are padded to powers of two so that few statement texts serve all lengths. */
+/** Returns `column IN (…)`. Pads lists to powers of two, so that few statement texts cover all lengths. */
 export function inList({ sql, path }: Pick<Column, "sql" | "path">, keys: Key[]): Condition {
   if (keys.length === 1)
     return { sql: `${sql} = ?`, params: keys, exact: true, access: { path, kind: "equal", keys: 1 } };
@@ -114,7 +117,7 @@ export function inList({ sql, path }: Pick<Column, "sql" | "path">, keys: Key[])
 type Bound = { name: string; operand: Raw };
 type Term = { operator: string; key: Key };
 
-/** A range within one type: a missing end is the end of the type. */
+/** A range within one type; a missing bound is the bound of the type. */
 function range(column: Column, bounds: Bound[]): Condition | undefined {
   const rank = rankOf((bounds[0] as Bound).operand);
   if (bounds.some((bound) => rankOf(bound.operand) !== rank)) return NOTHING;
@@ -138,10 +141,10 @@ function term(bound: Bound): Term {
   return { operator: SIGNS[bound.name] as string, key: keyOf(bound.operand) };
 }
 
-// A quantifier belongs to the character before it: "^ab*" demands only "a".
+// A quantifier applies to the character before it: "^ab*" requires only "a".
 const LITERAL = /^\^([\w\-:/ @,;=~#%&]+)(?![*?{+])/;
 
-/** The literal text a pattern demands at the start becomes a range; the pattern itself is tested on what that gives. */
+/** Turns the literal prefix of a pattern into a range; the pattern itself is tested on the result. */
 function prefix(column: Column, regex: RegExp): Condition | undefined {
   if (regex.flags !== "" || regex.source.includes("|")) return undefined;
   const literal = LITERAL.exec(regex.source)?.[1];
@@ -153,30 +156,36 @@ function prefix(column: Column, regex: RegExp): Condition | undefined {
 }
 
 function matching(column: Column, regex: RegExp): Condition | undefined {
-  return prefix(column, regex) ?? (column.odd ? undefined : holding(column.sql, regex, (text) => text));
+  return (
+    prefix(column, regex) ?? (column.odd ? undefined : containsLiteral(column.sql, regex, (text) => text))
+  );
 }
 
-/** What a document has to hold as text so that a path without a column can fit; `undefined` where SQL cannot help. */
+/** Returns a condition on the document's text for a path without a column; `undefined` where SQL cannot help. */
 export function conditionOfText(asked: Raw): Condition | undefined {
   if (rankOf(asked) === Rank.regex) return conditionOfText({ $regex: asked });
   const operators = asked as RawObject | null;
   const operand = Array.isArray(asked) ? undefined : operators?.$regex;
   if (operand === undefined) return undefined;
-  return holding("doc", regexOperand(operand, operators?.$options), (text) =>
+  return containsLiteral("doc", regexOperand(operand, operators?.$options), (text) =>
     JSON.stringify(text).slice(1, -1),
   );
 }
 
-/** A pattern that is a text, its signs escaped. */
+/** A pattern that is plain text, with its special characters escaped. */
 const PLAIN = /^(?:[^\\^$.*+?()[\]{}|]|\\[^\w])+$/;
-/** LIKE compares a long text with every place anew. */
+/** LIKE compares a long text again at every position. */
 const LONGEST = 64;
 
 /**
- * The text that a pattern is, anywhere in an SQL value; `written` as it stands there. LIKE knows upper and lower case of
- * ASCII alone: any other character may be any character, and the pattern itself is tested on what that gives.
+ * Finds a pattern's text anywhere in an SQL value; `written` gives its stored form. LIKE folds the case of ASCII only,
+ * so other characters become wildcards, and the pattern itself is tested on the result.
  */
-function holding(sql: string, regex: RegExp, written: (text: string) => string): Condition | undefined {
+function containsLiteral(
+  sql: string,
+  regex: RegExp,
+  written: (text: string) => string,
+): Condition | undefined {
   if (!PLAIN.test(regex.source) || regex.source === "(?:)") return undefined;
   const text = regex.source.replace(/\\(.)/g, "$1").slice(0, LONGEST);
   if (!text.isWellFormed() || text.includes("\0")) return undefined;

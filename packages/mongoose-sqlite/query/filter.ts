@@ -18,7 +18,10 @@ type Predicate = (value: Maybe) => boolean;
 
 const always: Matcher = () => true;
 
-/** Compiles a filter in raw form. Throws `NotImplemented` for an operator it lacks, a server fault for a malformed one. */
+/**
+ * Compiles a filter in raw form. Throws `NotImplemented` for an unsupported operator, a server fault for a malformed
+ * one.
+ */
 export function compileFilter(filter: RawObject): Matcher {
   const tests = Object.keys(filter).map((key) => compileEntry(key, filter[key] as Raw));
   return all(tests);
@@ -52,7 +55,7 @@ function compileEntry(key: string, value: Raw): Matcher {
   }
 }
 
-/** The clauses of `$and`, `$or` and `$nor`: a non-empty array of documents. */
+/** Returns the clauses of `$and`, `$or` and `$nor`: a non-empty array of documents. */
 export function clauses(operator: string, value: Raw): RawObject[] {
   if (!Array.isArray(value) || value.length === 0)
     throw fault.badValue(`${operator} must be a nonempty array`);
@@ -62,7 +65,7 @@ export function clauses(operator: string, value: Raw): RawObject[] {
   return value as RawObject[];
 }
 
-/** True when a condition is a set of operators (`{$gt: 1}`) rather than a value to equal. */
+/** True if a condition is a set of operators (`{$gt: 1}`) rather than a value to equal. */
 export function isOperators(condition: Raw): condition is RawObject {
   if (!isDocument(condition)) return false;
   const [first] = Object.keys(condition);
@@ -122,7 +125,7 @@ function ordered(operator: string, bound: Raw): Predicate {
   if (rank === Rank.null) return (value) => inclusive && rankOf(value) === Rank.null;
   if (rank === Rank.regex)
     throw fault.badValue(`Can't have RegEx as arg to predicate over field with ${operator}`);
-  // NaN stands below all numbers in a sort, but is neither less nor greater in a filter.
+  // NaN sorts below all numbers, but in a filter is neither less nor greater.
   const apart = (value: Maybe) =>
     rank === Rank.number && Number.isNaN(numberOf(value)) !== Number.isNaN(numberOf(bound));
   const sign = operator === "$gt" || operator === "$gte" ? 1 : -1;
@@ -188,7 +191,7 @@ function compileNot(steps: string[], operand: Raw): Matcher {
   );
 }
 
-/** The pattern of `{$regex, $options}`. */
+/** Returns the pattern of `{$regex, $options}`. */
 export function regexOperand(operand: Raw, options: Maybe): RegExp {
   const given = typeof options === "string" ? options : undefined;
   const unknown = given?.replace(/[ims]/g, "");

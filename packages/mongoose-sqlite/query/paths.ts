@@ -2,14 +2,14 @@ import { isDocument, type Maybe, type RawObject } from "./values.ts";
 
 const INDEX = /^(0|[1-9]\d*)$/;
 
-/** True when a path component can name a position in an array. */
+/** True if a path component can be an array position. */
 export function isIndex(part: string): boolean {
   return INDEX.test(part);
 }
 
 const split = new Map<string, string[]>();
 
-/** The components of a dotted path (cached: paths come from code, not from users' data). */
+/** Returns the components of a dotted path (cached: paths come from code, not from users' data). */
 export function parts(path: string): string[] {
   let found = split.get(path);
   if (!found) {
@@ -25,8 +25,8 @@ function own(value: RawObject, key: string): Maybe {
 }
 
 /**
- * Walks `path` as MongoDB's filters do: through embedded documents, through the documents of an array (one level),
- * and by position. True as soon as `leaf` accepts a value found there; a path that ends early gives `undefined`.
+ * Walks `path` as MongoDB's filters do: through embedded documents, the documents of an array (one level) and by
+ * position. True as soon as `leaf` accepts a value; a path that ends early yields `undefined`.
  */
 export function anyAt(value: Maybe, path: string[], at: number, leaf: (value: Maybe) => boolean): boolean {
   if (at === path.length) return leaf(value);
@@ -41,10 +41,10 @@ export function anyAt(value: Maybe, path: string[], at: number, leaf: (value: Ma
   return false;
 }
 
-/** What an indexed path holds when it passes through or ends in an array. */
+/** The value of an indexed path that passes through or ends in an array. */
 export const MANY: unique symbol = Symbol("many");
 
-/** The scalar at a path, `undefined` when missing, `MANY` when an array stands at it or on the way. */
+/** Returns the scalar at a path, `undefined` if missing, `MANY` if an array is at it or on the way. */
 export function scalarAt(document: RawObject, path: string[]): Maybe | typeof MANY {
   let value: Maybe = document;
   for (let i = 0; i < path.length; i++) {
@@ -54,7 +54,7 @@ export function scalarAt(document: RawObject, path: string[]): Maybe | typeof MA
   return Array.isArray(value) ? MANY : value;
 }
 
-/** All values at a path, the elements of an array one by one, one level deep; `undefined` where one is missing. */
+/** Returns all values at a path, arrays element by element, one level deep; `undefined` where one is missing. */
 export function valuesAt(document: RawObject, path: string[]): Maybe[] {
   const found: Maybe[] = [];
   anyAt(document, path, 0, (value) => {

@@ -12,21 +12,21 @@ import type { Sort } from "./sort.ts";
 import type { Key, Raw, RawObject } from "./values.ts";
 
 /**
- * What SQL can answer of a filter. The rows it selects hold every match; when `exact` they are the matches, else the
- * compiled filter must look at each of them.
+ * The part of a filter that SQL can answer. The selected rows include every match; unless `exact`, each must also pass
+ * the compiled filter.
  */
 export type Plan = {
   /** A condition for WHERE; empty: all rows. */
   sql: string;
   params: Key[];
   exact: boolean;
-  /** The ways into indexes that hold for every selected row. */
+  /** The index accesses that hold for every selected row. */
   accesses: Access[];
-  /** True when a side table names the rows. */
+  /** True if a side table provides the rows. */
   named: boolean;
 };
 
-/** Plans a filter by the columns and side tables that a table has. */
+/** Plans a filter by the columns and side tables of a table. */
 export function planFilter(table: Table, filter: RawObject): Plan {
   const plan: Plan = { sql: "", params: [], exact: true, accesses: [], named: false };
   for (const key of Object.keys(filter)) {
@@ -47,7 +47,7 @@ function merge(plan: Plan, other: Plan | undefined): void {
   plan.named ||= other.named;
 }
 
-/** Adds a condition to a plan; a missing one restricts nothing and makes the whole inexact. */
+/** Adds a condition to a plan; a missing one restricts nothing and makes the plan inexact. */
 function add(plan: Plan, condition: (Omit<Condition, "access"> & { access?: Access }) | undefined): void {
   if (!condition?.exact) plan.exact = false;
   if (!condition || condition.sql === "") return;
@@ -82,7 +82,7 @@ function planPath(table: Table, path: string, value: Raw, filter: RawObject, pla
   }
 }
 
-/** The values a condition asks a path to equal one of, when that is all it asks. */
+/** Returns the values that a condition allows at a path, if it requires nothing else. */
 function wantedKeys(value: Raw | undefined): Key[] | undefined {
   if (value === undefined) return undefined;
   if (!isOperators(value)) return keysFor([value]);
@@ -97,7 +97,7 @@ function keysFor(values: Raw[]): Key[] | undefined {
   return keys.includes(undefined) ? undefined : (keys as Key[]);
 }
 
-/** Looks a value up in the side table of the index that has the most wanted keys in front. */
+/** Looks a value up in the side table of the index with the longest wanted prefix. */
 function planMany(table: Table, column: Column, value: Raw, filter: RawObject): Condition | undefined {
   const wanted = wantedKeys(value);
   if (!wanted || wanted.length === 0) return undefined;
@@ -123,7 +123,7 @@ function planMany(table: Table, column: Column, value: Raw, filter: RawObject): 
   };
 }
 
-// A document has one entry for each element of its array, so only one array path may take part in a lookup.
+// A document has one entry per array element, so only one array path may take part in a lookup.
 function prefixKeys(table: Table, index: Index, wanted: Column, filter: RawObject): Key[][] {
   const keys: Key[][] = [];
   for (const [path] of index.key) {
@@ -135,7 +135,7 @@ function prefixKeys(table: Table, index: Index, wanted: Column, filter: RawObjec
   return keys;
 }
 
-/** ORDER BY terms when columns give MongoDB's order, else `undefined`. */
+/** Returns ORDER BY terms if columns give MongoDB's order, else `undefined`. */
 export function planSort(table: Table, sort: Sort): string | undefined {
   const terms: string[] = [];
   for (const [path, direction] of sort) {
@@ -146,15 +146,15 @@ export function planSort(table: Table, sort: Sort): string | undefined {
   return terms.join(", ");
 }
 
-/** FROM and WHERE of a plan. */
+/** Returns FROM and WHERE of a plan. */
 export function source(table: Table, plan: Plan, sort: Sort): string {
   return `${fromClause(table, plan, sort)}${plan.sql && ` WHERE ${plan.sql}`}`;
 }
 
 /**
- * The table as FROM names it, with the index to use. SQLite has no statistics here and would take the first index that
- * fits: an `_id`, or one between two, beats all others, then rows that a side table names, then the longest run of keys that are given,
- * and among those the index that also gives the wanted order.
+ * Returns the table for FROM, with the index to use: without statistics, SQLite would take the first index that fits.
+ * An `_id`, or a range of them, comes first, then rows from a side table, then the longest prefix of given keys,
+ * preferring an index that also provides the order.
  */
 export function fromClause(table: Table, plan: Plan, sort: Sort): string {
   const kinds = new Map(plan.accesses.map(({ path, kind }) => [path, kind]));
@@ -171,9 +171,9 @@ export function fromClause(table: Table, plan: Plan, sort: Sort): string {
   return best.name === "" ? table.sql : `${table.sql} INDEXED BY ${indexIdentifier(table, best.name)}`;
 }
 
-// 0 when no leading key is given: then SQLite is free, a sort may still lead it to an index.
+// 0 without a given leading key: then SQLite decides, and a sort may still select an index.
 function fitness(index: Index, kinds: Map<string, Access["kind"]>, sort: Sort): number {
-  // A sparse index of one key leaves the missing ones out (see Schema.#build): it cannot be entered there.
+  // A sparse index of one key omits missing values (see Schema.#build), so it cannot find them.
   if (index.sparse && index.key.length === 1 && kinds.get(index.key[0]?.[0] as string) === "null") return 0;
   let given = 0;
   while (given < index.key.length && isPoint(kinds.get((index.key[given] as Sort[number])[0]))) given++;
@@ -184,7 +184,7 @@ function fitness(index: Index, kinds: Map<string, Access["kind"]>, sort: Sort): 
   if (given === 0 && !ranged) return 0;
   const single = index.key.slice(0, given).every(([path]) => isOne(kinds.get(path)));
   const ordered = single && sort.length > 0 && gives(index.key.slice(given), sort);
-  // The keys of a sparse index of one key are rare, or it would not be one: a queue among all that was ever queued.
+  // The keys of a single-key sparse index are rare, for example pending entries among all past ones.
   const rare = index.sparse && index.key.length === 1;
   const fit = given * 8 + (ranged ? 4 : 0) + (ordered ? 3 : 0) + (rare ? 8 : 0);
   return fit + (complete ? 1_000 : 0) + 1 / (index.key.length + 1);

@@ -4,15 +4,15 @@ import { isDocument, type Raw, type RawObject } from "./values.ts";
 
 export type Projection = {
   apply(document: RawObject): RawObject;
-  /** False when nothing of a top-level field is wanted. */
+  /** False if nothing of a top-level field is wanted. */
   wants(field: string): boolean;
-  /** True when only `_id` is wanted, which needs no document. */
+  /** True if only `_id` is wanted, which needs no document. */
   idOnly: boolean;
 };
 
 type Tree = { [key: string]: Tree | true };
 
-/** Compiles an inclusion or exclusion of dotted paths; `undefined` when nothing is left out. */
+/** Compiles an inclusion or exclusion of dotted paths; `undefined` if it excludes nothing. */
 export function compileProjection(spec: RawObject | undefined): Projection | undefined {
   const keys = spec ? Object.keys(spec) : [];
   if (!spec || keys.length === 0) return undefined;
@@ -65,7 +65,7 @@ function include(document: RawObject, tree: Tree): RawObject {
   return kept;
 }
 
-// A path that leads through a scalar keeps nothing of it; through an array it keeps the documents of it.
+// A path through a scalar includes nothing of it; a path through an array includes the array's documents.
 function includeIn(value: Raw, tree: Tree): Raw | undefined {
   if (isDocument(value)) return include(value, tree);
   if (!Array.isArray(value)) return undefined;

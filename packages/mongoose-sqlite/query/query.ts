@@ -9,7 +9,7 @@ import { compileProjection, type Projection } from "./projection.ts";
 import { compareKeys, type Sort, sortKeys } from "./sort.ts";
 import { compare, type Key, type Maybe, type Raw, type RawObject, rawOf } from "./values.ts";
 
-/** What to find, in raw form. `limit` 0: all. */
+/** A query in raw form. `limit` 0: no limit. */
 export type Query = {
   filter: RawObject;
   sort?: Sort;
@@ -18,10 +18,10 @@ export type Query = {
   projection?: RawObject | undefined;
 };
 
-/** A row that matched: its row id, its stored text and, where it had to be looked into, its parsed document. */
+/** A matching row: its row id, its stored text and, if it was examined, its parsed document. */
 export type Row = { rid: number; text: string; document?: RawObject };
 
-/** The first documents of an answer as text, and the row ids of those that are still to be fetched. */
+/** The first documents of an answer as text, and the row ids that remain to be fetched. */
 export type Page = { documents: string[]; rest: number[] };
 
 const PAGE_DOCUMENTS = 1_000;
@@ -37,7 +37,7 @@ export class Queries {
     this.catalog = catalog;
   }
 
-  /** Matching rows in order. Their text lacks what stands apart where neither query nor projection want it. */
+  /** Yields matching rows in order, without out-of-line text unless the query or the projection needs it. */
   *rows(table: Table, query: Query, projection?: Projection): Generator<Row> {
     const { filter, skip = 0, limit = 0, sort = [] } = query;
     const plan = planFilter(table, filter);
@@ -81,7 +81,7 @@ export class Queries {
     return keyed.sort((a, b) => compareKeys(a.keys, b.keys, sort)).map(({ row }) => row);
   }
 
-  /** The first page of a find. */
+  /** Returns the first page of a find. */
   find(name: string, query: Query): Page {
     const projection = compileProjection(query.projection);
     const table = this.#table(name, query.filter);
@@ -102,13 +102,13 @@ export class Queries {
     return page;
   }
 
-  /** All matching documents, parsed. */
+  /** Returns all matching documents, parsed. */
   documents(name: string, query: Query): RawObject[] {
     const table = this.#table(name, query.filter);
     return table ? Array.from(this.rows(table, query), parsed) : [];
   }
 
-  // `_id` alone stands in a column: no document is read when SQL answers the rest too.
+  // A column holds `_id`, so no document is read if SQL answers the rest too.
   #ids(table: Table, query: Query): string[] | undefined {
     const plan = planFilter(table, query.filter);
     const sort = query.sort ?? [];
@@ -123,7 +123,7 @@ export class Queries {
     return ids;
   }
 
-  /** Documents by row id, as a page had left them over; those deleted since are left out. */
+  /** Returns the documents of a page's remaining row ids; deleted ones are omitted. */
   fetch(name: string, rids: number[], spec: RawObject | undefined): string[] {
     const table = this.catalog.tables.get(name);
     if (!table) return [];
@@ -142,7 +142,7 @@ export class Queries {
     return (this.statements.row<[string]>(sql, rid) as [string])[0];
   }
 
-  /** Deletes what SQL alone can tell; `undefined` when the documents have to be looked at. */
+  /** Deletes matching rows in SQL alone; `undefined` if documents must be examined. */
   delete(table: Table, filter: RawObject): number | undefined {
     const plan = planFilter(table, filter);
     return plan.exact
@@ -150,7 +150,7 @@ export class Queries {
       : undefined;
   }
 
-  /** Updates what SQL alone can; `undefined`, with nothing changed, when the documents have to be looked at. */
+  /** Updates in SQL alone; `undefined`, with nothing changed, if documents must be examined. */
   update(table: Table, filter: RawObject, many: boolean, update: SqlUpdate): Updated | undefined {
     const plan = planFilter(table, filter);
     const one = plan.accesses.some(({ path, kind }) => path === "_id" && kind === "equal");
@@ -167,7 +167,7 @@ export class Queries {
     return (this.statements.row<[number]>(sql, ...plan.params) as [number])[0];
   }
 
-  /** Distinct values at a path, the elements of arrays one by one, in MongoDB's order. */
+  /** Returns the distinct values at a path in MongoDB's order, arrays element by element. */
   distinct(name: string, path: string, filter: RawObject): Raw[] {
     const table = this.#table(name, filter);
     if (!table) return [];
@@ -175,7 +175,7 @@ export class Queries {
     return found.sort(compare);
   }
 
-  // A null in the column may stand for a missing value, which is none: then the documents must tell.
+  // A null in the column may be a missing value, which does not count: then documents must be read.
   #distinctKeys(table: Table, path: string, filter: RawObject): Raw[] | undefined {
     const column = table.columns.get(path);
     const plan = planFilter(table, filter);
@@ -196,7 +196,7 @@ export class Queries {
     return [...found.values()];
   }
 
-  // A filter is checked even when there is nothing to find, so that a mistake shows at once.
+  // Check a filter even on an empty collection, so that a mistake shows at once.
   #table(name: string, filter: RawObject): Table | undefined {
     const table = this.catalog.tables.get(name);
     if (!table) compileFilter(filter);
@@ -204,7 +204,7 @@ export class Queries {
   }
 }
 
-/** What to select: the rows of a plan, and the document as an SQL expression. */
+/** A selection: the rows of a plan, and the document as an SQL expression. */
 type Select = { table: Table; plan: Plan; document: string };
 
 function wanted(table: Table, projection: Projection | undefined): string {
@@ -212,7 +212,7 @@ function wanted(table: Table, projection: Projection | undefined): string {
   return apart !== undefined && projection?.wants(apart) === false ? "doc" : wholeDocument(table);
 }
 
-/** The document of a row, parsed when first asked for. */
+/** Returns the document of a row, parsed on first use. */
 export function parsed(row: Row): RawObject {
   row.document ??= JSON.parse(row.text) as RawObject;
   return row.document;

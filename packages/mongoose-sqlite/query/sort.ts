@@ -4,7 +4,7 @@ import { compare, type Maybe, type RawObject } from "./values.ts";
 /** Sort keys in order, each a dotted path with 1 (ascending) or -1. */
 export type Sort = [path: string, direction: 1 | -1][];
 
-/** What a document sorts by at one path: of an array its least element, or its greatest when descending. */
+/** Returns a document's sort key at one path: the least element of an array, or the greatest when descending. */
 function sortKey(document: RawObject, path: string[], direction: 1 | -1): Maybe {
   let found = false;
   let best: Maybe;
@@ -21,7 +21,7 @@ function sortKey(document: RawObject, path: string[], direction: 1 | -1): Maybe 
   return best;
 }
 
-/** The sort keys of a document, to be compared with `compareKeys`. */
+/** Returns a document's sort keys, for `compareKeys`. */
 export function sortKeys(document: RawObject, sort: Sort): Maybe[] {
   return sort.map(([path, direction]) => sortKey(document, parts(path), direction));
 }

@@ -1,18 +1,18 @@
 import { compareTexts } from "./code-points.ts";
 
 /**
- * The stored form of a document is JSON. What JSON cannot say is written as an object with the single key "$":
+ * The stored form of a document is JSON. Values that JSON lacks are objects with the single key "$":
  * {"$": 1763600000000} is a Date, {"$": "o<hex>"} an ObjectId, {"$": "b<subtype hex><base64>"} binary data,
  * {"$": "nNaN"} a number that JSON lacks, {"$": "r<flags>/<source>"} a regular expression.
- * A key of the user's that consists of dollar signs only is stored with one more of them.
- * The worker threads compare, match and update this form directly; only the main thread turns it into JS types.
+ * A user's key that consists only of dollar signs is stored with one more.
+ * Worker threads compare, match and update this form directly; only the main thread converts it to JS types.
  */
 export type Raw = null | boolean | number | string | Raw[] | RawObject;
 export type RawObject = { [key: string]: Raw };
-/** A value that a path may lack. */
+/** A value that may be missing at a path. */
 export type Maybe = Raw | undefined;
 
-/** Ranks of MongoDB's comparison order of types. */
+/** Ranks of types in MongoDB's comparison order. */
 export const Rank = {
   null: 1,
   number: 2,
@@ -28,7 +28,7 @@ export const Rank = {
 
 const TAG_RANKS: Record<string, number> = { o: Rank.objectId, b: Rank.binary, n: Rank.number, r: Rank.regex };
 
-/** True for an embedded document: neither an array nor a tagged value. */
+/** True for an embedded document, neither an array nor a tagged value. */
 export function isDocument(value: Maybe): value is RawObject {
   return typeof value === "object" && value !== null && !Array.isArray(value) && value.$ === undefined;
 }
@@ -44,12 +44,12 @@ export function rankOf(value: Maybe): number {
   return typeof tag === "number" ? Rank.date : (TAG_RANKS[(tag as string)[0] as string] as number);
 }
 
-/** The number a raw value of rank `number` stands for. */
+/** Returns the number of a raw value of rank `number`. */
 export function numberOf(value: Maybe): number {
   return typeof value === "number" ? value : Number(((value as RawObject).$ as string).slice(1));
 }
 
-/** A number as a raw value. */
+/** Returns a number as a raw value. */
 export function rawNumber(value: number): Raw {
   return Number.isFinite(value) ? value : { $: `n${value}` };
 }
@@ -95,7 +95,10 @@ function binaryOrder(value: RawObject): string {
   return bytes.length.toString(16).padStart(8, "0") + text.slice(1, 3) + bytes.toString("hex");
 }
 
-/** MongoDB's total order over all values; a missing value equals null. Negative, zero or positive. */
+/**
+ * Compares values in MongoDB's total order; a missing value equals null. Returns a negative number, zero or a positive
+ * one.
+ */
 export function compare(a: Maybe, b: Maybe): number {
   if (typeof a === "string" && typeof b === "string") return compareTexts(a, b);
   const rank = rankOf(a);
@@ -121,12 +124,12 @@ export function compare(a: Maybe, b: Maybe): number {
   }
 }
 
-/** A value as it stands in an indexed column. */
+/** A value in an indexed column. */
 export type Key = null | number | string;
 
-// Everything that is neither null, number nor string becomes text behind DEL and the character of its rank, so that
-// SQLite's order (NULL, numbers, text by bytes) is MongoDB's order of types. Text that begins at or above DEL is
-// moved behind DEL and a space, below all of them.
+// Everything but null, numbers and strings becomes text after DEL and the character of its rank, so that SQLite's order
+// (NULL, numbers, text by bytes) is MongoDB's order of types. Text that begins at or above DEL gets DEL and a space in
+// front, below all of them.
 const MARK = "\x7f";
 
 const RANK_CHARS: Record<number, string> = {
@@ -138,14 +141,14 @@ const RANK_CHARS: Record<number, string> = {
   [Rank.regex]: "<",
 };
 
-// A longer run of digits is a larger number: its length goes first.
+// The length goes first: more digits are a larger number.
 function dateKey(ms: number): string {
   if (ms < 0) return `${MARK}9-${String(8_640_000_000_000_000 + ms).padStart(16, "0")}`;
   const digits = String(ms);
   return `${MARK}9${String.fromCharCode(96 + digits.length)}${digits}`;
 }
 
-/** The column value of a scalar; arrays have none (they live in side tables). */
+/** Returns the column value of a scalar; arrays have none (they use side tables). */
 export function keyOf(value: Maybe): Key {
   if (typeof value === "string") return value.charCodeAt(0) >= 127 ? `${MARK} ${value}` : value;
   if (value === null || value === undefined) return null;
@@ -161,7 +164,7 @@ export function keyOf(value: Maybe): Key {
   return `${MARK}${RANK_CHARS[rank]}${JSON.stringify(value)}`;
 }
 
-/** True for values whose column value does not sort or compare exactly as the value itself. */
+/** True for a value whose column value does not sort or compare exactly like the value. */
 export function isOdd(value: Maybe): boolean {
   if (typeof value !== "object" || value === null) return false;
   const tag = (value as RawObject).$;
@@ -169,7 +172,7 @@ export function isOdd(value: Maybe): boolean {
   return typeof tag === "string" && (tag[0] === "n" || tag[0] === "r");
 }
 
-/** Half-open range of column values that hold one type: from `low` (inclusive) to `high` (exclusive). */
+/** Returns the half-open range of column values of one type: from `low` (inclusive) to `high` (exclusive). */
 export function bracketOf(rank: number): { low: Key; high: string } | undefined {
   if (rank === Rank.number) return { low: null, high: "" };
   if (rank === Rank.string) return { low: "", high: `${MARK}4` };
@@ -178,7 +181,7 @@ export function bracketOf(rank: number): { low: Key; high: string } | undefined 
   return { low: MARK + char, high: MARK + String.fromCharCode(char.charCodeAt(0) + 1) };
 }
 
-/** The inverse of `keyOf` for the values an `_id` can have. */
+/** Inverts `keyOf` for the possible values of an `_id`. */
 export function rawOf(key: Key): Raw {
   if (typeof key !== "string" || key[0] !== MARK) return key;
   const body = key.slice(2);

@@ -3,27 +3,27 @@ import type { Table } from "./catalog.ts";
 import { quote } from "./statements.ts";
 
 /**
- * A long text of a document may stand apart: as it is, in a table of its own, under the document's row id. Then an
- * update does not copy it, a search does not pass over it, and it is not escaped into the document's JSON.
+ * Out-of-line storage: a long text of a document goes into a separate table, under the document's row id. Updates then
+ * do not copy it, scans skip it, and it is not escaped into the document's JSON.
  */
 
-/** SQL identifier of the table that holds what stands apart. */
+/** Returns the SQL identifier of the table with the out-of-line texts. */
 export function apartTable(table: Table): string {
   return quote(`a_${table.name}`);
 }
 
-/** True for a text that SQLite gives back as it was given. */
-function canStandApart(value: unknown): value is string {
+/** True for a text that SQLite returns unchanged. */
+function canBeOutOfLine(value: unknown): value is string {
   return typeof value === "string" && value.isWellFormed() && !value.includes("\0");
 }
 
-/** The text of a document's field that can stand apart; null where it has to stay in the document, or there is none. */
+/** Returns the text of a document's out-of-line field; null if it is missing or must stay in the document. */
 export function apartText(document: Record<string, unknown>, apart: string): string | null {
   const text = document[apart];
-  return canStandApart(text) ? text : null;
+  return canBeOutOfLine(text) ? text : null;
 }
 
-/** A document without its field `apart`, and the text of that; null where it has to stay in the document. */
+/** Returns a document without its field `apart`, and that field's text; null if it is missing or must stay. */
 export function takeApart<T extends Record<string, unknown>>(
   document: T,
   apart: string | undefined,
@@ -34,7 +34,7 @@ export function takeApart<T extends Record<string, unknown>>(
   return { rest: rest as T, text };
 }
 
-/** The whole document as an SQL expression over a row of the table. */
+/** Returns an SQL expression for the whole document of a row. */
 export function wholeDocument(table: Table): string {
   if (table.apart === undefined) return "doc";
   const name = `,${JSON.stringify(table.apart)}:`.replaceAll("'", "''");
@@ -42,7 +42,7 @@ export function wholeDocument(table: Table): string {
   return `coalesce((SELECT ${whole} FROM ${apartTable(table)} a WHERE a.rid = ${table.sql}.rid), doc)`;
 }
 
-/** Whether a filter or a sort names what stands apart. */
+/** Whether a filter or a sort uses the out-of-line field. */
 export function namesApart(table: Table, value: unknown): boolean {
   if (table.apart === undefined || typeof value !== "object" || value === null) return false;
   return Object.entries(value as RawObject).some(

@@ -9,9 +9,9 @@ export type Column = {
   steps: string[];
   /** SQL identifier */
   sql: string;
-  /** An array stood at this path once: the column says nothing, side tables of its indexes do (MongoDB: multikey). */
+  /** The path has held an array: use the side tables of its indexes, not the column (MongoDB: multikey). */
   many: boolean;
-  /** A value stood here whose column value neither sorts nor tells null exactly (embedded document, NaN). */
+  /** The path has held a value whose column value does not sort or compare exactly (embedded document, NaN). */
   odd: boolean;
 };
 
@@ -20,20 +20,20 @@ export type Index = {
   key: Sort;
   unique: boolean;
   sparse: boolean;
-  /** What `createIndex` was given besides name and key, as `listIndexes` shows it. */
+  /** The options of `createIndex` besides name and key, as `listIndexes` shows them. */
   options: RawObject;
 };
 
-/** One collection as it is stored: a table, its columns and indexes. `_id` counts as a column. */
+/** A stored collection: a table, its columns and indexes. `_id` counts as a column. */
 export type Table = {
   name: string;
   /** SQL identifier of the table */
   sql: string;
   columns: Map<string, Column>;
   indexes: Index[];
-  /** The top-level field whose text stands in a table of its own (see apart.ts). */
+  /** The top-level field whose text is stored out of line (see apart.ts). */
   apart?: string | undefined;
-  /** How often this description has changed: what was derived from it holds for one number. */
+  /** Version of this description: derived data is valid for one version. */
   changes: number;
 };
 
@@ -43,7 +43,7 @@ type StoredTable = {
   apart?: string | undefined;
 };
 
-/** What a connection knows of the collections; reloaded when another connection changed them. */
+/** A connection's knowledge of the collections, reloaded after another connection changes them. */
 export class Catalog {
   readonly tables = new Map<string, Table>();
   readonly #statements: Statements;
@@ -53,7 +53,7 @@ export class Catalog {
     this.#statements = statements;
   }
 
-  /** Reloads when the file holds another version. Call it inside the transaction that uses the tables. */
+  /** Reloads if the file has another version. Call it inside the transaction that uses the tables. */
   refresh(): void {
     const [version] = this.#statements.row<[number]>("SELECT value FROM _meta WHERE key = 'catalog'") ?? [0];
     if (version === this.#version) return;
@@ -66,12 +66,12 @@ export class Catalog {
     this.#version = version;
   }
 
-  /** Forgets what was loaded, after a rollback. */
+  /** Drops loaded descriptions, after a rollback. */
   invalidate(): void {
     this.#version = -1;
   }
 
-  /** Stores a table's description (or, given `undefined`, removes it) in the current transaction. */
+  /** Stores a table's description, or removes it if `undefined`, in the current transaction. */
   save(name: string, table: Table | undefined): void {
     if (table) {
       table.changes++;
@@ -108,7 +108,7 @@ export function newColumn(path: string): Column {
   return { path, steps: parts(path), sql, many: false, odd: false };
 }
 
-/** True when an index has a path that can hold arrays: its entries stand in a side table. */
+/** True if an index has a path that can hold arrays; its entries are in a side table. */
 export function isMultikey(table: Table, index: Index): boolean {
   return index.key.some(([path]) => table.columns.get(path)?.many);
 }
@@ -121,7 +121,7 @@ export function indexIdentifier(table: Table, indexName: string): string {
   return quote(`i_${table.name}#${indexName}`);
 }
 
-/** An index as `listIndexes` answers it. */
+/** Returns an index as `listIndexes` answers it. */
 export function describeIndex(index: Index): RawObject {
   return { v: 2, key: keyPattern(index), name: index.name, ...index.options };
 }

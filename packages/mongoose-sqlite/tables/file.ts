@@ -1,35 +1,35 @@
 import { DatabaseSync } from "node:sqlite";
 import { OVERWRITE_DELETED } from "./scrub.ts";
 
-/** Marks the file as ours ("Affe"). */
+/** Identifies the file as this driver's ("Affe"). */
 const APPLICATION_ID = 0x41666665;
 
-/** Forward migrations: the statements at position n bring a file from version n to n + 1. */
+/** Forward migrations: the statements at position n migrate a file from version n to n + 1. */
 const MIGRATIONS = [
   `CREATE TABLE _meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
    CREATE TABLE _collections (name TEXT PRIMARY KEY, catalog TEXT NOT NULL);
    PRAGMA application_id = ${APPLICATION_ID};`,
-  // Documents may have parts that stand apart (apart.ts), which an older program would not find; nothing has to move.
+  // Documents may have out-of-line texts (apart.ts), which older programs would not find; existing rows stay.
   "",
 ];
 
-/** Schema version that this code reads and writes. */
+/** Schema version of this code. */
 const SCHEMA_VERSION = MIGRATIONS.length;
 
 export const BUSY_MS = 5_000;
 const CACHE_KIB = 32_768;
-/** Pages of write-ahead log before they are copied into the file: the default of 1,000 halves write speed. */
+/** Pages in the write-ahead log before a checkpoint: the default of 1,000 halves write speed. */
 const CHECKPOINT_PAGES = 4_000;
-/** A log of so many pages is ended even if the writer has to copy many of them. */
+/** A log this long is completed even if the writer has to copy many pages. */
 const OVERLONG_PAGES = 20_000;
-/** Should nobody else do it, the writer does, at the price of a long commit. */
+/** At this size the writer runs the checkpoint itself, at the price of a long commit. */
 const LAST_RESORT_PAGES = 50_000;
-/** So few pages are copied by the writer itself between two commits. */
+/** The writer itself copies this few pages between two commits. */
 const REMAINDER_PAGES = 1_000;
 
 /**
- * Opens the data file for writing and brings it to the current version.
- * Throws an error that says why when it is not a database, not ours, or of a newer version; it is not touched then.
+ * Opens the data file for writing and migrates it to the current version. Throws an error with the reason, and leaves
+ * the file untouched, if it is not a database, not this driver's or of a newer version.
  */
 export function openForWriting(file: string): DatabaseSync {
   const db = new DatabaseSync(file);
@@ -48,14 +48,14 @@ export function openForWriting(file: string): DatabaseSync {
   return db;
 }
 
-/** Opens the data file for checkpoints beside the writer. */
+/** Opens the data file for checkpoints that run concurrently with the writer. */
 export function openForCheckpoints(file: string): DatabaseSync {
   const db = new DatabaseSync(file);
   db.exec(`PRAGMA busy_timeout = ${BUSY_MS}; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0`);
   return db;
 }
 
-/** Pages of the write-ahead log, and those of them that are not in the file yet. */
+/** The pages of the write-ahead log, and how many of them are not yet in the file. */
 type LogState = { log: number; pending: number };
 
 export function logState(db: DatabaseSync): LogState {
@@ -66,22 +66,22 @@ export function logState(db: DatabaseSync): LogState {
   return { log, pending: log - checkpointed };
 }
 
-/** True when the log should be copied into the file. */
+/** True if the log is due for a checkpoint. */
 export function isLong({ pending }: LogState): boolean {
   return pending >= CHECKPOINT_PAGES;
 }
 
-/** True when the writer may copy the rest itself: it is little, or the log has been growing for too long. */
+/** True if the writer may copy the rest itself: it is small, or the log has been growing for too long. */
 export function isFinishable({ log, pending }: LogState): boolean {
   return pending <= REMAINDER_PAGES || log >= OVERLONG_PAGES;
 }
 
-/** Copies what it can of the log into the file, beside readers and a writer. */
+/** Copies as much of the log into the file as readers and the writer allow, without blocking them. */
 export function checkpoint(db: DatabaseSync): void {
   db.exec("PRAGMA wal_checkpoint(PASSIVE)");
 }
 
-/** Opens the data file for reading beside the writer. */
+/** Opens the data file for reading concurrently with the writer. */
 export function openForReading(file: string): DatabaseSync {
   const db = new DatabaseSync(file, { readOnly: true });
   db.exec(`PRAGMA busy_timeout = ${BUSY_MS}; PRAGMA cache_size = -${CACHE_KIB}; PRAGMA temp_store = MEMORY`);

@@ -4,7 +4,7 @@ import { encode } from "../query/codec.ts";
 import type { RawObject } from "../query/values.ts";
 import type { Index } from "./catalog.ts";
 
-/** Options that change nothing for this store: builds are immediate, and nothing expires by itself. */
+/** Options without effect in this store: builds are immediate, and nothing expires by itself. */
 const ACCEPTED = new Set([
   "name",
   "unique",
@@ -21,7 +21,10 @@ const ACCEPTED = new Set([
   "j",
 ]);
 
-/** An index as MongoDB's `createIndex` is given it. Throws `NotImplemented` for other kinds than ascending and descending. */
+/**
+ * Returns an index from the arguments of MongoDB's `createIndex`. Throws `NotImplemented` for any kind but ascending
+ * and descending.
+ */
 export function indexOf(keys: unknown, options: Options = {}): Index {
   const key = sortOf(keys);
   for (const name of Object.keys(options)) {

@@ -29,7 +29,7 @@ export class Schema {
     this.#catalog = catalog;
   }
 
-  /** The collection's table; made when missing. */
+  /** Returns the collection's table, created if missing. */
   table(name: string): Table {
     return this.#catalog.tables.get(name) ?? this.#create(name);
   }
@@ -55,11 +55,12 @@ export class Schema {
     return true;
   }
 
-  /** From now on the text of a field stands apart. Rows that were there before stay as they are. */
+  /** Stores the text of a field out of line from now on. Existing rows stay as they are. */
   setApart(table: Table, field: string): void {
     if (table.apart === field) return;
-    if (table.apart !== undefined) throw new NotImplemented(`${field} apart beside ${table.apart}`);
-    if (table.columns.has(field)) throw new NotImplemented(`an index on ${field}, which stands apart`);
+    if (table.apart !== undefined)
+      throw new NotImplemented(`${field} out of line in addition to ${table.apart}`);
+    if (table.columns.has(field)) throw new NotImplemented(`an index on the out-of-line field ${field}`);
     const apart = apartTable(table);
     this.#statements.db.exec(
       `CREATE TABLE ${apart} (rid INTEGER PRIMARY KEY, text TEXT NOT NULL);
@@ -70,7 +71,7 @@ export class Schema {
     this.#catalog.save(table.name, table);
   }
 
-  /** Adds an index, or does nothing when the same stands already. */
+  /** Adds an index; does nothing if the same one exists. */
   createIndex(name: string, index: Index): void {
     const table = this.table(name);
     const same = table.indexes.find((other) => other.name === index.name);
@@ -94,7 +95,7 @@ export class Schema {
       table.indexes.push(index);
       this.#catalog.save(name, table);
     } catch (error) {
-      // Disk full: SQLite has given up the transaction itself, and its savepoints with it.
+      // On a full disk SQLite rolls the transaction back itself, savepoints included.
       if (this.#statements.db.isTransaction) this.#statements.run("ROLLBACK TO building");
       this.#catalog.invalidate();
       this.#catalog.refresh();
@@ -104,7 +105,7 @@ export class Schema {
     }
   }
 
-  // SQLite lets any number of NULLs into a unique index; MongoDB takes a missing value for a value.
+  // SQLite allows any number of NULLs in a unique index; MongoDB treats a missing value as a value.
   #refuseNullDuplicates(table: Table, index: Index): void {
     if (!index.unique || index.sparse || isMultikey(table, index)) return;
     const columns = index.key.map(([path]) => this.#column(table, path).sql);
@@ -137,7 +138,7 @@ export class Schema {
     }
   }
 
-  // In steps by row id: a statement must not change the rows it is walking over.
+  // In steps by row id: a statement must not change the rows that it iterates over.
   *#documents(table: Table): Generator<[number, RawObject]> {
     let last = -1;
     for (;;) {
@@ -162,7 +163,7 @@ export class Schema {
       );
       return;
     }
-    // Conditions on the scalar paths in front are still answered by an ordinary index.
+    // Conditions on the leading scalar paths still use an ordinary index.
     const front = columns.slice(
       0,
       index.key.findIndex(([path]) => this.#column(table, path).many),
@@ -195,7 +196,7 @@ export class Schema {
     return table.columns.get(path) as Column;
   }
 
-  /** A document's value for a column; notes in the catalog what the column cannot tell by itself. */
+  /** Returns a document's value for a column; records in the catalog what the column cannot express. */
   columnKey(column: Column, document: RawObject): Key {
     const value = scalarAt(document, column.steps);
     if (value === MANY) {
@@ -206,7 +207,7 @@ export class Schema {
     return keyOf(value);
   }
 
-  /** Applies a column's change: indexes over a path that turned out to hold arrays move to side tables. */
+  /** Applies a column's change: indexes on a path that has proved to hold arrays move to side tables. */
   change(table: Table, { column, kind }: ColumnChange): void {
     if (kind === "odd") {
       column.odd = true;
@@ -234,12 +235,12 @@ export class Schema {
 
 const SQLITE_CONSTRAINT = 19;
 
-/** True for SQLite's refusal of a second equal key. */
+/** True for SQLite's error for a duplicate key. */
 export function isConstraint(error: unknown): boolean {
   return ((error as { errcode?: number }).errcode ?? 0) % 256 === SQLITE_CONSTRAINT;
 }
 
-/** Thrown when a document shows that a column must be treated otherwise; the write is tried again after the change. */
+/** Thrown when a document changes how a column must be treated; the write is retried after the change. */
 export class ColumnChange extends Error {
   readonly column: Column;
   readonly kind: "many" | "odd";
@@ -251,7 +252,7 @@ export class ColumnChange extends Error {
   }
 }
 
-/** The distinct entries of a document in a multikey index. Throws a server fault for two arrays in one index. */
+/** Returns a document's distinct entries in a multikey index. Throws a server fault for two arrays in one index. */
 export function entries(table: Table, index: Index, document: RawObject): Key[][] {
   const lists = index.key.map(([path]) => valuesAt(document, (table.columns.get(path) as Column).steps));
   if (index.sparse && lists.every((list) => list.every((value) => value === undefined))) return [];

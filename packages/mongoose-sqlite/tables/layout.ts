@@ -1,18 +1,18 @@
 import { apartTable } from "./apart.ts";
 import { type Column, type Index, isMultikey, type Table } from "./catalog.ts";
 
-/** What follows from a table's description and is wanted for every row that is written. */
+/** Data derived from a table's description for each row written. */
 export type Layout = {
-  /** As many changes as the description had seen. */
+  /** The description's `changes` at the time. */
   changes: number;
   columns: Column[];
   /** Takes the document's text and the keys of all columns. */
   insertion: string;
-  /** Takes the row id and the text that stands apart. */
+  /** Takes the row id and the out-of-line text. */
   insertionApart: string;
-  /** The indexes that keep their entries in a side table. */
+  /** The indexes with entries in a side table. */
   multikey: Index[];
-  /** The unique indexes besides. */
+  /** The other unique indexes. */
   unique: Index[];
 };
 

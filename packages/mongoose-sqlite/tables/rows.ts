@@ -7,7 +7,7 @@ import { ColumnChange, entries, isConstraint, type Schema } from "./indexes.ts";
 import { layoutOf } from "./layout.ts";
 import type { Statements } from "./statements.ts";
 
-/** Writes single documents with their columns and side entries, inside the writer's transaction; each whole or not at all. */
+/** Writes single documents with their columns and side entries, in the writer's transaction, each atomically. */
 export class Rows {
   readonly #statements: Statements;
   readonly #schema: Schema;
@@ -17,21 +17,21 @@ export class Rows {
     this.#schema = schema;
   }
 
-  /** Inserts a document that may hold what stands apart in its table. See `insertParts`. */
+  /** Inserts a document that may contain the table's out-of-line field. See `insertParts`. */
   insert(table: Table, document: RawObject): void {
     const { rest, text } = takeApart(document, table.apart);
     this.insertParts(table, rest, JSON.stringify(rest), text);
   }
 
   /**
-   * Inserts a document, its text, and the text that stands apart from it, if any.
-   * Throws a server fault (11000) when a unique index holds the document's key already.
+   * Inserts a document, its text and its out-of-line text, if any.
+   * Throws a server fault (11000) for a duplicate key in a unique index.
    */
   insertParts(table: Table, document: RawObject, text: string, apart: string | null): void {
     checkId(document._id);
     const keys = this.#keys(table, layoutOf(table).columns, document);
     const { insertion, multikey } = layoutOf(table);
-    this.#whole(table, document, undefined, () => {
+    this.#atomically(table, document, undefined, () => {
       const rid = Number(this.#statements.prepare(insertion).run(text, ...keys).lastInsertRowid);
       if (apart !== null) this.#setApart(table, rid, apart);
       for (const index of multikey)
@@ -44,7 +44,7 @@ export class Rows {
     else this.#statements.run(layoutOf(table).insertionApart, rid, text);
   }
 
-  /** What a document puts into columns and side tables, as far as a change of `paths` (`undefined`: any) can reach. */
+  /** Returns a document's column values and side entries that a change of `paths` (`undefined`: any) can affect. */
   snapshot(table: Table, document: RawObject, paths: string[] | undefined): Snapshot {
     const columns = layoutOf(table).columns.filter(
       (column) => column.path !== "_id" && touches(column, paths),
@@ -65,7 +65,7 @@ export class Rows {
   /** Replaces the row's document; `held` is the snapshot of the stored one, `stored` its text. */
   update(table: Table, rid: number, held: Snapshot, stored: string, document: RawObject, text: string): void {
     const keys = this.#keys(table, held.columns, document);
-    // a column that just became multikey has moved the stored document's entries to a side table
+    // a column that has just become multikey has moved the stored document's entries to a side table
     const stale = held.columns.some((column, i) => column.many !== held.many[i]);
     const before = stale ? this.snapshot(table, JSON.parse(stored) as RawObject, held.paths) : held;
     const after = this.snapshot(table, document, held.paths);
@@ -81,11 +81,11 @@ export class Rows {
     const inRow = apart === null ? text : JSON.stringify(rest);
     const write = () => {
       this.#statements.run(sql, inRow, ...changed.map((i) => keys[i] as Key), rid);
-      // Only now: without a savepoint, what a unique index refuses must have changed nothing.
+      // Last: without a savepoint, a refused unique key must have changed nothing.
       if (table.apart !== undefined) this.#setApart(table, rid, apart);
     };
     if (changed.length === 0 && moved.length === 0) return void write();
-    this.#whole(table, document, rid, () => {
+    this.#atomically(table, document, rid, () => {
       write();
       for (const index of moved) {
         const at = after.indexes.indexOf(index);
@@ -114,10 +114,10 @@ export class Rows {
   }
 
   /** Runs the statements of one document so that a violated index undoes all of them. */
-  #whole(table: Table, document: RawObject, rid: number | undefined, write: () => void): void {
+  #atomically(table: Table, document: RawObject, rid: number | undefined, write: () => void): void {
     this.#refuseNullDuplicate(table, document, rid);
     const nested = layoutOf(table).multikey.length > 0;
-    // With a transaction that SQLite gives up itself, as when the disk is full, its savepoints are gone.
+    // When SQLite rolls back the transaction itself, for example on a full disk, its savepoints are gone.
     const stands = () => nested && this.#statements.db.isTransaction;
     if (nested) this.#statements.run("SAVEPOINT row");
     try {
@@ -130,17 +130,17 @@ export class Rows {
     }
   }
 
-  // SQLite lets any number of NULLs into a unique index; MongoDB takes a missing value for a value.
+  // SQLite allows any number of NULLs in a unique index; MongoDB treats a missing value as a value.
   #refuseNullDuplicate(table: Table, document: RawObject, rid: number | undefined): void {
     for (const index of layoutOf(table).unique) {
       const keys = keysOf(table, index, document);
       if (!keys.includes(null) || (index.sparse && isAbsent(table, index, document))) continue;
-      if (this.#holder(table, index, keys, rid)) throw duplicate(table, index, document);
+      if (this.#isTaken(table, index, keys, rid)) throw duplicate(table, index, document);
     }
   }
 
-  /** True when another row has these keys in a unique index. */
-  #holder(table: Table, index: Index, keys: Key[], rid: number | undefined): boolean {
+  /** True if another row has these keys in a unique index. */
+  #isTaken(table: Table, index: Index, keys: Key[], rid: number | undefined): boolean {
     const columns = index.key.map(([path]) => table.columns.get(path) as Column);
     const match = columns.map((column, i) =>
       keys[i] === null ? `${column.sql} IS NULL` : `${column.sql} = ?`,
@@ -157,7 +157,8 @@ export class Rows {
     if (!isConstraint(error)) return error;
     const unique = [ID_INDEX, ...table.indexes.filter((index) => index.unique)];
     const violated = unique.find(
-      (index) => !isMultikey(table, index) && this.#holder(table, index, keysOf(table, index, document), rid),
+      (index) =>
+        !isMultikey(table, index) && this.#isTaken(table, index, keysOf(table, index, document), rid),
     );
     const index = violated ?? unique.find((other) => isMultikey(table, other));
     return index ? duplicate(table, index, document) : error;
@@ -169,7 +170,7 @@ function checkId(id: Maybe): void {
   if (keyOf(id) === null) throw new NotImplemented(`the _id ${JSON.stringify(id)}`);
 }
 
-/** What a document puts into columns and side tables, in the order of `columns` and `indexes`. */
+/** A document's column values and side entries, in the order of `columns` and `indexes`. */
 type Snapshot = {
   paths: string[] | undefined;
   columns: Column[];

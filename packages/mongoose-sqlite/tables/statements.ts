@@ -3,7 +3,7 @@ import type { Key } from "../query/values.ts";
 
 const LIMIT = 2_000;
 
-/** A connection with its prepared statements, by their text. */
+/** A connection with its prepared statements, by text. */
 export class Statements {
   readonly db: DatabaseSync;
   readonly #cache = new Map<string, StatementSync>();
@@ -12,7 +12,7 @@ export class Statements {
     this.db = db;
   }
 
-  /** The prepared statement of `sql`; rows come as arrays. */
+  /** Returns the prepared statement of `sql`; rows are arrays. */
   prepare(sql: string): StatementSync {
     let statement = this.#cache.get(sql);
     if (!statement) {
@@ -41,7 +41,7 @@ export class Statements {
   }
 }
 
-/** An SQL identifier, quoted. */
+/** Quotes an SQL identifier. */
 export function quote(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }

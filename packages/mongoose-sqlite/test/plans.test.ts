@@ -47,7 +47,7 @@ afterAll(() => {
   rmSync(directory, { recursive: true });
 });
 
-/** How SQLite will look for the rows. */
+/** Explains how SQLite finds the rows. */
 function explain(filter: RawObject, sort: Sort = []): { plan: string; exact: boolean } {
   const plan = planFilter(table, filter);
   const order = planSort(table, sort);

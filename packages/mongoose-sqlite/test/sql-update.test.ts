@@ -48,7 +48,7 @@ const INDEXES: { key: Sort; unique?: boolean; sparse?: boolean }[] = [
   { key: [["o.x", 1]] },
 ];
 
-/** An empty collection with all indexes. */
+/** Creates an empty collection with all indexes. */
 function collection(name: string): Table {
   for (const { key, unique = false, sparse = false } of INDEXES) {
     const options = { ...(unique && { unique }), ...(sparse && { sparse }) };
@@ -63,7 +63,7 @@ function fill(table: Table, documents: RawObject[]): void {
   expect(writes.insert({ collection: table.name, documents: texts, ordered: true })).toEqual([]);
 }
 
-/** Every row: its document and all columns. */
+/** Returns every row: its document and all columns. */
 function rowsOf(table: Table): unknown[] {
   return statements.rows(`SELECT * FROM ${table.sql} ORDER BY rid`).map((row) => row.slice(1));
 }
@@ -98,7 +98,7 @@ const pushed = fc.oneof(
   fc.record({ $each: list, $slice: fc.integer({ min: -6, max: -1 }) }),
   fc.record({ $each: list }),
 );
-/** Each path belongs to one operator, so that none conflicts with another. */
+/** Each path has one operator, so that none conflicts with another. */
 const update = fc.record(
   {
     $set: fc.oneof(
@@ -125,7 +125,7 @@ const filter = fc.constantFrom<RawObject>(
 
 const raw = (value: unknown) => JSON.parse(encode(value)) as RawObject;
 
-/** What the update makes of the documents in JavaScript; `undefined` when it is refused. */
+/** Returns the documents after the update in JavaScript; `undefined` if it is refused. */
 function expected(before: RawObject[], where: RawObject, changes: RawObject) {
   const [matches, change] = [compileFilter(where), compileUpdate(changes)];
   let [matched, modified] = [0, 0];
@@ -163,7 +163,7 @@ test("an update by SQL leaves the texts, columns and counts that one by JavaScri
   statements.run("BEGIN");
   fc.assert(property, { numRuns: 1_500 });
   statements.run("COMMIT");
-  // About three in ten go by SQL: far fewer would mean that it is hardly tested.
+  // About three in ten use SQL: far fewer would hardly test it.
   expect(bySql).toBeGreaterThan(300);
 });
 

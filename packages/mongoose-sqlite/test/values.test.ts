@@ -16,7 +16,7 @@ const scalar = fc
   .oneof(fc.constant(null), fc.boolean(), fc.double({ noNaN: true }), fc.integer(), text, date, oid, bytes)
   .map(toRaw);
 
-/** SQLite's order of NULL, numbers and text by bytes. */
+/** Compares as SQLite does: NULL, numbers, text by bytes. */
 function compareKeys(a: Key, b: Key): number {
   const rank = (key: Key) => (key === null ? 0 : typeof key === "number" ? 1 : 2);
   if (rank(a) !== rank(b)) return rank(a) - rank(b);

@@ -7,26 +7,26 @@ type Waiting = { resolve: (value: never) => void; reject: (error: Error) => void
 /** How a program starts its threads and sends to them. */
 export interface ThreadsOptions {
   /**
-   * The module that a thread begins with, and what its `workerData` has besides `file` and `entry`. It imports
+   * The module that a thread starts with, and additional `workerData` besides `file` and `entry`. It imports
    * `workerData.entry`, as thread.mjs does.
    */
   bootstrap?: { module: URL; data?: object };
-  /** Runs a task when this turn of the event loop ends: what was requested until then travels as one message. */
+  /** Runs a task at the end of the event loop tick: requests up to then travel as one message. */
   atTurnEnd?(task: () => void): void;
 }
 
-/** A thread: its name in diagnostics, the file that it opens, and the module that serves it. */
+/** A thread: its name in diagnostics, the file it opens and the module that serves it. */
 export interface ThreadSettings extends ThreadsOptions, WorkerSettings {
   name: string;
 }
 
-/** Turns an error of the worker into the one the caller gets. */
+/** Converts a worker's error to the caller's. */
 export type ErrorMaker = (error: WireError) => Error;
 
-/** Is told of requests that were answered together: how many, and the seconds since the first of them was sent. */
+/** Called for requests answered together, with their number and the seconds since the first was sent. */
 export type AnsweredListener = (requests: number, seconds: number) => void;
 
-/** A worker thread and the requests on their way to it: those of one turn of the event loop travel as one message. */
+/** A worker thread and its pending requests; those of one event loop tick travel as one message. */
 export class Channel<Request> {
   onAnswered: AnsweredListener | undefined;
   readonly #worker: Worker;
@@ -60,7 +60,7 @@ export class Channel<Request> {
       });
       this.#worker.once("error", reject);
     });
-    // whoever waits for `ready` hears of it; a thread that nobody waits for says so with its first request
+    // Callers of `ready` get the rejection; a thread that nobody waits for reports it with its first request.
     this.#ready.catch(() => {});
     this.#exited = new Promise((resolve) => this.#worker.once("exit", () => resolve()));
     this.#worker.on("error", (error: Error & { code?: string }) => {
@@ -70,17 +70,17 @@ export class Channel<Request> {
     });
   }
 
-  /** Fulfils when the worker answers; rejects with the reason it cannot. */
+  /** Resolves when the worker answers; rejects with the reason if it cannot. */
   ready(): Promise<void> {
     return this.#ready;
   }
 
-  /** Requests that have not been answered. */
+  /** Number of unanswered requests. */
   get pending(): number {
     return this.#waiting.length - this.#answered;
   }
 
-  /** Why the worker died, if it did: then every request is refused. */
+  /** Why the worker died, if it did; every request is then refused. */
   get failure(): Error | undefined {
     return this.#dead;
   }
@@ -109,12 +109,12 @@ export class Channel<Request> {
       else resolve(answer.value as never);
     }
     this.#forgetAnswered();
-    this.#tellAnswered(message.answers.length);
+    this.#notifyAnswered(message.answers.length);
     if (message.logIsLong) this.onLongLog?.();
   }
 
   /** The worker answers whole messages, one or several at a time. */
-  #tellAnswered(requests: number): void {
+  #notifyAnswered(requests: number): void {
     const since = this.#sent[0]?.at ?? 0;
     for (let left = requests; left > 0; ) left -= this.#sent.shift()?.requests ?? left;
     this.onAnswered?.(requests, (performance.now() - since) / 1000);
@@ -134,7 +134,7 @@ export class Channel<Request> {
     this.#answered = 0;
   }
 
-  /** Lets what was requested finish, then ends the worker. */
+  /** Waits for pending requests, then ends the worker. */
   async close(): Promise<void> {
     this.#closing = true;
     this.#flush();

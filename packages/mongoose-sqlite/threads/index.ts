@@ -1,4 +1,4 @@
-/** Threads that own a SQLite file, for programs that keep a file of their own beside the store. */
+/** Threads that own a SQLite file, for programs that have another file in addition to the store. */
 export { toWire } from "../errors.ts";
 export { Channel, type ThreadsOptions } from "./channel.ts";
 export { OnDemand } from "./on-demand.ts";

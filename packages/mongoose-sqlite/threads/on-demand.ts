@@ -2,11 +2,11 @@ import type { Channel } from "./channel.ts";
 
 interface Options<Request> {
   start(): Channel<Request>;
-  /** A thread that was asked nothing for so long is ended: each takes 10 MB. */
+  /** Ends the thread after this long without a request: each takes 10 MB. */
   idleMs: number;
 }
 
-/** A thread that comes when it is asked for and goes when it is not. One that failed is replaced. */
+/** A thread that starts on the first request and ends when idle. A failed one is replaced. */
 export class OnDemand<Request> {
   readonly #options: Options<Request>;
   #channel: Channel<Request> | undefined;
@@ -21,7 +21,7 @@ export class OnDemand<Request> {
     return this.#channel !== undefined;
   }
 
-  /** To be asked at once: it may be ended in a later turn of the event loop. */
+  /** Returns the thread for use in this event loop tick: it may end in a later one. */
   get(): Channel<Request> {
     if (this.#channel?.failure) this.#channel = undefined;
     this.#timer ??= setTimeout(() => this.#rest(), this.#options.idleMs).unref();
@@ -30,7 +30,7 @@ export class OnDemand<Request> {
     return this.#channel;
   }
 
-  /** Lets it finish and end. */
+  /** Waits for pending requests, then ends the thread. */
   close(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;

@@ -1,16 +1,16 @@
 import type { WireError } from "../errors.ts";
 import type { Index } from "../tables/catalog.ts";
 
-/** What stands apart from documents that are inserted: of which field, and of each document the text or null. */
+/** The out-of-line field of inserted documents, and for each document its text or null. */
 export type Apart = { field: string; texts: (string | null)[] };
 
 /**
- * Documents of another collection that belong to those that are inserted, in their order; `of` says to which. They are
- * written with theirs or not at all.
+ * Documents of another collection that belong to inserted documents, ordered by owner; `of` holds the owners'
+ * positions. They are written with their owner or not at all.
  */
 export type Belonging = { collection: string; documents: string[]; of: number[] };
 
-/** Requests to the worker threads. Filters, updates and the like travel as JSON text of their raw form. */
+/** Requests to the worker threads. Filters and updates travel as JSON text of their raw form. */
 export type WriteRequest =
   | {
       op: "insert";
@@ -41,18 +41,18 @@ export type ReadRequest =
   | { op: "collections" }
   | { op: "checkpoint" };
 
-/** Requests of one turn of the main thread, answered in the same order. */
+/** Requests of one event loop tick of the main thread, answered in order. */
 export type Batch<Request> = Request[];
-/** An answer: a value, or an error under a key no value has. */
+/** An answer: a value, or an error under a key that no value has. */
 export type Answer = { failed: WireError } | { value: unknown };
 
-/** What a worker sends for a batch or more; `logIsLong` asks for a checkpoint. */
+/** A worker's message for one batch or more; `logIsLong` asks for a checkpoint. */
 export type Reply = { answers: Answer[]; logIsLong?: boolean };
 
-/** What a worker is started with: the file that it opens, and its module. */
+/** Start settings of a worker: the file it opens and its module. */
 export type WorkerSettings = { file: string; entry: string };
 /** A worker's first message. */
 export type Hello = { ready: true } | { ready: false; reason: string };
-/** The message that ends a worker; it answers with `closed` when all before it is done. */
+/** The message that ends a worker; it answers `closed` when all earlier requests are done. */
 export const CLOSE = "close";
 export const CLOSED = "closed";

@@ -19,7 +19,7 @@ import {
   type WorkerSettings,
 } from "./protocol.ts";
 
-/** The reader thread: its transactions see the last commit, beside a writer that goes on. */
+/** The reader thread: its transactions see the last commit, concurrently with the writer. */
 class Reader {
   readonly #statements: Statements;
   readonly #catalog: Catalog;
@@ -34,7 +34,7 @@ class Reader {
     this.#queries = new Queries(this.#statements, this.#catalog);
   }
 
-  /** Answers a batch from one snapshot, taken after the batch arrived: acknowledged writes are in it. */
+  /** Answers a batch from one snapshot, taken after the batch arrived, so it contains all acknowledged writes. */
   answer(batch: Batch<ReadRequest>): Answer[] {
     try {
       this.#statements.run("BEGIN");
@@ -104,7 +104,7 @@ port.on("message", (message: Batch<ReadRequest> | typeof CLOSE) => {
     port.close();
     return;
   }
-  // The writer has made the file by the time anything is read.
+  // The writer has created the file before anything is read.
   reader ??= new Reader((workerData as WorkerSettings).file);
   port.postMessage({ answers: reader.answer(message) } satisfies Reply);
 });

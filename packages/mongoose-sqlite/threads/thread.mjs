@@ -1,4 +1,4 @@
-// First module of a worker thread, where the program names none of its own (`bootstrap`).
+// First module of a worker thread, unless the program sets its own (`bootstrap`).
 import { workerData } from "node:worker_threads";
 
 await import(workerData.entry);

@@ -7,18 +7,18 @@ export type { ThreadsOptions } from "./channel.ts";
 /** The threads that own the data file's connections. */
 export type Threads = {
   writer: Channel<WriteRequest>;
-  /** For what an index answers in no time. */
+  /** For short reads that an index answers. */
   reader: Channel<ReadRequest>;
-  /** For what may walk over many rows, so that nothing short waits for it; there only while it is needed. */
+  /** For reads that may scan many rows, so that short ones do not wait; runs only while needed. */
   scanner(): Channel<ReadRequest>;
   makeError: ErrorMaker;
-  /** Lets accepted requests finish, brings all into the main file, ends the threads. */
+  /** Completes accepted requests, checkpoints into the main file and ends the threads. */
   close(): Promise<void>;
 };
 
 const SCANNER_IDLE_MS = 60_000;
 
-/** Starts both threads on a data file. Rejects with one clear line when it cannot be used. */
+/** Starts both threads on a data file. Rejects with a one-line reason if the file cannot be used. */
 export async function startThreads(
   file: string,
   makeError: ErrorMaker,
@@ -53,23 +53,23 @@ export async function startThreads(
   return { writer, reader, scanner: getScanner, makeError, close };
 }
 
-/** For want of files or threads that this process may have: later there may be some again. */
+/** The process has no files or threads left; a later attempt may succeed. */
 function wasNotStarted(error: Error & { code?: string }): boolean {
   return error.code === "ERR_WORKER_INIT_FAILED";
 }
 
-/** Has the log copied into the file beside the writer, which would hold up all commits for as long as that takes. */
+/** Copies the log into the file concurrently with the writer, which would otherwise hold up all commits meanwhile. */
 function checkpointing(writer: Channel<WriteRequest>, getScanner: () => Channel<ReadRequest>): () => void {
   let running = false;
   return () => {
     if (running) return;
     running = true;
-    // the second pass is short, and leaves the writer next to nothing
+    // the second pass is short and leaves the writer almost nothing
     const pass = () => getScanner().request({ op: "checkpoint" });
     pass()
       .then(pass)
       .then(() => writer.request({ op: "finishCheckpoint" }))
-      // refused while closing, when the writer copies all itself
+      // refused while closing, when the writer copies everything itself
       .catch(() => undefined)
       .finally(() => {
         running = false;

@@ -19,17 +19,17 @@ import {
   type WriteRequest,
 } from "./protocol.ts";
 
-/** A commit takes in what arrives while it is being prepared, but lets nobody wait longer than this. */
+/** A commit includes requests that arrive while it is prepared, but delays none by more than this. */
 const GATHER_MS = 10;
 
-/** The writer thread: all requests that have arrived make one transaction, and are answered after its commit. */
+/** The writer thread: all requests that have arrived form one transaction and are answered after its commit. */
 class Writer {
   readonly #statements: Statements;
   readonly #catalog: Catalog;
   readonly #schema: Schema;
   readonly #writes: Writes;
   #finishing = false;
-  /** What is done after the commit, and the place of its answer. */
+  /** Work to do after the commit, and the position of its answer. */
   #afterwards: { at: number; run: () => unknown }[] = [];
 
   constructor(file: string) {
@@ -40,7 +40,7 @@ class Writer {
     this.#writes = new Writes(this.#catalog, this.#schema, queries, new Rows(this.#statements, this.#schema));
   }
 
-  /** Applies and commits `first` and what `more` gives meanwhile. */
+  /** Applies and commits `first` and the batches that `more` returns meanwhile. */
   commit(first: Batch<WriteRequest>, more: () => Batch<WriteRequest> | undefined): Answer[] {
     const answers: Answer[] = [];
     let taken = 0;
@@ -66,7 +66,7 @@ class Writer {
     try {
       return { value: this.#apply(request, at) };
     } catch (error) {
-      // SQLite has given up the transaction itself (disk full, I/O error): nothing of it stands
+      // SQLite has rolled back the transaction itself (disk full, I/O error)
       if (!this.#statements.db.isTransaction) throw error;
       return { failed: toWire(error) };
     }
@@ -118,21 +118,21 @@ class Writer {
     }
   }
 
-  /** True when the log should be copied into the file. */
+  /** True if the log is due for a checkpoint. */
   logIsLong(): boolean {
     return isLong(logState(this.#statements.db));
   }
 
   /**
-   * Copies the last pages after another thread has copied the most: only when nothing is left does SQLite begin the
-   * log anew, and under load something is left whenever somebody else finishes.
+   * Copies the last pages after another thread has copied most of them. SQLite restarts the log only when nothing is
+   * left, and under load another thread always leaves something.
    */
   finishCheckpoint(): void {
     if (this.#finishing && isFinishable(logState(this.#statements.db))) checkpoint(this.#statements.db);
     this.#finishing = false;
   }
 
-  /** Brings everything into the main file; on a full disk it stays in the log, where the next start finds it. */
+  /** Checkpoints everything into the main file; on a full disk it stays in the log, where the next start finds it. */
   close(): void {
     try {
       this.#statements.db.exec("PRAGMA wal_checkpoint(TRUNCATE)");

@@ -6,7 +6,7 @@ type Document = Record<string, unknown>;
 
 type Bulk = { requests: object[]; insertedIds: { index: number; _id: unknown }[] };
 
-/** The operations of `bulkWrite` as the writer takes them. */
+/** Returns the operations of `bulkWrite` in the writer's form. */
 export function bulkOf(operations: Document[]): Bulk {
   const insertedIds: Bulk["insertedIds"] = [];
   const requests = operations.map((operation, index) => {
@@ -44,7 +44,7 @@ function remove(operation: Document, many: boolean): object {
   return { kind: "delete", filter, many };
 }
 
-/** A document with `_id` in front, where MongoDB's server puts it; a missing `_id` is given to the document. */
+/** Returns a document with `_id` first, as MongoDB's server stores it; adds a missing `_id` to the document. */
 export function withId(document: Document): Document {
   if (document._id === undefined) document._id = new ObjectId();
   for (const key in document) return key === "_id" ? document : { _id: document._id, ...document };

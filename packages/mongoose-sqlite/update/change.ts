@@ -3,7 +3,7 @@ import { NotImplemented } from "../errors.ts";
 
 type Document = Record<string, unknown>;
 
-/** An update document; refuses pipelines by name and anything without operators as the driver does. */
+/** Returns an update document; refuses pipelines by name, and, like the driver, anything without operators. */
 export function updateOf(update: unknown): Document {
   if (Array.isArray(update)) throw new NotImplemented("updates by an aggregation pipeline");
   const names = Object.keys(update as Document);
@@ -13,7 +13,7 @@ export function updateOf(update: unknown): Document {
   return update as Document;
 }
 
-/** A whole new document; refuses operators as the driver does. */
+/** Returns a replacement document; refuses operators as the driver does. */
 export function replacementOf(replacement: unknown): Document {
   if (Object.keys(replacement as Document).some((name) => name[0] === "$")) {
     throw new MongoInvalidArgumentError("Replacement document must not contain atomic operators");

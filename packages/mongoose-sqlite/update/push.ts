@@ -3,7 +3,7 @@ import { isDocument, type Raw } from "../query/values.ts";
 
 const MODIFIERS = new Set(["$each", "$position", "$slice"]);
 
-/** Compiles the operand of `$push`, with `$each`, `$position` and `$slice`, into a function that gives the new array. */
+/** Compiles the operand of `$push`, with `$each`, `$position` and `$slice`, into a function of the array. */
 export function pushInto(operand: Raw): (array: Raw[]) => Raw[] {
   if (!isDocument(operand) || operand.$each === undefined) return (array) => [...array, operand];
   for (const name of Object.keys(operand)) {

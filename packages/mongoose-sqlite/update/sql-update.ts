@@ -6,10 +6,10 @@ import type { Statements } from "../tables/statements.ts";
 
 /**
  * An update as SQL: one statement instead of a round trip of each document through JavaScript, which costs five times
- * as much. It gives the very text that `compileUpdate` would give, or `null` for a document it is not meant for.
+ * as much. Gives exactly the text of `compileUpdate`, or `null` for a document that it does not apply to.
  */
 export type SqlUpdate = {
-  /** The document after the update, as an expression of the one before. */
+  /** The updated document as an SQL expression over the stored one. */
   document: string;
   params: Key[];
   /** SQL identifiers of the columns that change. */
@@ -17,16 +17,16 @@ export type SqlUpdate = {
   /** ` , column = ?` for each of them. */
   columns: string;
   columnParams: Key[];
-  /** True when it changes every document it is meant for. */
+  /** True if it changes every document that it applies to. */
   certain: boolean;
-  /** A condition that is cheaper than comparing documents, and implies that they differ; empty: none is known. */
+  /** A condition cheaper than comparing documents that implies a change; empty if none is known. */
   hint: string;
 };
 
-/** How many documents a filter fits, and how many of them were changed by the update. */
+/** How many documents match a filter, and how many of them the update changed. */
 export type Updated = { matched: number; modified: number };
 
-type Parts = {
+type Clauses = {
   sets: string[];
   params: Key[];
   removed: string[];
@@ -37,23 +37,23 @@ type Parts = {
   certain: boolean;
   hints: string[];
 };
-type Operator = (path: string, operand: Raw, parts: Parts, column: Column | undefined) => boolean;
+type Operator = (path: string, operand: Raw, parts: Clauses, column: Column | undefined) => boolean;
 
-// What needs no quoting in a JSON path; and no number, which JavaScript would put in front of all other keys.
+// Needs no quoting in a JSON path, and is not a number, which JavaScript would sort before all other keys.
 const PLAIN = /^[A-Za-z_]\w*$/;
-/** An element of an array, or a field of a document. */
+/** An element of an array, or a field of an embedded document. */
 const INNER = /^([A-Za-z_]\w*)\.(?:(0|[1-9]\d{0,5})|([A-Za-z_]\w*))$/;
 
-/** Each sets by two arguments of one function, of which every SQLite takes 127. */
-const MOST_AT_ONCE = 60;
+/** Each set takes two arguments of one function, and every SQLite build allows 127. */
+const MAX_SETS = 60;
 
 /**
- * The update as SQL, or `undefined` where only JavaScript knows what it does, or why it is refused.
+ * Compiles an update to SQL; `undefined` where only JavaScript can apply it, or report why it is refused.
  *
- * @param filter what the documents fit that it is for
+ * @param filter matched by the documents to update
  */
 export function sqlUpdate(table: Table, update: RawObject, filter: RawObject = {}): SqlUpdate | undefined {
-  const parts: Parts = {
+  const parts: Clauses = {
     sets: [],
     params: [],
     removed: [],
@@ -69,16 +69,15 @@ export function sqlUpdate(table: Table, update: RawObject, filter: RawObject = {
     const fields = update[name] as RawObject;
     if (!operator) return undefined;
     for (const path of Object.keys(fields)) {
-      if (!take(table, operator, path, fields[path] as Raw, parts)) return undefined;
+      if (!addChange(table, operator, path, fields[path] as Raw, parts)) return undefined;
     }
   }
-  if (hasConflict(update) || Math.max(parts.sets.length, parts.removed.length) > MOST_AT_ONCE)
-    return undefined;
+  if (hasConflict(update) || Math.max(parts.sets.length, parts.removed.length) > MAX_SETS) return undefined;
   parts.certain ||= parts.columns.some(({ column, key }) => isOther(filter[column.path], key));
   return assemble(parts);
 }
 
-/** Whether two changes are of the same path, or one of what the other is a part of. */
+/** Whether two changes have the same path, or one's path contains the other's. */
 function hasConflict(update: RawObject): boolean {
   const paths = Object.values(update).flatMap((fields) => Object.keys(fields as RawObject));
   const all = new Set(paths);
@@ -88,26 +87,26 @@ function hasConflict(update: RawObject): boolean {
   );
 }
 
-/** Whether a filter asks a path to equal something else than a key. */
+/** Whether a filter requires a path to equal something other than a key. */
 function isOther(wanted: Maybe, key: Key): boolean {
   return (typeof wanted === "string" || typeof wanted === "number") && keyOf(wanted) !== key;
 }
 
-/** Adds one change to the parts; false where only JavaScript knows what it does. */
-function take(table: Table, operator: Operator, path: string, operand: Raw, parts: Parts): boolean {
+/** Adds one change to the parts; returns false where only JavaScript can apply it. */
+function addChange(table: Table, operator: Operator, path: string, operand: Raw, parts: Clauses): boolean {
   const [, holder, index, key] = INNER.exec(path) ?? [];
-  if (holder !== undefined) return takeInner(table, operator, { holder, index, key }, operand, parts);
+  if (holder !== undefined) return addInnerChange(table, operator, { holder, index, key }, operand, parts);
   return PLAIN.test(path) && isSimple(table, path) && operator(path, operand, parts, table.columns.get(path));
 }
 
-/** True when a change at a path reaches one column at most, and no unique index. */
+/** True if a change at a path affects at most one column and no unique index. */
 function isSimple(table: Table, path: string): boolean {
   if (path === "_id" || path === table.apart || table.columns.get(path)?.many) return false;
   for (const column of table.columns.keys()) if (column.startsWith(`${path}.`)) return false;
   return !table.indexes.some((index) => index.unique && index.key.some(([key]) => key === path));
 }
 
-function assemble(parts: Parts): SqlUpdate {
+function assemble(parts: Clauses): SqlUpdate {
   const { sets, params, removed, removedParams, guards, guardParams, columns, certain, hints } = parts;
   let document = sets.length > 0 ? `json_set(doc, ${sets.join(", ")})` : "doc";
   if (removed.length > 0) document = `json_remove(${document}, ${removed.join(", ")})`;
@@ -123,7 +122,7 @@ function assemble(parts: Parts): SqlUpdate {
   };
 }
 
-function set(path: string, operand: Raw, parts: Parts, column: Column | undefined): boolean {
+function set(path: string, operand: Raw, parts: Clauses, column: Column | undefined): boolean {
   if (column) {
     if (Array.isArray(operand) || isOdd(operand)) return false;
     parts.columns.push({ column, key: keyOf(operand) });
@@ -135,13 +134,13 @@ function set(path: string, operand: Raw, parts: Parts, column: Column | undefine
 
 type Inner = { holder: string; index: string | undefined; key: string | undefined };
 
-/** A change of an element that is there, or of a field of a document that is there. */
-function takeInner(
+/** Changes an existing array element, or a field of an existing embedded document. */
+function addInnerChange(
   table: Table,
   operator: Operator,
   { holder, index, key }: Inner,
   operand: Raw,
-  parts: Parts,
+  parts: Clauses,
 ): boolean {
   if (table.columns.has(holder) || !isSimple(table, holder)) return false;
   if (index !== undefined) {
@@ -152,7 +151,7 @@ function takeInner(
       `json_type(doc, '$.${holder}') IS 'object' AND json_type(doc, '$.${holder}."$"') IS NULL`,
     );
   }
-  // Paths are bound: of hundreds of elements each would be a statement of its own.
+  // Paths are bound: otherwise each of hundreds of elements would be a separate statement.
   const path = index === undefined ? `$.${holder}.${key}` : `$.${holder}[${index}]`;
   if (operator === set) {
     parts.sets.push("?, json(?)");
@@ -164,7 +163,7 @@ function takeInner(
   return operator === unset && index === undefined;
 }
 
-function unset(path: string, _operand: Raw, parts: Parts, column: Column | undefined): boolean {
+function unset(path: string, _operand: Raw, parts: Clauses, column: Column | undefined): boolean {
   parts.removed.push(`'$.${path}'`);
   if (!column) return true;
   parts.columns.push({ column, key: null });
@@ -175,22 +174,22 @@ function unset(path: string, _operand: Raw, parts: Parts, column: Column | undef
 const LARGEST_INC = 2 ** 31;
 const LARGEST_SUM = 2 ** 52;
 
-/** Of integers only: SQLite writes other numbers in another way than JavaScript. */
-function inc(path: string, operand: Raw, parts: Parts, column: Column | undefined): boolean {
+/** Integers only: SQLite formats other numbers differently from JavaScript. */
+function inc(path: string, operand: Raw, parts: Clauses, column: Column | undefined): boolean {
   if (column || !Number.isInteger(operand) || Math.abs(operand as number) > LARGEST_INC) return false;
   const held = `json_extract(doc, '$.${path}')`;
   parts.guards.push(
     `json_type(doc, '$.${path}') IS 'integer' AND ${held} BETWEEN -${LARGEST_SUM} AND ${LARGEST_SUM}`,
   );
-  // a number is bound as a float, and the sum would be one
+  // a number is bound as a float, which would make the sum a float
   parts.sets.push(`'$.${path}', ${held} + CAST(? AS INTEGER)`);
   parts.params.push(operand as number);
   parts.certain ||= operand !== 0;
   return true;
 }
 
-/** At the end of an array, as long as `$slice` cuts nothing off. */
-function push(path: string, operand: Raw, parts: Parts, column: Column | undefined): boolean {
+/** Appends to an array, as long as `$slice` cuts nothing off. */
+function push(path: string, operand: Raw, parts: Clauses, column: Column | undefined): boolean {
   const modified = isDocument(operand) && operand.$each !== undefined;
   const { $each, $slice, $position } = (modified ? operand : { $each: [operand] }) as RawObject;
   if (column || !Array.isArray($each) || $position !== undefined) return false;
@@ -210,7 +209,7 @@ function push(path: string, operand: Raw, parts: Parts, column: Column | undefin
 
 const OPERATORS: Record<string, Operator | undefined> = { $set: set, $unset: unset, $inc: inc, $push: push };
 
-/** Runs an update on the rows of an exact plan; `undefined`, with nothing changed, when one is not meant for it. */
+/** Runs an update on the rows of an exact plan; `undefined`, with nothing changed, if one of them does not fit. */
 export function runUpdate(
   statements: Statements,
   table: Table,
@@ -226,7 +225,7 @@ export function runUpdate(
   try {
     const before = certain || fitsAfterwards(plan, update) ? undefined : countOf(statements, table, plan);
     const modified = statements.run(sql, ...given);
-    if (certain || modified === mostOf(plan)) return { matched: modified, modified };
+    if (certain || modified === maxRows(plan)) return { matched: modified, modified };
     return { matched: before ?? countOf(statements, table, plan), modified };
   } catch (error) {
     if (isUnfit(error)) return undefined;
@@ -234,13 +233,13 @@ export function runUpdate(
   }
 }
 
-/** Whether rows that were changed fit the plan as before, so that they can be counted when it is known to be needed. */
+/** Whether changed rows still match the plan, so that they can be counted afterwards if the count is needed. */
 function fitsAfterwards(plan: Plan, { changed }: SqlUpdate): boolean {
   return !changed.some((column) => plan.sql.includes(column));
 }
 
-/** How many rows a plan can select at the most. */
-function mostOf({ accesses }: Plan): number {
+/** Returns the most rows that a plan can select. */
+function maxRows({ accesses }: Plan): number {
   return accesses.find(({ path }) => path === "_id")?.keys ?? Number.POSITIVE_INFINITY;
 }
 
@@ -249,7 +248,7 @@ function countOf(statements: Statements, table: Table, plan: Plan): number {
   return (statements.row<[number]>(sql, ...plan.params) as [number])[0];
 }
 
-/** A guard gave NULL, which `doc` refuses; or the document is nested too deeply for SQLite. */
+/** A guard returned NULL, which `doc` refuses, or the document is nested too deeply for SQLite. */
 function isUnfit(error: unknown): boolean {
   return isConstraint(error) || (error as Error).message === "malformed JSON";
 }

@@ -15,8 +15,8 @@ import {
 import { pushInto } from "./push.ts";
 
 /**
- * An update in raw form, ready to be applied to any number of documents. Operands become part of a document as they
- * are: turn the document into text before the next is changed.
+ * A compiled update in raw form, for any number of documents. Operands become part of a document without a copy:
+ * serialize the document before changing the next.
  */
 export type Update = {
   /** Changes the document in place. `insert` also applies `$setOnInsert`. */
@@ -28,7 +28,7 @@ export type Update = {
 type Step = (document: RawObject) => void;
 type Operator = (path: string[], operand: Raw, name: string) => Step;
 
-/** Compiles update operators. Throws `NotImplemented` for one it lacks, a server fault for a malformed one. */
+/** Compiles update operators. Throws `NotImplemented` for an unsupported one, a server fault for a malformed one. */
 export function compileUpdate(update: RawObject): Update {
   const steps: Step[] = [];
   const onInsert: Step[] = [];
@@ -75,7 +75,7 @@ function checkConflicts(paths: string[]): void {
   }
 }
 
-/** The container and key a path ends in; creates what is missing when asked, else gives `undefined`. */
+/** Returns the container and key at the end of a path; creates missing ones if asked, else `undefined`. */
 function locate(document: RawObject, path: string[], create: boolean): Slot | undefined {
   let holder: RawObject | Raw[] = document;
   for (let i = 0; i < path.length - 1; i++) {

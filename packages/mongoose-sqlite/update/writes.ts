@@ -12,7 +12,7 @@ import type { WriteRequest } from "../threads/protocol.ts";
 import { sqlUpdate, type Updated } from "./sql-update.ts";
 import { compileUpdate, type Update } from "./update.ts";
 
-/** One change of a find-and-update: an update document, or a whole replacement. */
+/** The change of a find-and-update: an update document, or a whole replacement. */
 export type Change = { update: RawObject } | { replacement: RawObject };
 export type UpdateRequest = Change & {
   filter: RawObject;
@@ -28,7 +28,7 @@ export type ModifyRequest = {
   projection?: RawObject | undefined;
 } & ({ remove: true } | (Change & { upsert: boolean; after: boolean; newId: string }));
 type Insertion = Omit<WriteRequest & { op: "insert" }, "op">;
-/** What a bulk write consists of, in the order given. */
+/** The operations of a bulk write, in order. */
 export type BulkRequest =
   | { kind: "insert"; document: RawObject }
   | ({ kind: "update" } & UpdateRequest)
@@ -43,7 +43,7 @@ export type BulkOutcome = {
   errors: BulkError[];
 };
 
-/** The write operations of a collection, run by the writer thread inside its transaction. */
+/** The write operations of a collection, run by the writer thread in its transaction. */
 export class Writes {
   readonly #catalog: Catalog;
   readonly #schema: Schema;
@@ -58,8 +58,8 @@ export class Writes {
   }
 
   /**
-   * Inserts documents given as text, each with those that belong to it; the errors say which were refused. Ordered: stops
-   * at the first.
+   * Inserts documents given as text, each with its dependants, and returns the errors of refused ones. Ordered: stops
+   * at the first error.
    */
   insert({ collection, documents, ordered, apart, belonging }: Insertion): BulkError[] {
     const table = this.#schema.table(collection);
@@ -83,7 +83,10 @@ export class Writes {
     return attempt(() => this.#rows.insertParts(table, JSON.parse(text) as RawObject, text, apart));
   }
 
-  /** Inserts what belongs to a document that was just inserted. Should one be refused, none of them stays, nor does it. */
+  /**
+   * Inserts the dependants of a document that was just inserted. If one is refused, neither they nor their owner
+   * remain.
+   */
   #insertTheirs(owners: Table, owner: string, collection: string, texts: string[]): WireError | undefined {
     if (texts.length === 0) return undefined;
     const table = this.#schema.table(collection);
@@ -127,7 +130,7 @@ export class Writes {
     return { matched, modified };
   }
 
-  /** Answers the document before or after the change as text, `null` when there is none. */
+  /** Returns the document before or after the change as text, `null` if there is none. */
   modify(name: string, request: ModifyRequest): string | null {
     const projection = compileProjection(request.projection);
     const show = (text: string) =>
@@ -202,8 +205,7 @@ export class Writes {
     return indexes.map((index) => index.name);
   }
 
-  // Found first and changed afterwards: a statement must not walk over rows that change under it. Of many rows only
-  // the ids are kept meanwhile.
+  // Find first, change afterwards: a statement must not iterate over rows that change. Of many rows, keep only ids.
   #found(table: Table | undefined, query: Query): Row[] {
     if (!table) {
       compileFilter(query.filter);
@@ -256,7 +258,7 @@ function idOf(text: string): Raw {
   return (JSON.parse(text) as RawObject)._id as Raw;
 }
 
-/** Runs one write; an error that concerns only it is returned, one that spoils the transaction is thrown. */
+/** Runs one write; returns an error that concerns only it, throws one that spoils the transaction. */
 function attempt(write: () => void): WireError | undefined {
   try {
     write();
@@ -282,7 +284,7 @@ function compileChange(change: Change): Update {
   };
 }
 
-/** The values a filter asks its paths to equal: what an upsert starts from. */
+/** Returns the values that a filter requires its paths to equal: the initial document of an upsert. */
 function equalitiesOf(filter: RawObject): RawObject {
   const found: RawObject = {};
   for (const key of Object.keys(filter)) {
