@@ -1,37 +1,40 @@
 import type { Operation } from "./operation.ts";
 
-/** How requests prove who makes them. */
+/** How requests are authenticated. */
 export interface Authorization {
-  /** The headers that prove it. @throws what the exchange of a credential throws */
+  /** Returns the headers that authenticate a request. @throws the error of the credential's exchange */
   headers(operation: Operation, exchange: Exchange): Promise<Record<string, string>>;
-  /** Told of a 401: whether other headers are worth another try. */
+  /** Called after a 401: whether a retry with new headers is worthwhile. */
   refused?(): boolean;
-  /** Whether the browser's cookies go along. Default: they do not. */
+  /** Whether to send the browser's cookies. Default: no. */
   credentials?: "same-origin";
 }
 
-/** Calls an operation that needs no proof, such as an exchange of credentials; gives the body and the server's time. */
+/**
+ * Calls an operation that needs no authentication, such as an exchange of credentials; returns the body and the
+ * server's time.
+ */
 export type Exchange = (operation: Operation, params: object) => Promise<{ body: unknown; now: number }>;
 
-/** An agent's API key: exchanged for a token, which is renewed before it ends. */
+/** Authenticates with an agent's API key, exchanged for a token that is renewed before it expires. */
 export function byKey(apiKey: string): Authorization {
   return renewing({ method: "POST", path: "/auth/token", open: true }, { api_key: apiKey });
 }
 
-/** What a person signs in with. */
+/** A person's sign-in. */
 export interface Login {
   email: string;
   password: string;
-  /** Needed when the e-mail stands in several tenants. */
+  /** Required if several tenants have an account with this e-mail. */
   tenant_slug?: string;
 }
 
-/** A person's e-mail and password, as the console signs in; the token is renewed before it ends. */
+/** Authenticates with a person's e-mail and password, like the console; the token is renewed before it expires. */
 export function byLogin(login: Login): Authorization {
   return renewing({ method: "POST", path: "/auth/login", open: true }, login);
 }
 
-/** A token that somebody else got and renews: an access token, or the operator's. */
+/** Authenticates with a token that the caller obtains and renews: an access token, or the operator's. */
 export function byToken(token: string | (() => string | Promise<string>)): Authorization {
   return {
     async headers() {
@@ -40,15 +43,15 @@ export function byToken(token: string | (() => string | Promise<string>)): Autho
   };
 }
 
-/** What a page of the console's origin knows of its session; the cookie itself it never sees. */
+/** The session as a page on the console's origin knows it; pages never see the cookie itself. */
 export interface Session {
-  /** The CSRF token of the session; undefined while nobody is signed in. */
+  /** The CSRF token of the session; undefined while signed out. */
   csrfToken: () => string | undefined;
-  /** The header it goes in. */
+  /** The header for it. */
   header?: string;
 }
 
-/** A browser's session cookie on the service's own origin; what changes something carries the CSRF token too. */
+/** Authenticates with a browser's session cookie on the service's origin, and changes also with the CSRF token. */
 export function bySession({ csrfToken, header = "X-CSRF-Token" }: Session): Authorization {
   return {
     credentials: "same-origin",
@@ -64,19 +67,19 @@ interface Granted {
   expires_at: string;
 }
 
-/** The part of a token's life after which it is renewed. */
-const RENEW_AT = 0.9;
+/** The fraction of a token's lifetime after which it is renewed. */
+const RENEW_AFTER = 0.9;
 
-/** One exchange at a time, whoever waits for it; a failed one is tried again by the next request. */
+/** Shares one exchange at a time among all waiting requests; after a failure the next request retries. */
 function renewing(operation: Operation, credential: object): Authorization {
   let token: Promise<{ value: string; renewAt: number }> | undefined;
   const renew = async (exchange: Exchange) => {
     const started = performance.now();
     const { body, now } = await exchange(operation, credential);
     const { access_token, expires_at } = body as Granted;
-    // By the server's clock: the caller's own may be wrong.
+    // By the server's clock: the caller's may be wrong.
     const life = Math.max(0, Date.parse(expires_at) - now);
-    return { value: access_token, renewAt: started + life * RENEW_AT };
+    return { value: access_token, renewAt: started + life * RENEW_AFTER };
   };
   const start = (exchange: Exchange) => {
     const started = renew(exchange);
@@ -93,7 +96,7 @@ function renewing(operation: Operation, credential: object): Authorization {
       return bearer(good.value);
     },
     refused() {
-      // Without a token it was the credential itself that was refused.
+      // Without a token the credential itself was refused.
       const worthIt = token !== undefined;
       token = undefined;
       return worthIt;

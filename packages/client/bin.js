@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// `afferent`, on any Node that npm runs on. A package has the built `dist/cli.js`. In a checkout an older Node cannot run
-// TypeScript, and hands over to the one that `npm ci` brought: this is plain JavaScript for that reason.
+// `afferent`, on any Node that npm supports. A package contains the built `dist/cli.js`. In a checkout, a Node too old
+// for TypeScript starts the one that `npm ci` installed, which is why this is plain JavaScript.
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -16,7 +16,7 @@ else await import("../../bin/check-node.js");
 function handOver() {
   const cli = fileURLToPath(new URL("cli.ts", import.meta.url));
   const child = spawn(node, [cli, ...process.argv.slice(2)], { stdio: "inherit" });
-  // A terminal sends Ctrl-C to both: only what is sent to this one alone is passed on, and the child decides.
+  // A terminal sends Ctrl-C to both processes: forward only signals sent to this one alone, and let the child decide.
   process.on("SIGINT", () => {});
   process.on("SIGTERM", () => child.kill("SIGTERM"));
   child.on("close", (code) => {

@@ -9,42 +9,42 @@ import { bodyOfAnswer, type Connection, request, streamOfAnswer } from "./reques
 import { messagesOf } from "./sse.ts";
 import { randomKey } from "./support.ts";
 
-/** How a client reaches the service, and as whom. */
+/** How a client connects and authenticates. */
 export interface ClientOptions {
-  /** Where the service is: its origin, or its base URL with `/v1`. */
+  /** The service's origin, or its base URL with `/v1`. */
   url: string;
-  /** An agent's API key. Exactly one of `apiKey`, `token` and `authorize`, or none for what is public. */
+  /** An agent's API key. Exactly one of `apiKey`, `token` and `authorize`, or none for public operations. */
   apiKey?: string;
   /** An access token, or the operator's token. */
   token?: string | (() => string | Promise<string>);
-  /** Another way to prove who calls: `byLogin`, `bySession`, or one of your own. */
+  /** Other authentication: `byLogin`, `bySession`, or your own. */
   authorize?: Authorization;
-  /** How often a request that may be repeated is tried again. Default 3. */
+  /** How often a repeatable request is retried. Default 3. */
   retries?: number;
-  /** How long one try may take. Default 60 s. */
+  /** Timeout of one attempt. Default 60 s. */
   timeoutMs?: number;
-  /** Instead of the platform's. */
+  /** Replaces the platform's `fetch`. */
   fetch?: typeof fetch;
 }
 
-/** One function for each operation of the service, and what agents do all the time made short. */
+/** One function per operation of the service, and shortcuts for an agent's most frequent work. */
 export interface Client extends Api {
-  /** Publishes an event; `id`, without one, is made here, so that however often it is tried it is published once. */
+  /** Publishes an event. Generates a missing `id`, so that retries publish it only once. */
   publish(event: NewEvent, options?: CallOptions): Promise<PublishResult>;
-  /** Receives the agent's deliveries, until it is stopped, and acknowledges what the handler has done. */
+  /** Receives the agent's deliveries until stopped, and acknowledges those that the handler completes. */
   listen(handler: Handler, options?: ListenOptions): Listener;
 }
 
 /** A CloudEvent to publish; other names are extension attributes. */
 export type NewEvent = Partial<CloudEvent> & Pick<CloudEvent, "type" | "source"> & Record<string, unknown>;
 
-/** A client of a service. Nothing is sent before the first call; nothing has to be closed but listeners. */
+/** Creates a client of a service. Sends nothing before the first call; only listeners need to be closed. */
 export function createClient(options: ClientOptions): Client {
   const connection = connectionOf(options);
   const api = apiOn(connection);
   const publish: Client["publish"] = async (event, callOptions) => {
     const whole = { specversion: "1.0", id: randomKey(), ...event } as CloudEvent;
-    // An answer to one event, never to a batch.
+    // The answer to a single event, never to a batch.
     return (await api.events.publish({ event: whole }, callOptions)) as PublishResult;
   };
   return { ...api, publish, listen: (handler, how) => new Listener({ connection, api }, handler, how) };
@@ -56,14 +56,14 @@ function connectionOf({ url, retries, timeoutMs, fetch: own, ...proof }: ClientO
   return {
     origin: originOf(url),
     authorization: authorizationOf(proof),
-    // Browsers refuse a fetch that is called as somebody's method.
+    // Browsers refuse a `fetch` called as a method of another object.
     fetch: own ?? ((input, init) => fetch(input, init)),
     retries: retries ?? DEFAULTS.retries,
     timeoutMs: timeoutMs ?? DEFAULTS.timeoutMs,
   };
 }
 
-/** What stands before the paths of operations. @throws TypeError */
+/** Returns the prefix of operation paths. @throws TypeError */
 export function originOf(url: string): string {
   if (!/^https?:\/\//.test(url) || !URL.canParse(url))
     throw new TypeError(`"${url}" is no address: expected one like https://afferent.example.com.`);

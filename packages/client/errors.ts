@@ -1,17 +1,17 @@
 import type { FaultCode } from "./generated/types.ts";
 
-/** What the service answered with an error envelope, or with something that is none. */
+/** An error answer of the service, or an answer that is not the service's. */
 export class ApiError<
   Code extends FaultCode | "unexpected_answer" = FaultCode | "unexpected_answer",
 > extends Error {
-  /** The code of the catalogue; `unexpected_answer` when a proxy, say, answered in the service's place. */
+  /** The error code of the catalogue; `unexpected_answer` if, for example, a proxy answered. */
   readonly code: Code;
   readonly status: number;
-  /** What the code tells more of: `field`, `resource_id`, `retry_after_seconds` … */
+  /** Details of the code: `field`, `resource_id`, `retry_after_seconds` … */
   readonly details: Record<string, unknown>;
-  /** What to name when asking the operator; also in the service's log. */
+  /** The id to quote to the operator; also in the service's log. */
   readonly requestId: string | null;
-  /** Seconds to wait before the same request may do better; null when the service named none. */
+  /** Seconds to wait before retrying the same request; null if the service named none. */
   readonly retryAfter: number | null;
 
   constructor(
@@ -28,7 +28,7 @@ export class ApiError<
   }
 }
 
-/** No whole answer came: the address is wrong, the network is down, or it took longer than `timeoutMs`. */
+/** No complete answer: the address is wrong, the network is down, or the request exceeded `timeoutMs`. */
 export class ConnectionError extends Error {
   constructor(message: string, cause: unknown) {
     super(message, { cause });
@@ -36,32 +36,32 @@ export class ConnectionError extends Error {
   }
 }
 
-/** Why a `fetch`, or reading what it gave, failed. */
+/** Returns why a `fetch`, or reading its response, failed. */
 export function reasonOf(thrown: unknown): string {
   const { message = String(thrown), cause } = thrown as Error & { cause?: Error & { code?: string } };
   const why = cause?.message || cause?.code;
   return why ? `${message} (${why})` : message;
 }
 
-/** Whether something thrown is an answer of the service; with a code, whether it is that one. */
+/** Whether something thrown is an answer of the service, optionally with a certain code. */
 export function isApiError<Code extends FaultCode>(thrown: unknown, code?: Code): thrown is ApiError<Code> {
   return thrown instanceof ApiError && (code === undefined || thrown.code === code);
 }
 
 /**
- * Whether the credential itself is refused, so that another one may do better. It is not where a person's valid token
- * stands in place of an agent's: renewing it or signing in again would change nothing.
+ * Whether the credential itself is refused, so that another may work. False for a person's valid token where an agent's
+ * is required: renewing it or signing in again would not help.
  */
 export function isCredentialRefused(thrown: unknown): boolean {
   return isApiError(thrown) && thrown.status === 401 && thrown.details.reason !== "agent_identity_required";
 }
 
-/** Whether trying again is of no use: the request itself is refused. */
+/** Whether a retry is useless because the request itself is refused. */
 export function isFinal(error: unknown): boolean {
   return error instanceof ApiError && error.status >= 400 && error.status < 500 && error.status !== 429;
 }
 
-/** The error that an answer stands for: a refusal of the service, or what is none of its answers. */
+/** Returns the error for an answer: the service's refusal, or an answer that is not the service's. */
 export function errorOf(response: Response, text: string): ApiError {
   const { error } = (parse(text) ?? {}) as { error?: Envelope };
   const seconds = Number(response.headers.get("retry-after") ?? Number.NaN);

@@ -3,7 +3,7 @@ import type { Api, DeliveryEvent } from "./generated/types.ts";
 import { bodyOfAnswer, type Connection, request, streamOfAnswer } from "./request.ts";
 import { messagesOf } from "./sse.ts";
 
-/** A delivery, and how many milliseconds its lease has left on arrival. */
+/** A delivery, and the milliseconds left of its lease on arrival. */
 export interface Arrival {
   delivery: DeliveryEvent;
   leaseMs: number;
@@ -14,10 +14,10 @@ export interface Source {
   api: Api;
 }
 
-/** The service sends a comment every 15 s: a connection that is silent for so long is dead. */
+/** The service sends a comment every 15 s: a connection silent for this long is dead. */
 const SILENCE_MS = 45_000;
 
-/** One connection's deliveries as they are made, until it ends. @throws ApiError, ConnectionError, the signal's reason */
+/** Yields the deliveries of one connection until it ends. @throws ApiError, ConnectionError, the signal's reason */
 export async function* fromStream(
   { connection }: Source,
   maxInFlight: number,
@@ -45,7 +45,7 @@ export async function* fromStream(
 
 const POLL_SECONDS = 25;
 
-/** What one poll gives, which waits for a first delivery. @throws ApiError, ConnectionError, the signal's reason */
+/** Returns the deliveries of one long-poll. @throws ApiError, ConnectionError, the signal's reason */
 export async function fromPoll(
   { connection }: Source,
   limit: number,
@@ -59,7 +59,7 @@ export async function fromPoll(
   return deliveries.map((delivery) => arrival(delivery, ahead));
 }
 
-/** How far the service's clock is ahead of this machine's, in milliseconds: leases end by the service's. */
+/** Returns how many milliseconds the service's clock is ahead of this machine's: leases end by the service's. */
 function clockAhead(response: Response): number {
   const date = Date.parse(response.headers.get("date") ?? "");
   return Number.isNaN(date) ? 0 : date - Date.now();

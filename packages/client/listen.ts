@@ -1,4 +1,4 @@
-// For programs that are compiled without it: `Symbol.asyncDispose` stands in what they import.
+// For programs compiled without it: their imports use `Symbol.asyncDispose`.
 /// <reference lib="esnext.disposable" preserve="true" />
 
 import { isFinal } from "./errors.ts";
@@ -18,29 +18,29 @@ const REOPEN_MS = 100;
 interface Held {
   /** Its handler has ended. */
   handled: boolean;
-  /** It came again since. */
+  /** It was redelivered since. */
   again?: Arrival;
 }
 
-/** An agent's deliveries on their way to a handler. It begins as it is made. */
+/** Passes an agent's deliveries to a handler, from its creation on. */
 export class Listener {
-  /** Resolves once it has stopped. @throws ApiError when the agent is refused for good (401, 403) */
+  /** Resolves when it has stopped. @throws ApiError if the agent is permanently refused (401, 403) */
   readonly done: Promise<void>;
   readonly #handler: Handler;
   readonly #source: Source;
   readonly #options: Required<Omit<ListenOptions, "signal">>;
   readonly #leases: Leases;
   readonly #settling: Settling;
-  /** What arrived and is not settled, by its id. */
+  /** Unsettled deliveries, by id. */
   readonly #held = new Map<string, Held>();
   readonly #waiting: DeliveryEvent[] = [];
   readonly #running = new Set<Promise<void>>();
   #busy = 0;
-  /** Aborts when nothing more is to be taken; then when what runs should end; then when all is over. */
+  /** Three phases of stopping: accept nothing more; ask handlers to end; end everything. */
   readonly #stopping = new AbortController();
   readonly #overdue = new AbortController();
   readonly #closed = new AbortController();
-  #roomMade: () => void = () => {};
+  #capacityFreed: () => void = () => {};
 
   constructor(source: Source, handler: Handler, options: ListenOptions = {}) {
     const { by = "stream", concurrency = 1, onProblem = () => {}, signal } = options;
@@ -51,17 +51,17 @@ export class Listener {
     this.#leases = new Leases(source.api, onProblem);
     this.#settling = new Settling(source.api, this.#closed.signal);
     if (signal?.aborted) this.#stopping.abort();
-    // The caller's signal may live longer: what has ended is not held by it.
+    // The caller's signal may live longer and must not keep an ended listener in memory.
     signal?.addEventListener("abort", () => void this.stop(), { once: true, signal: this.#closed.signal });
     this.done = this.#listen();
-    // Who does not wait for the end is told by `onProblem`.
+    // Callers that do not await `done` are notified through `onProblem`.
     this.done.catch(() => {});
   }
 
   /**
-   * Takes nothing more, lets what runs end and acknowledges it.
+   * Accepts no more deliveries, waits for running handlers and acknowledges theirs.
    *
-   * @param graceMs after which handlers are told by their signal, and waited for no longer
+   * @param graceMs after which handlers' signals abort, and it no longer waits for them
    */
   async stop(graceMs = Number.POSITIVE_INFINITY): Promise<void> {
     this.#stopping.abort();
@@ -80,7 +80,7 @@ export class Listener {
       await Promise.race([taking, aborted(this.#stopping.signal)]);
     } finally {
       this.#stopping.abort();
-      this.#roomMade();
+      this.#capacityFreed();
       await Promise.race([Promise.all(this.#running), aborted(this.#overdue.signal)]);
       this.#closed.abort();
       this.#leases.clear();
@@ -88,7 +88,7 @@ export class Listener {
     }
   }
 
-  /** The stream stays open while what runs ends: closing it would give that to somebody else. */
+  /** Keeps the stream open while handlers end: closing it would redeliver their events to other listeners. */
   #takeFromStream(): Promise<void> {
     return this.#persist(this.#closed.signal, async (worked) => {
       for await (const arrivals of fromStream(this.#source, this.#options.maxInFlight, this.#closed.signal)) {
@@ -101,22 +101,23 @@ export class Listener {
   #takeFromPolls(): Promise<void> {
     return this.#persist(this.#stopping.signal, async (worked) => {
       while (!this.#stopping.signal.aborted) {
-        const room = this.#options.maxInFlight - this.#held.size;
-        if (room > 0) this.#take(await fromPoll(this.#source, Math.min(room, BATCH), this.#stopping.signal));
-        else await this.#room();
+        const capacity = this.#options.maxInFlight - this.#held.size;
+        if (capacity > 0)
+          this.#take(await fromPoll(this.#source, Math.min(capacity, BATCH), this.#stopping.signal));
+        else await this.#waitForCapacity();
         worked();
       }
     });
   }
 
-  /** Does it again and again, after a pause where it fails. @throws ApiError when trying again is of no use */
+  /** Repeats the work, with a pause after a failure. @throws ApiError if a retry is useless */
   async #persist(until: AbortSignal, work: (worked: () => void) => Promise<void>): Promise<void> {
     for (let failures = 0; !until.aborted; ) {
       try {
         await work(() => {
           failures = 0;
         });
-        // The service ended it, to be asked again.
+        // The service closed it, to be reopened.
         await pause(REOPEN_MS, until).catch(() => {});
       } catch (error) {
         if (until.aborted) return;
@@ -132,10 +133,10 @@ export class Listener {
     for (const arrival of arrivals) {
       const { delivery, leaseMs } = arrival;
       const held = this.#held.get(delivery.id);
-      // What is handed back may come again before that is answered: it is taken when this one is settled.
+      // A rejected delivery may be redelivered before the rejection is answered: take it once this one is settled.
       if (held?.handled) held.again = arrival;
       this.#leases.hold(delivery.id, leaseMs);
-      // It may come again while it is held, when its lease ended or the connection broke.
+      // A held delivery is redelivered when its lease ends or the connection breaks.
       if (held) continue;
       this.#held.set(delivery.id, { handled: false });
       this.#waiting.push(delivery);
@@ -169,10 +170,10 @@ export class Listener {
     this.#held.delete(delivery.id);
     this.#leases.drop(delivery.id);
     if (failure && held?.again) this.#take([held.again]);
-    this.#roomMade();
+    this.#capacityFreed();
   }
 
-  /** What the handler threw, if it did. */
+  /** Runs the handler and returns the error it threw, if any. */
   async #handle(delivery: DeliveryEvent): Promise<{ error: unknown } | undefined> {
     try {
       const context = { delivery, signal: this.#overdue.signal };
@@ -189,10 +190,10 @@ export class Listener {
     return this.#settling.giveBack(id, reason, error instanceof RetryLater ? error.delaySeconds : undefined);
   }
 
-  /** Resolves when something that was held is settled, or when it is to stop. */
-  #room(): Promise<void> {
+  /** Resolves when a held delivery is settled, or on stop. */
+  #waitForCapacity(): Promise<void> {
     return new Promise((resolve) => {
-      this.#roomMade = resolve;
+      this.#capacityFreed = resolve;
     });
   }
 }

@@ -1,46 +1,46 @@
-/** How an operation is called over HTTP, as its contract declares it. */
+/** How an operation is called over HTTP, from its contract. */
 export interface Operation {
   method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS";
   /** With its placeholders: `/agents/{agent_id}`. */
   path: string;
-  /** Stands at the origin, not under `/v1`. */
+  /** At the origin, not under `/v1`. */
   root?: true;
-  /** Names that go into the query of a request that has a body too. */
+  /** Names in the query of a request that also has a body. */
   query?: readonly string[];
   /** The parameter that is the whole body. */
   whole?: string;
-  /** Media type of the body when it is not JSON. */
+  /** Media type of a body that is not JSON. */
   sends?: string;
-  /** Needs no proof of who calls. */
+  /** Needs no authentication. */
   open?: true;
-  /** Who alone may call it. */
+  /** The only callers allowed. */
   by?: "agent" | "user" | "org_admin" | "operator" | "monitor";
-  /** What the caller's token has to be good for. */
+  /** The scope that the caller's token must have. */
   scope?: string;
-  /** Agents may call it; of people these alone. */
+  /** Agents may call it; of people, only these. */
   people?: "org_admin";
-  /** A change that may be made twice with the same outcome: retried without an Idempotency-Key. */
+  /** An idempotent change: retried without an Idempotency-Key. */
   repeatable?: true;
   /** Server-sent events. */
   stream?: true;
-  /** Answers with a document, in text or bytes; or with JSON in its place. */
+  /** Answers with a document, as text or bytes, or with JSON. */
   document?: true;
-  /** Comes in pages: the field of the answer with the items (empty: the answer itself), and how to ask for the next. */
+  /** Paged: the answer's field with the items (empty: the answer itself), and how to request the next page. */
   pages?: { items: string; by: "cursor" | "offset" };
 }
 
-/** What one call does otherwise than its client. */
+/** Options of one call that override the client's. */
 export interface CallOptions {
-  /** Ends the call, its retries included. */
+  /** Ends the call, including its retries. */
   signal?: AbortSignal;
-  /** Instead of one made for this call: the same key never has its effect twice. */
+  /** Replaces the generated key: requests with the same key take effect only once. */
   idempotencyKey?: string;
-  /** How often to try again; 0 for once only. */
+  /** Number of retries; 0 for a single attempt. */
   retries?: number;
-  /** How long one try may take. */
+  /** Timeout of one attempt. */
   timeoutMs?: number;
   headers?: Record<string, string>;
-  /** Instead of the client's: to watch the progress of an upload, say. */
+  /** Replaces the client's, for example to track the progress of an upload. */
   fetch?: typeof fetch;
 }
 
@@ -49,21 +49,21 @@ export type Call<Params, Result> =
     ? (params?: Params, options?: CallOptions) => Promise<Result>
     : (params: Params, options?: CallOptions) => Promise<Result>;
 
-/** One page by a call; all of them, page after page, by `all`. */
+/** A call returns one page; `all` returns all items, page by page. */
 export type PagedCall<Params, Result, Item> = Call<Params, Result> & {
   all: Record<never, never> extends Params
     ? (params?: Params, options?: CallOptions) => AsyncGenerator<Item, void>
     : (params: Params, options?: CallOptions) => AsyncGenerator<Item, void>;
 };
 
-/** A message of a stream of server-sent events; comments are left out. */
+/** A message of a stream of server-sent events, without comments. */
 export interface StreamMessage {
   event: string;
   id: string | undefined;
   data: unknown;
 }
 
-/** One connection: it ends when the server ends it, and is left by leaving the loop or by the signal. */
+/** One connection: it ends with the server, when the loop is left, or by the signal. */
 export type StreamCall<Params> = (
   params?: Params,
   options?: CallOptions,

@@ -3,7 +3,7 @@ import type { CallOptions, Operation } from "./operation.ts";
 type Params = Record<string, unknown>;
 type Answer = { total?: number; next_cursor?: string | null } & Record<string, unknown>;
 
-/** All items of a list, page after page, from where `params` begin. */
+/** Yields all items of a list, page by page, starting at `params`. */
 export async function* allPages(
   { items, by }: NonNullable<Operation["pages"]>,
   call: (params: Params, options?: CallOptions) => Promise<unknown>,
@@ -15,7 +15,7 @@ export async function* allPages(
   for (let passed = Number(params.offset ?? 0); ; ) {
     const answer = (await call({ ...params, ...at }, options)) as Answer;
     const page = (items === "" ? answer : answer[items]) as unknown as unknown[];
-    // What is added while one walks by offset moves the rest: an item may come again.
+    // Items added meanwhile shift the offsets, so an item may appear twice.
     const fresh = by === "offset" ? page.filter((item) => isFirst(item, seen)) : page;
     yield* fresh;
     passed += page.length;

@@ -3,9 +3,9 @@ import { ApiError, ConnectionError, errorOf, isCredentialRefused, reasonOf } fro
 import type { CallOptions, Operation } from "./operation.ts";
 import { pause, randomKey } from "./support.ts";
 
-/** What requests are sent by. Times in milliseconds. */
+/** Settings of requests. Times in milliseconds. */
 export interface Connection {
-  /** The origin, with a trailing path when the service stands below one; never `/v1`. */
+  /** The origin, with a trailing path if the service has one; never `/v1`. */
   origin: string;
   authorization: Authorization | undefined;
   fetch: typeof fetch;
@@ -20,13 +20,13 @@ const DEFAULT_TYPE = "application/json";
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 60_000;
 const RETRYABLE = new Set([429, 500, 502, 503, 504]);
-/** The request was not carried out, so that even what has no Idempotency-Key may be sent again. */
-const NOT_DONE = new Set([429, 503]);
+/** The request was not carried out, so it may be retried even without an Idempotency-Key. */
+const NOT_EXECUTED = new Set([429, 503]);
 
 /**
- * Sends a request, again where that is safe, and gives the answer, which has arrived in full unless it is a stream.
+ * Sends a request, with retries where safe, and returns the answer, which is complete unless it is a stream.
  *
- * @throws ApiError when the service refuses; ConnectionError when it does not answer; the signal's reason
+ * @throws ApiError if the service refuses; ConnectionError if it does not answer; the signal's reason
  */
 export async function request(
   connection: Connection,
@@ -52,14 +52,17 @@ export async function request(
   }
 }
 
-/** The body of a stream of server-sent events. @throws ApiError when it is another's answer, like the page of a proxy */
+/** Returns the body of a stream of server-sent events. @throws ApiError for another answer, such as a proxy's page */
 export async function streamOfAnswer(response: Response): Promise<ReadableStream<Uint8Array>> {
   const type = response.headers.get("content-type") ?? "";
   if (response.body && type.startsWith("text/event-stream")) return response.body;
   throw errorOf(response, await response.text());
 }
 
-/** What an answer holds: JSON, text, or bytes; undefined when it is empty. @throws ApiError when it is no answer */
+/**
+ * Returns an answer's content: JSON, text or bytes; undefined if empty. @throws ApiError for an answer that is not the
+ * service's
+ */
 export async function bodyOfAnswer(response: Response, operation: Operation): Promise<unknown> {
   if (response.status === 204) return undefined;
   const type = response.headers.get("content-type") ?? "";
@@ -69,7 +72,7 @@ export async function bodyOfAnswer(response: Response, operation: Operation): Pr
   try {
     if (isJson(type)) return JSON.parse(text);
   } catch {
-    // Somebody's on the way, like the page of a proxy that wants one to sign in.
+    // An intermediary's answer, such as the sign-in page of a proxy.
   }
   throw errorOf(response, text);
 }
@@ -78,7 +81,7 @@ function isJson(type: string): boolean {
   return /[/+]json\b/.test(type);
 }
 
-/** One try: the answer, or what went wrong with it. @throws the signal's reason */
+/** Makes one attempt and returns the answer or the error. @throws the signal's reason */
 async function attempt(
   connection: Connection,
   operation: Operation,
@@ -100,9 +103,9 @@ async function attempt(
       signal: limited(signal, operation.stream ? undefined : timeoutMs),
     });
     if (!response.ok) return errorOf(response, await response.text().catch(() => ""));
-    // Chromium gives a 204 a body too, and makes no Response of that status with one.
+    // Chromium gives a 204 a body too, and refuses to construct a Response of that status with one.
     if (operation.stream || !response.body || response.status === 204) return response;
-    // An answer that is cut off, or takes too long, is none: what there is of it is not given out.
+    // Read it completely, so that a cut-off or slow answer fails instead of being returned in part.
     return new Response(await response.arrayBuffer(), response);
   } catch (cause) {
     signal?.throwIfAborted();
@@ -136,7 +139,7 @@ function urlOf({ origin }: Connection, operation: Operation, params: Params): st
   return `${origin}${operation.root ? "" : "/v1"}${path}${text && `?${text}`}`;
 }
 
-/** One step of a path. @throws TypeError where it would be none: `..` names what stands above, even when it is encoded */
+/** Encodes one path segment. @throws TypeError if empty, `.` or `..`, which change the path even when encoded */
 function segmentOf(name: string, value: unknown): string {
   const segment = encodeURIComponent(String(value ?? ""));
   if (["", ".", ".."].includes(segment))
@@ -187,10 +190,10 @@ function mayRetry(
   const repeatable = !operation.open || !hasBody(operation);
   const safe = repeatable && (key !== undefined || operation.repeatable || !hasBody(operation));
   if (outcome instanceof ConnectionError) return safe;
-  return NOT_DONE.has(outcome.status) || (safe && RETRYABLE.has(outcome.status));
+  return NOT_EXECUTED.has(outcome.status) || (safe && RETRYABLE.has(outcome.status));
 }
 
-/** How many milliseconds to wait: twice as long each time, or as the service says; never all callers at once. */
+/** Returns the milliseconds to wait: doubled each time, or as the service asks, with jitter. */
 export function pauseBefore(failures: number, outcome: unknown): number {
   const told = outcome instanceof ApiError ? outcome.retryAfter : null;
   const jitter = 0.5 + Math.random();

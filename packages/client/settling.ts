@@ -1,23 +1,23 @@
 import type { Api } from "./generated/types.ts";
 import { BATCH } from "./leases.ts";
 
-/** However long the service is away: an acknowledgement that gets lost has its event handled twice. */
+/** Retries through any outage: a lost acknowledgement would have its event handled twice. */
 const RETRIES = 1000;
 
-/** Acknowledges deliveries: those that end while a request is under way go together in the next. */
+/** Acknowledges deliveries: those that complete while a request is pending go together in the next. */
 export class Settling {
   readonly #api: Api;
   readonly #signal: AbortSignal;
   #next: { ids: string[]; sent: Promise<void> } | undefined;
   #last: Promise<unknown> = Promise.resolve();
 
-  /** @param signal gives up what is not settled yet */
+  /** @param signal gives up unsettled deliveries */
   constructor(api: Api, signal: AbortSignal) {
     this.#api = api;
     this.#signal = signal;
   }
 
-  /** Resolves when the service has it. @throws ApiError, or the signal's reason */
+  /** Resolves when the service has recorded it. @throws ApiError, or the signal's reason */
   acknowledge(id: string): Promise<void> {
     if (!this.#next || this.#next.ids.length >= BATCH) this.#next = this.#batch();
     this.#next.ids.push(id);

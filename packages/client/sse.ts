@@ -2,10 +2,10 @@ import { ConnectionError, reasonOf } from "./errors.ts";
 import type { StreamMessage } from "./operation.ts";
 
 /**
- * The messages of a stream of server-sent events whose data is JSON, until it ends.
+ * Yields the messages of a stream of server-sent events with JSON data, until it ends.
  *
- * @throws ConnectionError when it breaks off; the reason of the signal that it is read by
- * @param heard called for each piece that arrives, comments too: how one knows that the connection lives
+ * @throws ConnectionError if it breaks off; the reason of the reading signal
+ * @param heard called for each chunk, comments included: it shows that the connection is alive
  */
 export async function* messagesOf(
   body: ReadableStream<Uint8Array>,
@@ -27,7 +27,7 @@ export async function* messagesOf(
       }
     }
   } catch (cause) {
-    // What `fetch` says of a connection that is lost.
+    // How `fetch` reports a lost connection.
     throw cause instanceof TypeError
       ? new ConnectionError(`The stream broke off: ${reasonOf(cause)}`, cause)
       : cause;

@@ -1,4 +1,4 @@
-/** Resolves after so many milliseconds. @throws the signal's reason when it comes first */
+/** Resolves after `ms` milliseconds. @throws the signal's reason if it aborts first */
 export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     signal?.throwIfAborted();
@@ -14,7 +14,7 @@ export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
-/** 128 random bits; `crypto.randomUUID` is not there on pages that came over plain HTTP. */
+/** Returns 128 random bits; `crypto.randomUUID` is missing on pages loaded over plain HTTP. */
 export function randomKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");

@@ -3,7 +3,7 @@ import type { Settings } from "./settings.ts";
 
 const DOCTOR = "afferent doctor tells more.";
 
-/** What a refusal means to who typed the command, and what to do about it. */
+/** Explains a refusal to the user of the command, with the remedy. */
 export function adviceOn(error: ApiError, { profile, from }: Settings): string {
   const { code, details, message, requestId, status } = error;
   if (status === 401 && !profile.api_key) {

@@ -3,9 +3,9 @@ import type { Settings } from "./settings.ts";
 import type { Telling } from "./telling.ts";
 import { UsageError } from "./usage.ts";
 
-/** One thing that the command line can do. */
+/** A command of the command line. */
 export interface Command {
-  /** The words that come after its name; with `|` between those of which it takes one. */
+  /** The words after its name, with `|` between alternatives. */
   takes: string;
   does: string;
   options?: Record<string, Option>;
@@ -13,7 +13,7 @@ export interface Command {
 }
 
 export interface Option {
-  /** What is given with it, as it stands in the usage; a flag has none. */
+  /** The option's value as the usage shows it; a flag has none. */
   value?: string;
   short?: string;
   means: string;
@@ -21,15 +21,15 @@ export interface Option {
 
 export interface Context {
   words: string[];
-  /** The options as they were given. */
+  /** The given options. */
   options: Record<string, string | boolean | undefined>;
   settings: Settings;
   client: Client;
   /** Aborts on Ctrl-C. */
   signal: AbortSignal;
-  /** For people, or with `--json` as JSON. */
+  /** Prints the text for people, or with `--json` the value as JSON. */
   print(value: unknown, text: (() => string) | string): void;
-  /** For all that is no result. */
+  /** For all output that is not a result. */
   telling: Telling;
 }
 
@@ -38,7 +38,7 @@ export function text(context: Context, name: string): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
-/** An option that is a whole number above 0. @throws UsageError */
+/** Returns an option that is a whole number above 0. @throws UsageError */
 export function count(context: Context, name: string, fallback: number): number {
   const given = text(context, name);
   if (given === undefined) return fallback;
@@ -47,7 +47,7 @@ export function count(context: Context, name: string, fallback: number): number 
   return Number(given);
 }
 
-/** An option that must be one of a few. @throws UsageError */
+/** Returns an option with a fixed set of values. @throws UsageError */
 export function choice<const T extends readonly string[]>(
   context: Context,
   name: string,
@@ -60,7 +60,7 @@ export function choice<const T extends readonly string[]>(
   return given;
 }
 
-/** The word at a place. @throws UsageError when it is missing */
+/** Returns the word at a position. @throws UsageError if missing */
 export function word(context: Context, at: number, name: string): string {
   const given = context.words[at];
   if (given === undefined) throw new UsageError(`${name} is missing.`);

@@ -8,7 +8,7 @@ import { mcp } from "./mcp.ts";
 import { recall, remember } from "./memory.ts";
 import { run } from "./run.ts";
 
-/** What the command line can do, by the names that are typed. */
+/** The commands by name. */
 export const COMMANDS: Record<string, Command> = {
   connect,
   interest,

@@ -8,8 +8,8 @@ import { PROFILES_FILE, saveProfile } from "./settings.ts";
 import { Failure, UsageError } from "./usage.ts";
 
 const ASK_EVERY_MS = 2000;
-/** A claim is good for as long as its code was. */
-const GIVE_UP_MS = 10 * 60_000;
+/** A claim is valid for as long as its code was. */
+const TIMEOUT_MS = 10 * 60_000;
 
 const NEW_CODE = "The console shows a new one: Agents, Connect a device.";
 const CODE = /^[BCDFGHJKMNPQRSTVWXYZ2-9]{8}$/;
@@ -48,14 +48,14 @@ export const connect: Command = {
 };
 
 async function approved(client: Client, claim_id: string, signal: AbortSignal) {
-  const until = performance.now() + GIVE_UP_MS;
+  const until = performance.now() + TIMEOUT_MS;
   while (performance.now() < until) {
     try {
       return await client.devices.complete({ claim_id }, { signal });
     } catch (error) {
       if (isApiError(error, "not_found"))
         throw new Failure(`The code was denied, or its time is over. ${NEW_CODE}`, error);
-      // It waits still, or the service is away for a moment: the code is used up, and would be lost.
+      // The claim is pending, or the service is briefly unavailable: stopping now would waste the used code.
       if (isFinal(error) && !isApiError(error, "conflict")) throw error;
     }
     await pause(ASK_EVERY_MS, signal);
@@ -63,7 +63,7 @@ async function approved(client: Client, claim_id: string, signal: AbortSignal) {
   throw new Failure(`Nobody approved it in time. ${NEW_CODE}`, "not_approved");
 }
 
-/** As people type it: in lower case, without the hyphen. */
+/** Normalizes a typed code: lower case and missing hyphen are fine. */
 function codeOf(typed: string): string {
   const characters = typed.toUpperCase().replace(/[^A-Z0-9]/g, "");
   if (!CODE.test(characters)) {
@@ -84,11 +84,11 @@ async function ask(signal: AbortSignal): Promise<string> {
 
 const HEARTBEAT_MS = 5 * 60_000;
 
-/** Tells the service that a connected device is still there, for as long as something runs. Gives how to end it. */
-export function beating({ settings, client }: Context): () => void {
+/** Reports a connected device as alive while something runs. Returns a function that stops it. */
+export function startHeartbeat({ settings, client }: Context): () => void {
   const { session_id } = settings.profile;
   if (!session_id) return () => {};
-  // Only shown to people: one that is missed is no failure.
+  // The status is only informational, so ignore failures.
   const beat = () => void client.sessions.heartbeat({ session_id }, { retries: 0 }).catch(() => {});
   beat();
   const timer = setInterval(beat, HEARTBEAT_MS);

@@ -32,7 +32,7 @@ export const doctor: Command = {
   },
 };
 
-/** What is found, one after another: each check needs that the ones before it went well. */
+/** Yields the findings in order: each check requires that the previous ones passed. */
 async function* examine(context: Context): AsyncGenerator<Finding, void> {
   const address = await checkAddress(context);
   yield* address.findings;

@@ -4,7 +4,7 @@ import type { EventSummary, EventsListParams } from "../generated/types.ts";
 import type { Handler } from "../handler.ts";
 import { pause } from "../support.ts";
 import { type Command, type Context, choice, count, text, word } from "./command.ts";
-import { beating } from "./connect.ts";
+import { startHeartbeat } from "./connect.ts";
 import { jsonOf } from "./input.ts";
 import { Failure } from "./usage.ts";
 
@@ -62,20 +62,20 @@ export const listen: Command = {
       signal: context.signal,
       onProblem: (problem) => context.telling.problem(problem as Error),
     });
-    sayOnce(context, "Listening. Ctrl-C ends it.");
-    const stopBeating = beating(context);
-    await listener.done.finally(stopBeating);
-    // Who asked for so many has not got them.
+    notePeople(context, "Listening. Ctrl-C ends it.");
+    const stopHeartbeat = startHeartbeat(context);
+    await listener.done.finally(stopHeartbeat);
+    // Fewer events than requested is a failure.
     if (text(context, "count") !== undefined && handled < most) context.signal.throwIfAborted();
   },
 };
 
-/** That nothing is printed yet is no reason to think that nothing runs: for people only. */
-function sayOnce({ telling }: Context, text: string): void {
+/** Notes to people, not programs, that the command is running although it has printed nothing yet. */
+function notePeople({ telling }: Context, text: string): void {
   if (process.stderr.isTTY) telling.note(text);
 }
 
-/** Runs a command line with an event. @throws Failure with what it last said, when it fails */
+/** Runs a command line with an event. @throws Failure with its last output if it fails */
 function execute(command: string, input: string, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const child = spawn(command, { shell: true, stdio: ["pipe", "inherit", "pipe"], signal });
@@ -90,16 +90,16 @@ function execute(command: string, input: string, signal: AbortSignal): Promise<v
       if (code === 0) resolve();
       else fail(said.trim().split("\n").at(-1) || `${command} ended with ${code}`);
     });
-    // It need not read what it is given.
+    // It need not read its input.
     child.stdin.on("error", () => {});
     child.stdin.end(input);
   });
 }
 
-/** There is no stream of events for agents but that of their deliveries, and `GET /live` is for people. */
-const LOOK_EVERY_MS = 2000;
-/** An event may be seen later than one that was accepted after it: when it is matched, or by another node's clock. */
-const LOOK_BACK_MS = 10_000;
+/** Agents have no event stream but that of their deliveries, and `GET /live` is for people. */
+const POLL_INTERVAL_MS = 2000;
+/** An event may become visible after one accepted later, because of matching or another node's clock. */
+const OVERLAP_MS = 10_000;
 const PAGE = 200;
 
 export const tail: Command = {
@@ -107,8 +107,8 @@ export const tail: Command = {
   does: "Shows the events that the agent may see, without receiving them; asks every 2 s. TYPE is a glob.",
   options: { count: { value: "N", means: "end after so many" } },
   async run(context) {
-    sayOnce(context, "Waiting for events. Ctrl-C ends it.");
-    const stopBeating = beating(context);
+    notePeople(context, "Waiting for events. Ctrl-C ends it.");
+    const stopHeartbeat = startHeartbeat(context);
     let left = count(context, "count", Number.MAX_SAFE_INTEGER);
     try {
       for await (const event of newEvents(context, context.words[0])) {
@@ -117,12 +117,12 @@ export const tail: Command = {
         if (--left === 0) return;
       }
     } finally {
-      stopBeating();
+      stopHeartbeat();
     }
   },
 };
 
-/** The tenant's events from now on, oldest first, as far as the caller may see them. */
+/** Yields the tenant's events from now on, oldest first, as far as the caller may see them. */
 async function* newEvents(context: Context, type: string | undefined): AsyncGenerator<EventSummary, void> {
   const { client, signal, telling } = context;
   const wanted = { ...(type && { type }), limit: PAGE };
@@ -131,9 +131,9 @@ async function* newEvents(context: Context, type: string | undefined): AsyncGene
   // By the service's clock: this machine's may be wrong.
   let latest = events[0]?.accepted_at ?? "";
   for (;;) {
-    await pause(LOOK_EVERY_MS, signal);
-    const since = latest && new Date(Date.parse(latest) - LOOK_BACK_MS).toISOString();
-    const found = await lookAgain(context, { ...wanted, ...(since && { since }) }, latest).catch((error) => {
+    await pause(POLL_INTERVAL_MS, signal);
+    const since = latest && new Date(Date.parse(latest) - OVERLAP_MS).toISOString();
+    const found = await listNewest(context, { ...wanted, ...(since && { since }) }, latest).catch((error) => {
       if (signal.aborted || isFinal(error)) throw error;
       telling.problem(error);
       return [];
@@ -145,8 +145,8 @@ async function* newEvents(context: Context, type: string | undefined): AsyncGene
   }
 }
 
-/** Latest first: all that came since, and of what was there before one page. */
-async function lookAgain({ client, signal }: Context, wanted: EventsListParams, latest: string) {
+/** Returns the latest events first: all new ones, and one page of older ones. */
+async function listNewest({ client, signal }: Context, wanted: EventsListParams, latest: string) {
   const found: EventSummary[] = [];
   for await (const event of client.events.list.all(wanted, { signal })) {
     if (found.length >= PAGE && event.accepted_at < latest) break;

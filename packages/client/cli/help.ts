@@ -1,7 +1,7 @@
 import type { Command, Option } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
 
-/** What every command takes. */
+/** Options of every command. */
 export const COMMON: Record<string, Option> = {
   json: { means: "print JSON, for programs; errors too" },
   url: { value: "URL", means: "where the service is" },
@@ -9,7 +9,7 @@ export const COMMON: Record<string, Option> = {
   help: { short: "h", means: "show this" },
 };
 
-/** All commands, in a line each. */
+/** Lists all commands, one line each. */
 export function overview(): string {
   const lines = Object.entries(COMMANDS).map(
     ([name, command]) => `  ${usageOf(name, command)}\n      ${command.does}\n`,
@@ -26,7 +26,7 @@ Exit codes: 0 done, 1 failed, 2 typed wrong, 130 ended by Ctrl-C.
 `;
 }
 
-/** One command, with its options. */
+/** Describes one command and its options. */
 export function helpFor(name: string, command: Command): string {
   const options = Object.entries({ ...command.options, ...COMMON }).map(
     ([option, { value = "", means }]) => ({
@@ -34,7 +34,9 @@ export function helpFor(name: string, command: Command): string {
       means,
     }),
   );
-  const width = Math.max(...options.map(({ shown }) => shown.length).filter((length) => length <= WIDEST));
+  const width = Math.max(
+    ...options.map(({ shown }) => shown.length).filter((length) => length <= MAX_OPTION_WIDTH),
+  );
   const lines = options.map(({ shown, means }) => {
     const gap = shown.length > width ? `\n${" ".repeat(width + 4)}` : " ".repeat(width + 2 - shown.length);
     return `  ${shown}${gap}${means}\n`;
@@ -42,14 +44,14 @@ export function helpFor(name: string, command: Command): string {
   return `afferent ${usageOf(name, command)}\n\n${command.does}\n\n${lines.join("")}`;
 }
 
-/** Longer ones have what they mean on the next line. */
-const WIDEST = 24;
+/** Longer options have their meaning on the next line. */
+const MAX_OPTION_WIDTH = 24;
 
 export function usageOf(name: string, { takes }: Command): string {
   return `${name} ${takes}`.trim();
 }
 
-/** Of the forms of a command that may follow its name, those that what was typed may be. */
+/** Returns the forms of a command that match what was typed. */
 export function formsOf({ takes }: Command, [first]: string[]): string[][] {
   const forms = takes.split("|").map((form) => form.split(/\s+/).filter(Boolean));
   const meant = forms.filter(([action]) => action === first);

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { text as readAll } from "node:stream/consumers";
 import { Failure, UsageError } from "./usage.ts";
 
-/** What was typed; the content of a file after `@`; what comes in for `-`. */
+/** Returns the given text, the content of a file after `@`, or standard input for `-`. */
 export async function contentOf(given: string): Promise<string> {
   if (given === "-") return readAll(process.stdin);
   if (!given.startsWith("@")) return given;
@@ -11,7 +11,7 @@ export async function contentOf(given: string): Promise<string> {
   });
 }
 
-/** The same as a JSON object. @throws UsageError */
+/** Returns it as a JSON object. @throws UsageError */
 export async function objectOf(given: string, name: string): Promise<Record<string, unknown>> {
   const value = await jsonOf(given, name);
   if (typeof value !== "object" || value === null || Array.isArray(value))
@@ -19,11 +19,11 @@ export async function objectOf(given: string, name: string): Promise<Record<stri
   return value as Record<string, unknown>;
 }
 
-/** The same as JSON. @throws UsageError */
+/** Returns it parsed as JSON. @throws UsageError */
 export async function jsonOf(given: string, name: string): Promise<unknown> {
   const content = await contentOf(given);
   try {
-    // What comes out as infinity would be sent as null.
+    // A number that parses to infinity would be sent as null.
     return JSON.parse(content, (key, value) => {
       if (typeof value !== "number" || Number.isFinite(value)) return value;
       throw new RangeError(`the number ${key && `at ${key} `}is beyond those of a double (1.8e308)`);

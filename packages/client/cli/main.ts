@@ -8,18 +8,18 @@ import { readSettings, type Settings } from "./settings.ts";
 import { Telling } from "./telling.ts";
 import { UsageError } from "./usage.ts";
 
-/** Carries out one command. Gives the exit code: 0, 1 when it failed, 2 when it was typed wrong. */
+/** Runs one command. Returns the exit code: 0 on success, 1 on failure, 2 on wrong usage. */
 export async function main(args: string[]): Promise<number> {
   const [name = "", ...rest] = commandFirst(args);
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
-  // Whoever read what is printed may have had enough of it: `afferent tail | head`.
+  // The reader of the output may close it: `afferent tail | head`.
   process.stdout.on("error", () => process.exit(1));
   if (["version", "--version", "-v"].includes(name)) return version();
   const telling = new Telling(args);
   if (!command) return help(telling, name, rest[commonOnes(rest)]);
   const ended = new AbortController();
   const end = () => ended.abort();
-  // A second Ctrl-C ends it at once. A supervisor's signal may come twice: to it, and by way of bin.js.
+  // A second Ctrl-C exits at once. A supervisor's signal may arrive twice: directly and through bin.js.
   process.once("SIGINT", end).on("SIGTERM", end);
   try {
     const { values, words } = parsed(name, command, rest);
@@ -41,7 +41,7 @@ export async function main(args: string[]): Promise<number> {
   }
 }
 
-/** What every command takes may be typed before its name, too. Without a name, who asks for nothing else asks for help. */
+/** Moves the command's name before common options. Without a name and other options, shows the help. */
 function commandFirst(args: string[]): string[] {
   const at = commonOnes(args);
   const [before, [name, ...rest]] = [args.slice(0, at), args.slice(at)];
@@ -51,7 +51,7 @@ function commandFirst(args: string[]): string[] {
 
 const HELP = ["--help", "-h"];
 
-/** How many of the first words are options that every command takes, and what is given with them. */
+/** Counts the leading words that are common options and their values. */
 function commonOnes(args: string[]): number {
   let at = 0;
   for (let arg = args[at]; arg !== undefined; arg = args[at]) {
@@ -69,7 +69,7 @@ function settingsOf(name: string, { url, profile }: Values): Promise<Settings> {
   return readSettings({
     ...(typeof url === "string" && { url }),
     ...(typeof profile === "string" && { profile }),
-    // What it keeps under a name need not be there before.
+    // `connect` may create the profile.
     mayBeNew: name === "connect",
   });
 }
@@ -110,7 +110,7 @@ function parsed(name: string, command: Command, args: string[]): { values: Value
   }
 }
 
-/** A text that was typed without quotes would be cut after its first word. @throws UsageError */
+/** Refuses extra words: an unquoted text would lose all but its first. @throws UsageError */
 function refuseMore(name: string, command: Command, words: string[]): void {
   const forms = formsOf(command, words);
   const extra = words[Math.max(...forms.map(({ length }) => length))];

@@ -7,7 +7,7 @@ import { type Connection, request } from "../request.ts";
 import { messagesOf } from "../sse.ts";
 import { adviceOn } from "./advice.ts";
 import { type Command, type Context, text } from "./command.ts";
-import { beating } from "./connect.ts";
+import { startHeartbeat } from "./connect.ts";
 
 export const mcp: Command = {
   takes: "",
@@ -15,7 +15,7 @@ export const mcp: Command = {
   options: {
     tools: { value: "NAMES", means: "only these domains or tools: memories,handoffs,events_publish" },
   },
-  run: (context) => new Bridge(context).run().finally(beating(context)),
+  run: (context) => new Bridge(context).run().finally(startHeartbeat(context)),
 };
 
 const ENDPOINT: Operation = {
@@ -39,13 +39,13 @@ interface Message {
   result?: { protocolVersion?: string };
 }
 
-/** Carries messages between a client that speaks line by line and a service that speaks HTTP. */
+/** Forwards messages between a client on standard input and output and a service on HTTP. */
 class Bridge {
   readonly #context: Context;
   readonly #connection: Connection;
   readonly #tools: string | undefined;
   readonly #underWay = new Map<Id, { work: Promise<void>; leave: AbortController }>();
-  /** What was agreed on by `initialize`; from 2026-07-28 on every message names its own. */
+  /** The version agreed on in `initialize`; since 2026-07-28 every message names its own. */
   #version: string | undefined;
 
   constructor(context: Context) {
@@ -61,7 +61,7 @@ class Bridge {
     };
   }
 
-  /** Until standard input ends, and what was asked for is answered. */
+  /** Runs until standard input ends and every request is answered. */
   async run(): Promise<void> {
     const lines = createInterface({ input: process.stdin, signal: this.#context.signal });
     for await (const line of lines) if (line.trim()) this.#take(line);
@@ -73,7 +73,7 @@ class Bridge {
     if (!message) write(failure(null, PARSE_ERROR, "The line is not a JSON object."));
     const { id, method, params } = message ?? {};
     if (method === "notifications/cancelled") this.#underWay.get(params?.requestId as Id)?.leave.abort();
-    // The service keeps nothing between messages: there is nothing else that it could be notified of.
+    // The service keeps no state between messages, so no other notification concerns it.
     if (!message || id === undefined || method === undefined) return;
     const leave = new AbortController();
     const work = this.#ask(line, message, id, leave.signal).finally(() => this.#underWay.delete(id));
@@ -92,7 +92,7 @@ class Bridge {
         answered ||= answer.method === undefined;
         write(answer);
       }
-      // The client would wait for ever.
+      // The client would wait forever.
       if (!answered) throw new Error("The service ended the stream before it answered.");
     } catch (error) {
       if (left.aborted) return;
@@ -102,7 +102,7 @@ class Bridge {
     }
   }
 
-  /** What the transport over HTTP says in headers too, for those on the way. */
+  /** Copies to headers what the HTTP transport requires there, for proxies. */
   #headersOf({ method, params }: Message): Record<string, string> {
     const version = params?._meta?.[VERSION_META] ?? this.#version;
     const name = params?.name ?? params?.uri;
@@ -121,7 +121,7 @@ async function* answersOf(response: Response): AsyncGenerator<Message> {
   else if (response.body) for await (const { data } of messagesOf(response.body)) yield data as Message;
 }
 
-/** An error of the protocol is an answer like any other, whatever its status. */
+/** Treats a protocol error as an answer, whatever its status. */
 const fetchAnswer: typeof fetch = async (input, init) => {
   const response = await fetch(input, init);
   if (response.ok) return response;
@@ -131,7 +131,7 @@ const fetchAnswer: typeof fetch = async (input, init) => {
   return new Response(body, { status: isAnswer ? 200 : status, headers });
 };
 
-/** Printable ASCII as it is, else in the form that the protocol has for it. */
+/** Returns printable ASCII unchanged, anything else in the protocol's encoding. */
 function headerText(value: string): string {
   return /^[!-~]+$/.test(value) ? value : `=?base64?${Buffer.from(value).toString("base64")}?=`;
 }

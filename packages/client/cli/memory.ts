@@ -38,7 +38,7 @@ export const remember: Command = {
   },
 };
 
-/** Who may read a new memory: a successor has to be as visible as what it replaces. */
+/** Returns the scope of a new memory: a successor must be as visible as the memory it replaces. */
 async function audienceOf(context: Context, supersedes_id: string | undefined) {
   const team_id = text(context, "team");
   if (text(context, "scope") || team_id || !supersedes_id)

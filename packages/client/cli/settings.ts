@@ -5,25 +5,25 @@ import { env } from "node:process";
 import { originOf as serviceAt } from "../client.ts";
 import { Failure, UsageError } from "./usage.ts";
 
-/** An installation, and who one is there. */
+/** An installation and an identity in it. */
 interface Profile {
   url: string;
   api_key?: string;
-  /** The connected device, when the key came by `connect`. */
+  /** The connected device, if `connect` created the key. */
   session_id?: string;
 }
 
 export interface Settings {
   profile: Profile;
-  /** Where the address and the key come from, in words. */
+  /** Descriptions of where the address and the key come from. */
   from: { url: string; key: string };
 }
 
 const DEFAULT_URL = "http://127.0.0.1:3000";
-/** What a server that was started in this folder wrote for its owner. */
+/** The credentials that a server started in this folder wrote for its owner. */
 const SERVER_FILE = join("data", "credentials.json");
 
-/** Where profiles are kept: readable by their owner alone. */
+/** The profiles file, readable by its owner only. */
 export const PROFILES_FILE = join(
   env.XDG_CONFIG_HOME || join(homedir(), ".config"),
   "afferent",
@@ -33,11 +33,11 @@ export const PROFILES_FILE = join(
 interface Typed {
   url?: string;
   profile?: string;
-  /** The profile need not be there. */
+  /** The profile may be missing. */
   mayBeNew?: boolean;
 }
 
-/** The address and the key by what was typed, else the environment, else the profile, else a server started here. */
+/** Reads the address and the key from the options, else the environment, the profile, or a server started here. */
 export async function readSettings(typed: Typed): Promise<Settings> {
   const named = typed.profile ?? env.AFFERENT_PROFILE;
   const name = named ?? "default";
@@ -48,7 +48,7 @@ export async function readSettings(typed: Typed): Promise<Settings> {
       "unknown_profile",
     );
   }
-  // A folder says where its own key is for. It must not say where another goes: whose folder it is, nobody knows.
+  // A folder provides the address for its own key only: it must not redirect another key.
   const server = kept || env.AFFERENT_API_KEY ? undefined : await serverHere();
   const [url, urlFrom] = first(
     [typed.url, "--url"],
@@ -57,7 +57,7 @@ export async function readSettings(typed: Typed): Promise<Settings> {
     [server?.base_url, SERVER_FILE],
     [DEFAULT_URL, "the default"],
   );
-  // A key that is kept for one address is told to no other.
+  // A key stored for one address is never sent to another.
   const origin = originOf(url as string);
   const keptFor = (of: string | undefined) => of !== undefined && originOf(of) === origin;
   const [api_key, keyFrom] = first(
@@ -74,12 +74,12 @@ export async function readSettings(typed: Typed): Promise<Settings> {
   return { profile, from: { url: urlFrom, key: keyFrom } };
 }
 
-/** Keeps a profile under a name. */
+/** Saves a profile under a name. */
 export async function saveProfile(name: string, profile: Profile): Promise<void> {
   const profiles = { ...(await readProfiles()), [name]: profile };
   await mkdir(dirname(PROFILES_FILE), { recursive: true, mode: 0o700 });
   await writeFile(PROFILES_FILE, `${JSON.stringify(profiles, null, 2)}\n`, { mode: 0o600 });
-  // The mode above is only for a file that is new.
+  // The mode above applies only to a new file.
   await chmod(PROFILES_FILE, 0o600);
 }
 

@@ -3,59 +3,59 @@ import { adviceOn } from "./advice.ts";
 import type { Settings } from "./settings.ts";
 import { Failure } from "./usage.ts";
 
-/** How it is typed right: `usage` for programs, `hint` for people. */
+/** The right usage: `usage` for programs, `hint` for people. */
 interface Usage {
   usage: string;
   hint: string;
 }
 
-/** Says on standard error what is no result: in words, or with `--json` as one JSON object a line. */
+/** Writes everything but results to standard error: as text, or with `--json` as one JSON object per line. */
 export class Telling {
   readonly #json: boolean;
-  /** Missing until they are read. */
+  /** Undefined until read. */
   #settings: Settings | undefined;
-  /** Problems that were told: one that ends the command after all is not told twice. */
-  readonly #told = new WeakSet<object>();
+  /** Problems already reported, so that one that then ends the command is not repeated. */
+  readonly #reported = new WeakSet<object>();
 
-  /** @param args Looked at before they are parsed: what is wrong with them is told too. */
+  /** @param args Checked for `--json` before parsing, since parsing errors are reported too. */
   constructor(args: string[]) {
     const end = args.indexOf("--");
     this.#json = args.slice(0, end < 0 ? args.length : end).includes("--json");
   }
 
-  /** What is said of an answer depends on where the address and the key come from. */
+  /** Sets the settings, which advice on an answer depends on. */
   heed(settings: Settings): void {
     this.#settings = settings;
   }
 
-  /** What the user should know and is no error. */
+  /** Reports information that is not an error. */
   note(text: string): void {
     if (this.#json) writeJson({ note: text });
     else write(text);
   }
 
-  /** What went wrong and is no end. */
+  /** Reports an error that does not end the command. */
   problem(error: Error): void {
-    this.#told.add(error);
+    this.#reported.add(error);
     if (this.#json) writeJson(envelopeOf(error));
     else write(this.#textOf(error) ?? error.message);
   }
 
-  /** What was typed wrong. */
+  /** Reports wrong usage. */
   misuse(message: string, { usage, hint }: Usage): void {
     if (this.#json) writeJson({ error: { code: "usage_error", message, details: { usage } } });
     else write(`${message}\n\n${hint}`);
   }
 
-  /** What ended the command. */
+  /** Reports the error that ended the command. */
   failure(error: Error): void {
-    if (this.#told.has(error)) return;
+    if (this.#reported.has(error)) return;
     if (this.#json) writeJson(envelopeOf(error));
     else if (error instanceof ConnectionError) write(`${error.message}\nafferent doctor tells more.`);
     else write(this.#textOf(error) ?? error.stack);
   }
 
-  /** Nothing of a fault of the command line itself. */
+  /** Returns nothing for a bug in the command line itself. */
   #textOf(error: Error): string | undefined {
     if (error instanceof ApiError && this.#settings) return adviceOn(error, this.#settings);
     const isExpected = error instanceof ApiError || error instanceof Failure;
@@ -63,7 +63,7 @@ export class Telling {
   }
 }
 
-/** An error in the form that the service gives errors; of its own answers all that they said. */
+/** Returns an error as an envelope like the service's, and the service's own errors in full. */
 function envelopeOf(error: Error): object {
   const { message, stack } = error;
   const why = error instanceof Failure ? error.why : error;

@@ -5,16 +5,16 @@ import { comment, declare, type JsonSchema, SchemaTypes } from "./schema-types.t
 
 const NOTE = "// Written by `npm run openapi` from the contracts: change those.\n";
 
-/** The generated files, by their names. Pure: the same contracts make the same files. */
+/** Returns the generated files by name. Pure: the same contracts give the same files. */
 export function generated(contracts: readonly Contract[]): Record<string, string> {
   const services = new Map<string, Map<string, Contract>>();
   for (const op of contracts) {
-    // A protocol of its own, with its own clients.
+    // A separate protocol with its own clients.
     if (op.action === "gateway.mcp") continue;
     const [service, name] = nameOf(op);
     if (!services.has(service)) services.set(service, new Map());
     const calls = services.get(service) as Map<string, Contract>;
-    // Where an operation stands at two paths, the one under /v1 is written.
+    // For an operation at two paths, use the one under /v1.
     if (!calls.has(name) || !op.root) calls.set(name, op);
   }
   const sorted = [...services].sort(([a], [b]) => (a < b ? -1 : 1));
@@ -73,7 +73,7 @@ function paramsOf(op: Contract, types: SchemaTypes): string {
 }
 
 function resultOf(op: Contract, types: SchemaTypes): string {
-  // In the format that was asked for.
+  // In the requested format.
   if (op.fromBlob === "answer") return "string | Blob";
   if (op.produces) return "string";
   const good = Object.entries(op.results).filter(([status]) => Number(status) < 300);
@@ -91,7 +91,7 @@ function capital(name: string): string {
   return name.charAt(0).toUpperCase() + name.slice(1);
 }
 
-/** Two spaces for each brace that is open. */
+/** Indents by two spaces per open brace. */
 function indent(text: string): string {
   let depth = 0;
   return text

@@ -2,10 +2,7 @@ import type { Operation as Contract } from "../../../lib/contract/contract.ts";
 import type { Operation } from "../operation.ts";
 import type { JsonSchema } from "./schema-types.ts";
 
-/**
- * Changes that have the same outcome when they are made twice: they need no Idempotency-Key, which the service would have
- * to store for each.
- */
+/** Idempotent changes: they need no Idempotency-Key, which the service would have to store. */
 const REPEATABLE = new Set([
   "auth.logout",
   "deliveries.ack",
@@ -19,7 +16,7 @@ const SENDS: Partial<Record<NonNullable<Contract["consumes"]>, string>> = {
   raw: "application/octet-stream",
 };
 
-/** `devices.look_up` → `["devices", "lookUp"]`: where the client has it. */
+/** Returns an operation's place in the client: `devices.look_up` → `["devices", "lookUp"]`. */
 export function nameOf({ action }: Contract): [string, string] {
   return action.split(".").map(camel) as [string, string];
 }
@@ -28,10 +25,10 @@ function camel(name: string): string {
   return name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** How the client calls an operation. */
+/** Returns how the client calls an operation. */
 export function describe(op: Contract): Operation {
   const pages = pagesOf(op);
-  // What may stand in either goes in the body, which holds any JSON.
+  // A parameter allowed in either goes in the body, which holds any JSON.
   const query = Object.keys(op.query ?? {}).filter((name) => !(name in (op.body ?? {})));
   return {
     method: op.method,
@@ -55,7 +52,7 @@ function callersOf({ access }: Contract): Pick<Operation, "open" | "by" | "scope
   return { ...(by !== "any" && { by }), ...(scope && { scope }), ...(people && { people }) };
 }
 
-/** How a list goes on: it takes a cursor or an offset, and answers one array of items. */
+/** Returns how a list is paged: it takes a cursor or an offset, and answers one array of items. */
 export function pagesOf({ query = {}, results, method }: Contract): Operation["pages"] {
   const by = "cursor" in query ? "cursor" : "offset" in query ? "offset" : undefined;
   const items = method === "GET" && results[200] ? itemsOf(results[200] as JsonSchema) : undefined;

@@ -1,4 +1,4 @@
-/** JSON Schema as contracts hold it; only what is read here is typed. */
+/** The part of JSON Schema in contracts that is read here. */
 export interface JsonSchema {
   [keyword: string]: unknown;
   type?: string;
@@ -16,16 +16,16 @@ export interface JsonSchema {
 
 const NAME = /^[A-Z][A-Za-z0-9]*$/;
 
-/** Writes JSON Schema as TypeScript, and collects the schemas whose `title` is a name: those become interfaces. */
+/** Writes JSON Schema as TypeScript, and collects schemas whose `title` is a name as interfaces. */
 export class SchemaTypes {
   readonly #named = new Map<string, string>();
 
-  /** The named types, in the order of their names. */
+  /** The named types, sorted by name. */
   get declarations(): string[] {
     return [...this.#named.keys()].sort().map((name) => this.#named.get(name) as string);
   }
 
-  /** The type of a schema, as it is written where it is used. */
+  /** Returns the type of a schema as written at its use. */
   of(schema: JsonSchema): string {
     const { title } = schema;
     if (title === undefined || !NAME.test(title)) return this.#plain(schema);
@@ -36,7 +36,7 @@ export class SchemaTypes {
     return title;
   }
 
-  /** `name: type` for each property. */
+  /** Returns `name: type` for each property. */
   fields(properties: Record<string, JsonSchema>, required: readonly string[]): string {
     const lines = Object.entries(properties).map(([name, schema]) => {
       const mark = required.includes(name) ? "" : "?";
@@ -75,13 +75,13 @@ export class SchemaTypes {
   }
 }
 
-/** A type under a name of its own. */
+/** Declares a named type. */
 export function declare(name: string, type: string, description?: string): string {
   const text = type.startsWith("{") && type.endsWith("}") && isOneObject(type);
   return `${comment(description)}export ${text ? `interface ${name} ${type}` : `type ${name} = ${type};`}\n`;
 }
 
-/** A documentation comment, or nothing. */
+/** Returns a documentation comment, or nothing. */
 export function comment(text: string | undefined): string {
   return text ? `/** ${text.replaceAll("*/", "* /").replaceAll("\n", "\n * ")} */\n` : "";
 }

@@ -1,6 +1,6 @@
 /**
- * Writes packages/client/generated from the contracts: how each operation is called, and its types. With `--check` only tells
- * whether it is present.
+ * Writes packages/client/generated from the contracts: how each operation is called, and its types. `--check` only
+ * checks that the files exist.
  */
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
