@@ -17,12 +17,12 @@ const TEXT = /\.(js|css|svg)$/;
 const SMALL_BYTES = 1024;
 /** Nearly as small as the best, in a tenth of its time. */
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } };
-/** The files of one build are stamped with one time; those of an earlier Vite were seconds apart. */
-const SLACK_MS = 60_000;
+/** Vite gives all files of one build the same time; earlier versions were seconds apart. */
+const TOLERANCE_MS = 60_000;
 
 /**
- * Puts what was built where it is served from, while it is served: first what the page asks for, then the page. What
- * the build before brought stays, for pages that are open; what is older goes.
+ * Replaces the served build while it is in use: first the assets, then the page. Keeps the previous build's files for
+ * open pages and deletes older ones.
  */
 export function publish(built: string, served: string): void {
   const files = filesIn(built);
@@ -39,7 +39,7 @@ export function publish(built: string, served: string): void {
   rmSync(built, { recursive: true });
   for (const file of filesIn(join(served, "assets"))) {
     const path = join(served, "assets", file);
-    if (statSync(path).mtimeMs < before - SLACK_MS) rmSync(path);
+    if (statSync(path).mtimeMs < before - TOLERANCE_MS) rmSync(path);
   }
 }
 

@@ -9,16 +9,16 @@ const BUILT = join(SERVED, ".built");
 export default defineConfig({
   root: import.meta.dirname,
   build: {
-    // Not where it is served from: a server that runs goes on with what it has until all is there.
+    // Not the served folder: a running server keeps the old build until the new one is complete.
     outDir: BUILT,
     emptyOutDir: true,
-    // The policy of the gateway allows no inline script and no data: URL but images.
+    // The gateway's policy allows no inline script, and data: URLs only for images.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
     chunkSizeWarningLimit: 900,
     rolldownOptions: {
-      // What libraries say to servers that render: there is none here.
+      // Libraries print this for server-side rendering, which the console does not use.
       onLog: (level, log, tell) => log.code === "MODULE_LEVEL_DIRECTIVE" || tell(level, log),
     },
   },

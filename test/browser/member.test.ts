@@ -60,7 +60,7 @@ test("a member has no buttons for what only admins do", async () => {
   expect(await page.getByRole("button", { name: "Make a project" }).count()).toBe(0);
   await site.go("/memories/health");
   await page.getByText("When they were last read").waitFor();
-  expect(await page.getByRole("link", { name: "Erase for good" }).count()).toBe(0);
+  expect(await page.getByRole("link", { name: "Erase permanently" }).count()).toBe(0);
   const places = page.getByRole("navigation", { name: "Console" }).getByRole("link");
   expect(await places.allInnerTexts()).toEqual([
     "Overview",

@@ -53,7 +53,7 @@ describe("memories are kept in order", () => {
     const kept = await remember("The shop opens at nine");
     await site.go("/memories/health");
     await page.getByRole("region", { name: "Tied to nothing" }).waitFor();
-    await page.getByRole("link", { name: "Erase for good" }).click();
+    await page.getByRole("link", { name: "Erase permanently" }).click();
     await page.getByRole("textbox", { name: "Subject" }).fill("customer-4711");
     await site.button("See what would be erased").click();
     await site.button("Erase 2 memories for good").waitFor();
@@ -66,9 +66,9 @@ describe("memories are kept in order", () => {
     await page.getByRole("textbox", { name: "Subject" }).fill("customer-4711");
     await site.button("See what would be erased").click();
     await site.button("Erase 2 memories for good").click();
-    expect(await site.inDialog("Erase for good").isDisabled()).toBe(true);
+    expect(await site.inDialog("Erase permanently").isDisabled()).toBe(true);
     await page.getByLabel("Type “erase” to go on").fill("erase");
-    await site.inDialog("Erase for good").click();
+    await site.inDialog("Erase permanently").click();
     const receipt = page.locator(".secret code");
     await receipt.waitFor();
     expect(await receipt.textContent()).toMatch(/^ey[\w-]+\.[\w-]+\.[\w-]+$/);

@@ -1,7 +1,7 @@
-// Before the first paint: the theme that was chosen, else the system's.
+// Before the first paint: set the chosen theme, else the system's.
 try {
   const theme = localStorage.getItem("afferent.theme");
   if (theme === "light" || theme === "dark") document.documentElement.dataset.theme = theme;
 } catch {
-  // Storage may be forbidden; then the system's theme it is.
+  // Storage may be forbidden; then use the system's theme.
 }

@@ -8,7 +8,7 @@ import { NotFound } from "./shell/not-found.tsx";
 import { useSession } from "./shell/session.tsx";
 import { AdminsOnly, Page as Frame } from "./ui/page.tsx";
 
-/** Pages by their path, each loaded when it is first gone to: `module`'s export `name`. */
+/** A page's route, which loads the export `name` of `module` on the first visit. */
 function page<M extends Record<string, unknown>>(
   path: string,
   module: () => Promise<M>,
@@ -19,7 +19,7 @@ function page<M extends Record<string, unknown>>(
   return { path, element: needs ? <Guarded {...needs} page={<Page />} /> : <Page /> };
 }
 
-/** Told at once, and the server is not asked for what it refuses. */
+/** Shows the refusal at once, without asking the server for what it would refuse. */
 function Guarded({ action, title, page }: { action: Action; title: string; page: ReactNode }) {
   const { may } = useSession();
   if (may(action)) return page;

@@ -5,7 +5,7 @@ type Session = Pick<AuthSessionResult, "user" | "csrf_token">;
 const CSRF_HEADER = "X-CSRF-Token";
 let session: Session | undefined;
 
-/** The service, as the signed-in person: the session is an httpOnly cookie, changes carry its CSRF token. */
+/** The service as the signed-in person: the session is an httpOnly cookie, and changes carry its CSRF token. */
 export const api = createClient({
   url: location.origin,
   retries: 1,
@@ -23,14 +23,15 @@ let ahead = 0;
 
 export const serverNow = () => Date.now() + ahead;
 
-/** What `GET /auth/session` and signing in tell. */
+/** Sets the session from `GET /auth/session` or a sign-in. */
 export function setSession(to: Session | undefined): void {
   session = to;
 }
 
 /**
- * A `fetch` for a session that all windows of the browser share: where another has renewed it, what is refused with the
- * token from before is sent again with the one of now. Where somebody else has signed in, the page begins anew as theirs.
+ * Returns a `fetch` for a session shared by all windows of the browser: if another window has renewed the session, a
+ * request refused with the old token is resent with the new one. If somebody else has signed in, the page reloads as
+ * theirs.
  */
 export function inSession(send: typeof fetch): typeof fetch {
   return async (input, init) => {

@@ -1,4 +1,4 @@
-/** A file's bytes in standard base64. */
+/** Returns a file's bytes in standard base64. */
 export function base64(file: Blob): Promise<string> {
   return new Promise((done, failed) => {
     const reader = new FileReader();

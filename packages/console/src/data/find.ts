@@ -4,7 +4,7 @@ import { api } from "./api.ts";
 const limit = 20;
 const part = (text: string) => (text.trim() ? { search: text.trim() } : {});
 
-/** The agents that have a text in their name, those that can do something. */
+/** Finds active agents by a part of their name. */
 export async function findAgents(text: string, signal: AbortSignal): Promise<Choice[]> {
   const { agents } = await api.agents.list({ ...part(text), status: "active", limit }, { signal });
   return agents.map(({ id, name, description }) => ({ id, label: name, detail: description ?? undefined }));
@@ -15,7 +15,7 @@ export async function findPeople(text: string, signal: AbortSignal): Promise<Cho
   return users.map(({ id, display_name, email }) => ({ id, label: display_name, detail: email }));
 }
 
-/** Teams are few: they are found among all. */
+/** Finds teams by filtering all of them, as there are few. */
 export async function findTeams(text: string, signal: AbortSignal): Promise<Choice[]> {
   const found: Choice[] = [];
   for await (const { id, name } of api.teams.list.all({ limit: 200 }, { signal }))

@@ -1,6 +1,6 @@
 const NUMBER = new Intl.NumberFormat("en");
 const COMPACT = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
-// Not `hour12: false`, by which midnight is 24:00.
+// Not `hour12: false`, which writes midnight as 24:00.
 const hourCycle = "h23";
 const DATE = new Intl.DateTimeFormat("en", {
   month: "short",

@@ -1,17 +1,17 @@
-/** What was last shown at a place, for whoever goes back to it; the places longest not shown are forgotten. */
+/** The last data of each place, for going back to it; the least recently shown places are dropped. */
 const kept = new Map<string, unknown>();
-const MOST = 50;
+const MAX_ENTRIES = 50;
 
 export function keep(place: string, shown: unknown): void {
   kept.delete(place);
   kept.set(place, shown);
   for (const oldest of kept.keys()) {
-    if (kept.size <= MOST) return;
+    if (kept.size <= MAX_ENTRIES) return;
     kept.delete(oldest);
   }
 }
 
-/** It is another's, or none is signed in. */
+/** Clears everything when another person signs in, or nobody is signed in. */
 export const forgetKept = () => kept.clear();
 
 export const keptAt = (place: string) => kept.get(place);

@@ -3,11 +3,11 @@ import type { Stats } from "../../../client/index.ts";
 
 export interface Live {
   stats: Stats | undefined;
-  /** False while the connection is lost; it is made again. */
+  /** False while the connection is lost; it reconnects. */
   connected: boolean;
 }
 
-/** What the server tells of between its statistics. Empty `ids` are "some, or all". */
+/** A change that the server reports between its statistics. Empty `ids` mean "some, or all". */
 interface Changed {
   resource: "run" | "document" | "device" | "connector";
   ids: string[];
@@ -15,14 +15,14 @@ interface Changed {
 
 interface Listener {
   shown?(): void;
-  /** Null when a connection was made: anything may have changed before it was. */
+  /** Null after a new connection: anything may have changed before it. */
   changed?(what: Changed | null): void;
 }
 
 let live: Live = { stats: undefined, connected: true };
 let source: EventSource | undefined;
 const listeners = new Set<Listener>();
-/** They are told of the connection as long as it is there for others. */
+/** Notified about the connection as long as it exists for other listeners. */
 const watchers = new Set<() => void>();
 
 function show(to: Live): void {
@@ -31,11 +31,11 @@ function show(to: Live): void {
   for (const look of watchers) look();
 }
 
-function tell(what: Changed | null): void {
+function notify(what: Changed | null): void {
   for (const { changed } of listeners) changed?.(what);
 }
 
-/** One connection, whoever listens, and as long as somebody does. */
+/** Adds a listener to the shared connection, which is open while there are any. */
 function listen(listener: Listener): () => void {
   listeners.add(listener);
   source ??= connect();
@@ -53,14 +53,14 @@ function connect(): EventSource {
   let isNew = true;
   made.addEventListener("stats", ({ data }) => {
     show({ stats: JSON.parse(data), connected: true });
-    if (isNew) tell(null);
+    if (isNew) notify(null);
     isNew = false;
   });
-  made.addEventListener("changed", ({ data }) => tell(JSON.parse(data)));
+  made.addEventListener("changed", ({ data }) => notify(JSON.parse(data)));
   made.addEventListener("error", () => {
     isNew = true;
     show({ ...live, connected: false });
-    // The browser tries again by itself, but not after an answer that was an error: a proxy's 502, say.
+    // The browser reconnects by itself, but not after an error answer, such as a proxy's 502.
     if (made.readyState === EventSource.CLOSED) setTimeout(reconnect, RETRY_MS, made);
   });
   return made;
@@ -72,10 +72,10 @@ function reconnect(lost: EventSource): void {
   if (source === lost) source = connect();
 }
 
-/** How events flow now, as the server tells it every two seconds. */
+/** The current flow of events, from the server's statistics every two seconds. */
 export const useLive = () => useSyncExternalStore(follow, () => live);
 
-// Not made anew at each drawing: the connection would be, too.
+// Defined once: a new function on each render would reconnect.
 const follow = (shown: () => void) => listen({ shown });
 
 function watch(look: () => void): () => void {
@@ -83,10 +83,10 @@ function watch(look: () => void): () => void {
   return () => watchers.delete(look);
 }
 
-/** Whether what is shown follows the server no more, as the connection is lost. Of itself it makes none. */
+/** Whether the page no longer follows the server because the connection is lost. Opens no connection itself. */
 export const useIsLost = () => useSyncExternalStore(watch, () => !live.connected);
 
-/** Acts when the server tells that something of a kind changed: the one with this id, or any. */
+/** Calls `act` when the server reports a change of a kind: of the resource with this id, or of any. */
 export function useOnChange(
   resource: Changed["resource"],
   id: string | null,
@@ -106,7 +106,7 @@ export function useOnChange(
   }, [resource, id, wanted]);
 }
 
-/** Acts when the server's statistics show that events or deliveries moved. */
+/** Calls `act` when the server's statistics show movement of events or deliveries. */
 export function useOnFlow(wanted: boolean, act: () => unknown): void {
   const latest = useRef(act);
   latest.current = act;
@@ -126,7 +126,7 @@ export function useOnFlow(wanted: boolean, act: () => unknown): void {
   }, [wanted]);
 }
 
-/** What is another whenever something is published, handed out, settled or given up. */
+/** Differs whenever an event is published, or a delivery is delivered, settled or dead-lettered. */
 function flowOf({ series, deliveries, recent }: Stats): string {
   const { published, delivered, acknowledged } = series;
   const counts = [published, delivered, acknowledged].map((each) => each.slice(-2));

@@ -2,13 +2,13 @@ import { type Agent, isApiError } from "../../../client/index.ts";
 import { api } from "./api.ts";
 import type { Action } from "./may.ts";
 
-/** What agents, people and teams are called, by their ids. */
+/** Names of agents, people and teams, by id. */
 const names = new Map<string, string>();
-/** Whose agents those are that could be read. */
+/** Owners of the readable agents. */
 const owners = new Map<string, string | null>();
-/** When what names somebody was asked for; never again where that was refused. */
+/** Time of each name request; refused ones are not repeated. */
 const asked = new Map<string, number>();
-/** What was answered, be it with a refusal. */
+/** Answered requests, including refusals. */
 const answered = new Set<string>();
 const listeners = new Set<() => void>();
 let version = 0;
@@ -20,16 +20,16 @@ export function subscribeNames(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
-function tell(): void {
+function notify(): void {
   version += 1;
   for (const listener of listeners) listener();
 }
 
-/** Notes what somebody is called: what was read anyway need not be asked for. */
+/** Stores a name that was read anyway, so that it need not be requested. */
 export function nameIs(id: string, name: string): void {
   if (names.get(id) === name) return;
   names.set(id, name);
-  tell();
+  notify();
 }
 
 export function forgetNames(): void {
@@ -46,50 +46,50 @@ type May = (action: Action) => boolean;
 
 const kindOf = (id: string) => id.split("_", 1)[0] as string;
 
-/** What somebody is called; a short form of the id where the person may not know, and dots until that is clear. */
+/** Returns the name; a short form of the id if the person may not know it, and dots while it loads. */
 export function nameOf(id: string, may: May): string {
   const name = names.get(id);
   if (name !== undefined) return name;
-  ask(id, may);
+  requestName(id, may);
   const what = whatNames(id, may);
   return asked.has(what) && !answered.has(what) ? "…" : shortOf(id);
 }
 
-/** What somebody is called, if it was told before. */
+/** Returns the name if it is already known. */
 export const knownName = (id: string): string | undefined => names.get(id);
 
-/** Whose an agent is; undefined where it cannot be read, or not yet. */
+/** Returns an agent's owner; undefined if it is not readable or still loading. */
 export function ownerOf(agent_id: string, may: May): string | null | undefined {
-  if (!owners.has(agent_id)) ask(agent_id, may);
+  if (!owners.has(agent_id)) requestName(agent_id, may);
   return owners.get(agent_id);
 }
 
-/** Enough to tell one from another: "agent …x81k". */
+/** Enough to distinguish ids: "agent …x81k". */
 export function shortOf(id: string): string {
   const word = KINDS[kindOf(id)]?.word;
   return word ? `${word} …${id.slice(-4)}` : id;
 }
 
-/** Who is new is in none of the lists that were read before: they are read again, but not at each drawing. */
-const AGAIN_MS = 60_000;
+/** A new name is in no list read before: lists are reread, but not on every render. */
+const REFRESH_MS = 60_000;
 
-/** Of all agents each is asked for by itself; one's own, people and teams all at once. */
+/** Other people's agents are requested one by one; own agents, people and teams as a list. */
 const whatNames = (id: string, may: May) => (kindOf(id) === "ag" && may("agents.list") ? id : kindOf(id));
 
-function ask(id: string, may: May): void {
+function requestName(id: string, may: May): void {
   const kind = KINDS[kindOf(id)];
   const what = whatNames(id, may);
-  if (!kind || !may(kind.needs) || performance.now() - (asked.get(what) ?? -AGAIN_MS) < AGAIN_MS) return;
+  if (!kind || !may(kind.needs) || performance.now() - (asked.get(what) ?? -REFRESH_MS) < REFRESH_MS) return;
   asked.set(what, performance.now());
   const list = LISTS[what] ?? (() => nameAgent(id));
   void list()
-    // An agent may be gone.
+    // The agent may be deleted.
     .catch((error) => {
       if (isApiError(error) && [403, 404].includes(error.status)) asked.set(what, Number.POSITIVE_INFINITY);
     })
     .finally(() => {
       answered.add(what);
-      tell();
+      notify();
     });
 }
 
@@ -102,7 +102,7 @@ function agentIs({ id, name, owner_user_id }: Agent): void {
   nameIs(id, name);
 }
 
-/** What is asked for all at once. */
+/** Names requested as lists. */
 const LISTS: Record<string, () => Promise<void>> = {
   async ag() {
     for await (const agent of api.agents.listOwn.all({ limit: 200 })) agentIs(agent);

@@ -1,11 +1,11 @@
-/** As it begins a line: "not_ready" is "Not ready". */
+/** Capitalises a code: "not_ready" becomes "Not ready". */
 export const capitalised = (word: string) =>
   word.charAt(0).toUpperCase() + word.slice(1).replaceAll("_", " ");
 
-/** What stands between commas, without what is empty. */
+/** Splits a text at commas, without empty parts. */
 export const listed = (text: string) => parts(text, ",");
 
-/** The lines that are not empty. */
+/** Splits a text into its non-empty lines. */
 export const linesOf = (text: string) => parts(text, "\n");
 
 function parts(text: string, by: string): string[] {
@@ -15,7 +15,7 @@ function parts(text: string, by: string): string[] {
     .filter(Boolean);
 }
 
-/** What keeps a text from being JSON; nothing for an empty one. */
+/** Returns why a text is not JSON; nothing for an empty one. */
 export function mistakeInJson(text: string): string | undefined {
   try {
     if (text.trim()) JSON.parse(text);

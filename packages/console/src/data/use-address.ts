@@ -2,7 +2,7 @@ import { useSearchParams } from "react-router";
 
 type Changes = Record<string, string | null>;
 
-/** Changes what stands in the address; what is empty goes. It stays the same page, where it was scrolled to. */
+/** Changes search parameters of the address and removes empty ones. The page and its scroll position stay. */
 export function useAddress(): [URLSearchParams, (changes: Changes, how?: { replace: boolean }) => void] {
   const [search, setSearch] = useSearchParams();
   const change = (changes: Changes, how?: { replace: boolean }) =>

@@ -4,16 +4,16 @@ import type { Loaded } from "./use-load.ts";
 
 type Reloadable = Pick<Loaded<unknown>, "loading" | "error" | "reload">;
 
-/** However often something changes, it is not looked at more often. */
-const REST_MS = 1000;
-/** What could not be looked at is looked at again. */
+/** The shortest time between two reloads, however frequent the changes. */
+const PAUSE_MS = 1000;
+/** Retry interval after a failed reload. */
 const RETRY_MS = 5000;
 
 /**
- * Looks again; what comes while it looks, or rests, makes it look once more, and so does a failure that may pass. To be
- * given to `useOnChange` and its like.
+ * Returns a function, for `useOnChange` and similar hooks, that reloads. A call during a reload or the pause after it
+ * causes another reload, as does a temporary failure.
  */
-export function useLookAgain(loaded: Reloadable): () => void {
+export function useReload(loaded: Reloadable): () => void {
   const latest = useRef(loaded);
   const missed = useRef(false);
   const resting = useRef<ReturnType<typeof setTimeout>>(undefined);
@@ -24,7 +24,7 @@ export function useLookAgain(loaded: Reloadable): () => void {
     resting.current = setTimeout(() => {
       resting.current = undefined;
       if (missed.current) look();
-    }, REST_MS);
+    }, PAUSE_MS);
     void latest.current.reload();
   };
   useEffect(() => {

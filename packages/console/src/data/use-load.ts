@@ -5,12 +5,12 @@ import { useSession } from "../shell/session.tsx";
 import { keep, keptAt } from "./kept.ts";
 
 export interface Loaded<T> {
-  /** What came last; stays while it is loaded anew. */
+  /** The last data; remains during a reload. */
   data: T | undefined;
   error: unknown;
   loading: boolean;
   reload(): Promise<void>;
-  /** Puts something in its place, for what a change answered. */
+  /** Replaces the data with the answer to a change. */
   set(data: T): void;
 }
 
@@ -21,8 +21,8 @@ interface State<T> {
 }
 
 /**
- * Loads when the dependencies change; an answer that comes after a newer question is dropped. With a name, which no
- * other on the page has, what was loaded stands there at once for whoever goes back to the page.
+ * Loads when the dependencies change, and drops answers to outdated requests. With a name, unique on the page, the data
+ * is shown at once when the person goes back to the page.
  */
 export function useLoad<T>(
   load: (signal: AbortSignal) => Promise<T>,
@@ -59,7 +59,7 @@ export function useLoad<T>(
     // biome-ignore lint/correctness/useExhaustiveDependencies: the caller knows what the question depends on
   }, dependencies);
 
-  // What belongs to another question must not be shown as the answer to this one.
+  // The answer to another question must not be shown.
   // biome-ignore lint/correctness/useExhaustiveDependencies: another place is another question only with others
   useEffect(() => {
     setState({ data: shownAt(place), loading: true });
@@ -76,7 +76,7 @@ export function useLoad<T>(
   return { data: state.data, error: state.error, loading: state.loading, reload, set };
 }
 
-/** Where something of this name stands: in the page at hand, at this point of the browser's history. */
+/** Key of a named data set: the page and its entry in the browser's history. */
 function usePlace(name: string | undefined): string | undefined {
   const { key, pathname, search } = useLocation();
   return name && `${key} ${pathname}${search} ${name}`;
@@ -91,7 +91,7 @@ export interface Pages<T> {
   loading: boolean;
   /** Loads the next page; undefined on the last. */
   more: (() => Promise<void>) | undefined;
-  /** Loads all that is shown anew. */
+  /** Reloads everything shown. */
   reload(): Promise<void>;
 }
 
@@ -107,7 +107,7 @@ interface Shown<T> extends Page<T> {
 
 type LoadPage<T> = (cursor: string | undefined, signal: AbortSignal) => Promise<Page<T>>;
 
-/** A list by cursor, page after page. The name is that of `useLoad`. */
+/** A list paged by cursor. The name is that of `useLoad`. */
 export function usePages<T>(load: LoadPage<T>, dependencies: DependencyList, name?: string): Pages<T> {
   const place = usePlace(name);
   const wanted = useRef(1);
@@ -115,7 +115,7 @@ export function usePages<T>(load: LoadPage<T>, dependencies: DependencyList, nam
   const [error, setError] = useState<unknown>();
   const { expired } = useSession();
   const asked = useRef(new AbortController());
-  // Another question begins with its first page, unless one comes back to more.
+  // A new question starts with its first page, unless the person goes back to more.
   useEffect(() => {
     wanted.current = shownAt<Shown<T>>(place)?.pages ?? 1;
     asked.current = new AbortController();
@@ -143,7 +143,7 @@ export function usePages<T>(load: LoadPage<T>, dependencies: DependencyList, nam
       const { items, next } = await load(data.next, signal);
       if (signal.aborted) return;
       wanted.current += 1;
-      // What was loaded anew meanwhile, or is just being, is not what this page comes after.
+      // Do not append this page if the list was reloaded meanwhile, or is reloading.
       if (shown.current !== data || latest.current.loading) await latest.current.reload();
       else set({ items: [...data.items, ...items], next, pages: wanted.current });
     } catch (thrown) {
@@ -174,7 +174,7 @@ async function firstPages<T>(load: LoadPage<T>, count: number, signal: AbortSign
 
 const SIZE = 50;
 
-/** A list by offset, page after page. */
+/** A list paged by offset. */
 export function useOffsetPages<T>(
   load: (
     page: { offset: number; limit: number },

@@ -2,7 +2,10 @@ import { useSyncExternalStore } from "react";
 import { useSession } from "../shell/session.tsx";
 import { nameOf, namesVersion, ownerOf, subscribeNames } from "./names.ts";
 
-/** Names agents, people and teams by their ids, each asked for once; whoever may not know sees a short form of the id. */
+/**
+ * Returns a function that names agents, people and teams by id, each requested once; without permission it returns a
+ * short form of the id.
+ */
 export function useNames(): (id: string) => string {
   const { may } = useSession();
   useSyncExternalStore(subscribeNames, namesVersion);
@@ -10,8 +13,8 @@ export function useNames(): (id: string) => string {
 }
 
 /**
- * Tells whether something is the person's own: they made it, or an agent of theirs did. Admins may do with others' what
- * they may with their own.
+ * Returns whether something is the person's: created by them or one of their agents. Admins may treat others' resources
+ * like their own.
  */
 export function useIsOwn(): (thing: { user_id: string | null; agent_id: string | null }) => boolean {
   const { user, may } = useSession();

@@ -6,14 +6,14 @@ import { toast } from "../ui/toast.tsx";
 
 export interface Task<A extends unknown[]> {
   busy: boolean;
-  /** The last run's error, for a form to show beside its fields. */
+  /** The last run's error, for display in a form. */
   error: unknown;
   /** Whether it succeeded. */
   run(...args: A): Promise<boolean>;
   clear(): void;
 }
 
-/** Something that a person starts: busy while it runs, a toast when it fails (unless the form shows it: `quiet`). */
+/** A task started by a person: busy while it runs, with a toast on failure unless the form shows it (`quiet`). */
 export function useTask<A extends unknown[]>(
   task: (...args: A) => Promise<unknown>,
   { quiet = false }: { quiet?: boolean } = {},
@@ -32,7 +32,7 @@ export function useTask<A extends unknown[]>(
         await task(...args);
         return true;
       } catch (thrown) {
-        // Signing in again is what there is to say of it.
+        // The sign-in page is the only message needed.
         if (isCredentialRefused(thrown)) {
           expired();
           return false;

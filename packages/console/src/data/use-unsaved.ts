@@ -2,7 +2,7 @@ import { useCallback, useEffect } from "react";
 import { useBeforeUnload, useBlocker } from "react-router";
 import { confirm } from "../ui/confirm.tsx";
 
-/** Asks before one leaves a page, by whatever way, with something on it that is not saved. */
+/** Asks for confirmation before leaving a page with unsaved changes in any way. */
 export function useUnsaved(isUnsaved: () => boolean): void {
   const blocker = useBlocker(
     ({ currentLocation, nextLocation }) => currentLocation.pathname !== nextLocation.pathname && isUnsaved(),

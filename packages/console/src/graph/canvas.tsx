@@ -20,7 +20,7 @@ import "./graph.css";
 
 interface GraphNode {
   id: string;
-  /** What a screen reader says of it. */
+  /** The label for screen readers. */
   label: string;
   content: ReactNode;
 }
@@ -40,7 +40,7 @@ interface Props {
   size: { width: number; height: number };
   selected?: string | null;
   onSelect?: (id: string) => void;
-  /** Height of the picture in pixels. Default: as high as it needs. */
+  /** Height of the picture in pixels. Default: as needed. */
   height?: number;
 }
 
@@ -52,12 +52,12 @@ interface Data extends Record<string, unknown> {
 type Size = Props["size"];
 type Placed = ReturnType<typeof layOut>;
 
-/** A directed graph, laid out in layers: from left to right, or downwards where there is little room. */
+/** A directed graph in layers: from left to right, or downwards on a narrow screen. */
 export function Canvas(props: Props) {
   const { label, nodes, edges, size } = props;
   const frame = useRef<HTMLElement>(null);
   const width = useWidth(frame);
-  const down = width < NARROW;
+  const down = width < NARROW_WIDTH;
   const labelled = edges.some((edge) => edge.label !== undefined) && !down;
   const placed = useMemo(() => {
     const boxes = nodes.map(({ id }) => ({ id, ...size }));
@@ -66,7 +66,7 @@ export function Canvas(props: Props) {
   const height = props.height ?? heightOf(placed, size, width);
   return (
     <section ref={frame} className="graph" aria-label={label} style={{ height }}>
-      {/* Another direction is another graph: where the lines end is measured once. */}
+      {/* Another direction is another graph: the ends of the edges are measured only once. */}
       <ReactFlowProvider key={String(down)}>
         <Flow {...props} down={down} placed={placed} />
       </ReactFlowProvider>
@@ -75,21 +75,21 @@ export function Canvas(props: Props) {
 }
 
 const NODE_TYPES = { box: BoxNode };
-/** Below it the layers go downwards. */
-const NARROW = 620;
-const MOST_ZOOM = 1.1;
+/** Below this width the layers go downwards. */
+const NARROW_WIDTH = 620;
+const MAX_ZOOM = 1.1;
 const LEAST_HEIGHT = 180;
-const MOST_HEIGHT = 560;
-/** For the controls below and some air above. */
-const AROUND = 88;
+const MAX_HEIGHT = 560;
+/** For the controls below and a margin above. */
+const MARGIN = 88;
 
-/** As high as all of it needs where it is as wide as there is room for. */
+/** Returns the height of the whole graph at the available width. */
 function heightOf(placed: Placed, size: Size, width: number): number {
   const places = [...placed.values()];
   const right = Math.max(0, ...places.map(({ x }) => x + size.width));
   const bottom = Math.max(0, ...places.map(({ y }) => y + size.height));
-  const zoom = Math.min(MOST_ZOOM, (width * 0.92) / Math.max(1, right));
-  return Math.min(MOST_HEIGHT, Math.max(LEAST_HEIGHT, Math.round(bottom * zoom) + AROUND));
+  const zoom = Math.min(MAX_ZOOM, (width * 0.92) / Math.max(1, right));
+  return Math.min(MAX_HEIGHT, Math.max(LEAST_HEIGHT, Math.round(bottom * zoom) + MARGIN));
 }
 
 function Flow({
@@ -102,7 +102,7 @@ function Flow({
   placed,
 }: Props & { down: boolean; placed: Placed }) {
   const select = (id: string) => id !== selected && onSelect?.(id);
-  // Keys walk them in the order of the page, which is that of the picture then.
+  // Keyboard focus follows the order of the page, so it must match the picture.
   const turns = [...placed.keys()];
   const inTurn = nodes.toSorted((a, b) => turns.indexOf(a.id) - turns.indexOf(b.id));
   const shown = inTurn.map(
@@ -113,7 +113,7 @@ function Flow({
       data: { content, down },
       selected: id === selected,
       ariaLabel: label,
-      // Known before it is measured, so that the first picture is the last.
+      // Set before it is measured, so that the first picture is final.
       width: size.width,
       height: size.height,
     }),
@@ -169,17 +169,17 @@ function edgeOf({ id, from, to, label, tone }: GraphEdge): Edge {
   };
 }
 
-/** The controls stand below. */
+/** The controls are below. */
 const PADDING = { top: "20px", left: "16px", right: "16px", bottom: "52px" } as const;
 
-/** Shows all of the graph when it has become another one. */
+/** Fits the view when the graph changes. */
 function Fit({ by }: { by: string }) {
   const { fitView } = useReactFlow();
-  // As it has been measured: before, what fits is not known.
+  // Only after measuring is it known what fits.
   const room = useStore(({ width, height }) => `${width} ${height}`);
   // biome-ignore lint/correctness/useExhaustiveDependencies: `by` and `room` say when the picture is another one
   useEffect(() => {
-    const frame = requestAnimationFrame(() => fitView({ padding: PADDING, maxZoom: MOST_ZOOM }));
+    const frame = requestAnimationFrame(() => fitView({ padding: PADDING, maxZoom: MAX_ZOOM }));
     return () => cancelAnimationFrame(frame);
   }, [by, room, fitView]);
   return null;

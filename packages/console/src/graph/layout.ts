@@ -17,8 +17,8 @@ interface Placed {
 }
 
 /**
- * Where each box's upper left corner stands, so that lines lead from left to right (or down) and cross little. They
- * come in the order in which one reads them.
+ * Computes the upper left corner of each box, so that edges lead from left to right (or down) with few crossings.
+ * Returns the boxes in reading order.
  */
 export function layOut(
   boxes: Box[],

@@ -4,7 +4,7 @@ import { Canvas } from "./canvas.tsx";
 
 export type StepStatus = "blocked" | "ready" | "in_progress" | "completed" | "skipped";
 
-/** What the picture needs of a step, be it of a template or of a run. */
+/** The part of a template's or run's step that the picture shows. */
 interface PicturedStep {
   step_key: string;
   title?: string;
@@ -32,7 +32,7 @@ export const STEP_STATUS: Record<StepStatus, { says: string; icon: LucideIcon }>
 const SIZE = { width: 216, height: 62 };
 const isDone = (step: PicturedStep | undefined) => step?.status === "completed" || step?.status === "skipped";
 
-/** The steps of a process and what waits for what. */
+/** The steps of a process and their dependencies. */
 export function StepGraph({ steps, selected, onSelect, height }: Props) {
   const nodes = useMemo(
     () => steps.map((step) => ({ id: step.step_key, label: spoken(step), content: <StepBox step={step} /> })),

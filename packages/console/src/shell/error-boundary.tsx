@@ -3,16 +3,16 @@ import { Component, type ReactNode } from "react";
 import { Button } from "../ui/button.tsx";
 import { Empty } from "../ui/page.tsx";
 
-/** The script of a page, or of a part of one, did not come: nobody answers, or not with that. */
+/** The script of a page or component could not be loaded. */
 export class NotLoaded extends Error {}
 
 interface Props {
-  /** What stands inside, as the first words of a sentence. */
+  /** The content, as the start of a sentence. */
   what: string;
   children: ReactNode;
 }
 
-/** What cannot be drawn does not take the rest of the console with it. */
+/** Contains rendering errors, so that the rest of the console keeps working. */
 export class ErrorBoundary extends Component<Props, { error: unknown }> {
   override state = { error: undefined };
 

@@ -12,14 +12,14 @@ import { NEEDS, PLACES, type Place } from "./nav.ts";
 import { useSession } from "./session.tsx";
 import { setTheme, type Theme, useTheme } from "./theme.ts";
 
-/** The frame of every page: where one can go, who is signed in, and the page itself. */
+/** The frame of every page: navigation, the signed-in person and the page. */
 export function Layout() {
   const [open, setOpen] = useState(false);
   const { pathname } = useLocation();
   const main = useRef<HTMLElement>(null);
   const toggle = useRef<HTMLButtonElement>(null);
   const shown = useRef(pathname);
-  // Whoever went somewhere wants to see it, and to go on there by keys.
+  // After navigation, show the page from its top and move the keyboard focus there.
   useEffect(() => {
     if (shown.current === pathname) return;
     shown.current = pathname;
@@ -53,7 +53,7 @@ export function Layout() {
       <Sidebar />
       {/* biome-ignore lint/a11y/noStaticElementInteractions lint/a11y/useKeyWithClickEvents: the button in the top bar does the same */}
       {open && <div className="nav-scrim" onClick={() => setOpen(false)} />}
-      {/* What has the focus is not to stand behind the navigation. */}
+      {/* Keeps the focused element from being hidden behind the navigation. */}
       <main ref={main} id="main" className="main" tabIndex={-1} onFocus={() => setOpen(false)}>
         <Lost />
         <ErrorBoundary key={pathname} what="This page">

@@ -1,7 +1,7 @@
 import { type ComponentType, lazy } from "react";
 import { NotLoaded } from "./error-boundary.tsx";
 
-/** A component whose script is loaded when it is first shown. */
+/** A component whose script is loaded when first shown. */
 export function lazily<P extends object>(load: () => Promise<ComponentType<P>>) {
   return lazy(async () => {
     try {
@@ -12,7 +12,10 @@ export function lazily<P extends object>(load: () => Promise<ComponentType<P>>) 
   });
 }
 
-/** Browsers say so of a script by a TypeError, Vite of its styles in words; anything else was thrown by what came. */
+/**
+ * Browsers report a missing script as a TypeError, and Vite missing styles by a message; any other error was thrown by
+ * loaded code.
+ */
 function didNotCome(cause: unknown): boolean {
   return cause instanceof TypeError || String(cause).startsWith("Error: Unable to preload");
 }

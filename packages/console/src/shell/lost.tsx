@@ -3,16 +3,16 @@ import { api } from "../data/api.ts";
 import { useIsLost } from "../data/live.ts";
 import { useLoad } from "../data/use-load.ts";
 
-/** A restart takes less. */
-const PATIENCE_MS = 6000;
+/** Longer than a restart. */
+const GRACE_MS = 6000;
 
-/** Tells that a page which follows the server does so no more. That the session is over may be why: it asks once. */
+/** Warns that the page no longer follows the server. Checks once whether the session is over. */
 export function Lost() {
   const isLost = useIsLost();
   const [told, setTold] = useState(false);
   useEffect(() => {
     if (!isLost) return;
-    const timer = setTimeout(() => setTold(true), PATIENCE_MS);
+    const timer = setTimeout(() => setTold(true), GRACE_MS);
     return () => {
       clearTimeout(timer);
       setTold(false);

@@ -1,4 +1,4 @@
-/** The product's mark: what comes in from many sides, and is felt in one place. */
+/** The product's mark: signals arrive from many sides and are felt in one place. */
 export function Mark({ size = 24 }: { size?: number }) {
   return (
     <svg width={size} height={size} viewBox="0 0 32 32" aria-hidden="true">

@@ -20,19 +20,19 @@ export interface Place {
   to: string;
   label: string;
   icon: LucideIcon;
-  /** Whoever may call it finds the way there on another page. */
+  /** Hidden for those who may call this: they reach it from another page. */
   unless?: Action;
 }
 
-/** Pages that are nothing without an operation: whoever may not call it is told so there, and is not led to them. */
+/** Pages that are useless without an operation: those who may not call it see a notice and no link to the page. */
 export const NEEDS: Partial<Record<string, { action: Action; title: string }>> = {
   "/dead-letters": { action: "deliveries.deadLetters", title: "Dead letters" },
   "/ingest": { action: "ingest.listWebhooks", title: "Ingest" },
   "/ingest/webhooks/:id": { action: "ingest.listWebhooks", title: "Webhook" },
-  "/memories/erase": { action: "memories.erase", title: "Erase for good" },
+  "/memories/erase": { action: "memories.erase", title: "Erase permanently" },
 };
 
-/** What the sidebar leads to, in groups. */
+/** The places of the sidebar, in groups. */
 export const PLACES: { title: string; places: Place[] }[] = [
   {
     title: "Sense",

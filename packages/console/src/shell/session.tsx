@@ -19,18 +19,18 @@ import { Failure } from "../ui/failure.tsx";
 import { SignIn } from "./sign-in.tsx";
 
 interface SessionValue extends AuthSessionResult {
-  /** Whether they may call it: what their role can never do is not offered. */
+  /** Whether the person may call it: actions that their role never allows are not offered. */
   may(action: Action): boolean;
-  /** The server said that the session is over. */
+  /** Called when the server reports that the session is over. */
   expired(): void;
-  /** How often it was over since, and was begun again: what could not be loaded meanwhile can be then. */
+  /** Number of renewed sign-ins: after each, data that failed to load can be loaded. */
   returns: number;
   signOut(): Promise<void>;
 }
 
 const SessionContext = createContext<SessionValue | null>(null);
 
-/** Who is signed in. */
+/** Returns the signed-in person. */
 export function useSession(): SessionValue {
   const session = useContext(SessionContext);
   if (!session) throw new Error("useSession is for what stands inside <Session>");
@@ -44,8 +44,8 @@ type State =
   | null;
 
 /**
- * Shows what is inside to who is signed in, else the page to sign in on. Where a session is over that page stands
- * before all else, and whoever signs in again goes on where they were, with what they had typed.
+ * Shows the content to a signed-in person, else the sign-in page. An expired session puts that page in front of
+ * everything, and after signing in again the person continues with what they had typed.
  */
 export function Session({ children }: { children: ReactNode }) {
   const [state, setState] = useState<State>(null);
@@ -80,7 +80,7 @@ export function Session({ children }: { children: ReactNode }) {
       async signOut() {
         await api.auth.endSession();
         setSession(undefined);
-        forget();
+        clearPersonData();
         setState({ signedOut: "left" });
       },
     };
@@ -105,7 +105,7 @@ export function Session({ children }: { children: ReactNode }) {
   }
   const { user } = state.session;
   const beginAgain = (session: AuthSessionResult) => {
-    if (session.user.id !== user.id) forget();
+    if (session.user.id !== user.id) clearPersonData();
     begin(session);
   };
   return (
@@ -116,19 +116,19 @@ export function Session({ children }: { children: ReactNode }) {
   );
 }
 
-/** What one person was shown is not the next one's. */
-function forget(): void {
+/** Drops one person's data before the next signs in. */
+function clearPersonData(): void {
   forgetNames();
   forgetKept();
 }
 
-/** Before all that is open, dialogs too. */
+/** Shown in front of everything open, including dialogs. */
 function SignInAgain(props: { email: string; onSignedIn(session: AuthSessionResult): void }) {
   const element = useRef<HTMLDialogElement>(null);
   useLayoutEffect(() => {
     const dialog = element.current;
     dialog?.showModal();
-    // Who it was is known.
+    // The e-mail is known.
     dialog?.querySelector<HTMLElement>("[type=password]")?.focus();
     return () => dialog?.close();
   }, []);
@@ -144,8 +144,8 @@ function SignInAgain(props: { email: string; onSignedIn(session: AuthSessionResu
   );
 }
 
-/** The part of a session's life after which it is renewed. */
-const RENEW_AT = 0.7;
+/** The fraction of a session's lifetime after which it is renewed. */
+const RENEW_AFTER = 0.7;
 const SOONEST_MS = 10_000;
 
 function useRenewal(session: AuthSessionResult | null, begin: (session: AuthSessionResult) => void): void {
@@ -159,14 +159,14 @@ function useRenewal(session: AuthSessionResult | null, begin: (session: AuthSess
       try {
         begin(await api.auth.renewSession());
       } catch (error) {
-        // Where it is over, the next request says so; where nobody answered, there is time to ask again.
+        // If the session is over, the next request reports it; if the server did not answer, there is time to retry.
         const isRefused = isApiError(error) && error.status < 500;
         if (timer !== undefined && !isRefused) renewIn(SOONEST_MS);
       }
     };
-    // By the server's clock: this machine's may be wrong, and would renew it again and again, or too late.
+    // By the server's clock: a wrong local one would renew too often or too late.
     const life = Date.parse(session.expires_at) - serverNow();
-    renewIn(Math.max(SOONEST_MS, life * RENEW_AT));
+    renewIn(Math.max(SOONEST_MS, life * RENEW_AFTER));
     return () => {
       clearTimeout(timer);
       timer = undefined;

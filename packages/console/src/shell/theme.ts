@@ -18,7 +18,7 @@ export function setTheme(theme: Theme): void {
     if (theme === "system") localStorage.removeItem(KEY);
     else localStorage.setItem(KEY, theme);
   } catch {
-    // Then it holds until the page is left.
+    // Then the choice lasts until the page is closed.
   }
   for (const listener of listeners) listener();
 }
@@ -27,7 +27,7 @@ export function useTheme(): Theme {
   return useSyncExternalStore(subscribe, current);
 }
 
-/** Whether the page is dark now, by choice or by the system: for what is drawn and not styled. */
+/** Whether the page is dark now, by choice or by the system: for drawings that CSS cannot style. */
 export function useDark(): boolean {
   const theme = useTheme();
   const system = useSyncExternalStore(subscribeSystem, () => DARK.matches);

@@ -3,7 +3,7 @@ import type { ButtonHTMLAttributes, ComponentProps, MouseEvent, ReactNode } from
 import { Link } from "react-router";
 
 interface Look {
-  /** `remove` leads to a question, `danger` does it. */
+  /** `remove` opens a confirmation; `danger` acts. */
   kind?: "primary" | "plain" | "quiet" | "remove" | "danger";
   small?: boolean;
   icon?: LucideIcon;
@@ -12,7 +12,7 @@ interface Look {
 
 type ButtonProps = Look & ButtonHTMLAttributes<HTMLButtonElement> & { busy?: boolean };
 
-/** While busy it keeps its width and the focus, and pressing it does nothing. */
+/** While busy it keeps its width and the focus, and ignores clicks. */
 export function Button({
   kind = "plain",
   small,
@@ -40,10 +40,10 @@ export function Button({
   );
 }
 
-/** A form is not sent again, either. */
+/** Also prevents submitting a form twice. */
 const ignore = (event: MouseEvent) => event.preventDefault();
 
-/** A link that looks like a button: it goes somewhere. */
+/** A link styled as a button. */
 export function ButtonLink({ to, kind = "plain", small, icon, children }: Look & { to: string }) {
   return (
     <Link to={to} className={classOf(kind, small)}>
@@ -54,7 +54,7 @@ export function ButtonLink({ to, kind = "plain", small, icon, children }: Look &
   );
 }
 
-/** A button with nothing but a picture: the label is for screen readers and the tooltip. */
+/** A button with only an icon: the label is for screen readers and the tooltip. */
 export function IconButton({
   icon: Icon,
   label,

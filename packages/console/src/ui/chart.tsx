@@ -13,7 +13,7 @@ export interface Line {
 }
 
 interface ChartProps {
-  /** What it shows, for who does not see it. */
+  /** A description for screen readers. */
   label: string;
   /** Seconds since the epoch. */
   times: number[];
@@ -21,7 +21,7 @@ interface ChartProps {
   height?: number;
 }
 
-/** Lines over time. The data is drawn anew in place; another theme makes another picture. */
+/** Lines over time. New data updates the chart in place; another theme recreates it. */
 export function Chart({ label, times, lines, height = 220 }: ChartProps) {
   const place = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot>(undefined);
@@ -46,7 +46,7 @@ export function Chart({ label, times, lines, height = 220 }: ChartProps) {
     };
   }, [shape, height, dark]);
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a picture made anew is empty
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a recreated picture is empty
   useEffect(() => {
     plot.current?.setData([times, ...lines.map(({ values }) => values)]);
   }, [times, lines, shape, dark]);
@@ -66,7 +66,7 @@ export function Chart({ label, times, lines, height = 220 }: ChartProps) {
   );
 }
 
-/** What a custom property is now, in the theme that holds: a canvas knows no `var` and no `light-dark`. */
+/** Resolves a custom property in the current theme: a canvas knows no `var` and no `light-dark`. */
 function colorOf(element: HTMLElement, name: string): string {
   element.style.color = `var(${name})`;
   const { color } = getComputedStyle(element);
@@ -104,7 +104,7 @@ function optionsOf(
         stroke: color(name),
         width: 1.75,
         points: { show: false },
-        // The first alone: several would be mud.
+        // Only the first: several fills would blur together.
         ...(at === 0 && { fill: `color-mix(in srgb, ${color(name)} 9%, transparent)` }),
       })),
     ],

@@ -8,7 +8,7 @@ import "./combo.css";
 export interface Choice {
   id: string;
   label: string;
-  /** In small beside it: what tells it from others of the name. */
+  /** Small text that distinguishes choices of the same name. */
   detail?: string | undefined;
 }
 
@@ -17,13 +17,13 @@ interface ComboProps {
   hint?: string;
   value: Choice | null;
   onChange(choice: Choice | null): void;
-  /** What it may be: those with this text in them, or the first ones for an empty one. */
+  /** Returns the choices that contain the text, or the first ones for an empty text. */
   find(text: string, signal: AbortSignal): Promise<Choice[]>;
-  /** What choosing nothing means. Without it something has to be chosen. */
+  /** Label for choosing nothing. Without it a choice is required. */
   none?: string;
 }
 
-/** While one types, nothing is asked for. */
+/** Wait for a pause in typing before searching. */
 const PAUSE_MS = 150;
 
 /** Chooses one of many by typing a part of it: an ARIA combobox with a list below. */
@@ -54,7 +54,7 @@ export function Combo({ label, hint, value, onChange, find, none }: ComboProps) 
     else if (key === "Enter" && chosen) take(chosen);
     else if (key === "Escape") close();
     else if (key !== "Enter") return;
-    // Escape closes the list, not the dialog that it stands in; Enter chooses, and sends nothing.
+    // Escape closes the list, not its dialog; Enter chooses without submitting the form.
     event.preventDefault();
     event.stopPropagation();
   };

@@ -6,15 +6,15 @@ import { Dialog } from "./dialog.tsx";
 interface Question {
   /** "Deactivate billing-bot?" */
   title: string;
-  /** What will happen, in words: "Its tokens stop working within 5 seconds; …". */
+  /** The consequences: "Its tokens stop working within 5 seconds; …". */
   text: ReactNode;
-  /** What the button does: "Deactivate". Never "OK". */
+  /** The button's verb: "Deactivate". Never "OK". */
   action: string;
-  /** It takes something away. Default true. */
+  /** It is destructive. Default true. */
   danger?: boolean;
 }
 
-/** Asks before something that matters; resolves to whether the person wants it. */
+/** Asks for confirmation of a consequential action; resolves to the answer. */
 export function confirm(question: Question): Promise<boolean> {
   const place = document.body.appendChild(document.createElement("div"));
   const root = createRoot(place);
@@ -39,7 +39,7 @@ function Asking({
   const give = (wanted: boolean) => {
     if (answered) return;
     setAnswered(true);
-    // Not while its own event is handled: the dialog closes first and gives the focus back.
+    // After the event is handled: the dialog first closes and returns the focus.
     queueMicrotask(() => answer(wanted));
   };
   const footer = (

@@ -9,23 +9,23 @@ export interface DialogProps {
   /** Below the content, to the right. */
   footer?: ReactNode;
   wide?: boolean;
-  /** A click beside it closes it, too: there is nothing in it that would be lost. */
+  /** A click outside closes it too: it contains nothing that could be lost. */
   light?: boolean;
 }
 
-/** What has the focus when a dialog opens: its first field, else the first and most harmless of its buttons. */
-const FIRST = ".dialog-body :is(input, select, textarea, button), .dialog-foot button";
+/** The initial focus: the first field, else the first and least harmful button. */
+const FIRST_FOCUSABLE = ".dialog-body :is(input, select, textarea, button), .dialog-foot button";
 
-/** The browser's own modal dialog: it keeps the focus, and Escape closes it. Shown as long as it is rendered. */
+/** The browser's modal dialog: it keeps the focus, and Escape closes it. Shown as long as it is rendered. */
 export function Dialog({ title, onClose, children, footer, wide, light }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   const heading = useId();
-  // Closed while it still stands in the page: only then does the browser give the focus back.
+  // Close it while it is still in the page: only then does the browser return the focus.
   useLayoutEffect(() => {
     const dialog = element.current;
     dialog?.showModal();
-    // The browser would take the button that closes it.
-    dialog?.querySelector<HTMLElement>(FIRST)?.focus();
+    // The browser would focus the close button.
+    dialog?.querySelector<HTMLElement>(FIRST_FOCUSABLE)?.focus();
     return () => dialog?.close();
   }, []);
   return (

@@ -1,6 +1,6 @@
 import { diffLines, diffWordsWithSpace } from "diff";
 
-/** A stretch of a line; `changed` where it differs from the line that it stands against. */
+/** A part of a line; `changed` if it differs from the corresponding line. */
 interface Stretch {
   text: string;
   changed: boolean;
@@ -8,18 +8,18 @@ interface Stretch {
 
 export interface DiffRow {
   kind: "same" | "removed" | "added";
-  /** Its number in the old and in the new text, from 1. */
+  /** The line's number in the old and in the new text, from 1. */
   before: number | null;
   after: number | null;
   text: Stretch[];
 }
 
-/** Beyond it two texts are another, and finding the least difference would take minutes. */
-const MOST_EDITS = 20_000;
+/** With more edits, the texts are unrelated, and finding the smallest difference would take minutes. */
+const MAX_EDITS = 20_000;
 
-/** The lines of two texts as one list, with changed words marked; null when they differ too much to compare. */
+/** Merges the lines of two texts into one list, with changed words marked; null if they differ too much to compare. */
 export function diffRows(before: string, after: string): DiffRow[] | null {
-  const parts = diffLines(before, after, { maxEditLength: MOST_EDITS });
+  const parts = diffLines(before, after, { maxEditLength: MAX_EDITS });
   if (!parts) return null;
   const at = { before: 0, after: 0 };
   return parts.flatMap((part, index) => {
@@ -36,7 +36,7 @@ interface Part {
   removed?: boolean;
 }
 
-/** A removed part stands against the added one right after it. */
+/** A removed part corresponds to the added part right after it. */
 function counterpart(parts: Part[], index: number): Part | undefined {
   const [last, part, next] = [parts[index - 1], parts[index], parts[index + 1]];
   if (part?.removed && next?.added) return next;
@@ -58,7 +58,7 @@ function rowOf(
   };
 }
 
-/** The words of a line, marked where the other line has not the same. */
+/** Splits a line into parts, marking words that the other line lacks. */
 function stretches(line: string, against: string): Stretch[] {
   return diffWordsWithSpace(against, line)
     .filter((word) => !word.removed)

@@ -3,10 +3,10 @@ import { plural } from "../data/format.ts";
 import { type DiffRow, diffRows } from "./diff-rows.ts";
 import "./diff.css";
 
-/** Lines of what stayed that are shown around a change. */
-const AROUND = 3;
+/** Unchanged lines shown around a change. */
+const CONTEXT_LINES = 3;
 
-/** What changed from one text to another, line by line. */
+/** The changes from one text to another, line by line. */
 export function Diff({ before, after }: { before: string; after: string }) {
   const rows = useMemo(() => diffRows(before, after), [before, after]);
   if (!rows) return <p className="muted">The two differ too much to be compared line by line.</p>;
@@ -58,12 +58,12 @@ function Row({ row }: { row: DiffRow }) {
   );
 }
 
-/** The changes with a few lines around them; what is far from any change is left out. */
+/** Returns the changes with a few surrounding lines, without the rest. */
 function hunks(rows: DiffRow[]): DiffRow[][] {
   const near = new Set<number>();
   for (const [at, row] of rows.entries()) {
     if (row.kind === "same") continue;
-    for (let line = at - AROUND; line <= at + AROUND; line++) near.add(line);
+    for (let line = at - CONTEXT_LINES; line <= at + CONTEXT_LINES; line++) near.add(line);
   }
   const all: DiffRow[][] = [];
   for (const [at, row] of rows.entries()) {

@@ -3,9 +3,9 @@ import { ApiError } from "../../../client/index.ts";
 import { Button } from "./button.tsx";
 import { FOR_ADMINS } from "./page.tsx";
 
-/** What to tell a person of something that was thrown. */
+/** Returns a message for people about a thrown error. */
 export function messageOf(error: unknown): string {
-  // What a proxy answered in the server's place is a page of its own.
+  // A proxy's answer is a whole page.
   if (error instanceof ApiError && error.code === "unexpected_answer")
     return `The server cannot be reached: what stands before it answered ${error.status}. Try again in a moment.`;
   if (error instanceof ApiError) return error.message;
@@ -14,7 +14,7 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** In the place of what could not be loaded: what went wrong, its request id, and a way to try again. */
+/** Replaces content that could not be loaded: the error, its request id and a retry button. */
 export function Failure(props: { error: unknown; retry?: (() => unknown) | undefined }) {
   const { error } = props;
   if (error instanceof ApiError && error.code === "insufficient_scope")
@@ -25,15 +25,15 @@ export function Failure(props: { error: unknown; retry?: (() => unknown) | undef
   return <Failed {...props} />;
 }
 
-/** Nothing can be loaded from there: it is gone, never was, or the address is no whole one. */
+/** Whether the resource is deleted, never existed, or has an incomplete address. */
 function isNowhere(error: unknown): boolean {
   if (!(error instanceof ApiError)) return false;
   return error.status === 404 || (error.status === 400 && /(^|_)id$/.test(String(error.details.field)));
 }
 
-const NOWHERE = "It may have been deleted, or the address is mistyped.";
+const NOWHERE = "It was deleted, or the address is mistyped.";
 
-/** Nothing went wrong, and trying again would not help. */
+/** For states that are not errors and that a retry would not change. */
 function Calm({ icon: Icon, children }: { icon: LucideIcon; children: string }) {
   return (
     <div className="failure calm" role="note">

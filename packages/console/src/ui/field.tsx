@@ -9,9 +9,9 @@ import {
 
 interface FieldProps {
   label: string;
-  /** Below it: what it means, what is allowed. */
+  /** Text below the field: its meaning and allowed values. */
   hint?: ReactNode;
-  /** What is wrong with what stands in it. */
+  /** The error of the value. */
   error?: string | undefined;
 }
 
@@ -21,7 +21,7 @@ interface Wired {
   "aria-invalid"?: true | undefined;
 }
 
-/** A label and what belongs to it, tied together for screen readers. */
+/** A label and its field, hint and error, linked for screen readers. */
 function Field({ label, hint, error, children }: FieldProps & { children(wired: Wired): ReactNode }) {
   const id = useId();
   const described = error || hint ? `${id}-hint` : undefined;
@@ -88,7 +88,7 @@ export function TextArea({
   );
 }
 
-/** Several lines that a program reads: of one width, and not to be spelled. */
+/** Several lines of code: monospaced and without spell checking. */
 export function CodeArea(props: ComponentProps<typeof TextArea>) {
   return <TextArea {...props} className="code" spellCheck={false} />;
 }
@@ -151,7 +151,7 @@ export function CheckField({
   );
 }
 
-/** A few choices side by side, one of them taken. */
+/** A few choices side by side, with one selected. */
 export function Segments<T extends string>({
   label,
   value,

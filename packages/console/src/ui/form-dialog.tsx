@@ -8,10 +8,10 @@ import { Failure } from "./failure.tsx";
 interface FormDialogProps extends Omit<DialogProps, "footer" | "light"> {
   submit: string;
   task: Task<[]>;
-  /** In place of the task's own. */
+  /** Replaces the task's error. */
   error?: unknown;
   disabled?: boolean;
-  /** It takes something away for good. */
+  /** It deletes something permanently. */
   danger?: boolean;
 }
 
@@ -21,7 +21,7 @@ const LEAVE = {
   action: "Discard it",
 };
 
-/** A dialog that asks for something. What is wrong is told above the buttons. Escape asks before a text is lost. */
+/** A dialog with a form. Errors appear above the buttons. Escape asks before a text is lost. */
 export function FormDialog({
   submit,
   task,

@@ -6,7 +6,7 @@ import { Failure } from "./failure.tsx";
 interface FormProps {
   task: Task<[]>;
   submit: string;
-  /** Beside the button: what it will do. */
+  /** Text next to the button: its effect. */
   note?: ReactNode;
   /** Other buttons. */
   others?: ReactNode;
@@ -15,7 +15,7 @@ interface FormProps {
   children: ReactNode;
 }
 
-/** A form on a page. What went wrong is told above its button. */
+/** A form on a page. Errors appear above its button. */
 export function Form({ task, submit, note, others, disabled, className = "", children }: FormProps) {
   return (
     <form

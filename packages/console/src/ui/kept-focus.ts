@@ -1,8 +1,8 @@
 import { useEffect, useRef } from "react";
 
 /**
- * For what lists something: where the focus stood near it on what is there no more, a row that was deleted or the button
- * for more of them, it goes to the list, and not to the beginning of the page.
+ * For lists: if the focused element disappears, such as a deleted row or the button for more, moves the focus to the
+ * list instead of the start of the page.
  */
 export function useKeptFocus<E extends HTMLElement>() {
   const list = useRef<E>(null);

@@ -3,16 +3,16 @@ import ReactMarkdown from "react-markdown";
 import remarkGfm from "remark-gfm";
 import { OutsideLink } from "./outside-link.tsx";
 
-/** The page has a heading already. */
+/** The page already has a heading. */
 const LOWER = { h1: "h2", h2: "h3", h3: "h4", h4: "h5", h5: "h6" } as const;
 
 interface Props {
   children: string;
-  /** What stands above the text: a first heading that says the same is left out. */
+  /** The title above the text: a first heading with the same words is omitted. */
   title?: string;
 }
 
-/** Markdown of others: no HTML of theirs, no pictures of other hosts. */
+/** Untrusted Markdown: without HTML, and without pictures of other hosts. */
 export function Markdown({ children, title = "" }: Props) {
   return (
     <div className="markdown" dir="auto">
@@ -26,7 +26,7 @@ export function Markdown({ children, title = "" }: Props) {
   );
 }
 
-/** Places within the text stay links; of addresses only those of the web do. */
+/** Links within the text stay links; of addresses only web addresses do. */
 function MarkdownLink({ href = "", children }: { href?: string | undefined; children?: ReactNode }) {
   return href.startsWith("#") ? (
     <a href={href}>{children}</a>
@@ -35,7 +35,7 @@ function MarkdownLink({ href = "", children }: { href?: string | undefined; chil
   );
 }
 
-/** The box of a task, which nobody can tick here: what it says is said to screen readers too. */
+/** A read-only task box, with its state for screen readers. */
 function TaskBox({ checked }: { checked?: boolean | undefined }) {
   return <input type="checkbox" checked={checked} disabled readOnly aria-label={checked ? "Done" : "Open"} />;
 }
@@ -57,7 +57,7 @@ function textOf({ value = "", children = [] }: Node): string {
   return value + children.map(textOf).join("");
 }
 
-/** Titles are kept without Markdown's marks. */
+/** Titles are stored without Markdown syntax. */
 const wordsOf = (text: string) =>
   text
     .replace(/[*_`~]/g, "")

@@ -4,11 +4,11 @@ import { Fragment, type ReactElement } from "react";
 interface Choice {
   label: string;
   onSelect(): unknown;
-  /** It takes something away: set apart, in the colour of it. */
+  /** It is destructive: separated and coloured. */
   danger?: boolean;
 }
 
-/** What a button opens: things to do. */
+/** A button that opens a menu of actions. */
 export function Menu({ trigger, choices }: { trigger: ReactElement; choices: readonly Choice[] }) {
   return (
     <Root modal={false}>

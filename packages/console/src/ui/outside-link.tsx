@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { isWebLink } from "../data/links.ts";
 
-/** A link to what others named: an address that is not of the web stays text. */
+/** A link to an untrusted address: anything but a web address stays text. */
 export function OutsideLink({ to, children = to }: { to: string; children?: ReactNode }) {
   if (!isWebLink(to)) return <span>{children}</span>;
   return (

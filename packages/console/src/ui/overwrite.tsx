@@ -2,13 +2,13 @@ import { changesOf } from "../data/changes.ts";
 import { confirm } from "./confirm.tsx";
 
 interface Meanwhile {
-  /** What happened since the form was opened, and what saving does to it. */
+  /** The changes since the form was opened, and the effect of saving. */
   text: string;
-  /** The page that shows it as it is now. */
+  /** The page with the current state. */
   look: string;
 }
 
-/** Asks before what others did while a form stood open is written over. */
+/** Asks before overwriting changes that others made while a form was open. */
 export function mayOverwrite({ text, look }: Meanwhile): Promise<boolean> {
   return confirm({
     title: "Changed meanwhile",
@@ -26,14 +26,14 @@ export function mayOverwrite({ text, look }: Meanwhile): Promise<boolean> {
 }
 
 interface Saving<T extends object> {
-  /** As it was when the form was opened. */
+  /** The state when the form was opened. */
   before: T;
   wanted: Partial<T>;
   read(): Promise<T>;
   look: string;
 }
 
-/** What the person has changed; null where others have changed the same, and it is not to be written over. */
+/** Returns the person's changes; null if others changed the same fields and the person does not overwrite them. */
 export async function changesToSave<T extends object>({ before, wanted, read, look }: Saving<T>) {
   const changes = changesOf<Partial<T>>(before, wanted);
   const theirs = changesOf<Partial<T>>(before, await read());

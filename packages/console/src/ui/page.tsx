@@ -5,17 +5,17 @@ import { Link } from "react-router";
 
 interface PageProps {
   title: string;
-  /** The pages above it. */
+  /** The parent pages. */
   above?: { to: string; label: string }[];
-  /** Beside the title: a badge of its state. */
+  /** A status badge next to the title. */
   state?: ReactNode;
-  /** One sentence under it. */
+  /** One sentence below the title. */
   lead?: ReactNode;
   actions?: ReactNode;
   children: ReactNode;
 }
 
-/** A page with its head. The title is the document's too. */
+/** A page with its header. Also sets the document's title. */
 export function Page({ title, above = [], state, lead, actions, children }: PageProps) {
   useEffect(() => {
     document.title = `${title} · Afferent`;
@@ -47,7 +47,7 @@ export function Page({ title, above = [], state, lead, actions, children }: Page
   );
 }
 
-/** A part of a page in a frame of its own. */
+/** A framed section of a page. */
 export function Card({
   title,
   actions,
@@ -86,7 +86,7 @@ export function Fact({ name, children, wide }: { name: string; children: ReactNo
   );
 }
 
-/** Where there is nothing: why, and what to do next. */
+/** An empty state: the reason and the next action. */
 export function Empty({
   icon: Icon,
   title,
@@ -113,7 +113,7 @@ export function Empty({
 export const FOR_ADMINS =
   "This is for the admins of your organisation. Ask one of them, or have them make you one under Settings.";
 
-/** In place of a page, or a part of it, that the person's role cannot use. */
+/** Replaces a page, or a part of it, that the person's role cannot use. */
 export function AdminsOnly() {
   return (
     <Empty icon={Lock} title="For admins">
@@ -122,7 +122,7 @@ export function AdminsOnly() {
   );
 }
 
-/** Where something will stand in a moment. */
+/** A placeholder for content that is loading. */
 export function Skeleton({ lines = 3 }: { lines?: number }) {
   return (
     <div className="skeleton" role="status" aria-label="Loading">

@@ -3,18 +3,18 @@ import ReactMarkdown from "react-markdown";
 import remarkGfm from "remark-gfm";
 
 /** More than a list shows of a text. */
-const MOST = 500;
+const MAX_LENGTH = 500;
 
-/** What the beginning of a Markdown text says, as one line without its marks. */
+/** Returns the beginning of a Markdown text as one line without syntax. */
 export function plain(markdown: string): string {
-  const shown = ReactMarkdown({ children: markdown.slice(0, MOST), remarkPlugins: [remarkGfm] });
+  const shown = ReactMarkdown({ children: markdown.slice(0, MAX_LENGTH), remarkPlugins: [remarkGfm] });
   return wordsOf(shown).replace(/\s+/g, " ").trim();
 }
 
-/** The same in the page, read once however often its list is drawn. */
+/** The same as a component, parsed only once. */
 export const Plain = memo(({ children }: { children: string }) => plain(children));
 
-/** Without them the points of a list, and the cells of a table, would read as one. */
+/** Separates the points of a list and the cells of a table. */
 const BEFORE: Record<string, string> = { li: "• ", td: " ", th: " " };
 
 function wordsOf(node: ReactNode): string {

@@ -5,13 +5,13 @@ import { useAddress } from "../data/use-address.ts";
 import { Button, IconButton } from "./button.tsx";
 import "../styles/search.css";
 
-/** What the list at hand is searched for (`?q=`), and what is typed on the way there. */
+/** The current search of the list (`?q=`), and the text being typed. */
 function useQuery() {
   const [search, change] = useAddress();
   const q = search.get("q") ?? "";
   const [text, setText] = useState(q);
   const asked = useRef(q);
-  // What one types goes on while it is asked for, also by a space: only another's question takes its place.
+  // Typing continues during a search, also with spaces: only a search from elsewhere replaces the text.
   useEffect(() => {
     if (q !== asked.current) setText(q);
     asked.current = q;
@@ -48,7 +48,7 @@ function Box({ label, placeholder, className, iconSize, text, onChange }: BoxPro
   );
 }
 
-/** A search whose words stand in the address (`?q=`), so that it can be linked and gone back to. */
+/** A search in the address (`?q=`), so that it can be linked and revisited. */
 export function SearchLine({ label, placeholder }: { label: string; placeholder: string }) {
   const { q, text, setText, ask } = useQuery();
   const submit = (event: FormEvent) => {
@@ -72,10 +72,10 @@ export function SearchLine({ label, placeholder }: { label: string; placeholder:
   );
 }
 
-/** While one types, nothing is asked for. */
+/** Wait for a pause in typing before searching. */
 const PAUSE_MS = 250;
 
-/** Narrows a list as one types; what is typed stands in the address (`?q=`), and is one step of its history. */
+/** Filters a list during typing; the text is in the address (`?q=`), as one entry of the history. */
 export function ListSearch({ label }: { label: string }) {
   const { q, text, setText, ask } = useQuery();
   // biome-ignore lint/correctness/useExhaustiveDependencies: what is typed is what it waits for
@@ -97,12 +97,12 @@ export interface Hit {
   title: string;
   text: ReactNode;
   score: number;
-  /** How the score came about, on hover. */
+  /** The explanation of the score, on hover. */
   why?: string;
   facts: ReactNode;
 }
 
-/** What a search found, the best first. */
+/** Search results, best first. */
 export function Hits({ label, hits }: { label: string; hits: readonly Hit[] }) {
   return (
     <ol className="results" aria-label={label}>

@@ -7,22 +7,22 @@ import { useKeptFocus } from "./kept-focus.ts";
 import { Skeleton } from "./page.tsx";
 
 export interface Column<T> {
-  /** Empty over what can be done with a row. */
+  /** Empty for the column of actions. */
   name: string;
   cell(row: T): ReactNode;
-  /** A number or a time: to the right, digits in line. */
+  /** A number or a time: right-aligned, with tabular digits. */
   end?: boolean;
-  /** Left out where the screen is narrow. */
+  /** Hidden on narrow screens. */
   wideOnly?: boolean;
 }
 
 interface TableProps<T> {
-  /** What it lists, for screen readers. */
+  /** A label for screen readers. */
   label: string;
   columns: readonly Column<T>[];
   rows: readonly T[];
   keyOf(row: T): string;
-  /** Where a row leads. The first cell should hold the same as a link, which keys reach. */
+  /** The link of a row. The first cell should contain the same link, for the keyboard. */
   linkOf?(row: T): string;
 }
 
@@ -32,13 +32,13 @@ export function Table<T>({ label, columns, rows, keyOf, linkOf }: TableProps<T>)
   const classOf = ({ name, end, wideOnly }: Column<T>) =>
     [name === "" && "act", end && "end", wideOnly && "wide-only"].filter(Boolean).join(" ") || undefined;
   const open = (row: T, { target, ctrlKey, metaKey, shiftKey }: MouseEvent) => {
-    // Links and buttons in a row do what they say, and a tab of its own is the link's matter.
+    // Links and buttons in a row act by themselves, and opening a tab is left to the link.
     if (!linkOf || ctrlKey || metaKey || shiftKey) return;
     if (!(target as HTMLElement).closest("a,button,input,label") && !getSelection()?.toString())
       navigate(linkOf(row));
   };
   return (
-    // It can be scrolled by keys, too, where the screen is narrow.
+    // Focusable, so that the keyboard can scroll it on narrow screens.
     // biome-ignore lint/a11y/noNoninteractiveTabindex: see above
     <section ref={section} className="table-wrap" aria-label={label} tabIndex={0}>
       <table className={linkOf ? "table linked" : "table"}>
@@ -69,13 +69,13 @@ export function Table<T>({ label, columns, rows, keyOf, linkOf }: TableProps<T>)
 
 interface ListProps<T> extends Omit<TableProps<T>, "rows"> {
   pages: Pages<T>;
-  /** Above it while there is something in it: an empty list says itself what to do. */
+  /** Above a non-empty table: an empty list shows its own action. */
   actions?: ReactNode;
-  /** In place of an empty table. */
+  /** Replaces an empty table. */
   empty: ReactNode;
 }
 
-/** A table that loads: skeleton, failure, emptiness, and more of it on demand. */
+/** A table that loads: skeleton, failure, empty state, and more rows on demand. */
 export function List<T>({ pages, actions, empty, ...table }: ListProps<T>) {
   const { items, error, loading, more, reload } = pages;
   if (!items) return error === undefined ? <Skeleton lines={6} /> : <Failure error={error} retry={reload} />;
@@ -96,7 +96,7 @@ export function List<T>({ pages, actions, empty, ...table }: ListProps<T>) {
   );
 }
 
-/** What was loaded, once it was; until then a skeleton, or the failure, which stands above what could not be loaded anew. */
+/** The loaded content; until then a skeleton or the failure. A failed reload appears above the old content. */
 export function Load<T>({
   of,
   lines,

@@ -8,11 +8,11 @@ export interface Tab {
   key: string;
   label: string;
   content: ReactNode;
-  /** Without it there is nothing on the tab: whoever may not call it does not see the tab. */
+  /** The operation that the tab requires: others do not see the tab. */
   needs?: Action;
 }
 
-/** Tabs whose choice stands in the address (`?tab=`), so that it can be linked and gone back from. */
+/** Tabs with the selection in the address (`?tab=`), so that it can be linked and going back works. */
 export function Tabs({ label, tabs: all }: { label: string; tabs: readonly Tab[] }) {
   const { may } = useSession();
   const tabs = all.filter(({ needs }) => needs === undefined || may(needs));
@@ -21,13 +21,13 @@ export function Tabs({ label, tabs: all }: { label: string; tabs: readonly Tab[]
   const asked = search.get("tab");
   const value = tabs.some(({ key }) => key === asked) ? (asked as string) : first;
   const chosen = useRef(value);
-  // A click chooses twice, by the press and by the focus: it is one step back.
+  // A click selects twice, by press and by focus: only one entry in the history.
   const choose = (key: string) => {
     if (key !== chosen.current) change({ tab: key === first ? null : key });
     chosen.current = key;
   };
   const list = useRef<HTMLDivElement>(null);
-  // Where there is little room the chosen one may stand beyond the edge.
+  // On a narrow screen the selected tab may be out of view.
   useEffect(() => {
     chosen.current = value;
     const row = list.current as HTMLDivElement;

@@ -3,7 +3,7 @@ import { type MouseEvent, useEffect, useState } from "react";
 import { fullTime, relative } from "../data/format.ts";
 import { IconButton } from "./button.tsx";
 
-/** A time as one speaks of it; the whole of it on hover. It keeps itself up to date. */
+/** A relative time with the full time on hover. It updates itself. */
 export function Time({ at }: { at: string }) {
   const [, setNow] = useState(0);
   useEffect(() => {
@@ -34,7 +34,7 @@ const OUTCOMES = {
   failed: { icon: CircleAlert, label: "The browser does not copy it: select it, and copy it by hand" },
 };
 
-/** Whether the clipboard has it now. */
+/** Returns whether the text is now on the clipboard. */
 async function copyText(text: string, button: HTMLElement): Promise<boolean> {
   if (navigator.clipboard) {
     return navigator.clipboard.writeText(text).then(
@@ -42,7 +42,7 @@ async function copyText(text: string, button: HTMLElement): Promise<boolean> {
       () => false,
     );
   }
-  // Pages over plain HTTP have no clipboard but this. What stands outside of an open dialog cannot be selected.
+  // The only way for pages over plain HTTP. Outside an open dialog nothing can be selected.
   const area = (button.closest("dialog") ?? document.body).appendChild(document.createElement("textarea"));
   area.value = text;
   area.select();
@@ -62,7 +62,7 @@ export function Id({ children }: { children: string }) {
   );
 }
 
-/** A secret that is shown once: the person is told so, and copies it. */
+/** A secret that is shown once, with a notice and a copy button. */
 export function Secret({ label, value, note }: { label: string; value: string; note: string }) {
   return (
     <div className="secret">
@@ -76,7 +76,7 @@ export function Secret({ label, value, note }: { label: string; value: string; n
   );
 }
 
-/** Something as JSON, to be read and copied. */
+/** A value as JSON, to read and copy. */
 export function Json({ value, label = "JSON" }: { value: unknown; label?: string }) {
   const text = JSON.stringify(value, null, 2);
   return (

@@ -4,12 +4,12 @@ import "./tile.css";
 interface TileProps {
   name: string;
   value: string;
-  /** Below the value: what it means, or where to go. */
+  /** Below the value: its meaning or a link. */
   note: ReactNode;
   tone?: "bad" | "warn" | undefined;
 }
 
-/** One number that matters. */
+/** One important number. */
 export function Tile({ name, value, note, tone }: TileProps) {
   return (
     <section className="tile" aria-label={name}>

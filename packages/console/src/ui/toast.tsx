@@ -20,7 +20,7 @@ function change(to: readonly Toast[]): void {
 
 const drop = (id: number) => change(toasts.filter((each) => each.id !== id));
 
-/** Tells in passing what was done, or why it was not. Errors stay until they are closed. */
+/** Shows a brief notice of success or failure. Errors stay until closed. */
 export function toast({ tone = "good", title }: { tone?: Toast["tone"]; title: string }): void {
   const id = next++;
   change([...toasts.slice(-3), { id, tone, title }]);

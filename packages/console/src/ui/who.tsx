@@ -4,8 +4,8 @@ import { knownName, nameOf, namesVersion, ownerOf, subscribeNames } from "../dat
 import { useSession } from "../shell/session.tsx";
 
 /**
- * An agent, a person or a team, by name. Whoever may not know it sees a part of the id, and all of it on hover. An agent
- * that can be looked at is a link.
+ * An agent, a person or a team, by name. Without permission, shows a short form of the id, and the id on hover. A
+ * readable agent is a link.
  */
 export function Who({ id }: { id: string }) {
   const { may } = useSession();

@@ -59,7 +59,7 @@ function Activation({ agent, of }: { agent: AgentShape; of: Loaded<AgentShape> }
       !isActive ||
       (await confirm({
         title: `Deactivate ${agent.name}?`,
-        text: "Its tokens are refused within 5 seconds, and no event matches it from now on. What is pending for it stays, and it can be activated again.",
+        text: "Its tokens are refused within 5 seconds, and no event matches it from now on. Its pending deliveries stay, and it can be activated again.",
         action: "Deactivate",
       }));
     if (!sure) return;

@@ -51,7 +51,7 @@ const LIST = {
   linkOf: ({ id }: Agent) => `/agents/${id}`,
 };
 
-/** All agents, for who may see them; else one's own. */
+/** All agents for those who may list them, else one's own. */
 export function Agents() {
   const { may } = useSession();
   return may("agents.list") ? <AllAgents /> : <OwnAgents />;

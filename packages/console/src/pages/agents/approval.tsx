@@ -4,7 +4,7 @@ import type { DeviceStatus } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { clockTime, duration, fullTime } from "../../data/format.ts";
 import { useOnChange } from "../../data/live.ts";
-import { useLookAgain } from "../../data/use-fresh.ts";
+import { useReload } from "../../data/use-fresh.ts";
 import { useLoad } from "../../data/use-load.ts";
 import { useTask } from "../../data/use-task.ts";
 import { Badge } from "../../ui/badge.tsx";
@@ -16,16 +16,16 @@ import "./agents.css";
 
 interface Props {
   agent: { id: string; name: string };
-  /** The address a person opens elsewhere, when the code was issued just now. */
+  /** The link to open elsewhere, if the code was issued just now. */
   link?: string | undefined;
   onSettled?(): void;
 }
 
-/** How an agent's newest device code stands, as it changes; who asks is seen before deciding. */
+/** The live state of an agent's newest device code, with the requesting device shown before the decision. */
 export function Approval({ agent, link, onSettled }: Props) {
   const status = useLoad((signal) => api.devices.status({ agent_id: agent.id }, { signal }), [agent.id]);
   const isOpen = status.data?.state === "waiting" || status.data?.state === "verifying";
-  const look = useLookAgain(status);
+  const look = useReload(status);
   useOnChange("device", null, isOpen, look);
   useAtExpiry(isOpen ? status.data : undefined, look);
   const decide = useTask(async (claim_id: string, action: "approve" | "reject") => {
@@ -45,7 +45,7 @@ export function Approval({ agent, link, onSettled }: Props) {
   );
 }
 
-/** That a code runs out is no change that the server would tell. */
+/** The server does not report that a code expires. */
 function useAtExpiry(open: DeviceStatus | undefined, act: () => void): void {
   const left = open && Date.parse(open.expires_at) - Date.parse(open.server_now);
   // biome-ignore lint/correctness/useExhaustiveDependencies: `open` is another whenever it was asked for

@@ -10,8 +10,8 @@ import { Approval } from "./approval.tsx";
 
 const CODE = /^[A-Z0-9]{4}-[A-Z0-9]{4}$/;
 
-/** As it is read aloud or typed in a hurry: small letters, without the hyphen. */
-function tidy(text: string): string {
+/** Normalizes a dictated or hurriedly typed code: lower case or without the hyphen. */
+function normalizeCode(text: string): string {
   const letters = text
     .toUpperCase()
     .replace(/[^A-Z0-9]/g, "")
@@ -19,10 +19,10 @@ function tidy(text: string): string {
   return letters.length > 4 ? `${letters.slice(0, 4)}-${letters.slice(4)}` : letters;
 }
 
-/** Where a device sends its person: the code, who asks, approve or deny. */
+/** The page for a person who connects a device: the code, the device, approve or deny. */
 export function Connect() {
   const [search] = useSearchParams();
-  const given = tidy(search.get("code") ?? "");
+  const given = normalizeCode(search.get("code") ?? "");
   const [code, setCode] = useState(given);
   const [agent, setAgent] = useState<{ id: string; name: string }>();
   const look = useTask(
@@ -35,7 +35,7 @@ export function Connect() {
   const { run } = look;
   const unknown = isApiError(look.error, "not_found");
   const shown = unknown ? { ...look, error: undefined } : look;
-  // A link brings the code along; nobody should have to press a button for it.
+  // A link contains the code and needs no button.
   // biome-ignore lint/correctness/useExhaustiveDependencies: once, for the address that was opened
   useEffect(() => {
     if (CODE.test(given)) run();
@@ -55,7 +55,7 @@ export function Connect() {
                 autoFocus
                 placeholder="XXXX-XXXX"
                 value={code}
-                onChange={(value) => setCode(tidy(value))}
+                onChange={(value) => setCode(normalizeCode(value))}
                 hint="The device shows it, or you were given it with the agent."
               />
               {unknown && (

@@ -10,8 +10,8 @@ import { FormDialog } from "../../ui/form-dialog.tsx";
 import { Secret } from "../../ui/text.tsx";
 import { ModeField } from "./mode.tsx";
 
-/** The scopes of a first key: all an agent usually needs. */
-const USUAL: KeysCreateResult["scopes"] = [
+/** The scopes of a first key: all that an agent usually needs. */
+const DEFAULT_SCOPES: KeysCreateResult["scopes"] = [
   "send",
   "receive",
   "memory:read",
@@ -20,14 +20,14 @@ const USUAL: KeysCreateResult["scopes"] = [
   "channel:write",
 ];
 
-/** Makes an agent and, if wanted, its first key, which is shown once. */
+/** Creates an agent and optionally its first key, which is shown once. */
 export function CreateAgent({ onClose, onCreated }: { onClose(): void; onCreated(id: string): void }) {
   const [name, setName] = useState("");
   const [mode, setMode] = useState<Agent["delivery_mode"]>("poll");
   const [endpoint, setEndpoint] = useState("");
   const [description, setDescription] = useState("");
   const [wantsKey, setWantsKey] = useState(true);
-  const [made, setMade] = useState<Made>();
+  const [made, setMade] = useState<Created>();
   const create = useTask(
     async () => {
       const agent = await api.agents.create({
@@ -67,23 +67,23 @@ export function CreateAgent({ onClose, onCreated }: { onClose(): void; onCreated
   );
 }
 
-interface Made {
+interface Created {
   agent: AgentsCreateResult;
   apiKey?: string;
-  /** Why it has no key, though one was wanted. */
+  /** Why the requested key is missing. */
   problem?: string;
 }
 
-/** The agent is there without it, too, and its signing secret is told only now. */
-async function firstKey(agent_id: string): Promise<Pick<Made, "apiKey" | "problem">> {
+/** A failure here leaves the agent created, and its signing secret can only be shown now. */
+async function firstKey(agent_id: string): Promise<Pick<Created, "apiKey" | "problem">> {
   try {
-    return { apiKey: (await api.keys.create({ agent_id, scopes: USUAL })).key };
+    return { apiKey: (await api.keys.create({ agent_id, scopes: DEFAULT_SCOPES })).key };
   } catch (error) {
     return { problem: messageOf(error) };
   }
 }
 
-function Secrets({ agent, apiKey, problem, onDone }: Made & { onDone(): void }) {
+function Secrets({ agent, apiKey, problem, onDone }: Created & { onDone(): void }) {
   return (
     <Dialog
       title={`${agent.name} is there`}

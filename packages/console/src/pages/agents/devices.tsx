@@ -3,7 +3,7 @@ import { useState } from "react";
 import type { Agent, DevicesIssueResult, SessionsListResult } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { useOnChange } from "../../data/live.ts";
-import { useLookAgain } from "../../data/use-fresh.ts";
+import { useReload } from "../../data/use-fresh.ts";
 import { useOffsetPages } from "../../data/use-load.ts";
 import { useTask } from "../../data/use-task.ts";
 import { useSession } from "../../shell/session.tsx";
@@ -19,20 +19,20 @@ import { Approval } from "./approval.tsx";
 
 type Session = SessionsListResult["sessions"][number];
 
-/** The devices that act as an agent, and how another is connected. */
+/** The devices that act as an agent, and how to connect another. */
 export function Devices({ agent }: { agent: Agent }) {
   const { may } = useSession();
   const [issued, setIssued] = useState<DevicesIssueResult>();
   const list = useOffsetPages(
     async (page, signal) => {
       const { sessions } = await api.sessions.list({ agent_id: agent.id, ...page }, { signal });
-      // How many there are in all is not told: a full page may have others after it.
+      // The API returns no total: a full page may have others after it.
       const more = sessions.length === page.limit ? 1 : 0;
       return { items: sessions, total: page.offset + sessions.length + more };
     },
     [agent.id],
   );
-  useOnChange("device", null, true, useLookAgain(list));
+  useOnChange("device", null, true, useReload(list));
   const issue = useTask(async () => setIssued(await api.devices.issue({ agent_id: agent.id })));
   const disconnect = useTask(async (session: Session) => {
     const sure = await confirm({
@@ -94,7 +94,7 @@ export function Devices({ agent }: { agent: Agent }) {
         ]}
         empty={
           <Empty icon={Smartphone} title="No devices" action={connect}>
-            A program on someone's machine gets a key of its own by a short code, and no key is copied about.
+            A program on someone's machine gets its own key through a short code, and no key has to be copied.
           </Empty>
         }
       />

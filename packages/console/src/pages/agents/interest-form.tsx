@@ -30,7 +30,7 @@ interface Props {
   onSaved(): unknown;
 }
 
-/** An interest, new or changed; it can be tried on the last events before it is saved. */
+/** Creates or edits an interest; it can be tested on the latest events before saving. */
 export function InterestForm({ agent, interest, onClose, onSaved }: Props) {
   const [before] = useState(interest);
   const [type, setType] = useState(interest?.event_type ?? "");
@@ -65,7 +65,7 @@ export function InterestForm({ agent, interest, onClose, onSaved }: Props) {
   );
   const error = save.error ?? test.error;
   const ofFilter = error instanceof ApiError && error.details.field === "filter_expression";
-  // What was found by trying holds for what was tried, also when it is found late.
+  // A test result belongs to the tested values, even if it arrives late.
   const change = (set: (value: string) => void) => (value: string) => {
     changes.current += 1;
     set(value);

@@ -13,7 +13,7 @@ import { toast } from "../../ui/toast.tsx";
 import { InterestForm } from "./interest-form.tsx";
 import "./agents.css";
 
-/** What an agent wants to receive. */
+/** The interests of an agent. */
 export function Interests({ agent }: { agent: Agent }) {
   const [editing, setEditing] = useState<Interest | "new">();
   const list = useOffsetPages(

@@ -27,7 +27,7 @@ const SCOPES: { scope: Scope; means: string }[] = [
   { scope: "admin", means: "everything" },
 ];
 
-/** An agent's API keys. The key itself is seen once, when it is made. */
+/** An agent's API keys. The key itself is shown once, when created. */
 export function Keys({ agent }: { agent: Agent }) {
   const [making, setMaking] = useState(false);
   const list = useOffsetPages(

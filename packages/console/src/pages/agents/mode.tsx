@@ -16,7 +16,7 @@ const FORMATS: { value: Format; label: string }[] = [
   { value: "binary", label: "Binary: its data, attributes in headers" },
 ];
 
-/** How an event is written that is pushed. */
+/** The format of pushed events. */
 export function FormatField({ value, onChange }: { value: Format; onChange(format: Format): void }) {
   return (
     <SelectField

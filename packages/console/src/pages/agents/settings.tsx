@@ -24,7 +24,7 @@ interface Props {
   onSaved(agent: Agent): void;
 }
 
-/** How events reach an agent, what it is called, and whose it is. */
+/** An agent's delivery settings, name and owner. */
 export function AgentSettings({ agent, onSaved }: Props) {
   const { may } = useSession();
   return (
@@ -39,7 +39,7 @@ export function AgentSettings({ agent, onSaved }: Props) {
   );
 }
 
-/** The agent as it is then; null where others have changed the same, and that is to stay. */
+/** Returns the saved agent; null if others changed the same fields and the person keeps theirs. */
 async function saveAgent(before: Agent, wanted: Partial<Agent>): Promise<Agent | null> {
   const which = { agent_id: before.id };
   const read = () => api.agents.get(which);
@@ -74,7 +74,7 @@ function Delivery({ agent, onSaved }: Props) {
         retry_budget: orNull(budget),
       });
       if (!changed) return;
-      // With what others have changed meanwhile.
+      // Includes others' concurrent changes.
       setBefore(changed);
       setDraft(draftOf(changed));
       nameIs(changed.id, changed.name);
@@ -114,7 +114,7 @@ function Delivery({ agent, onSaved }: Props) {
             hint="How long it has to acknowledge a delivery."
           />
           <OwnNumber
-            label="Hand-outs at most"
+            label="Most delivery attempts"
             max={100}
             value={budget}
             onChange={set("budget")}
@@ -134,18 +134,18 @@ interface OwnNumberProps {
   hint: string;
 }
 
-/** A number from 1 that an agent may have of its own. */
+/** A number from 1 that overrides the default for this agent. */
 function OwnNumber(props: OwnNumberProps) {
   return <TextField {...props} type="number" min={1} placeholder="the installation's default" />;
 }
 
-/** Who reads its memories with it, and who approves its devices. */
+/** The agent's team, which reads its memories, and its owner, who approves its devices. */
 function Belonging({ agent, onSaved }: Props) {
   const nameOf = useNames();
   const [before, setBefore] = useState(agent);
   const [team, setTeam] = useState(choiceOf(agent.team_id));
   const [owner, setOwner] = useState(choiceOf(agent.owner_user_id));
-  // Names come later than ids.
+  // Names load later than ids.
   const named = (choice: Choice | null) => choice && { ...choice, label: choice.label || nameOf(choice.id) };
   const save = useTask(
     async () => {

@@ -8,13 +8,13 @@ import { changesToSave } from "../../ui/overwrite.tsx";
 import { toast } from "../../ui/toast.tsx";
 
 interface Props {
-  /** The one to change; without it a new one is made. */
+  /** The channel to edit; without it, a new one is created. */
   channel?: Channel;
   onClose(): void;
   onSaved(channel: Channel): unknown;
 }
 
-/** The channel as it is then; null where others have changed the same, and that is to stay. */
+/** Returns the saved channel; null if others changed the same fields and the person keeps theirs. */
 async function saveChannel(before: Channel, wanted: Partial<Channel>): Promise<Channel | null> {
   const which = { channel_id: before.id };
   const read = () => api.channels.get(which);

@@ -24,7 +24,7 @@ export function Channel() {
   const remove = useTask(async () => {
     const sure = await confirm({
       title: `Delete ${data?.name}?`,
-      text: "Its feeds and memberships go with it: members get no more events by it. What was matched already stays to be delivered. It cannot be undone.",
+      text: "Its feeds and memberships are deleted too, and members get no more events through it. Deliveries of events that already matched remain. This cannot be undone.",
       action: "Delete channel",
     });
     if (!sure) return;

@@ -30,7 +30,7 @@ export function Channels() {
   return (
     <Page
       title="Channels"
-      lead="Events for whoever is a member: feeds say which, members get them all."
+      lead="Feeds select the events of a channel, and every member receives them all."
       actions={create}
     >
       <div className="list-bar">
@@ -55,7 +55,7 @@ export function Channels() {
             title={q ? `No channel has “${q}” in it` : "No channels yet"}
             action={q ? <Button onClick={() => change({ q: null })}>Show all</Button> : create}
           >
-            {!q && "A channel spares each agent an interest of its own: one feed serves all members."}
+            {!q && "A channel replaces separate interests of its members: one feed serves them all."}
           </Empty>
         }
       />

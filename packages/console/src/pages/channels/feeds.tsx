@@ -11,7 +11,7 @@ import { FormDialog } from "../../ui/form-dialog.tsx";
 import { Card, Empty } from "../../ui/page.tsx";
 import { List } from "../../ui/table.tsx";
 
-/** Which events come into a channel. */
+/** The events that a channel receives. */
 export function Feeds({ channel_id }: { channel_id: string }) {
   const [adding, setAdding] = useState(false);
   const list = useOffsetPages(

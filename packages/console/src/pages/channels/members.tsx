@@ -17,7 +17,7 @@ import { List } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";
 import { Who } from "../../ui/who.tsx";
 
-/** Who gets what comes into a channel. */
+/** The recipients of a channel's events. */
 export function Members({ channel_id }: { channel_id: string }) {
   const [adding, setAdding] = useState(false);
   const nameOf = useNames();

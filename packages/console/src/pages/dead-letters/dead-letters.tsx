@@ -19,7 +19,7 @@ import "./dead-letters.css";
 
 const PAGE = 200;
 
-/** What could not be delivered: by reason, to be looked into and sent again. */
+/** Dead letters by reason, to inspect and replay. */
 export function DeadLetters() {
   const [search, change] = useAddress();
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
@@ -44,7 +44,7 @@ export function DeadLetters() {
   const done = async () => {
     setReplaying(undefined);
     setSelected(new Set());
-    // Of the reason that was looked at there may be none left.
+    // The chosen reason may have no letters left.
     change({ letter: null, reason: null });
     await list.reload();
   };
@@ -128,7 +128,7 @@ export function DeadLetters() {
   );
 }
 
-/** Tells of others that died since, without moving the list under the pointer. */
+/** Announces new dead letters without moving the list under the pointer. */
 function News({ list }: { list: Pages<unknown> }) {
   const dead = useLive().stats?.deliveries?.dead;
   const [known, setKnown] = useState<{ items: unknown; dead: number }>();

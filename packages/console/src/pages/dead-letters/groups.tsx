@@ -5,14 +5,14 @@ import { Button } from "../../ui/button.tsx";
 
 interface Props {
   letters: readonly DeadLetter[];
-  /** There are others that are not loaded yet. */
+  /** More letters are not loaded yet. */
   more: boolean;
   chosen: string | null;
   choose(reason: string | null): void;
   replay(reason: string): void;
 }
 
-/** The reasons there are, the commonest first; one narrows the list, and all of one can be replayed together. */
+/** The reasons, most frequent first; one narrows the list, and all letters of one can be replayed together. */
 export function Groups({ letters, more, chosen, choose, replay }: Props) {
   const counts = new Map<string, number>();
   for (const { dlq_reason } of letters) counts.set(dlq_reason, (counts.get(dlq_reason) ?? 0) + 1);

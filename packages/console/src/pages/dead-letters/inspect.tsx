@@ -20,7 +20,7 @@ interface Props {
   onDone(): unknown;
 }
 
-/** One dead letter: what it holds, why it died, and what can be done. */
+/** One dead letter: its content, its error and the possible actions. */
 export function Inspect({ letter, agent, onClose, onReplay, onDone }: Props) {
   const discard = useTask(async () => {
     const sure = await confirm({

@@ -7,18 +7,18 @@ import { FormDialog } from "../../ui/form-dialog.tsx";
 import { Load } from "../../ui/table.tsx";
 import { toast } from "../../ui/toast.tsx";
 
-/** Those named, or all of a reason. */
+/** The named letters, or all of a reason. */
 export type Wanted = { ids: string[] } | { reason: string };
 
 interface Plan {
   count: number;
-  /** There are more than one call replays. */
+  /** More letters than one call replays. */
   more: boolean;
-  /** Of one letter alone: who would be given it. */
+  /** The receivers of a single letter. */
   receivers?: string[] | undefined;
 }
 
-/** Tells first what a replay would do, then does it. */
+/** Previews the effect of a replay, then runs it. */
 export function Replay({
   wanted,
   nameOf,
@@ -34,7 +34,7 @@ export function Replay({
   const [passed, setPassed] = useState(0);
   const replay = useTask(
     async () => {
-      const count = await carryOut(wanted, setPassed);
+      const count = await replayAll(wanted, setPassed);
       toast({ title: `${plural(count, "dead letter")} replayed.` });
       await onDone();
     },
@@ -88,8 +88,8 @@ async function planOf(wanted: Wanted): Promise<Plan> {
   return { count, more };
 }
 
-/** One call takes many, but not any number: so again, until none is left. */
-async function carryOut(wanted: Wanted, onPassed: (count: number) => void): Promise<number> {
+/** One call replays a limited number, so repeat until none is left. */
+async function replayAll(wanted: Wanted, onPassed: (count: number) => void): Promise<number> {
   let passed = 0;
   for (;;) {
     const { count, more } = await api.deliveries.replayMany(wanted);

@@ -1,6 +1,6 @@
 import type { DeadLetter } from "../../../../client/index.ts";
 
-/** What a dead letter is about, in a few words. */
+/** Returns the subject of a dead letter in a few words. */
 export function typeOf({ payload }: DeadLetter): string {
   const { type } = (payload ?? {}) as { type?: unknown };
   return typeof type === "string" ? type : "not an event";

@@ -4,7 +4,7 @@ import type { Document } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { bytes, number } from "../../data/format.ts";
 import { useOnChange } from "../../data/live.ts";
-import { useLookAgain } from "../../data/use-fresh.ts";
+import { useReload } from "../../data/use-fresh.ts";
 import { useLoad, useOffsetPages } from "../../data/use-load.ts";
 import { useIsOwn } from "../../data/use-names.ts";
 import { useTask } from "../../data/use-task.ts";
@@ -18,13 +18,13 @@ import { toast } from "../../ui/toast.tsx";
 import { DocumentStatus, isUnderway, kindInWords } from "./words.tsx";
 import "./documents.css";
 
-/** One document: how far it is, and the chunks it was cut into. */
+/** One document: its progress and its chunks. */
 export function DocumentPage() {
   const { id = "" } = useParams();
   const loaded = useLoad((signal) => api.documents.get({ document_id: id }, { signal }), [id]);
   const document = loaded.data;
   const isOwn = useIsOwn();
-  useOnChange("document", null, document !== undefined && isUnderway(document), useLookAgain(loaded));
+  useOnChange("document", null, document !== undefined && isUnderway(document), useReload(loaded));
   return (
     <Page
       title={document?.filename ?? "Document"}

@@ -4,7 +4,7 @@ import type { Document } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { bytes, number } from "../../data/format.ts";
 import { useOnChange } from "../../data/live.ts";
-import { useLookAgain } from "../../data/use-fresh.ts";
+import { useReload } from "../../data/use-fresh.ts";
 import { useLoad, usePages } from "../../data/use-load.ts";
 import { Empty, Page } from "../../ui/page.tsx";
 import { Plain } from "../../ui/plain.ts";
@@ -35,7 +35,7 @@ const COLUMNS: Column<Document>[] = [
   { name: "Uploaded", cell: (document) => <Time at={document.created_at} />, end: true },
 ];
 
-/** Documents that agents look things up in: uploading them, how far they are, and searching them. */
+/** Reference documents for agents: upload, progress and search. */
 export function Documents() {
   const [search] = useSearchParams();
   const q = search.get("q") ?? "";
@@ -47,7 +47,7 @@ export function Documents() {
     [],
     "documents",
   );
-  useOnChange("document", null, true, useLookAgain(pages));
+  useOnChange("document", null, true, useReload(pages));
   return (
     <Page
       title="Documents"

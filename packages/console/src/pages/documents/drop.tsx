@@ -10,7 +10,7 @@ interface Sending {
   key: number;
   name: string;
   size: number;
-  /** 0..1 while it is sent. */
+  /** Upload progress, 0..1. */
   part: number;
   state: "sending" | "accepted" | "refused";
   why?: string;
@@ -18,9 +18,9 @@ interface Sending {
 
 let next = 0;
 /** A browser has six connections to a host, and the page needs some, too. */
-const AT_ONCE = 3;
+const CONCURRENT_UPLOADS = 3;
 
-/** Takes files by dropping or choosing them, and shows how far each has been sent. */
+/** Accepts files by drag and drop or selection, and shows the progress of each upload. */
 export function Drop({ onAccepted }: { onAccepted(): void }) {
   const [files, setFiles] = useState<Sending[]>([]);
   const [readers, setReaders] = useState<Readers>(NO_READERS);
@@ -53,7 +53,7 @@ export function Drop({ onAccepted }: { onAccepted(): void }) {
     const work = async () => {
       for (let each = waiting.shift(); each; each = waiting.shift()) await send(each);
     };
-    for (let n = 0; n < AT_ONCE; n++) void work();
+    for (let n = 0; n < CONCURRENT_UPLOADS; n++) void work();
   };
   const drop = (event: DragEvent) => {
     event.preventDefault();

@@ -19,7 +19,7 @@ const AUDIENCE = [
   ["segments", "Segments", "enterprise"],
 ] as const;
 
-/** Who may read what is uploaded next, and whom it is meant for. */
+/** The readers, audience and subject of the next uploads. */
 export function ForWhom({ readers, onChange }: { readers: Readers; onChange(readers: Readers): void }) {
   const [texts, setTexts] = useState<Record<string, string>>({});
   const narrow = (name: string, text: string) => {

@@ -2,7 +2,7 @@ import type { DocumentsUploadParams, DocumentsUploadResult } from "../../../../c
 import { api, inSession } from "../../data/api.ts";
 import { base64 } from "../../data/base64.ts";
 
-/** What a file's name says it is; the service takes no other kinds. */
+/** Media types by file extension; the service accepts no others. */
 const OFFICE = "application/vnd.openxmlformats-officedocument.";
 export const KINDS = {
   pdf: "application/pdf",
@@ -17,7 +17,7 @@ export const KINDS = {
   log: "text/plain",
 } as const;
 
-/** For whom a file is, and about whom. */
+/** The audience and the subject of a file. */
 export type Readers = Pick<DocumentsUploadParams, "audience" | "subject"> & {
   sensitivity: NonNullable<DocumentsUploadParams["sensitivity"]>;
 };
@@ -27,7 +27,7 @@ export function kindOf(filename: string) {
   return extension in KINDS ? KINDS[extension as keyof typeof KINDS] : undefined;
 }
 
-/** Sends a file; `onProgress` hears which part (0..1) has left the browser. */
+/** Uploads a file; `onProgress` gets the sent fraction (0..1). */
 export async function upload(
   file: File,
   readers: Readers,
@@ -36,11 +36,14 @@ export async function upload(
   const mime_type = kindOf(file.name);
   if (!mime_type) throw new Error(`${file.name} is none of ${Object.keys(KINDS).join(", ")}.`);
   const params = { file_content: await base64(file), filename: file.name, mime_type, ...readers };
-  return api.documents.upload(params, { fetch: inSession(watched(onProgress)), timeoutMs: 10 * 60_000 });
+  return api.documents.upload(params, {
+    fetch: inSession(fetchWithProgress(onProgress)),
+    timeoutMs: 10 * 60_000,
+  });
 }
 
-/** `fetch` tells nothing of how far a body has been sent; XMLHttpRequest does. */
-function watched(onProgress: (part: number) => void): typeof fetch {
+/** `fetch` reports no upload progress; XMLHttpRequest does. */
+function fetchWithProgress(onProgress: (part: number) => void): typeof fetch {
   return (input, init = {}) =>
     new Promise((done, failed) => {
       const request = new XMLHttpRequest();

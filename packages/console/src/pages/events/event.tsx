@@ -4,7 +4,7 @@ import type { EventsGetResult } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { fullTime, number } from "../../data/format.ts";
 import { useOnFlow } from "../../data/live.ts";
-import { useLookAgain } from "../../data/use-fresh.ts";
+import { useReload } from "../../data/use-fresh.ts";
 import { useLoad } from "../../data/use-load.ts";
 import { useTask } from "../../data/use-task.ts";
 import { useSession } from "../../shell/session.tsx";
@@ -21,11 +21,11 @@ import { Timeline } from "./timeline.tsx";
 
 const ABOVE = [{ to: "/events", label: "Events" }];
 
-/** One event: from its publishing to each acknowledgement, and why each receiver got it. */
+/** One event: from publication to each acknowledgement, and why each receiver got it. */
 export function Event() {
   const { id = "" } = useParams();
   const event = useLoad((signal) => api.events.get({ event_id: id }, { signal }), [id]);
-  useOnFlow(event.data !== undefined && isUnderWay(event.data), useLookAgain(event));
+  useOnFlow(event.data !== undefined && isUnderWay(event.data), useReload(event));
   const data = event.data;
   return (
     <Page
@@ -74,7 +74,7 @@ function Story({ event }: { event: EventsGetResult }) {
       </Card>
       <div className="sides">
         <div className="stack">
-          <Card title="What became of it">
+          <Card title="Timeline">
             <Timeline entries={event.timeline} />
           </Card>
           {receivers?.length === 0 && event.state !== "accepted" && (
@@ -109,7 +109,7 @@ function Publisher({ id }: { id: string | null }) {
 function Retry({ id, done }: { id: string; done(): Promise<void> }) {
   const retry = useTask(async () => {
     await api.events.retry({ event_id: id });
-    toast({ title: "It is being matched once more." });
+    toast({ title: "It is being matched again." });
     await done();
   });
   return (

@@ -19,7 +19,7 @@ import "./events.css";
 const NAMES = ["type", "source", "subject", "id"] as const;
 type Filters = Record<(typeof NAMES)[number] | "within", string> & { unmatched: boolean };
 
-/** All events, latest first; what is searched for stands in the address. */
+/** All events, latest first; the filters are in the address. */
 export function Events() {
   const [search, set] = useAddress();
   const navigate = useNavigate();
@@ -43,8 +43,8 @@ export function Events() {
       title="Events"
       lead={
         user.role === "admin"
-          ? "What was published, latest first, and what became of it."
-          : "What you published, latest first, and what became of it. Admins see all events."
+          ? "Published events, latest first, with their status."
+          : "Events that you published, latest first, with their status. Admins see all events."
       }
       actions={
         <Button kind="primary" icon={Send} onClick={() => set({ publish: "1" })}>
@@ -198,10 +198,10 @@ function SearchForm({ filters, search }: { filters: Filters; search(filters: Fil
   );
 }
 
-/** Tells of newer events than those that are listed, without moving the list under the pointer. */
+/** Announces newer events without moving the list under the pointer. */
 function News({ first, reload }: { first: string | undefined; reload(): Promise<void> }) {
   const newest = useLive().stats?.recent[0]?.accepted_at;
-  // What the statistics say may be older than the list.
+  // The statistics may be older than the list.
   if (!newest || !first || newest <= first) return null;
   return (
     <div>

@@ -5,7 +5,7 @@ import { useTask } from "../../data/use-task.ts";
 import { CodeArea, TextField } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 
-/** Publishes an event by hand, to try what it does. */
+/** Publishes an event manually, for testing. */
 export function Publish({
   onClose,
   onPublished,

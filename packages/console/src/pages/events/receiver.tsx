@@ -8,7 +8,7 @@ import { Who } from "../../ui/who.tsx";
 import { DeliveryState } from "./state.tsx";
 import { Timeline } from "./timeline.tsx";
 
-/** One receiver of an event: how far the delivery is, and why it was given. */
+/** One receiver of an event: the state of its delivery, and why it was delivered. */
 export function Receiver({ receiver }: { receiver: EventReceiver }) {
   const { agent_id, state, attempt_count, matched, timeline } = receiver;
   return (

@@ -1,7 +1,7 @@
 import { plural } from "../../data/format.ts";
 import { Badge, type Tone } from "../../ui/badge.tsx";
 
-/** What became of an event, in a word or two. */
+/** The state of an event. */
 export function EventState({ state, matched }: { state: string; matched: number | null }) {
   if (state === "parked") return <Badge tone="bad">parked</Badge>;
   if (state === "accepted") return <Badge tone="info">accepted</Badge>;

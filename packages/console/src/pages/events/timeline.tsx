@@ -27,13 +27,13 @@ const TONES: Record<string, string> = {
   unmatched: "warn",
 };
 
-/** What happened, in order, with the time between. */
+/** The history in order, with the time between entries. */
 export function Timeline({ entries }: { entries: readonly TimelineEntry[] }) {
   if (entries.length === 0) return <p className="faint small">Nothing yet.</p>;
   return (
     <ol className="timeline">
       {entries.map((entry, at) => (
-        // Entries are only ever added at the end, and two may be alike.
+        // Entries are only appended, and two may be equal.
         // biome-ignore lint/suspicious/noArrayIndexKey: see above
         <li key={at} className={TONES[entry.what] ?? ""}>
           <div className="row nowrap">

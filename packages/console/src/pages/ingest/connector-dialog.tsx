@@ -9,7 +9,7 @@ import { toast } from "../../ui/toast.tsx";
 import { draftOfMapping, emptyMapping, MappingFields, mappingOf, wholeMapping } from "./mapping.tsx";
 
 interface Props {
-  /** The one to change; null for a new one. */
+  /** The connector to edit; null for a new one. */
   connector: Connector | null;
   onClose(): void;
   onSaved(): Promise<void>;
@@ -25,7 +25,7 @@ const whole = (connector: Connector): Connector => ({
   mapping: wholeMapping(connector.mapping),
 });
 
-/** Whether it is saved: what others have changed the same may be to stay. */
+/** Returns whether it was saved: the person may keep others' changes instead. */
 async function saveConnector(before: Connector, wanted: Partial<Connector>): Promise<boolean> {
   const which = { connector_id: before.id };
   const read = async () => whole(await api.connectors.get(which));

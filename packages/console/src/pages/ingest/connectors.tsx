@@ -4,7 +4,7 @@ import type { Connector } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { number } from "../../data/format.ts";
 import { useOnChange } from "../../data/live.ts";
-import { useLookAgain } from "../../data/use-fresh.ts";
+import { useReload } from "../../data/use-fresh.ts";
 import { useOffsetPages } from "../../data/use-load.ts";
 import { useTask } from "../../data/use-task.ts";
 import { Button, IconButton } from "../../ui/button.tsx";
@@ -22,7 +22,7 @@ export function Connectors() {
     const { connectors, total } = await api.connectors.list({ ...page }, { signal });
     return { items: connectors, total };
   }, []);
-  useOnChange("connector", null, true, useLookAgain(pages));
+  useOnChange("connector", null, true, useReload(pages));
   const columns: Column<Connector>[] = [
     {
       name: "Connector",

@@ -4,7 +4,7 @@ import { Connectors } from "./connectors.tsx";
 import { Webhooks } from "./webhooks.tsx";
 import "./ingest.css";
 
-/** How events of other systems come in. */
+/** Events from other systems. */
 export function Ingest() {
   return (
     <Page title="Ingest" lead="How what happens in other systems becomes events here.">

@@ -1,7 +1,7 @@
 import type { Mapping } from "../../../../client/index.ts";
 import { TextField } from "../../ui/field.tsx";
 
-/** A mapping as a form holds it: what is empty takes its default. */
+/** A mapping as form values; empty ones take their default. */
 type MappingDraft = Record<"entity" | "action" | "id" | "subject" | "data", string>;
 
 export const emptyMapping: MappingDraft = { entity: "", action: "", id: "", subject: "", data: "" };
@@ -15,10 +15,10 @@ export function mappingOf({ entity, action, ...optional }: MappingDraft): Mappin
   return { entity: entity.trim(), action: action.trim(), ...Object.fromEntries(given) };
 }
 
-/** A mapping with all its terms, in order: two that say the same are alike. */
+/** Returns a mapping with all its terms in order, so that equal mappings compare as equal. */
 export const wholeMapping = (mapping: Mapping): Mapping => mappingOf(draftOfMapping(mapping));
 
-/** The type that a mapping makes, with the names of what is filled in: `com.github.{X-GitHub-Event}.{action}`. */
+/** Returns the event type of a mapping, with placeholders: `com.github.{X-GitHub-Event}.{action}`. */
 export function typeOf(source: string, { entity, action }: Pick<Mapping, "entity" | "action">): string {
   const part = (term: string) => term.replace(/^(?:header:|\/(?:.*\/)?)(.+)$/, "{$1}");
   return `com.${source || "source"}.${part(entity) || "entity"}.${part(action) || "action"}`;
@@ -28,7 +28,7 @@ interface Props {
   source: string;
   mapping: MappingDraft;
   onChange(mapping: MappingDraft): void;
-  /** What stands for the id where none is named. */
+  /** The default for the id. */
   idDefault: string;
 }
 

@@ -28,7 +28,7 @@ const EVENT = {
   headers: "",
 };
 
-/** What the saved mapping makes of a payload. Nothing is published. */
+/** Applies the saved mapping to a payload, without publishing anything. */
 export function TestMapping({ webhook }: { webhook: Webhook }) {
   const sample = webhook.mapping === "cloudevents" ? EVENT : MAPPED;
   const [payload, setPayload] = useState(() => JSON.stringify(sample.payload, null, 2));

@@ -5,7 +5,7 @@ import { draftOfMapping, emptyMapping, MappingFields, mappingOf, typeOf } from "
 const ID_DEFAULT = "Default: the sender's delivery id, else the body itself for 24 hours.";
 const AS_CLOUDEVENTS = "cloudevents";
 
-/** What becomes of a webhook's deliveries, as a form holds it. */
+/** How a webhook's deliveries become events, as form values. */
 export type WebhookDraft = typeof emptyMapping | typeof AS_CLOUDEVENTS;
 
 export function draftOfWebhook({ mapping }: Pick<Webhook, "mapping">): WebhookDraft {
@@ -16,7 +16,7 @@ export function webhookMappingOf(draft: WebhookDraft): Webhook["mapping"] {
   return draft === AS_CLOUDEVENTS ? draft : mappingOf(draft);
 }
 
-/** The type of a webhook's events, with the names of what is filled in. */
+/** Returns the event type of a webhook, with placeholders. */
 export function typeOfWebhook({ source, mapping }: Pick<Webhook, "source" | "mapping">): string {
   return mapping === AS_CLOUDEVENTS ? "as sent" : typeOf(source, mapping);
 }

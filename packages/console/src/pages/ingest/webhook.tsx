@@ -20,7 +20,7 @@ import { TestMapping } from "./test-mapping.tsx";
 import { draftOfWebhook, WebhookMappingFields, webhookMappingOf } from "./webhook-mapping.tsx";
 import "./ingest.css";
 
-/** One webhook: its address, its mapping, and what it makes of a payload. */
+/** One webhook: its address, its mapping and a test. */
 export function WebhookPage() {
   const { id = "" } = useParams();
   const loaded = useLoad((signal) => find(id, signal), [id]);
@@ -61,7 +61,7 @@ export function WebhookPage() {
   );
 }
 
-/** A list is all that the API gives. */
+/** The API only offers a list. */
 async function find(id: string, signal?: AbortSignal): Promise<Webhook> {
   for await (const each of api.ingest.listWebhooks.all({ limit: 200 }, { ...(signal && { signal }) }))
     if (each.id === id) return each;
@@ -87,7 +87,7 @@ function Edit({ webhook, onSaved }: { webhook: Webhook; onSaved(webhook: Webhook
       });
       if (!changes) return;
       const saved = await api.ingest.updateWebhook({ ...changes, webhook_id: before.id });
-      // With what others have changed meanwhile.
+      // Includes others' concurrent changes.
       setBefore(saved);
       setName(saved.name);
       setMapping(draftOfWebhook(saved));
@@ -97,7 +97,7 @@ function Edit({ webhook, onSaved }: { webhook: Webhook; onSaved(webhook: Webhook
     { quiet: true },
   );
   return (
-    <Card title="What becomes of a delivery">
+    <Card title="Mapping">
       <Form
         task={save}
         submit="Save"

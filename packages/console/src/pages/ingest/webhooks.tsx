@@ -78,13 +78,13 @@ export function Webhooks() {
   );
 }
 
-type Made = Awaited<ReturnType<typeof api.ingest.createWebhook>>;
+type Created = Awaited<ReturnType<typeof api.ingest.createWebhook>>;
 
 function AddDialog({ onClose, onAdded }: { onClose(): void; onAdded(): Promise<void> }) {
   const [name, setName] = useState("");
   const [source, setSource] = useState("");
   const [mapping, setMapping] = useState<WebhookDraft>(emptyMapping);
-  const [made, setMade] = useState<Made>();
+  const [made, setMade] = useState<Created>();
   const add = useTask(
     async () => {
       setMade(
@@ -135,7 +135,7 @@ function AddDialog({ onClose, onAdded }: { onClose(): void; onAdded(): Promise<v
   );
 }
 
-function MadeDialog({ made, onClose }: { made: Made; onClose(): void }) {
+function MadeDialog({ made, onClose }: { made: Created; onClose(): void }) {
   const footer = (
     <>
       <ButtonLink to={`/ingest/webhooks/${made.id}`}>Test its mapping</ButtonLink>

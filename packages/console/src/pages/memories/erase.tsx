@@ -27,13 +27,13 @@ const BY = [
 ] as const;
 type By = (typeof BY)[number]["value"];
 
-/** For data-protection requests: what would be erased is seen first, then it is, and there is a receipt. */
+/** Erasure for data-protection requests: preview, confirmation, receipt. */
 export function Erase() {
   return (
     <Page
-      title="Erase for good"
+      title="Erase permanently"
       above={ABOVE}
-      lead="For data-protection requests: memories with all that is kept of them, whoever may read them. Nobody can undo it."
+      lead="For data-protection requests: erases memories and everything stored about them, regardless of their readers. This cannot be undone."
     >
       <Steps />
     </Page>
@@ -60,7 +60,7 @@ function Steps() {
         />
       </Card>
       {plan && (
-        <Card title="2. What would be erased">
+        <Card title="2. Data to erase">
           <div className="stack" role="status">
             {total === 0 ? (
               <p className="muted">Nothing that is kept fits this. There is nothing to erase.</p>
@@ -120,7 +120,7 @@ function What({ onChange, onPlanned }: WhatProps) {
     },
     { quiet: true },
   );
-  // What was counted holds for what was asked, also when the answer comes late.
+  // A count belongs to the values it was requested for, even if it arrives late.
   const change =
     <T,>(set: (value: T) => void) =>
     (value: T) => {
@@ -190,8 +190,10 @@ function Confirm({ planned, count, onClose, onDone }: ConfirmProps) {
   );
   return (
     <FormDialog
-      title={count > 0 ? `Erase ${plural(count, "memory", "memories")} for good?` : "Erase it for good?"}
-      submit="Erase for good"
+      title={
+        count > 0 ? `Erase ${plural(count, "memory", "memories")} permanently?` : "Erase it permanently?"
+      }
+      submit="Erase permanently"
       danger
       task={erase}
       disabled={word.trim().toLowerCase() !== WORD}

@@ -7,7 +7,7 @@ import { Button } from "../../ui/button.tsx";
 import { Card, Fact, Facts } from "../../ui/page.tsx";
 import { Secret } from "../../ui/text.tsx";
 
-/** How many rows of each kind, the kinds with none left out. */
+/** Rows of each kind, omitting kinds without any. */
 export function Counts({ erased }: { erased: MemoriesEraseResult["erased"] }) {
   const counts = Object.entries(erased).filter(([, count]) => count);
   return (
@@ -22,7 +22,7 @@ export function Counts({ erased }: { erased: MemoriesEraseResult["erased"] }) {
   );
 }
 
-/** What was erased, and the proof of it. */
+/** The erased data and the proof. */
 export function Receipt({ result, again }: { result: MemoriesEraseResult; again(): void }) {
   const { erased_at, erased, receipt } = result;
   return (
@@ -35,7 +35,7 @@ export function Receipt({ result, again }: { result: MemoriesEraseResult; again(
             <Secret
               label="Receipt"
               value={receipt}
-              note="A JWT, signed with the service's key. Whoever asked for the erasure can check it against /.well-known/jwks.json."
+              note="A JWT, signed with the service's key. The requester can verify it with the keys at /.well-known/jwks.json."
             />
             <div className="row">
               <Button icon={Download} onClick={() => saveFile(receipt, `erasure-${erased_at}.jwt`)}>

@@ -16,7 +16,7 @@ export interface MemoryFilters {
   explain: boolean;
 }
 
-/** They stand in the address, so that a search can be linked and gone back to. */
+/** Reads the filters from the address, so that a search can be linked and revisited. */
 export function filtersOf(search: URLSearchParams): MemoryFilters {
   const one = <T extends string>(name: string, values: readonly T[]) =>
     values.find((value) => value === search.get(name));
@@ -87,7 +87,7 @@ export function Filters() {
   );
 }
 
-/** Takes effect when it is left or Enter is pressed, not with each letter. */
+/** Takes effect on leaving the field or on Enter, not on each keystroke. */
 function LateField({
   value,
   onDone,

@@ -17,7 +17,7 @@ import { ScopeBadge, StatusBadge, Tags } from "./words.tsx";
 
 type Result = MemoriesSearchResult["results"][number];
 
-/** What a search finds, and how it came to that. */
+/** The results of a search and their explanation. */
 export function Found({ filters }: { filters: MemoryFilters }) {
   const [expect, setExpect] = useState("");
   const found = useLoad(

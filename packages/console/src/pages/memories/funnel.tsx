@@ -3,7 +3,7 @@ import { number, plural } from "../../data/format.ts";
 
 type Plan = NonNullable<MemoriesSearchResult["plan"]>;
 
-/** What each stage of a search keeps. */
+/** The effect of each stage of a search. */
 const STAGES: Record<string, { title: string; keeps: string }> = {
   match: { title: "Matched", keeps: "share a word or a meaning with the query" },
   candidates: { title: "Weighed", keeps: "near enough to be ranked against each other" },
@@ -11,7 +11,7 @@ const STAGES: Record<string, { title: string; keeps: string }> = {
   limit: { title: "Given", keeps: "within the number asked for" },
 };
 
-/** A search as a funnel: from all that the caller may see down to what is given, with what each leg found. */
+/** A search as a funnel: from all that the caller may see to the results, with the candidates of each leg. */
 export function Funnel({ plan }: { plan: Plan }) {
   const most = Math.max(1, ...plan.funnel.map((stage) => stage.in));
   const seen = plan.funnel[0]?.in ?? 0;
@@ -58,7 +58,7 @@ function Words({ title, keeps }: { title: string; keeps: string }) {
   );
 }
 
-/** Counts differ by powers of ten, so their logarithms are drawn; what is not nothing can be seen. */
+/** Counts differ by powers of ten, so their logarithms are drawn; any count above 0 remains visible. */
 function Neck({ from, to, most }: { from: number; to: number; most: number }) {
   const width = (count: number) => (count === 0 ? 0 : 6 + (94 * Math.log1p(count)) / Math.log1p(most));
   const [top, bottom] = [width(from) / 2, width(to) / 2];

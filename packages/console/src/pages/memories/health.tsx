@@ -13,7 +13,7 @@ import "./memories.css";
 
 const ABOVE = [{ to: "/memories", label: "Memories" }];
 
-/** How the memories are doing that one may read, and what to do about it. */
+/** The health of the readable memories, and remedies. */
 export function Health() {
   const { may } = useSession();
   const health = useLoad((signal) => api.memories.health({}, { signal }), []);
@@ -25,7 +25,7 @@ export function Health() {
       actions={
         may("memories.erase") && (
           <ButtonLink to="/memories/erase" icon={Eraser}>
-            Erase for good
+            Erase permanently
           </ButtonLink>
         )
       }

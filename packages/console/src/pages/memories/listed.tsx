@@ -40,7 +40,7 @@ const COLUMNS: Column<Memory>[] = [
   { name: "Made", cell: (memory) => <Time at={memory.created_at} />, end: true },
 ];
 
-/** Those that fit the filters, newest first. */
+/** Memories that match the filters, newest first. */
 export function Listed({ filters, remember }: { filters: MemoryFilters; remember(): void }) {
   const { type, scope, project, tags, superseded, neverCited } = filters;
   const params = {

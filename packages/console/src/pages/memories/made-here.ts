@@ -1,2 +1,2 @@
-/** Relationships that the person made since the console was opened: nothing that is read of one says who made it. */
+/** Relationships that the person created since opening the console: the API does not return their creator. */
 export const madeHere = new Set<string>();

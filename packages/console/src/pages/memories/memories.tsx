@@ -9,7 +9,7 @@ import { Listed } from "./listed.tsx";
 import { RememberDialog } from "./remember.tsx";
 import "./memories.css";
 
-/** What agents and people remember: listed, or searched by words and meaning. */
+/** Memories of agents and people: listed, or searched by words and meaning. */
 export function Memories() {
   const [search] = useSearchParams();
   const [adding, setAdding] = useState(false);

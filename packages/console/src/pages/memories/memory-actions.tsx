@@ -12,7 +12,7 @@ import { EditDialog, PromoteDialog, RelateDialog, SupersedeDialog } from "./memo
 
 type Open = "edit" | "promote" | "relate" | "supersede" | null;
 
-/** What can be done with a memory. */
+/** The possible actions on a memory. */
 export function Actions({ memory, reload }: { memory: MemoryWithUsage; reload(): Promise<void> }) {
   const [open, setOpen] = useState<Open>(null);
   const own = useIsOwn()(memory);

@@ -187,7 +187,7 @@ export function SupersedeDialog({ memory, onClose, onDone }: Props) {
   );
 }
 
-/** Finds memories, but for the one at hand. */
+/** Finds memories other than the current one. */
 const others =
   (memory: MemoryWithUsage) =>
   async (text: string, signal: AbortSignal): Promise<Choice[]> => {

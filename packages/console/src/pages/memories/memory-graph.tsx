@@ -24,7 +24,7 @@ const DEPTHS = [
   { value: "3", label: "3 hops" },
 ] as const;
 
-/** What a memory is related to, as a graph in which one can walk from memory to memory. */
+/** The relationships of a memory, as a graph to explore from memory to memory. */
 export function MemoryGraph({ start }: { start: Pick<Memory, "id" | "title"> }) {
   const [trail, setTrail] = useState([start]);
   const [depth, setDepth] = useState<"1" | "2" | "3">("2");
@@ -137,7 +137,7 @@ function Walk({
 
 type Edge = RelationshipsGraphResult["edges"][number];
 
-/** What the service itself recorded, in capitals, stays. */
+/** Relationships that the service recorded, in capitals, cannot be deleted. */
 const isOfService = ({ relationship_type }: Edge) => relationship_type === relationship_type.toUpperCase();
 
 const wordsOf = ({ relationship_type }: Edge) => relationship_type.toLowerCase().replaceAll("_", " ");
@@ -149,7 +149,7 @@ interface TiesProps {
   reload(): Promise<void>;
 }
 
-/** What ties a memory to others of the picture; what the person may take away can be. */
+/** The relationships of a memory to others in the picture; the person's own can be deleted. */
 function Ties({ graph, memory, choose, reload }: TiesProps) {
   const titleOf = (id: string) => graph.nodes.find((node) => node.id === id)?.title ?? id;
   const remove = useTask(async (edge: Edge) => {

@@ -18,7 +18,7 @@ import "./memories.css";
 
 const ABOVE = [{ to: "/memories", label: "Memories" }];
 
-/** One memory: what it says, where it comes from, and what it is related to. */
+/** One memory: its content, source and relationships. */
 export function MemoryPage() {
   const { id = "" } = useParams();
   const loaded = useLoad((signal) => api.memories.get({ id }, { signal }), [id]);

@@ -25,7 +25,7 @@ interface Pair {
   b: Memory | null;
 }
 
-/** Two memories side by side, to say which of them stays. */
+/** Two memories side by side, to choose which to keep. */
 export function Merge() {
   const { id = "" } = useParams();
   const pair = useLoad(

@@ -15,7 +15,7 @@ import { percent } from "./words.tsx";
 import "./memories.css";
 
 type Row = MergeProposal & { a: Memory | null; b: Memory | null };
-/** Of each proposal two memories are read, and so many requests a minute are allowed. */
+/** Each proposal needs two memories to be read, and the rate limit applies. */
 const PAGE = 15;
 const STATUSES = ["open", "resolved", "rejected"] as const;
 export const MERGE_TONE = { open: "warn", resolved: "good", rejected: "neutral" } as const;
@@ -40,13 +40,13 @@ const COLUMNS: Column<Row>[] = [
   { name: "Proposed", cell: ({ proposed_at }) => <Time at={proposed_at} />, end: true },
 ];
 
-/** Who proposed it: an agent or a person, else the service by itself. */
+/** The proposer: an agent, a person or the service itself. */
 export function Proposer({ proposal }: { proposal: MergeProposal }) {
   const id = proposal.proposer_agent_id ?? proposal.proposer_user_id;
   return id === null ? "the service" : <Who id={id} />;
 }
 
-/** Pairs of memories that may say the same. */
+/** Pairs of memories that may have the same content. */
 export function Merges() {
   const [search, change] = useAddress();
   const status = STATUSES.find((each) => each === search.get("status")) ?? "open";
@@ -89,7 +89,7 @@ export function Merges() {
   );
 }
 
-/** Each memory is read once: what is alike is proposed with many others. */
+/** Reads each memory once: similar memories occur in many proposals. */
 async function withMemories(proposals: MergeProposal[], signal: AbortSignal): Promise<Row[]> {
   const ids = new Set(proposals.flatMap(({ memory_a_id, memory_b_id }) => [memory_a_id, memory_b_id]));
   const read = [...ids].map(async (id) => [id, await readable(id, signal)] as const);
@@ -101,7 +101,7 @@ async function withMemories(proposals: MergeProposal[], signal: AbortSignal): Pr
   }));
 }
 
-/** One that was purged or may not be read any more is no reason to show nothing. */
+/** A purged or unreadable memory should not hide the others. */
 export function readable(id: string, signal: AbortSignal): Promise<Memory | null> {
   return api.memories.get({ id }, { signal }).catch((error) => {
     if (isApiError(error) && [403, 404].includes(error.status)) return null;

@@ -8,7 +8,7 @@ import { FormDialog } from "../../ui/form-dialog.tsx";
 import { toast } from "../../ui/toast.tsx";
 import { TYPES } from "./words.tsx";
 
-/** What a person remembers is for the whole tenant: agents' own memories are theirs to make. */
+/** Creates a memory for the whole tenant: agents create their own. */
 export function RememberDialog({ onClose }: { onClose(): void }) {
   const [title, setTitle] = useState("");
   const [content, setContent] = useState("");

@@ -7,7 +7,7 @@ type Plan = NonNullable<MemoriesSearchResult["plan"]>;
 
 interface Props {
   plan: Plan;
-  /** Titles of the memories that were given; the others were only weighed. */
+  /** Titles of the results; other candidates were only scored. */
   titles: Map<string, string>;
 }
 
@@ -20,13 +20,13 @@ const PARTS = [
   ["final", "Score"],
 ] as const;
 
-/** The rest is shown on demand: beyond these nothing was near. */
-const FIRST = 8;
+/** Further candidates are shown on demand: none of them was close. */
+const SHOWN_FIRST = 8;
 
-/** What made up the score of each candidate, the given ones first. */
+/** The parts of each candidate's score, results first. */
 export function Scores({ plan, titles }: Props) {
   const [all, setAll] = useState(false);
-  const shown = all ? plan.results : plan.results.slice(0, Math.max(FIRST, titles.size));
+  const shown = all ? plan.results : plan.results.slice(0, Math.max(SHOWN_FIRST, titles.size));
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
     <section className="table-scroll" aria-label="Scores of the candidates" tabIndex={0}>

@@ -11,7 +11,7 @@ const STATUS_TONE: Record<Memory["status"], Tone> = {
   merged: "info",
 };
 
-/** Only what is not as usual is worth a badge in a list. */
+/** Only an unusual status gets a badge in a list. */
 export function StatusBadge({ memory }: { memory: Memory }) {
   return <Badge tone={STATUS_TONE[memory.status]}>{memory.status}</Badge>;
 }
@@ -37,7 +37,7 @@ export function Tags({ tags }: { tags: string[] }) {
 
 export const percent = (share: number) => `${Math.round(share * 100)} %`;
 
-/** Choices for a select: everything first. */
+/** Options of a select, starting with all. */
 export const anyOf = (all: string, values: readonly string[]) => [
   { value: "", label: all },
   ...values.map((value) => ({ value, label: value })),

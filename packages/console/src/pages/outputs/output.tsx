@@ -19,10 +19,10 @@ import { SaveDialog } from "./save.tsx";
 import { Versions } from "./versions.tsx";
 import "./outputs.css";
 
-/** Beyond it a browser takes seconds to draw the text. */
-const MOST_RENDERED = 1_000_000;
+/** A longer text takes a browser seconds to render. */
+const MAX_RENDERED = 1_000_000;
 
-/** One output: as it reads, as it was written, and its versions. */
+/** One output: rendered, as source, and its versions. */
 export function OutputPage() {
   const { id = "" } = useParams();
   const [editing, setEditing] = useState(false);
@@ -72,8 +72,8 @@ function Rendered({ output }: { output: Output }) {
   return (
     <div className="sides with-facts">
       <Card>
-        <Markdown title={output.title}>{text.slice(0, MOST_RENDERED)}</Markdown>
-        {text.length > MOST_RENDERED && (
+        <Markdown title={output.title}>{text.slice(0, MAX_RENDERED)}</Markdown>
+        {text.length > MAX_RENDERED && (
           <p className="notice">Only the beginning is shown: export it to read all of it.</p>
         )}
       </Card>
@@ -88,7 +88,7 @@ function Source({ output }: { output: Output }) {
     <Card title="Markdown" actions={<Copy text={text} label="Copy the text" />} flush>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and keys must be able to */}
       <section className="output-source" tabIndex={0} aria-label="Markdown">
-        <pre>{text.slice(0, MOST_RENDERED)}</pre>
+        <pre>{text.slice(0, MAX_RENDERED)}</pre>
       </section>
     </Card>
   );

@@ -35,7 +35,7 @@ const COLUMNS: Column<Output>[] = [
   { name: "Changed", cell: ({ updated_at }) => <Time at={updated_at} />, end: true },
 ];
 
-/** Documents that agents and people brought forth, with their versions. */
+/** Documents that agents and people produced, with their versions. */
 export function Outputs() {
   const [search] = useSearchParams();
   const [saving, setSaving] = useState(false);

@@ -10,13 +10,13 @@ import { mayOverwrite } from "../../ui/overwrite.tsx";
 import { toast } from "../../ui/toast.tsx";
 
 interface Props {
-  /** The one that gets a new version; none for a new output. */
+  /** The output that gets a new version; missing for a new output. */
   output?: Output;
   onClose(): void;
   onSaved?(): Promise<void>;
 }
 
-/** What a person saves is for the whole organisation; a new version keeps who may read it. */
+/** A new output is for the whole organisation; a new version keeps its readers. */
 export function SaveDialog({ output, onClose, onSaved }: Props) {
   const [before] = useState(output);
   const [title, setTitle] = useState(output?.title ?? "");
@@ -74,7 +74,7 @@ export function SaveDialog({ output, onClose, onSaved }: Props) {
   );
 }
 
-/** Whether nobody saved another version meanwhile, or this one is to come after it all the same. */
+/** Returns whether no other version was saved meanwhile, or the person wants to save on top of it. */
 async function isStillLatest({ id, current_version_num }: Output): Promise<boolean> {
   const { versions } = await api.outputs.listVersions({ output_id: id });
   const [latest] = versions;

@@ -9,7 +9,7 @@ import { Load } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";
 import { Who } from "../../ui/who.tsx";
 
-/** All versions, newest first, and what changed between any two of them. */
+/** All versions, newest first, and the changes between any two. */
 export function Versions({ output }: { output: Output }) {
   const loaded = useLoad(
     (signal) => api.outputs.listVersions({ output_id: output.id }, { signal }),

@@ -14,7 +14,7 @@ type Step = OnboardingGuidance["steps"][number]["key"];
 interface Way {
   text: string;
   to: string;
-  /** Whoever may not call it cannot do it there. */
+  /** The operation needed; the link is hidden without it. */
   needs?: Action;
 }
 
@@ -25,16 +25,16 @@ const STEPS: Record<Step, Way> = {
   acknowledge_delivery: { text: "Let an agent acknowledge it", to: "/events" },
   create_memory: { text: "Remember something", to: "/memories" },
   search_memory: { text: "Search what is remembered", to: "/memories" },
-  save_handoff: { text: "Save a hand-off", to: "/docs#/handoffs/handoffs.save" },
+  save_handoff: { text: "Save a handoff", to: "/docs#/handoffs/handoffs.save" },
   complete_run: { text: "Complete a run", to: "/runs" },
 };
 
-/** What to try next, until all was tried or the guidance is put away. */
+/** The next steps to try, until all are complete or the guidance is dismissed. */
 export function FirstSteps() {
   const guidance = useLoad((signal) => api.onboarding.get({}, { signal }), []);
   const dismiss = useTask(async () => guidance.set(await api.onboarding.dismiss()));
   const { data } = guidance;
-  // Guidance that cannot be had is nothing to be troubled with.
+  // Guidance is optional: ignore a failure to load it.
   if (!data || data.all_complete || data.dismissed_at) return null;
   return (
     <Card
@@ -61,7 +61,7 @@ export function FirstSteps() {
   );
 }
 
-/** The reference is no page of the console, and some steps are for admins. */
+/** The reference is outside the console, and some steps are for admins. */
 function WayTo({ text, to, needs }: Way) {
   const { may } = useSession();
   if (needs && !may(needs)) return <span title="For the admins of your organisation">{text}</span>;

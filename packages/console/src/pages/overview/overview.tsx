@@ -17,7 +17,7 @@ import { EventState } from "../events/state.tsx";
 import { FirstSteps } from "./first-steps.tsx";
 import "./overview.css";
 
-/** By itself: what draws it asks the browser for its language as it loads, which not every browser has. */
+/** Loaded separately: the chart library reads the browser's language as it loads, which some browsers lack. */
 const Chart = lazily(async () => (await import("../../ui/chart.tsx")).Chart);
 
 export function Overview() {
@@ -48,12 +48,12 @@ function Connection({ live }: { live: Live }) {
   );
 }
 
-/** Of the last count that is whole, and the ones before it: half a minute. */
-const LATELY = 3;
+/** The last complete counts: half a minute. */
+const RECENT_COUNTS = 3;
 
 function rateOf(counts: number[], seconds: number): number {
-  const last = counts.slice(-1 - LATELY, -1);
-  return last.reduce((sum, count) => sum + count, 0) / (LATELY * seconds);
+  const last = counts.slice(-1 - RECENT_COUNTS, -1);
+  return last.reduce((sum, count) => sum + count, 0) / (RECENT_COUNTS * seconds);
 }
 
 function Flow({ stats }: { stats: Stats }) {
@@ -120,7 +120,7 @@ function chartOf({ at, series }: Stats): { times: number[]; lines: Line[] } {
   const line = (label: string, color: string, counts: number[]) => ({
     label,
     color,
-    // The last count still runs: it would look like a fall.
+    // Omit the last count, which is incomplete and would look like a drop.
     values: counts.slice(0, -1).map((count) => count / seconds),
   });
   return {

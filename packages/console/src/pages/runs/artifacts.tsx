@@ -3,7 +3,7 @@ import type { RunArtifact, RunWithAttempts } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { bytes } from "../../data/format.ts";
 import { useOnChange } from "../../data/live.ts";
-import { useLookAgain } from "../../data/use-fresh.ts";
+import { useReload } from "../../data/use-fresh.ts";
 import { useOffsetPages } from "../../data/use-load.ts";
 import { Empty } from "../../ui/page.tsx";
 import { type Column, List } from "../../ui/table.tsx";
@@ -32,7 +32,7 @@ const COLUMNS: Column<RunArtifact>[] = [
   { name: "Registered", cell: ({ created_at }) => <Time at={created_at} />, end: true },
 ];
 
-/** What a run brought forth, and what of it was kept as evidence. */
+/** The artifacts of a run, and those kept as evidence. */
 export function Artifacts({ run }: { run: RunWithAttempts }) {
   const pages = useOffsetPages(
     async (page, signal) => {
@@ -41,7 +41,7 @@ export function Artifacts({ run }: { run: RunWithAttempts }) {
     },
     [run.id],
   );
-  useOnChange("run", run.id, true, useLookAgain(pages));
+  useOnChange("run", run.id, true, useReload(pages));
   return (
     <List
       pages={pages}

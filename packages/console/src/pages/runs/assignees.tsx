@@ -2,7 +2,7 @@ import { findPeople } from "../../data/find.ts";
 import { useSession } from "../../shell/session.tsx";
 import { type Choice, Combo } from "../../ui/combo.tsx";
 
-/** People by the key of the step that they are to do. */
+/** Assignees by step key. */
 export type Assigned = Record<string, Choice | null>;
 
 interface Props {
@@ -11,14 +11,14 @@ interface Props {
   onChange(assigned: Assigned): void;
 }
 
-/** Finds whom a step can be given to. Members may not list the people: they can take a step on themselves. */
+/** Returns a search for assignees. Members may not list people, but may assign a step to themselves. */
 export function useFindAssignee(): typeof findPeople {
   const { may, user } = useSession();
   const self = { id: user.id, label: user.display_name, detail: "you" };
   return may("users.list") ? findPeople : async () => [self];
 }
 
-/** Says who does which step; whoever is named does it, or an agent of theirs. */
+/** Assigns steps to people; the assignee or one of their agents does the step. */
 export function Assignees({ steps, assigned, onChange }: Props) {
   const find = useFindAssignee();
   return (
@@ -32,7 +32,7 @@ export function Assignees({ steps, assigned, onChange }: Props) {
             value={assigned[step_key] ?? null}
             onChange={(person) => onChange({ ...assigned, [step_key]: person })}
             find={find}
-            none="Whoever takes it"
+            none="Anyone"
           />
         ))}
       </div>

@@ -11,7 +11,7 @@ import { SelectField, TextArea, TextField } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { type Assigned, Assignees } from "./assignees.tsx";
 
-/** One step a line, each after the one before it. */
+/** One step per line, each after the previous one. */
 function stepsOfLines(text: string) {
   return linesOf(text).map((title, at) => ({
     step_key: `step-${at + 1}`,
@@ -21,7 +21,7 @@ function stepsOfLines(text: string) {
   }));
 }
 
-/** What of a chosen template a run needs: its goal to begin with, and its steps to say who does them. */
+/** Reads a chosen template's goal and steps. */
 async function readTemplate(id: string, signal: AbortSignal) {
   const listed = await api.templates.list({}, { signal });
   const slug = listed.find((each) => each.id === id)?.slug;
@@ -30,7 +30,7 @@ async function readTemplate(id: string, signal: AbortSignal) {
 
 interface BeginProps {
   onClose(): void;
-  /** What it is to follow at first: it need not be the latest version. */
+  /** The initial template, which need not be the latest version. */
   given?: ProcessTemplate;
 }
 
@@ -64,7 +64,7 @@ export function BeginDialog({ onClose, given }: BeginProps) {
   const listed = templates.data ?? [];
   const isListed = listed.some(({ id }) => id === given?.id);
   const options = [
-    { value: "", label: "No template: steps of its own" },
+    { value: "", label: "No template: custom steps" },
     ...(given && !isListed ? [given, ...listed] : listed).map(({ id, name, version_num }) => ({
       value: id,
       label: `${name} (version ${version_num})`,

@@ -17,19 +17,19 @@ interface Props {
   reload(): Promise<void>;
 }
 
-/** What a request with evidence may hold, in base64 (runs.complete_step). */
-const MOST_EVIDENCE = 4 * 1_048_576;
+/** Limit of a request's evidence, in base64 (runs.complete_step). */
+const MAX_EVIDENCE = 4 * 1_048_576;
 
 /** Completes a step, or attests those of its criteria that are met. */
 export function CompleteDialog({ run, step, onClose, reload }: Props) {
   const open = step.completion_criteria.filter(({ key }) => !step.attested_criteria.includes(key));
   const [checked, setChecked] = useState<string[]>([]);
-  // Others may attest one while this stands open.
+  // Others may attest a criterion while this is open.
   const met = checked.filter((each) => open.some(({ key }) => key === each));
   const [what, setWhat] = useState("");
   const [file, setFile] = useState<File | null>(null);
   const whole = open.length === 0 || met.length === open.length;
-  const tooLarge = file !== null && file.size > MOST_EVIDENCE;
+  const tooLarge = file !== null && file.size > MAX_EVIDENCE;
 
   const complete = useTask(
     async () => {
@@ -39,7 +39,7 @@ export function CompleteDialog({ run, step, onClose, reload }: Props) {
         step_key: step.step_key,
         ...(what.trim() && { what_makes_this_done: what.trim() }),
       };
-      // All at once where all are met: then the step is done by one request, or not at all.
+      // If all are met, one request completes the step atomically.
       const keys = whole ? [undefined] : met;
       let completed = false;
       for (const [at, criterion_key] of keys.entries()) {
@@ -82,7 +82,7 @@ export function CompleteDialog({ run, step, onClose, reload }: Props) {
         value={what}
         onChange={setWhat}
         rows={3}
-        hint="For whoever reads the retrospective."
+        hint="For readers of the retrospective."
       />
       <div className="field">
         <label htmlFor="evidence">Evidence</label>
@@ -94,7 +94,7 @@ export function CompleteDialog({ run, step, onClose, reload }: Props) {
         />
         <p className={tooLarge ? "field-error" : "field-hint"}>
           {tooLarge ? `The file has ${bytes(file.size)}; ` : "A file that is kept as it is now; "}at most{" "}
-          {bytes(MOST_EVIDENCE)}.
+          {bytes(MAX_EVIDENCE)}.
         </p>
       </div>
     </FormDialog>

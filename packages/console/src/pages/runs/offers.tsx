@@ -21,7 +21,7 @@ interface Props {
 
 const TONE = { open: "warn", accepted: "good", declined: "bad" } as const;
 
-/** The step's result, offered to whoever does a next one, where that is how it completes. */
+/** Offers the step's result to the next assignee, if the step completes by acceptance. */
 export function Offers({ run, step, reload }: Props) {
   const offers = useLoad(
     (signal) => api.runs.listOffers({ run_id: run.id }, { signal }),
@@ -35,7 +35,7 @@ export function Offers({ run, step, reload }: Props) {
   if (own.length === 0 && !offerable) return null;
   return (
     <section className="stack tight">
-      <h3>Hand-off</h3>
+      <h3>Handoff</h3>
       {own.map((offer) => (
         <div key={offer.id} className="offer">
           <p className="grow">
@@ -62,7 +62,7 @@ export function Offers({ run, step, reload }: Props) {
 function Decide({ run, step, offer, reload }: Props & { offer: HandoffOffer }) {
   const { user } = useSession();
   const next = run.steps.filter(({ depends_on }) => depends_on.includes(step.step_key));
-  // Whoever accepts it goes on with a next step: one of theirs, or one that is nobody's.
+  // The accepter continues with a next step, which must be theirs or unassigned.
   const isOthers =
     next.length > 0 &&
     next.every(({ assigned_user_id }) => assigned_user_id !== null && assigned_user_id !== user.id);
@@ -113,7 +113,7 @@ function Make({ run, step, reload }: Props) {
       }}
     >
       <div className="grow">
-        <TextField label="Note for whoever takes over" value={note} onChange={setNote} />
+        <TextField label="Note for the successor" value={note} onChange={setNote} />
       </div>
       <Button type="submit" busy={offer.busy}>
         Offer the result

@@ -12,7 +12,7 @@ import { Who } from "../../ui/who.tsx";
 
 type Props = { run: RunWithAttempts };
 
-/** The completed steps, in the order they were. */
+/** The completed steps, in order of completion. */
 export function History({ run }: Props) {
   const history = useLoad((signal) => api.runs.history({ run_id: run.id }, { signal }), [run.id]);
   return (
@@ -32,7 +32,7 @@ export function History({ run }: Props) {
                   <p className="muted small">
                     <Who id={item.actor_id} />
                     {item.role && ` as ${item.role}`}
-                    {item.handoff_offer_id && ", by a hand-off"}
+                    {item.handoff_offer_id && ", by a handoff"}
                     {item.artifacts.length > 0 &&
                       ` · ${item.artifacts.map(({ display_name }) => display_name ?? "an artifact").join(", ")}`}
                   </p>
@@ -51,7 +51,7 @@ export function History({ run }: Props) {
 
 const time = (seconds: number | null) => (seconds === null ? "–" : duration(seconds));
 
-/** What the steps took, and what made them done. */
+/** The time of each step, and what completed it. */
 export function Retrospective({ run }: Props) {
   const loaded = useLoad((signal) => api.runs.retrospective({ run_id: run.id }, { signal }), [run.id]);
   return (

@@ -6,7 +6,7 @@ import { api } from "../../data/api.ts";
 import { useOnChange } from "../../data/live.ts";
 import { nameIs } from "../../data/names.ts";
 import { useAddress } from "../../data/use-address.ts";
-import { useLookAgain } from "../../data/use-fresh.ts";
+import { useReload } from "../../data/use-fresh.ts";
 import { useLoad } from "../../data/use-load.ts";
 import { StepGraph } from "../../graph/step-graph.tsx";
 import { Card, Empty, Fact, Facts, Page } from "../../ui/page.tsx";
@@ -20,7 +20,7 @@ import { StepPanel } from "./step-panel.tsx";
 import { RunStatus, Steps } from "./words.tsx";
 import "./runs.css";
 
-/** One run: where it stands, what can be done next, and what was done. */
+/** One run: its position, next actions and history. */
 export function RunPage() {
   const { id = "" } = useParams();
   const loaded = useLoad(
@@ -35,7 +35,7 @@ export function RunPage() {
     [id],
   );
   const run = loaded.data?.run;
-  useOnChange("run", id, run !== undefined && run.status !== "closed", useLookAgain(loaded));
+  useOnChange("run", id, run !== undefined && run.status !== "closed", useReload(loaded));
   return (
     <Page
       title={run?.goal ?? "Run"}
@@ -58,7 +58,7 @@ interface Props {
 
 function Parts({ run, position, reload }: Props) {
   const closed = run.status === "closed";
-  // What was loaded of the run as it was before must not be shown after a change.
+  // Data loaded for an older version of the run must not be shown after a change.
   const version = run.updated_at;
   return (
     <Tabs
@@ -83,7 +83,7 @@ function Work({ run, position, reload }: Props) {
   const [search, change] = useAddress();
   const choose = (key: string) => change({ step: key }, { replace: true });
   const named = (key: string | null) => run.steps.find(({ step_key }) => step_key === key);
-  // Which one comes first changes as others work; what one writes about the one at hand is not to go with it.
+  // Others' work changes which step comes first, but must not change the step that the person is writing about.
   const [held, hold] = useState<string | null>(null);
   const step = named(search.get("step")) ?? named(held) ?? named(first);
   if (run.steps.length === 0) {

@@ -6,7 +6,7 @@ import { api } from "../../data/api.ts";
 import { useOnChange } from "../../data/live.ts";
 import { capitalised } from "../../data/text.ts";
 import { useAddress } from "../../data/use-address.ts";
-import { useLookAgain } from "../../data/use-fresh.ts";
+import { useReload } from "../../data/use-fresh.ts";
 import { usePages } from "../../data/use-load.ts";
 import { Button } from "../../ui/button.tsx";
 import { Segments } from "../../ui/field.tsx";
@@ -49,14 +49,14 @@ export function Runs() {
       const offset = Number(cursor ?? 0);
       const asked = { offset, limit: PAGE, ...(status !== "all" && { status }) };
       const items: Run[] = [];
-      // Of long ones the service gives fewer at a time.
+      // The service returns fewer long runs per page.
       for await (const run of api.runs.list.all(asked, { signal })) if (items.push(run) === PAGE) break;
       return { items, next: items.length === PAGE ? String(offset + PAGE) : null };
     },
     [status],
     "runs",
   );
-  useOnChange("run", null, true, useLookAgain(pages));
+  useOnChange("run", null, true, useReload(pages));
   return (
     <Page
       title="Runs"
@@ -96,7 +96,7 @@ export function Runs() {
             {status === "all" && (
               <>
                 A run is a goal with steps that wait for each other. Begin one from a{" "}
-                <Link to="/templates">template</Link> or with steps of its own; agents take it on with{" "}
+                <Link to="/templates">template</Link> or with custom steps; agents take it on with{" "}
                 <code>GET /v1/runs/{"{id}"}/position</code>.
               </>
             )}

@@ -19,7 +19,7 @@ interface Props {
   reload(): Promise<void>;
 }
 
-/** What the step's status allows. `hold` is told while one acts on it: it stays the one that is looked at. */
+/** The actions that the step's status allows. Calls `hold` during an action, to keep the step selected. */
 export function StepActions({ run, step, reload, hold }: Props & { hold(key: string | null): void }) {
   const [open, setOpen] = useState<"assign" | "complete" | "skip" | "reopen" | null>(null);
   useEffect(() => {
@@ -82,7 +82,7 @@ function AssignDialog({ run, step, onClose, reload }: DialogProps) {
   const nameOf = useNames();
   const before = step.assigned_user_id;
   const [person, setPerson] = useState<Choice | null>(before ? { id: before, label: "" } : null);
-  // Names come later than ids.
+  // Names load later than ids.
   const named = person && { ...person, label: person.label || nameOf(person.id) };
   const find = useFindAssignee();
   const assign = useTask(
@@ -90,7 +90,7 @@ function AssignDialog({ run, step, onClose, reload }: DialogProps) {
       const assigned_user_id = person?.id ?? null;
       await api.runs.assignStep({ run_id: run.id, step_key: step.step_key, assigned_user_id });
       toast({
-        title: person ? `${step.title}: given to ${person.label}.` : `${step.title}: whoever takes it.`,
+        title: person ? `${step.title}: assigned to ${person.label}.` : `${step.title}: open to anyone.`,
       });
       onClose();
       await reload();
@@ -105,7 +105,7 @@ function AssignDialog({ run, step, onClose, reload }: DialogProps) {
       onClose={onClose}
       task={assign}
     >
-      <Combo label="Person" value={named} onChange={setPerson} find={find} none="Whoever takes it" />
+      <Combo label="Person" value={named} onChange={setPerson} find={find} none="Anyone" />
     </FormDialog>
   );
 }

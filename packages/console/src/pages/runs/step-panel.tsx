@@ -26,7 +26,7 @@ const TONE: Record<Step["status"], Tone> = {
   skipped: "neutral",
 };
 
-/** The chosen step: what it asks for, who worked on it, and what can be done with it. */
+/** The selected step: its requirements, attempts and actions. */
 export function StepPanel({ run, step, position, reload, choose, hold }: Props) {
   const at = [...position.ready_steps, ...position.blocked_steps].find(
     ({ step_key }) => step_key === step.step_key,
@@ -105,7 +105,7 @@ function Attempts({ step }: { step: Step }) {
                   , {attempt.outcome ?? "ended"} <Time at={attempt.ended_at} />
                 </>
               )}
-              {attempt.inbound_handoff_id && ", from a hand-off"}
+              {attempt.inbound_handoff_id && ", from a handoff"}
             </span>
             {attempt.notes && (
               <p className="as-written" dir="auto">
@@ -134,7 +134,7 @@ function About({ step }: { step: Step }) {
       )}
       {step.specialist_name && <Fact name="Specialist">{step.specialist_name}</Fact>}
       <Fact name="Done by">
-        {step.completion_mode === "attestation" ? "attesting it" : "a hand-off that is accepted"}
+        {step.completion_mode === "attestation" ? "attesting it" : "an accepted handoff"}
       </Fact>
       {step.expected_artifact_kinds.length > 0 && (
         <Fact name="Brings forth">{step.expected_artifact_kinds.join(", ")}</Fact>

@@ -18,7 +18,7 @@ export function RunStatus({ run }: { run: Pick<Run, "status" | "outcome"> }) {
   );
 }
 
-/** How many steps are done, and a bar of them. */
+/** The number of completed steps, with a progress bar. */
 export function Steps({ steps }: { steps: RunStep[] }) {
   const done = steps.filter(({ status }) => status === "completed" || status === "skipped").length;
   if (steps.length === 0) return <span className="faint">none</span>;

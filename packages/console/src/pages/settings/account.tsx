@@ -7,7 +7,7 @@ import { Form } from "../../ui/form.tsx";
 import { Card, Fact, Facts } from "../../ui/page.tsx";
 import { Id } from "../../ui/text.tsx";
 
-/** Who one is here, and one's password. */
+/** The person's account and password. */
 export function Account() {
   const { user, tenant } = useSession();
   return (
@@ -30,7 +30,7 @@ export function Account() {
   );
 }
 
-const SHORTEST = 12;
+const MIN_LENGTH = 12;
 
 function PasswordForm() {
   const { expired } = useSession();
@@ -42,7 +42,7 @@ function PasswordForm() {
     async () => {
       await api.auth.password({ current_password: current, new_password: next });
       for (const empty of [setCurrent, setNext, setAgain]) empty("");
-      // All sessions of the person have ended, this one too.
+      // All sessions of the person have ended, including this one.
       expired();
     },
     { quiet: true },
@@ -67,15 +67,15 @@ function PasswordForm() {
         label="New password"
         type="password"
         autoComplete="new-password"
-        minLength={SHORTEST}
+        minLength={MIN_LENGTH}
         maxLength={256}
         value={next}
         onChange={setNext}
         required
-        hint={`At least ${SHORTEST} characters; a sentence is good.`}
+        hint={`At least ${MIN_LENGTH} characters; a sentence is good.`}
       />
       <TextField
-        label="New password once more"
+        label="Repeat the new password"
         type="password"
         autoComplete="new-password"
         value={again}

@@ -13,7 +13,7 @@ import { type Column, List } from "../../ui/table.tsx";
 import { Id, Json, Time } from "../../ui/text.tsx";
 import { Who } from "../../ui/who.tsx";
 
-/** What was done that has to be accounted for, latest first. */
+/** The audit log, latest first. */
 export function Audit() {
   const [search, change] = useAddress();
   const [shown, setShown] = useState<AuditEntry>();

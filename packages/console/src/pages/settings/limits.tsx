@@ -11,7 +11,7 @@ interface Rate {
   remaining: number;
 }
 
-/** What is left for this session now, and what holds for the organisation. */
+/** The session's remaining rate limit, and the organisation's limits. */
 export function Limits() {
   const loaded = useLoad(async (signal) => {
     const [rules, rate] = await Promise.all([api.tenants.limits({}, { signal }), readRate(signal)]);
@@ -40,7 +40,7 @@ export function Limits() {
             <div className="stack tight">
               <Facts>
                 <Fact name="Lease of a delivery">{duration(rules.delivery.visibility_timeout_seconds)}</Fact>
-                <Fact name="Hand-outs at most">{rules.delivery.retry_budget}</Fact>
+                <Fact name="Most delivery attempts">{rules.delivery.retry_budget}</Fact>
               </Facts>
               <p className="field-hint">An agent can have its own, under its settings.</p>
             </div>
@@ -123,7 +123,7 @@ function Kept({ rules: { kept_days } }: { rules: Rules }) {
   );
 }
 
-/** The client gives bodies; what is wanted here stands in the headers. */
+/** The client returns bodies, but these values are in the headers. */
 async function readRate(signal: AbortSignal): Promise<Rate | null> {
   const { headers } = await fetch("/v1/auth/me", { signal, credentials: "same-origin" });
   const limit = headers.get("x-ratelimit-limit");

@@ -29,7 +29,7 @@ interface Password {
   password: string;
 }
 
-/** Who may sign in. */
+/** The people who may sign in. */
 export function People() {
   const [inviting, setInviting] = useState(false);
   const [shown, setShown] = useState<Password>();

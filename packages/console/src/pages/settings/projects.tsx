@@ -17,7 +17,7 @@ import { toast } from "../../ui/toast.tsx";
 const TONE = { active: "good", completed: "info", archived: "neutral" } as const;
 const STATUSES = ["active", "completed", "archived"] as const;
 
-/** What memories, runs and outputs are filed under. */
+/** Projects, which group memories, runs and outputs. */
 export function Projects() {
   const { may } = useSession();
   const [open, setOpen] = useState<Project | "new" | null>(null);
@@ -85,16 +85,16 @@ function EditButton({ project, open }: { project: Project; open(project: Project
 
 const dayOf = (date: string | null) => date?.slice(0, 10) ?? null;
 
-/** As the form has it: a time of day that programs gave is not taken away by saving something else. */
+/** Shows the date only; saving something else keeps a time of day that a program set. */
 const shown = (project: Project): Project => ({ ...project, target_date: dayOf(project.target_date) });
 
-/** A list is all that the API gives. */
+/** The API only offers a list. */
 async function find(id: string): Promise<Project> {
   for await (const each of api.projects.list.all({ limit: 200 })) if (each.id === id) return each;
   throw new Error("There is no such project (any more).");
 }
 
-/** Whether it is saved: what others have changed the same may be to stay. */
+/** Returns whether it was saved: the person may keep others' changes instead. */
 async function saveProject(before: Project, wanted: Partial<Project>): Promise<boolean> {
   const read = async () => shown(await find(before.id));
   const changes = await changesToSave({

@@ -18,7 +18,7 @@ const PARTS: Tab[] = [
   { key: "account", label: "Your account", content: <Account /> },
 ];
 
-/** The organisation: who is in it, how its work is filed, what was done, and one's own account. */
+/** The organisation: people, projects, audit log, and the person's account. */
 export function Settings() {
   const { tenant } = useSession();
   return (

@@ -22,7 +22,7 @@ const COLUMNS: Column<Team>[] = [
   { name: "Since", cell: ({ created_at }) => <Time at={created_at} />, end: true },
 ];
 
-/** Agents of a team read each other's memories of the scope `team`. */
+/** Agents of a team read each other's memories of scope `team`. */
 export function Teams() {
   const [adding, setAdding] = useState(false);
   const pages = useOffsetPages(async (page, signal) => {

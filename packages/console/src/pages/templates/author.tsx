@@ -57,7 +57,7 @@ export function EditTemplate() {
   );
 }
 
-/** Whether nobody made another version meanwhile, or this one is to take its place all the same. */
+/** Returns whether no other version was created meanwhile, or the person wants to replace it. */
 async function isStillLatest(slug: string, before: ProcessTemplate | undefined): Promise<boolean> {
   const now = await api.templates.get({ slug }).catch((error) => {
     if (isApiError(error, "not_found")) return undefined;

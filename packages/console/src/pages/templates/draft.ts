@@ -2,7 +2,7 @@ import type { GivenTemplateStep, ProcessTemplate } from "../../../../client/inde
 import { linesOf, listed } from "../../data/text.ts";
 
 export interface DraftStep {
-  /** What it is told apart by while its key is being typed. */
+  /** Identifies the step while its key is being typed. */
   id: number;
   step_key: string;
   title: string;
@@ -10,14 +10,14 @@ export interface DraftStep {
   instructions: string;
   depends_on: string[];
   completion_mode: GivenTemplateStep["completion_mode"];
-  /** One a line. */
+  /** One per line. */
   criteria: string;
   specialist: string;
-  /** Hours from when it is ready; empty for none. */
+  /** Hours after the step becomes ready; empty for no due date. */
   due: string;
-  /** Kinds of artifacts, between commas. */
+  /** Kinds of artifacts, separated by commas. */
   brings: string;
-  /** What the form does not show and must not lose. */
+  /** Fields that the form does not show but must keep. */
   rest: Partial<GivenTemplateStep>;
 }
 
@@ -98,7 +98,7 @@ export function draftOf(template: ProcessTemplate): Draft {
   };
 }
 
-/** What is sent. */
+/** Converts a draft to the request's template. */
 export function templateOf({ name, slug, description, goal, steps }: Draft) {
   return {
     name: name.trim(),
@@ -123,7 +123,7 @@ export function templateOf({ name, slug, description, goal, steps }: Draft) {
   };
 }
 
-/** `reviewed: A second pair of eyes has read it.` A line without a key gets one of its own. */
+/** Parses `reviewed: A second pair of eyes has read it.` A line without a key gets a generated one. */
 function criteriaOf(text: string) {
   return linesOf(text).map((line, at) => {
     const [, key, description] = /^([\w.-]+):\s+(.+)$/.exec(line) ?? [];
@@ -131,7 +131,7 @@ function criteriaOf(text: string) {
   });
 }
 
-/** A name as part of an address: lower case, words joined by `-`. */
+/** Returns a name as part of an address: lower case, words joined by `-`. */
 export function slugOf(text: string): string {
   const plain = text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
   return plain
@@ -148,7 +148,7 @@ export function freeKey(wanted: string, taken: readonly DraftStep[]): string {
   }
 }
 
-/** The step with another key, also where others depend on it. */
+/** Renames a step's key, also in the dependencies of other steps. */
 export function renamed(steps: DraftStep[], id: number, key: string): DraftStep[] {
   const old = steps.find((step) => step.id === id)?.step_key;
   return steps.map((step) => ({
@@ -158,7 +158,7 @@ export function renamed(steps: DraftStep[], id: number, key: string): DraftStep[
   }));
 }
 
-/** Without the step; what waited for it waits for what it waited for. */
+/** Removes a step; its dependants inherit its dependencies. */
 export function without(steps: DraftStep[], id: number): DraftStep[] {
   const gone = steps.find((step) => step.id === id);
   if (!gone) return steps;
@@ -171,7 +171,7 @@ export function without(steps: DraftStep[], id: number): DraftStep[] {
     });
 }
 
-/** Whether `from` waits for `to`, directly or by others: then `to` must not wait for `from`. */
+/** Whether `from` depends on `to`, directly or indirectly: then `to` must not depend on `from`. */
 export function waitsFor(steps: readonly DraftStep[], from: string, to: string): boolean {
   const byKey = new Map(steps.map((step) => [step.step_key, step]));
   const seen = new Set<string>();

@@ -14,12 +14,12 @@ interface Props {
 }
 
 const MODES = [
-  { value: "attestation", label: "Whoever does it says that it is done" },
-  { value: "handoff_accepted", label: "Whoever comes next accepts the hand-off" },
+  { value: "attestation", label: "The assignee attests that it is done" },
+  { value: "handoff_accepted", label: "The next assignee accepts the handoff" },
 ];
 
 export function StepForm({ step, steps, onChange, onRemove }: Props) {
-  // A key that nobody chose follows the title.
+  // Until edited, the key follows the title.
   const [ownKey, setOwnKey] = useState(step.title !== "");
   const others = steps.filter(({ id }) => id !== step.id);
   const change = (to: Partial<DraftStep>) =>

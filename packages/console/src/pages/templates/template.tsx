@@ -110,7 +110,7 @@ function Picture({ template }: { template: ProcessTemplate }) {
               {step.specialist_name && <Fact name="Specialist">{step.specialist_name}</Fact>}
               {step.depends_on.length > 0 && <Fact name="After">{step.depends_on.join(", ")}</Fact>}
               <Fact name="Done by">
-                {step.completion_mode === "attestation" ? "attesting it" : "a hand-off that is accepted"}
+                {step.completion_mode === "attestation" ? "attesting it" : "an accepted handoff"}
               </Fact>
               {step.completion_criteria.length > 0 && (
                 <Fact name="What makes it done" wide>

@@ -27,7 +27,7 @@ const COLUMNS: Column<TemplateSummary>[] = [
   { name: "Version", cell: ({ version_num }) => version_num, end: true },
 ];
 
-/** Processes that runs are begun from. */
+/** Templates of processes to start runs from. */
 export function Templates() {
   const loaded = useLoad((signal) => api.templates.list({}, { signal }), [], "templates");
   const author = (
