@@ -1,6 +1,6 @@
 import { BlockList, isIP } from "node:net";
 
-/** What is not the public internet (IANA special-purpose address registries), by address family. */
+/** Ranges that are not the public internet (IANA special-purpose address registries), by address family. */
 const SPECIAL: Record<"ipv4" | "ipv6", string[]> = {
   ipv4: [
     "0.0.0.0/8",
@@ -19,8 +19,8 @@ const SPECIAL: Record<"ipv4" | "ipv6", string[]> = {
     "224.0.0.0/4",
     "240.0.0.0/4",
   ],
-  // Ranges that embed an IPv4 address (mapped, translated, 6to4, Teredo) are refused whole: no public
-  // endpoint is named by one, and taking them apart is one more thing to get wrong.
+  // Refuse ranges that embed an IPv4 address (mapped, translated, 6to4, Teredo) completely: they contain no public
+  // endpoint, and unpacking them invites errors.
   ipv6: [
     "::/96",
     "::ffff:0:0/96",
@@ -40,7 +40,7 @@ const SPECIAL: Record<"ipv4" | "ipv6", string[]> = {
   ],
 };
 
-// A list per family: in a common one, Node takes ::ffff:0:0/96 for every IPv4 address.
+// One list per family: in a shared list, Node treats ::ffff:0:0/96 as every IPv4 address.
 const blocked = { ipv4: blockList("ipv4"), ipv6: blockList("ipv6") };
 
 function blockList(family: "ipv4" | "ipv6"): BlockList {
@@ -52,7 +52,7 @@ function blockList(family: "ipv4" | "ipv6"): BlockList {
   return list;
 }
 
-/** Whether an IP address literal is one of the public internet. */
+/** Whether an IP address literal is on the public internet. */
 export function isPublicAddress(address: string): boolean {
   const plain = address.split("%")[0] as string;
   const version = isIP(plain);
@@ -61,7 +61,7 @@ export function isPublicAddress(address: string): boolean {
   return !blocked[family].check(plain, family);
 }
 
-/** An address that nothing of a tenant's may lead to: loopback, link-local, private or otherwise not public. */
+/** Thrown for an address that tenants may not reach: loopback, link-local, private or otherwise not public. */
 export class AddressRefused extends Error {
   readonly code = "ADDRESS_REFUSED";
 
@@ -71,20 +71,20 @@ export class AddressRefused extends Error {
   }
 }
 
-/** All addresses of a host (connectors/host-resolver.ts). */
+/** Returns all addresses of a host (connectors/host-resolver.ts). */
 export type Resolve = (host: string) => Promise<{ address: string }[]>;
 
 interface GuardOptions {
-  /** Let everything pass (`PUSH_ALLOW_PRIVATE`). */
+  /** Allow all addresses (`PUSH_ALLOW_PRIVATE`). */
   allowPrivate: boolean;
   resolve: Resolve;
 }
 
 /**
- * Checks that a URL is http(s) and, now, resolves to public addresses only. A name that does not resolve at all is
- * let through: it may yet, and the connection is checked again (api.md Delivery, `push`).
+ * Checks that a URL is http(s) and currently resolves to public addresses only. An unresolvable name passes: it may
+ * resolve later, and each connection is checked again (api.md Delivery, `push`).
  *
- * @throws Error whose message says what was given and what is allowed.
+ * @throws Error with the given value and what is allowed
  */
 export async function assertPublicUrl(url: string, options: GuardOptions): Promise<void> {
   if (!URL.canParse(url))
@@ -97,17 +97,17 @@ export async function assertPublicUrl(url: string, options: GuardOptions): Promi
   if (!options.allowPrivate) await assertPublicHost(hostOf(url), options.resolve);
 }
 
-/** The host of a URL as the connection needs it. The URL parser has made plain any decimal, octal or hex address. */
+/** Returns a URL's host for a connection. The URL parser has already normalized decimal, octal and hex addresses. */
 export function hostOf(url: string): string {
   return new URL(url).hostname.replace(/^\[|\]$/g, "");
 }
 
-/** Checks that a host is, and now resolves to, public addresses only; one that does not resolve passes. */
+/** Checks that a host resolves to public addresses only; an unresolvable one passes. */
 export async function assertPublicHost(host: string, resolve: Resolve): Promise<void> {
   refusePrivate(host, isIP(host) ? [{ address: host }] : await resolve(host).catch(() => []));
 }
 
-/** @throws AddressRefused where one of a host's addresses is not public */
+/** @throws AddressRefused if one of a host's addresses is not public */
 export function refusePrivate(host: string, addresses: readonly { address: string }[]): void {
   const refused = addresses.find(({ address }) => !isPublicAddress(address));
   if (refused !== undefined) throw new AddressRefused(host, refused.address);

@@ -18,13 +18,13 @@ import {
   typedHeaders,
 } from "./connector.ts";
 
-/** Takes messages from a queue over AMQP 0-9-1 (RabbitMQ). The queue must be there: it is not declared. */
+/** Consumes a queue over AMQP 0-9-1 (RabbitMQ). The queue must exist: the connector does not declare it. */
 export class Amqp091Connector implements Connector {
   readonly #source: BrokerSource;
   readonly #ending = new Ending();
-  /** Sizes of messages that are held in part, by their properties. */
+  /** Sizes of truncated messages, by their properties. */
   readonly #sizes = new WeakMap<object, number>();
-  /** Messages that are not acknowledged. */
+  /** Number of unacknowledged messages. */
   #held = 0;
   #connection: ChannelModel | undefined;
   #channel: Channel | undefined;
@@ -47,7 +47,7 @@ export class Amqp091Connector implements Connector {
     this.#connection = await connect(tuned(this.#source.url), options);
     try {
       this.#watch(this.#connection, "the connection was closed");
-      // It may have been closed while the connection was made.
+      // It can be closed while the connection is being opened.
       if (this.#ending.over) throw new Error("it was closed");
       await this.#consume(this.#connection, onMessage);
     } catch (err) {
@@ -62,19 +62,19 @@ export class Amqp091Connector implements Connector {
     this.#channel = channel;
     cutContents(channel as unknown as Accepting, maxBytes, this.#sizes);
     this.#watch(channel, "the channel was closed");
-    // Says that there is no such queue better than the broker's refusal of a consumer does.
+    // Reports a missing queue more clearly than the broker's refusal of a consumer.
     await channel.checkQueue(from);
     await channel.prefetch(prefetch);
     await channel.consume(from, (message) => {
       if (this.#ending.over) return;
       if (message) onMessage(this.#toMessage(channel, message));
-      // RabbitMQ's way to say that the queue was deleted, or has moved.
-      else this.#ending.end("the broker ended the subscription: the queue may have been deleted");
+      // RabbitMQ ends the subscription when the queue is deleted or moves.
+      else this.#ending.end("the broker ended the subscription: its queue was probably deleted");
       if (this.#held > MOST_OVER * prefetch) this.#ending.end(TOO_MANY);
     });
   }
 
-  /** The reason comes as an error before the close; only a close that was asked for has none. */
+  /** An error with the reason precedes the close, unless the close was requested. */
   #watch(part: ChannelModel | Channel, closed: string): void {
     part.on("error", (err: Error) => this.#ending.end(err.message));
     part.on("close", () => this.#ending.end(closed));
@@ -110,18 +110,18 @@ export class Amqp091Connector implements Connector {
     this.#ending.end("it was closed");
     if (!connection) return;
     if (standing) await settledWithin(this.#leave(connection), CLOSE_MS);
-    // Whatever the broker answered, or did not: with an error, or amqplib would go on with its heartbeat.
+    // Destroy with an error even if the broker answered, or amqplib would continue its heartbeat.
     (connection.connection as unknown as { stream: Socket }).stream.destroy(new Error("it was closed"));
   }
 
-  /** The channel first: acknowledgements on it go out before its own end, and after that of the connection. */
+  /** Closes the channel first, so that acknowledgements on it are sent before the connection ends. */
   async #leave(connection: ChannelModel): Promise<void> {
     await this.#channel?.close();
     await connection.close();
   }
 }
 
-/** Headers with the times that amqplib leaves as `{"!": "timestamp", value}`, in seconds. */
+/** Converts amqplib's `{"!": "timestamp", value}`, in seconds, to dates. */
 function withTimes(headers: Record<string, unknown> | undefined): Record<string, unknown> {
   const read = (value: unknown) => {
     const { "!": type, value: seconds } = (value ?? {}) as { "!"?: unknown; value?: unknown };
@@ -130,7 +130,7 @@ function withTimes(headers: Record<string, unknown> | undefined): Record<string,
   return Object.fromEntries(Object.entries(headers ?? {}).map(([name, value]) => [name, read(value)]));
 }
 
-/** Frames of any length, which an address could ask for, would be held until they are whole. */
+/** Limits the frame length, which an address can set: amqplib buffers a frame until it is complete. */
 const FRAME_BYTES = 131_072;
 
 function tuned(url: string): string {
@@ -141,7 +141,7 @@ function tuned(url: string): string {
   return given.href;
 }
 
-/** What is used of a frame: it announces a message's properties and size, or brings a part of it, or neither. */
+/** The used fields of a frame: properties and size of a message, part of its content, or neither. */
 interface Frame {
   fields?: object;
   size?: number;
@@ -153,8 +153,8 @@ interface Accepting {
 }
 
 /**
- * Lets a channel's messages that are larger than `most` become their beginnings, as soon as their size is announced:
- * amqplib holds all of a message until it is whole. `sizes` tells how large they were, by their properties.
+ * Truncates messages larger than `most` as soon as their size is known: amqplib buffers a whole message. Records their
+ * full sizes in `sizes`, by their properties.
  */
 function cutContents(channel: Accepting, most: number, sizes: WeakMap<object, number>): void {
   const accept = channel.accept.bind(channel);

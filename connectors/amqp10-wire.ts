@@ -1,19 +1,19 @@
 import type { Socket } from "node:net";
 import rhea, { type Connection, type Delivery, type Receiver, type Typed } from "rhea";
 
-/** What is used of a frame that brings a message or a part of one. */
+/** The used fields of a frame that carries a message or part of one. */
 interface Transfer {
   performative: { message_format: number; more?: boolean; aborted?: boolean };
   payload?: Buffer;
 }
 
-/** A message as it came: its beginning, and how many bytes there were of it. */
+/** A received message: its beginning and its total size in bytes. */
 export interface Transferred {
   raw: Buffer;
   size: number;
 }
 
-/** What a message is made of, read. */
+/** The decoded sections of a message. */
 interface Sections {
   body: Buffer;
   content_type: unknown;
@@ -21,12 +21,12 @@ interface Sections {
   properties: Record<string, unknown>;
 }
 
-/** A broker is told that frames may be so large, and holds to it. */
+/** The frame limit announced to the broker, which the broker respects. */
 export const FRAME_BYTES = 131_072;
-/** With it rhea leaves a message as it came; 0 is AMQP's own. */
+/** A message format with which rhea leaves messages undecoded; AMQP's own is 0. */
 const AS_IT_CAME = 1;
 
-// Its types leave it out.
+// rhea's types omit it.
 const { Reader } = rhea.types as unknown as {
   Reader: {
     new (buffer: Buffer): { read(): Typed; remaining(): number };
@@ -39,8 +39,8 @@ type ReadMany = (this: { buffer: Buffer }, count: number, type: unknown) => unkn
 boundValues();
 
 /**
- * Lists and arrays say first how many values they have, and rhea makes room for as many. Some values have no bytes, so
- * that a message of a dozen bytes could ask for billions; those of a real one are never more than its bytes.
+ * Lists and arrays start with their number of values, for which rhea allocates space. Some values take no bytes, so a
+ * message of a dozen bytes could claim billions; a real message never has more values than bytes.
  */
 function boundValues(): void {
   const announced = new WeakMap<object, number>();
@@ -61,17 +61,17 @@ interface Frame {
   performative: any;
 }
 
-/** A broker settles so many at once at the most: rhea counts through the range that it names, whatever there is in it. */
+/** The most deliveries that a broker settles at once: rhea iterates over the whole named range. */
 const MOST_SETTLED = 65_536;
 
-/** What a broker may say where one receiver was opened: of anything else rhea would make room for as much as it likes. */
+/** The frames a broker may send to a single receiver: for any other rhea would allocate without limit. */
 const ASKED_FOR: Record<string, (frame: Frame, receiver: Receiver) => boolean> = {
   on_begin: ({ performative }) => typeof performative.remote_channel === "number",
   on_attach: ({ performative }, { name }) => performative.name === name,
   on_disposition: ({ performative: { first, last } }) => !last || last - first < MOST_SETTLED,
 };
 
-/** Ends the connection, by an error, when the broker says what it was not asked for. */
+/** Ends the connection with an error when the broker sends something unrequested. */
 export function refuseUnasked(connection: Connection, receiver: Receiver): void {
   for (const [name, isAskedFor] of Object.entries(ASKED_FOR)) {
     const pass = connection[name].bind(connection) as (frame: Frame) => void;
@@ -83,8 +83,8 @@ export function refuseUnasked(connection: Connection, receiver: Receiver): void 
 }
 
 /**
- * Gives the messages of a receiver as they came, null for one that its sender broke off. Of what is larger than `most`
- * only so much is held: rhea puts the parts of a message together without end.
+ * Calls back with each raw message of a receiver, null for one that its sender aborted. Buffers at most `most` bytes of
+ * each: rhea assembles the parts of a message without limit.
  */
 export function onTransferred(
   connection: Connection,
@@ -98,14 +98,14 @@ export function onTransferred(
   connection.on_transfer = (frame: Transfer) => {
     const { performative, payload = Buffer.alloc(0) } = frame;
     const held = payload.subarray(0, Math.max(most - size, 0));
-    // Nothing is nothing, or parts without end would be held that are empty.
+    // Drop empty parts, or an endless series of them would accumulate.
     if (size > 0 && held.length === 0) delete frame.payload;
     else frame.payload = held;
     size += payload.length;
     aborted = performative.aborted === true;
     performative.message_format = AS_IT_CAME;
     pass(frame);
-    // Else rhea tells the broker only at the end of a message that it may send more parts, and of a long one never.
+    // Otherwise rhea allows the broker to send more only at the end of a message, and so never for a long one.
     if (performative.more) connection._register();
   };
   receiver.on("message", ({ message, delivery }) => {
@@ -115,7 +115,7 @@ export function onTransferred(
   });
 }
 
-/** Calls when a frame is longer than was allowed: rhea would hold what came of it until the whole of it is there. */
+/** Calls back when a frame exceeds the allowed length: rhea would buffer it until complete. */
 export function onLongFrame(
   connection: () => Connection | undefined,
   socket: Socket,
@@ -131,7 +131,7 @@ const APPLICATION_PROPERTIES = 0x74;
 const DATA = 0x75;
 const SEQUENCE = 0x76;
 const VALUE = 0x77;
-/** Those that say nothing here: header, annotations, footer. */
+/** Unused sections: header, annotations, footer. */
 const OTHERS = [0x70, 0x71, 0x72, 0x78];
 const BY_SYMBOL: Record<string, number> = {
   "amqp:header:list": 0x70,
@@ -147,7 +147,7 @@ const BY_SYMBOL: Record<string, number> = {
 const MESSAGE_ID = 0;
 const CONTENT_TYPE = 6;
 
-/** The sections of a message (AMQP 1.0, 3.2). @throws Error for what is none */
+/** Decodes the sections of a message (AMQP 1.0, 3.2). @throws Error for a malformed message */
 export function readMessage(raw: Buffer): Sections {
   const read: Omit<Sections, "body"> = { content_type: undefined, message_id: undefined, properties: {} };
   const bodies: { code: number; content: unknown }[] = [];
@@ -167,14 +167,14 @@ export function readMessage(raw: Buffer): Sections {
   return { ...read, body: bodyOf(bodies) };
 }
 
-/** Names and values in turn. */
+/** Converts alternating names and values. */
 function propertiesOf(flat: Typed[]): Record<string, unknown> {
   const names = flat.filter((_, i) => i % 2 === 0);
   const named = names.map((name, i) => [String(rhea.types.unwrap(name)), propertyOf(flat[2 * i + 1])]);
   return Object.fromEntries(named);
 }
 
-/** rhea leaves UUIDs and large 64-bit integers as bytes: both are given as text. */
+/** Converts UUIDs and large 64-bit integers, which rhea leaves as bytes, to text. */
 function propertyOf(typed: Typed | undefined): unknown {
   const value = rhea.types.unwrap(typed);
   if (!Buffer.isBuffer(value)) return value;
@@ -193,7 +193,7 @@ function codeOf(descriptor: unknown): number {
   return typeof value === "string" ? (BY_SYMBOL[value] ?? Number.NaN) : Number(value);
 }
 
-/** Data sections as they are, a text value in UTF-8, any other value as JSON, with bytes in it as base64. */
+/** Returns data sections unchanged, a text value as UTF-8, and any other value as JSON with bytes in base64. */
 function bodyOf(bodies: { code: number; content: unknown }[]): Buffer {
   const contents = bodies.map(({ content }) => content);
   if (contents.length > 0 && contents.every((content) => Buffer.isBuffer(content)))
@@ -202,7 +202,7 @@ function bodyOf(bodies: { code: number; content: unknown }[]): Buffer {
   return Buffer.from(typeof body === "string" ? body : JSON.stringify(body ?? null, inJson));
 }
 
-/** For `JSON.stringify`, which is given bytes as what Node makes of them. */
+/** A `JSON.stringify` replacer, which gets bytes as Node serializes them. */
 function inJson(this: Record<string, unknown>, key: string, value: unknown): unknown {
   const given = this[key];
   return Buffer.isBuffer(given) ? given.toString("base64") : value;

@@ -28,13 +28,13 @@ import {
   typedHeaders,
 } from "./connector.ts";
 
-/** Takes messages from an address over AMQP 1.0 (Azure Service Bus, ActiveMQ Artemis, Qpid, RabbitMQ). */
+/** Consumes an address over AMQP 1.0 (Azure Service Bus, ActiveMQ Artemis, Qpid, RabbitMQ). */
 export class Amqp10Connector implements Connector {
   readonly #source: BrokerSource;
   readonly #ending = new Ending();
   /** Messages that the broker may still send. */
   #credit = 0;
-  /** Messages that are not settled. */
+  /** Number of unsettled messages. */
   #held = 0;
   #connection: Connection | undefined;
   #socket: Socket | undefined;
@@ -59,20 +59,20 @@ export class Amqp10Connector implements Connector {
   async #subscribe(onMessage: (message: BrokerMessage) => void): Promise<void> {
     const { from } = this.#source;
     const guard = await guardSocket(this.#source);
-    // It may have been closed meanwhile.
+    // It can be closed meanwhile.
     if (this.#ending.over) return;
     const container = rhea.create_container();
     this.#watch(container);
     const connection = container.connect(this.#options(guard));
     this.#connection = connection;
-    // Credit is given by hand: a window of rhea's is filled up when a message arrives, not when it is settled.
+    // Credit is given manually: rhea's window refills when a message arrives, not when it is settled.
     const receiver = connection.open_receiver({
       source: { address: from },
       autoaccept: false,
       credit_window: 0,
     });
     refuseUnasked(connection, receiver);
-    // What is not the body is much smaller than the largest body.
+    // The other sections are much smaller than the largest body.
     onTransferred(connection, receiver, 2 * this.#source.maxBytes, (message, delivery) => {
       if (this.#ending.over) return;
       this.#credit--;
@@ -85,7 +85,7 @@ export class Amqp10Connector implements Connector {
     });
     await new Promise<void>((resolve) => {
       receiver.on("receiver_open", () => {
-        // An attach that is refused is answered first, without a source, and ended with the reason then.
+        // A refused attach is first answered without a source, then ended with the reason.
         if (!receiver.source?.address) return;
         this.#giveCredit(receiver);
         resolve();
@@ -94,8 +94,8 @@ export class Amqp10Connector implements Connector {
   }
 
   /**
-   * Only when the broker has used up what it had: it may have sent something meanwhile, and some brokers then count
-   * the new credit from where they are. By halves, so that it seldom waits for that.
+   * Gives credit only when the broker has used up its own: a message may be on its way, and some brokers then count new
+   * credit from their current position. Gives it in halves, to wait less often.
    */
   #giveCredit(receiver: Receiver): void {
     const { prefetch } = this.#source;
@@ -105,7 +105,7 @@ export class Amqp10Connector implements Connector {
     receiver.add_credit(free);
   }
 
-  /** All that ends it. */
+  /** Watches for everything that ends the connection. */
   #watch(container: ReturnType<typeof rhea.create_container>): void {
     const because = (context: EventContext, otherwise: string) => {
       const { error, connection, session, receiver } = context;
@@ -191,7 +191,7 @@ export class Amqp10Connector implements Connector {
     }
   }
 
-  /** The protocol has no word for it. */
+  /** The protocol cannot report it. */
   depth(): Promise<number | null> {
     return Promise.resolve(null);
   }
@@ -207,12 +207,12 @@ export class Amqp10Connector implements Connector {
       await settledWithin(closed, CLOSE_MS);
     }
     this.#ending.end("it was closed");
-    // With an error, or rhea would go on with its heartbeat.
+    // Destroy with an error, or rhea would continue its heartbeat.
     this.#socket?.destroy(new Error("it was closed"));
   }
 }
 
-/** The text of what rhea gives as an error: an Error, or the condition and description that the broker sent. */
+/** Returns the text of a rhea error: an Error, or the condition and description from the broker. */
 function textOf(error: unknown): string | null {
   if (typeof error !== "object" || error === null) return null;
   const { condition, description, message } = error as Record<string, unknown>;
@@ -220,12 +220,12 @@ function textOf(error: unknown): string | null {
   return words.length ? words.join(": ") : String(error);
 }
 
-/** A copy, so that the rest is let go. */
+/** Returns a copy, so that the rest can be freed. */
 function beginningOf(whole: Buffer): Buffer {
   return Buffer.from(whole.subarray(0, HEAD_BYTES));
 }
 
-/** A message's id is a text, a number, a UUID or bytes. */
+/** Converts a message id: a text, a number, a UUID or bytes. */
 function idOf(id: unknown): string | null {
   if (id === undefined || id === null || id === "") return null;
   return Buffer.isBuffer(id) ? id.toString("hex") : String(id);

@@ -4,55 +4,55 @@ import type { HeaderValue } from "../lib/cloudevents/binary.ts";
 import { hostOf, refusePrivate } from "./address-guard.ts";
 import { lookupOf } from "./host-resolver.ts";
 
-/** One message of a broker, which the broker keeps until it is acknowledged. */
+/** A message that the broker keeps until it is acknowledged. */
 export interface BrokerMessage {
-  /** Of one that is larger than the source's `maxBytes` only the beginning, `HEAD_BYTES` of it. */
+  /** The body; if larger than the source's `maxBytes`, only its first `HEAD_BYTES`. */
   body: Buffer;
-  /** Bytes of the whole body. */
+  /** Size of the whole body in bytes. */
   size: number;
-  /** Why its body could not be told from the rest of it, where that is so: `body` then begins with all that came. */
+  /** Why the body could not be separated from the rest, if so; `body` is then the beginning of the raw message. */
   unreadable?: string;
-  /** Its media type as it was given, or null. */
+  /** The media type as received, or null. */
   content_type: string | null;
-  /** What its sender calls it, or null. */
+  /** The sender's message id, or null. */
   message_id: string | null;
-  /** What its sender says of it besides, by name in lower case; only what is a text, a number, a boolean or a time. */
+  /** Other headers by lower-case name: texts, numbers, booleans and times only. */
   headers: Record<string, string>;
-  /** The same headers with the types of the protocol, and those that are bytes. */
+  /** The same headers with the protocol's types, and headers that are bytes. */
   values?: Record<string, HeaderValue>;
-  /** Lets the broker forget it. Without effect once the connection is gone: the broker hands it out again. */
+  /** Lets the broker delete the message. No effect once the connection is lost: the broker redelivers. */
   acknowledge(): void;
 }
 
-/** Where a connector takes messages from. */
+/** The source of a connector's messages. */
 export interface BrokerSource {
-  /** `amqp://` or `amqps://`, with credentials if there are any. */
+  /** `amqp://` or `amqps://`, with credentials if any. */
   url: string;
   /** The queue's name (AMQP 0-9-1) or the address of the source (AMQP 1.0). */
   from: string;
-  /** So many messages may be unacknowledged at once. */
+  /** Limit of unacknowledged messages. */
   prefetch: number;
-  /** Bytes that the body of a message may have; of one that has more only the beginning is held. */
+  /** Limit of a message body in bytes; a larger body is truncated. */
   maxBytes: number;
-  /** Whether the broker may stand on a private network. */
+  /** Whether the broker may be on a private network. */
   allowPrivate: boolean;
-  /** All addresses of its host (connectors/host-resolver.ts). */
+  /** Returns all addresses of the broker's host (connectors/host-resolver.ts). */
   resolve(host: string): Promise<LookupAddress[]>;
 }
 
-/** One connection to a broker that takes messages from one source, used once: what is lost is made anew. */
+/** A connection to a broker for messages from one source, used once: a lost one is replaced. */
 export interface Connector {
-  /** Resolves when messages may come; every one is given to `onMessage`. @throws Error that says why they cannot */
+  /** Resolves when ready, and passes each message to `onMessage`. @throws Error with the reason if it cannot connect */
   open(onMessage: (message: BrokerMessage) => void): Promise<void>;
-  /** Resolves, once open, when no more messages will come, with the reason. */
+  /** Resolves with the reason when, once open, no more messages will come. */
   readonly ended: Promise<string>;
-  /** Messages that wait at the source; null where the protocol does not tell. */
+  /** Messages waiting at the source; null if the protocol cannot report it. */
   depth(): Promise<number | null>;
-  /** Sends what was acknowledged and closes; what was not goes back to the source. Never rejects. */
+  /** Sends pending acknowledgements and closes; unacknowledged messages return to the source. Never rejects. */
   close(): Promise<void>;
 }
 
-/** That a connection is over, and why: what is said first holds. */
+/** The end of a connection and its reason: the first reason counts. */
 export class Ending {
   over = false;
   readonly reason: Promise<string>;
@@ -70,19 +70,19 @@ export class Ending {
   }
 }
 
-/** Some brokers send more than they were asked for, when they were asked anew meanwhile; not so many times as much. */
+/** Some brokers exceed a limit that is renewed while messages are on their way, but not by this factor. */
 export const MOST_OVER = 2;
 export const TOO_MANY = "the broker sent more messages than it was asked for";
-/** Of a message that is too large, so much is given on. */
+/** Bytes passed on of a message that is too large. */
 export const HEAD_BYTES = 65_536;
-/** Brokers that are silent for longer while a connection is made are given up. */
+/** Timeout for opening a connection to a broker. */
 export const OPEN_MS = 10_000;
-/** A broker that does not answer a close is left after so long. */
+/** Timeout for the broker's answer to a close. */
 export const CLOSE_MS = 1000;
-/** A connection without any sign of life is lost after about twice as long. */
+/** A connection without any sign of life is lost after about twice this time. */
 export const HEARTBEAT_SECONDS = 15;
 
-/** What the socket to a broker is opened with. @throws AddressRefused for an address that is not allowed */
+/** Returns socket options for a connection to a broker. @throws AddressRefused for an address that is not allowed */
 export async function guardSocket({
   url,
   allowPrivate,
@@ -93,7 +93,7 @@ export async function guardSocket({
   return { lookup: lookupOf(addresses) };
 }
 
-/** Resolves when the promise does, in whatever way, or after `ms`. */
+/** Resolves when the promise settles, or after `ms`. */
 export function settledWithin(promise: Promise<unknown>, ms: number): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, ms);
@@ -105,12 +105,12 @@ export function settledWithin(promise: Promise<unknown>, ms: number): Promise<vo
   });
 }
 
-/** What is a text, and not an empty one; else null. */
+/** Returns a non-empty text; else null. */
 export function textOrNull(value: unknown): string | null {
   return typeof value === "string" && value !== "" ? value : null;
 }
 
-/** The values that are one text, number, boolean or time, by their names in lower case. */
+/** Returns the values that are a text, number, boolean or time, by lower-case name. */
 export function plainHeaders(values: Record<string, unknown> | undefined): Record<string, string> {
   const texts = Object.entries(typedHeaders(values)).filter(([, value]) => !(value instanceof Uint8Array));
   return Object.fromEntries(
@@ -118,7 +118,7 @@ export function plainHeaders(values: Record<string, unknown> | undefined): Recor
   );
 }
 
-/** As `plainHeaders`, with their types and with bytes. */
+/** Like `plainHeaders`, but keeps types and includes bytes. */
 export function typedHeaders(values: Record<string, unknown> | undefined): Record<string, HeaderValue> {
   const named = Object.entries(values ?? {}).map(([name, value]) => [name.toLowerCase(), value]);
   return Object.fromEntries(named.filter(([, value]) => isHeaderValue(value)));

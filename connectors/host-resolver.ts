@@ -3,26 +3,26 @@ import { isIP, type LookupFunction } from "node:net";
 import { LruMap } from "../lib/lru-map.ts";
 import type { FairQueue, Share } from "../lib/queue/fair-queue.ts";
 
-/** A name server that is silent is asked twice for so long. */
+/** Timeout of the first of two queries to a silent name server. */
 const TIMEOUT_MS = 2_000;
 const TRIES = 2;
-/** The system's own look-up has no limit: it is waited for so long. */
+/** Timeout of the system's look-up, which has none itself. */
 const SYSTEM_TIMEOUT_MS = 5_000;
 const LONGEST_KEPT_MS = 60_000;
 const SHORTEST_KEPT_MS = 5_000;
-/** A name that does not resolve is asked for again after so long. */
+/** An unresolvable name is queried again after this time. */
 const FAILURE_KEPT_MS = 10_000;
 const MAX_KEPT = 1_000;
 const LOOPBACK: LookupAddress[] = [{ address: "127.0.0.1", family: 4 }];
 
 interface HostResolverOptions {
-  /** Name servers, as `ADDRESS` or `ADDRESS:PORT`; empty: those of the system. */
+  /** Name servers as `ADDRESS` or `ADDRESS:PORT`; empty: the system's. */
   servers: readonly string[];
-  /** How long a name server is waited for the first time. Default: 2 s. */
+  /** Timeout of the first query to a name server. Default: 2 s. */
   timeoutMs?: number;
-  /** Divides look-ups among tenants. */
+  /** Shares look-ups fairly among tenants. */
   queue: FairQueue;
-  /** Divides the system's look-ups, which take a thread each that files need too. */
+  /** Shares the system's look-ups fairly: each occupies a thread that file operations need too. */
   systemQueue: FairQueue;
 }
 
@@ -33,9 +33,9 @@ interface Kept {
 }
 
 /**
- * Resolves the names that tenants give. Node's `dns.lookup` shares four threads, without a time limit, with the file
- * system: a few names that never resolve stop all others. This asks the name servers itself, keeps what they answer,
- * and asks the system (hosts file, search domains) only for what they do not know.
+ * Resolves names given by tenants. Node's `dns.lookup` shares four threads, without a timeout, with the file system: a
+ * few names that never resolve block everything else. This class queries the name servers directly, caches their
+ * answers, and asks the system (hosts file, search domains) only for names that they do not know.
  */
 export class HostResolver {
   readonly #options: HostResolverOptions;
@@ -50,9 +50,10 @@ export class HostResolver {
   }
 
   /**
-   * All addresses of a host; of an address, itself.
+   * Returns all addresses of a host; an address resolves to itself.
    *
-   * @throws Error with a `code`: `ENOTFOUND`, `ETIMEOUT` and others of `node:dns`; Fault rate_limited, service_unavailable
+   * @throws Error with a `code`: `ENOTFOUND`, `ETIMEOUT` and others of `node:dns`; Fault rate_limited,
+   * service_unavailable
    */
   async resolve(host: string, share: Share): Promise<LookupAddress[]> {
     const family = isIP(host);
@@ -70,7 +71,7 @@ export class HostResolver {
     return kept && kept.until > performance.now() ? kept : null;
   }
 
-  /** Those who ask for the same name at once share the answer. */
+  /** Concurrent requests for a name share one answer. */
   #ask(name: string, share: Share): Promise<Kept> | Kept {
     const fresh = this.#freshOf(name);
     if (fresh) return fresh;
@@ -117,7 +118,7 @@ export class HostResolver {
   }
 }
 
-/** The `lookup` of a socket to a host that was resolved already. */
+/** Returns a socket's `lookup` for a host that is already resolved. */
 export function lookupOf(addresses: readonly LookupAddress[]): LookupFunction {
   const [first] = addresses as [LookupAddress];
   return (_host, options, done) => {
@@ -137,7 +138,7 @@ const failed = (error: NodeJS.ErrnoException): Kept => ({
   until: performance.now() + FAILURE_KEPT_MS,
 });
 
-/** A time-out says less than an answer that there is no such name: it may exist. */
+/** Prefers a timeout to the answer that there is no such name: the name may exist. */
 function worstOf(answers: readonly PromiseSettledResult<unknown>[]): NodeJS.ErrnoException {
   const errors = answers.flatMap((answer) => (answer.status === "rejected" ? [answer.reason] : []));
   return errors.find(({ code }) => code === "ETIMEOUT") ?? errors[0];

@@ -1,25 +1,25 @@
 import { type ServiceBroker, Transporters } from "moleculer";
 import type { NatsConnection } from "nats";
 
-/** A batch of events is the largest thing that nodes tell each other: 10 MB as it came, and its envelope. */
+/** The largest message between nodes is a batch of events: 10 MB as received, and its envelope. */
 const NEEDED_BYTES = 12 * 1_048_576;
-/** A connection over which nothing comes any more is given up after three of these: its other end may be gone without a word. */
+/** A silent connection is closed after three of these pings: the other end may have gone without notice. */
 const PING_MS = 2000;
 const CONNECT_MS = 5000;
 const RETRY_MS = 250;
 
-/** The NATS server refuses messages that nodes need to send; its message is for the operator. */
+/** The NATS server refuses messages of a size that nodes must send; the message is for the operator. */
 export class NatsError extends Error {}
 
-/** What the client keeps to itself of a connection. */
+/** Private parts of the client's connection. */
 interface Inside {
   protocol: { transport: { socket?: { destroy(): void } } };
 }
 
 /**
- * Moleculer's transporter, for connections that break and come back before anybody is missed. What was under way then
- * is lost, and neither end would know: who asked would wait for an answer until its time is over, if it has one. So this
- * node gives up what it asked of others, and tells them to give up what they asked of it.
+ * Moleculer's transporter for connections that break and recover before the node is missed. Messages in transit are
+ * then lost unnoticed, and requesters would wait until their timeout, if they have one. So this node rejects its
+ * pending requests, and makes other nodes reject theirs to it.
  */
 export class Nats extends Transporters.NATS {
   constructor(url: string) {
@@ -33,18 +33,18 @@ export class Nats extends Transporters.NATS {
 
   async #watch(client: NatsConnection): Promise<void> {
     for await (const { type } of client.status()) {
-      // The client would first have its last bytes taken, which nobody does at the other end.
+      // The client would first flush its last bytes, which nobody receives.
       if (type === "staleConnection") (client as unknown as Inside).protocol.transport.socket?.destroy();
       if (type === "disconnect") this.#giveUp();
       if (type !== "reconnect") continue;
       this.#giveUp();
-      // To others this node goes and comes, in one moment.
+      // To other nodes, this node leaves and rejoins in one moment.
       await this.transit.sendDisconnectPacket();
       await this.onConnected(true);
     }
   }
 
-  /** Rejects all that other nodes were asked. */
+  /** Rejects all pending requests to other nodes. */
   #giveUp(): void {
     for (const { id, local } of this.broker.registry.nodes.toArray())
       if (!local) this.transit.removePendingRequestByNodeID(id);
@@ -55,7 +55,7 @@ interface NatsTransit {
   tx: { client?: { info?: { max_payload: number } } };
 }
 
-/** Throws NatsError when the server that a started broker is connected to takes too little (`max_payload`). */
+/** Throws NatsError if the server of a started broker has too small a `max_payload`. */
 export function requireMaxPayload(broker: ServiceBroker): void {
   const transit = broker.transit as unknown as NatsTransit | null;
   const most = transit?.tx.client?.info?.max_payload;

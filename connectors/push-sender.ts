@@ -9,29 +9,29 @@ import type { Share } from "../lib/queue/fair-queue.ts";
 import { AddressRefused, hostOf, refusePrivate } from "./address-guard.ts";
 import { type HostResolver, lookupOf } from "./host-resolver.ts";
 
-/** What is pushed, and where to. */
+/** A push and its destination. */
 interface Push {
-  /** Who the look-up of the host is charged to. */
+  /** The tenant's share that host look-ups count against. */
   share: Share;
   url: string;
   /** `webhook-id`: the same for every attempt. */
   id: string;
   /** The CloudEvent as JSON text. */
   envelope: string;
-  /** In the CloudEvents binary mode, where the event can be written so. */
+  /** Use the CloudEvents binary mode if the event can be written so. */
   binary?: boolean;
-  /** `whsec_…`, all that are valid now: one signature each. */
+  /** `whsec_…`, all currently valid ones: one signature each. */
   secrets: string[];
-  /** W3C trace context that the endpoint continues. */
+  /** W3C trace context for the endpoint to continue. */
   traceparent?: string | undefined;
   signal?: AbortSignal;
 }
 
 /**
- * - `answered`: any HTTP status; `retry_after_seconds` where the endpoint asked to wait.
- * - `unreachable`: refused, no route, no such name, no answer to the look-up or to the connection: nothing got there.
- * - `failed`: anything else: too slow, broken off, no TLS, an address that may not be pushed to.
- * - `aborted`: by our own signal.
+ * - `answered`: any HTTP status; `retry_after_seconds` if the endpoint asked for a delay.
+ * - `unreachable`: refused, no route, unknown name, no answer to the look-up or to the connection; nothing was sent.
+ * - `failed`: any other failure: timeout, connection reset, no TLS, an address that is not allowed.
+ * - `aborted`: by the caller's signal.
  */
 export type PushResult =
   | { kind: "answered"; status: number; retry_after_seconds: number | null }
@@ -41,14 +41,14 @@ export type PushResult =
 
 const UNREACHABLE = new Set([
   ...["ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH", "ECONNTIMEOUT"],
-  // Of the look-up.
+  // Errors of the look-up.
   ...["ENOTFOUND", "ENODATA", "EAI_AGAIN", "ETIMEOUT", "ESERVFAIL", "EREFUSED", "EBADNAME"],
 ]);
 
-/** An endpoint that does not take a connection within so long is unreachable. */
+/** An endpoint that does not accept a connection within this time is unreachable. */
 const CONNECT_MS = 5_000;
 
-/** Of an answer's body no more is read: only its status counts. */
+/** Limit for reading a response body: only the status counts. */
 const MAX_ANSWER_BYTES = 4096;
 
 interface PushSenderOptions {
@@ -67,7 +67,7 @@ export class PushSender {
     this.#options = options;
   }
 
-  /** Resolves when the outcome is known; never rejects. The timeout begins when the host is resolved. */
+  /** Resolves to the outcome; never rejects. The timeout starts when the host is resolved. */
   async send(push: Push): Promise<PushResult> {
     try {
       return await this.#sendTo(await this.#resolve(push), push);
@@ -76,7 +76,7 @@ export class PushSender {
     }
   }
 
-  /** Checked at each connection: a name may lead elsewhere than when it was given (DNS rebinding). */
+  /** Checks the address at each connection: a name may resolve differently from when it was given (DNS rebinding). */
   async #resolve({ url, share, signal }: Push): Promise<LookupFunction> {
     const { resolver, allowPrivate } = this.#options;
     const addresses = await unless(signal, resolver.resolve(hostOf(url), share));
@@ -118,7 +118,7 @@ export class PushSender {
       request.once("socket", requireConnection);
       request.once("error", reject);
       request.once("response", (response) => drain(response, resolve, reject));
-      // The answer 101: Node lets go of the connection then, and without a listener tells nobody.
+      // On status 101 Node releases the connection, and without a listener notifies nobody.
       request.once("upgrade", (response, socket) => {
         resolve(response);
         socket.destroy();
@@ -139,7 +139,7 @@ function unless<T>(signal: AbortSignal | undefined, promise: Promise<T>): Promis
   });
 }
 
-/** Ends a socket that is not connected in time. One that is used again is connected already. */
+/** Destroys a socket that does not connect in time. A reused one is connected already. */
 function requireConnection(socket: Socket): void {
   if (!socket.connecting) return;
   const error = new Error(`no connection within ${CONNECT_MS / 1000} s`);
@@ -148,7 +148,7 @@ function requireConnection(socket: Socket): void {
   for (const end of ["connect", "close"]) socket.once(end, () => clearTimeout(timer));
 }
 
-/** Resolves when the answer is read to its end, so that the connection can be used again, or is long enough. */
+/** Resolves when the response is read to its end, so that the connection can be reused, or has reached its limit. */
 function drain(
   response: IncomingMessage,
   resolve: (value: IncomingMessage) => void,
@@ -177,7 +177,7 @@ function signed({ id, secrets, traceparent }: Push, { headers, body }: HttpConte
   };
 }
 
-/** `v1,` and the base64 HMAC-SHA256 of `id.timestamp.body` (Standard Webhooks). */
+/** Returns `v1,` and the base64 HMAC-SHA256 of `id.timestamp.body` (Standard Webhooks). */
 function signature(secret: string, id: string, timestamp: number, body: Buffer): string {
   const key = Buffer.from(secret.replace(/^whsec_/, ""), "base64");
   return `v1,${createHmac("sha256", key).update(`${id}.${timestamp}.`).update(body).digest("base64")}`;
@@ -187,16 +187,16 @@ function answered({ statusCode = 0, headers }: IncomingMessage): PushResult {
   return { kind: "answered", status: statusCode, retry_after_seconds: retryAfter(headers["retry-after"]) };
 }
 
-/** Seconds that a `Retry-After` asks for, given as a number or as a date; null when it asks for none or makes no sense. */
+/** Parses the seconds of a `Retry-After`, a number or a date; null if it asks for no delay or is invalid. */
 export function retryAfter(value: string | undefined, now = Date.now()): number | null {
   if (value === undefined) return null;
   const seconds = /^\s*\d+\s*$/.test(value) ? Number(value) : Math.ceil((Date.parse(value) - now) / 1000);
-  // Taken at its word, an endpoint that always says 0 would spend the budget of a delivery within the second.
+  // An endpoint that always asks for 0 would use up the attempts of a delivery within a second.
   return seconds > 0 ? seconds : null;
 }
 
 function failure(err: NodeJS.ErrnoException): PushResult {
-  // A fault: too many look-ups of its tenant wait already.
+  // A fault: too many look-ups of the tenant are waiting.
   if (isFault(err)) return { kind: "unreachable", reason: `the host was not looked up: ${err.message}` };
   const kind = UNREACHABLE.has(err.code ?? "") ? "unreachable" : "failed";
   return { kind, reason: err instanceof AddressRefused ? err.message : (err.code ?? err.message) };

@@ -1,36 +1,36 @@
 import { Redis, type Result } from "ioredis";
 
-/** How requests stand in windows that all nodes share. */
+/** The state of the windows that all nodes share. */
 interface SharedStanding {
-  /** False when a key had no room: then nothing was counted. */
+  /** False if a key was at its limit: then nothing was counted. */
   allowed: boolean;
-  /** Which of the keys has least room. */
+  /** Index of the key with the least capacity left. */
   tightest: number;
   remaining: number;
-  /** In how many ms the tightest key's oldest hit stops counting. */
+  /** Milliseconds until the tightest key's oldest hit stops counting. */
   resets_in_ms: number;
-  /** The slot the hit was counted in: what `giveBack` needs. */
+  /** The slot in which the hit was counted, for `giveBack`. */
   slot: number;
 }
 
 interface Options {
   /** Length of the windows. */
   windowMs: number;
-  /** The longest that a request waits. Default 25. */
+  /** The longest wait of a request. Default 25. */
   patienceMs?: number;
-  /** Told once each time Redis is lost, and once each time it is back (null). */
+  /** Called once when Redis is lost, and once with null when it is back. */
   report(lost: string | null): void;
 }
 
-/** Less than a person notices, and far more than a Redis nearby takes. */
+/** Below what a person notices, and far above the latency of a nearby Redis. */
 const PATIENCE_MS = 25;
 const PROBE_MS = 500;
-/** A connection that is silent for so many probes is opened anew: its other end may be gone without a word. */
+/** A connection is reopened after this many unanswered probes: the other end may have gone without notice. */
 const SILENT_PROBES = 6;
 const LONGEST_RETRY_MS = 1000;
 const PREFIX = "afferent ";
 
-// The same rule as lib/queue/sliding-window.ts, by Redis's own clock, so that nodes whose clocks differ count alike.
+// The same rule as lib/queue/sliding-window.ts, on Redis's clock, so that nodes with different clocks count alike.
 const TAKE = `
 local SLOTS = 60
 local time = redis.call('TIME')
@@ -77,8 +77,8 @@ declare module "ioredis" {
 }
 
 /**
- * Hits per key in sliding windows that all nodes share by one Redis, each counted in one round trip. While Redis is
- * lost or slow every answer is null at once: the caller counts by itself. The connection heals on its own.
+ * Counts hits per key in sliding windows that all nodes share through Redis, in one round trip each. While Redis is
+ * lost or slow every answer is null at once and the caller counts locally. The connection recovers by itself.
  */
 export class SharedWindows {
   readonly #redis: Redis;
@@ -90,13 +90,13 @@ export class SharedWindows {
   #told = false;
   #silent = 0;
 
-  /** Begins to connect; does not wait for it. @param url `redis://` or `rediss://` */
+  /** Starts connecting without waiting for it. @param url `redis://` or `rediss://` */
   constructor(url: string, { windowMs, patienceMs = PATIENCE_MS, report }: Options) {
     this.#windowMs = windowMs;
     this.#patienceMs = patienceMs;
     this.#report = report;
     this.#redis = new Redis(url, {
-      // What cannot be sent now is of no use later.
+      // A command that cannot be sent now is useless later.
       enableOfflineQueue: false,
       maxRetriesPerRequest: 0,
       retryStrategy: (times) => Math.min(times * 100, LONGEST_RETRY_MS),
@@ -113,7 +113,7 @@ export class SharedWindows {
     return this.#lost;
   }
 
-  /** Counts a hit against every key, or against none when one has no room; null when Redis does not answer. */
+  /** Counts a hit against every key, or against none if one is at its limit; null if Redis does not answer. */
   async take(limits: readonly { key: string; max: number }[]): Promise<SharedStanding | null> {
     if (this.#lost !== null) return null;
     const keys = limits.map(({ key }) => PREFIX + key);
@@ -131,30 +131,30 @@ export class SharedWindows {
     return { allowed: allowed === 1, tightest, remaining, resets_in_ms, slot };
   }
 
-  /** Takes hits back that were counted in a slot. Where Redis is lost they stay until their window ends. */
+  /** Takes back hits counted in a slot. If Redis is lost, they remain until their window ends. */
   async giveBack(keys: readonly string[], slot: number): Promise<void> {
     if (this.#lost !== null) return;
     const named = keys.map((key) => PREFIX + key);
     await this.#inTime(this.#redis.afferentGiveBack(named.length, ...named, slot));
   }
 
-  /** Lets go of the connection. */
+  /** Closes the connection. */
   close(): void {
     clearInterval(this.#probes);
     this.#redis.removeAllListeners();
-    // Nothing listens any more, and an error without a listener would be thrown.
+    // Without a listener an error would be thrown.
     this.#redis.on("error", () => {});
     this.#redis.disconnect();
   }
 
-  /** What Redis answers, or undefined when it fails or is late, after which it is not asked until a probe succeeds. */
+  /** Returns Redis's answer, or undefined on failure or delay; Redis is then not used until a probe succeeds. */
   #inTime<T>(asked: Promise<T>): Promise<T | undefined> {
     return new Promise((resolve) => {
       const late = () => {
         this.#lose(`no answer within ${this.#patienceMs} ms`);
         resolve(undefined);
       };
-      // An answer that came while this process was busy is read before the immediate, and counts.
+      // An answer that arrived while this process was busy is read before the immediate, and counts.
       const timer = setTimeout(() => setImmediate(late), this.#patienceMs);
       asked
         .then(resolve, (err: Error) => {
@@ -171,7 +171,7 @@ export class SharedWindows {
     this.#lost = why;
   }
 
-  /** While Redis is lost: asks whether it is there again, one question at a time. */
+  /** Probes a lost Redis, one probe at a time. */
   #probe(): void {
     if (this.#lost === null || this.#redis.status !== "ready") return;
     if (this.#silent > 0) {

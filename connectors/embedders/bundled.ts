@@ -3,14 +3,14 @@ import { WorkerThread } from "../../lib/worker-thread.ts";
 import { type Embedder, PATIENCE_MS } from "./embedder.ts";
 import { averageOf, pieces } from "./pieces.ts";
 
-/** A few short texts go through the model together in less time than one after the other. */
+/** The model embeds a few short texts together faster than one after the other. */
 const QUERIES_AT_ONCE = 8;
-/** Of so many queries in a row none waits for more than one piece of a text. */
+/** After this many queries in a row one piece of a text is embedded, and a query waits for no more than that. */
 const QUERIES_BETWEEN_TEXTS = 16;
 const BATCH = 16;
-/** Reading the model takes no longer on a slow machine; only the first query after a rest meets it. */
+/** Loading the model takes no longer even on a slow machine; only the first query after a pause waits for it. */
 const COLD_PATIENCE_MS = 1500;
-/** A thread that had nothing to do for so long is ended: with the model it takes 60 MB. */
+/** Ends the thread after this long without work: with the model it takes 60 MB. */
 const IDLE_MS = 600_000;
 
 type Answer = { vectors: Float32Array[] } | { failed: string };
@@ -22,8 +22,8 @@ interface Job {
 }
 
 /**
- * The Universal Sentence Encoder (lite, English, 512 components) in a thread of its own, which is started when first
- * needed. Queries go first, and together; everything else piece by piece between them.
+ * The Universal Sentence Encoder (lite, English, 512 components) in a separate thread, started on demand. Queries go
+ * first and together; everything else goes piece by piece between them.
  */
 export class BundledEmbedder implements Embedder {
   readonly model = "bundled use-lite-en-0.2.0";
@@ -55,7 +55,7 @@ export class BundledEmbedder implements Embedder {
 
   async embedTexts(texts: string[]): Promise<Float32Array[]> {
     const embedded = texts.map(async (text) => {
-      // One at a time: a query waits for no more than that.
+      // One piece at a time, so that a query waits for no more than that.
       const parts = pieces(text).map((piece) => this.#add(this.#patient, [piece]));
       return averageOf((await Promise.all(parts)).flat());
     });
@@ -92,7 +92,7 @@ export class BundledEmbedder implements Embedder {
       });
   }
 
-  /** Queries first; but a stream of them without end lets a text pass now and then. */
+  /** Takes queries first, but lets a text pass now and then during an endless stream of them. */
   #take(): Job[] {
     const isTextsTurn = this.#passed >= QUERIES_BETWEEN_TEXTS && this.#patient.length > 0;
     if (this.#urgent.length === 0 || isTextsTurn) {

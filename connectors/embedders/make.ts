@@ -7,7 +7,7 @@ interface Settings {
   EMBEDDER_API_KEY: string | null;
 }
 
-/** The embedder that the settings name; null for search by text alone. */
+/** Creates the configured embedder; null for text search only. */
 export async function makeEmbedder(settings: Settings): Promise<Embedder | null> {
   const { EMBEDDER_URL: url, EMBEDDER_MODEL: model, EMBEDDER_API_KEY: apiKey } = settings;
   const kind = settings.EMBEDDER ?? (url ? "url" : "bundled");

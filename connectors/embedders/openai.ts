@@ -1,22 +1,22 @@
 import { type Embedder, PATIENCE_MS } from "./embedder.ts";
 
 const BATCH = 128;
-/** A service that is far away, or has many processors, is waited for once for all of these. */
+/** Overlaps the latency of a distant service, and uses the processors of a large one. */
 const BATCHES_AT_ONCE = 4;
 const QUERIES_AT_ONCE = 32;
 const TIMEOUT_MS = 30_000;
-/** About 2,000 tokens: what every model takes. */
+/** About 2,000 tokens, which every model accepts. */
 const MOST_CHARACTERS = 8000;
 const MOST_DIMENSIONS = 8192;
 
 interface Options {
-  /** The service's `/v1`, or the whole address of its `embeddings`. */
+  /** The service's `/v1`, or the full address of its `embeddings`. */
   url: string;
   model: string;
   apiKey: string | null;
 }
 
-/** Vectors by the protocol of OpenAI's `/v1/embeddings`, which most others speak too. */
+/** Embeds with OpenAI's `/v1/embeddings` protocol, which most other services implement too. */
 export class OpenAiEmbedder implements Embedder {
   readonly model: string;
   readonly batch = BATCH;

@@ -1,9 +1,9 @@
-/** The model reads a text in time that grows with it, and remembers little of a long one. */
+/** The model's time grows with the length of a text, and it keeps little of a long one. */
 const PIECE = 500;
-/** What comes after so much of a text does not count. */
+/** Only this many pieces of a text count. */
 const MOST_PIECES = 6;
 
-/** A text in pieces that end where words do; one, empty, for an empty text. */
+/** Cuts a text into pieces at word boundaries; an empty text is one empty piece. */
 export function pieces(text: string): string[] {
   const found: string[] = [];
   let rest = text.replace(/\s+/g, " ").trim();
@@ -16,7 +16,7 @@ export function pieces(text: string): string[] {
   return [...found, rest.slice(0, PIECE)];
 }
 
-/** The mean of vectors of length one. */
+/** Returns the unit-length mean of unit vectors. */
 export function averageOf(vectors: readonly Float32Array[]): Float32Array {
   const first = vectors[0] as Float32Array;
   if (vectors.length === 1) return first;

@@ -2,16 +2,16 @@ import { KERNEL } from "./kernel.wasm.ts";
 import type { Tensor } from "./tensors.ts";
 import { type Block, type Matrix, type Norm, Weights } from "./weights.ts";
 
-/** What of a text comes after so many pieces does not count. */
+/** Only this many pieces of a text count. */
 const MOST_PIECES = 128;
-/** The kernel takes so many rows at a time. */
+/** Rows that the kernel multiplies at a time. */
 const TOGETHER = 6;
-/** Pieces that go through the model together at the most. */
+/** The most pieces that pass through the model together. */
 const ROWS = 43 * TOGETHER;
 const WIDTH = 512;
 const WIDEST = 1536;
 const HEADS = 4;
-/** Keeps what all numbers of a row are alike from being divided by nothing. */
+/** Prevents a division by zero when all numbers of a row are equal. */
 const EPSILON = 1e-6;
 
 interface Kernel {
@@ -34,7 +34,7 @@ interface Layer {
   /** Queries, keys and values. */
   attend: Matrix;
   combine: Matrix;
-  /** Makes what comes in as wide as what goes out. */
+  /** Widens the input to the width of the output. */
   widen: Matrix | null;
   hiddenNorm: Norm;
   hidden: Matrix;
@@ -49,22 +49,22 @@ interface Span {
 
 /**
  * The transformer of the Universal Sentence Encoder (lite): two layers of attention and hidden units, each after a norm
- * and beside what came in, and the mean over a text's pieces through one more.
+ * and with a residual connection, then the mean over a text's pieces through one more.
  */
 export class Encoder {
   readonly #kernel: Kernel;
   readonly #embeddings: Float32Array;
-  /** How fast each wave is that tells where in a text a piece is. */
+  /** Frequencies of the waves that encode a piece's position. */
   readonly #frequencies: Float32Array;
   readonly #layers: Layer[];
   readonly #last: Matrix;
-  /** What goes from layer to layer, and what is made of it on the way. */
+  /** The values passed from layer to layer, and intermediate results. */
   readonly #stream: Block;
   readonly #normed: Block;
   readonly #wide: Block;
   readonly #made: Block;
 
-  /** @param tensors the model's, by the names that `readTensors` gives them */
+  /** @param tensors of the model, by the names of `readTensors` */
   constructor(tensors: ReadonlyMap<string, Tensor>) {
     const weights = new Weights(tensors, ROWS * (3 * WIDTH + WIDEST));
     const module = new WebAssembly.Module(Buffer.from(KERNEL, "base64"));
@@ -80,7 +80,7 @@ export class Encoder {
     this.#made = weights.block(ROWS * WIDTH);
   }
 
-  /** The vectors, of length one, of texts that are given by the numbers of their pieces, at least one each. */
+  /** Returns unit vectors of texts, each given as the numbers of its pieces, at least one. */
   encode(texts: readonly (readonly number[])[]): Float32Array[] {
     const vectors: Float32Array[] = [];
     let together: (readonly number[])[] = [];
@@ -112,7 +112,7 @@ export class Encoder {
     return texts.map((_, i) => unit(this.#made.values.subarray(i * WIDTH, (i + 1) * WIDTH)));
   }
 
-  /** What a piece means, and where in its text it is. */
+  /** Embeds a piece's meaning and its position in the text. */
   #embed(ids: readonly number[], row: number): void {
     const frequencies = this.#frequencies;
     const width = 2 * frequencies.length;
@@ -122,7 +122,7 @@ export class Encoder {
       for (let i = 0; i < width; i++) {
         const angle = position * (frequencies[i % frequencies.length] as number);
         const where = i < frequencies.length ? Math.sin(angle) : Math.cos(angle);
-        // The model was trained so: the piece counts twice.
+        // The model was trained with the piece counted twice.
         this.#stream.values[to + i] = 2 * (this.#embeddings[from + i] as number) + where;
       }
     }
@@ -145,7 +145,10 @@ export class Encoder {
     this.#kernel.add(stream.at, made.at, rows * WIDTH, 1);
   }
 
-  /** For each row the values of its text's rows, by how well their keys fit its query: from `wide` to `normed`. */
+  /**
+   * Computes for each row the sum of its text's values, weighted by how well their keys match its query: from `wide` to
+   * `normed`.
+   */
   #attend({ from, to }: Span, width: number): void {
     const kernel = this.#kernel;
     const size = width / HEADS;
@@ -164,7 +167,7 @@ export class Encoder {
       }
   }
 
-  /** The mean of a text's rows, as one row of `normed`. */
+  /** Writes the mean of a text's rows to one row of `normed`. */
   #mean({ from, to }: Span, row: number): void {
     this.#normed.values.fill(0, row * WIDTH, (row + 1) * WIDTH);
     const out = this.#normed.at + row * WIDTH * 4;
@@ -172,7 +175,7 @@ export class Encoder {
       this.#kernel.add(out, this.#stream.at + each * WIDTH * 4, WIDTH, 1 / (to - from));
   }
 
-  /** Rows after the last that are multiplied with it are made of what was there, and nobody reads them. */
+  /** Rows after the last are multiplied too; they hold stale values that nobody reads. */
   #multiply(from: Block, rows: number, matrix: Matrix, to: Block, least = Number.NEGATIVE_INFINITY): void {
     const { at, bias, depth, columns } = matrix;
     const filled = Math.ceil(rows / TOGETHER) * TOGETHER;
@@ -192,7 +195,7 @@ function layerOf(weights: Weights, name: string, widens: boolean): Layer {
   };
 }
 
-/** Brings each row to mean 0 and deviation 1, and then to what the layer takes. */
+/** Normalises each row to mean 0 and deviation 1, then scales it for the layer. */
 function normalise({ values }: Block, rows: number, { scale, bias }: Norm, { values: out }: Block): void {
   const width = scale.length;
   for (let at = 0; at < rows * width; at += width) {
@@ -213,7 +216,7 @@ function softmax(values: Float32Array): void {
   for (let i = 0; i < values.length; i++) values[i] = (values[i] as number) / sum;
 }
 
-/** A copy of length one, through the hyperbolic tangent. */
+/** Returns a unit vector, after the hyperbolic tangent. */
 function unit(values: Float32Array): Float32Array {
   const bounded = values.map(Math.tanh);
   const length = Math.sqrt(bounded.reduce((sum, x) => sum + x * x, 0));

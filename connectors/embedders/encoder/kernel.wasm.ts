@@ -1,4 +1,4 @@
-/** Made of kernel.wat by `npm run kernels`: a WebAssembly module in base64. */
+/** Generated from kernel.wat by `npm run kernels`: a WebAssembly module in base64. */
 export const KERNEL = [
   "AGFzbQEAAAABIQRgCH9/f39/f31/AGADf39/AX1gBH9/f30AYAR/e3t7AAIQAQRob3N0Bm1lbW9yeQIAAQMFBAABAg",
   "MHGAMIbXVsdGlwbHkAAANkb3QAAQNhZGQAAgrfBQSmBAIPewx/IAFBAnQhICACQQJ0ISICQANAIAJFDQEgACEeIAMh",

@@ -1,10 +1,10 @@
-;; What the encoder does with numbers of 32 bits. Addresses are bytes of the memory, and multiples of 16.
+;; The encoder's operations on 32-bit floats. Addresses are bytes of the memory, and multiples of 16.
 (module
   (import "host" "memory" (memory 1))
-  ;; The product of a matrix of `rows` rows of `depth` numbers with another, plus a bias by column, and no less than
-  ;; `least`. The other one lies in panels of 8 columns: `depth` times 8 numbers, one panel after the other. `rows` is a
-  ;; multiple of 6, `columns` of 8. Six rows by eight columns at a time: twelve sums, as many as stay in registers, and
-  ;; enough of them that none is waited for.
+  ;; Computes the product of a matrix of `rows` rows of `depth` numbers with another, plus a bias per column, and at
+  ;; least `least`. The other matrix is stored in panels of 8 columns: `depth` times 8 numbers, one panel after the other.
+  ;; `rows` is a multiple of 6, `columns` of 8. Six rows by eight columns at a time: twelve sums, which fit in registers
+  ;; and suffice to hide the latency.
   (func (export "multiply")
     (param $rows i32) (param $depth i32) (param $columns i32)
     (param $left i32) (param $right i32) (param $bias i32) (param $least f32) (param $out i32)
@@ -78,7 +78,7 @@
           (local.set $to (i32.add (local.get $to) (local.get $step)))
           (call $store (local.get $to) (local.get $x) (local.get $f0) (local.get $f1))
           (local.set $to (i32.add (local.get $to) (local.get $step)))
-          ;; The last row has been read to its end: there the next six begin.
+          ;; The last row has been read to its end, where the next six begin.
           (local.set $ra (local.get $rf))
           (local.set $row (i32.sub (local.get $row) (i32.const 6)))
           (br_if $rows (local.get $row)))
@@ -87,7 +87,7 @@
         (local.set $out (i32.add (local.get $out) (i32.const 32)))
         (local.set $columns (i32.sub (local.get $columns) (i32.const 8)))
         (br $panels))))
-  ;; The product of two vectors of `count` numbers, a multiple of 4.
+  ;; Computes the product of two vectors of `count` numbers, a multiple of 4.
   (func (export "dot") (param $a i32) (param $b i32) (param $count i32) (result f32)
     (local $sums v128) (local $end i32)
     (local.set $end (i32.add (local.get $a) (i32.shl (local.get $count) (i32.const 2))))

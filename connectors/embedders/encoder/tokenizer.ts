@@ -1,23 +1,23 @@
 /** Stands for a space. */
 const SPACE = "\u2581";
-/** The first pieces of the vocabulary stand for what is no text; of all that it does not know, for one. */
+/** The first pieces of the vocabulary are not text; one of them stands for everything unknown. */
 const RESERVED = 6;
 const UNKNOWN = 0;
 
 interface Piece {
   id: number;
-  /** The logarithm of how likely it is. */
+  /** The logarithm of its probability. */
   score: number;
 }
 
 interface Encoded {
-  /** The numbers of the text's pieces; what is not known of it is one piece as long as it lasts. */
+  /** The numbers of the text's pieces; each unknown stretch is one piece. */
   ids: number[];
-  /** How much of the text is in pieces that are known, spaces apart: 0..1. */
+  /** Share of the text in known pieces, without spaces: 0..1. */
   known: number;
 }
 
-/** Cuts a text into the pieces that are likeliest together (SentencePiece, unigram language model). */
+/** Cuts a text into its most probable pieces (SentencePiece, unigram language model). */
 export class Tokenizer {
   readonly #pieces = new Map<string, Piece>();
   readonly #lengths: number[];
@@ -25,7 +25,7 @@ export class Tokenizer {
   readonly #letters: number[];
   readonly #longest: number;
 
-  /** @param vocabulary the pieces with their scores; a piece's number is its place */
+  /** @param vocabulary the pieces with their scores; a piece's number is its position */
   constructor(vocabulary: readonly [string, number][]) {
     this.#lengths = vocabulary.map(([piece]) => piece.length);
     this.#letters = vocabulary.map(([piece]) => piece.replaceAll(SPACE, "").length);
@@ -50,7 +50,7 @@ export class Tokenizer {
     return { ids: ids.reverse(), known: letters ? known / letters : 1 };
   }
 
-  /** For each end of a beginning of the text the last piece of its best cut. */
+  /** Returns, for each end of a prefix, the last piece of the prefix's best cut. */
   #lastPieces(text: string): Int32Array {
     const best = new Float64Array(text.length + 1);
     const last = new Int32Array(text.length + 1);

@@ -1,10 +1,10 @@
 import type { Tensor } from "./tensors.ts";
 
 const PAGE_BYTES = 65_536;
-/** Columns of a panel: what the kernel multiplies at a time. */
+/** Columns of a panel, which the kernel multiplies together. */
 const PANEL = 8;
 
-/** Addresses of a matrix, in panels, and of what is added to its products; and how large it is. */
+/** Addresses of a matrix, in panels, and of the bias of its products; and its size. */
 export interface Matrix {
   at: number;
   bias: number;
@@ -12,7 +12,7 @@ export interface Matrix {
   columns: number;
 }
 
-/** What numbers of mean 0 and deviation 1 are multiplied by, and what is added. */
+/** Scale and bias for numbers of mean 0 and deviation 1. */
 export interface Norm {
   scale: Float32Array;
   bias: Float32Array;
@@ -24,7 +24,7 @@ export interface Block {
   values: Float32Array;
 }
 
-/** A model's numbers in the memory of its kernel, with room for so many more. */
+/** A model's numbers in its kernel's memory, with space for working values. */
 export class Weights {
   readonly memory: WebAssembly.Memory;
   readonly #tensors: ReadonlyMap<string, Tensor>;
@@ -36,7 +36,7 @@ export class Weights {
     this.memory = new WebAssembly.Memory({ initial: Math.ceil((numbers * 4) / PAGE_BYTES) });
   }
 
-  /** A block of so many numbers, a multiple of 4. */
+  /** Returns a block of `count` numbers, a multiple of 4. */
   block(count: number): Block {
     const at = this.#used;
     this.#used += count * Float32Array.BYTES_PER_ELEMENT;
