@@ -6,7 +6,7 @@ const OWN = 14;
 const EACH = 3;
 const WIDTH = OWN + 2 * CONTEXT * EACH;
 
-/** Candidates on their way between threads: numbers in one block, which moves instead of being copied. */
+/** Candidates for transfer between threads: all numbers in one block, which is moved instead of copied. */
 export interface PackedCandidates {
   ids: string[];
   numbers: Float64Array<ArrayBuffer>;
@@ -34,7 +34,7 @@ export function unpackCandidates({ ids, numbers }: PackedCandidates): Candidate[
   return ids.map((id, i) => unpackOne(id, numbers, i * WIDTH));
 }
 
-// This runs for every candidate of every search, in the thread that all requests share.
+// Runs for every candidate of every search, in the thread that all requests share.
 function unpackOne(id: string, numbers: Float64Array, at: number): Candidate {
   const { has, title, cosine } = neighbourAt(numbers, at);
   const date = numbers[at + 7] as number;

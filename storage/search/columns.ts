@@ -1,6 +1,6 @@
 type Numbers = Int8Array | Uint8Array | Int32Array | Float32Array | Float64Array;
 
-/** The array, or a copy with room for `size` and more. */
+/** Returns the array, or a larger copy with capacity for at least `size`. */
 export function grown<T extends Numbers>(array: T, size: number): T {
   if (array.length >= size) return array;
   const room = Math.max(size, 64, Math.ceil(array.length * 1.5));
@@ -9,11 +9,11 @@ export function grown<T extends Numbers>(array: T, size: number): T {
   return copy;
 }
 
-/** Numbers for strings that repeat: columns hold the number. 0 is for null. */
+/** Numbers for repeated strings, stored in columns. 0 is null. */
 export class Names {
   readonly #numbers = new Map<string, number>();
 
-  /** The string's number, a new one if it has none. */
+  /** Returns the string's number, a new one if needed. */
   add(name: string | null): number {
     if (name === null) return 0;
     let number = this.#numbers.get(name);
@@ -24,7 +24,7 @@ export class Names {
     return number;
   }
 
-  /** Which numbers these strings have, as a table by number. */
+  /** Returns a table, by number, that marks the numbers of these strings. */
   table(names: readonly (string | null)[]): Uint8Array {
     const table = new Uint8Array(this.#numbers.size + 1);
     for (const name of names) {
@@ -53,12 +53,12 @@ export class Highest {
     else if (score > (this.#scores[0] as number)) this.#sink(item, score);
   }
 
-  /** What an item must score to be among them; 0 as long as there is room. */
+  /** The score needed to enter; 0 until it is full. */
   get least(): number {
     return this.#count < this.#size ? 0 : (this.#scores[0] as number);
   }
 
-  /** The items, best first. */
+  /** Returns the items, best first. */
   items(): number[] {
     const order = Array.from({ length: this.#count }, (_, i) => i);
     const scores = this.#scores;

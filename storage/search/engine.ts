@@ -16,12 +16,12 @@ import { readEntry } from "./reading.ts";
 import { TenantIndex } from "./tenant-index.ts";
 import { quantise, VectorMemory } from "./vector-memory.ts";
 
-/** An index that nobody has asked for so long is let go of. */
+/** Unloads an index after this long without a search. */
 const IDLE_MS = 300_000;
-/** A tenant is loaded in slices, between which others are answered. */
+/** A tenant is loaded in slices, with other requests in between. */
 const SLICE_MS = 15;
 const SLICE_ENTRIES = 200;
-/** So many entries are held in memory at the most, unless one tenant alone has more. */
+/** Limit of entries in memory, unless a single tenant has more. */
 const MOST_HELD = 500_000;
 
 interface Held {
@@ -29,12 +29,12 @@ interface Held {
   tenant_id: string;
   kind: SearchKind;
   usedAt: number;
-  /** The last id that has been loaded. */
+  /** The last id loaded. */
   loadedTo: string;
   isWhole: boolean;
 }
 
-/** The local search index: what is on the disk, and in memory the part of it that is being asked. */
+/** The local search index: everything on disk, and the tenants in use also in memory. */
 export class SearchEngine {
   readonly #file: SearchFile;
   /** Least recently used first. */
@@ -83,12 +83,12 @@ export class SearchEngine {
     }
   }
 
-  /** Lets go of what nobody has asked for lately. */
+  /** Unloads indexes that were not used recently. */
   tidy(now = performance.now()): void {
     const idle = [...this.#held].filter(([, { usedAt }]) => now - usedAt > IDLE_MS);
     if (idle.length === 0) return;
     for (const [key] of idle) this.#letGo(key);
-    // Memory of WebAssembly never shrinks; a new one begins small.
+    // Memory of WebAssembly never shrinks; a new one starts small.
     if (this.#held.size === 0) this.#memory = null;
     compact();
   }
@@ -105,7 +105,7 @@ export class SearchEngine {
     for (const [i, each] of stored.entries()) if (outcomes[i]?.isCurrent) this.#hold(each, outcomes[i].model);
   }
 
-  /** Whether there is nothing to do for it: so it is with most of what is put again to be sure. */
+  /** Whether an entry is already stored, as is most of what is put again for safety. */
   #isKnown(tenant_id: string, { kind, id, version, removed }: SearchEntry): boolean {
     const known = this.#file.version(tenant_id, kind, id);
     if (known === null || known < version) return false;
@@ -113,7 +113,7 @@ export class SearchEngine {
     return known > version || removed === true || !index || index.version(id) === version;
   }
 
-  /** Changes what is in memory, which by its own version may be behind: another process may share the file. */
+  /** Updates memory by its own version, which may lag behind: another process may share the file. */
   #hold({ tenant_id, kind, id, version, content }: StoredEntry, model: number): void {
     const index = this.#held.get(keyOf(tenant_id, kind))?.index;
     if (!index) return;
@@ -139,7 +139,7 @@ export class SearchEngine {
     this.#file.transaction(() => this.#file.dropTenant(tenant_id));
   }
 
-  /** Null: not all of it is loaded. */
+  /** Returns null unless the index is loaded completely. */
   #find(query: LegsQuery, partial = false): LegsAnswer<PackedCandidates> | null {
     const held = this.#holdOf(query.tenant_id, query.kind);
     if (!held.isWhole && !partial) return null;
@@ -162,7 +162,7 @@ export class SearchEngine {
     return this.#model ? this.#file.unembedded(this.#model.number, limit, skip, of) : [];
   }
 
-  /** How many of them are of texts that are still there. */
+  /** Returns how many of the texts still exist. */
   #setVectors(model: string, rows: readonly VectorRow[]): number {
     const current = this.#model;
     const dims = rows[0]?.vector.length;
@@ -186,7 +186,7 @@ export class SearchEngine {
     });
   }
 
-  /** Null: not all of it is loaded. */
+  /** Returns null unless the index is loaded completely. */
   #nearDuplicates(request: SearchRequest & { op: "nearDuplicates" }): NearDuplicate[] | null {
     const { tenant_id, kind, ids, least } = request;
     const { index, isWhole } = this.#holdOf(tenant_id, kind);
@@ -206,7 +206,7 @@ export class SearchEngine {
     return held;
   }
 
-  /** Loads for a moment; gives whether all is loaded now. What was put meanwhile is newer, and stays. */
+  /** Loads one slice; returns whether everything is loaded. Entries put meanwhile are newer and stay. */
   #loadSlice(held: Held): boolean {
     const { index, tenant_id, kind } = held;
     const until = performance.now() + SLICE_MS;

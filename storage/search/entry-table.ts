@@ -6,15 +6,15 @@ import { Threads } from "./threads.ts";
 const TEAM = MEMORY_SCOPES.indexOf("team");
 const INSTITUTIONAL = MEMORY_SCOPES.indexOf("institutional");
 
-/** What the index keeps of an entry besides its words. */
+/** The index's data of an entry except its words. */
 export interface EntryRow extends Required<Omit<SearchEntry, "kind" | "removed" | "title" | "text">> {
-  /** What `signsOf` tells of its text (lib/text/terms.ts). */
+  /** Result of `signsOf` for its text (lib/text/terms.ts). */
   signs: number;
   /** Terms in title and text. */
   length: number;
 }
 
-/** Who asks, for what, and when. */
+/** The reader, the filters and the time of a query. */
 export interface Reader {
   access: Access;
   where: SearchWhere;
@@ -22,13 +22,13 @@ export interface Reader {
   now: number;
 }
 
-/** The entries of one tenant and kind as columns: a row is a number, and never reused. */
+/** The entries of one tenant and kind as columns: a row is a number and never reused. */
 export class EntryTable {
-  /** Rows so far, the dead ones included. */
+  /** Number of rows, including dead ones. */
   size = 0;
-  /** Raised by every change. */
+  /** Increases with every change. */
   revision = 0;
-  /** Rows that are not dead. */
+  /** Number of live rows. */
   living = 0;
   readonly threads = new Threads();
   readonly entries: (EntryRow | null)[] = [];
@@ -48,7 +48,7 @@ export class EntryTable {
     return this.#rows.get(id);
   }
 
-  /** Adds an entry in place of the one with its id, and gives its row. */
+  /** Adds an entry, replacing the one with its id, and returns its row. */
   add(entry: EntryRow): number {
     const row = this.size++;
     this.revision++;
@@ -74,7 +74,7 @@ export class EntryTable {
     return row;
   }
 
-  /** The row that is no more; undefined when there was none. */
+  /** Removes an entry and returns its row; undefined if there was none. */
   remove(id: string): number | undefined {
     const row = this.#rows.get(id);
     if (row === undefined) return undefined;
@@ -85,7 +85,7 @@ export class EntryTable {
     return row;
   }
 
-  /** Which rows the reader may find: 1 for each that is visible, of the kind wanted, and in time. */
+  /** Returns 1 for each row that the reader may find, of the requested kind and time. */
   visible({ access, where, include_superseded, now }: Reader): Uint8Array {
     const agents = this.#names.agents.table(access.agent_ids);
     const teams = this.#names.teams.table(access.team_ids);
@@ -104,7 +104,7 @@ export class EntryTable {
     return result;
   }
 
-  /** Whether an entry is good as context of one in its thread: the two have the same readers. */
+  /** Whether an entry may be context for another in its thread, which has the same readers. */
   givesContext(row: number, { include_superseded, now }: Reader): boolean {
     if (!this.#alive[row] || (this.expires[row] as number) <= now) return false;
     return include_superseded || !this.#superseded[row];
@@ -171,7 +171,7 @@ export class EntryTable {
   }
 }
 
-/** Who may read an entry decides too which are its neighbours: context never tells of what cannot be read. */
+/** An entry's readers also determine its neighbours: context never reveals an unreadable entry. */
 function threadOf({ thread, agent_id, scope, team_id }: EntryRow): string | null {
   return thread === null ? null : JSON.stringify([thread, agent_id, scope, team_id]);
 }

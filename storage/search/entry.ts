@@ -1,18 +1,21 @@
 import type { Access, MemoryScope } from "../../lib/access/visibility.ts";
 
-/** What search knows of: memories, chunks of documents, handoffs and outputs. */
+/** Searchable resources: memories, chunks of documents, handoffs and outputs. */
 export type SearchKind = "memory" | "chunk" | "handoff" | "output";
 
 /**
- * What can be searched of a resource. Its domain says so by `search.put`, and again by its `search_entries`; an older
+ * The searchable form of a resource. Its domain sends it by `search.put`, and again by its `search_entries`; an older
  * `version` never replaces a newer one. Times are milliseconds since 1970.
  */
 export interface SearchEntry {
   kind: SearchKind;
   id: string;
-  /** Raised by every change of the resource. */
+  /** Increases with every change of the resource. */
   version: number;
-  /** Forgotten, merged or otherwise out of search: nothing but kind, id and version counts. A later version may undo it. */
+  /**
+   * Forgotten, merged or otherwise removed from search: only kind, id and version count. A later version may restore
+   * it.
+   */
   removed?: boolean;
   title: string;
   text: string;
@@ -20,7 +23,7 @@ export interface SearchEntry {
   /** The owner. A `team` entry is found by its owner and by its team. */
   agent_id: string | null;
   team_id: string | null;
-  /** The memory's type, or what else the domain filters by. */
+  /** The memory's type, or another value that the domain filters by. */
   type: string | null;
   project_id: string | null;
   /** Canonical. */
@@ -30,50 +33,50 @@ export interface SearchEntry {
   /** 0..1 */
   importance: number;
   created_at: number;
-  /** What the content is about or as of: freshness date or the like. */
+  /** The date of the content, such as its freshness date. */
   date: number | null;
-  /** From then on it is not found. */
+  /** When it stops being found. */
   expires_at: number | null;
   superseded: boolean;
-  /** Citations of the last 30 days that rank. */
+  /** Citations of the last 30 days that count for ranking. */
   cites: number;
   /**
-   * Entries of one thread, owner, scope and team are each other's context, in order of `created_at`, then `id`: the
-   * turns of a conversation. Source type and id, for one. Null: it stands alone, as the chunks of a document do, which
-   * overlap.
+   * Entries of one thread, owner, scope and team are each other's context, in order of `created_at`, then `id`, like
+   * the turns of a conversation. For example, source type and id. Null for single entries, such as the overlapping
+   * chunks of a document.
    */
   thread: string | null;
   /** Labels such as `regions:emea`, for `where.audience`. */
   audience?: string[];
 }
 
-/** What narrows a search. Inside every leg, never after it. */
+/** Filters of a search, applied inside every leg, never afterwards. */
 export interface SearchWhere {
   types?: string[];
   scope?: MemoryScope;
-  /** Null: only what belongs to no project. */
+  /** Null: only entries without a project. */
   project_id?: string | null;
   /** At least one of them. */
   tags_any?: string[];
   /** The owner. */
   agent_id?: string;
-  /** Of each group at least one label. */
+  /** At least one label of each group. */
   audience?: string[][];
-  /** What is left out. */
+  /** Exclusions. */
   except?: { types?: string[]; project_ids?: string[] };
   /** The earliest `created_at`. */
   since?: number;
-  /** What `created_at` must be before. */
+  /** The end of `created_at`, exclusive. */
   until?: number;
 }
 
-/** `search.put` (internal): fulfils when the text can be found. */
+/** `search.put` (internal): resolves when the text can be found. */
 export interface SearchPut {
   tenant_id: string;
   entries: SearchEntry[];
 }
 
-/** `search.drop` (internal): hard erasure; nothing is left of them in any index, nor of their vectors. */
+/** `search.drop` (internal): erases entries and their vectors from every index. */
 export interface SearchDrop {
   tenant_id: string;
   kind: SearchKind;
@@ -89,27 +92,27 @@ export interface SearchFind {
   where?: SearchWhere;
   include_superseded?: boolean;
   limit: number;
-  /** So many hits more, in place of those that the caller of the action finds to be no more. */
+  /** Additional hits, to replace those that the caller of the action filters out. */
   spare?: number;
-  /** 0..1; what scores less is not given. */
+  /** 0..1; hits with lower scores are omitted. */
   min_score?: number;
-  /** Gives the plan. */
+  /** Include the plan. */
   explain?: boolean;
-  /** An id of which the plan says where it fell out, and why. */
+  /** An id; the plan explains where and why it was excluded. */
   expect?: string;
 }
 
-/** An entry that fits. Whether it is still there, and the caller's to see, is for its domain to check. */
+/** A matching entry. Its domain checks that it still exists and that the caller may see it. */
 export interface SearchHit {
   id: string;
   /** 0..1 */
   score: number;
-  /** What each leg that found it says of it, 0..1. */
+  /** The score of each leg that found it, 0..1. */
   sources: { vector?: number; bm25?: number };
   superseded: boolean;
 }
 
-/** How an answer came about (api: Memories). */
+/** How an answer was computed (api: Memories). */
 export interface SearchPlan {
   legs: { name: string; candidates: number; ms: number }[];
   funnel: { stage: string; in: number; out: number }[];
@@ -125,28 +128,28 @@ export interface SearchPlan {
   expect?: { id: string; found: boolean; stage: string; reason: string };
 }
 
-/** What `search.find` answers, best first. */
+/** The answer of `search.find`, best first. */
 export interface SearchFound {
   hits: SearchHit[];
-  /** Visible entries that a leg brought. */
+  /** Visible entries found by a leg. */
   total_candidates: number;
-  /** `vector`, `bm25`: the legs that brought any of the hits. */
+  /** `vector`, `bm25`: the legs that found any of the hits. */
   sources_contributed: string[];
-  /** Nothing clears the floor. */
+  /** No hit reaches the floor. */
   no_match: boolean;
-  /** Why a leg did not answer; empty when both did. */
+  /** Why a leg did not answer; empty if both did. */
   degraded: string[];
   plan?: SearchPlan;
 }
 
-/** `<domain>.search_entries` (internal): pages over all rows, forgotten ones too, in order of change. */
+/** `<domain>.search_entries` (internal): pages over all rows, forgotten ones included, in order of change. */
 export interface SearchEntriesPage {
   tenant_id?: string;
   after: { changed_at: number; id: string } | null;
   limit: number;
 }
 
-/** The next page begins after `last`; null when there was no row. `changed_at` in milliseconds. */
+/** The next page starts after `last`; null if there was no row. `changed_at` in milliseconds. */
 export interface SearchEntriesAnswer {
   entries: (SearchEntry & { tenant_id: string })[];
   last: { changed_at: number; id: string } | null;

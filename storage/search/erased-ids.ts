@@ -1,12 +1,12 @@
 import type { SearchKind } from "./entry.ts";
 
-/** A row that was read before it was erased is put by then, or never. */
+/** By then, a row read before its erasure has been put, or never will be. */
 const KEPT_MS = 15 * 60_000;
 
-/** Ids that were erased lately: what was read of them before must not be written any more. */
+/** Recently erased ids: earlier reads of them must not be written any more. */
 export class ErasedIds {
   readonly #now: () => number;
-  /** When each was erased, oldest first. */
+  /** Time of each erasure, oldest first. */
   readonly #at = new Map<string, number>();
 
   constructor(now: () => number = () => performance.now()) {
@@ -15,7 +15,7 @@ export class ErasedIds {
 
   add(tenant_id: string, kind: SearchKind, ids: readonly string[]): void {
     this.#forgetOld();
-    // A later version of an output uses the ids of its passages again.
+    // A later version of an output reuses the ids of its passages.
     if (kind === "output") return;
     for (const id of ids) this.#note(`${tenant_id} ${kind} ${id}`);
   }
@@ -25,7 +25,7 @@ export class ErasedIds {
     this.#note(tenant_id);
   }
 
-  /** Those of the entries that were not erased. */
+  /** Returns the entries that were not erased. */
   without<T extends { kind: SearchKind; id: string }>(
     tenant_id: string,
     entries: readonly T[],

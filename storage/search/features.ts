@@ -1,12 +1,12 @@
 import type { MemoryScope } from "../../lib/access/visibility.ts";
 
-/** Raised whenever the weights change by which search puts what it finds in order (services/remember/search/ranking.ts). */
+/** Increases when the ranking weights of search change (services/remember/search/ranking.ts). */
 export const WEIGHTS_VERSION = "1";
 
-/** Bits that say which terms of the query are there: bit i for `ParsedQuery.terms[i]`. */
+/** Bits for the terms of the query that are present: bit i for `ParsedQuery.terms[i]`. */
 export type TermMask = number;
 
-/** At most so many terms of a query count: as many as a mask has bits without its sign. */
+/** Limit of terms of a query: the bits of a mask without its sign. */
 export const MAX_QUERY_TERMS = 31;
 
 /** An entry of the same thread, near a candidate. */
@@ -17,16 +17,16 @@ export interface Neighbour {
   cosine: number | null;
 }
 
-/** What an index knows of an entry that a leg brought; ranking sees nothing else. */
+/** An index's data about an entry that a leg found, on which alone ranking depends. */
 export interface Candidate extends Neighbour {
   id: string;
-  /** Okapi BM25 of title and text, 0 when no term is in them. Not normalised. */
+  /** Okapi BM25 of title and text, 0 without any term. Not normalised. */
   bm25: number;
   /** Terms in title and text. */
   length: number;
   /** See `signsOf` in lib/text/terms.ts. */
   signs: number;
-  /** Entries of its thread before it, nearest first; those only that the caller may find. */
+  /** Earlier entries of its thread, nearest first; only those that the caller may find. */
   before: Neighbour[];
   after: Neighbour[];
   /** Milliseconds since 1970. */
@@ -39,10 +39,10 @@ export interface Candidate extends Neighbour {
   superseded: boolean;
 }
 
-/** What the caller may find, counted: nothing of what others own shows in a score. */
+/** Counts of the entries that the caller may find: scores reveal nothing about others' entries. */
 export interface Corpus {
   documents: number;
-  /** Of each term of the query, how many of them have it. */
+  /** How many of them contain each term of the query. */
   frequencies: number[];
   averageLength: number;
 }

@@ -8,7 +8,7 @@ import type { PackedTerms } from "./postings.ts";
 import { ERASURES_CURSOR, MOST_AWAY_MS, type OfTenant, type Size, type Unembedded } from "./protocol.ts";
 import type { Quantised } from "./vector-memory.ts";
 
-/** Raised with the tables; like the terms, another version means that the index is made anew. */
+/** Increases with changes of the tables; like a change of the terms, it causes a rebuild of the index. */
 const FILE_VERSION = 2;
 const VERSION = FILE_VERSION * 1000 + TERMS_VERSION;
 const CACHE_KIB = 2048;
@@ -25,12 +25,15 @@ const TABLES = `
   CREATE TABLE cursors (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
   PRAGMA user_version = ${VERSION};`;
 
-/** Finds who has entries without a vector, and which. Files of earlier versions have an index by model alone. */
+/**
+ * Finds the tenants with entries without a vector, and those entries. Files of earlier versions have an index by model
+ * alone.
+ */
 const INDEXES = `
   DROP INDEX IF EXISTS unembedded;
   CREATE INDEX IF NOT EXISTS waiting ON entries (model, tenant, kind) WHERE removed = 0;`;
 
-/** What is stored of an entry; `content` null: it is removed, and its version kept. */
+/** A stored entry; if `content` is null, it was removed and its version kept. */
 export interface StoredEntry {
   tenant_id: string;
   kind: SearchKind;
@@ -45,7 +48,7 @@ interface LoadedEntry {
   vector: Quantised | null;
 }
 
-/** Which entries to load: those of the ids after one. */
+/** The entries to load: those with ids after `after`. */
 interface LoadPage {
   tenant_id: string;
   kind: SearchKind;
@@ -60,8 +63,8 @@ export interface Model {
 }
 
 /**
- * The index on the disk: derived, so it is not synced with every write and is made anew when it cannot be used. What a
- * crash of the machine takes of it is taken of the cursors too, and caught up with.
+ * The index on disk. It is derived, so writes are not synced individually, and an unusable file is rebuilt. If the
+ * machine crashes, the cursors lose the same writes as the entries and catch up.
  */
 export class SearchFile {
   readonly #db: DatabaseSync;
@@ -84,8 +87,8 @@ export class SearchFile {
   }
 
   /**
-   * Whether this version is what is there now, and the model of the vector that it keeps (0: none). It is not when
-   * there was a newer one.
+   * Returns whether this version is now stored, which it is not if a newer one exists, and the model of the vector it
+   * keeps (0: none).
    */
   put({ tenant_id, kind, id, version, content }: StoredEntry): { isCurrent: boolean; model: number } {
     const { entry, terms, hash } = content ?? { entry: null, terms: null, hash: null };
@@ -106,7 +109,7 @@ export class SearchFile {
     return { isCurrent: true, model: row.model };
   }
 
-  /** The version that is there, of what is removed too; null when there is none. */
+  /** Returns the stored version, also of a removed entry; null if there is none. */
   version(tenant_id: string, kind: SearchKind, id: string): number | null {
     const row = this.#prepare("SELECT version FROM entries WHERE tenant = ? AND kind = ? AND id = ?");
     return (row.get(tenant_id, kind, id) as { version: number } | undefined)?.version ?? null;
@@ -119,7 +122,7 @@ export class SearchFile {
     return { isCurrent: row?.version === version, model: row?.model ?? 0 };
   }
 
-  /** Erases entries; gives how many were there, and how many of them had a vector. */
+  /** Erases entries; returns how many there were, and how many of them had a vector. */
   drop(tenant_id: string, kind: SearchKind, id: string): { entries: number; vectors: number } {
     const row = this.#prepare(
       "DELETE FROM entries WHERE tenant = ? AND kind = ? AND id = ? RETURNING rid, vector IS NOT NULL AS embedded",
@@ -134,7 +137,7 @@ export class SearchFile {
     this.#run("DELETE FROM entries WHERE tenant = ?", tenant_id);
   }
 
-  /** How many entries there are of whom; those that got one last are first. */
+  /** Counts entries per tenant, those with the latest entry first. */
   sizes(): Size[] {
     return this.#all<Size>(
       `SELECT tenant AS tenant_id, kind, count(*) AS entries FROM entries
@@ -142,7 +145,7 @@ export class SearchFile {
     );
   }
 
-  /** Some of the entries that can be found, by id, from after one on. */
+  /** Returns a page of findable entries by id. */
   load({ tenant_id, kind, after, limit }: LoadPage, model: number): LoadedEntry[] {
     const rows = this.#prepare(
       `SELECT entry, terms, iif(model = ?, vector, NULL) AS vector, scale FROM entries
@@ -160,7 +163,7 @@ export class SearchFile {
     }));
   }
 
-  /** Whether the entry is there with this text still. */
+  /** Returns whether the entry still exists with this text. */
   setVector(
     { tenant_id, kind, id, hash }: { tenant_id: string; kind: SearchKind; id: string; hash: string },
     model: number,
@@ -182,7 +185,7 @@ export class SearchFile {
     );
   }
 
-  /** Tenants with entries that have no vector of the model: a seek in the index for each, however many entries wait. */
+  /** Returns tenants with entries that lack a vector of the model: one index seek each, however many entries wait. */
   waiting(model: number): string[] {
     const next = this.#prepare(
       "SELECT tenant FROM entries WHERE removed = 0 AND model = ? AND tenant > ? ORDER BY tenant LIMIT 1",
@@ -199,7 +202,7 @@ export class SearchFile {
     return [...tenants];
   }
 
-  /** The numbers of models before this one, with 0 for none. */
+  /** Returns the numbers of earlier models, with 0 for none. */
   #before(model: number): number[] {
     const rows = this.#prepare("SELECT number FROM models WHERE number < ? ORDER BY number").all(model);
     return [0, ...rows.map(({ number }) => number as number)];
@@ -209,13 +212,13 @@ export class SearchFile {
     const select = "SELECT tenant AS tenant_id, kind, id, hash, text FROM entries JOIN texts USING (rid)";
     const all = `${select} WHERE removed = 0 AND model < ? LIMIT ? OFFSET ?`;
     if (!of) return this.#all<Unembedded>(all, model, limit, skip);
-    // Each model by itself, so that the index finds the tenant's at once.
+    // Each model separately, so that the index seeks to the tenant directly.
     const earlier = "model IN (SELECT 0 UNION ALL SELECT number FROM models WHERE number < ?)";
     const ofTenant = `${select} WHERE removed = 0 AND ${earlier} AND tenant = ? AND kind = ? LIMIT ? OFFSET ?`;
     return this.#all<Unembedded>(ofTenant, model, of.tenant_id, of.kind, limit, skip);
   }
 
-  /** How many entries have no vector of the model. */
+  /** Counts entries without a vector of the model. */
   gap(model: number, tenant_id?: string, kind?: SearchKind): number {
     const row =
       tenant_id === undefined
@@ -226,7 +229,7 @@ export class SearchFile {
     return (row as { n: number }).n;
   }
 
-  /** The model of this name, if it is the last one used; else a new one, of which there are no vectors. */
+  /** Returns the model of this name if it was the last one used, else a new one without vectors. */
   useModel(name: string): Model {
     const [model] = this.#all<Model>("SELECT * FROM models ORDER BY number DESC LIMIT 1");
     if (model?.name === name) return { ...model };
@@ -282,7 +285,7 @@ function open(file: string): DatabaseSync {
   try {
     return openAs(file);
   } catch {
-    // Broken, of another version, or too long away: the store has all that is in it.
+    // Damaged, of another version, or out of date for too long: the store has all of its content.
     for (const end of ["", "-wal", "-shm"]) rmSync(file + end, { force: true });
     return openAs(file);
   }

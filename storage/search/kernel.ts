@@ -1,13 +1,13 @@
 import { KERNEL } from "./kernel.wasm.ts";
 
-/** What kernel.wat does. Addresses are bytes of the memory. */
+/** The functions of kernel.wat. Addresses are bytes of the memory. */
 interface Kernel {
-  /** Products of the query, in 16-bit integers, with each of the rows at the addresses in a list, in 8-bit ones. */
+  /** Computes products of the query, in 16-bit integers, with the rows at the listed addresses, in 8-bit integers. */
   dots(query: number, dims: number, list: number, count: number, out: number): void;
   dot(query: number, dims: number, row: number): number;
-  /** The signs of a row in 8-bit integers, told from a center in 32-bit floats. */
+  /** Computes the signs of a row in 8-bit integers, relative to a center in 32-bit floats. */
   signs(row: number, dims: number, scale: number, center: number, out: number): void;
-  /** In how many bits each row differs from the query, and how many rows differ in how many bits. */
+  /** Counts the bits in which each row differs from the query, and how many rows differ in how many bits. */
   distances(
     query: number,
     bytes: number,
@@ -17,7 +17,7 @@ interface Kernel {
     out: number,
     histogram: number,
   ): void;
-  /** The rows that are nearer than the edge, and some that are at it; gives how many. */
+  /** Lists the rows nearer than the edge, and some at the edge; returns their number. */
   nearest(distances: number, rows: number, edge: number, room: number, out: number): number;
 }
 

@@ -1,4 +1,4 @@
-/** Made of kernel.wat by `npm run kernels`: a WebAssembly module in base64. */
+/** Generated from kernel.wat by `npm run kernels`: a WebAssembly module in base64. */
 export const KERNEL = [
   "AGFzbQEAAAABNQdgBX9/f39/AGADf39/AX9gBX9/fX9/AGAHf39/f39/fwBgBX9/f39/AX9gAn97AGABewF/AhABBG",
   "hvc3QGbWVtb3J5AgABAwgHAAECAwQFBgcsBQRkb3RzAAADZG90AAEFc2lnbnMAAglkaXN0YW5jZXMAAwduZWFyZXN0",

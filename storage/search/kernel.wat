@@ -1,8 +1,8 @@
-;; What search does with vectors: the query's components are 16-bit integers, the rows' 8-bit ones.
+;; Vector search: the query's components are 16-bit integers, the rows' are 8-bit integers.
 (module
   (import "host" "memory" (memory 1))
-  ;; The products of the query with rows, as 32-bit integers. `list` has the rows' addresses, `count` is a multiple of 4,
-  ;; `dims` of 8. Four rows together, so that memory is waited for once.
+  ;; Computes the products of the query with rows, as 32-bit integers. `list` has the rows' addresses, `count` is a
+  ;; multiple of 4, `dims` of 8. Takes four rows together to wait for memory only once.
   (func (export "dots")
     (param $query i32) (param $dims i32) (param $list i32) (param $count i32) (param $out i32)
     (local $a v128) (local $b v128) (local $c v128) (local $d v128) (local $q v128)
@@ -44,7 +44,7 @@
         (local.set $out (i32.add (local.get $out) (i32.const 16)))
         (local.set $count (i32.sub (local.get $count) (i32.const 4)))
         (br $four))))
-  ;; The product of the query with one row.
+  ;; Computes the product of the query with one row.
   (func (export "dot") (param $query i32) (param $dims i32) (param $row i32) (result i32)
     (local $sums v128) (local $end i32)
     (local.set $end (i32.add (local.get $row) (local.get $dims)))
@@ -55,8 +55,8 @@
       (local.set $row (i32.add (local.get $row) (i32.const 8)))
       (br_if $eight (i32.lt_u (local.get $row) (local.get $end))))
     (call $sum (local.get $sums)))
-  ;; The signs of a row: one bit a component, set where the component times `scale` is above that of `center`, which has
-  ;; 32-bit floats. `dims` is a multiple of 8.
+  ;; Computes the signs of a row: one bit per component, set if the component times `scale` is above that of `center`,
+  ;; which has 32-bit floats. `dims` is a multiple of 8.
   (func (export "signs")
     (param $row i32) (param $dims i32) (param $scale f32) (param $center i32) (param $out i32)
     (local $x v128) (local $by v128) (local $end i32)
@@ -75,9 +75,9 @@
       (local.set $center (i32.add (local.get $center) (i32.const 32)))
       (local.set $out (i32.add (local.get $out) (i32.const 1)))
       (br_if $eight (i32.lt_u (local.get $row) (local.get $end)))))
-  ;; In how many bits rows differ from the query: 16-bit integers to `out`, and how many rows there are of each to
-  ;; `histogram`. Rows whose byte in `mask` is 0 are not looked at, and get 0xffff. `bytes` is a multiple of 16; row i
-  ;; begins at `from + i * bytes`. Bits of 64 are counted by one instruction, those of 128 by many.
+  ;; Counts the bits in which rows differ from the query: writes 16-bit integers to `out`, and the number of rows of each
+  ;; distance to `histogram`. Rows whose byte in `mask` is 0 are skipped and get 0xffff. `bytes` is a multiple of 16; row i
+  ;; begins at `from + i * bytes`. One instruction counts 64 bits; 128 bits would need many.
   (func (export "distances")
     (param $query i32) (param $bytes i32) (param $from i32) (param $rows i32)
     (param $mask i32) (param $out i32) (param $histogram i32)
@@ -105,8 +105,8 @@
       (local.set $out (i32.add (local.get $out) (i32.const 2)))
       (local.set $rows (i32.sub (local.get $rows) (i32.const 1)))
       (br_if $next (local.get $rows))))
-  ;; Which rows have a distance below `edge`, and the first `room` of those that are at it: their numbers to `out`, as
-  ;; 32-bit integers. Gives how many there are. `rows` is a multiple of 8.
+  ;; Writes the numbers of the rows with a distance below `edge`, and of the first `room` at it, to `out` as 32-bit
+  ;; integers. Returns how many there are. `rows` is a multiple of 8.
   (func (export "nearest")
     (param $distances i32) (param $rows i32) (param $edge i32) (param $room i32) (param $out i32) (result i32)
     (local $row i32) (local $last i32) (local $distance i32) (local $from i32)

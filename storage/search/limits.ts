@@ -1,10 +1,10 @@
-// The local index and that of Atlas are to find the same: what both go by.
+// Limits shared by the local index and Atlas, so that both find the same.
 
-/** How many candidates each leg brings. */
+/** Candidates per leg. */
 export const LEG_SIZE = 60;
-/** So many of the best of each leg bring the entries beside them too. */
+/** This many of the best of each leg also bring their neighbours. */
 export const WITH_NEIGHBOURS = 40;
-/** How many neighbours a candidate shows, to each side. */
+/** Neighbours of a candidate, to each side. */
 export const CONTEXT = 4;
-/** More near-duplicates of one entry than these are not told: of many that are alike each has its nearest. */
+/** Near-duplicates reported per entry: of many similar entries each has its nearest. */
 export const MOST_DUPLICATES = 3;

@@ -23,47 +23,47 @@ import {
 } from "./protocol.ts";
 
 const FILE = "search.db";
-/** What search asks an index for: the local one of a node, or the one of Atlas. */
+/** The interface of an index: the local one of a node, or the one in Atlas. */
 export type SearchIndex = Pick<LocalIndex, keyof LocalIndex>;
 
-/** What is put travels in parts, so that no search waits long behind it. */
+/** Entries are put in batches, so that no search waits long for one. */
 const PART = 50;
 
-/** One is answered, the others are at hand when it is. */
+/** While one search is answered, the others are ready. */
 const SEARCHES_AT_ONCE = 3;
 
-/** Of so many entries the tenants are loaded before anybody asks. */
+/** Tenants with up to this many entries in all are loaded before the first search. */
 const MOST_WARM = 150_000;
 
-/** So long a search waits until all of its tenant is loaded. */
+/** How long a search waits for its tenant to load completely. */
 const LOAD_PATIENCE_MS = 5000;
 
 type PackedAnswer = LegsAnswer<PackedCandidates>;
 
-/** What is held in memory is let go of after five quiet minutes: there is nothing left then that the thread is for. */
+/** After five idle minutes memory is unloaded, and the thread has nothing left to do. */
 const IDLE_MS = 330_000;
 
 interface Options {
-  /** The file is in it. */
+  /** Contains the file. */
   dataDir: string;
-  /** Is told when the thread fails; the next that asks has a new one. */
+  /** Called when the thread fails; the next request starts a new one. */
   onDeath(error: Error): void;
-  /** How long the thread stays when it is asked nothing. */
+  /** How long an idle thread stays. */
   idleMs?: number;
   /** A larger file is not rewritten after an erasure. */
   rewriteMegabytes?: number;
 }
 
-/** How far a domain has been caught up with; `savedAt` on the clock of `performance.now()`. */
+/** A domain's progress; `savedAt` on the clock of `performance.now()`. */
 interface Cursor {
   value: string | null;
   savedAt: number;
 }
 
 /**
- * The index of a node in a thread of its own: words and vectors of all tenants in `DATA_DIR/search.db`, and in memory
- * those that are being asked. It is derived from the store, and made anew when it cannot be used. The thread is there
- * from the first entry or search on, and while there is something to do for it.
+ * The index of a node in a separate thread: words and vectors of all tenants in `DATA_DIR/search.db`, and those of
+ * active tenants in memory. It is derived from the store, and rebuilt if unusable. The thread runs from the first entry
+ * or search on, as long as it has work.
  */
 export class LocalIndex {
   readonly searchesAtOnce: number = SEARCHES_AT_ONCE;
@@ -72,13 +72,13 @@ export class LocalIndex {
   readonly #scrubber: Scrubber;
   readonly #erased = new ErasedIds();
   readonly #loading = new Map<string, Promise<void>>();
-  /** As long as the thread runs, and while it rests: another one may find another file. */
+  /** Cached while the thread runs or rests: another thread may find another file. */
   readonly #cursors = new Map<string, Cursor>();
   #model: string | null = null;
-  /** What was put: how often, and when last. */
+  /** Number of puts, and the time of the last. */
   #puts = 0;
   #putAt = Number.NEGATIVE_INFINITY;
-  /** Every entry had its vector when this many were put. */
+  /** The number of puts at which every entry had its vector. */
   #embeddedPuts = Number.NaN;
   #isClosed = false;
 
@@ -102,12 +102,12 @@ export class LocalIndex {
     );
   }
 
-  /** Rejects with the reason when it cannot be used. */
+  /** Rejects with the reason if the index cannot be used. */
   async ready(): Promise<void> {
     if (!this.#isBlank()) await this.#thread.get().ready();
   }
 
-  /** Nothing was ever put: there is no need to ask. */
+  /** Nothing was ever put, so there is nothing to ask for. */
   #isBlank(): boolean {
     return !this.#thread.isRunning && !existsSync(this.#file);
   }
@@ -117,13 +117,16 @@ export class LocalIndex {
     return this.#thread.get().request(request);
   }
 
-  /** Fulfils when all can be found. An older version never replaces a newer one. @param inTurn of so many entries */
+  /**
+   * Resolves when all entries can be found. An older version never replaces a newer one. @param inTurn runs each batch
+   * of entries
+   */
   async put(tenant_id: string, entries: readonly SearchEntry[], inTurn = AT_ONCE): Promise<void> {
     for (let from = 0; from < entries.length; from += PART) {
       const part = entries.slice(from, from + PART);
       await inTurn(part.length, () => {
         this.#puts++;
-        // When its turn comes, some of it may have been erased.
+        // Some entries may be erased while the batch waits.
         const entries = [...this.#erased.without(tenant_id, part)];
         return this.#request({ op: "put", tenant_id, entries });
       });
@@ -131,7 +134,7 @@ export class LocalIndex {
     this.#putAt = performance.now();
   }
 
-  /** Erases entries with all that is known of them, and takes none of them later; gives how many there were. */
+  /** Erases entries completely and refuses them later; returns how many there were. */
   async drop(
     tenant_id: string,
     kind: SearchKind,
@@ -148,8 +151,8 @@ export class LocalIndex {
   }
 
   /**
-   * Loads tenants before they are asked, those first that changed last, as long as there is room. @returns how many
-   * entries are held then
+   * Loads tenants before their first search, most recently changed first, up to a limit. @returns the number of entries
+   * then loaded
    */
   async warm(owns: (tenant_id: string) => boolean): Promise<number> {
     let held = 0;
@@ -163,8 +166,8 @@ export class LocalIndex {
   }
 
   /**
-   * What both legs bring. A vector of other dimensions than the model's is as none. A tenant whose turn it has not been
-   * for long is loaded first, others going on meanwhile; of one that takes very long what is there is brought.
+   * Returns the candidates of both legs. A vector with other dimensions than the model's is ignored. An unloaded tenant
+   * is loaded first while other requests continue; if that takes very long, the loaded part is searched.
    */
   async legs(query: LegsQuery, inTurn = AT_ONCE): Promise<LegsAnswer> {
     const find = { op: "find", query } as const;
@@ -183,7 +186,7 @@ export class LocalIndex {
     return inTurn(1, () => this.#request<PackedAnswer>({ op: "find", query, partial: true }));
   }
 
-  /** Loads a tenant, slice by slice, once for all that wait for it. */
+  /** Loads a tenant slice by slice, once for all waiting searches. */
   #load(tenant_id: string, kind: SearchKind): Promise<void> {
     const key = `${tenant_id} ${kind}`;
     const load = async () => {
@@ -191,12 +194,12 @@ export class LocalIndex {
     };
     const loading = this.#loading.get(key) ?? load().finally(() => this.#loading.delete(key));
     this.#loading.set(key, loading);
-    // Who waited only for a part hears nothing of its end.
+    // A search that stopped waiting ignores a later failure.
     loading.catch(() => {});
     return loading;
   }
 
-  /** Vectors of any other model do not count from now on. Null: no vectors, or nothing that could have one. */
+  /** Sets the model whose vectors count. Null: no vectors, or nothing that could have one. */
   async useModel(model: string | null): Promise<Model | null> {
     this.#model = model;
     this.#embeddedPuts = Number.NaN;
@@ -204,7 +207,7 @@ export class LocalIndex {
     return this.#request({ op: "useModel", model });
   }
 
-  /** Tenants with entries that have no vector of the model yet. */
+  /** Returns tenants with entries that still lack a vector of the model. */
   async waiting(): Promise<string[]> {
     const puts = this.#puts;
     if (this.#isEmbedded()) return [];
@@ -213,23 +216,23 @@ export class LocalIndex {
     return tenants;
   }
 
-  /** Some of the entries that have no vector of the model yet, after leaving out the first `skip`. */
+  /** Returns some entries that still lack a vector of the model, after the first `skip`. */
   async unembedded(limit: number, skip = 0, of?: OfTenant): Promise<Unembedded[]> {
     if (this.#isEmbedded()) return [];
     return this.#request({ op: "unembedded", limit, skip, ...(of && { of }) });
   }
 
-  /** Whether it is known that no vector is missing. */
+  /** Whether no vector is known to be missing. */
   #isEmbedded(): boolean {
     return this.#model === null || this.#puts === this.#embeddedPuts || this.#isBlank();
   }
 
-  /** Sets vectors of texts that are still there; gives how many those were. */
+  /** Sets vectors of texts that still exist; returns their number. */
   setVectors(model: string, rows: VectorRow[]): Promise<number> {
     return this.#request({ op: "setVectors", model, rows });
   }
 
-  /** Pairs of one owner, scope and type, one of them in `ids`, whose cosine is `least` or more. */
+  /** Returns pairs of one owner, scope and type with a cosine of at least `least`, one of them in `ids`. */
   async nearDuplicates(
     tenant_id: string,
     kind: SearchKind,
@@ -244,7 +247,7 @@ export class LocalIndex {
     }
   }
 
-  /** How many entries have no vector of the model. */
+  /** Counts entries without a vector of the model. */
   async gap(tenant_id?: string, kind?: SearchKind): Promise<number> {
     if (this.#isEmbedded()) return 0;
     const of = { ...(tenant_id !== undefined && { tenant_id }), ...(kind && { kind }) };
@@ -260,7 +263,7 @@ export class LocalIndex {
     return value;
   }
 
-  /** It is kept on the disk when something was put since it last was, or a day has passed: others wake no thread. */
+  /** Saves it to disk only after new puts or a day, so that an unchanged cursor wakes no thread. */
   async setCursor(name: string, value: string): Promise<void> {
     const now = performance.now();
     const savedAt = this.#cursors.get(name)?.savedAt ?? Number.NEGATIVE_INFINITY;
@@ -273,7 +276,7 @@ export class LocalIndex {
     this.#cursors.set(name, { value, savedAt: now });
   }
 
-  /** Fulfils when nothing that was dropped before is in the file or its log; null without a file. */
+  /** Resolves when the file and its log contain nothing dropped before; null without a file. */
   async scrub(): Promise<Scrubbed | null> {
     return this.#isBlank() ? null : this.#scrubber.scrub();
   }

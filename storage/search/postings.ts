@@ -1,19 +1,19 @@
 import { randomBytes } from "node:crypto";
 
-/** How often a term is in an entry, and whether in its title. Packed: the count up to 63, and 64 for the title. */
+/** A term's count in an entry, up to 63, plus 64 if it is in the title. */
 const IN_TITLE = 64;
 const COUNT = 63;
 const END = 0;
 
 /**
- * Where keys begin, in each process elsewhere: else somebody could think up thousands of words that all want one slot,
- * and whoever shares the thread would wait while it looks for a free one.
+ * The seed of the hash, different in each process: otherwise an attacker could choose thousands of words that collide
+ * in one slot and slow down everyone in the thread.
  */
 const SEED = randomBytes(8);
 const HIGH = SEED.readInt32LE(0);
 const LOW = SEED.readInt32LE(4);
 
-/** The distinct terms of an entry: of each its weight as one byte, the term in UTF-8, and a zero. */
+/** The distinct terms of an entry: for each its weight as one byte, the term in UTF-8, and a zero. */
 export type PackedTerms = Uint8Array;
 
 export function packTerms(title: readonly string[], text: readonly string[]): PackedTerms {
@@ -30,11 +30,11 @@ export function packTerms(title: readonly string[], text: readonly string[]): Pa
 }
 
 /**
- * Which rows have a term. A posting is `row * 256 + weight`: small integers, which arrays hold without boxes. A term is
- * known by 64 bits of its bytes, so that none of the millions that a load meets has to become a string.
+ * The rows of each term. A posting is `row * 256 + weight`: small integers, which arrays hold unboxed. A term is
+ * identified by a 64-bit hash of its bytes, so that the millions of terms of a load need not become strings.
  */
 export class Postings {
-  /** The n-th slot has a key in two halves, and the number of its list; 0: it is free. */
+  /** Each slot has a key in two halves, and the number of its list; 0: free. */
   #slots = { size: 1024, high: new Int32Array(1024), low: new Int32Array(1024), list: new Int32Array(1024) };
   readonly #lists: number[][] = [[]];
   readonly #key = { high: 0, low: 0 };
@@ -54,7 +54,7 @@ export class Postings {
     return this.#lists[this.#slots.list[this.#slotOfKey()] as number] as number[];
   }
 
-  /** Makes the key of the term that begins there; gives where it ends. */
+  /** Computes the key of the term that starts there; returns its end. */
   #read(bytes: Uint8Array, from: number): number {
     let high = HIGH;
     let low = LOW;
@@ -71,7 +71,7 @@ export class Postings {
     return at;
   }
 
-  /** Where the key is, or would be. */
+  /** Returns the key's slot, or the free one where it belongs. */
   #slotOfKey(): number {
     const { high, low } = this.#key;
     const { size, high: highs, low: lows, list } = this.#slots;
@@ -80,7 +80,7 @@ export class Postings {
     return slot;
   }
 
-  /** The list of the key; a new one if it has none. */
+  /** Returns the key's list, a new one if needed. */
   #listOfKey(): number[] {
     const slot = this.#slotOfKey();
     const number = this.#slots.list[slot] as number;

@@ -3,13 +3,13 @@ import { DAY_MS } from "../../lib/time.ts";
 import type { SearchEntry, SearchKind, SearchWhere } from "./entry.ts";
 import type { Candidate, Corpus } from "./features.ts";
 
-/** Carries out a task of some units when it is the turn of whoever asks. */
+/** Runs a task of some units when it is the caller's turn. */
 export type InTurn = <T>(units: number, task: () => Promise<T>) => Promise<T>;
 
-/** For what nobody else waits for. */
+/** For work that nobody else waits for. */
 export const AT_ONCE: InTurn = (_, task) => task();
 
-/** What the index is asked by both legs at once. */
+/** A query for both legs at once. */
 export interface LegsQuery {
   tenant_id: string;
   kind: SearchKind;
@@ -22,11 +22,11 @@ export interface LegsQuery {
   include_superseded: boolean;
   /** The store's time. */
   now: number;
-  /** An id of which `expected` tells. */
+  /** An id to explain in `expected`. */
   expect?: string;
 }
 
-/** Why an expected entry is no candidate; `candidate` when it is one. */
+/** Why an expected entry is no candidate; `candidate` if it is one. */
 export type Expected =
   | "candidate"
   | "unknown"
@@ -36,22 +36,22 @@ export type Expected =
   | "outranked"
   | "unmatched";
 
-/** What both legs bring to a query, to be ranked. Times in milliseconds. */
+/** The candidates of both legs for ranking. Times in milliseconds. */
 export interface LegsAnswer<Candidates = Candidate[]> {
   candidates: Candidates;
   corpus: Corpus;
-  /** Entries that have one of the terms; entries with a vector. Of those visible. */
+  /** Visible entries with one of the terms, and visible entries with a vector. */
   matched: { text: number; vector: number };
-  /** The query's vector is not as long as the entries' are: it was not compared. */
+  /** The query's vector differs in length from the entries' and was not compared. */
   isMisfit: boolean;
-  /** Vectors cannot be searched yet: Atlas is still making their index. */
+  /** Vectors cannot be searched yet: Atlas is still building their index. */
   isBuilding?: boolean;
-  /** Not all that the tenant has is loaded: what is missing could not be found. */
+  /** The tenant is not loaded completely, so entries may be missing. */
   isPartial?: boolean;
-  /** Candidates that each leg brought. */
+  /** Number of candidates of each leg. */
   brought: { text: number; vector: number };
   ms: { text: number; vector: number };
-  /** Entries of the tenant and kind; those of them that the caller may find here. */
+  /** Entries of the tenant and kind, and how many of them the caller may find here. */
   entries: number;
   visible: number;
   expected?: Expected;
@@ -62,18 +62,18 @@ export interface Unembedded {
   tenant_id: string;
   kind: SearchKind;
   id: string;
-  /** Of the text: what changes only in other fields keeps its vector. */
+  /** Of the text: a change of other fields keeps the vector. */
   hash: string;
   text: string;
 }
 
-/** Whose entries are meant. */
+/** The tenant and kind of entries. */
 export interface OfTenant {
   tenant_id: string;
   kind: SearchKind;
 }
 
-/** A vector for an entry; it is dropped where the entry's text has another hash by now. */
+/** A vector for an entry, ignored if the entry's text has another hash by now. */
 export interface VectorRow {
   tenant_id: string;
   kind: SearchKind;
@@ -82,14 +82,14 @@ export interface VectorRow {
   vector: Float32Array;
 }
 
-/** How many entries a tenant has of a kind. */
+/** The number of a tenant's entries of a kind. */
 export interface Size {
   tenant_id: string;
   kind: SearchKind;
   entries: number;
 }
 
-/** Two entries of one owner, scope and type that say nearly the same. */
+/** Two entries of one owner, scope and type with nearly the same content. */
 export interface NearDuplicate {
   tenant_id: string;
   kind: SearchKind;
@@ -116,7 +116,7 @@ export type SearchRequest =
   | { op: "rewrite"; mostBytes: number }
   | { op: "emptyLog" };
 
-/** The cursor that says until when erasures have been heard of, in milliseconds since 1970. */
+/** The cursor for erasures: the time up to which they are applied, in milliseconds since 1970. */
 export const ERASURES_CURSOR = "erasures";
-/** An index that has not heard of erasures for so long is made anew: their notes are not kept for ever. */
+/** An index that has missed erasures for longer is rebuilt: their records are not kept forever. */
 export const MOST_AWAY_MS = 30 * DAY_MS;

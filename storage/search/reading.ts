@@ -2,15 +2,15 @@ import { hash } from "node:crypto";
 import { signsOf, singles, terms } from "../../lib/text/terms.ts";
 import type { SearchEntry } from "./entry.ts";
 
-/** What an index makes of an entry's words, whichever index it is: vectors are kept by the hash of the text. */
+/** Terms and features of an entry's text, for any index; vectors are kept by the hash of the text. */
 interface Reading {
   title_terms: string[];
   text_terms: string[];
-  /** Terms in title and text, without the single characters that they hold. */
+  /** Terms in title and text, without single characters inside others. */
   length: number;
   /** See `signsOf` in lib/text/terms.ts; of the text alone. */
   signs: number;
-  /** Title and text: what the vector is made of. */
+  /** Title and text: the input of the vector. */
   text: string;
   hash: string;
 }

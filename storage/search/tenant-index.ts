@@ -14,7 +14,7 @@ interface VectorMatches {
   matched: number;
 }
 
-/** The entries of one tenant and kind in memory: words, vectors, and what filters need. */
+/** The entries of one tenant and kind in memory: words, vectors and filter fields. */
 export class TenantIndex {
   readonly #table = new EntryTable();
   readonly #postings = new Postings();
@@ -26,7 +26,7 @@ export class TenantIndex {
     return this.#table.size;
   }
 
-  /** Of what is held, how much is of entries that are no more: then it is better built anew. */
+  /** Whether so many rows are dead that rebuilding pays off. */
   get isStale(): boolean {
     const dead = this.#table.size - this.#table.living;
     return dead > 1000 && dead > this.#table.living / 2;
@@ -36,7 +36,7 @@ export class TenantIndex {
     return this.#entry(id)?.version;
   }
 
-  /** @param keepsVector the text is the one that the entry's vector was made of */
+  /** @param keepsVector whether the entry's vector belongs to this text */
   put(entry: EntryRow, terms: PackedTerms, keepsVector: boolean): void {
     const old = this.#table.rowOf(entry.id);
     const vector = keepsVector && old !== undefined ? this.#vectors?.get(old) : null;
@@ -87,7 +87,7 @@ export class TenantIndex {
     };
   }
 
-  /** Entries of the same owner, scope and type whose cosine to this one's is `least` or more: the nearest few. */
+  /** Returns the nearest few entries of the same owner, scope and type with a cosine of at least `least`. */
   nearDuplicates(id: string, least: number): { id: string; similarity: number }[] {
     const row = this.#table.rowOf(id);
     const own = row === undefined ? null : this.#vectors?.get(row);
@@ -155,7 +155,7 @@ export class TenantIndex {
     found: { visible: Uint8Array; rows: number[]; text: TextMatches; comparison: Comparison | null },
   ): Expected {
     const row = this.#table.rowOf(id);
-    // What the caller may not read is as unknown as what is not there.
+    // An entry that the caller may not read is as unknown as a missing one.
     const anywhere = { ...query, where: {}, include_superseded: true, now: Number.NEGATIVE_INFINITY };
     if (row === undefined || !this.#table.visible(anywhere)[row]) return "unknown";
     const entry = this.#table.entries[row] as EntryRow;

@@ -6,21 +6,21 @@ import { BM25, rarity } from "./rarity.ts";
 import type { Threads } from "./threads.ts";
 import type { View } from "./views.ts";
 
-/** How many turns of a thread count as near, to each side. */
+/** Turns of a thread that count as near, to each side. */
 const NEAR = 2;
-/** What a term beside an entry counts for choosing candidates, against one in it. */
+/** Weight of a term in a neighbour when choosing candidates, relative to one in the entry. */
 const NEAR_WEIGHT = 0.5;
 
-/** The rarity of a term that about one in eight entries has. */
+/** The rarity of a term in about one in eight entries. */
 const TELLING = 2;
 
-/** What the text leg knows of all rows. Good until its next search. */
+/** The text leg's data about all rows. Valid until its next search. */
 export interface TextMatches {
   has: Int32Array;
   title: Int32Array;
   bm25: Float32Array;
   frequencies: number[];
-  /** Visible rows that have one of the terms. */
+  /** Visible rows with one of the terms. */
   matched: number;
   best: number[];
 }
@@ -30,20 +30,20 @@ interface Scope extends View {
   postings: Postings;
 }
 
-/** Finds the rows that have the terms, or are near those that do. */
+/** Finds rows that contain the terms, or are near such rows. */
 export class TextLeg {
-  // By row, kept from search to search: making them anew would cost more than most searches do.
+  // By row, reused between searches: allocating it would cost more than most searches.
   #has = new Int32Array(0);
   #title = new Int32Array(0);
   #bm25 = new Float32Array(0);
   #isBeside = new Uint8Array(0);
-  /** The first `#count` are the rows that have a term. */
+  /** The first `#count` are the rows with a term. */
   #touched = new Int32Array(0);
   #count = 0;
-  /** Rows beside them that were looked at. */
+  /** Neighbouring rows that were examined. */
   readonly #beside: number[] = [];
 
-  /** @param size how many of the best are wanted */
+  /** @param size how many of the best to return */
   match(terms: readonly string[], scope: Scope, size: number): TextMatches {
     this.#begin(scope.table.size);
     const frequencies = terms.map((term) => frequencyOf(term, scope));
@@ -53,7 +53,7 @@ export class TextLeg {
     return { has: this.#has, title: this.#title, bm25: this.#bm25, frequencies, ...chosen };
   }
 
-  /** Wipes what the last search has left, and makes room. */
+  /** Clears the last search and allocates for this one. */
   #begin(rows: number): void {
     for (let i = 0; i < this.#count; i++) {
       const row = this.#touched[i] as number;
@@ -88,8 +88,8 @@ export class TextLeg {
   }
 
   /**
-   * The best by their own terms and those near them. Only where it could change anything is it looked at what is near:
-   * `least` is what the last of the best has of its own at the least.
+   * Chooses the best rows by their own terms and nearby ones. Examines neighbours only where they could change the
+   * result: `least` is the minimum own weight of the last of the best.
    */
   #choose(idf: readonly number[], scope: Scope, size: number): Pick<TextMatches, "best" | "matched"> {
     const { visible } = scope;
@@ -107,7 +107,7 @@ export class TextLeg {
       const weight = nearWeight(mask);
       if (visible[row] && own + most - weight >= least)
         highest.offer(row, own + nearWeight(this.#near(row, threads) & ~mask));
-      // One that has none of its own needs so much from one of those beside it.
+      // A row without terms needs this much from one of its neighbours.
       if (weight > 0 && weight * 2 * NEAR >= least)
         for (const beside of this.#newBeside(row, scope))
           highest.offer(beside, nearWeight(this.#near(beside, threads)));
@@ -127,7 +127,7 @@ export class TextLeg {
     return { least: own.least, matched };
   }
 
-  /** Visible rows beside one that have no term of their own, each told once. */
+  /** Returns visible neighbours of a row that have no term, each once. */
   #newBeside(row: number, { table: { threads }, visible }: Scope): number[] {
     const from = this.#beside.length;
     const look = (at: number) => {
@@ -140,7 +140,7 @@ export class TextLeg {
     return this.#beside.slice(from);
   }
 
-  /** The terms of the rows beside one. */
+  /** Returns the terms of a row's neighbours. */
   #near(row: number, threads: Threads): TermMask {
     let mask = 0;
     for (let n = 0, at = threads.before(row); n < NEAR && at >= 0; n++, at = threads.before(at))
@@ -151,7 +151,7 @@ export class TextLeg {
   }
 }
 
-/** How many of the visible rows have a term; remembered as long as the view is. */
+/** Counts the visible rows with a term; cached with the view. */
 function frequencyOf(term: string, { postings, visible, frequencies }: Scope): number {
   const known = frequencies.get(term);
   if (known !== undefined) return known;
@@ -161,13 +161,13 @@ function frequencyOf(term: string, { postings, visible, frequencies }: Scope): n
   return frequency;
 }
 
-/** The terms that are not nearly everywhere, or all when all are: only for these is it worth looking beside. */
+/** Returns the terms that are not almost everywhere, or all if all are: only these justify examining neighbours. */
 function tellingTerms(idf: readonly number[]): TermMask {
   const mask = idf.reduce((all, weight, i) => (weight >= TELLING ? all | (1 << i) : all), 0);
   return mask || -1;
 }
 
-/** Sums what a mask's terms weigh, eight bits at a time. */
+/** Returns a function that sums the weights of a mask's terms, eight bits at a time. */
 function sumOf(weights: readonly number[]): (mask: TermMask) => number {
   const sums = new Float32Array(4 * 256);
   for (let entry = 0; entry < sums.length; entry++) {

@@ -2,7 +2,7 @@ import { grown } from "./columns.ts";
 
 const NONE = -1;
 
-/** Threads of rows in order of time: each row knows the one before it and the one after it. */
+/** Threads of rows in order of time: each row knows the previous and the next one. */
 export class Threads {
   #before = new Int32Array(0);
   #after = new Int32Array(0);
@@ -10,7 +10,7 @@ export class Threads {
   readonly #keys: (string | null)[] = [];
   readonly #last = new Map<string, number>();
 
-  /** @param key the thread; null: the row stands alone. Rows of one time are in the order they are added in. */
+  /** @param key the thread; null for a single row. Rows of the same time are in the order of insertion. */
   add(row: number, key: string | null, time: number): void {
     this.#before = grown(this.#before, row + 1);
     this.#after = grown(this.#after, row + 1);
@@ -29,7 +29,7 @@ export class Threads {
     this.#join(key, row, after);
   }
 
-  /** A row in place of another, if it belongs where that one was. */
+  /** Replaces a row by another, if that belongs in the same position. */
   replace(old: number, row: number, key: string | null, time: number): void {
     const same = key !== null && this.#keys[old] === key && this.#times[old] === time;
     const [before, after] = [this.before(old), this.after(old)];
@@ -51,7 +51,7 @@ export class Threads {
     this.#before[row] = this.#after[row] = NONE;
   }
 
-  /** The row before, -1 without one. */
+  /** The previous row, -1 without one. */
   before(row: number): number {
     return this.#before[row] as number;
   }

@@ -1,28 +1,28 @@
 import { kernelIn } from "./kernel.ts";
 
-/** Rows that are kept, and compared, together. */
+/** Rows that are stored and compared together. */
 export const BLOCK_ROWS = 64;
 const PAGE_BYTES = 65_536;
 const GROW_PAGES = 64;
-/** Rows that are compared by one call. */
+/** Rows compared per call. */
 const AT_ONCE = 1024;
-/** The first page holds the query, its signs, lists of rows with their products, and how many are how far away. */
+/** The first page holds the query, its signs, lists of rows with their products, and the histogram of distances. */
 const QUERY_AT = 0;
 const SIGNS_AT = 16_384;
 const LIST_AT = 20_480;
 const RESULTS_AT = LIST_AT + AT_ONCE * 4;
 const HISTOGRAM_AT = RESULTS_AT + AT_ONCE * 4;
-/** A query has 16 bits a component: what is lost of a cosine is lost by the rows' 8 bits alone, about 0.001. */
+/** A query has 16 bits per component: the error of a cosine, about 0.001, comes only from the rows' 8 bits. */
 const QUERY_STEPS = 2047;
 const ROW_STEPS = 127;
 
-/** A vector of length one in 8 bits a component; the component is the integer times `scale`, which is 0 of one of zeros. */
+/** A unit vector in 8 bits per component: the integer times `scale`, which is 0 for a vector of zeros. */
 export interface Quantised {
   integers: Int8Array;
   scale: number;
 }
 
-/** @param dims how many integers there are to be; those that the vector lacks are 0 */
+/** @param dims number of integers; missing components are 0 */
 export function quantise(vector: Float32Array, dims: number): Quantised {
   const { unit, largest } = normalise(vector);
   const scale = largest / ROW_STEPS;
@@ -44,12 +44,12 @@ function normalise(vector: Float32Array): { unit: Float32Array; largest: number 
 }
 
 /**
- * Memory for the vectors of one model, which all tenants' tables share: they come and go, and their blocks are used
- * again. A block holds rows, and after them room for the rows' signs: one bit a component, set where it is above the
- * same component of a center.
+ * Memory for the vectors of one model, shared by all tenants' tables, whose freed blocks are reused. A block holds
+ * rows, followed by space for the rows' signs: one bit per component, set if it is above the same component of a
+ * center.
  */
 export class VectorMemory {
-  /** Components of a row: the model's, filled up to a multiple of 8. */
+  /** Components of a row: the model's, padded to a multiple of 8. */
   readonly dims: number;
   readonly #signBytes: number;
   readonly #blockBytes: number;
@@ -58,7 +58,7 @@ export class VectorMemory {
   readonly #free: number[] = [];
   #used = PAGE_BYTES;
   #center: { at: number; of: Float32Array | null } | undefined;
-  /** Where the signs of so many rows are compared at a time. */
+  /** The buffers for comparing the signs of `rows` rows. */
   #scan = { rows: 0, mask: 0, distances: 0, found: 0 };
 
   constructor(dimensions: number) {
@@ -67,7 +67,7 @@ export class VectorMemory {
     this.#blockBytes = BLOCK_ROWS * (this.dims + this.#signBytes);
   }
 
-  /** The address of a block. */
+  /** Allocates a block and returns its address. */
   take(): number {
     return this.#free.pop() ?? this.#reserve(this.#blockBytes);
   }
@@ -80,14 +80,14 @@ export class VectorMemory {
     this.#row(block, index).set(integers);
   }
 
-  /** Notes the signs of a row. */
+  /** Stores the signs of a row. */
   sign(block: number, index: number, scale: number, center: Float32Array): void {
     const signs = this.#signsOf(block) + index * this.#signBytes;
     this.#bytes(signs, this.#signBytes).fill(0);
     this.#kernel.signs(this.addressOf(block, index), this.dims, scale, this.#centerAt(center), signs);
   }
 
-  /** Where the center is: tables take turns seldom. */
+  /** Returns the center's address; the table in use seldom changes. */
   #centerAt(center: Float32Array): number {
     this.#center ??= { at: this.#reserve(this.dims * 4), of: null };
     if (this.#center.of !== center) new Float32Array(this.#memory.buffer, this.#center.at).set(center);
@@ -95,12 +95,12 @@ export class VectorMemory {
     return this.#center.at;
   }
 
-  /** A copy of a row. */
+  /** Returns a copy of a row. */
   read(block: number, index: number): Int8Array {
     return this.#row(block, index).slice();
   }
 
-  /** Sets the vector that the others are compared with; gives what a product has to be multiplied by. */
+  /** Sets the vector to compare with; returns the factor for products. */
   ask(vector: Float32Array): number {
     const { unit, largest } = normalise(vector);
     const step = largest / QUERY_STEPS || 1;
@@ -109,7 +109,7 @@ export class VectorMemory {
     return step;
   }
 
-  /** Sets the signs that others are compared with: those of the vector that was asked with, of this step. */
+  /** Sets the signs to compare with: those of the query's vector, with this step. */
   askSigns(step: number, center: Float32Array): void {
     const query = new Int16Array(this.#memory.buffer, QUERY_AT, this.dims);
     const signs = this.#bytes(SIGNS_AT, this.#signBytes).fill(0);
@@ -118,7 +118,7 @@ export class VectorMemory {
         signs[i >> 3] = (signs[i >> 3] as number) | (1 << (i & 7));
   }
 
-  /** Tells the products of rows with the query: of the n-th, whose address `addressOf` gives. */
+  /** Computes the products of rows with the query; `addressOf` gives the address of the n-th. */
   products(
     count: number,
     addressOf: (n: number) => number,
@@ -127,7 +127,7 @@ export class VectorMemory {
     for (let from = 0; from < count; from += AT_ONCE) {
       const some = Math.min(AT_ONCE, count - from);
       const list = new Int32Array(this.#memory.buffer, LIST_AT, (some + 3) & ~3);
-      // Those that fill up a group of four are compared for nothing.
+      // The last group of four is padded with rows whose products are ignored.
       for (let i = 0; i < list.length; i++) list[i] = addressOf(from + Math.min(i, some - 1));
       this.#kernel.dots(QUERY_AT, this.dims, LIST_AT, list.length, RESULTS_AT);
       const results = new Int32Array(this.#memory.buffer, RESULTS_AT, some);
@@ -139,20 +139,20 @@ export class VectorMemory {
     return this.#kernel.dot(QUERY_AT, this.dims, row);
   }
 
-  /** The address of a block's row. */
+  /** Returns the address of a block's row. */
   addressOf(block: number, index: number): number {
     return block + index * this.dims;
   }
 
-  /** Which of so many rows are to be scanned: to be set to 1 or 0 before. */
+  /** Returns the mask of rows to scan, for the caller to set to 1 or 0. */
   scanned(rows: number): Uint8Array {
     if (rows > this.#scan.rows) this.#makeRoom(rows + (rows >> 1));
     return this.#bytes(this.#scan.mask, rows);
   }
 
   /**
-   * Tells for each row of the blocks in how many signs it differs from the query; gives how many rows differ in how
-   * many. `nearest` is about this scan.
+   * Counts the signs in which each row of the blocks differs from the query; returns how many rows differ in how many.
+   * `nearest` refers to this scan.
    */
   scan(blocks: readonly number[]): Int32Array {
     const histogram = new Int32Array(this.#memory.buffer, HISTOGRAM_AT, this.dims + 1).fill(0);
@@ -171,14 +171,14 @@ export class VectorMemory {
     return histogram;
   }
 
-  /** Of so many rows those that differ in fewer signs than `edge`, and `room` of those that differ in as many. */
+  /** Returns the rows that differ in fewer signs than `edge`, and up to `room` that differ in exactly as many. */
   nearest(rows: number, edge: number, room: number): Int32Array {
     const { distances, found } = this.#scan;
     const count = this.#kernel.nearest(distances, rows, edge, room, found);
     return new Int32Array(this.#memory.buffer, found, count).slice();
   }
 
-  // What there was is not used again: it is little.
+  // The old buffers are small and not reused.
   #makeRoom(atLeast: number): void {
     const rows = Math.ceil(atLeast / BLOCK_ROWS) * BLOCK_ROWS;
     const [distances, found] = [this.#reserve(rows * 2), this.#reserve(rows * 4)];

@@ -1,15 +1,15 @@
 import { grown, Highest } from "./columns.ts";
 import { BLOCK_ROWS, type Quantised, type VectorMemory } from "./vector-memory.ts";
 
-/** Up to so many vectors each is compared; of more, those whose signs are most like the query's. */
+/** Up to this many vectors are all compared; of more, those whose signs are most similar to the query's. */
 const ALL_COMPARED = 10_000;
-/** The share of them that is compared then: on sentences all of the best 10 are in it, and 99 in 100 of the best 100. */
+/** The share compared then: on sentences it contains all of the best 10, and 99 of the best 100. */
 const COMPARED_SHARE = 0.02;
-/** So many more of their signs may differ than those of two such vectors do on average: five times the deviation. */
+/** Additional share of differing signs above the average of two such vectors: five times the deviation. */
 const SIGNS_SPARE = 0.08;
-/** Of so many at the most the cosine is told, when it is near-duplicates that are looked for. */
+/** Limit of cosines computed when looking for near-duplicates. */
 const NEAR_MOST = 1000;
-/** What the center is the mean of. */
+/** Sample size for the center. */
 const SAMPLE = 2000;
 
 /** The vectors of one index by row. */
@@ -18,14 +18,14 @@ export class VectorTable {
   readonly #blocks: number[] = [];
   #scales = new Float32Array(0);
   #count = 0;
-  /** Of very many vectors: where their middle is. Signs are told from there, for models whose vectors point one way. */
+  /** The mean of many vectors. Signs are relative to it, for models whose vectors point in similar directions. */
   #center: Float32Array | null = null;
 
   constructor(memory: VectorMemory) {
     this.#memory = memory;
   }
 
-  /** One of zeros, which says nothing, is as none. */
+  /** A vector of zeros carries no meaning and counts as none. */
   set(row: number, { integers, scale }: Quantised): void {
     if (scale === 0) {
       this.remove(row);
@@ -47,14 +47,14 @@ export class VectorTable {
     this.#count--;
   }
 
-  /** The row's vector; null without one. */
+  /** Returns the row's vector; null without one. */
   get(row: number): Quantised | null {
     if (!this.#has(row)) return null;
     const block = this.#blocks[Math.floor(row / BLOCK_ROWS)] as number;
     return { integers: this.#memory.read(block, row % BLOCK_ROWS), scale: this.#scales[row] as number };
   }
 
-  /** Compares with a vector. Only the latest comparison of all tables of a memory is good. */
+  /** Compares with a vector. Only the latest comparison of all tables of a memory is valid. */
   compare(vector: Float32Array): Comparison {
     const [memory, blocks, scales, center] = [this.#memory, this.#blocks, this.#scales, this.#center];
     const step = memory.ask(vector);
@@ -62,7 +62,7 @@ export class VectorTable {
     return new Comparison({ memory, blocks, scales, center }, step);
   }
 
-  /** Gives the memory back. */
+  /** Frees the memory. */
   release(): void {
     for (const block of this.#blocks.splice(0)) this.#memory.give(block);
     this.#scales = new Float32Array(0);
@@ -70,7 +70,7 @@ export class VectorTable {
     this.#center = null;
   }
 
-  /** Finds the middle, and tells all signs from there. */
+  /** Computes the center, and all signs relative to it. */
   #findCenter(): Float32Array {
     const center = new Float32Array(this.#memory.dims);
     const rows = Array.from(this.#scales.keys()).filter((row) => this.#has(row));
@@ -99,11 +99,11 @@ interface Parts {
   blocks: readonly number[];
   /** 0 where a row has no vector. */
   scales: Float32Array;
-  /** Where signs are told from; null: there are none. */
+  /** The center of the signs; null: there are none. */
   center: Float32Array | null;
 }
 
-/** How like a vector the rows of a table are. */
+/** The similarity of a table's rows to a vector. */
 export class Comparison {
   readonly #parts: Parts;
   readonly #step: number;
@@ -113,13 +113,13 @@ export class Comparison {
     this.#step = step;
   }
 
-  /** The cosine to a row; null where it has no vector. */
+  /** Returns the cosine to a row; null if it has no vector. */
   cosine(row: number): number | null {
     const scale = this.#parts.scales[row] ?? 0;
     return scale === 0 ? null : this.#cosineOf(this.#parts.memory.product(this.#addressOf(row)), scale);
   }
 
-  /** The rows of the highest cosines, best first, of those that are allowed; and how many those are. */
+  /** Returns the allowed rows with the highest cosines, best first, and how many are allowed. */
   best(allowed: Uint8Array, size: number): { rows: number[]; matched: number } {
     const highest = new Highest(size);
     const { compared, matched } = this.#parts.center
@@ -129,7 +129,7 @@ export class Comparison {
     return { rows: highest.items(), matched };
   }
 
-  /** The rows whose cosine is `least` or more; it should be near 1. */
+  /** Returns the rows with a cosine of at least `least`, which should be near 1. */
   near(least: number): { row: number; cosine: number }[] {
     const { center, memory } = this.#parts;
     const found: { row: number; cosine: number }[] = [];
@@ -162,7 +162,7 @@ export class Comparison {
     return memory.addressOf(blocks[Math.floor(row / BLOCK_ROWS)] as number, row % BLOCK_ROWS);
   }
 
-  /** All rows that have a vector and are allowed. */
+  /** Returns all allowed rows with a vector. */
   #all(allowed: Uint8Array | null): Compared {
     const { scales } = this.#parts;
     const compared: number[] = [];
@@ -171,7 +171,7 @@ export class Comparison {
     return { compared, matched: compared.length };
   }
 
-  /** Those of them whose signs are most like the query's. @param most signs that may differ */
+  /** Returns the allowed rows whose signs are most similar to the query's. @param most signs that may differ */
   #nearest(allowed: Uint8Array | null, wanted: (of: number) => number, most?: number): Compared {
     const { memory, blocks, scales } = this.#parts;
     const mask = memory.scanned(blocks.length * BLOCK_ROWS);
@@ -186,11 +186,11 @@ export class Comparison {
 
 interface Compared {
   compared: ArrayLike<number>;
-  /** How many rows there are to be compared, or to be passed over because their signs differ. */
+  /** Rows to compare, or to skip because of their signs. */
   matched: number;
 }
 
-/** How far away the last of so many rows is, and how many there is room for of those that are as far. */
+/** Returns the distance of the last wanted row, and how many rows at that distance are still wanted. */
 function edgeOf(histogram: Int32Array, wanted: number, most = histogram.length) {
   let edge = 0;
   let within = histogram[0] as number;
@@ -198,7 +198,7 @@ function edgeOf(histogram: Int32Array, wanted: number, most = histogram.length) 
   return { edge, room: wanted - (within - (histogram[edge] as number)) };
 }
 
-/** The share of signs, told from a center, in which two vectors of length one and this cosine differ on average. */
+/** Returns the average share of signs, relative to a center, in which two unit vectors with this cosine differ. */
 function shareOfSigns(cosine: number, center: Float32Array): number {
   const radius = Math.sqrt(Math.max(0.01, 1 - center.reduce((sum, x) => sum + x * x, 0)));
   return (2 * Math.asin(Math.min(1, Math.sqrt(2 - 2 * cosine) / 2 / radius))) / Math.PI;

@@ -1,9 +1,9 @@
 import { LruMap } from "../../lib/lru-map.ts";
 import type { EntryTable, Reader } from "./entry-table.ts";
 
-/** What a reader may find of an index, counted. */
+/** The rows that a reader may find in an index, with counts. */
 export interface View {
-  /** 1 for each row that may be found. */
+  /** 1 for each findable row. */
   visible: Uint8Array;
   documents: number;
   averageLength: number;
@@ -19,7 +19,7 @@ interface Kept extends View {
 
 const MOST_KEPT = 8;
 
-/** Views of the latest readers: nothing has to be looked at again as long as no entry changes or expires. */
+/** Cached views of the latest readers, valid until an entry changes or expires. */
 export class Views {
   readonly #table: EntryTable;
   readonly #kept = new LruMap<string, Kept>(MOST_KEPT);

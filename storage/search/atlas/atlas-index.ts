@@ -21,9 +21,9 @@ import { AtlasIndexes } from "./indexes.ts";
 import { nearPipeline, textPipeline, vectorPipeline } from "./pipelines.ts";
 import { putEntries } from "./writes.ts";
 
-/** As many as a small cluster answers beside each other. */
+/** As many as a small cluster answers concurrently. */
 const SEARCHES_AT_ONCE = 16;
-/** Whom rows of no tenant belong to. */
+/** The owner of rows without a tenant. */
 const NO_TENANT = "none";
 
 interface Parts {
@@ -37,8 +37,8 @@ interface Leg {
 }
 
 /**
- * The index of all nodes together, by Atlas Search and Atlas Vector Search on a collection of its own. What is put can
- * be found about a second later; what is taken out is gone at once. See docs/atlas.md.
+ * The shared index of all nodes, in a collection with Atlas Search and Atlas Vector Search. New entries can be found
+ * about a second later; removed ones are gone at once. See docs/atlas.md.
  */
 export class AtlasIndex implements SearchIndex {
   readonly searchesAtOnce = SEARCHES_AT_ONCE;
@@ -55,7 +55,7 @@ export class AtlasIndex implements SearchIndex {
     this.#counts = new Counts(entries.system);
   }
 
-  /** What Atlas holds is its own affair. */
+  /** Atlas manages its own memory. */
   async warm(): Promise<number> {
     return 0;
   }
@@ -64,7 +64,7 @@ export class AtlasIndex implements SearchIndex {
     return this.#indexes.text();
   }
 
-  /** Atlas keeps its files itself. */
+  /** Atlas manages its own files. */
   async scrub(): Promise<null> {
     return null;
   }
@@ -128,7 +128,7 @@ export class AtlasIndex implements SearchIndex {
     return this.#model;
   }
 
-  /** By values of an index alone: the cost follows the tenants, not the entries that wait. */
+  /** Reads values of an index alone: the cost depends on the tenants, not on the waiting entries. */
   async waiting(): Promise<string[]> {
     if (!this.#model) return [];
     const { system } = this.#entries;
@@ -167,7 +167,7 @@ export class AtlasIndex implements SearchIndex {
       fitting.map(({ tenant_id, kind, id, hash, vector }) => ({
         updateOne: {
           filter: { _id: entryId(kind, id), tenant_id, hash },
-          // Atlas has no place for one of zeros.
+          // Atlas cannot index a vector of zeros.
           update: vector.some((x) => x !== 0)
             ? { $set: { vector: packVector(vector), embedded: model } }
             : { $set: { embedded: model }, $unset: { vector: "" } },
@@ -244,7 +244,7 @@ export class AtlasIndex implements SearchIndex {
       .slice(0, MOST_DUPLICATES);
   }
 
-  /** Why an entry is no candidate, if it is none. What the caller may not read is as unknown as what is not there. */
+  /** Returns why an entry is no candidate, if so. An unreadable entry is as unknown as a missing one. */
   async #expected(id: string, query: LegsQuery): Promise<Expected> {
     const row = await this.#entries.findOne(query.tenant_id, { _id: entryId(query.kind, id) });
     const anywhere = { ...query, where: {}, include_superseded: true, now: Number.NEGATIVE_INFINITY };
@@ -259,7 +259,7 @@ export class AtlasIndex implements SearchIndex {
 
 const NO_LEG: Leg = { rows: [], ms: 0 };
 
-/** Both legs' rows in turn, each once: the best of both come first. */
+/** Alternates rows of both legs without duplicates, so that the best of both come first. */
 function interleaved(text: readonly FoundRow[], near: readonly FoundRow[]): FoundRow[] {
   const rows = new Map<string, FoundRow>();
   for (let i = 0; i < Math.max(text.length, near.length); i++)
@@ -267,7 +267,7 @@ function interleaved(text: readonly FoundRow[], near: readonly FoundRow[]): Foun
   return [...rows.values()];
 }
 
-/** Of what was brought, for want of a cheap way to learn it of all that the caller may find. */
+/** Averages the rows found: there is no cheap way to get the average of all that the caller may find. */
 function averageLength(rows: readonly FoundRow[]): number {
   const sum = rows.reduce((total, { length }) => total + length, 0);
   return Math.max(1, rows.length ? sum / rows.length : 1);

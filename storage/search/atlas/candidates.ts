@@ -6,7 +6,7 @@ import { quantise } from "../vector-memory.ts";
 import { type Condition, fits } from "./conditions.ts";
 import type { EntryDoc } from "./entries.ts";
 
-/** A row that a leg brought, with those beside it in its thread, nearest first. */
+/** A row that a leg found, with its neighbours in its thread, nearest first. */
 export interface FoundRow extends EntryDoc {
   before: EntryDoc[];
   after: EntryDoc[];
@@ -21,7 +21,7 @@ interface Asked {
   corpus: Corpus;
 }
 
-/** What ranking has to know of rows, counted from their own words and vectors: the same as the local index gives. */
+/** Computes the ranking features of rows from their own words and vectors, the same as the local index does. */
 export function candidatesOf(rows: readonly FoundRow[], asked: Asked): Candidate[] {
   const features = new Features(asked);
   const candidates = new Map<string, Candidate>();
@@ -39,7 +39,7 @@ export function candidatesOf(rows: readonly FoundRow[], asked: Asked): Candidate
   return [...candidates.values()];
 }
 
-/** Looks at each row once, however many it is beside. */
+/** Computes each row's features once, however many rows it is a neighbour of. */
 class Features {
   readonly #asked: Asked;
   readonly #bits: Map<string, TermMask>;
@@ -104,7 +104,7 @@ class Features {
   }
 }
 
-/** A vector in 8 bits a component, as Atlas takes it. */
+/** Packs a vector into 8 bits per component, for Atlas. */
 export function packVector(vector: Float32Array): Binary {
   return Binary.fromInt8Array(quantise(vector, vector.length).integers);
 }
@@ -113,7 +113,7 @@ export function integersOf(vector: Binary): Int8Array {
   return vector.toInt8Array();
 }
 
-/** -1..1; 0 when one of them has no length. */
+/** Returns -1..1; 0 if one of them has length zero. */
 export function cosineOf(a: Float32Array | Int8Array, b: Int8Array): number {
   let product = 0;
   let squaresA = 0;

@@ -1,7 +1,7 @@
 import type { LegsQuery } from "../protocol.ts";
 import { type EntryDoc, NONE, readerLabels } from "./entries.ts";
 
-/** What an entry has to fit: one of values, none of values, or a range. All of a query's have to hold. */
+/** A condition on an entry: one of some values, none of them, or a range. All conditions of a query must hold. */
 export type Condition =
   | { path: FilterPath; in: (string | boolean)[] }
   | { path: FilterPath; out: string[] }
@@ -28,7 +28,7 @@ type FilterPath = keyof typeof FILTER_PATHS;
 
 type Asked = Pick<LegsQuery, "tenant_id" | "kind" | "access" | "where" | "include_superseded" | "now">;
 
-/** Who asks and what narrows the search, as conditions: tenant and readers are always among them. */
+/** Returns a query's conditions, which always include the tenant and the readers. */
 export function conditionsOf(asked: Asked): Condition[] {
   const { tenant_id, kind, access, where, include_superseded, now } = asked;
   const { types, scope, project_id, tags_any, agent_id, audience = [], except = {}, since, until } = where;
@@ -52,12 +52,12 @@ export function conditionsOf(asked: Asked): Condition[] {
   return conditions;
 }
 
-/** Whether no entry can fit: Atlas refuses an empty list instead of finding nothing. */
+/** Whether no entry can match: Atlas refuses an empty list instead of finding nothing. */
 export function areHopeless(conditions: readonly Condition[]): boolean {
   return conditions.some((each) => "in" in each && each.in.length === 0);
 }
 
-/** As `$match` and the `filter` of `$vectorSearch` take them. */
+/** Formats conditions for `$match` and the `filter` of `$vectorSearch`. */
 export function asMatch(conditions: readonly Condition[]): { $and: object[] } {
   return {
     $and: conditions.map(({ path, ...rest }) => {
@@ -68,7 +68,7 @@ export function asMatch(conditions: readonly Condition[]): { $and: object[] } {
   };
 }
 
-/** As the clauses of a `compound` of `$search`, which do not score. */
+/** Formats conditions as clauses of a `compound` of `$search` that do not score. */
 export function asCompound(conditions: readonly Condition[]): { filter: object[]; mustNot?: object[] } {
   const filter: object[] = [];
   const mustNot: object[] = [];
@@ -84,7 +84,7 @@ function oneOf(path: FilterPath, values: readonly unknown[]): object {
   return values.length === 1 ? { equals: { path, value: values[0] } } : { in: { path, value: values } };
 }
 
-/** Whether an entry that is at hand fits. */
+/** Whether a given entry matches. */
 export function fits(entry: Pick<EntryDoc, FilterPath>, conditions: readonly Condition[]): boolean {
   return conditions.every(({ path, ...rest }) => {
     const values = [entry[path]].flat() as (string | number | boolean)[];

@@ -8,11 +8,11 @@ import { countPipeline } from "./pipelines.ts";
 
 type Counted = Pick<Corpus, "documents" | "frequencies">;
 
-/** How long a count is good: it only weighs terms against each other. */
+/** Lifetime of a count, which only weighs terms against each other. */
 const KEPT_MS = 60_000;
 const MOST_KEPT = 500;
 
-/** How many entries a reader may find, and how many of them have each term: remembered for a minute. */
+/** Counts the entries that a reader may find, and how many of them contain each term; cached for a minute. */
 export class Counts {
   readonly #entries: Collection<EntryDoc>;
   readonly #kept = new LruMap<string, { at: number; counted: Promise<Counted> }>(MOST_KEPT);

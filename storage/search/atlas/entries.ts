@@ -6,24 +6,24 @@ import { string, tenantSchema } from "../../model.ts";
 import type { SearchEntry, SearchKind } from "../entry.ts";
 import { readEntry } from "../reading.ts";
 
-/** In place of null: what filters compare is always of one type. */
+/** Replaces null, so that filtered values always have one type. */
 export const NONE = "";
-/** When an entry expires that never does. */
+/** Expiry of an entry that never expires. */
 export const NEVER = Number.MAX_SAFE_INTEGER;
-/** `embedded` of what is out of search: it is never without its vector. */
+/** `embedded` of an entry removed from search, which never lacks a vector. */
 export const REMOVED = "removed";
-/** A reader's label on what all of the tenant may find. */
+/** The reader label of entries that everyone in the tenant may find. */
 const EVERYBODY = "*";
 
 /**
- * An entry as all nodes share it in MongoDB. Words are kept as `lib/text/terms.ts` gives them, so that Atlas and the local
- * index find by the same rules. Times are milliseconds since 1970.
+ * An entry in MongoDB, shared by all nodes. Words are stored as terms of `lib/text/terms.ts`, so that Atlas and the
+ * local index find by the same rules. Times are milliseconds since 1970.
  */
 export interface EntryDoc extends TenantDocument {
   kind: SearchKind;
   id: string;
   version: number;
-  /** Labels of those who may find it; see `readerLabels`. Empty when it is removed. */
+  /** Labels of those who may find it; see `readerLabels`. Empty if removed. */
   readers: string[];
   scope: MemoryScope;
   agent_id: string;
@@ -39,9 +39,9 @@ export interface EntryDoc extends TenantDocument {
   confidence: number;
   importance: number;
   cites: number;
-  /** Its thread among entries of the same readers; null: it has none. */
+  /** Its thread among entries of the same readers; null without one. */
   thread: string | null;
-  /** Its place in the thread: sorts as text. */
+  /** Its position in the thread: sorts as text. */
   position: string;
   title_terms: string;
   text_terms: string;
@@ -52,11 +52,11 @@ export interface EntryDoc extends TenantDocument {
   text: string;
   /** int8, of the text with this hash. */
   vector?: Binary;
-  /** The model that made the vector. */
+  /** The model that computed the vector. */
   embedded: string;
 }
 
-/** What a node has to know of the shared index: a cursor, or the dimensions of a model. */
+/** State of the shared index that nodes need: a cursor, or the dimensions of a model. */
 export interface SearchStateDoc extends InferSchemaType<typeof searchStates> {}
 
 export const searchStates = tenantSchema({ value: string() });
@@ -65,7 +65,7 @@ export function entryId(kind: SearchKind, id: string): string {
   return `${kind} ${id}`;
 }
 
-/** What a put sets of an entry; vector and `embedded` are set apart from it. */
+/** The fields that a put sets; vector and `embedded` are set separately. */
 type EntryFields = Omit<EntryDoc, "_id" | "tenant_id" | "vector" | "embedded">;
 
 export function fieldsOf(entry: SearchEntry): EntryFields {
@@ -89,7 +89,7 @@ export function fieldsOf(entry: SearchEntry): EntryFields {
   };
 }
 
-/** Whom an entry is found by: its owner, its team, or everybody (spec: Memories). */
+/** Returns the readers of an entry: its owner, its team, or everyone (spec: Memories). */
 function readersOf({ scope, agent_id, team_id }: SearchEntry): string[] {
   const labels = agent_id === null ? [] : [agentLabel(agent_id)];
   if (scope === "institutional") labels.push(EVERYBODY);
@@ -97,7 +97,7 @@ function readersOf({ scope, agent_id, team_id }: SearchEntry): string[] {
   return labels;
 }
 
-/** The labels that a caller reads by: an entry is readable when it has one of them. */
+/** Returns a caller's labels: an entry with one of them is readable. */
 export function readerLabels(access: { agent_ids: string[]; team_ids: string[] }): string[] {
   return [EVERYBODY, ...access.agent_ids.map(agentLabel), ...access.team_ids.map(teamLabel)];
 }
@@ -105,7 +105,7 @@ export function readerLabels(access: { agent_ids: string[]; team_ids: string[] }
 const agentLabel = (id: string) => `agent:${id}`;
 const teamLabel = (id: string) => `team:${id}`;
 
-/** Neighbours have the same readers: context never tells of what cannot be read. */
+/** Neighbours have the same readers: context never reveals an unreadable entry. */
 function threadOf({ kind, thread, agent_id, scope, team_id }: SearchEntry): string | null {
   return thread === null ? null : JSON.stringify([kind, thread, agent_id, scope, team_id]);
 }

@@ -3,11 +3,11 @@ import type { EntryDoc } from "./entries.ts";
 import { textIndex, vectorIndex } from "./pipelines.ts";
 
 const LOOK_EVERY_MS = 500;
-/** A first index of a large collection takes longer; the node says so and is started again. */
+/** The first index of a large collection takes longer; the node then reports it and must be restarted. */
 const MOST_WAIT_MS = 120_000;
 const ALREADY_EXISTS = 68;
 
-/** The Atlas indexes of the collection: made when they are not there, and waited for. */
+/** The Atlas indexes of the collection, created if missing and then awaited. */
 export class AtlasIndexes {
   readonly #entries: Collection<EntryDoc>;
   readonly #ready = new Set<string>();
@@ -17,7 +17,7 @@ export class AtlasIndexes {
     this.#entries = entries;
   }
 
-  /** Fulfils when words can be searched. Rejects with what the operator has to know. */
+  /** Resolves when words can be searched. Rejects with a message for the operator. */
   async text(): Promise<void> {
     const wanted = textIndex();
     await this.#make(wanted);
@@ -29,7 +29,7 @@ export class AtlasIndexes {
     }
   }
 
-  /** Whether vectors of these dimensions can be searched; makes the index when it is not there. */
+  /** Whether vectors of these dimensions can be searched; creates a missing index. */
   async hasVectors(dimensions: number): Promise<boolean> {
     const wanted = vectorIndex(dimensions);
     const name = wanted.name as string;
@@ -46,7 +46,7 @@ export class AtlasIndexes {
       const held = await this.#entries.listSearchIndexes(wanted.name as string).toArray();
       if (held.length === 0) await this.#entries.createSearchIndex(wanted);
     } catch (err) {
-      // Another node was first.
+      // Another node created it first.
       if ((err as { code?: number }).code === ALREADY_EXISTS) return;
       throw new Error(
         `SEARCH=atlas needs a MongoDB with Atlas Search, and the right to make its indexes: ${(err as Error).message}`,

@@ -1,17 +1,17 @@
 import type { Binary, Document, SearchIndexDescription } from "mongodb";
 import { asCompound, asMatch, type Condition, FILTER_PATHS } from "./conditions.ts";
 
-/** The collection that both indexes are made of. */
+/** The collection of both indexes. */
 export const ENTRIES = "search_entries";
-/** A definition that changes gets a new name: nodes of neighbouring versions each keep theirs. */
+/** A changed definition gets a new name, so that nodes of adjacent versions each keep theirs. */
 const TEXT_INDEX = "entries_text_1";
 const WORDS = ["title_terms", "text_terms"];
-/** Of the nearest that a graph search looks at, per one that it gives: what MongoDB recommends. */
+/** Candidates that a graph search examines per result, as MongoDB recommends. */
 const LOOKED_AT_EACH = 20;
 
 export function textIndex(): SearchIndexDescription {
   const filters = Object.entries(FILTER_PATHS).map(([path, type]) => [path, { type }]);
-  // The words are stemmed already: Atlas only has to tell them apart.
+  // The words are stemmed already: Atlas only has to split them.
   const words = WORDS.map((path) => [path, { type: "string", analyzer: "lucene.whitespace" }]);
   const fields = Object.fromEntries([...filters, ...words]);
   return { name: TEXT_INDEX, type: "search", definition: { mappings: { dynamic: false, fields } } };
@@ -31,7 +31,7 @@ export function vectorIndex(dimensions: number): SearchIndexDescription {
   };
 }
 
-/** Who may be a neighbour: besides being in the thread, what would be found were it not for the filters asked for. */
+/** Conditions of a neighbour: in the thread, and findable without the query's filters. */
 interface Context {
   now: number;
   include_superseded: boolean;
@@ -39,7 +39,7 @@ interface Context {
   neighbours: number;
 }
 
-/** The best by words, with those beside them in their thread. */
+/** Finds the best entries by words, with their neighbours in the thread. */
 export function textPipeline(
   conditions: readonly Condition[],
   terms: readonly string[],
@@ -55,7 +55,7 @@ export function textPipeline(
   ];
 }
 
-/** The nearest by meaning, with those beside them in their thread. */
+/** Finds the nearest entries by meaning, with their neighbours in the thread. */
 export function vectorPipeline(
   conditions: readonly Condition[],
   query: { vector: Binary; dimensions: number; limit: number },
@@ -64,7 +64,7 @@ export function vectorPipeline(
   return [nearest(conditions, query), ...current(conditions), ...beside(context)];
 }
 
-/** The nearest by meaning alone. */
+/** Finds the nearest entries by meaning alone. */
 export function nearPipeline(
   conditions: readonly Condition[],
   query: { vector: Binary; dimensions: number; limit: number },
@@ -73,8 +73,8 @@ export function nearPipeline(
 }
 
 /**
- * How many entries fit, and how many of those have each term: rows `{term, count}`, without `term` the count of all.
- * One round trip, whatever the query.
+ * Counts the matching entries, and those with each term: rows `{term, count}`, without `term` the count of all. One
+ * round trip, whatever the query.
  */
 export function countPipeline(conditions: readonly Condition[], terms: readonly string[]): Document[] {
   const count = (more: object, term: number | null): Document[] => [
@@ -115,7 +115,7 @@ function nearest(
   };
 }
 
-/** The index lags behind the rows: what is no longer for this reader is left out by the row as it is now. */
+/** The index lags behind the rows, so check the current row against this reader's conditions. */
 function current(conditions: readonly Condition[]): Document[] {
   return [{ $match: asMatch(conditions) }];
 }

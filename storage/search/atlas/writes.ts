@@ -10,10 +10,10 @@ export async function putEntries(
   entries: readonly SearchEntry[],
 ): Promise<void> {
   const operations = entries.map((entry) => operationsOf(tenant_id, entry));
-  // First what is no longer true of the text, or a vector would stand beside words that it was not made of.
+  // First remove vectors of changed texts, or a vector could remain with a text that it does not belong to.
   const stale = operations.flatMap(({ forget }) => (forget ? [forget] : []));
   if (stale.length > 0) await rows.bulk(stale);
-  // An entry whose key is still taken is there in a newer version.
+  // The duplicate key belongs to a newer version of the entry.
   await rows.upsert(operations.map(({ write }) => write)).catch(takenRows);
 }
 
@@ -34,7 +34,7 @@ function operationsOf(tenant_id: string, entry: SearchEntry): Operations {
   };
 }
 
-/** Only the version stays, so that no older one brings it back. */
+/** Keeps only the version, so that no older one restores the entry. */
 function removalOf(kept: Pick<EntryDoc, "kind" | "id" | "version">): Update<EntryDoc> {
   const gone = ["text", "title_terms", "text_terms", "tags", "audience", "vector", "hash", "thread"];
   return {
