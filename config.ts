@@ -1,6 +1,6 @@
 import { compile as compileProxies } from "proxy-addr";
 
-/** Every setting: its name in the environment, its default and its meaning. docs/reference/settings.md is made from this. */
+/** Every setting: its environment variable, default and meaning. docs/reference/settings.md is generated from this. */
 type Kind = "text" | "integer" | "boolean" | "url" | "servers" | "list" | "proxies" | "key";
 
 interface Setting<T> {
@@ -10,13 +10,13 @@ interface Setting<T> {
   /** Inclusive bounds of an integer. */
   min?: number;
   max?: number;
-  /** How a `url` may begin. */
+  /** Allowed beginnings of a `url`. */
   schemes?: readonly string[];
-  /** Of `servers`, which may be several with commas between: the form of it all, and how that is told. */
-  form?: { pattern: RegExp; told: string };
+  /** The form of `servers`, one or several separated by commas, and its description. */
+  form?: { pattern: RegExp; description: string };
   /** The only values allowed. */
   oneOf?: readonly string[];
-  /** Its value never appears in a log or an error. */
+  /** The value never appears in a log or an error. */
   secret?: boolean;
 }
 
@@ -25,8 +25,8 @@ const text = (fallback: string | null, means: string, more: Partial<Setting<stri
 const url = (schemes: readonly string[], means: string) =>
   ({ kind: "url", default: null, schemes, means }) as Setting<string | null>;
 const WEB = ["http://", "https://"];
-const servers = (pattern: RegExp, told: string, means: string) =>
-  ({ kind: "servers", default: null, form: { pattern, told }, means, secret: true }) as Setting<
+const servers = (pattern: RegExp, description: string, means: string) =>
+  ({ kind: "servers", default: null, form: { pattern, description }, means, secret: true }) as Setting<
     string | null
   >;
 const flag = (fallback: boolean, means: string) =>
@@ -42,7 +42,7 @@ export const SETTINGS = {
   HOST: text("127.0.0.1", "Address the HTTP server binds.") as Setting<string>,
   PORT: integer(
     3000,
-    "Port of the HTTP server (of a node without `gateway`: `/healthz`, `/readyz` and `/metrics` only); 0 takes a free one.",
+    "Port of the HTTP server (on a node without `gateway`: `/healthz`, `/readyz` and `/metrics` only); 0 picks a free one.",
     0,
     65535,
   ),
@@ -52,37 +52,36 @@ export const SETTINGS = {
   ) as Setting<string>,
   PUBLIC_URL: url(
     WEB,
-    "Origin that callers use, when it is not the address the server binds (behind a proxy).",
+    "Origin that callers use, if it is not the address the server binds (behind a proxy).",
   ),
   SERVICES: list(
     [],
     "Run only these services on this node, comma-separated, or, with `-` before each (`-gateway`), all but these; empty runs all.",
   ),
-  LOG_LEVEL: text("info", "Least severity that is logged.", {
+  LOG_LEVEL: text("info", "Minimum severity to log.", {
     oneOf: ["trace", "debug", "info", "warn", "error", "fatal"],
   }) as Setting<string>,
 
   MONGO_URL: servers(
     /^mongodb(\+srv)?:\/\/[^\s/?]+([/?]\S*)?$/,
     "mongodb://HOST:PORT,…/DATABASE?… or mongodb+srv://…",
-    "MongoDB 7+ or Atlas as the record, in place of the embedded store; database `afferent` where it names none.",
+    "MongoDB 7+ or Atlas as the record, instead of the embedded store; database `afferent` unless it names one.",
   ),
   SEARCH: text(
     "local",
-    "What searches: `local`, an index on every node that runs `search`; `atlas`, one index for all by the Atlas Search of `MONGO_URL` (docs/atlas.md).",
+    "The search index: `local`, one on every node that runs `search`; `atlas`, one for all nodes in the Atlas Search of `MONGO_URL` (docs/atlas.md).",
     { oneOf: ["local", "atlas"] },
   ) as Setting<string>,
   NATS_URL: servers(
     /^(nats|tls):\/\/[^\s,]+(,(nats|tls):\/\/[^\s,]+)*$/,
     "nats://HOST:PORT, several with commas between",
-    "NATS that nodes meet over (its server with `max_payload: 12MB`; `nats://USER:PASSWORD@HOST:PORT` where it asks for " +
-      "credentials), with one `MONGO_URL` for all; without it all " +
-      "services run in this process.",
+    "NATS that connects the nodes (its server with `max_payload: 12MB`; `nats://USER:PASSWORD@HOST:PORT` if it needs " +
+      "credentials), which share one `MONGO_URL`; without it all services run in this process.",
   ),
   REDIS_URL: {
     ...url(
       ["redis://", "rediss://"],
-      "Redis that limits are counted in for all nodes together; without it, or while it is lost, each node counts alone.",
+      "Redis that counts rate limits for all nodes together; without it, or while it is lost, each node counts alone.",
     ),
     secret: true,
   },
@@ -90,15 +89,19 @@ export const SETTINGS = {
     kind: "key",
     default: null,
     means:
-      "32 bytes in base64 that encrypt stored secrets; without it DATA_DIR keeps one. MONGO_URL needs it.",
+      "32 bytes in base64 that encrypt stored secrets; without it DATA_DIR stores one. MONGO_URL requires it.",
     secret: true,
   } as Setting<string | null>,
-  OPERATOR_TOKEN: text(null, "Bearer token of the operator's routes (`/tenants`); without it they are 404.", {
-    secret: true,
-  }),
+  OPERATOR_TOKEN: text(
+    null,
+    "Bearer token of the operator's routes (`/tenants`); without it they answer 404.",
+    {
+      secret: true,
+    },
+  ),
   METRICS_TOKEN: text(
     null,
-    "Bearer token that `/metrics` asks for; without it only loopback may read it, under a loopback `Host`.",
+    "Bearer token for `/metrics`; without it only loopback may read it, under a loopback `Host`.",
     {
       secret: true,
     },
@@ -109,20 +112,20 @@ export const SETTINGS = {
     default: [],
     means:
       "Proxies whose `X-Forwarded-For` counts, comma-separated: their addresses, which must overwrite the header. Ranges " +
-      "(`10.0.0.0/8`), `loopback`, `linklocal` and `uniquelocal` trust whoever is in them.",
+      "(`10.0.0.0/8`), `loopback`, `linklocal` and `uniquelocal` trust every address in them.",
   } as Setting<readonly string[]>,
   RATE_LIMIT_PER_MINUTE: integer(100, "Requests per 60 s per agent or user; 0 is off.", 0, 1e9),
   TENANT_RATE_LIMIT_PER_MINUTE: integer(0, "Requests per 60 s per tenant; 0 is off.", 0, 1e9),
   DEVICE_CLAIMS_PER_HOUR: integer(
     30,
-    "Tries at device codes (claims and lookups) per hour and address (IPv6: per /64), whatever `RATE_LIMIT_PER_MINUTE` is.",
+    "Attempts at device codes (claims and lookups) per hour and address (IPv6: per /64), regardless of `RATE_LIMIT_PER_MINUTE`.",
     1,
     1e9,
   ),
   LOGIN_ATTEMPTS_PER_MINUTE: integer(
     20,
-    "Failed logins and token exchanges per 60 s per address (IPv6: per /64), logins of a browser that its account has " +
-      "signed in from before per browser; 0 is off.",
+    "Failed logins and token exchanges per 60 s per address (IPv6: per /64); from a browser that the account has signed " +
+      "in from before, per browser; 0 is off.",
     0,
     1e9,
   ),
@@ -143,33 +146,36 @@ export const SETTINGS = {
   REQUEST_TIMEOUT_SECONDS: integer(30, "A call between services that takes longer fails.", 1, 600),
   MAX_WRITES_IN_FLIGHT: integer(
     2000,
-    "Writes in progress on a node at once; further ones get 503. From half of them on, a tenant that has a quarter, or a caller that has an eighth, gets 429.",
+    "Concurrent writes on a node; further ones get 503. Above half of this, a tenant with a quarter of them, or a caller with an eighth, gets 429.",
     1,
     1e6,
   ),
   MAX_INTERESTS_PER_AGENT: integer(1000, "Most interests of an agent.", 1, 1e6),
   MAX_INTERESTS_PER_TENANT: integer(200_000, "Most interests and feeds of a tenant together.", 1, 1e7),
-  // At least what the service's own events take, or what they tell of would wait for ever to be told.
+  // At least the size of the service's own events, or these could never be published.
   EVENT_MAX_BYTES: integer(1_048_576, "Largest event in bytes.", 8192, 4_194_304),
   DOCUMENT_MAX_BYTES: integer(52_428_800, "Largest uploaded document in bytes.", 1024, 104_857_600),
   DOCUMENT_PARSE_SECONDS: integer(30, "A document that takes longer to read fails.", 1, 600),
 
   OUTPUT_BODY_MAX: integer(0, "Largest body of a saved output in bytes; 0 is no limit.", 0, 1e15),
-  OUTPUT_EXPORT: flag(false, "Let people export outputs as PDF and DOCX; Markdown and HTML they always can."),
+  OUTPUT_EXPORT: flag(
+    false,
+    "Let people export outputs as PDF and DOCX; Markdown and HTML are always available.",
+  ),
   EXPORT_FONTS: list(
     [],
-    "Font files for what is exported as PDF in letters that the built-in fonts lack, Chinese for one; of a collection as `file.ttc#Name`.",
+    "Font files for PDF exports in scripts that the built-in fonts lack, such as Chinese; a font of a collection as `file.ttc#Name`.",
   ),
   OUTBOUND_EMAIL: flag(false, "Let people send outputs by e-mail, through `SMTP_URL`."),
   OUTBOUND_EMAILS_PER_HOUR: integer(60, "E-mails per hour per tenant.", 1, 1e6),
   SMTP_URL: {
     ...url(
       ["smtp://", "smtps://"],
-      "Server that takes outgoing mail, `smtp://` or `smtps://`, with user and password where it asks for them.",
+      "Server for outgoing mail, `smtp://` or `smtps://`, with user and password if it needs them.",
     ),
     secret: true,
   },
-  SMTP_FROM: text(null, "Sender of outgoing mail, as `Name <name@example.com>` or the address alone."),
+  SMTP_FROM: text(null, "Sender of outgoing mail: `Name <name@example.com>` or the address alone."),
 
   VISIBILITY_TIMEOUT_SECONDS: integer(
     30,
@@ -177,61 +183,66 @@ export const SETTINGS = {
     1,
     43200,
   ),
-  RETRY_BUDGET: integer(5, "Hand-outs before a delivery is dead-lettered; agents may set their own.", 1, 100),
-  DEDUPE_DAYS: integer(30, "How long the id of an event is remembered at least.", 1, DAY),
+  RETRY_BUDGET: integer(
+    5,
+    "Delivery attempts before a delivery is dead-lettered; agents may set their own.",
+    1,
+    100,
+  ),
+  DEDUPE_DAYS: integer(30, "Minimum time for which the id of an event is remembered.", 1, DAY),
   EVENT_RETENTION_DAYS: integer(
     30,
-    "How long events are kept, and what came and could not be made one; never less than `DEDUPE_DAYS`.",
+    "How long events are kept, and received messages that could not be mapped to one; never less than `DEDUPE_DAYS`.",
     1,
     DAY,
   ),
   ACKNOWLEDGED_RETENTION_DAYS: integer(7, "How long acknowledged deliveries are kept.", 1, DAY),
   MEMORY_REVERSIBILITY_DAYS: integer(
     30,
-    "How long a forgotten memory can be restored; then, or so long after it expired, it is deleted for good.",
+    "How long a forgotten memory can be restored; then, or as long after it expired, it is deleted permanently.",
     1,
     DAY,
   ),
   BUNDLE_RETENTION_DAYS: integer(
     90,
-    "How long bundles are kept; one that a handoff or an attempt on a step names stays as long as that.",
+    "How long bundles are kept; one that a handoff or an attempt at a step refers to stays as long as the reference.",
     1,
     DAY,
   ),
   SESSION_RETENTION_DAYS: integer(
     90,
-    "How long a device whose key is revoked stays listed after it was heard of last.",
+    "How long a device with a revoked key stays listed after it was last seen.",
     1,
     DAY,
   ),
   BACKUP_RETENTION_DAYS: integer(
     0,
-    "How long you keep backups: receipts of erasures say until when one may hold what was erased. 0: they say it is not known.",
+    "How long you keep backups: receipts of erasures state until when one may hold erased data. 0: they state that it is unknown.",
     0,
     DAY,
   ),
   ERASURE_REWRITE_MB: integer(
     64,
-    "An erasure rewrites the embedded store and the search index, each if it is not larger than this, holding up writes meanwhile; in a larger one it overwrites deleted rows in place.",
+    "An erasure rewrites the embedded store and the search index, each unless it is larger than this, and delays writes meanwhile; in a larger one it overwrites deleted rows in place.",
     0,
     1e6,
   ),
   AUDIT_DAYS: integer(365, "How long the audit log is kept.", 1, DAY),
   TENANT_STORAGE_MB: integer(
     10_000,
-    "How many megabytes (10^6 bytes) a tenant may store, unless the operator gave it a quota of its own; 0 for no quota.",
+    "Storage quota of a tenant in megabytes (10^6 bytes), unless the operator set a separate one; 0 for no quota.",
     0,
     1e9,
   ),
   MIN_FREE_DISK_MB: integer(
     100,
-    "Writes are refused when DATA_DIR's disk has less free, uploads when they would leave less than twice as much; 0 never refuses.",
+    "Writes are refused when DATA_DIR's disk has less free space, and uploads when they would leave less than twice as much; 0 never refuses.",
     0,
     1e9,
   ),
   DNS_SERVERS: list(
     [],
-    "Name servers that resolve push endpoints and brokers, as `ADDRESS` or `ADDRESS:PORT`; default: those of the system.",
+    "Name servers that resolve push endpoints and brokers, as `ADDRESS` or `ADDRESS:PORT`; default: the system's.",
   ),
   PUSH_ALLOW_PRIVATE: flag(
     false,
@@ -245,24 +256,18 @@ export const SETTINGS = {
 
   EMBEDDER: text(
     null,
-    "What makes the vectors of search: `bundled` (English, nothing to install), `url`, or `none` (search by text " +
-      "alone). Without it `url` when `EMBEDDER_URL` is set, else `bundled`.",
+    "Embedder for search: `bundled` (English, nothing to install), `url`, or `none` (search by text alone). Default: " +
+      "`url` if `EMBEDDER_URL` is set, else `bundled`.",
     { oneOf: ["bundled", "url", "none"] },
   ),
   EMBEDDER_URL: url(
     WEB,
-    "OpenAI-compatible service of vectors: its `/v1`, or the whole address of its `embeddings`.",
+    "OpenAI-compatible embedding service: its `/v1`, or the full address of its `embeddings`.",
   ),
-  EMBEDDER_MODEL: text(
-    "text-embedding-3-small",
-    "Model that `EMBEDDER_URL` is asked for.",
-  ) as Setting<string>,
+  EMBEDDER_MODEL: text("text-embedding-3-small", "Model requested from `EMBEDDER_URL`.") as Setting<string>,
   EMBEDDER_API_KEY: text(null, "Bearer token for `EMBEDDER_URL`.", { secret: true }),
 
-  OTEL_EXPORTER_OTLP_ENDPOINT: url(
-    WEB,
-    "OTLP endpoint (HTTP) that traces are sent to; without it none are made.",
-  ),
+  OTEL_EXPORTER_OTLP_ENDPOINT: url(WEB, "OTLP endpoint (HTTP) for traces; without it there are none."),
 } satisfies Record<string, Setting<unknown>>;
 
 type SettingName = keyof typeof SETTINGS;
@@ -270,14 +275,14 @@ export type Config = Readonly<{
   [K in SettingName]: (typeof SETTINGS)[K] extends Setting<infer T> ? T : never;
 }>;
 
-/** A setting that cannot be used: the service says so in one line and does not start. */
+/** A setting that cannot be used: the service reports it in one line and does not start. */
 export class ConfigError extends Error {}
 
-// Names of ours begin like these: a near miss is a mistake that should be told, not silently ignored.
+// This service's variables start like these: a near miss is reported as a mistake, not ignored.
 const OURS =
   /^(MONGO|SEARCH|NATS|REDIS|SECRET_KEY|OPERATOR|METRICS_|TRUST_PROXY|RATE_LIMIT|TENANT_RATE|TENANT_STOR|LOGIN_ATTEMPTS|PUBLIC_FAIL|DEVICE_|WEBHOOK|REQUEST_TIMEOUT|MAX_WRITES|MAX_INTERESTS|EVENT_|DOCUMENT_|VISIBILITY_|RETRY_|MIN_FREE_|MEMORY_|ERASURE_|BACKUP_RETENTION|DEDUPE_|ACKNOWLEDGED_|BUNDLE_RETENTION|SESSION_RETENTION|PUSH_|CONNECTOR_|EMBEDDER|OUTPUT_|OUTBOUND_|AUDIT_|DATA_DIR|EXPORT_FONT|LOG_LEVEL|PUBLIC_UR|SMTP_)/;
 
-/** Reads and checks the environment. Throws ConfigError that names the variable, what it was and what it may be. */
+/** Reads and validates the environment. Throws ConfigError with the variable, the given value and what is allowed. */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const unknown = Object.keys(env).filter(
     (name) => OURS.test(name) && !Object.hasOwn(SETTINGS, name) && !isServiceLink(name, env),
@@ -306,7 +311,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   return config;
 }
 
-/** What Kubernetes tells a pod of a service beside it, `nats` for one: `NATS_SERVICE_HOST`, `NATS_PORT_4222_TCP` … */
+/** Whether Kubernetes set a variable for a service, such as `nats`: `NATS_SERVICE_HOST`, `NATS_PORT_4222_TCP` … */
 function isServiceLink(name: string, env: NodeJS.ProcessEnv): boolean {
   const [, service] = /^(.+?)_(?:SERVICE_HOST|SERVICE_PORT|PORT)(?:_|$)/.exec(name) ?? [];
   return service !== undefined && env[`${service}_SERVICE_HOST`] !== undefined;
@@ -332,7 +337,7 @@ function readSetting(name: string, setting: Setting<unknown>, given: string | un
         ? given
         : fail(`a URL that begins with ${setting.schemes?.join(" or ")}`);
     case "servers":
-      return setting.form?.pattern.test(given) ? given : fail(setting.form?.told as string);
+      return setting.form?.pattern.test(given) ? given : fail(setting.form?.description as string);
     case "list":
       return readList(given);
     case "proxies":

@@ -6,7 +6,7 @@ import { openTarget } from "./admin/open.ts";
 import { AdminError } from "./admin/target.ts";
 import { OPTIONS, refuseMore, type Typed } from "./admin/typed.ts";
 
-/** The operator's command line: works through the server when it runs, and on its store when it does not. */
+/** The operator's command line: uses the server if it runs, and otherwise its store. */
 async function main(args: string[]): Promise<void> {
   const { name, typed, wantsHelp } = readCommand(args);
   if (wantsHelp) return void process.stdout.write(help());

@@ -5,7 +5,7 @@ import { BackupError, backUp, restore } from "../storage/backup.ts";
 const USAGE = "Usage: npm run backup -- FILE, or npm run restore -- FILE";
 
 async function main([command, file, ...more]: string[]): Promise<string> {
-  // What looks like an option, such as --help, is no file that anybody means.
+  // An argument that looks like an option, such as --help, is not meant as a file.
   if (!file || more.length || file.startsWith("-")) throw new BackupError(USAGE);
   const { DATA_DIR, MONGO_URL } = readConfig();
   if (MONGO_URL) {

@@ -1,4 +1,4 @@
-// Plain JavaScript, because an older Node cannot even load the TypeScript it is meant to complain about.
+// Plain JavaScript, because an older Node cannot load the TypeScript.
 const NEEDED = [24, 7];
 
 const [major, minor] = process.versions.node.split(".").map(Number);

@@ -20,15 +20,15 @@ import { isStoreLost } from "../storage/store-lost.ts";
 import { StorageUsage } from "../storage/usage/usage.ts";
 
 const SHUTDOWN_MS = 5000;
-/** Of that, what closing the store and the other connections may take. */
+/** Share of that for closing the store and the other connections. */
 const CLOSING_MS = 1000;
-const LOOK_MS = 200;
+const POLL_MS = 200;
 
-/** Starts a node, prints where it is, and stops it on SIGTERM or SIGINT. */
+/** Starts a node, prints its address, and stops it on SIGTERM or SIGINT. */
 async function main(): Promise<void> {
-  // What is kept is read by nobody else on this machine, in whatever folder it stands. SQLite makes its files as this says.
+  // Keeps the data private to this user, whatever the folder. SQLite's files follow the umask.
   process.umask(0o077);
-  // Who reads them may go, and where they are kept may be full.
+  // Their reader may leave, and their disk may be full.
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
   const config = readConfig();
   const store = await openStore(config);
@@ -53,7 +53,7 @@ async function main(): Promise<void> {
   const monitor = broker.getLocalService("gateway") ? null : monitorServer(runtime);
   stopOnSignals(broker, runtime, monitor);
   let isStarting = true;
-  // The gateway answers before the first tenant is made and its credentials are written: they are part of being ready.
+  // The gateway answers before the first tenant and its credentials are created, which readiness includes.
   observability.health.add("start", () => (isStarting ? "under way" : null));
   await monitor?.listen(config.PORT, config.HOST);
   await broker.start();
@@ -69,9 +69,9 @@ async function main(): Promise<void> {
   compactAfterStart();
 }
 
-/** Limits that hold over all nodes. Without Redis the node still serves, and says that it counts alone. */
+/** Shares rate limits among all nodes. Without Redis the node still serves, and reports that it counts alone. */
 async function shareWindows(url: string, { health, log }: Observability): Promise<SharedWindows> {
-  // Loaded only here: a node alone does without the Redis client.
+  // Loaded on demand: a single node does not need the Redis client.
   const { SharedWindows } = await import("../connectors/redis.ts");
   const windows = new SharedWindows(url, {
     windowMs: 60_000,
@@ -87,7 +87,7 @@ async function shareWindows(url: string, { health, log }: Observability): Promis
   return windows;
 }
 
-/** Nodes find each other in their own time: until every service is on one of them, this one is not ready. */
+/** Waits until every service is on some node. Nodes discover each other gradually, and this one is not ready before. */
 async function waitForAll(broker: ServiceBroker, { health, log }: Runtime): Promise<void> {
   const all = Object.keys(serviceFactories);
   const missing = () => {
@@ -96,10 +96,10 @@ async function waitForAll(broker: ServiceBroker, { health, log }: Runtime): Prom
   };
   health.add("services", () => (missing().length ? `no node runs ${missing().join(", ")}` : null));
   if (missing().length) log.warn({ services: missing() }, "waiting for other nodes");
-  await broker.waitForServices(all, 0, LOOK_MS);
+  await broker.waitForServices(all, 0, POLL_MS);
 }
 
-/** Those that are named; with `-` before a name all others. */
+/** Returns the named services, or with `-` before a name all others. */
 function servicesOf(wanted: readonly string[]): string[] {
   const all = Object.keys(serviceFactories);
   const names = wanted.map((name) => name.replace(/^-/, ""));
@@ -150,9 +150,9 @@ function stopOnSignals(broker: ServiceBroker, runtime: Runtime, monitor: HttpSer
       );
       process.exit(1);
     }, SHUTDOWN_MS).unref();
-    // Waiting polls are answered and streams closed before the servers wait for their connections.
+    // Answers waiting polls and closes streams before the servers wait for their connections.
     await broker.broadcastLocal("node.stopping");
-    // A call that another node never answers must not use up the time. Moleculer waits for calls twice: out, then in.
+    // A call that another node never answers must not use up the time. Moleculer waits twice: outgoing, then incoming.
     const left = SHUTDOWN_MS - CLOSING_MS - (performance.now() - begun);
     broker.options.tracking = { enabled: true, shutdownTimeout: left / 2 };
     await broker.stop();

@@ -1,5 +1,5 @@
-// Builds the console, and starts the service once on a folder of its own: what is compiled then is kept (start.js), so
-// that the first start is as fast and as small as any. `npm ci` runs it; nothing depends on it. Plain JavaScript,
+// Builds the console, and starts the service once in a temporary folder, which fills the compile cache (start.js): the
+// first start is then as fast and as small as later ones. `npm ci` runs it; nothing depends on it. Plain JavaScript,
 // because any Node may run it.
 import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -12,7 +12,7 @@ const LONGEST_MS = 30_000;
 await buildConsole();
 
 const { scripts } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
-// What follows `exec node`.
+// The arguments after `exec node`.
 const [, , ...args] = scripts.start.split(" ");
 const dataDir = mkdtempSync(join(tmpdir(), "afferent-prepare-"));
 const env = { PATH: process.env.PATH, HOST: "127.0.0.1", PORT: "0", DATA_DIR: dataDir };
@@ -23,7 +23,7 @@ child.stdout.on("data", (text) => {
 });
 child.on("close", () => rmSync(dataDir, { recursive: true }));
 
-/** Without the development dependencies there is no console: the gateway then says how to build it. */
+/** Without development dependencies there is no console: the gateway then explains how to build it. */
 async function buildConsole() {
   try {
     const { build } = await import("vite");

@@ -1,4 +1,4 @@
-/** `npm run kernels`: assembles each kernel.wat into the kernel.wasm.ts beside it, which is what runs. */
+/** `npm run kernels`: assembles each kernel.wat into a kernel.wasm.ts in the same folder, which is what runs. */
 import { globSync, readFileSync, writeFileSync } from "node:fs";
 import wabt from "wabt";
 

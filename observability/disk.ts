@@ -1,23 +1,23 @@
 import { statfs } from "node:fs/promises";
 import { Fault } from "../lib/contract/faults.ts";
 
-const LOOK_EVERY_MS = 5000;
+const CHECK_EVERY_MS = 5000;
 const MB = 1_000_000;
 const RETRY_AFTER_SECONDS = 30;
-/** Large writes leave so many times the least free space, so that they alone never stop the small ones. */
-const LEFT_BY_LARGE = 2;
+/** Large writes leave this many times the minimum free space, so that they alone never stop the small ones. */
+const LARGE_WRITE_FACTOR = 2;
 
-/** What a large write has claimed of the disk and not yet written: it is counted as taken. */
+/** Disk space that a large write has claimed but not yet written, counted as used. */
 interface DiskClaim {
-  /** Claims more before it is written. @throws Fault service_unavailable */
+  /** Claims more space before writing. @throws Fault service_unavailable */
   extend(bytes: number): Promise<void>;
-  /** Says that so much of the claim is on the disk now. */
+  /** Records that `bytes` of the claim are now on disk. */
   wrote(bytes: number): void;
-  /** Gives back what was claimed and not written. */
+  /** Releases what was claimed and not written. */
   end(): void;
 }
 
-/** Keeps an eye on the space of the disk that a folder is on, so that writes are refused before one fails halfway. */
+/** Watches the free space of a folder's disk, so that writes are refused before one fails halfway. */
 export class DiskWatch {
   readonly #folder: string;
   readonly #minFreeMb: number;
@@ -25,7 +25,7 @@ export class DiskWatch {
   #claimed = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param minFreeMb Least free space in megabytes (10^6 bytes); 0 never refuses. */
+  /** @param minFreeMb Minimum free space in megabytes (10^6 bytes); 0 never refuses. */
   constructor(folder: string, minFreeMb: number) {
     this.#folder = folder;
     this.#minFreeMb = minFreeMb;
@@ -33,7 +33,7 @@ export class DiskWatch {
 
   async start(): Promise<void> {
     await this.#look();
-    this.#timer = setInterval(() => this.#look(), LOOK_EVERY_MS).unref();
+    this.#timer = setInterval(() => this.#look(), CHECK_EVERY_MS).unref();
   }
 
   stop(): void {
@@ -49,7 +49,7 @@ export class DiskWatch {
     return this.low ? `${Math.floor(this.#freeMb)} MB free, at least ${this.#minFreeMb} MB are needed` : null;
   }
 
-  /** Begins a large write, such as an upload. It asks for space as it goes on, and ends its claim whatever happens. */
+  /** Starts a large write, such as an upload, which claims space as it proceeds and must end its claim in any case. */
   claim(): DiskClaim {
     let open = 0;
     const release = (bytes: number) => {
@@ -61,7 +61,7 @@ export class DiskWatch {
       extend: async (bytes) => {
         if (this.#timer && this.#minFreeMb > 0) await this.#look();
         const left = this.#freeMb - (this.#claimed + bytes) / MB;
-        if (left < LEFT_BY_LARGE * this.#minFreeMb) throw tooLittle();
+        if (left < LARGE_WRITE_FACTOR * this.#minFreeMb) throw tooLittle();
         open += bytes;
         this.#claimed += bytes;
       },
@@ -71,7 +71,7 @@ export class DiskWatch {
   }
 
   async #look(): Promise<void> {
-    // A folder that cannot be looked at is the store's trouble, which has its own check.
+    // The store's own check reports a folder that cannot be read.
     const disk = await statfs(this.#folder).catch(() => null);
     if (disk) this.#freeMb = (disk.bavail * disk.bsize) / MB;
   }

@@ -6,7 +6,7 @@ type Labels = Record<string, string>;
 class Series {
   readonly labels: Labels;
   readonly #bounds: readonly number[];
-  /** How many fell under each bound and over the one before; the last is over all bounds. */
+  /** Counts per bucket, above the previous bound up to this one; the last is above all bounds. */
   readonly #counts: number[];
   #sum = 0;
 
@@ -24,7 +24,7 @@ class Series {
     this.#sum += seconds;
   }
 
-  /** Its samples as Prometheus has them: cumulative buckets, sum and count. */
+  /** Returns Prometheus samples: cumulative buckets, sum and count. */
   samples(name: string): MetricValueWithName<string>[] {
     let count = 0;
     const buckets = this.#counts.map((own, i) => {
@@ -42,8 +42,8 @@ class Series {
 }
 
 /**
- * A histogram of seconds for prom-client's registry. The one it ships looks a bucket up by its bound as a property name,
- * which makes text of a number each time: 2 µs, and several are observed for every event.
+ * A histogram of seconds for prom-client's registry. prom-client's own looks a bucket up by its bound as a property
+ * name, which converts a number to text each time: 2 µs, several times per event.
  */
 export class Durations {
   readonly name: string;
@@ -57,7 +57,7 @@ export class Durations {
     this.#bounds = bounds;
   }
 
-  /** The durations with these labels; callers keep what they observe often. */
+  /** Returns the durations with these labels; callers keep those that they observe often. */
   labels(labels: Labels): Series {
     const key = JSON.stringify(labels);
     let series = this.#series.get(key);
@@ -68,7 +68,7 @@ export class Durations {
     return series;
   }
 
-  /** What the registry asks for. */
+  /** Called by the registry. */
   async get(): Promise<Omit<MetricObjectWithValues<MetricValueWithName<string>>, "collect">> {
     const values = [...this.#series.values()].flatMap((series) => series.samples(this.name));
     return { name: this.name, help: this.help, type: "histogram" as never, aggregator: "sum", values };
@@ -78,7 +78,7 @@ export class Durations {
     this.#series.clear();
   }
 
-  /** The registry knows its own kinds of metric by type; what it calls is `get` and `reset`. */
+  /** The registry's type allows only its own classes, but it calls only `get` and `reset`. */
   asMetric(): Metric {
     return this as unknown as Metric;
   }

@@ -1,25 +1,25 @@
-/** What is wrong with a part of the node, or null when it is well. */
+/** Returns a component's problem, or null if it is healthy. */
 type HealthCheck = () => string | null | Promise<string | null>;
 
 interface HealthReport {
   status: "ready" | "not_ready";
-  /** Each part by name: `ok`, or why it is not. */
+  /** Each component by name: `ok`, or the problem. */
   checks: Record<string, string>;
 }
 
 const CHECK_MS = 2000;
 
-/** Whether this node can serve. Each part brings its own check; the node is ready when all of them are well. */
+/** Whether this node can serve. Each component adds its check; the node is ready when all of them pass. */
 export class Health {
   readonly #checks = new Map<string, HealthCheck>();
   readonly #remarks = new Map<string, () => string | null>();
 
-  /** Adds the check of a part (`store`, `fan_out`, …). A check that throws, or takes over 2 s, is a failed one. */
+  /** Adds a component's check (`store`, `fan_out`, …). A check fails if it throws or takes over 2 s. */
   add(name: string, check: HealthCheck): void {
     this.#checks.set(name, check);
   }
 
-  /** Adds what is worth saying of a part that the node can serve without. */
+  /** Adds a remark on a component that the node can serve without. */
   remark(name: string, look: () => string | null): void {
     this.#remarks.set(name, look);
   }
@@ -44,7 +44,7 @@ async function run(check: HealthCheck): Promise<string | null> {
   try {
     return await Promise.race([Promise.resolve().then(check), late]);
   } catch {
-    // Not the error's text: this answer is public.
+    // Without the error's text: this answer is public.
     return "failed";
   } finally {
     clearTimeout(timer);

@@ -1,10 +1,10 @@
 import { type Logger, pino } from "pino";
 import type { Config } from "../config.ts";
 
-/** The log of a node. Lines are JSON with `level`, `time` and `msg`; those about a request carry its ids. */
+/** The log of a node. Lines are JSON with `level`, `time` and `msg`; those of a request carry its ids. */
 export type Log = Logger;
 
-/** Fields that never reach a line, wherever they stand up to two objects deep. */
+/** Fields that are never logged, up to two objects deep. */
 const SECRET_FIELDS = [
   "access_token",
   "api_key",
@@ -18,7 +18,7 @@ const SECRET_FIELDS = [
   "token",
 ];
 
-/** What a secret of ours looks like inside any other text: API keys, signing secrets, JWTs, passwords in URLs. */
+/** Patterns of this product's secrets in any text: API keys, signing secrets, JWTs, passwords in URLs. */
 const SECRET_SHAPES = [
   "ak_live_[A-Za-z0-9]+",
   "whsec_[A-Za-z0-9+/=_-]+",
@@ -29,16 +29,16 @@ const SECRET_SHAPES = [
 
 const CENSORED = "[secret]";
 
-const MOST_WAITING_BYTES = 8 * 1_048_576;
+const MAX_BUFFERED_BYTES = 8 * 1_048_576;
 
-/** A shorter one is likely to be a part of ordinary words. */
+/** A shorter secret is likely to be part of an ordinary word. */
 const LEAST_SECRET = 8;
 
 /**
- * Makes the log of a node. It is written to standard error, so that standard output stays for people.
+ * Creates the log of a node. It writes to standard error and leaves standard output to people.
  *
- * Secrets are taken out twice: by the name of the field, and by their shape in the finished line, because an error
- * message may quote anything.
+ * Secrets are removed twice: by the field's name, and by pattern in the finished line, because an error message may
+ * quote anything.
  */
 export function createLog(config: Config, stream: { write(line: string): void } = standardError()): Log {
   const secrets = secretPattern(config);
@@ -54,7 +54,7 @@ export function createLog(config: Config, stream: { write(line: string): void } 
       },
       hooks: {
         streamWrite: (line) => line.replace(secrets, CENSORED),
-        // Moleculer and many others log ("what happened", error or why), of which pino would drop the second.
+        // Moleculer and many others log ("what happened", error or why); pino would drop the second argument.
         logMethod(args, method) {
           const [message, why, ...rest] = args as unknown[];
           if (typeof message === "string" && why instanceof Error) {
@@ -70,11 +70,11 @@ export function createLog(config: Config, stream: { write(line: string): void } 
 }
 
 /**
- * Standard error may be a file on a full disk, or a pipe that nobody reads: then lines wait, as far as there is room, and
- * are lost, but the service goes on.
+ * Standard error may be a file on a full disk, or a pipe that nobody reads: lines then wait in a limited buffer and are
+ * dropped when it is full, but the service continues.
  */
 function standardError(): { write(line: string): void } {
-  const destination = pino.destination({ dest: 2, maxLength: MOST_WAITING_BYTES });
+  const destination = pino.destination({ dest: 2, maxLength: MAX_BUFFERED_BYTES });
   let isBroken = false;
   destination.on("error", () => {
     isBroken = true;
@@ -83,14 +83,14 @@ function standardError(): { write(line: string): void } {
     isBroken = false;
   });
   const flush = destination.flushSync.bind(destination);
-  // Called when the process ends, and would try for ever.
+  // Called when the process ends, where it would retry forever.
   destination.flushSync = () => {
     if (!isBroken) flush();
   };
   return destination;
 }
 
-/** The secrets of the configuration as they stand inside JSON, and everything that looks like a secret. */
+/** Matches the configuration's secrets as they appear in JSON, and everything that looks like a secret. */
 function secretPattern({ SECRET_KEY, OPERATOR_TOKEN, METRICS_TOKEN }: Config): RegExp {
   const given = [SECRET_KEY, OPERATOR_TOKEN, METRICS_TOKEN].filter((value) => value !== null);
   const inJson = given
@@ -100,8 +100,8 @@ function secretPattern({ SECRET_KEY, OPERATOR_TOKEN, METRICS_TOKEN }: Config): R
 }
 
 /**
- * How Moleculer gets its loggers. Its own news (a service started, a node connected) is told at `debug`; at `info`
- * only its warnings and errors are, so that a quiet start stays quiet.
+ * Creates Moleculer's loggers. Its own messages (a service started, a node connected) are logged at `debug`, and only
+ * its warnings and errors at `info`, which keeps a start quiet.
  */
 export function moleculerLogger(log: Log): {
   level: string;
@@ -122,7 +122,7 @@ interface LoggerBindings {
   mod: string;
 }
 
-/** A failed start is told by main, in one line for people; the broker would tell it a second time. */
+/** main reports a failed start in one line for people; the broker would report it again. */
 function quietFailures(log: Log): Log {
   const { error } = log;
   log.error = function (this: Log, ...args: unknown[]) {

@@ -10,7 +10,7 @@ const counter = <Label extends string = never>(name: string, help: string, label
   new Counter<Label>({ name: `afferent_${name}_total`, help, labelNames, registers: [registry] });
 const gauge = <Label extends string = never>(name: string, help: string, labelNames: Label[] = []) =>
   new Gauge<Label>({ name: `afferent_${name}`, help, labelNames, registers: [registry] });
-/** Durations that are told apart by labels. */
+/** A histogram of durations with labels. */
 const labelledSeconds = (name: string, help: string) => {
   const durations = new Durations(`afferent_${name}_seconds`, help, SECONDS);
   registry.registerMetric(durations.asMetric());
@@ -18,9 +18,9 @@ const labelledSeconds = (name: string, help: string) => {
 };
 const seconds = (name: string, help: string) => labelledSeconds(name, help).labels({});
 
-/** What the node counts. No tenant, agent or other id is ever a label: their number has no bound. */
+/** The node's metrics. Ids of tenants, agents or anything else are never labels: their number is unlimited. */
 export const metrics = {
-  /** `operation`: the contract's action, or `none`. `status`: the class, `2xx` to `5xx`. Streams are not in it. */
+  /** `operation`: the contract's action, or `none`. `status`: the class, `2xx` to `5xx`. Excludes streams. */
   requestSeconds: labelledSeconds("http_request_duration", "Time from request to answer"),
   requestsInFlight: gauge(
     "http_requests_in_flight",
@@ -47,7 +47,7 @@ export const metrics = {
   deliveriesAcknowledged: counter("deliveries_acknowledged", "Deliveries acknowledged"),
   deliveriesNacked: counter("deliveries_nacked", "Deliveries refused by their receiver"),
   deliveriesDeadLettered: counter("deliveries_dead_lettered", "Deliveries moved to the dead-letter queue"),
-  /** `accepted`, `duplicate`, `dead_lettered`; `refused` where no signature fits. */
+  /** `accepted`, `duplicate`, `dead_lettered`; `refused` without a valid signature. */
   webhooks: counter("webhooks", "Webhooks received by what came of them", ["outcome"]),
   pushAttempts: counter("push_attempts", "Pushes by what came of them", ["outcome"]),
 
@@ -62,7 +62,7 @@ export const metrics = {
 
   embeddingsMade: counter("embeddings_made", "Vectors made of texts that are searched"),
 
-  /** `resource`: what is divided among tenants (observability/resources.ts). */
+  /** `resource`: shared among tenants (observability/resources.ts). */
   resourceWait: labelledSeconds("resource_wait", "Time that work waited for a resource shared by tenants"),
   resourceRefused: counter(
     "resource_refused",
@@ -77,12 +77,12 @@ export const metrics = {
   storeOperations: counter("store_operations", "Writes committed by the embedded store"),
 };
 
-/** Starts the measures of the process itself: CPU, memory, garbage collection, lag of the event loop. */
+/** Starts the metrics of the process: CPU, memory, garbage collection, event loop lag. */
 export function startProcessMetrics(): void {
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 20 });
 }
 
-/** Adds a gauge that is asked for its values when it is read: label value → number. */
+/** Adds a gauge whose values are read on each scrape: label value → number. */
 export function observeGauge<Label extends string>(
   name: string,
   help: string,
@@ -90,7 +90,7 @@ export function observeGauge<Label extends string>(
   read: () => Promise<Record<string, number>>,
 ): void {
   const fullName = `afferent_${name}`;
-  // A node that is started again in the same process brings its own.
+  // A node that is restarted in the same process registers its own.
   registry.removeSingleMetric(fullName);
   new Gauge<Label>({
     name: fullName,
@@ -98,7 +98,7 @@ export function observeGauge<Label extends string>(
     labelNames: [label],
     registers: [registry],
     async collect() {
-      // What cannot be read now is left out: the other measures are needed most when something is wrong.
+      // Omit a failing gauge: the other metrics are needed most when something is wrong.
       const values = await read().catch(() => ({}));
       this.reset();
       for (const [value, count] of Object.entries(values)) {
@@ -108,7 +108,7 @@ export function observeGauge<Label extends string>(
   });
 }
 
-/** All of it in the text format of Prometheus. */
+/** Returns all metrics in Prometheus's text format. */
 export function exposition(): Promise<string> {
   return registry.metrics();
 }

@@ -36,15 +36,15 @@ import { logDiagnostics, WatchedExporter } from "./watched-exporter.ts";
 const EXPORT_TIMEOUT_MS = 2000;
 const LAST_EXPORT_MS = 1000;
 
-/** The actions in which events become durable: the spans that their deliveries link to. */
+/** The actions that make events durable; their spans are linked from deliveries. */
 const PUBLISHING = new Set(["events.publish", "events.ingest"]);
 
-/** Traces by OTLP over HTTP. Contexts are passed by hand, in `ctx.meta`, which also crosses nodes. */
+/** Traces by OTLP over HTTP. Contexts are passed explicitly in `ctx.meta`, which also crosses nodes. */
 export class OtelTracing implements Tracing {
   readonly #provider: TracerProvider;
   readonly #tracer: Tracer;
 
-  /** @param endpoint Base address of the collector, as `OTEL_EXPORTER_OTLP_ENDPOINT` has it. */
+  /** @param endpoint Base address of the collector, as in `OTEL_EXPORTER_OTLP_ENDPOINT`. */
   constructor(endpoint: string, log: Log) {
     logDiagnostics(log);
     const url = `${endpoint.replace(/\/$/, "")}/v1/traces`;
@@ -74,7 +74,7 @@ export class OtelTracing implements Tracing {
       end(status) {
         if (status === null) span.setAttribute("error.type", "client_disconnected");
         else span.setAttribute("http.response.status_code", status);
-        // 4xx is the client's error, which a server span does not count as one.
+        // 4xx is the client's error and does not fail a server span.
         if (status !== null && status >= 500) fail(span, String(status));
         span.end();
       },
@@ -112,13 +112,13 @@ export class OtelTracing implements Tracing {
   }
 
   async stop(): Promise<void> {
-    // A collector that is away must not keep the node: the log says that it is.
+    // An unreachable collector must not hold up the node; the log reports it.
     const givenUp = new Promise<void>((resolve) => setTimeout(resolve, LAST_EXPORT_MS).unref());
     await Promise.race([this.#provider.shutdown().catch(() => undefined), givenUp]);
   }
 
   #traced(handler: ActionHandler, name: string): ActionHandler {
-    // Moleculer calls it without a service as `this`, whatever its type says.
+    // Despite its type, Moleculer calls it without a service as `this`.
     const next = handler as (ctx: CallContext) => unknown;
     const publishes = PUBLISHING.has(name);
     const kind = publishes ? SpanKind.PRODUCER : SpanKind.INTERNAL;
@@ -127,7 +127,7 @@ export class OtelTracing implements Tracing {
     return async (ctx: CallContext) => {
       const meta = ctx.meta as Meta;
       const before = meta.traceparent;
-      // Sweeps and other work that no request caused would only be noise.
+      // Sweeps and other work without a request would only be noise.
       if (!before) return next(ctx);
       const span = this.#tracer.startSpan(spanName, { kind, attributes }, parentOf(before));
       meta.traceparent = asTraceparent(span);
@@ -140,7 +140,7 @@ export class OtelTracing implements Tracing {
         fail(span, type ?? name);
         throw err;
       } finally {
-        // Moleculer merges a callee's meta into its caller's: the caller's own span has to stay there.
+        // Moleculer merges a callee's meta into its caller's, which must keep its own span.
         meta.traceparent = before;
         span.end();
       }

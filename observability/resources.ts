@@ -1,13 +1,13 @@
 import { FairQueue, type FairQueueOptions } from "../lib/queue/fair-queue.ts";
 import { metrics, observeGauge } from "./metrics.ts";
 
-/** The queues of this process by the resource that each divides. */
+/** The queues of this process, by resource. */
 const queues = new Map<string, FairQueue>();
 
 /**
- * A fair queue whose length, waits and refusals are in `/metrics`.
+ * Creates a fair queue with its length, waits and refusals in `/metrics`.
  *
- * @param resource label of its measures, such as `render`
+ * @param resource label of its metrics, such as `render`
  */
 export function resourceQueue(resource: string, options: Omit<FairQueueOptions, "observer">): FairQueue {
   const waits = metrics.resourceWait.labels({ resource });

@@ -2,7 +2,7 @@ import type { Attributes } from "@opentelemetry/api";
 import type { CloudEvent } from "../lib/cloudevents/cloudevents.ts";
 import type { HandedOut, TracedPush, TracedRequest } from "./tracing.ts";
 
-/** What events are published to and delivered from, in the messaging conventions. */
+/** Destination of published and delivered events, in the messaging conventions. */
 export const DESTINATION = "events";
 
 const MESSAGING: Attributes = {
@@ -10,7 +10,7 @@ const MESSAGING: Attributes = {
   "messaging.destination.name": DESTINATION,
 };
 
-/** Of a server span. The query is left out: it may hold what somebody searched for. */
+/** Attributes of a server span, without the query, which may contain search terms. */
 export function requestAttributes(request: TracedRequest): Attributes {
   const { method, route, path, scheme, host, client_address, peer_address } = request;
   const server = host === undefined ? null : URL.parse(`${scheme}://${host}`);
@@ -28,7 +28,7 @@ export function requestAttributes(request: TracedRequest): Attributes {
   };
 }
 
-/** Of a client span. Credentials and the query of the endpoint's address are left out: both may be secrets. */
+/** Attributes of a client span, without credentials and the query of the endpoint's address, which may be secrets. */
 export function pushAttributes({ url: text, delivery_id, attempt_count }: TracedPush): Attributes {
   const url = new URL(text);
   return {
@@ -45,7 +45,7 @@ export function publishAttributes(): Attributes {
   return { ...MESSAGING, "messaging.operation.type": "send", "messaging.operation.name": "publish" };
 }
 
-/** Of a publish that has been answered: one event, or a batch. */
+/** Attributes of an answered publish: one event, or a batch. */
 export function publishedAttributes(params: unknown, result: unknown): Attributes {
   const { event, events } = params as { event?: CloudEvent; events?: unknown[] };
   if (events) return { "messaging.batch.message_count": events.length };
@@ -74,7 +74,7 @@ function portOf({ port, protocol }: URL): number {
   return port ? Number(port) : protocol === "https:" ? 443 : 80;
 }
 
-/** What was published is not checked yet. */
+/** Published events are not validated yet. */
 function textOf(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;
 }

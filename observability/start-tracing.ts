@@ -2,7 +2,7 @@ import type { Config } from "../config.ts";
 import type { Log } from "./log.ts";
 import type { Tracing } from "./tracing.ts";
 
-/** Starts tracing when `OTEL_EXPORTER_OTLP_ENDPOINT` is set. The OpenTelemetry SDK is loaded only then. */
+/** Starts tracing if `OTEL_EXPORTER_OTLP_ENDPOINT` is set, and only then loads the OpenTelemetry SDK. */
 export async function startTracing(config: Config, log: Log): Promise<Tracing | null> {
   const endpoint = config.OTEL_EXPORTER_OTLP_ENDPOINT;
   if (!endpoint) return null;

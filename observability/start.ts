@@ -8,7 +8,7 @@ import "./threads.ts";
 import { startTracing } from "./start-tracing.ts";
 import type { Tracing } from "./tracing.ts";
 
-/** How a node is watched. */
+/** The observability of a node. */
 export interface Observability {
   log: Log;
   health: Health;
@@ -16,7 +16,7 @@ export interface Observability {
   tracing: Tracing | null;
 }
 
-/** Starts watching. The store has to be open, and with it `DATA_DIR` be there. */
+/** Starts observability. The store must be open, so that `DATA_DIR` exists. */
 export async function startObservability(
   config: Config,
   store: Pick<Store, "ping" | "onCommit">,

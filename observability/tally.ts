@@ -1,12 +1,13 @@
 import { LruMap } from "../lib/lru-map.ts";
-/** What is counted of each tenant. */
+
+/** The counts kept per tenant. */
 export const TALLIED = ["published", "delivered", "acknowledged"] as const;
 type Tallied = (typeof TALLIED)[number];
 export type Tally = Record<Tallied, number[]>;
 
 /** Seconds of one count. */
 export const TALLY_SECONDS = 10;
-/** So many counts are kept: a quarter of an hour. */
+/** Number of counts kept: a quarter of an hour. */
 const TALLY_LENGTH = 90;
 
 interface Counts {
@@ -17,14 +18,14 @@ interface Counts {
 
 const tenants = new LruMap<string, Counts>(1000);
 
-/** Counts what this process does for a tenant, for the console to show (the operator's metrics name no tenant). */
+/** Counts this process's work for a tenant, for the console (the operator's metrics name no tenant). */
 export function tally(tenant_id: string, what: Tallied, count: number, now = Date.now()): void {
   if (count === 0) return;
   const { counts } = upTo(tenant_id, slotOf(now));
   (counts[what][TALLY_LENGTH - 1] as number) += count;
 }
 
-/** What this process did for a tenant in the last quarter of an hour, oldest first; the last count still runs. */
+/** Returns this process's counts for a tenant, a quarter of an hour, oldest first; the last is still running. */
 export function tallyOf(tenant_id: string, now = Date.now()): Tally {
   if (!tenants.has(tenant_id)) return emptyTally();
   return upTo(tenant_id, slotOf(now)).counts;
@@ -37,7 +38,7 @@ export function emptyTally(): Tally {
 
 const slotOf = (now: number) => Math.floor(now / (TALLY_SECONDS * 1000));
 
-/** A tenant's counts, moved along so that the last is of this time. */
+/** Returns a tenant's counts, shifted so that the last is the current one. */
 function upTo(tenant_id: string, at: number): Counts {
   const known = tenants.get(tenant_id) ?? { at, counts: emptyTally() };
   tenants.set(tenant_id, known);

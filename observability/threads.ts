@@ -2,12 +2,12 @@ import { getHeapStatistics, type HeapInfo } from "node:v8";
 import type { Worker } from "node:worker_threads";
 import { observeGauge } from "./metrics.ts";
 
-/** A thread that is busy outside of JavaScript answers late: its memory is left out of this reading. */
+/** A thread that is busy outside JavaScript answers late; this reading then omits its memory. */
 const ANSWER_MS = 1000;
 
 const workers = new Map<Worker, string>();
 
-// Every thread of the process, whoever starts it. Names are fixed in the code, so that the label is bounded.
+// Every thread of the process, whatever starts it. Names are fixed in the code, which bounds the label.
 process.on("worker", (worker: Worker) => {
   const { threadName } = worker;
   workers.set(worker, !threadName || threadName === "WorkerThread" ? "other" : threadName);
@@ -35,7 +35,7 @@ async function heapOf(worker: Worker): Promise<HeapInfo | null> {
   const late = new Promise<null>((resolve) => {
     timer = setTimeout(resolve, ANSWER_MS, null);
   });
-  // It rejects for a thread that has ended meanwhile.
+  // Rejects if the thread has ended meanwhile.
   const heap = worker.getHeapStatistics().catch(() => null);
   return Promise.race([heap, late]).finally(() => clearTimeout(timer));
 }
@@ -53,6 +53,6 @@ gauge("thread_heap_used_bytes", "JavaScript heap in use, by thread", (heap) => h
 gauge("thread_heap_size_bytes", "JavaScript heap reserved, by thread", (heap) => heap.total_heap_size);
 gauge(
   "thread_external_bytes",
-  "Buffers held beside the JavaScript heap, by thread",
+  "Buffers outside the JavaScript heap, by thread",
   (heap) => heap.external_memory,
 );

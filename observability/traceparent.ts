@@ -1,4 +1,4 @@
-/** The trace context of W3C (`traceparent`), taken apart. */
+/** A parsed W3C trace context (`traceparent`). */
 interface TraceContext {
   trace_id: string;
   span_id: string;
@@ -8,7 +8,7 @@ interface TraceContext {
 const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 const SAMPLED = 0x01;
 
-/** Reads a `traceparent`; null when it is absent or not one (W3C Trace Context, "Versioning of traceparent"). */
+/** Parses a `traceparent`; null if missing or malformed (W3C Trace Context, "Versioning of traceparent"). */
 export function parseTraceparent(text: unknown): TraceContext | null {
   const parts = typeof text === "string" ? TRACEPARENT.exec(text) : null;
   if (!parts) return null;

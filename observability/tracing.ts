@@ -1,9 +1,9 @@
 import type { Middleware } from "moleculer";
 
-/** An HTTP request as the semantic conventions of OpenTelemetry describe it. */
+/** An HTTP request, in the terms of OpenTelemetry's semantic conventions. */
 export interface TracedRequest {
   method: string;
-  /** With its placeholders, from the origin on: `/v1/events/{event_id}`. */
+  /** The path with its placeholders: `/v1/events/{event_id}`. */
   route: string;
   path: string;
   scheme: string;
@@ -15,15 +15,15 @@ export interface TracedRequest {
   user_agent: string | undefined;
 }
 
-/** The span of one HTTP request that is served. */
+/** The span of one HTTP request. */
 export interface RequestSpan {
-  /** The span as the parent of what the request causes. */
+  /** The span as the parent of the request's further spans. */
   readonly traceparent: string;
-  /** @param status null when the caller left before it was answered */
+  /** @param status null if the caller left before the answer */
   end(status: number | null): void;
 }
 
-/** A delivery at the moment its receiver got it. */
+/** A delivery when its receiver got it. */
 export interface HandedOut {
   delivery_id: string;
   event_id: string;
@@ -31,7 +31,7 @@ export interface HandedOut {
   attempt_count: number;
   /** When it was enqueued. */
   created_at: Date;
-  /** Of the publish that caused it, when that was traced. */
+  /** Of the publish that caused it, if traced. */
   traceparent?: string | undefined;
 }
 
@@ -47,25 +47,25 @@ export interface TracedPush {
 /** The span of one push. */
 export interface PushSpan {
   readonly traceparent: string;
-  /** What the endpoint answered, or the kind of error that kept it from answering. */
+  /** Ends the span with the endpoint's status, or the kind of error that prevented one. */
   end(outcome: { status: number } | { error: string }): void;
 }
 
-/** The traces a node makes. Absent without an exporter: callers hold `Tracing | null` and pay nothing. */
+/** A node's tracing. Absent without an exporter: callers hold `Tracing | null`, at no cost. */
 export interface Tracing {
-  /** Makes a span of every action that runs for a traced request. */
+  /** Creates a span for every action of a traced request. */
   readonly middleware: Middleware;
-  /** Begins the span of a request, in the caller's trace when it brought one. */
+  /** Starts the span of a request, in the caller's trace if there is one. */
   request(request: TracedRequest, traceparent: string | undefined): RequestSpan;
   /**
-   * Makes the consumer span of a delivery, from enqueued to handed out. It begins a trace of its own, linked to the
+   * Creates the consumer span of a delivery, from enqueued to delivered. It starts a separate trace, linked to the
    * publish: one event has many receivers, at any later time (OpenTelemetry messaging conventions).
    *
    * @returns its context; undefined for a delivery whose publish was not traced
    */
   handedOut(delivery: HandedOut): string | undefined;
-  /** Begins the span of a push, below that of its delivery. */
+  /** Starts the span of a push, as a child of its delivery's. */
   push(push: TracedPush): PushSpan;
-  /** Sends what is not sent yet, if the collector takes it soon. */
+  /** Sends pending spans, if the collector accepts them soon. */
   stop(): Promise<void>;
 }

@@ -4,18 +4,18 @@ import type { Log } from "./log.ts";
 
 type Export = SpanExporter["export"];
 
-/** `ExportResultCode.SUCCESS` of `@opentelemetry/core`, which is no dependency of ours. */
+/** `ExportResultCode.SUCCESS` of `@opentelemetry/core`, which is not a dependency. */
 const SUCCESS = 0;
 
-/** A collector that comes and goes is logged once in this time at most. */
-const QUIET_MS = 60_000;
+/** A collector that comes and goes is logged at most once in this time. */
+const LOG_INTERVAL_MS = 60_000;
 
-/** Exports spans, and logs when the collector is lost and when it is back instead of each failed export. */
+/** Exports spans, and logs when the collector is lost and recovers instead of each failed export. */
 export class WatchedExporter implements SpanExporter {
   readonly #exporter: SpanExporter;
   readonly #log: Log;
   readonly #now: () => number;
-  /** When the first of the exports failed that have failed since the last success. */
+  /** Time of the first failure since the last success. */
   #lostAt: number | null = null;
   #lostSpans = 0;
   #isLogged = false;
@@ -48,7 +48,7 @@ export class WatchedExporter implements SpanExporter {
     const now = this.#now();
     this.#lostAt ??= now;
     this.#lostSpans += spans;
-    if (this.#isLogged || now - this.#loggedAt < QUIET_MS) return;
+    if (this.#isLogged || now - this.#loggedAt < LOG_INTERVAL_MS) return;
     this.#isLogged = true;
     this.#loggedAt = now;
     const reason = error?.message || (error as NodeJS.ErrnoException | undefined)?.code || "unknown";
@@ -69,12 +69,12 @@ export class WatchedExporter implements SpanExporter {
   }
 }
 
-/** Logs what else OpenTelemetry reports, one line in `QUIET_MS` with the number of those left out. */
+/** Logs OpenTelemetry's other messages, one line per `QUIET_MS` with the number of omitted ones. */
 export function logDiagnostics(log: Log, now: () => number = Date.now): void {
   let loggedAt = Number.NEGATIVE_INFINITY;
   let suppressed = 0;
   const tell = (message: string, ...details: unknown[]) => {
-    if (now() - loggedAt < QUIET_MS) {
+    if (now() - loggedAt < LOG_INTERVAL_MS) {
       suppressed++;
       return;
     }

@@ -50,7 +50,7 @@ export const COMMANDS: Record<string, Command> = {
   },
   "tenants erase": {
     takes: "SLUG --confirm SLUG",
-    does: "Erase a tenant with all it has, for good; shows the receipt",
+    does: "Erase a tenant with all its data, permanently; shows the receipt",
     run: async (target, typed) => {
       const { id, slug } = await tenantOf(target, typed);
       if (option(typed, "confirm") !== slug) throw new AdminError(`--confirm is not "${slug}".`);

@@ -8,7 +8,10 @@ import {
 import { AdminError, type Target } from "./target.ts";
 import { all, type Command, option, type Typed, word } from "./typed.ts";
 
-/** Connectors are described by a file: a broker's address holds a password, which is nothing for a command line. */
+/**
+ * Commands on connectors, which a file describes: a broker's address contains a password that must not be on a command
+ * line.
+ */
 export const CONNECTOR_COMMANDS: Record<string, Command> = {
   "connectors create": {
     takes: "--file FILE",
@@ -52,7 +55,7 @@ function change(target: Target, typed: Typed, fields: Record<string, unknown>): 
   return target.call(updateConnector, { ...fields, connector_id: idOf(typed) });
 }
 
-/** @throws AdminError that names the file and never quotes it */
+/** @throws AdminError with the file's name but never its content */
 async function described(typed: Typed): Promise<Record<string, unknown>> {
   const file = option(typed, "file");
   const text = await readFile(file, "utf8").catch((err: Error) => {

@@ -24,7 +24,7 @@ import { openStore, StoreError } from "../../storage/connection.ts";
 import { StorageUsage } from "../../storage/usage/usage.ts";
 import { AdminError, type Target } from "./target.ts";
 
-/** Keeps what it is told, and takes no messages: the process ends in a moment. */
+/** Stores connectors but consumes no messages: the process is short-lived. */
 const idleConnectors: ServiceFactory = (runtime) => ({ ...connectorsService(runtime), events: {} });
 
 const SERVICES = [
@@ -38,9 +38,9 @@ const SERVICES = [
   usersService,
 ];
 
-/** Opens the store itself, with the services that commands need and no others, and acts as the operator. */
+/** Opens the store in this process, with only the services that commands need, and acts as the operator. */
 export async function openOffline(given: Config, tenant: string): Promise<Target> {
-  // Apart from other nodes: they must not send work to a process that ends in a moment.
+  // Isolated from other nodes, which must not send work to a short-lived process.
   const config: Config = { ...given, NATS_URL: null, LOG_LEVEL: "error" };
   const { store, secrets } = await openRecord(config);
   const blobs = await openBlobs(store, config);
@@ -90,7 +90,7 @@ async function openRecord(config: Config) {
   }
 }
 
-/** The operator as an admin of a tenant. No token is made of this: it stands for the right to open the store. */
+/** Returns the operator as an admin of a tenant. It gets no token: it represents the right to open the store. */
 async function operatorIn(broker: ServiceBroker, slug: string, now: number): Promise<Caller> {
   const tenant = (await broker.call("tenants.by_slug", { slug })) as TenantState | null;
   if (!tenant) throw new AdminError(`There is no tenant "${slug}"; name one with --tenant.`);

@@ -4,7 +4,7 @@ import { login } from "../../services/identity/auth/auth.contract.ts";
 import type { Credentials } from "../../services/identity/tenants/first-start.ts";
 import { AdminError, type Identity, type Target } from "./target.ts";
 
-/** Works through a running server's API: as the operator on tenants, as an admin on what a tenant has. */
+/** Calls a running server's API: as the operator on tenants, as an admin on a tenant's resources. */
 export function openOnline(
   base_url: string,
   config: Config,
@@ -29,7 +29,7 @@ async function asOperator(base_url: string, config: Config, op: Operation, param
     return await send(base_url, op, params, config.OPERATOR_TOKEN);
   } catch (err) {
     const { code, resource_type } = err as Refusal;
-    // Without the variable the server has no such path.
+    // Without the variable the server does not have this path.
     if (code !== "authentication_failed" && resource_type !== "path") throw err;
     throw new AdminError(`The server at ${base_url} refused: ${hint}.`);
   }
@@ -53,7 +53,7 @@ async function signIn(
   }
 }
 
-/** What the server refused, in its own words. */
+/** The server's refusal, in its words. */
 class Refusal extends AdminError {
   readonly code: string;
   readonly resource_type: unknown;

@@ -8,16 +8,13 @@ import { AdminError, type Identity, type Target } from "./target.ts";
 
 const HEALTH_TIMEOUT_MS = 2000;
 
-/**
- * The server that keeps the store when it runs, since it alone may write to an embedded one; else the store, opened
- * by this process.
- */
+/** Returns the running server, which alone may write to an embedded store; else opens the store in this process. */
 export async function openTarget(config: Config, identity: Identity): Promise<Target> {
   const credentials = await readCredentials(config.DATA_DIR);
   const address = identity.url === undefined ? credentials?.base_url : baseUrlOf(identity.url);
   if (address && (await answers(address))) return openOnline(address, config, identity, credentials);
   if (identity.url !== undefined) throw new AdminError(`No server answers at ${address}.`);
-  // Only now: the store's drivers take longer to load than a command to a server takes in all.
+  // Loaded late: the store's drivers take longer to load than a whole command to a server.
   const { openOffline } = await import("./offline.ts");
   return openOffline(config, identity.tenant ?? credentials?.tenant_slug ?? "default");
 }
@@ -40,7 +37,7 @@ function baseUrlOf(url: string): string {
   }
 }
 
-/** Whether a server does. */
+/** Whether a server answers. */
 async function answers(base_url: string): Promise<boolean> {
   try {
     const answer = await fetch(`${base_url}/healthz`, { signal: AbortSignal.timeout(HEALTH_TIMEOUT_MS) });

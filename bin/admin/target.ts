@@ -1,15 +1,15 @@
 import type { Operation } from "../../lib/contract/contract.ts";
 
-/** What the command line works on: a running server, or the store itself. */
+/** Target of the command line: a running server, or the store. */
 export interface Target {
-  /** Carries out an operation. Throws an AdminError with what went wrong. */
+  /** Runs an operation. Throws an AdminError with the reason if it fails. */
   call(op: Operation, params: Record<string, unknown>): Promise<Record<string, unknown>>;
   close(): Promise<void>;
 }
 
-/** Whom to act for, as the command line says. */
+/** The identity given on the command line. */
 export interface Identity {
-  /** Where the server is; else as `credentials.json` has it. */
+  /** The server's address; default: the one in `credentials.json`. */
   url?: string | undefined;
   /** The slug of the tenant. */
   tenant?: string | undefined;
@@ -17,5 +17,5 @@ export interface Identity {
   password?: string | undefined;
 }
 
-/** What the operator is told in one line. */
+/** A one-line message for the operator. */
 export class AdminError extends Error {}

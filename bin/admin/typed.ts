@@ -3,7 +3,7 @@ import { AdminError, type Target } from "./target.ts";
 
 /** Options of every command. */
 const COMMON = ["tenant", "url", "email", "password-file"] as const;
-/** Options of the commands, which all take a value. */
+/** Options of commands; all take a value. */
 export const OPTIONS = [
   ...COMMON,
   "slug",
@@ -19,20 +19,20 @@ export const OPTIONS = [
   "file",
 ] as const;
 
-/** What was typed after the command: options by name, and the rest in order. */
+/** The arguments after the command: options by name, and the other words in order. */
 export interface Typed {
   options: Record<string, string | undefined>;
   words: string[];
 }
 
 export interface Command {
-  /** What follows the command, as the help shows it. */
+  /** The command's arguments, as the help shows them. */
   takes: string;
   does: string;
   run(target: Target, typed: Typed): Promise<unknown>;
 }
 
-/** A word or an option that is passed over may be the one that mattered. @throws AdminError */
+/** Refuses unknown arguments: ignoring one could change the meaning. @throws AdminError */
 export function refuseMore(name: string, { takes }: Command, { options, words }: Typed): void {
   const own = Array.from(takes.matchAll(/--([\w-]+) /g), ([, option]) => option);
   const other = Object.keys(options).find((option) => ![...COMMON, ...own].includes(option));
@@ -45,14 +45,14 @@ export function refuseMore(name: string, { takes }: Command, { options, words }:
   if (extra !== undefined) throw new AdminError(`"${extra}" is more than ${name} takes.`);
 }
 
-/** @throws AdminError when it was not given */
+/** @throws AdminError if missing */
 export function option({ options }: Typed, name: (typeof OPTIONS)[number]): string {
   const value = options[name];
   if (value === undefined) throw new AdminError(`--${name} is needed.`);
   return value;
 }
 
-/** @throws AdminError when it was not given */
+/** @throws AdminError if missing */
 export function word({ words }: Typed, at: number, name: string): string {
   const value = words[at];
   if (value === undefined) throw new AdminError(`${name} is needed.`);
@@ -63,7 +63,7 @@ type Row = Record<string, unknown>;
 
 const PAGE = 200;
 
-/** Every row of a list, page after page. */
+/** Returns all rows of a list, page by page. */
 export async function all(target: Target, op: Operation, name: string, params: Row = {}): Promise<Row[]> {
   const rows: Row[] = [];
   for (;;) {

@@ -5,7 +5,7 @@ export interface PublishResult {
   status: "accepted" | "duplicate";
 }
 
-/** The few calls this example makes, over plain `fetch`. */
+/** The API calls of this example, over plain `fetch`. */
 export class Api {
   readonly #base: string;
   readonly #token: string;
@@ -47,7 +47,7 @@ export class Api {
     return this.post("/events", events, "application/cloudevents-batch+json");
   }
 
-  /** The lines of a server-sent event stream, until the caller stops reading. */
+  /** Yields the lines of a server-sent event stream until the caller stops reading. */
   async *lines(path: string): AsyncGenerator<string> {
     const response = await this.#fetch(path, { headers: { accept: "text/event-stream" } });
     let rest = "";

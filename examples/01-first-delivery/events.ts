@@ -6,7 +6,7 @@ interface Sample {
   examples: { action?: string; repository?: { full_name?: string } }[];
 }
 
-/** Every sample payload as a CloudEvent `com.github.<event>.<action>`, made by the CloudEvents SDK. */
+/** Returns every sample payload as a CloudEvent `com.github.<event>.<action>`, created by the CloudEvents SDK. */
 export function githubEvents(run: string): CloudEvent<unknown>[] {
   return (samples as unknown as Sample[]).flatMap(({ name, examples }) =>
     examples.map(

@@ -1,6 +1,6 @@
 /**
- * The first delivery: 329 real GitHub payloads go in as CloudEvents, two agents with different interests take them
- * out (one by long-poll, one by SSE), and the counts add up.
+ * The first delivery: publishes 329 real GitHub payloads as CloudEvents, receives them as two agents with different
+ * interests (one by long-poll, one by SSE), and checks the counts.
  *
  *   npm start                              # in one terminal
  *   npm run example:first-delivery         # in another; reads ./data/credentials.json
@@ -21,14 +21,14 @@ const admin = await Api.login(base_url, agent.api_key);
 const reviewer = await newAgent("Reviewer", "poll", "com.github.pull_request*");
 const auditor = await newAgent("Auditor", "sse", "com.github.*");
 
-// One run's ids are its own, so that the example can be run again.
+// Ids are unique per run, so that the example can be run again.
 const run = Date.now().toString(36);
 const events = githubEvents(run);
 const published = { accepted: 0, duplicate: 0 };
 for (let at = 0; at < events.length; at += BATCH) {
   for (const { status } of await admin.publish(events.slice(at, at + BATCH))) published[status] += 1;
 }
-// The same batch again: nothing is doubled, because the id of an event is its deduplication key.
+// The same batch again creates no duplicates: the id of an event is its deduplication key.
 for (const { status } of await admin.publish(events.slice(0, BATCH))) published[status] += 1;
 console.log(`Published ${published.accepted} events; ${published.duplicate} sent twice were recognised.\n`);
 
@@ -42,7 +42,7 @@ printCounts([
   { name: "Auditor (SSE)", expected: events, received: audited },
 ]);
 
-// A second run makes its own agents: these stop here.
+// A second run creates its own agents, so deactivate these.
 await admin.patch(`/agents/${reviewer.id}/status`, { status: "inactive" });
 await admin.patch(`/agents/${auditor.id}/status`, { status: "inactive" });
 

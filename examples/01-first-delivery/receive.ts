@@ -6,7 +6,7 @@ interface Delivery {
   payload: { id: string; type: string };
 }
 
-/** Long-polls until `wanted` events have arrived, acknowledging each page once it is handled. Gives their types. */
+/** Long-polls until `wanted` events have arrived, acknowledging each page once handled. Returns their types. */
 export async function receiveByPoll(api: Api, wanted: number): Promise<string[]> {
   const seen = new Map<string, string>();
   while (seen.size < wanted) {
@@ -18,7 +18,7 @@ export async function receiveByPoll(api: Api, wanted: number): Promise<string[]>
   return [...seen.values()];
 }
 
-/** Takes `wanted` events off a stream, acknowledging fifty at a time. Gives their types. */
+/** Reads `wanted` events from a stream, acknowledging fifty at a time. Returns their types. */
 export async function receiveByStream(api: Api, wanted: number): Promise<string[]> {
   const seen = new Map<string, string>();
   let held: Delivery[] = [];

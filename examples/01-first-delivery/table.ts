@@ -4,7 +4,7 @@ interface Row {
   received: string[];
 }
 
-/** Prints what arrived where, by kind of event, and fails if a count does not add up. */
+/** Prints the counts per receiver and kind of event, and fails if they do not add up. */
 export function printCounts(rows: Row[]): void {
   for (const { name, expected, received } of rows) {
     console.log(`${name}: ${received.length} of ${expected.length}`);
@@ -19,7 +19,7 @@ export function printCounts(rows: Row[]): void {
   console.log(process.exitCode ? "The counts do not add up." : "The counts add up.");
 }
 
-/** How many of each `com.github.<event>`, in alphabetical order. */
+/** Counts each `com.github.<event>`, in alphabetical order. */
 function countByKind(types: string[]): Map<string, number> {
   const counts = new Map<string, number>();
   for (const type of types.sort()) {

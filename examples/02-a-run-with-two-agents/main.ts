@@ -1,6 +1,6 @@
 /**
- * A run with two agents and a person: five steps that depend on each other like a diamond, a fact that one agent
- * remembers and the other finds, a handoff from one client to the next, two versions of a text, and what it took.
+ * A run with two agents and a person: five steps with diamond-shaped dependencies, a fact that one agent remembers and
+ * the other finds, a handoff from one client to the next, two versions of a text, and a retrospective.
  *
  *   npm start                                # in one terminal
  *   npm run example:run-with-two-agents      # in another; reads ./data/credentials.json
@@ -26,7 +26,7 @@ console.log(
 
 await step(writer, "Writer", "outline", "Three parts: what is new, for whom, how to get it.");
 
-// The facts and the draft can be worked on side by side; whoever begins later finds what the other has kept.
+// The facts and the draft can be worked on in parallel; a later worker finds what the other has remembered.
 await researcher.runs.startStep({ run_id, step_key: "facts" });
 await writer.runs.startStep({ run_id, step_key: "draft" });
 const fact = await researcher.memories.create({
@@ -48,7 +48,7 @@ const draft = await writer.outputs.save({
   scope: "institutional",
 });
 
-// The writer's client ends here; another one of the same agent goes on where it stands.
+// The writer's client ends here; another client of the same agent continues from the handoff.
 const handoff = await writer.handoffs.save({
   name: `release-note-${run_id}`,
   summary: "The draft is written and saved.",
@@ -58,7 +58,7 @@ const handoff = await writer.handoffs.save({
 const brief = await writer.handoffs.resume({ query: handoff.name });
 console.log(`Writer goes on in another client:\n${indented(String(brief))}\n`);
 
-// The draft is done when the researcher takes it over, who begins to edit with that.
+// The draft completes when the researcher accepts it and starts to edit.
 const note = `Saved as ${draft.slug}.`;
 const offer = await writer.runs.offerHandoff({ run_id, step_key: "draft", handoff_id: handoff.id, note });
 const taken = await researcher.runs.acceptOffer({ run_id, offer_id: offer.id });
@@ -88,12 +88,12 @@ for (const { title, status, what_makes_this_done } of items) {
 const { versions } = await person.outputs.listVersions({ output_id: draft.id });
 console.log(`  ${versions.length} versions of the note, and the run is closed as achieved.`);
 
-// A second run of this example makes its own agents.
+// A second run of this example creates its own agents.
 for (const agent_id of [writer.id, researcher.id]) {
   await person.agents.setStatus({ agent_id, status: "inactive" });
 }
 
-/** An agent of the person's, and its client. */
+/** Creates an agent that the person owns, and its client. */
 async function newAgent(name: string): Promise<Client & { id: string }> {
   const { id } = await person.agents.create({ name, delivery_mode: "poll" });
   const { key } = await person.keys.create({ agent_id: id, scopes: ["memory:read", "memory:write"] });

@@ -1,6 +1,6 @@
 const attested = { completion_mode: "attestation" as const };
 
-/** How a release note comes about: two steps hang on the first, and two more on both of them. */
+/** The steps to a release note: two steps depend on the first, and two more on both of them. */
 export const RELEASE_NOTE = {
   name: "Release note",
   slug: "release-note",
