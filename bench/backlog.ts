@@ -9,7 +9,7 @@ const LEASED = 100_000;
 const WAITING = 100_000;
 const STEP = 100_000;
 const PAGE = 100;
-// Every poll counts as an attempt of the same ten rows, so it stays under the largest retry budget.
+// Every poll counts as an attempt of the same ten rows, so the number stays under the largest attempt limit.
 const POLLS = 90;
 const HOUR = 3600;
 
@@ -19,7 +19,7 @@ const ENV = {
   PUSH_ALLOW_PRIVATE: "true",
 };
 
-/** A receiver with a million deliveries: what its poll costs, what it does to others, and how a start takes it. */
+/** A receiver with a million deliveries: the cost of its poll, its effect on others, and on a start. */
 export const backlogPart: Part = {
   name: "backlog",
   title: "A receiver with a backlog of 1,200,000",
@@ -35,10 +35,10 @@ export const backlogPart: Part = {
         await publishMany(world, "com.example.large", STEP, `large-${at}`);
       }
       const polls = [small, large].map(({ token }) => newClient(world.server.url, token)) as [Client, Client];
-      await takeAway(polls[1]);
+      await leaseAndDelay(polls[1]);
       const poll = await pollCost(...polls);
       for (const client of polls) client.close();
-      return [poll, ...(await besideBacklog(calm, world)), ...(await starts(world))];
+      return [poll, ...(await besideBacklog(calm, world)), ...(await measureStarts(world))];
     } finally {
       await calm.stop();
       await world.stop();
@@ -46,8 +46,8 @@ export const backlogPart: Part = {
   },
 };
 
-/** Leases 200,000 of the large receiver's deliveries and puts half of them off by an hour. */
-async function takeAway(client: Client): Promise<void> {
+/** Leases 200,000 of the large receiver's deliveries and delays half of them by an hour. */
+async function leaseAndDelay(client: Client): Promise<void> {
   await inParallel((LEASED + WAITING) / PAGE, 4, async (page) => {
     if (page % 500 === 0) progress(`backlog: ${page * PAGE} taken away`);
     const { deliveries } = await client.send("GET", `/delivery/poll?limit=${PAGE}`);
@@ -84,7 +84,7 @@ async function timedPoll(client: Client): Promise<number> {
 }
 
 /** From starting the process to `/readyz`. */
-async function starts({ server }: World): Promise<Row[]> {
+async function measureStarts({ server }: World): Promise<Row[]> {
   const timedStart = async (what: string, end: () => Promise<void>): Promise<Row> => {
     await end();
     const start = performance.now();

@@ -5,12 +5,12 @@ import { inTurns, median, percentile } from "./lib/stats.ts";
 import { type TypedReceiver, WAYS } from "./lib/ways.ts";
 import { newReceiver, publishMany, type World } from "./lib/world.ts";
 
-// Short rounds and many: this machine's slow moments last for seconds, and are to hit both alike.
+// Many short rounds: the machine's slow moments last for seconds and should affect both alike.
 const ROUNDS = 32;
 const PER_SECOND = 300;
 const SECONDS = 1;
 const MIDDLE_MS = 600;
-const MOST = 1.2;
+const MAX_RATIO = 1.2;
 const DEAD_LETTERS_TO_BE = 10_000;
 const TYPES = "com.example.fair";
 
@@ -22,7 +22,7 @@ const text = `'${"a".repeat(200)}!'`;
 const allOf = (count: number, predicate: (i: number) => string) =>
   Array.from({ length: count }, (_, i) => predicate(i)).join(" && ");
 
-/** Each takes as much as an evaluation may, or nearly so, whatever the event. */
+/** Each takes as much as an evaluation may, or nearly, whatever the event. */
 const HOSTILE = {
   nested: nested(8),
   "nested, just within the budget of an evaluation": allOf(4, () => nested(3)),
@@ -30,27 +30,32 @@ const HOSTILE = {
   "catastrophic pattern": `${ten}.all(a, ${ten}.all(b, ${text}.matches('^(a+)+$') || ${text}.matches('(.*a){20}c') || true))`,
 };
 
-/** A server, and receivers on it whose waiting is measured: ten for each way of receiving. */
+/** A server and its measured receivers: ten for each way of receiving. */
 interface Subject {
   world: World;
   groups: TypedReceiver[][];
-  /** An admin's dashboard counts everything, once in each round of a second. */
+  /** An admin's dashboard counts everything, once in each one-second round. */
   watched?: boolean;
 }
 
 /**
- * How much longer others wait on a server with trouble than on one without, the two in turns, by poll, stream and push
- * at once. The figures are medians of the rounds' p99.
+ * Measures how much longer others wait on a server with trouble than on one without, in alternating rounds, by poll,
+ * stream and push at once. The figures are medians of the rounds' p99.
  */
 export async function besideBacklog(calm: World, crowded: World): Promise<Row[]> {
   const alone = await newSubject(calm);
-  const beside = await newSubject(crowded);
+  const burdened = await newSubject(crowded);
   await deadEndpoint(crowded);
-  const backlog = await compare("the backlog and a dead push endpoint", alone, beside, MOST);
+  const backlog = await compare("the backlog and a dead push endpoint", alone, burdened, MAX_RATIO);
   await hostileFilters(crowded);
-  const suspending = await measure(beside);
-  const hostile = await compare("the same and four hostile filters on the same events", alone, beside, MOST);
-  const watched = { ...beside, watched: true };
+  const suspending = await measure(burdened);
+  const hostile = await compare(
+    "the same and four hostile filters on the same events",
+    alone,
+    burdened,
+    MAX_RATIO,
+  );
+  const watched = { ...burdened, watched: true };
   const statistics = await compare("all this and statistics every second", alone, watched);
   const found = `by ${WAYS.join(" / ")} in the second in which these filters are found out`;
   return [
@@ -68,13 +73,13 @@ async function newSubject(world: World): Promise<Subject> {
   return { world, groups };
 }
 
-/** One row for each way of receiving; `most` is what their quotient may be. */
-async function compare(trouble: string, alone: Subject, beside: Subject, most?: number): Promise<Row[]> {
+/** Returns one row per way of receiving; `most` is the limit of the quotient. */
+async function compare(trouble: string, alone: Subject, burdened: Subject, most?: number): Promise<Row[]> {
   await measure(alone);
-  await measure(beside);
+  await measure(burdened);
   const [a, b] = await inTurns(ROUNDS, [
-    () => shown("alone", measure(alone)),
-    () => shown("beside", measure(beside)),
+    () => reported("alone", measure(alone)),
+    () => reported("next to it", measure(burdened)),
   ]);
   return WAYS.map((way, i) =>
     row(way, trouble, p99s(a as number[][][], i), p99s(b as number[][][], i), most),
@@ -84,32 +89,32 @@ async function compare(trouble: string, alone: Subject, beside: Subject, most?: 
 const p99s = (rounds: number[][][], group: number) =>
   rounds.map((times) => percentile(times[group] as number[], 0.99));
 
-function row(way: string, trouble: string, alone: number[], beside: number[], most?: number): Row {
-  const [a, b] = [median(alone), median(beside)];
+function row(way: string, trouble: string, alone: number[], burdened: number[], most?: number): Row {
+  const [a, b] = [median(alone), median(burdened)];
   return {
-    what: `other receivers' p99 by ${way}, alone / beside ${trouble}`,
+    what: `other receivers' p99 by ${way}, alone / next to ${trouble}`,
     figure: `${a.toFixed(1)} / ${b.toFixed(1)} ms (${(b / a).toFixed(2)}×)`,
     ...(most && { target: `≤ ${most}×`, met: b <= a * most }),
   };
 }
 
-async function shown(name: string, measuring: Promise<number[][]>): Promise<number[][]> {
+async function reported(name: string, measuring: Promise<number[][]>): Promise<number[][]> {
   const times = await measuring;
   progress(
-    `beside the backlog: p99 ${name}: ${WAYS.map((way, i) => `${way} ${p99(times[i] as number[])}`).join(", ")} ms`,
+    `next to the backlog: p99 ${name}: ${WAYS.map((way, i) => `${way} ${p99(times[i] as number[])}`).join(", ")} ms`,
   );
   return times;
 }
 
 async function measure({ world, groups, watched = false }: Subject): Promise<number[][]> {
-  // In the middle of it: later the calm server would feel it too.
+  // In the middle of the round: later, the calm server would be affected too.
   const asking = watched && setTimeout(MIDDLE_MS).then(() => world.client.send("GET", "/delivery/stats"));
   const times = await measureGroups(world, groups, PER_SECOND, SECONDS);
   await asking;
   return times;
 }
 
-/** An agent whose push endpoint refuses connections, with deliveries for it. */
+/** Creates an agent whose push endpoint refuses connections, with deliveries for it. */
 async function deadEndpoint(world: World): Promise<void> {
   const { id } = await newReceiver(world, "com.example.dead");
   const endpoint = { delivery_mode: "push", delivery_endpoint: "http://127.0.0.1:9/" };

@@ -12,7 +12,7 @@ const WARM_UP = 40;
 const VOCABULARY = 20_000;
 const STOP_WORDS = 50;
 
-/** Bundles in a tenant that holds much, four at a time, by words alone: how vectors are made is measured in `search`. */
+/** Bundles in a tenant with many memories, four at a time, by words alone: `search` measures vectors. */
 export const bundlesPart: Part = {
   name: "bundles",
   title: "Bundles over 100,000 memories, 1,000 outputs and 1,000 handoffs, 4 at a time",
@@ -51,7 +51,10 @@ async function fill({ client }: World): Promise<void> {
   });
 }
 
-/** Words are as frequent as in a language, the n-th has a share like 1/n; but for the first ones, which say nothing. */
+/**
+ * Word frequencies are as in a language: the n-th has a share like 1/n, except for the first ones, which carry no
+ * meaning.
+ */
 function words(seed: number, count: number): string {
   return Array.from({ length: count }, (_, i) => {
     const random = (Math.imul(seed + i + 1, 2_654_435_761) >>> 0) / 2 ** 32;

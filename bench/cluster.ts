@@ -11,7 +11,7 @@ const KILLS = 20;
 const AGENTS = 8;
 const STEADY = 200;
 
-/** One gateway, one to three workers, and what they share: what more nodes bring, what an event costs, what a kill does. */
+/** One gateway, one to three workers and their shared servers: throughput by nodes, cost per event, a kill. */
 export const clusterPart: Part = {
   name: "cluster",
   title: "Several nodes",
@@ -21,7 +21,7 @@ brings. The record is mongo-java-server unless \`MONGO_URL\` says otherwise, a s
 times and its CPU say nothing about MongoDB. What holds elsewhere too are the counts (round trips, messages, bytes), the
 CPU of the service's own processes an event, and the times of failover, which are those of heartbeats.`,
   async run() {
-    return [...(await throughput()), ...(await cost()), ...(await kills())];
+    return [...(await throughput()), ...(await cost()), ...(await measureKills())];
   },
 };
 
@@ -67,7 +67,7 @@ async function measure(cluster: Cluster): Promise<Measured> {
   return { single, cores, batch, steady };
 }
 
-/** Workers together. */
+/** Sums the workers' cores. */
 function coresSince(start: { at: number; cpu: Record<string, number> }, cpu: Record<string, number>) {
   const seconds = (performance.now() - start.at) / 1000;
   const cores: Record<string, number> = {};
@@ -126,7 +126,7 @@ async function cost(): Promise<Row[]> {
 function costRows({ single, batch }: { single: Cost; batch: Cost }): Row[] {
   const both = (pick: (cost: Cost) => number, digits: number) =>
     [single, batch].map((each) => pick(each).toFixed(digits)).join(" / ");
-  // Redis has nothing to do while limits are off.
+  // Redis is idle while limits are off.
   const services = Object.keys(single.micros).filter((name) => name !== "Redis");
   return [
     ...services.map((name) => ({
@@ -136,12 +136,12 @@ function costRows({ single, batch }: { single: Cost; batch: Cost }): Row[] {
     { what: "NATS messages an event", figure: both(({ messages }) => messages, 2) },
     { what: "NATS bytes an event", figure: both(({ bytes }) => bytes, 0) },
     { what: "round trips to the record an event", figure: both(({ trips }) => trips, 3) },
-    { what: "of which, one a request", figure: single.commands },
-    { what: "of which, 100 a request", figure: batch.commands },
+    { what: "commands an event, one a request", figure: single.commands },
+    { what: "commands an event, 100 a request", figure: batch.commands },
   ];
 }
 
-async function kills(): Promise<Row[]> {
+async function measureKills(): Promise<Row[]> {
   const cluster = await Cluster.start({ counted: false });
   try {
     const rounds: Failover[] = [];
@@ -178,7 +178,7 @@ function killRows(rounds: Failover[]): Row[] {
     { what: "longest that a request waited for its answer", figure: `${(slowest / 1000).toFixed(1)} s` },
     {
       what: `accepted and lost, of ${sum(({ accepted }) => accepted)}`,
-      // A round ends when every accepted event has been acknowledged, or fails.
+      // A round fails unless every accepted event is acknowledged.
       figure: "0",
       target: "0",
       met: true,

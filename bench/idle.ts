@@ -4,7 +4,7 @@ import { newWorld } from "./lib/world.ts";
 
 const IDLE_SECONDS = 15;
 
-/** What a server holds in memory when nobody calls it. */
+/** Memory of an idle server. */
 export const idlePart: Part = {
   name: "idle",
   title: "At rest",

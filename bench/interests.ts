@@ -9,11 +9,11 @@ const THIRD = 33_334;
 const OWNERS = 334;
 const EVENTS = 20_000;
 const CPU_ROUNDS = 7;
-// Short rounds and many: this machine's slow moments last for seconds, and are to hit both alike.
+// Many short rounds: the machine's slow moments last for seconds and should affect both alike.
 const ROUNDS = 32;
 const PER_SECOND = 300;
 const SECONDS = 1;
-/** Events whose CPU is measured pile up at a receiver of their own, so that no poll that is measured meets them. */
+/** The events for CPU figures go to another receiver, so that no measured poll returns them. */
 const UNREAD_TYPE = "com.example.latency.unread";
 
 /** A server and its receivers, none of whose interests is one of the many. */
@@ -28,8 +28,8 @@ interface Figures {
 }
 
 /**
- * What interests that do not match cost: other prefixes, other suffixes, and a filter that is false. Two servers side
- * by side, one without any such interest and one with more and more, so that the figures differ by nothing else.
+ * The cost of interests that do not match: other prefixes, other suffixes, and a filter that is false. Runs two servers
+ * side by side, one without such interests and one with a growing number, so that nothing else differs.
  */
 export const interestsPart: Part = {
   name: "interests",
@@ -106,12 +106,12 @@ async function compare(name: string, none: Subject, many: Subject): Promise<Comp
   return comparison;
 }
 
-/** Of the receipts of a second, in ms. */
+/** Of one second's receipts, in ms. */
 async function p99({ world, receivers }: Subject): Promise<number> {
   return percentile(await measureReceipts(world, receivers, PER_SECOND, SECONDS), 0.99);
 }
 
-/** Server CPU of publishing and fanning out an event, in microseconds, all threads. */
+/** Server CPU for publishing and fanning out an event, in microseconds, all threads. */
 async function cpuPerEvent({ world }: Subject, run: string): Promise<number> {
   const before = cpuSeconds(world.server.pid());
   await publishMany(world, UNREAD_TYPE, EVENTS, run);

@@ -4,11 +4,11 @@ import { commitMilliseconds, median, percentile } from "./lib/stats.ts";
 import { newWorld } from "./lib/world.ts";
 
 const PER_SECOND = 500;
-/** V8 stops the thread for some 25 ms every three seconds: a short round has one such stop or three. */
+/** V8 pauses the thread for some 25 ms every three seconds: a short round would contain one pause or three. */
 const SECONDS = 20;
 const ROUNDS = 3;
 
-/** From sending a publish to holding the delivery, by long-poll, at 500 events a second. */
+/** From sending a publish to receiving the delivery by long-poll, at 500 events a second. */
 export const latencyPart: Part = {
   name: "latency",
   title: "Publish to long-poll receipt, 500 events/s",

@@ -1,4 +1,4 @@
-// What matching an event costs with 100,000 interests, against none: `node --expose-gc bench/match.ts`.
+// The cost of matching an event with 100,000 interests, compared to none: `node --expose-gc bench/match.ts`.
 import { MatchIndex, type Subscription } from "../services/sense/interests/match-index.ts";
 
 const INTERESTS = 100_000;

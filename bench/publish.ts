@@ -44,7 +44,7 @@ function publishRows(stock: LoadResult[], ours: LoadResult[], commit: number): R
   const of = (results: LoadResult[], pick: (result: LoadResult) => number) => median(results.map(pick));
   const stockRate = of(stock, (r) => r.requestsPerSecond);
   const ourRate = of(ours, (r) => r.requestsPerSecond);
-  // Of each round by itself: what the machine does besides comes and goes, and hits both of a round alike.
+  // Per round: the machine's other work varies, and affects both servers of a round alike.
   const ratio = median(ours.map((r, i) => r.requestsPerSecond / (stock[i] as LoadResult).requestsPerSecond));
   return [
     { what: "stock moleculer-web, POST that does nothing", figure: `${stockRate.toFixed(0)} req/s` },
@@ -68,7 +68,7 @@ function publishRows(stock: LoadResult[], ours: LoadResult[], commit: number): R
   ];
 }
 
-/** Batches of 100 events with one receiver each; at the end nothing waits for its fan-out. */
+/** Batches of 100 events with one receiver each; at the end all fan-out is complete. */
 export const batchPart: Part = {
   name: "batch",
   title: "Durable publish, 100 events a request",

@@ -1,8 +1,8 @@
 /**
- * `npm run bench:recall -- FILE [--record]`: how much of what answers a question search finds.
+ * `npm run bench:recall -- FILE [--record]`: how much of a question's answer search finds.
  *
- * Each turn of each conversation becomes a memory by the API, each question a search with limit 10. Without a file, a
- * small invented conversation is used, which shows that it works and no more. `--record` writes docs/benchmarks.md.
+ * Each turn of each conversation becomes a memory through the API, each question a search with limit 10. Without a
+ * file, a small invented conversation only shows that it works. `--record` writes docs/benchmarks.md.
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -17,9 +17,9 @@ import { newWorld, type World } from "./lib/world.ts";
 
 const SAMPLE = join(import.meta.dirname, "lib/sample-conversation.json");
 const BATCH = 100;
-/** Questions of this category ask for what was never said; by custom they are left out of the one figure. */
+/** Questions of this category ask for something never said; by convention the overall figure excludes them. */
 const UNANSWERABLE = 5;
-/** The least share of the evidence among the first ten, in percent. */
+/** The minimum share of the evidence among the first ten, in percent. */
 const TARGET = 75;
 
 interface Asked extends Quality {
@@ -57,11 +57,11 @@ async function measure(all: Conversation[]): Promise<Asked[]> {
   }
 }
 
-/** A conversation in the memory of an agent of its own. */
+/** A conversation, stored as the memories of a separate agent. */
 interface Stored {
   conversation: Conversation;
   client: Client;
-  /** Turns by the memory that holds them. */
+  /** Turns by their memory. */
   turns: Map<string, string>;
 }
 
@@ -89,7 +89,7 @@ async function newAgent({ server, client }: World, name: string): Promise<Client
   return newClient(server.url, await agentToken(server, key));
 }
 
-/** Waits until every memory has its vector, however long that takes, as long as it goes on. */
+/** Waits until every memory has its vector, while progress continues. */
 async function embedded({ server }: World): Promise<void> {
   const gap = async () => {
     const text = await (await fetch(`${server.root}/metrics`)).text();

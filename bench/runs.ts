@@ -5,7 +5,7 @@ import { inParallel, newWorld, type World } from "./lib/world.ts";
 const CALLERS = 32;
 const RUNS_A_CALLER = 12;
 const STEPS = 6;
-/** Before anything is measured: what is called often is compiled in the first seconds. */
+/** Before measuring: V8 compiles frequent calls in the first seconds. */
 const WARM_UP = 4;
 const ROUNDS = 5;
 const LARGE = 500;
@@ -14,7 +14,7 @@ interface Run {
   id: string;
 }
 
-/** What it takes to start and to complete steps. */
+/** The time to start and to complete steps. */
 export const runsPart: Part = {
   name: "runs",
   title: "Steps of runs",
@@ -46,7 +46,7 @@ const newRun = ({ client }: World, steps: number): Promise<Run> =>
     })),
   });
 
-/** Starts and completes every step of many runs, as many callers at once, each on a run of its own. Gives ms a call. */
+/** Starts and completes every step of many runs, with concurrent callers, each on its own run. Returns ms per call. */
 async function transitions(world: World): Promise<number[]> {
   const runs: Run[] = [];
   await inParallel(CALLERS * RUNS_A_CALLER, CALLERS, async (i) => {
@@ -84,11 +84,11 @@ function rows(rounds: number[][], large: number[], commit: number): Row[] {
   return [
     { what: "commit", figure: `${commit.toFixed(2)} ms` },
     {
-      what: `start or complete a step, ${CALLERS} callers at once on runs of their own: p50`,
+      what: `start or complete a step, ${CALLERS} concurrent callers on separate runs: p50`,
       figure: `${p50.toFixed(1)} ms`,
     },
     {
-      what: `start or complete a step, ${CALLERS} callers at once on runs of their own: p95`,
+      what: `start or complete a step, ${CALLERS} concurrent callers on separate runs: p95`,
       figure: `${p95.toFixed(1)} ms`,
       target: `≤ 10 ms + 2 commits = ${most.toFixed(1)}`,
       met: p95 <= most,

@@ -18,8 +18,8 @@ const STOP_WORDS = 50;
 const DIMS = 512;
 
 /**
- * Searches in a tenant of 100,000 memories, four at a time, and how fast memories are made. A stand-in makes their
- * vectors; it is the bundled model, in the generator's process, that makes those of the queries.
+ * Searches in a tenant of 100,000 memories, four at a time, and the rate of creating memories. A stand-in computes the
+ * memories' vectors; the bundled model, in the generator's process, computes those of the queries.
  */
 export const searchPart: Part = {
   name: "search",
@@ -41,7 +41,7 @@ export const searchPart: Part = {
   },
 };
 
-/** Makes the memories; gives how many a second of the first ones. */
+/** Creates the memories; returns the rate per second for the first ones. */
 async function fill({ client }: World): Promise<number> {
   const batch = async (n: number) => {
     if (n % 20 === 0) progress(`search: ${n * PER_BATCH} memories`);
@@ -77,7 +77,10 @@ function question(n: number): string {
   return Array.from({ length: 6 }, (_, i) => word(7_000_000 + n * 6 + i)).join(" ");
 }
 
-/** Words are as frequent as in a language, the n-th has a share like 1/n; but for the first ones, which say nothing. */
+/**
+ * Word frequencies are as in a language: the n-th has a share like 1/n, except for the first ones, which carry no
+ * meaning.
+ */
 function word(seed: number): string {
   const random = (Math.imul(seed + 1, 2_654_435_761) >>> 0) / 2 ** 32;
   const rank = STOP_WORDS * (VOCABULARY / STOP_WORDS) ** random;
@@ -113,7 +116,7 @@ async function withBundled<T>(embedder: TestEmbedder, work: () => Promise<T>): P
 const ENGLISH =
   "customer renewal contract invoice budget launch meeting supplier deadline engineer server outage report quarter";
 
-/** The words are none of any language: a model would cut each into four, and take as long as for many words. */
+/** The invented words belong to no language: a model would cut each into four, and take as long as for many words. */
 function inEnglish(text: string): string {
   const words = ENGLISH.split(" ");
   const english = (word: string) => words[Number.parseInt(word.slice(1, -1), 36) % words.length] ?? word;

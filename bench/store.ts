@@ -1,4 +1,7 @@
-/** Micro-benchmark of the embedded store: `node bench/store.ts`. Prints operations a second and CPU of the main thread. */
+/**
+ * Micro-benchmark of the embedded store: `node bench/store.ts`. Prints operations per second and CPU of the main
+ * thread.
+ */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -35,7 +38,7 @@ await store.ready();
 let made = 0;
 const PAD = "x".repeat(700);
 
-/** Ids in no order, as derived ids are. */
+/** Unordered ids, like derived ids. */
 function idOf(n: number): string {
   return `dlv_${((n * 7919) % 1_000_003).toString(36).padStart(20, "0")}`;
 }

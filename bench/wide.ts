@@ -52,7 +52,7 @@ function visible(times: number[]): Row {
   };
 }
 
-/** Each with an empty log to begin with, so that all that is written counts, and none of it for an earlier event. */
+/** Starts each event with an empty log, so that all writes count, and only for that event. */
 async function growth(world: World): Promise<Row[]> {
   const [atOnce, atRest]: [number[], number[]] = [[], []];
   for (let round = 0; round < ROUNDS; round++) {
@@ -95,7 +95,7 @@ async function publishAndWait({ client }: World, event: object, receivers: numbe
   await settle(all, { within: 60_000, every: 5 });
 }
 
-/** All files of the data directory: the database and its write-ahead log. */
+/** Size of all files in the data directory: the database and its write-ahead log. */
 async function storeBytes(folder: string): Promise<number> {
   const files = await readdir(folder, { recursive: true });
   return files.reduce((sum, file) => sum + statSync(join(folder, file)).size, 0);

@@ -6,14 +6,14 @@ import { newClient } from "../lib/http.ts";
 import { ATTACKERS, type Attacker } from "./attackers.ts";
 import type { Tenant } from "./tenants.ts";
 
-/** An attacker that is refused sends its next request at once, but no faster than this. */
+/** A refused attacker sends its next request at once, but no faster than this. */
 const STRIKES_PER_SECOND = 100;
-/** What was asked for may take longer to be answered than the attack lasts. */
-const PATIENCE_MS = 10_000;
-/** It stands for another machine: it gets what the server and the victim leave of this one. */
+/** An answer may take longer than the attack lasts. */
+const TIMEOUT_MS = 10_000;
+/** The attacker stands for another machine: it gets only the CPU that the server and the victim leave. */
 const NICE = 10;
 
-/** What the process needs to know of its tenant. */
+/** The tenant as the process needs it. */
 interface Orders {
   attacker: number;
   url: string;
@@ -24,7 +24,7 @@ interface Orders {
 
 type Signal = "start" | "stop" | "stopped";
 
-/** An attacker in a process of its own, so that making its requests does not delay the victim's. */
+/** An attacker in a separate process, so that sending its requests does not delay the victim's. */
 export class Attack {
   readonly #child: ChildProcess;
 
@@ -49,8 +49,8 @@ export class Attack {
   }
 }
 
-/** Strikes until the function it returns is called, refused or not. */
-function strikes(
+/** Strikes, refused or not, until the returned function is called. */
+function startStrikes(
   { strike, hold, width }: Attacker,
   { url, token, personToken, target }: Orders,
 ): () => Promise<void> {
@@ -59,7 +59,7 @@ function strikes(
   const striker = { url, client, person, target };
   const end = hold?.(striker);
   const lanes = Array.from({ length: width }, async (_, i) => {
-    // Not all in the same moment: even so many requests for nothing would take a moment together.
+    // Spread over time: so many requests at once would take a moment even if they did nothing.
     await pause((1000 * i) / STRIKES_PER_SECOND);
     while (going) {
       await Promise.all([strike(striker).catch(() => null), pause((1000 * width) / STRIKES_PER_SECOND)]);
@@ -68,7 +68,7 @@ function strikes(
   return async () => {
     going = false;
     end?.();
-    await Promise.race([Promise.all(lanes), pause(PATIENCE_MS)]);
+    await Promise.race([Promise.all(lanes), pause(TIMEOUT_MS)]);
     client.close();
     person.close();
   };
@@ -77,7 +77,7 @@ function strikes(
 function obey(orders: Orders): void {
   let stop: (() => Promise<void>) | undefined;
   process.on("message", async (signal: Signal) => {
-    if (signal === "start") stop = strikes(ATTACKERS[orders.attacker] as Attacker, orders);
+    if (signal === "start") stop = startStrikes(ATTACKERS[orders.attacker] as Attacker, orders);
     else {
       await stop?.();
       process.send?.("stopped" satisfies Signal);

@@ -6,28 +6,28 @@ import { sampleEvent } from "../lib/world.ts";
 import type { Tenant } from "./tenants.ts";
 import type { victimsOf } from "./victims.ts";
 
-/** Those in whose name an attacker asks. */
+/** The clients of an attacker. */
 export interface Striker {
   url: string;
   /** An agent with the scopes of a shipped key. */
   client: Client;
   person: Client;
-  /** What `prepare` gave. */
+  /** The result of `prepare`. */
   target: string | undefined;
 }
 
-/** Somebody who asks for as much of one resource as an ordinary key allows. */
+/** An attacker that uses as much of one resource as an ordinary key allows. */
 export interface Attacker {
   resource: string;
   does: string;
   victim: keyof ReturnType<typeof victimsOf>;
-  /** Makes what is needed; gives what the strikes are aimed at, if anything. */
+  /** Creates what the attack needs; returns the target of the strikes, if any. */
   prepare?(tenant: Tenant): Promise<string | undefined>;
-  /** One request of the attack. It may be refused. */
+  /** Sends one request of the attack, which may be refused. */
   strike(striker: Striker): Promise<unknown>;
-  /** What is kept open for as long as the attack lasts; the function ends it. */
+  /** Opens what stays open during the attack; the returned function closes it. */
   hold?(striker: Striker): () => void;
-  /** Requests at once. */
+  /** Concurrent requests. */
   width: number;
 }
 
@@ -40,7 +40,7 @@ function emptyObjects(count: number): Buffer {
   return Buffer.from(`[${"{},".repeat(count)}{}]`);
 }
 
-/** Sends raw text: the attackers' bodies are not JSON that a client would make. */
+/** Sends raw text: the attackers' bodies are not JSON that a client would create. */
 function sendText(
   url: string,
   token: string | null,
@@ -62,7 +62,7 @@ function sendText(
 const longText = (paragraphs: number) =>
   Array.from(
     { length: paragraphs },
-    (_, i) => `Paragraph ${i} of ${randomUUID()} tells of parcels and freight.`,
+    (_, i) => `Paragraph ${i} of ${randomUUID()} describes parcels and freight.`,
   ).join("\n\n");
 
 export const ATTACKERS: Attacker[] = [

@@ -12,18 +12,18 @@ import { pushTo, type Victim, victimsOf } from "./victims.ts";
 
 const ROUNDS = 3;
 const ALONE_MS = 5_000;
-/** As long an attacker has for what it may take at once. */
-const FOUND_MS = 4_000;
+/** As long as an attacker has for its initial burst. */
+const BURST_MS = 4_000;
 const ATTACKED_MS = 5_000;
 const WARM_MS = 2_000;
 /** Each of the victim's agents stays under the shipped rate limit. */
 const VICTIM_AGENTS = 30;
-const MOST = 1.2;
-const MOST_WHILE_FOUND = 2;
+const MAX_RATIO = 1.2;
+const MAX_BURST_RATIO = 2;
 
 interface Window {
   times: number[];
-  /** The statuses of the answers that refused. */
+  /** Statuses of refused requests. */
   refused: number[];
 }
 
@@ -33,7 +33,7 @@ interface Measured {
   attacked: Window;
 }
 
-/** One attacker for each shared resource, with an ordinary key and the shipped limits, next to one victim. */
+/** One attacker per shared resource, with an ordinary key and the shipped limits, and one victim. */
 export const fairnessPart: Part = {
   name: "fairness",
   title: "One attacker next to one victim, by resource",
@@ -61,7 +61,7 @@ export const fairnessPart: Part = {
         const tenant = tenants[i] as Tenant;
         const target = await attacker.prepare?.(tenant);
         const attack = new Attack(i, tenant, target);
-        const rest = () => rested(server.pid());
+        const rest = () => untilIdle(server.pid());
         rows.push(await measure({ attacker, attack, victim: victims[attacker.victim], own: victim, rest }));
         attack.end();
         tenant.close();
@@ -76,19 +76,19 @@ export const fairnessPart: Part = {
   },
 };
 
-/** A server that used no more of a core than this for so long has nothing to do. */
-const REST_CORES = 0.1;
-const REST_MS = 2_000;
+/** Below this many cores for a while, the server is idle. */
+const IDLE_CORES = 0.1;
+const IDLE_MS = 2_000;
 const LONGEST_REST_MS = 20_000;
 
-/** Waits until the server has done what the attacker before left it. */
-async function rested(pid: number): Promise<void> {
+/** Waits until the server has finished the work of the previous attacker. */
+async function untilIdle(pid: number): Promise<void> {
   const until = performance.now() + LONGEST_REST_MS;
   let busy = true;
   while (busy && performance.now() < until) {
     const before = cpuSeconds(pid);
-    await pause(REST_MS);
-    busy = cpuSeconds(pid) - before > (REST_CORES * REST_MS) / 1000;
+    await pause(IDLE_MS);
+    busy = cpuSeconds(pid) - before > (IDLE_CORES * IDLE_MS) / 1000;
   }
 }
 
@@ -106,19 +106,19 @@ interface Match {
   attack: Attack;
   victim: Victim;
   own: Tenant;
-  /** Waits until the server has nothing to do. */
+  /** Waits until the server is idle. */
   rest(): Promise<void>;
 }
 
 async function measure({ attacker, attack, victim, own, rest }: Match): Promise<Row> {
   const sum: Measured = { alone: none(), found: none(), attacked: none() };
   await rest();
-  await watch(victim, own, WARM_MS);
+  await measureVictim(victim, own, WARM_MS);
   for (let round = 0; round < ROUNDS; round++) {
-    add(sum.alone, await watch(victim, own, ALONE_MS));
+    add(sum.alone, await measureVictim(victim, own, ALONE_MS));
     attack.start();
-    add(sum.found, await watch(victim, own, FOUND_MS));
-    add(sum.attacked, await watch(victim, own, ATTACKED_MS));
+    add(sum.found, await measureVictim(victim, own, BURST_MS));
+    add(sum.attacked, await measureVictim(victim, own, ATTACKED_MS));
     await attack.stop();
     await rest();
   }
@@ -134,8 +134,8 @@ function add(sum: Window, { times, refused }: Window): void {
   sum.refused.push(...refused);
 }
 
-/** Has the victim act at its rate, by each of its agents in turn. */
-async function watch({ perSecond, act }: Victim, { agents }: Tenant, ms: number): Promise<Window> {
+/** Runs the victim's actions at its rate, by each of its agents in turn. */
+async function measureVictim({ perSecond, act }: Victim, { agents }: Tenant, ms: number): Promise<Window> {
   const window = none();
   const until = performance.now() + ms;
   const running: Promise<void>[] = [];
@@ -167,7 +167,7 @@ function toRow({ resource, does }: Attacker, { what }: Victim, { alone, found, a
   return {
     what: `${resource}: ${does}; victim: ${what}`,
     figure: `${a.toFixed(1)} / ${b.toFixed(1)} / ${c.toFixed(1)} ms (${ratio(b)}, ${ratio(c)}), ${refused.length} refused${statuses}`,
-    target: `≤ ${MOST_WHILE_FOUND}×, ≤ ${MOST}×, 0`,
-    met: b <= a * MOST_WHILE_FOUND && c <= a * MOST && refused.length === 0,
+    target: `≤ ${MAX_BURST_RATIO}×, ≤ ${MAX_RATIO}×, 0`,
+    met: b <= a * MAX_BURST_RATIO && c <= a * MAX_RATIO && refused.length === 0,
   };
 }

@@ -4,19 +4,19 @@ import { type Client, newClient } from "../lib/http.ts";
 
 export const OPERATOR_TOKEN = "operator-token-of-the-benchmark";
 
-/** A tenant with clients of its own. */
+/** A tenant with its clients. */
 export interface Tenant {
   url: string;
-  /** An agent with all scopes: prepares what is measured. */
+  /** An agent with all scopes, for preparations. */
   admin: Client;
   /** Agents with the scopes of a shipped key; each has its own rate limit. */
   agents: { id: string; client: Client }[];
-  /** A person: some operations are for people alone. */
+  /** A person: some operations are for people only. */
   person: Client;
   close(): void;
 }
 
-/** Makes a tenant with so many agents. */
+/** Creates a tenant with `agents` agents. */
 export async function newTenant(server: TestServer, slug: string, agentCount: number): Promise<Tenant> {
   const operator = newClient(server.url, OPERATOR_TOKEN);
   const made = await operator.send("POST", "/tenants", {

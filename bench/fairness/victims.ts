@@ -5,7 +5,7 @@ import { BATCH_TYPE, type Client } from "../lib/http.ts";
 import { sampleEvent } from "../lib/world.ts";
 import type { Tenant } from "./tenants.ts";
 
-/** What a victim does again and again: resolves when it has what it asked for. */
+/** A victim's repeated action, which resolves with its result. */
 export interface Victim {
   what: string;
   perSecond: number;
@@ -15,10 +15,10 @@ export interface Victim {
 
 const PUSHED = "com.example.pushed";
 const QUICK = { every: 20, within: 60_000 };
-/** Each look is a search, and the vector takes seconds. */
+/** Each check is a search, and the vector takes seconds. */
 const SLOWLY = { every: 250, within: 60_000 };
 
-/** The victims by name. */
+/** Returns the victims by name. */
 export function victimsOf(tenant: Tenant, endpoint: Endpoint, output_id: string) {
   const simple = (what: string, perSecond: number, act: Victim["act"]): Victim => ({ what, perSecond, act });
   const status = (answer: Promise<{ status: number }>) => answer.then((given) => given.status);
@@ -58,7 +58,7 @@ export function victimsOf(tenant: Tenant, endpoint: Endpoint, output_id: string)
   };
 }
 
-/** An agent of the tenant that is pushed to. */
+/** Creates an agent of the tenant that receives by push. */
 export async function pushTo(tenant: Tenant, delivery_endpoint: string): Promise<void> {
   const agent = { name: "pushed", delivery_mode: "push", delivery_endpoint };
   const { id } = await tenant.person.send("POST", "/agents", agent);

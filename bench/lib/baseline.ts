@@ -1,4 +1,4 @@
-/** The yardstick: a stock moleculer-web gateway with one POST route to an action that does nothing. No log, no auth. */
+/** The baseline: a stock moleculer-web gateway with one POST route to an action that does nothing. No log, no auth. */
 import type { AddressInfo } from "node:net";
 import { ServiceBroker, type ServiceSchema } from "moleculer";
 import ApiGateway from "moleculer-web";

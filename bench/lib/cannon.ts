@@ -1,4 +1,4 @@
-/** The load generator, in a process of its own so that its share of the CPU can be told from the server's. */
+/** The load generator, in a separate process so that its CPU is measured apart from the server's. */
 import autocannon from "autocannon";
 
 const options = JSON.parse(process.argv[2] as string) as autocannon.Options;

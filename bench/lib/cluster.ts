@@ -16,13 +16,13 @@ import { sampleEvent } from "./world.ts";
 const SCOPES = ["send", "receive"];
 const ENDING_MS = 10_000;
 
-/** What `npm run cluster` starts, to be measured: one gateway, workers that come and go, and what they share. */
+/** The servers of `npm run cluster`, for measuring: one gateway, a varying number of workers, and shared servers. */
 export class Cluster {
   readonly mongo: TestMongo;
   readonly nodes: Nodes;
-  /** Commands of the nodes to their record; null where that was given, and is somewhere else. */
+  /** Counts the nodes' commands to MongoDB; null if an external one is used. */
   readonly way: CountedWay | null;
-  /** Workers that run now. */
+  /** The running workers. */
   workers: Child[];
   readonly #redis: RedisServer;
   readonly #clients: Client[] = [];
@@ -52,13 +52,13 @@ export class Cluster {
     return new Cluster(mongo, redis, nodes, way);
   }
 
-  /** Starts or ends workers until there are so many. */
+  /** Starts or ends workers until there are `count`. */
   async scale(count: number): Promise<void> {
     while (this.workers.length > count) await this.workers.pop()?.end("SIGTERM", ENDING_MS);
     while (this.workers.length < count) this.workers.push(await this.nodes.addWorker());
   }
 
-  /** One worker for each of these lists of services, in place of those that run. */
+  /** Replaces the running workers by one for each list of services. */
   async spread(services: readonly (readonly string[])[]): Promise<void> {
     const before = this.workers;
     this.workers = [];
@@ -66,17 +66,17 @@ export class Cluster {
     for (const worker of before) await worker.end("SIGTERM", ENDING_MS);
   }
 
-  /** Takes away what was delivered: a stand-in walks over all rows, and what came before would slow what is measured. */
+  /** Deletes delivered events: a MongoDB stand-in scans all rows, and old ones would slow the measurement. */
   async forget(): Promise<void> {
     const client = new MongoClient(this.mongo.url);
     for (const rows of ["events", "deliveries"]) await client.db().collection(rows).deleteMany({});
     await client.close();
   }
 
-  /** Agents that publish to themselves, each wanting events of its own type. @param settings of each */
+  /** Creates agents that publish to themselves, each with an event type. @param settings of each */
   async traffic(agents: number, settings: object = {}): Promise<Traffic> {
     const { gateway } = this.nodes;
-    // A worker that has just gone may have been asked meanwhile.
+    // The request may reach a worker that has just ended.
     const token = await settle(() => agentToken(gateway, gateway.credentials.agent.api_key));
     const admin = api(gateway, token);
     const name = `t${++this.#traffics}${randomBytes(3).toString("hex")}`;

@@ -6,16 +6,16 @@ export interface Turn {
   speaker: string;
   text: string;
   session: number | string;
-  /** `1:56 pm on 8 May, 2023`, or what `Date` reads. */
+  /** `1:56 pm on 8 May, 2023`, or a form that `Date` parses. */
   date?: string;
-  /** What is in the picture that came with it. */
+  /** Description of the attached picture. */
   caption?: string;
 }
 
 export interface Question {
   question: string;
   category: number | string;
-  /** Ids of the turns that hold the answer. */
+  /** Ids of the turns that contain the answer. */
   evidence: string[];
 }
 
@@ -25,7 +25,7 @@ export interface Conversation {
   questions: Question[];
 }
 
-/** Reads a JSON file of conversations, gzipped or not. @throws Error when it is something else */
+/** Reads a JSON file of conversations, gzipped or not. @throws Error for any other content */
 export function readConversations(path: string): Conversation[] {
   const bytes = readFileSync(path);
   const isGzip = bytes[0] === 0x1f && bytes[1] === 0x8b;
@@ -38,7 +38,7 @@ export function readConversations(path: string): Conversation[] {
   return read;
 }
 
-/** A turn as the memory that an agent would keep of it: a title says who, the source which conversation. */
+/** Returns a turn as an agent's memory: the title names the speaker, the source the conversation. */
 export function memoryOf(conversation: Conversation, { speaker, text, caption, session, date }: Turn) {
   return {
     title: speaker,

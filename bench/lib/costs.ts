@@ -1,20 +1,20 @@
 import type { Cluster } from "./cluster.ts";
 import { saturate } from "./trips.ts";
 
-/** What an event takes, from publish to ack. */
+/** The cost of an event, from publish to ack. */
 export interface Cost {
   /** CPU of each process, in microseconds. */
   micros: Record<string, number>;
   /** Between nodes. */
   messages: number;
   bytes: number;
-  /** To the record. */
+  /** Round trips to MongoDB. */
   trips: number;
-  /** The most frequent of them, with how many an event. */
+  /** The most frequent commands, with their number per event. */
   commands: string;
 }
 
-/** A process for each of the services that every event passes, and one for all others. */
+/** A process for each service that every event passes through, and one for all others. */
 const SPREAD = { events: ["events"], interests: ["interests"], deliveries: ["deliveries"] };
 const OTHERS = [
   "-gateway",
@@ -36,16 +36,16 @@ interface Sample {
   commands: Map<string, number>;
 }
 
-/** Costs of events that are published one by one and in batches of 100. What nodes do at rest is not counted. */
+/** Measures the cost of events, published one by one and in batches of 100, without the nodes' idle work. */
 export async function costs(cluster: Cluster): Promise<{ single: Cost; batch: Cost }> {
   await cluster.spread([...Object.values(SPREAD), OTHERS]);
   const traffic = await cluster.traffic(AGENTS);
   await saturate(traffic, AGENTS, { lanes: 32, seconds: 2 });
-  const resting = await between(cluster, () => new Promise((next) => setTimeout(next, IDLE_MS)));
+  const resting = await measure(cluster, () => new Promise((next) => setTimeout(next, IDLE_MS)));
   const measured = async (how: { lanes: number; batch?: number }): Promise<Cost> => {
     await cluster.forget();
     const before = traffic.accepted;
-    const spent = await between(cluster, () => saturate(traffic, AGENTS, { ...how, seconds: SECONDS }));
+    const spent = await measure(cluster, () => saturate(traffic, AGENTS, { ...how, seconds: SECONDS }));
     return costOf(spent, resting, traffic.accepted - before);
   };
   const single = await measured({ lanes: 32 });
@@ -54,8 +54,8 @@ export async function costs(cluster: Cluster): Promise<{ single: Cost; batch: Co
   return { single, batch };
 }
 
-/** What is spent while something is done. */
-async function between(cluster: Cluster, work: () => Promise<unknown>): Promise<Sample> {
+/** Measures the cost of some work. */
+async function measure(cluster: Cluster, work: () => Promise<unknown>): Promise<Sample> {
   const before = await sample(cluster);
   await work();
   const after = await sample(cluster);

@@ -4,24 +4,24 @@ import { pace } from "./trips.ts";
 
 const AGENTS = 20;
 const PER_SECOND = 200;
-/** Everything is as usual before the kill. */
+/** Normal operation before the kill. */
 const BEFORE_MS = 2_000;
-const PATIENCE_MS = 30_000;
-/** What the killed one had given out comes again after so long: as long as its fan-out is left to it. */
+const TIMEOUT_MS = 30_000;
+/** The killed worker's deliveries are redelivered after this time; its claim on fan-out lasts as long. */
 const LEASE_SECONDS = 10;
 
-/** What one kill did. Milliseconds. */
+/** The effect of one kill. Milliseconds. */
 export interface Failover {
-  /** From the kill until each agent had taken and acknowledged an event that was published after it. */
+  /** From the kill until each agent has received and acknowledged an event published after it. */
   served: number[];
   accepted: number;
   repeated: number;
-  /** Answers to come again. */
+  /** Answers that asked for a retry. */
   refused: number;
   longestAnswer: number;
 }
 
-/** Kills one of two workers under load, and has another take its place afterwards. */
+/** Kills one of two workers under load, and then replaces it. */
 export async function failover(cluster: Cluster): Promise<Failover> {
   await cluster.scale(2);
   await cluster.forget();
@@ -30,7 +30,7 @@ export async function failover(cluster: Cluster): Promise<Failover> {
   const at = { kill: Number.POSITIVE_INFINITY };
   const isOver = () => {
     const since = performance.now() - at.kill;
-    return since > 0 && (since > PATIENCE_MS || servedAfter(traffic, at.kill).length === AGENTS);
+    return since > 0 && (since > TIMEOUT_MS || servedAfter(traffic, at.kill).length === AGENTS);
   };
   const publishing = pace(traffic, AGENTS, { perSecond: PER_SECOND, until: isOver });
   while (performance.now() - start < BEFORE_MS) await new Promise((next) => setTimeout(next, 10));

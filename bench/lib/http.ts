@@ -1,9 +1,9 @@
 import { Agent, request } from "node:http";
 
-/** A client that costs the generator little: connections are kept, and `fetch` is not in between. */
+/** A client with little CPU cost for the generator: it keeps connections and does not use `fetch`. */
 export interface Client {
   token: string;
-  /** Rejects when there is no answer. */
+  /** Rejects without an answer. */
   // biome-ignore lint/suspicious/noExplicitAny: each part knows the shape of what it asks for
   ask(method: string, path: string, body?: unknown, type?: string): Promise<{ status: number; body: any }>;
   /** Resolves to the parsed body; rejects unless the status is below 300. */
@@ -16,7 +16,7 @@ export const BATCH_TYPE = "application/cloudevents-batch+json";
 
 const MAX_CONNECTIONS = 256;
 
-/** A client of a server under `url`, as the holder of `token`. */
+/** Returns a client of a server under `url`, with the credentials `token`. */
 export function newClient(url: string, token: string): Client {
   const agent = new Agent({ keepAlive: true, maxSockets: MAX_CONNECTIONS });
   const ask: Client["ask"] = (method, path, body, type = "application/json") =>
@@ -34,7 +34,7 @@ export function newClient(url: string, token: string): Client {
         });
       });
       req.on("error", (err: NodeJS.ErrnoException) => {
-        // The server had closed a connection that nobody used for long: nothing was read from it.
+        // The server had closed an idle connection, without reading anything from it.
         if (req.reusedSocket && err.code === "ECONNRESET") resolve(ask(method, path, body, type));
         else reject(err);
       });

@@ -16,17 +16,17 @@ export interface LoadResult {
   /** Milliseconds. */
   p50: number;
   p99: number;
-  /** CPU microseconds the server spent on a request, all its threads. */
+  /** CPU microseconds of the server per request, all threads. */
   serverMicrosPerRequest: number;
-  /** Milliseconds from the last answer until all was finished. */
+  /** Milliseconds from the last answer until `finished`. */
   finishedAfter: number;
   /** Share of one core that the generator used. */
   generatorCores: number;
 }
 
 /**
- * Sends load to a server (its process id is what the CPU is read of) and gives what both did until what was asked for
- * is `finished`: what is left to do when the last answer has come costs as well.
+ * Sends load to a server and returns figures of both sides (CPU of the server by its process id). Measures until the
+ * work is `finished`, because work after the last answer costs as well.
  */
 export async function load(
   pid: number,

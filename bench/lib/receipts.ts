@@ -3,15 +3,15 @@ import { newTypedReceiver, type TypedReceiver, type Way } from "./ways.ts";
 import { sampleEvent, type World } from "./world.ts";
 
 const RECEIVERS = 10;
-/** Then every receiver waits. */
+/** Time until every receiver is waiting. */
 const SETTLING_MS = 300;
-/** A quiet machine lets the publisher come no later than some milliseconds. */
-const HELD_UP_MS = 12;
-const MOST_ATTEMPTS = 4;
-/** A run that takes so much longer than it was to take has lost an event. */
-const PATIENCE_MS = 60_000;
+/** On a quiet machine the publisher is at most some milliseconds late. */
+const DELAYED_MS = 12;
+const MAX_ATTEMPTS = 4;
+/** A run that takes this much longer than planned has lost an event. */
+const TIMEOUT_MS = 60_000;
 
-/** Ten receivers, whose event types begin with `com.example.<name>.`. */
+/** Creates ten receivers, whose event types start with `com.example.<name>.`. */
 export function typedReceivers(world: World, name: string, way: Way = "poll"): Promise<TypedReceiver[]> {
   return Promise.all(
     Array.from({ length: RECEIVERS }, (_, i) => newTypedReceiver(world, `com.example.${name}.r${i}`, way)),
@@ -19,10 +19,10 @@ export function typedReceivers(world: World, name: string, way: Way = "poll"): P
 }
 
 /**
- * Publishes at a steady rate, one request an event, in turn to each receiver's own event type, while every receiver
- * takes and acknowledges. Open loop: a slow answer does not slow the publisher down.
+ * Publishes at a steady rate, one event per request, to each receiver's event type in turn, while every receiver
+ * receives and acknowledges. Open loop: a slow answer does not slow the publisher down.
  *
- * @returns milliseconds from sending each publish to having its delivery
+ * @returns milliseconds from sending each publish to receiving its delivery
  */
 export async function measureReceipts(
   world: World,
@@ -35,9 +35,8 @@ export async function measureReceipts(
 }
 
 /**
- * The same for groups of receivers that take turns in one run; gives the times of each group. A run in which this
- * process itself was held up, by whatever else the machine does, says little of the server and is made again; the one
- * that was held up least counts.
+ * The same for groups of receivers that alternate in one run; returns the times of each group. A run in which other
+ * work held up this process says little about the server and is repeated; the least disturbed run counts.
  */
 export async function measureGroups(
   world: World,
@@ -46,7 +45,7 @@ export async function measureGroups(
   seconds: number,
 ): Promise<number[][]> {
   let best = await runOnce(world, groups, perSecond, seconds);
-  for (let attempt = 1; attempt < MOST_ATTEMPTS && best.heldUpMs > HELD_UP_MS; attempt++) {
+  for (let attempt = 1; attempt < MAX_ATTEMPTS && best.heldUpMs > DELAYED_MS; attempt++) {
     progress(`this process was held up for ${best.heldUpMs.toFixed(0)} ms: measuring again`);
     const next = await runOnce(world, groups, perSecond, seconds);
     if (next.heldUpMs < best.heldUpMs) best = next;
@@ -67,12 +66,12 @@ async function runOnce({ client }: World, groups: TypedReceiver[][], perSecond: 
     heldUpMs = Math.max(heldUpMs, performance.now() - due);
     void client.send("POST", "/events", run.nextEvent());
   }
-  await run.whole(PATIENCE_MS);
+  await run.whole(TIMEOUT_MS);
   await receiving;
   return { times: run.times, heldUpMs };
 }
 
-/** One measurement: what was sent when, to which group, and what has come of it. */
+/** One measurement: what was sent when, to which group, and its receipts. */
 class Run {
   readonly times: number[][];
   readonly #groups: TypedReceiver[][];
@@ -112,7 +111,7 @@ class Run {
     if (++this.#arrived === this.#total) this.#over.abort();
   }
 
-  /** @throws Error when an event does not come. */
+  /** @throws Error if an event does not arrive */
   async whole(patienceMs: number): Promise<void> {
     const { signal } = this.#over;
     const late = AbortSignal.timeout(patienceMs);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 const FILE = join(import.meta.dirname, "../../docs/benchmarks.md");
 
-/** One measured line: what, the figure, what it had to be (if anything), and whether it was. */
+/** One measured line: the quantity, its figure, the requirement (if any) and whether it was met. */
 export interface Row {
   what: string;
   figure: string;
@@ -16,7 +16,7 @@ export interface Row {
 export interface Part {
   name: string;
   title: string;
-  /** What the figures can and cannot show. */
+  /** The scope and limits of the figures. */
   note?: string;
   run(): Promise<Row[]>;
 }
@@ -60,7 +60,7 @@ How to read it:
 - **Targets** are this release's; a missed one says **no**.
 `;
 
-/** A line of progress on the terminal. */
+/** Prints a line of progress. */
 export function progress(text: string): void {
   process.stderr.write(`${new Date().toISOString().slice(11, 19)}  ${text}\n`);
 }

@@ -2,13 +2,13 @@
 export interface Quality {
   recall5: number;
   recall10: number;
-  /** Gain discounted by the logarithm of the rank, as a share of that of a perfect order. */
+  /** Gain discounted by the logarithm of the rank, as a share of a perfect order's. */
   ndcg10: number;
-  /** Whether any of the wanted is among the first ten. */
+  /** Whether any wanted id is among the first ten. */
   hit10: number;
 }
 
-/** @param found distinct ids, best first @param wanted the ids that should be there, at least one */
+/** @param found distinct ids, best first @param wanted the expected ids, at least one */
 export function quality(found: readonly string[], wanted: ReadonlySet<string>): Quality {
   const hits = found.slice(0, 10).map((id) => wanted.has(id));
   const among = (first: number) => hits.slice(0, first).filter(Boolean).length;

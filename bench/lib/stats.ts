@@ -13,7 +13,7 @@ export function percentile(values: readonly number[], p: number): number {
 
 const COMMITS = 200;
 
-/** This disk's median time of a 4 KB append and fdatasync, in milliseconds: what one commit costs at the least. */
+/** This disk's median time of a 4 KB append and fdatasync, in milliseconds: the minimum cost of a commit. */
 export function commitMilliseconds(folder: string): number {
   const file = join(folder, "commit.probe");
   const fd = openSync(file, "w");
@@ -31,7 +31,7 @@ export function commitMilliseconds(folder: string): number {
 }
 
 /**
- * Measures each subject in turn, round after round, so that what the machine does besides hits all of them alike.
+ * Measures each subject in turn, round after round, so that other work on the machine affects all of them alike.
  *
  * @returns the results of each subject
  */

@@ -1,14 +1,14 @@
 import type { Traffic, Trip } from "../../test/support/traffic.ts";
 import { percentile } from "./stats.ts";
 
-/** From sending a publish to its acknowledgement being answered, in ms, and how many a second. */
+/** Milliseconds from sending a publish to its acknowledgement, and the rate per second. */
 export interface Trips {
   perSecond: number;
   p50: number;
   p99: number;
 }
 
-/** Publishes as fast as answers come, `lanes` requests at a time, until `seconds` are over; then waits for the rest. */
+/** Publishes as fast as answers arrive, `lanes` requests at a time, for `seconds`; then waits for the rest. */
 export async function saturate(
   traffic: Traffic,
   agents: number,
@@ -25,7 +25,7 @@ export async function saturate(
   return tripsOf(traffic.trips.slice(before), (performance.now() - start) / 1000);
 }
 
-/** Publishes at a steady rate, one event a request. Open loop: a slow answer does not slow the publisher down. */
+/** Publishes at a steady rate, one event per request. Open loop: a slow answer does not slow the publisher down. */
 export async function pace(
   traffic: Traffic,
   agents: number,

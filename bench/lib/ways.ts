@@ -3,21 +3,21 @@ import type { AddressInfo } from "node:net";
 import { newClient } from "./http.ts";
 import { newReceiver, type World } from "./world.ts";
 
-/** How an agent gets its deliveries. */
+/** How an agent receives its deliveries. */
 export const WAYS = ["poll", "SSE", "push"] as const;
 export type Way = (typeof WAYS)[number];
 
-/** Is told of each event that came, by the producer's id. */
+/** Called for each event received, with the producer's id. */
 type Received = (id: string) => void;
 
-/** A receiver that has an event type of its own. */
+/** A receiver with its own event type. */
 export interface TypedReceiver {
   type: string;
-  /** Takes and acknowledges what comes until it is over. */
+  /** Receives and acknowledges until `over` aborts. */
   receive(received: Received, over: AbortSignal): Promise<void>;
 }
 
-/** An agent that gets its deliveries in this way. */
+/** Creates an agent that receives in this way. */
 export async function newTypedReceiver(world: World, type: string, way: Way): Promise<TypedReceiver> {
   const { id, token } = await newReceiver(world, type);
   if (way === "push") return { type, receive: await pushed(world, id) };
@@ -36,7 +36,7 @@ async function poll(url: string, token: string, received: Received, over: AbortS
     const page = await client.send("GET", "/delivery/poll?limit=100&wait=1");
     const deliveries: Delivery[] = page.deliveries;
     for (const { payload } of deliveries) received(payload.id);
-    // Not awaited: a receiver that acknowledges in the background is back in its poll at once.
+    // Not awaited: a receiver that acknowledges in the background polls again at once.
     if (deliveries.length) void acknowledge(client, deliveries);
   }
   client.close();
@@ -75,7 +75,7 @@ function deliveryIn(block: string): Delivery[] {
   return data === undefined ? [] : [JSON.parse(data)];
 }
 
-/** One endpoint for each: it is open as long as this process runs, for what is pushed between two measurements. */
+/** One endpoint each, open as long as this process, for pushes between two measurements. */
 async function pushed({ client }: World, agent_id: string): Promise<TypedReceiver["receive"]> {
   let received: Received = () => {};
   const server = await listening((body) => received(JSON.parse(body).id));

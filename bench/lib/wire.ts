@@ -1,6 +1,6 @@
 import { startProxy } from "../../test/support/proxy.ts";
 
-/** A way to a MongoDB on this machine that counts what is asked of it. */
+/** A proxy to a local MongoDB that counts commands. */
 export interface CountedWay {
   port: number;
   /** Commands so far by `<command> <collection>`; each is a round trip. */
@@ -8,7 +8,7 @@ export interface CountedWay {
   stop(): Promise<void>;
 }
 
-/** Passes connections on to a port of 127.0.0.1 and reads the commands of MongoDB's wire protocol on the way. */
+/** Forwards connections to a port of 127.0.0.1 and reads the commands of MongoDB's wire protocol. */
 export async function countedWay(to: number): Promise<CountedWay> {
   const counts = new Map<string, number>();
   const count = (command: string) => counts.set(command, (counts.get(command) ?? 0) + 1);
@@ -21,22 +21,22 @@ export async function countedWay(to: number): Promise<CountedWay> {
 
 const OP_MSG = 2013;
 const OP_CODE_AT = 12;
-/** Behind the header, the flags, the section's kind, and the length of its document: its first field's type. */
+/** After the header, the flags, the section's kind and its document's length: the first field's type. */
 const FIRST_FIELD_AT = 25;
 const STRING = 2;
-/** Enough of a frame to hold a command and the name of a collection. */
+/** Enough of a frame to contain a command and the name of a collection. */
 const HEAD_BYTES = 160;
 
-/** Frames of a stream: a length first, then so many bytes, the length's own among them. */
+/** Frames of a stream: a length, which counts itself, and as many bytes. */
 class Frames {
-  readonly #tell: (command: string) => void;
-  /** The beginning of a frame that is not read yet. */
+  readonly #report: (command: string) => void;
+  /** The beginning of a frame that is still incomplete. */
   #head = Buffer.alloc(0);
-  /** Bytes of a frame still to come whose beginning was read. */
+  /** Bytes to come of a frame whose beginning was read. */
   #left = 0;
 
   constructor(tell: (command: string) => void) {
-    this.#tell = tell;
+    this.#report = tell;
   }
 
   pass(bytes: Buffer): void {
@@ -64,6 +64,6 @@ class Frames {
     const command = head.toString("utf8", FIRST_FIELD_AT + 1, end);
     const isNamed = head[FIRST_FIELD_AT] === STRING;
     const name = isNamed ? head.toString("utf8", end + 5, head.indexOf(0, end + 5)) : "";
-    this.#tell(`${command} ${name}`);
+    this.#report(`${command} ${name}`);
   }
 }

@@ -3,14 +3,14 @@ import { startServer, type TestServer } from "../../test/support/server.ts";
 import { settle } from "../../test/support/settle.ts";
 import { BATCH_TYPE, type Client, newClient } from "./http.ts";
 
-/** A server to measure, with its limits off, and the token of its admin agent. */
+/** A server to measure, without rate limits, and the token of its admin agent. */
 export interface World {
   server: TestServer;
   token: string;
   admin: Api;
-  /** The same caller by a cheaper client, for what is done very often or is measured. */
+  /** The same caller by a cheaper client, for frequent or measured requests. */
   client: Client;
-  /** How many events have been accepted, and how many of them have all their deliveries. */
+  /** The number of accepted events, and of those with all their deliveries. */
   counts(): Promise<{ accepted: number; fannedOut: number }>;
   stop(): Promise<void>;
 }
@@ -26,7 +26,7 @@ export async function newWorld(env: Record<string, string> = {}): Promise<World>
   return { server, token, admin: api(server, token), client, counts: () => counts(server), stop };
 }
 
-// Statistics would not do: they count rows, and of very many only now and then.
+// The store's statistics are too coarse: they are of rows, and rarely refreshed for large tables.
 async function counts({ root }: TestServer): Promise<{ accepted: number; fannedOut: number }> {
   const text = await (await fetch(`${root}/metrics`)).text();
   const value = (name: string) => Number(new RegExp(`^afferent_${name}_total (\\d+)`, "m").exec(text)?.[1]);
@@ -44,7 +44,7 @@ export function fannedOut({ counts }: World): Promise<unknown> {
 
 const PER_BATCH = 100;
 
-/** Publishes `count` events of a type by batches of 100, and waits for their fan-out. Ids begin with `name`. */
+/** Publishes `count` events of a type in batches of 100, and waits for their fan-out. Ids start with `name`. */
 export async function publishMany(world: World, type: string, count: number, name: string): Promise<void> {
   await inParallel(count / PER_BATCH, 6, async (batch) => {
     const events = Array.from({ length: PER_BATCH }, (_, i) => sampleEvent(`${name}-${batch}-${i}`, type));
@@ -61,7 +61,7 @@ export interface Receiver {
   api: Api;
 }
 
-/** An agent that polls, with one interest. */
+/** Creates an agent that polls, with one interest. */
 export async function newReceiver(world: World, event_type: string): Promise<Receiver> {
   const id = await newAgent(world, event_type);
   const { key } = await created(world.admin.post(`/agents/${id}/keys`, { scopes: ["receive"] }));
@@ -69,14 +69,14 @@ export async function newReceiver(world: World, event_type: string): Promise<Rec
   return { id, token, api: api(world.server, token) };
 }
 
-/** An agent without a key, with one interest. */
+/** Creates an agent without a key, with one interest. */
 async function newAgent({ admin }: Pick<World, "admin">, event_type: string): Promise<string> {
   const { id } = await created(admin.post("/agents", { name: event_type, delivery_mode: "poll" }));
   await created(admin.post(`/agents/${id}/interests`, { event_type }));
   return id;
 }
 
-/** The body. Fails loudly: a benchmark on half its data says nothing. */
+/** Returns the body. Throws on failure: a benchmark on half its data would mislead. */
 async function created(answer: ReturnType<Api["post"]>): Promise<{ id: string; key: string }> {
   const { status, body } = await answer;
   if (status !== 201) throw new Error(`expected 201, got ${status}: ${JSON.stringify(body)}`);
