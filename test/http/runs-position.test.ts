@@ -92,7 +92,7 @@ test("shows a step past its deadline as stale, and an event tells of it once", a
   });
 });
 
-test("hand-off offers are accepted by whoever goes on", async () => {
+test("handoff offers are accepted by whoever goes on", async () => {
   const steps = [
     { step_key: "draft", completion_mode: "handoff_accepted" },
     { step_key: "review", depends_on: ["draft"], assigned_user_id: member },

@@ -81,7 +81,7 @@ describe("refused, and nothing is changed", () => {
     ["start an unknown step", "start", { step_key: "z" }, 404, "not_found"],
     ["complete what is blocked", "complete", { step_key: "d" }, 409, "step_not_ready"],
     [
-      "complete what only a hand-off completes",
+      "complete what only a handoff completes",
       "complete",
       { step_key: "handed" },
       409,

@@ -114,7 +114,7 @@ test.each<[string, (run: RunState) => unknown, string]>([
   ["start what is completed", (run) => start(run, "done", startIt), "step_not_ready"],
   ["complete what is blocked", (run) => complete(run, "b", doneNow), "step_not_ready"],
   ["complete what is completed", (run) => complete(run, "done", doneNow), "step_not_completable"],
-  ["complete what completes by hand-off", (run) => complete(run, "offered", doneNow), "step_not_completable"],
+  ["complete what completes by handoff", (run) => complete(run, "offered", doneNow), "step_not_completable"],
   [
     "attest what is no criterion",
     (run) => complete(run, "a", { ...doneNow, criterion_key: "x" }),
@@ -225,7 +225,7 @@ test("as many attempts as a run may have are told of at once, each with what end
   expect(attempts.at(-1)).toMatchObject({ outcome: null, ended_at: null });
 });
 
-describe("a hand-off", () => {
+describe("a handoff", () => {
   const handoff = () =>
     runOf([
       step("a", [], { completion_mode: "handoff_accepted" }),
@@ -338,7 +338,7 @@ test.each([
   );
 });
 
-/** Steps that only depend on earlier ones, some with criteria or by hand-off. */
+/** Steps that only depend on earlier ones, some with criteria or by handoff. */
 const graphs = fc
   .array(
     fc.record({
