@@ -4,7 +4,7 @@
  * path contains the word; `npm test -- quick` what needs no server.
  */
 import { globSync, readFileSync } from "node:fs";
-import { basename, join, sep } from "node:path";
+import { join, sep } from "node:path";
 import { startMongo } from "./support/mongo.ts";
 import { watchMongo } from "./support/mongo-watch.ts";
 import { declaredNeeds, getNeed } from "./support/needs.ts";
@@ -71,10 +71,13 @@ async function run(suite: Omit<Suite, "files"> & { files: string[] }, env = {}):
 
 /** The files that are run once more on several nodes. */
 function planAgain(): string[] {
-  const unknown = Object.keys(CLUSTER.alone).find((name) => !all.includes(`test/http/${name}.test.ts`));
+  const alone = Object.values(CLUSTER.alone)
+    .flat()
+    .map((name) => `test/http/${name}.test.ts`);
+  const unknown = alone.find((file) => !all.includes(file));
   if (unknown) throw new Error(`test/support/world.ts names ${unknown}, which is no test file`);
   return all
-    .filter((file) => CLUSTER.files.test(file) && !CLUSTER.alone[basename(file, ".test.ts")])
+    .filter((file) => CLUSTER.files.test(file) && !alone.includes(file))
     .filter(
       (file) =>
         words.length === 0 || words.includes(CLUSTER.name) || words.some((word) => file.includes(word)),
