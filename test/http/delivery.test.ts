@@ -1,4 +1,369 @@
-import { deliverySuite } from "../suites/delivery.ts";
-import { deliveryGround } from "../support/deliveries.ts";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { deliveryGround, type Ground, pollSome } from "../support/deliveries.ts";
+import { newReceiver, type ReceiverOptions, returned } from "../support/receiver.ts";
+import { settle } from "../support/settle.ts";
+import { ok } from "../support/tenancy.ts";
 
-deliverySuite(() => deliveryGround());
+let ground: Ground;
+beforeAll(async () => {
+  ground = await deliveryGround();
+});
+afterAll(() => ground.server.stop());
+
+let names = 0;
+/** A receiver of a type of its own. */
+async function receiverOf(options: ReceiverOptions = {}) {
+  const type = `com.example.delivery${++names}`;
+  const receiver = await newReceiver(ground.server, ground.admin, type, { interests: [type], ...options });
+  return { ...receiver, type };
+}
+const quick = { agent: { visibility_timeout_seconds: 1 } };
+const ids = (deliveries: { id: string }[]) => deliveries.map(({ id }) => id);
+const statsOf = async (receiver: { api: { get(path: string): Promise<never> } }) =>
+  ok(await receiver.api.get("/delivery/stats"));
+
+describe("poll", () => {
+  test("gives the whole event, why it came and until when it is leased", async () => {
+    const receiver = await receiverOf();
+    const event_id = await ground.publish(
+      receiver.type,
+      { amount: 7 },
+      { subject: "order/1", partitionkey: "p" },
+    );
+    const before = Date.now();
+    const answer = await receiver.api.get("/delivery/poll?wait=10");
+    const took = Date.now() - before;
+    expect(answer.headers.get("content-type")).toMatch(/^application\/json/);
+    expect(answer.body).toEqual({
+      count: 1,
+      deliveries: [
+        {
+          id: expect.stringMatching(/^dlv_/),
+          event_id,
+          payload: {
+            specversion: "1.0",
+            type: receiver.type,
+            source: "urn:test",
+            id: expect.any(String),
+            subject: "order/1",
+            partitionkey: "p",
+            data: { amount: 7 },
+          },
+          attempt_count: 1,
+          created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:]{8}\.\d{3}Z$/),
+          lease_expires_at: expect.any(String),
+          matched: { interest_ids: receiver.interest_ids, feed_ids: [] },
+        },
+      ],
+    });
+    const lease = Date.parse(answer.body.deliveries[0].lease_expires_at) - before;
+    expect(lease).toBeGreaterThan(29_000);
+    expect(lease).toBeLessThan(31_000 + took);
+  });
+
+  test("answers at once with nothing when there is nothing", async () => {
+    const receiver = await receiverOf();
+    expect((await receiver.api.get("/delivery/poll")).body).toEqual({ deliveries: [], count: 0 });
+  });
+
+  test("is given what comes while it waits", async () => {
+    const receiver = await receiverOf();
+    const waiting = pollSome(receiver.api, "wait=30");
+    const event_id = await ground.publish(receiver.type);
+    expect(await waiting).toMatchObject([{ event_id }]);
+  });
+
+  test("several that wait share what comes; each delivery goes to one of them", async () => {
+    const receiver = await receiverOf();
+    const waiting = Promise.all(Array.from({ length: 6 }, () => pollSome(receiver.api, "wait=30&limit=2")));
+    const published = await Promise.all(Array.from({ length: 12 }, () => ground.publish(receiver.type)));
+    const given = (await waiting).flat();
+    const rest: typeof given = [];
+    // Those who waited may be answered before the last event has its delivery.
+    await settle(async () => {
+      rest.push(...(await pollSome(receiver.api, "limit=100")));
+      return given.length + rest.length >= published.length;
+    });
+    const all = [...given, ...rest].map(({ event_id }) => event_id);
+    expect(all.toSorted()).toEqual(published.toSorted());
+    // Each got some: two, where they were there in time.
+    expect(given.length).toBeGreaterThanOrEqual(6);
+  });
+
+  test("limit and wait are clamped, what is no number is refused", async () => {
+    const receiver = await receiverOf();
+    await Promise.all(Array.from({ length: 3 }, () => ground.publish(receiver.type)));
+    await settle(async () => (await statsOf(receiver as never)).pending === 3);
+    expect(await pollSome(receiver.api, "limit=0&wait=-5")).toHaveLength(1);
+    expect(await pollSome(receiver.api, "limit=100000")).toHaveLength(2);
+    expect((await receiver.api.get("/delivery/poll?limit=many")).body.error).toMatchObject({
+      code: "validation_failed",
+      details: { field: "limit" },
+    });
+  });
+
+  test("HEAD, which only looks, is not for it", async () => {
+    const receiver = await receiverOf();
+    await ground.publish(receiver.type);
+    await settle(async () => (await statsOf(receiver as never)).pending === 1);
+    const url = `${ground.server.url}/delivery/poll`;
+    const headers = { authorization: `Bearer ${receiver.token}` };
+    const head = await fetch(url, { method: "HEAD", headers });
+    expect([head.status, head.headers.get("allow")]).toEqual([405, "GET"]);
+    expect(await statsOf(receiver as never)).toMatchObject({ pending: 1, in_flight: 0 });
+  });
+
+  test("gives higher priorities first, then the older", async () => {
+    const interests = [1, 9, 5].map((priority) => ({
+      event_type: `com.example.priority.${priority}`,
+      priority,
+    }));
+    const receiver = await receiverOf({ interests });
+    for (const priority of [1, 5, 9, 9, 1]) await ground.publish(`com.example.priority.${priority}`);
+    await settle(async () => (await statsOf(receiver as never)).pending === 5);
+    const types = [...(await pollSome(receiver.api, "limit=2")), ...(await pollSome(receiver.api, ""))].map(
+      ({ payload }) => payload.type.at(-1),
+    );
+    expect(types).toEqual(["9", "9", "5", "1", "1"]);
+  });
+
+  test("stops at 4 MB of events, and goes on from there", async () => {
+    const receiver = await receiverOf();
+    const text = "x".repeat(900_000);
+    for (let i = 0; i < 6; i++) await ground.publish(receiver.type, { text });
+    await settle(async () => (await statsOf(receiver as never)).pending === 6);
+    expect(await pollSome(receiver.api, "")).toHaveLength(4);
+    expect(await pollSome(receiver.api, "")).toHaveLength(2);
+  });
+
+  test("a caller that went away is not given what comes later", async () => {
+    const receiver = await receiverOf();
+    const leaving = new AbortController();
+    const headers = { authorization: `Bearer ${receiver.token}` };
+    const left = fetch(`${ground.server.url}/delivery/poll?wait=30`, { headers, signal: leaving.signal });
+    await ground.publish("com.example.nobody");
+    leaving.abort();
+    await expect(left).rejects.toThrow();
+    // Through the same connection pool, so that the server has seen the other one end.
+    await settle(async () => (await statsOf(receiver as never)).pending === 0);
+    await ground.publish(receiver.type);
+    expect(await pollSome(receiver.api)).toMatchObject([{ attempt_count: 1 }]);
+  });
+
+  test("only the agent's own, and only for agents that may receive", async () => {
+    const [mine, other] = [await receiverOf(), await receiverOf()];
+    await ground.publish(mine.type);
+    expect(await pollSome(mine.api)).toHaveLength(1);
+    expect(await pollSome(other.api, "")).toHaveLength(0);
+    const sender = await receiverOf({ scopes: ["send"] });
+    expect((await sender.api.get("/delivery/poll")).body.error).toMatchObject({
+      code: "insufficient_scope",
+      details: { required_scope: "receive" },
+    });
+  });
+});
+
+describe("leases", () => {
+  test("what is not acknowledged is given again, with its count", async () => {
+    const receiver = await receiverOf(quick);
+    const event_id = await ground.publish(receiver.type);
+    const asked = performance.now();
+    expect(await pollSome(receiver.api)).toMatchObject([{ event_id, attempt_count: 1 }]);
+    expect(await pollSome(receiver.api)).toMatchObject([{ event_id, attempt_count: 2 }]);
+    // Not before its lease of a second has ended.
+    expect(performance.now() - asked).toBeGreaterThan(950);
+  });
+
+  test("the budget spent, it is dead", async () => {
+    const receiver = await receiverOf({ agent: { visibility_timeout_seconds: 1, retry_budget: 2 } });
+    const event_id = await ground.publish(receiver.type);
+    for (const attempt_count of [1, 2])
+      expect(await pollSome(receiver.api)).toMatchObject([{ attempt_count }]);
+    const { items } = await settle(async () => {
+      const { body } = await receiver.api.get("/delivery/dlq");
+      return body.count > 0 && body;
+    });
+    expect(items).toMatchObject([
+      {
+        event_id,
+        agent_id: receiver.id,
+        attempt_count: 2,
+        dlq_reason: "max attempts exceeded (2): lease expired",
+      },
+    ]);
+    expect(await pollSome(receiver.api, "")).toEqual([]);
+  });
+
+  test("extend keeps a delivery longer than its timeout", async () => {
+    const receiver = await receiverOf(quick);
+    const extend = async (id: string, seconds: number) =>
+      ok(await receiver.api.post("/delivery/extend", { delivery_ids: [id], seconds })).extended;
+    await ground.publish(receiver.type);
+    await ground.publish(receiver.type);
+    const held = new Map<string, number>();
+    await settle(async () => {
+      for (const { id, attempt_count } of await pollSome(receiver.api, "wait=5")) {
+        // One whose lease of a second ended before that comes again.
+        if ((await extend(id, 60)) === 1) held.set(id, attempt_count);
+      }
+      return held.size === 2;
+    });
+    const [kept, lapsed] = [...held.keys()] as [string, string];
+    // The second is given back by a lease that ends at once.
+    expect(await extend(lapsed, 1)).toBe(1);
+    const attempt_count = (held.get(lapsed) as number) + 1;
+    expect(await pollSome(receiver.api, "wait=10")).toMatchObject([{ id: lapsed, attempt_count }]);
+    expect(ids(await pollSome(receiver.api, ""))).not.toContain(kept);
+    expect(ok(await receiver.api.post("/delivery/ack", { delivery_ids: [kept] }))).toEqual({
+      acknowledged: 1,
+    });
+    expect(await extend(kept, 60)).toBe(0);
+  });
+});
+
+describe("ack", () => {
+  test("counts what was pending: not twice, not another's, not unknown ones", async () => {
+    const [receiver, other] = [await receiverOf(), await receiverOf()];
+    await ground.publish(receiver.type);
+    await ground.publish(other.type);
+    const [mine] = await pollSome(receiver.api);
+    const [others] = await pollSome(other.api);
+    const delivery_ids = [mine.id, mine.id, others.id, "dlv_0000000000000000000000"];
+    expect(ok(await receiver.api.post("/delivery/ack", { delivery_ids }))).toEqual({ acknowledged: 1 });
+    expect(ok(await receiver.api.post("/delivery/ack", { delivery_ids }))).toEqual({ acknowledged: 0 });
+    expect(ok(await other.api.post("/delivery/ack", { delivery_ids }))).toEqual({ acknowledged: 1 });
+    expect(await pollSome(receiver.api, "")).toEqual([]);
+  });
+
+  test("counts after the lease has ended, whether it was given again or not", async () => {
+    const receiver = await receiverOf(quick);
+    await ground.publish(receiver.type);
+    const [{ id }] = await pollSome(receiver.api);
+    await settle(async () => (await statsOf(receiver as never)).in_flight === 0);
+    expect(ok(await receiver.api.post("/delivery/ack", { delivery_ids: [id] }))).toEqual({
+      acknowledged: 1,
+    });
+    expect(await pollSome(receiver.api, "wait=2")).toEqual([]);
+  });
+
+  test.each([
+    ["no ids", {}, "validation_failed", "delivery_ids"],
+    ["text", { delivery_ids: "dlv_1" }, "validation_failed", "delivery_ids"],
+    ["101 ids", { delivery_ids: Array(101).fill("dlv_1") }, "validation_failed", "delivery_ids"],
+    ["another kind of id", { delivery_ids: ["evt_1"] }, "validation_error", "delivery_ids.0"],
+  ])("refuses %s", async (_, body, code, field) => {
+    const receiver = await receiverOf();
+    const answer = await receiver.api.post("/delivery/ack", body);
+    expect(answer.status).toBe(400);
+    expect(answer.body.error).toMatchObject({ code, details: { field } });
+  });
+});
+
+describe("nack", () => {
+  test("without a delay backs off; with 0 it comes back at once; with another it waits", async () => {
+    const receiver = await receiverOf();
+    await ground.publish(receiver.type);
+    const [{ id }] = await pollSome(receiver.api);
+    const nacked = performance.now();
+    expect(ok(await receiver.api.post("/delivery/nack", { delivery_ids: [id] }))).toEqual({
+      nacked: 1,
+      dead_lettered: 0,
+    });
+    expect(await pollSome(receiver.api, "wait=10")).toMatchObject([{ id, attempt_count: 2 }]);
+    // A second, more or less by a fifth.
+    expect(performance.now() - nacked).toBeGreaterThan(750);
+    await receiver.api.post("/delivery/nack", { delivery_ids: [id], delay_seconds: 0 });
+    expect(await pollSome(receiver.api, "")).toMatchObject([{ id, attempt_count: 3 }]);
+    await receiver.api.post("/delivery/nack", { delivery_ids: [id], delay_seconds: 60 });
+    expect(await statsOf(receiver as never)).toMatchObject({ pending: 1, waiting: 1, in_flight: 0 });
+    expect(await pollSome(receiver.api, "")).toEqual([]);
+  });
+
+  test("with the budget spent it is dead, with the reason given", async () => {
+    const receiver = await receiverOf({ agent: { retry_budget: 1 } });
+    await ground.publish(receiver.type);
+    const [{ id }] = await pollSome(receiver.api);
+    const body = { delivery_ids: [id], reason: "billing is closed" };
+    expect(ok(await receiver.api.post("/delivery/nack", body))).toEqual({ nacked: 1, dead_lettered: 1 });
+    expect(ok(await receiver.api.get("/delivery/dlq")).items).toMatchObject([
+      { id, attempt_count: 1, dlq_reason: "max attempts exceeded (1): billing is closed" },
+    ]);
+  });
+
+  test("only what is in flight, and only the agent's own", async () => {
+    const [receiver, other] = [await receiverOf(), await receiverOf()];
+    await ground.publish(receiver.type);
+    const [{ id }] = await pollSome(receiver.api);
+    expect(ok(await other.api.post("/delivery/nack", { delivery_ids: [id] })).nacked).toBe(0);
+    expect(ok(await receiver.api.post("/delivery/ack", { delivery_ids: [id] })).acknowledged).toBe(1);
+    expect(ok(await receiver.api.post("/delivery/nack", { delivery_ids: [id] })).nacked).toBe(0);
+  });
+});
+
+test("statistics: an agent's own, and one row per agent for an admin", async () => {
+  const receiver = await receiverOf();
+  expect(await statsOf(receiver as never)).toEqual({
+    pending: 0,
+    in_flight: 0,
+    waiting: 0,
+    dead: 0,
+    oldest_age_seconds: null,
+  });
+  for (let i = 0; i < 3; i++) await ground.publish(receiver.type);
+  await settle(async () => (await statsOf(receiver as never)).pending === 3);
+  const [first] = await pollSome(receiver.api, "limit=1");
+  const own = await statsOf(receiver as never);
+  expect(own).toMatchObject({ pending: 3, in_flight: 1, waiting: 0, dead: 0 });
+  const age = (Date.now() - Date.parse(first.created_at)) / 1000;
+  expect(Math.abs(own.oldest_age_seconds - age)).toBeLessThan(5);
+  const all = ok(await ground.admin.get("/delivery/stats?limit=200"));
+  expect(all.total).toBe(all.agents.length);
+  expect(all.agents).toContainEqual(
+    expect.objectContaining({ agent_id: receiver.id, pending: 3, in_flight: 1 }),
+  );
+  expect(all.pending).toBe(
+    all.agents.reduce((sum: number, each: { pending: number }) => sum + each.pending, 0),
+  );
+});
+
+test("a deactivated agent keeps its deliveries and gets them when it is active again", async () => {
+  const receiver = await receiverOf();
+  const event_id = await ground.publish(receiver.type);
+  await settle(async () => (await statsOf(receiver as never)).pending === 1);
+  ok(await ground.admin.patch(`/agents/${receiver.id}/status`, { status: "inactive" }));
+  await settle(async () => (await receiver.api.get("/delivery/poll")).status === 401);
+  ok(await ground.admin.patch(`/agents/${receiver.id}/status`, { status: "active" }));
+  const back = await returned(ground.server, ground.admin, receiver);
+  const given = await settle(async () => {
+    const { status, body } = await back.api.get("/delivery/poll");
+    return status === 200 && body.deliveries;
+  });
+  expect(given).toMatchObject([{ event_id, attempt_count: 1 }]);
+});
+
+test("one event's page tells what became of it at each receiver", async () => {
+  const receiver = await receiverOf();
+  const event_id = await ground.publish(receiver.type);
+  const [{ id }] = await pollSome(receiver.api);
+  await receiver.api.post("/delivery/nack", { delivery_ids: [id], delay_seconds: 0, reason: "not now" });
+  await pollSome(receiver.api);
+  await receiver.api.post("/delivery/ack", { delivery_ids: [id] });
+  const event = ok(await ground.admin.get(`/events/${event_id}`));
+  expect(event.deliveries).toEqual({ pending: 0, acknowledged: 1, dlq: 0 });
+  expect(event.receivers).toMatchObject([
+    {
+      delivery_id: id,
+      agent_id: receiver.id,
+      state: "acknowledged",
+      attempt_count: 2,
+      matched: { interest_ids: receiver.interest_ids, feed_ids: [] },
+    },
+  ]);
+  expect(event.receivers[0].timeline.map(({ what }: { what: string }) => what)).toEqual([
+    "matched",
+    "handed_out",
+    "nacked",
+    "handed_out",
+    "acknowledged",
+  ]);
+});

@@ -1,4 +1,219 @@
-import { keptExactlySuite } from "../suites/kept-exactly.ts";
-import { startServer } from "../support/server.ts";
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { firstAgent, receive, type TestAgent } from "../support/agents.ts";
+import type { Answer } from "../support/http.ts";
+import { connectMcp } from "../support/mcp.ts";
+import { startServer, type TestServer } from "../support/server.ts";
+import { settle } from "../support/settle.ts";
+import { ok, refusal } from "../support/tenancy.ts";
+import { order, register, SHOP, send } from "../support/webhooks.ts";
 
-keptExactlySuite(() => startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } }));
+const TEXT =
+  'a\u0000b\u0001 \ud83d\ude00 \u2028 \ufeff \uffff é e\u0301 \r\n "quoted" \\ $ . __proto__ </script>';
+
+/** What a store, a parser or a language between may stumble over, as JSON; the rest of numbers is what a double keeps. */
+const NASTY = `{
+  "numbers": [9007199254740993, -9007199254740993, 1e21, 123456789012345678901234567890, 0.1234567890123456789,
+    5e-324, 1.7976931348623157e308, 1e-400, 0.1, 1.0, 100, -1.5],
+  "text": ${JSON.stringify(TEXT)}, "long": "${"x".repeat(30_000)}",
+  "$where": 1, "$set": {"$inc": {"a": 1}}, "a.b": {"c.d": [1]}, "": {"": ""}, ${JSON.stringify(TEXT)}: 1,
+  "__proto__": {"polluted": true}, "constructor": {"prototype": {"x": 1}}, "toString": null, "length": 3,
+  "hasOwnProperty": 1, "_id": "x", "tenant_id": "tn_other", "id": "y", "then": "z", "toJSON": {"a": 1},
+  "10": 1, "2": [], "nothing": null, "empty": {}, "nested": ${"[".repeat(500)}1${"]".repeat(500)},
+  "date": "2026-01-01T00:00:00Z", "$date": "2026-01-01", "mixed": [null, [], {}, [[]], true, "", 0]
+}`;
+const KEPT = JSON.stringify(JSON.parse(NASTY));
+const json = { "content-type": "application/json" };
+
+let server: TestServer;
+let agent: TestAgent;
+
+beforeAll(async () => {
+  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
+  agent = await firstAgent(server);
+  ok(await agent.post(`/agents/${agent.id}/interests`, { event_type: "com.*" }));
+});
+afterAll(() => server?.stop());
+
+// biome-ignore lint/suspicious/noExplicitAny: what is read has any shape
+const read = async (path: string): Promise<any> => ok(await agent.get(path));
+// biome-ignore lint/suspicious/noExplicitAny: as above
+const write = async (path: string, body: string): Promise<any> => ok(await agent.post(path, body, json));
+const remember = (fields: string) =>
+  write("/memories", `{"title": "T", "content": "C", "type": "semantic", "scope": "agent", ${fields}}`);
+const event = (data: string) =>
+  `{"specversion": "1.0", "id": "${randomUUID()}", "type": "com.nasty", "source": "/x", "data": ${data}}`;
+const same = (value: unknown) => expect(JSON.stringify(value)).toBe(KEPT);
+
+describe("free JSON is read as it was written", () => {
+  test("in an event's data, structured, binary and in a batch, and in its delivery", async () => {
+    const binary = {
+      "ce-specversion": "1.0",
+      "ce-type": "com.nasty",
+      "ce-source": "/x",
+      "ce-id": randomUUID(),
+    };
+    const batch = { "content-type": "application/cloudevents-batch+json" };
+    const { event_id } = await write("/events", event(NASTY));
+    ok(await agent.post("/events", NASTY, { ...json, ...binary }));
+    ok(await agent.post("/events", `[${event(NASTY)}]`, batch));
+    same((await read(`/events/${event_id}`)).payload.data);
+    const deliveries = await receive(agent, 3);
+    for (const { payload } of deliveries) same(payload.data);
+  });
+
+  test("in a dead letter, and in what is replayed of it", async () => {
+    const type = `com.dead.${randomUUID()}`;
+    ok(await agent.patch(`/agents/${agent.id}`, { retry_budget: 1 }));
+    await write("/events", event(NASTY).replace("com.nasty", type));
+    const { deliveries } = await read("/delivery/poll?wait=10");
+    ok(await agent.post("/delivery/nack", { delivery_ids: [deliveries[0].id] }));
+    const { items } = await read("/delivery/dlq");
+    same(items[0].payload.data);
+    ok(await agent.post(`/delivery/dlq/${items[0].id}/replay`));
+    const [{ payload }] = await receive(agent, 1);
+    same(payload.data);
+    ok(await agent.patch(`/agents/${agent.id}`, { retry_budget: null }));
+  });
+
+  test("in a webhook's event, and in one that cannot be mapped", async () => {
+    const hook = await register(agent, { ...SHOP, source: "nasty" });
+    const { body } = await send(hook, `{"what": "paid", "it": ${NASTY}}`);
+    same((await read(`/events/${body.event_id}`)).payload.data.it);
+    expect((await send(hook, `{"it": ${NASTY}}`)).body).toMatchObject({ status: "dead_lettered" });
+    same((await read("/delivery/dlq")).items[0].payload.it);
+  });
+
+  test("in a memory's metadata, written at once, changed, and in a batch", async () => {
+    const { id, metadata } = await remember(`"metadata": ${NASTY}`);
+    same(metadata);
+    same((await read(`/memories/${id}`)).metadata);
+    const other = await remember('"metadata": {}');
+    ok(await agent.patch(`/memories/${other.id}`, `{"metadata": ${NASTY}}`, json));
+    same((await read(`/memories/${other.id}`)).metadata);
+    const many = `{"title": "T", "content": "C", "type": "semantic", "scope": "agent", "metadata": ${NASTY}}`;
+    const { results } = await write("/memories/batch", `{"memories": [${Array(30).fill(many).join()}]}`);
+    for (const { memory } of results) same(memory.metadata);
+    const related = `{"target_memory_id": "${id}", "relationship_type": "related_to", "metadata": ${NASTY.replace("x".repeat(30_000), "x")}}`;
+    await write(`/memories/${other.id}/relationships`, related);
+    const [edge] = (await read(`/memories/${other.id}/relationships`)).relationships;
+    expect(JSON.stringify(edge.metadata)).toBe(KEPT.replace("x".repeat(30_000), "x"));
+  });
+
+  test("in an output's metadata, and in a handoff's payload", async () => {
+    const { id } = await write("/outputs", `{"title": "O", "body": "# O", "metadata": ${NASTY}}`);
+    same((await read(`/outputs/${id}`)).metadata);
+    const saved = await write("/handoffs", `{"name": "nasty", "payload": ${NASTY}}`);
+    same(saved.payload);
+    same((await read(`/handoffs/${saved.id}`)).payload);
+  });
+});
+
+describe("text is read as it was written", () => {
+  test("in memories, outputs, exemplars, handoffs, templates, runs and interests", async () => {
+    const long = `${TEXT}${"y".repeat(20_000)}`;
+    const memory = await remember(`"title": ${JSON.stringify(TEXT)}, "content": ${JSON.stringify(long)}`);
+    expect(await read(`/memories/${memory.id}`)).toMatchObject({ title: TEXT, content: long });
+    const large = `${TEXT}${"z".repeat(1_048_576)}`;
+    const output = ok(await agent.post("/outputs", { title: TEXT, body: large }));
+    expect(await read(`/outputs/${output.id}`)).toMatchObject({ title: TEXT, body: large });
+    const content = large.slice(0, 1_000_000);
+    const exemplar = ok(await agent.post("/exemplars", { display_name: TEXT, filename: "a.md", content }));
+    const extracted = await settle(async () => {
+      const { extracted_text } = await read(`/exemplars/${exemplar.id}`);
+      return extracted_text;
+    });
+    expect(extracted).toBe(content);
+    const handoff = ok(await agent.post("/handoffs", { name: TEXT, summary: TEXT, artifacts: [TEXT] }));
+    expect(await read(`/handoffs/${handoff.id}`)).toMatchObject({
+      name: TEXT,
+      summary: TEXT,
+      artifacts: [TEXT],
+    });
+    const step = { step_key: "a", title: TEXT, instructions: TEXT, role: TEXT, reference_note: TEXT };
+    const made = {
+      name: TEXT,
+      slug: "nasty",
+      goal_template: TEXT,
+      steps: [{ ...step, completion_mode: "attestation" }],
+    };
+    ok(await agent.post("/process-templates", made));
+    expect(await read("/process-templates/nasty")).toMatchObject({
+      name: TEXT,
+      goal_template: TEXT,
+      steps: [step],
+    });
+    const goal = {
+      goal: TEXT,
+      success_criteria: [TEXT],
+      ambiguity_score: 0.12345678901234568,
+      steps: [step],
+    };
+    const run = ok(await agent.post("/runs", goal));
+    expect(await read(`/runs/${run.id}`)).toMatchObject(goal);
+    ok(await agent.post(`/runs/${run.id}/steps/start`, { step_key: "a", notes: TEXT }));
+    const attempted = await read(`/runs/${run.id}`);
+    expect(attempted.steps[0].attempts[0].notes).toBe(TEXT);
+    const pointer = { uri: TEXT, display_name: TEXT, native_id: TEXT, provider: TEXT };
+    ok(await agent.post(`/runs/${run.id}/artifacts`, { kind: TEXT, pointer }));
+    expect((await read(`/runs/${run.id}/artifacts`)).artifacts[0]).toMatchObject({ kind: TEXT, pointer });
+    const filter_expression = `data.a == ${JSON.stringify("é \ud83d\ude00 $ . <")}`;
+    const interest = { event_type: "x.*", filter_expression };
+    const { id } = ok(await agent.post(`/agents/${agent.id}/interests`, interest));
+    expect(await read(`/agents/${agent.id}/interests/${id}`)).toMatchObject(interest);
+  });
+});
+
+describe("a number that no double holds is refused, and nothing is kept", () => {
+  const batch = { "content-type": "application/cloudevents-batch+json" };
+  const twenty =
+    `{"title": "T", "content": "${"x".repeat(30_000)}", "type": "semantic", "scope": "agent"},`.repeat(20);
+  test.each<[string, string, string, string, Record<string, string>]>([
+    ["an event", "/events", event('{"total": 1e400}'), "data.total", {}],
+    ["a batch", "/events", `[${event("1e400")}]`, "0.data", batch],
+    ["a long batch", "/events", `[${event(`["${"x".repeat(600_000)}", 1e400]`)}]`, "0.data.1", batch],
+    ["a memory", "/memories", '{"metadata": {"a": [0, -1e309]}}', "metadata.a.1", {}],
+    ["many memories", "/memories/batch", `{"memories": [${twenty} 1e309]}`, "memories.20", {}],
+    ["an output", "/outputs", '{"body": "# O", "metadata": {"a": 1e400}}', "metadata.a", {}],
+    ["a handoff", "/handoffs", `{"name": "n", "payload": {"a": ${"9".repeat(400)}}}`, "payload.a", {}],
+    ["a run", "/runs", '{"goal": "g", "ambiguity_score": 1e400}', "ambiguity_score", {}],
+  ])("in %s", async (_, path, body, field, headers) => {
+    const answer: Answer = await agent.post(path, body, { ...json, ...headers });
+    expect(answer).toMatchObject(refusal(400, "validation_failed", { field }));
+    expect(answer.body.error.message).toContain(`beyond those of a double (1.8e308) at ${field}`);
+  });
+
+  test("in an event in binary mode", async () => {
+    const headers = {
+      ...json,
+      "ce-specversion": "1.0",
+      "ce-type": "com.x",
+      "ce-source": "/x",
+      "ce-id": "b",
+    };
+    const refused = await agent.post("/events", '{"a": 1e400}', headers);
+    expect(refused).toMatchObject(refusal(400, "invalid_event", { field: "data.a" }));
+  });
+
+  test("in a tool's arguments", async () => {
+    const call =
+      '{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "memories_search", "arguments": {"limit": 1e400}}}';
+    const answer = await agent.post(`${server.root}/mcp`, call, {
+      ...json,
+      accept: "application/json, text/event-stream",
+    });
+    expect(answer).toMatchObject(refusal(400, "validation_failed", { field: "params.arguments.limit" }));
+    await using mcp = await connectMcp(server, agent.token);
+    expect(await mcp.names()).toContain("memories_search");
+  });
+
+  test("but a webhook with one is a dead letter with all of its text", async () => {
+    const hook = await register(agent, { ...SHOP, source: "large" });
+    const body = order().replace("}", ', "total": 1e400}');
+    expect((await send(hook, body)).body).toMatchObject({ status: "dead_lettered" });
+    expect((await read("/delivery/dlq")).items[0]).toMatchObject({
+      payload: body,
+      dlq_reason: expect.stringContaining("a number beyond those of a double (1.8e308) at total"),
+    });
+  });
+});
