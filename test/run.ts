@@ -1,5 +1,5 @@
 /**
- * The test command: gets what the tests need, runs every suite within its budget, and ends with
+ * The test command: gets what the tests need, runs every suite within its budget, two at a time, and ends with
  * `N passed, N failed, N skipped`. `npm test -- store` or `npm test -- glob` runs a suite or the files whose
  * path contains the word; `npm test -- quick` what needs no server.
  */
@@ -8,6 +8,7 @@ import { join, sep } from "node:path";
 import { startMongo } from "./support/mongo.ts";
 import { watchMongo } from "./support/mongo-watch.ts";
 import { declaredNeeds, getNeed } from "./support/needs.ts";
+import type { FileResult } from "./support/reporter.ts";
 import { runSuiteTwice, type SuiteResult, stopSuites } from "./support/suite.ts";
 import { CLUSTER } from "./support/world.ts";
 
@@ -17,14 +18,17 @@ interface Suite {
   budgetSeconds: number;
 }
 
-/** In running order; each test file belongs to the first suite whose pattern its path matches. */
+/**
+ * In the order they start, the longest first: beside it the others follow each other. Each test file belongs to the
+ * first suite whose pattern its path matches.
+ */
 const SUITES: Suite[] = [
+  { name: "http", files: /^test\/http\//, budgetSeconds: 1500 },
   { name: "unit", files: /^test\/unit\//, budgetSeconds: 480 },
   { name: "packages", files: /^packages\//, budgetSeconds: 120 },
   { name: "command", files: /^test\/command\//, budgetSeconds: 240 },
   { name: "store", files: /^test\/(store|search)\.[^/]+$/, budgetSeconds: 480 },
   { name: "nodes", files: /^test\/(redis|round-trips|two-owners)\./, budgetSeconds: 240 },
-  { name: "http", files: /^test\/http\//, budgetSeconds: 1500 },
   { name: "browser", files: /^test\/browser\//, budgetSeconds: 600 },
   { name: "brokers", files: /^test\/brokers\//, budgetSeconds: 360 },
   { name: "examples", files: /^test\/examples\./, budgetSeconds: 240 },
@@ -34,14 +38,15 @@ const SUITES: Suite[] = [
 /** The suites of `npm test -- quick`. */
 const QUICK = ["unit", "packages"];
 
+/** Each of them runs two files at a time, and waits about half of its time. */
+const SUITES_AT_ONCE = 2;
+
 const ROOT = join(import.meta.dirname, "..");
 const say = (line: string) => console.log(line);
 
+process.once("exit", stopSuites);
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
-  process.once(signal, () => {
-    stopSuites();
-    process.exit(128 + (signal === "SIGINT" ? 2 : 15));
-  });
+  process.once(signal, () => process.exit(128 + (signal === "SIGINT" ? 2 : 15)));
 }
 
 const words = process.argv.slice(2).flatMap((word) => (word === "quick" ? QUICK : [word]));
@@ -57,14 +62,28 @@ const missing = await getNeeds(
   new Set([...[...needs.values()].flat(), ...(again.length ? CLUSTER.needs : [])]),
 );
 const results: SuiteResult[] = [];
-for (const suite of suites) results.push(await run(suite));
-if (again.length) results.push(await runAgain());
+const queue = [...suites.map((suite) => () => run(suite)), ...(again.length ? [runAgain] : [])];
+const isAlone = queue.length === 1;
+await Promise.all(Array.from({ length: SUITES_AT_ONCE }, runQueue));
 process.exitCode = report(results) ? 0 : 1;
 
+async function runQueue(): Promise<void> {
+  for (let next = queue.shift(); next; next = queue.shift()) results.push(await next());
+}
+
+/** Beside others a suite tells each file in a line; jest's own output, with what failed and why, comes at its end. */
 async function run(suite: Omit<Suite, "files"> & { files: string[] }, env = {}): Promise<SuiteResult> {
   const { name, files, budgetSeconds } = suite;
   say(`\n== ${name}: ${files.length} files, budget ${budgetSeconds} s`);
-  const result = await runSuiteTwice(ROOT, files, budgetSeconds, { env });
+  let done = 0;
+  const onFile = ({ file, failed }: FileResult) => {
+    const at = ++done > files.length ? "once more" : `${done}/${files.length}`;
+    say(`${name} ${at}: ${failed.length ? `FAIL ${file}` : file}`);
+  };
+  const result = await runSuiteTwice(ROOT, files, budgetSeconds, {
+    env,
+    ...(!isAlone && { output: say, onFile }),
+  });
   say(`== ${name}: ${result.seconds.toFixed(1)} s`);
   return result;
 }

@@ -24,6 +24,18 @@ test("tells what passed, failed and was skipped, by name", async () => {
   expect(problems).toEqual([]);
 });
 
+test("tells of each file as it ends, and gives what jest says when the suite does", async () => {
+  const said: string[] = [];
+  await runSuite(ROOT, ["test/command/fixtures/tidy.ts"], 60, {
+    output: (text) => said.push(text),
+    onFile: ({ file, failed }) => said.push(`${file}: ${failed}`),
+  });
+  expect(said).toEqual([
+    "test/command/fixtures/tidy.ts: fails",
+    expect.stringMatching(/FAIL test\/command\/fixtures\/tidy\.ts.*1 failed/s),
+  ]);
+});
+
 test.each(["child", "worker", "server"])("fails a file that leaves a %s behind", async (kind) => {
   const { files } = await run([kind]);
   expect(files).toEqual([

@@ -13,8 +13,10 @@ export interface SuiteResult {
 }
 
 interface SuiteOptions {
-  /** Where jest's own output goes. */
-  output?: "inherit" | "ignore";
+  /** Where jest's own output goes: a function gets all of it when the suite ends. */
+  output?: "inherit" | "ignore" | ((text: string) => void);
+  /** Called with the result of each file, as it ends. */
+  onFile?(result: FileResult): void;
   /** Settings for the tests, besides those of this process. */
   env?: Record<string, string>;
   /** How many files jest runs at a time; its configuration says unless this does. */
@@ -54,14 +56,23 @@ export async function runSuite(
   root: string,
   files: string[],
   budgetSeconds: number,
-  { output = "inherit", env = {}, atOnce }: SuiteOptions = {},
+  { output = "inherit", onFile, env = {}, atOnce }: SuiteOptions = {},
 ): Promise<SuiteResult> {
   const started = performance.now();
   const jest = startJest(root, files, { output, env, atOnce });
-  let lines = "";
+  const results: FileResult[] = [];
+  let unfinished = "";
   (jest.stdio[3] as Readable).setEncoding("utf8").on("data", (text: string) => {
-    lines += text;
+    const lines = (unfinished + text).split("\n");
+    unfinished = lines.pop() as string;
+    for (const line of lines) {
+      const result = parseResult(line, root);
+      results.push(result);
+      onFile?.(result);
+    }
   });
+  const held: Buffer[] = [];
+  for (const stream of [jest.stdout, jest.stderr]) stream?.on("data", (bytes) => held.push(bytes));
   let over = false;
   const timer = setTimeout(() => {
     over = true;
@@ -72,8 +83,8 @@ export async function runSuite(
   });
   clearTimeout(timer);
   running.delete(jest);
+  if (typeof output === "function") output(Buffer.concat(held).toString());
 
-  const results = parseResults(lines, root);
   const ran = new Set(results.map(({ file }) => file));
   const problems = files.filter((file) => !ran.has(file)).map((file) => `${file} did not finish`);
   if (over) problems.push(`over the budget of ${budgetSeconds} s`);
@@ -100,11 +111,12 @@ function startJest(root: string, files: string[], { output, env, atOnce }: Suite
     ...files,
   ];
   const reporters = ["--reporters", "default", "--reporters", join(root, "test/support/reporter.ts")];
+  const out = typeof output === "function" ? "pipe" : output;
   const jest = spawn(
     process.execPath,
     [...flags, join(root, "node_modules/jest/bin/jest.js"), ...reporters, ...choice],
     // A process group of its own, so that a stop reaches the workers and all that the tests started.
-    { cwd: root, env: { ...process.env, ...env }, stdio: ["ignore", output, output, "pipe"], detached: true },
+    { cwd: root, env: { ...process.env, ...env }, stdio: ["ignore", out, out, "pipe"], detached: true },
   );
   running.add(jest);
   return jest;
@@ -118,10 +130,7 @@ function stop(jest: ChildProcess): void {
   }
 }
 
-function parseResults(lines: string, root: string): FileResult[] {
-  return lines
-    .split("\n")
-    .slice(0, -1)
-    .map((line) => JSON.parse(line) as FileResult)
-    .map((result) => ({ ...result, file: relative(root, result.file).split(sep).join("/") }));
+function parseResult(line: string, root: string): FileResult {
+  const result = JSON.parse(line) as FileResult;
+  return { ...result, file: relative(root, result.file).split(sep).join("/") };
 }
