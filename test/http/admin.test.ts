@@ -2,7 +2,7 @@ import { mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { startChild } from "../support/child.ts";
+import { COMPILED, startChild } from "../support/child.ts";
 import { agentToken, api } from "../support/http.ts";
 import { startServer, type TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
@@ -16,7 +16,7 @@ async function run(dataDir: string, command: string, env: Record<string, string>
   const { PATH = "", HOME = "" } = process.env;
   const child = await startChild(process.execPath, ["bin/admin.ts", ...command.split(" ").filter(Boolean)], {
     cwd: ROOT,
-    env: { PATH, HOME, DATA_DIR: dataDir, ...env },
+    env: { PATH, HOME, ...COMPILED, DATA_DIR: dataDir, ...env },
   });
   const { code } = await child.exited;
   const output = child.output();

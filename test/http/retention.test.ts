@@ -44,19 +44,19 @@ async function published(id: string): Promise<string> {
 }
 
 /** Lets an event have been accepted so many days ago. */
-function age(event_id: string, days: number): (store: Store) => Promise<unknown> {
-  return async (store) => {
-    const events = store.collection(EventModel);
-    await store.ready();
-    const position = `${positionFrom(store.now() - days * DAY_MS)}${"0".repeat(12)}`;
-    await events.update(server.credentials.tenant_id, { _id: event_id }, { $set: { position } });
-  };
+async function age(store: Store, event_id: string, days: number): Promise<void> {
+  const position = `${positionFrom(store.now() - days * DAY_MS)}${"0".repeat(12)}`;
+  const own = { _id: event_id };
+  await store.collection(EventModel).update(server.credentials.tenant_id, own, { $set: { position } });
 }
 
 test("an event goes when neither EVENT_RETENTION_DAYS nor DEDUPE_DAYS keeps it, and its id may come again", async () => {
   const [old, younger] = [await published("old"), await published("younger")];
-  await meanwhile(server, age(old, 3.1));
-  await meanwhile(server, age(younger, 2.9));
+  await meanwhile(server, async (store) => {
+    await store.ready();
+    await age(store, old, 3.1);
+    await age(store, younger, 2.9);
+  });
   await settle(async () => (await admin.get(`/events/${old}`)).status === 404, {
     what: "the old event to go",
   });

@@ -1,5 +1,6 @@
 import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
 import { existsSync, globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { settle } from "./settle.ts";
 
 interface ExitStatus {
@@ -21,6 +22,11 @@ export interface Child {
   end(how: NodeJS.Signals | "eof", within?: number): Promise<ExitStatus>;
   exited: Promise<ExitStatus>;
 }
+
+/** For a program that is started many times: without it Node strips the types of each of its modules every time. */
+export const COMPILED = {
+  NODE_COMPILE_CACHE: join(import.meta.dirname, "../../node_modules/.cache/afferent/tests"),
+};
 
 /** Starts `command`. @throws Error when it cannot be started at all. */
 export async function startChild(

@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { COMPILED } from "./child.ts";
 
 const CLI = join(import.meta.dirname, "../../packages/client/cli.ts");
 
@@ -33,7 +34,7 @@ export function newCli(env: Record<string, string> = {}): Cli {
   const folder = mkdtempSync(join(tmpdir(), "afferent-cli-"));
   const running = new Set<Running>();
   const start: Cli["start"] = (args, more = {}) => {
-    const own = { PATH: process.env.PATH as string, HOME: folder, ...env, ...more.env };
+    const own = { PATH: process.env.PATH as string, HOME: folder, ...COMPILED, ...env, ...more.env };
     const child = spawn(process.execPath, [CLI, ...args], { cwd: folder, env: own });
     let out = "";
     let err = "";
