@@ -7,7 +7,7 @@
 export const CLUSTER = {
   name: "cluster",
   files: /^test\/http\//,
-  budgetSeconds: 1800,
+  budgetSeconds: 1200,
   needs: ["mongodb", "nats"],
   /** Why files are not run a second time, and which. */
   alone: {
