@@ -44,6 +44,8 @@ export function newCli(env: Record<string, string> = {}): Cli {
     child.stderr.on("data", (piece) => {
       err += piece;
     });
+    // One that has already ended reads nothing.
+    child.stdin.on("error", () => {});
     child.stdin.end(more.input ?? "");
     const ended = new Promise<Ran>((resolve) => child.on("close", (code) => resolve({ code, out, err })));
     const it: Running = { ended, out: () => out, err: () => err, kill: (signal) => void child.kill(signal) };
