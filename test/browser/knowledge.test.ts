@@ -106,7 +106,7 @@ describe("work", () => {
     await page.getByRole("combobox", { name: "Person" }).press("ArrowDown");
     await page.getByRole("option").first().click();
     await site.inDialog("Assign").click();
-    await page.getByText("Assigned to").waitFor();
+    await page.getByText("Assigned to", { exact: true }).waitFor();
     await site.button("Complete").click();
     await site.inDialog("Complete the step").click();
     await page.getByText("Every step is done. Close the run").waitFor();

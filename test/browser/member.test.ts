@@ -26,7 +26,7 @@ const ELSEWHERE = ["/ingest", "/dead-letters", "/memories/erase"].map((path) => 
 /** What a member sees of what is for admins: words, never an error, and no way there. */
 const PAGES: [path: string, says: RegExp][] = [
   ["/", /Only admins see all events/],
-  ["/events", /What you published/],
+  ["/events", /Events that you published/],
   ["/agents", /mels-bot/],
   ["/connect", /The device shows it/],
   ["/channels", /No channels yet/],
