@@ -9,7 +9,7 @@ import type { SearchPut } from "../../../storage/search/entry.ts";
 import type { Announcement, MemoryChange, MemoryDoc } from "./memories.model.ts";
 import { toEntry } from "./rows.ts";
 
-/** The update of a change, to be joined with what it sets: raises the version and notes the event to publish. */
+/** Returns the update of a change, to be merged with the fields it sets: raises the version and queues the event. */
 export function changeOf(what: MemoryChange, at: Date, $set: Partial<MemoryDoc> = {}): Update<MemoryDoc> {
   const announcement: Announcement = { id: newUuid(), what, at };
   return {
@@ -19,23 +19,23 @@ export function changeOf(what: MemoryChange, at: Date, $set: Partial<MemoryDoc> 
   };
 }
 
-/** Calls between nodes stay well below what NATS takes. */
+/** Keeps calls between nodes well below the NATS payload limit. */
 const PUT_CHARACTERS = 400_000;
-/** Search that does not answer is caught up with later: it never holds up remembering. */
+/** Does not delay writes: search catches up later if it does not answer. */
 const PUT_TIMEOUT_MS = 2_000;
 const BATCH = 200;
 const RELAY_MS = 1000;
 
-/** A request's context, or the broker where there is no request. */
+/** A request's context, or the broker outside of requests. */
 export type Caller = Pick<ServiceBroker, "call" | "broadcast">;
 
-/** What follows from a change of memories once it is written: search knows it, and events tell of it. */
+/** Applies what follows from a written change of memories: updates search and publishes events. */
 export class Changes {
   readonly #memories: TenantCollection<MemoryDoc>;
   readonly #broker: () => ServiceBroker;
   readonly #relay: Loop;
 
-  /** @param broker is asked for when it is needed: services are made before it is */
+  /** @param broker called on use: services are created before the broker is ready */
   constructor(memories: TenantCollection<MemoryDoc>, broker: () => ServiceBroker) {
     this.#memories = memories;
     this.#broker = broker;
@@ -51,7 +51,7 @@ export class Changes {
     return this.#relay.stop();
   }
 
-  /** Fulfils when search knows the rows as they are given. They are of one tenant. */
+  /** Resolves when search has indexed these rows, which all belong to one tenant. */
   async after(ctx: Caller, docs: MemoryDoc[]): Promise<void> {
     if (docs.length === 0) return;
     this.#relay.nudge();
@@ -72,14 +72,14 @@ export class Changes {
     }
   }
 
-  /** Notes that the one that replaced a memory supersedes it (spec: States, Memory); at the latest the relay does. */
+  /** Records that a memory's successor supersedes it (spec: States, Memory); the relay repeats this at the latest. */
   async recordSuperseding(ctx: Caller, doc: MemoryDoc): Promise<void> {
     await record(ctx, doc).catch((err) => {
       this.#broker().logger.warn("memories: a replacement will be noted as a relationship later", err);
     });
   }
 
-  /** Publishes what is in outboxes. An event's id is the announcement's, so a repetition adds nothing. */
+  /** Publishes outboxes. An event's id is the announcement's, so a repetition adds nothing. */
   async #announce(): Promise<boolean> {
     const options = { sort: { announce_at: 1 }, limit: BATCH, projection: BRIEF } as const;
     const find = (others: object) =>
@@ -88,13 +88,13 @@ export class Changes {
   }
 
   async #announceOf(tenant_id: string, rows: MemoryDoc[]): Promise<void> {
-    // Once more here, for the case that whoever replaced it was cut off.
+    // Repeated here in case the process that replaced it was interrupted.
     const replaced = rows.filter((row) => row.superseded_by && row.announce?.some(isSuperseded));
     await Promise.all(replaced.map((row) => record(this.#broker(), row)));
     await this.#broker().call("events.emit_taken", { tenant_id, emissions: rows.flatMap(emissionsOf) });
     const done = rows.map(({ _id, version }) => ({
       updateOne: {
-        // A row that changed meanwhile has more to tell: it is told all of it once more.
+        // A row that changed meanwhile has more to publish: all of it is published again.
         filter: { _id, tenant_id, version },
         update: { $unset: { announce: 1, announce_at: 1 } },
       },
@@ -110,7 +110,7 @@ async function record(ctx: Caller, { tenant_id, _id, superseded_by }: MemoryDoc)
   await ctx.call("relationships.record_provenance", { tenant_id, edges: [edge] });
 }
 
-/** The events that a row's outbox asks for. */
+/** Returns the events in a row's outbox. */
 function emissionsOf(row: MemoryDoc) {
   const { _id, scope, agent_id, team_id, type, status, superseded_by } = row;
   const state = { memory_id: _id, type, scope, team_id, agent_id, status, superseded_by };

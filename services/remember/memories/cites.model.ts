@@ -1,7 +1,7 @@
 import type { InferSchemaType } from "mongoose";
 import { boolean, date, type Model, nullable, string, tenantSchema } from "../../../storage/model.ts";
 
-/** That somebody found a memory useful on a day: `_id` is the three of them, so that it counts once (api: Memories). */
+/** A citation of a memory by a user on a day: `_id` combines the three, so that it counts once (api: Memories). */
 export interface CiteDoc extends InferSchemaType<typeof schema> {}
 
 const schema = tenantSchema({
@@ -10,13 +10,13 @@ const schema = tenantSchema({
   cited_by: string(),
   /** The memory's owner. */
   owner_id: nullable(string()),
-  /** By the owner: does not rank. */
+  /** By the owner: does not affect ranking. */
   own: boolean(),
   originating_query_id: nullable(string()),
   at: date(),
   /** Published as `memory.cited`. */
   announced: boolean(),
-  /** When the memory's counts are to be made again: at once, and when it no longer counts. */
+  /** When the memory's counts must be updated: at once, and when the citation no longer counts. */
   due_at: date(),
 });
 schema.index({ tenant_id: 1, memory_id: 1, at: 1 });

@@ -11,7 +11,7 @@ import type { MemoryDoc } from "./memories.model.ts";
 import { findReadable, type Parts } from "./parts.ts";
 import { isExpired } from "./rows.ts";
 
-/** So long a citation counts. */
+/** How long a citation counts. */
 export const CITE_MS = 30 * DAY_MS;
 const BATCH = 100;
 const SWEEP_MS = 5_000;
@@ -21,8 +21,8 @@ interface CiteParts extends Parts {
 }
 
 /**
- * Citations: durable rows first. What follows of one (the event, the memory's counts, its rank) is found by looking
- * for rows that are due, once when it is new and once when it no longer counts.
+ * Writes citations as durable rows first. The effects (event, counts and rank of the memory) are applied by polling for
+ * due rows: once when a citation is new and once when it no longer counts.
  */
 export class Cites {
   readonly #parts: CiteParts;
@@ -43,7 +43,7 @@ export class Cites {
     return this.#loop.stop();
   }
 
-  /** Notes a citation; again on the same day is no change. @throws Fault not_found */
+  /** Records a citation; repeating it on the same day changes nothing. @throws Fault not_found */
   async cite(ctx: Call<{ id: string; originating_query_id?: string | null }>): Promise<void> {
     const { id, originating_query_id = null } = ctx.params;
     const { caller } = ctx.meta;
@@ -88,11 +88,11 @@ export class Cites {
     await cites.update(tenant_id, { _id }, { $set: { announced: true, due_at } });
   }
 
-  /** Makes the counts of the cited memory what its citations are. Null when it is there no more. */
+  /** Recomputes the counts of the cited memory from its citations. Returns null if the memory is gone. */
   async #count({ tenant_id, memory_id, at }: CiteDoc): Promise<MemoryDoc | null> {
     const { cites, memories, changes, now } = this.#parts;
     for (;;) {
-      // Read before it is counted, and written over at this version only: another node may have counted more meanwhile.
+      // Read before counting, and written at this version only: another node may have counted more meanwhile.
       const doc = await memories.findOne(tenant_id, { _id: memory_id });
       if (!doc) return null;
       const since = new Date(now().getTime() - CITE_MS);

@@ -7,17 +7,17 @@ import type { Parts } from "./parts.ts";
 
 interface Collapse {
   tenant_id: string;
-  /** Of two runs of the same merge the second changes nothing. */
+  /** Makes a second run of the same merge a no-op. */
   merge_id: string;
   winner_id: string;
   loser_id: string;
-  /** What the winner says from now on; null: what it says. */
+  /** The winner's new content; null keeps its content. */
   content: string | null;
-  /** How the merge came up: `proposal` or `duplicate`. */
+  /** Origin of the merge: `proposal` or `duplicate`. */
   origin: string;
 }
 
-/** Merging one memory into another, as `merges` decided it (spec: States, Merge proposal). */
+/** Merges one memory into another, as `merges` decided (spec: States, Merge proposal). */
 export function collapseActions(parts: Parts): Record<string, ActionSchema> {
   const { memories, now } = parts;
 
@@ -30,21 +30,21 @@ export function collapseActions(parts: Parts): Record<string, ActionSchema> {
       merge_origin: origin,
     } as const;
     const winner = await memories.findOne(tenant_id, { _id: winner_id });
-    // It may have been promoted since somebody decided.
+    // Its scope may have been promoted since the decision.
     const active = { _id: loser_id, status: "active" as const, ...(winner && coveredBy(winner)) };
     const doc = await memories.update(tenant_id, active, changeOf("merged", at, merged));
     return doc ?? memories.findOne(tenant_id, { _id: loser_id });
   }
 
-  /** The winner gets what was written of both, and where the loser came from. Null: it is not in force. */
+  /** Adds the merged content and the loser's provenance to the winner. Returns null if the winner is not in force. */
   async function enrich({ tenant_id, merge_id, winner_id, content }: Collapse, loser: MemoryDoc) {
     const { citations = [], subjects = [] } = loser;
     const says = content !== null || citations.length > 0;
     const change = says ? changeOf("updated", now(), content === null ? {} : { content }) : {};
     const $push = { ...change.$push, merges: merge_id };
-    // What it says of them now goes too when they are erased.
+    // Erasing these subjects then erases the merged content too.
     const about = { $each: says ? subjects : [] };
-    // Both may come from one place.
+    // Both may come from the same source.
     const $addToSet = { citations: { $each: citations }, subjects: about, source_subjects: about };
     const once = { _id: winner_id, status: "active" as const, merges: { $ne: merge_id } };
     const winner = await memories.update(tenant_id, once, { ...change, $push, $addToSet });
@@ -62,9 +62,9 @@ export function collapseActions(parts: Parts): Record<string, ActionSchema> {
 
   return {
     /**
-     * Says whether it is done. The loser goes first and the winner has to be in force after that, else the loser is
-     * taken back: of those who at the same time merge, replace or forget what is merged here, whichever is later sees
-     * the other, and no memory is lost in a circle.
+     * Returns whether the merge is done. The loser is superseded first; unless the winner is in force after that, the
+     * loser is restored. Of concurrent merges, replacements or deletions the later one sees the earlier one, so no
+     * memory is lost in a cycle.
      */
     collapse: idempotent<Collapse>(async (ctx): Promise<boolean> => {
       const loser = await mergeAway(ctx.params);

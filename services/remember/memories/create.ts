@@ -11,13 +11,13 @@ import { type Beginning, mayReadById, type NewMemory, newMemory, subjectsIn } fr
 import { requireReplaceable } from "./successor.ts";
 import { activate, notReplaced, replace } from "./supersede.ts";
 
-/** Where in a document a memory comes from, and whom that is about. */
+/** A memory's citation of a document chunk, and the subject of the document. */
 interface CitedChunk {
   citation: StoredCitation;
   subject: string | null;
 }
 
-/** Looks up, once each, what the memories of a request refer to. */
+/** Looks up the references of a request's memories, once each. */
 class References {
   readonly #ctx: Call;
   readonly #asked = new Map<string, Promise<unknown>>();
@@ -32,7 +32,7 @@ class References {
     return this.#access;
   }
 
-  /** @throws Fault validation_error when the tenant has no such project. */
+  /** @throws Fault validation_error if the tenant has no such project. */
   project(key: string): Promise<unknown> {
     return this.#once("projects.require", { tenant_id: this.#ctx.meta.caller.tenant_id, key });
   }
@@ -47,7 +47,7 @@ class References {
     return this.#once("documents.cite_chunk", { chunk_id });
   }
 
-  /** The subject of the event that a memory comes from, as long as the event is there. */
+  /** Returns the subject of a memory's source event, while the event exists. */
   async subject(event_id: string): Promise<string[]> {
     const { tenant_id } = this.#ctx.meta.caller;
     const subject = await this.#once<string | null>("events.subject_of", { tenant_id, id: event_id });
@@ -64,7 +64,7 @@ class References {
 
 type Key = Pick<Beginning, "_id" | "at">;
 
-/** Makes a memory; a repetition under the same seed gives the one that is there. */
+/** Creates a memory; a repetition with the same seed returns the existing one. */
 export async function createOne(parts: Parts, ctx: Call, given: NewMemory): Promise<MemoryDoc> {
   const key = { _id: newUuid(ctx.meta.idempotency_seed), at: parts.now() };
   const row = await prepare(parts, ctx, given, new References(ctx), key);
@@ -74,10 +74,10 @@ export async function createOne(parts: Parts, ctx: Call, given: NewMemory): Prom
   return doc;
 }
 
-/** Makes each on its own; gives in order the memory or the error that refused it. */
+/** Creates each memory independently; returns in order the memory or the error that refused it. */
 export async function createMany(parts: Parts, ctx: Call, given: (NewMemory | Error)[]) {
   const references = new References(ctx);
-  // All of one time, and named in their order: the turns of a conversation stay in it.
+  // One timestamp for all, with ids in the given order: keeps the order of a conversation's messages.
   const at = parts.now();
   const keys = given.map((_, i) => ({ _id: newUuid(ctx.meta.idempotency_seed, i), at }));
   const rows = await Promise.all(
@@ -92,19 +92,19 @@ export async function createMany(parts: Parts, ctx: Call, given: (NewMemory | Er
   for (const row of rows) {
     if (row instanceof Error) results.push(row);
     else if (row.supersedes_id === null) results.push(made.get(row._id) as MemoryDoc);
-    // One after another: two of a request may want to replace the same.
+    // Sequential: two memories of a request may replace the same one.
     else results.push(await createSuperseding(parts, ctx, row).catch(faultOnly));
   }
   return results;
 }
 
-/** What refuses one memory of many; anything else fails the request. */
+/** Returns an error that refuses one memory of a batch; rethrows others, which fail the request. */
 function faultOnly(err: unknown): Error {
   if (isFault(err)) return err;
   throw err;
 }
 
-/** Inserts all. Gives the rows by id, those that an earlier try wrote as they are now. */
+/** Inserts all rows. Returns them by id; rows that an earlier try wrote are returned in their current state. */
 async function insertAll(
   { memories }: Parts,
   { meta: { caller } }: Call,
@@ -160,7 +160,7 @@ async function prepare(
   return newMemory(given, beginning, parts.windowMs);
 }
 
-/** The team of a new memory. @throws Fault validation_error */
+/** Returns the team of a new memory. @throws Fault validation_error */
 async function teamOf(
   { meta: { caller } }: Call,
   given: NewMemory,
@@ -190,7 +190,7 @@ async function isTeamOf(references: References, team_id: string): Promise<boolea
   return (await references.callerAccess()).team_ids.includes(team_id);
 }
 
-/** Of a memory made from a chunk of a document: where that stands. @throws Fault validation_error */
+/** Returns the citation of the document chunk that a memory comes from. @throws Fault validation_error */
 async function chunkOf(
   { source_type, source_id }: NewMemory,
   references: References,
@@ -216,11 +216,11 @@ async function checkReplaced(
   ]);
   if (!doc || !mayReadById(caller, access, doc, parts.now().getTime())) throw notFound("memory", id);
   await requireReplaceable(ctx, { doc, access }, successor);
-  // One that this very request has replaced already, before it was cut off, is told apart below.
+  // A memory that an interrupted try of this request replaced is recognised below.
   if (doc.status !== "active" && !ctx.meta.idempotency_seed) throw notActive(doc);
 }
 
-/** Makes a memory in the place of another: written first, in force when the other is out of it. */
+/** Creates a memory that replaces another: written first, in force once the other is superseded. */
 async function createSuperseding(parts: Parts, ctx: Call, row: MemoryDoc): Promise<MemoryDoc> {
   const doc = await parts.memories.insertOnce(row);
   if (doc.status !== "pending") return doc;

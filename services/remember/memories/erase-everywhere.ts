@@ -2,12 +2,12 @@ import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Caller } from "./changes.ts";
 import type { CiteDoc } from "./cites.model.ts";
 
-/** How many rows of each kind. */
+/** Rows by kind. */
 export type Counts = Record<string, number>;
 
 /**
- * Who keeps something of memories: each offers `{tenant_id, ids, dry_run}` and answers counts by name. A domain that
- * comes to keep something of a memory adds itself here.
+ * Actions of all domains that keep data about memories: each accepts `{tenant_id, ids, dry_run}` and returns counts by
+ * name. Add every new domain that keeps such data here.
  */
 const ERASERS = [
   "relationships.erase_memories",
@@ -21,7 +21,9 @@ interface EraseParts {
   cites: TenantCollection<CiteDoc>;
 }
 
-/** Takes all that is kept of memories but their rows, which go last: what is cut off is found again by them. */
+/**
+ * Erases all data about memories but their rows, which are deleted last: an interrupted erasure finds its work by them.
+ */
 export async function eraseEverywhere(
   { cites }: EraseParts,
   ctx: Pick<Caller, "call">,

@@ -1,7 +1,10 @@
 import type { TenantCollection, TenantDocument } from "../../../storage/collection.ts";
 import type { Where } from "../../../storage/query.ts";
 
-/** What `memories` asks of every domain that keeps something of memories (services/remember/memories/erase-everywhere.ts). */
+/**
+ * Request of `memories` to every domain that keeps data about memories
+ * (services/remember/memories/erase-everywhere.ts).
+ */
 export interface EraseMemories {
   tenant_id: string;
   ids: string[];
@@ -9,7 +12,7 @@ export interface EraseMemories {
   dry_run?: boolean;
 }
 
-/** Removes, or counts, the rows that fit any of these filters. */
+/** Deletes, or counts, the rows that match any of these filters. */
 export async function eraseRows<T extends TenantDocument>(
   rows: TenantCollection<T>,
   { tenant_id, dry_run }: EraseMemories,

@@ -37,7 +37,7 @@ export const eraseMemories = operation({
     "(`/.well-known/jwks.json`). With `dry_run` nothing is erased and what can be counted before is. Again erases what is left.",
   access: { by: "org_admin", scope: "memory:write" },
   overQuota: true,
-  // It notes itself, with what was erased.
+  // The action writes its own entry, with the counts.
   audit: false,
   body: {
     agent_id: Type.Optional(Id("ag", "All that this agent owns.")),

@@ -11,7 +11,7 @@ import type { Erasures } from "./erasures.ts";
 
 type Asked = ParamsOf<typeof eraseMemories>;
 
-/** @param erasures is asked for when it is needed: services are made before it is */
+/** @param erasures called on use: services are created before it is ready */
 export function eraseAction(
   erasures: () => Erasures,
   config: { BACKUP_RETENTION_DAYS: number },
@@ -45,8 +45,8 @@ function note(ctx: Call, what: string, details: object): Promise<unknown> {
 }
 
 /**
- * How the audit log calls the memories that are asked for: a subject only by its digest, or the log would keep what is
- * to be erased. @throws Fault validation_error, not_found
+ * Returns the audit log's name for the requested memories: a subject only as its digest, so that the log does not keep
+ * erased data. @throws Fault validation_error, not_found
  */
 async function namedBy(ctx: Call<Asked>): Promise<object> {
   const { agent_id, ids, subject } = ctx.params;

@@ -1,18 +1,18 @@
 import type { InferSchemaType } from "mongoose";
 import { array, date, type Model, nullable, string, tenantSchema } from "../../../storage/model.ts";
 
-/** An erasure that is under way: one that a crash cut off is finished from here. Gone when nothing is left. */
+/** An erasure in progress: an interrupted one is resumed from this row, which is deleted when nothing is left. */
 export interface MemoryErasureDoc extends InferSchemaType<typeof schema> {}
 
 const schema = tenantSchema({
-  /** JSON of an `EraseTarget`; null when only the files are left to be scrubbed. */
+  /** JSON of an `EraseTarget`; null when only the files are left to scrub. */
   target: nullable(string()),
-  /** JSON: how the audit log calls the target. */
+  /** JSON: the target's name in the audit log. */
   by: string(),
-  /** Memories whose rows may be deleted already, but not all that is kept of them. */
+  /** Memories whose rows may be deleted already while other data about them remains. */
   batch: array(string()),
   begun_at: date(),
-  /** Until then whoever began is carrying it out. */
+  /** Until then the node that began it is working on it. */
   lease_ends_at: date(),
 });
 schema.index({ lease_ends_at: 1 });

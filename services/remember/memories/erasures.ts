@@ -12,14 +12,14 @@ import type { MemoryErasureDoc } from "./erasures.model.ts";
 import type { MemoryDoc } from "./memories.model.ts";
 import type { Parts } from "./parts.ts";
 
-/** What is to be erased: one of these. */
+/** The target of an erasure: exactly one of these fields. */
 export interface EraseTarget {
   agent_id?: string;
   ids?: string[];
   subject?: string;
 }
 
-/** What an erasure did. */
+/** The result of an erasure. */
 export interface Erased {
   erased_at: Date;
   erased: Counts;
@@ -47,12 +47,12 @@ const NOTHING: Counts = {
 };
 const BATCH = 200;
 const PAGE = 1000;
-/** A message between nodes has at most about a megabyte. */
+/** Keeps messages between nodes below about one megabyte. */
 const MOST_IDS = 20_000;
-/** An erasure goes on for this long at the most before another node may take it over. */
+/** How long an erasure may run before another node takes it over. */
 const LEASE_MS = 120_000;
 
-/** Erases memories with all that is kept of them. What a crash cuts off is finished by `resume`. */
+/** Erases memories with all data about them. `resume` finishes what a crash interrupts. */
 export class Erasures {
   readonly #parts: ErasureParts;
 
@@ -70,7 +70,7 @@ export class Erasures {
     return sum(counts, await this.#documents(tenant_id, target, true));
   }
 
-  /** Notes what is to be erased, so that it will be. @param by how the audit log calls it */
+  /** Records an erasure, so that it will be carried out. @param by the target's name in the audit log */
   async begin(tenant_id: string, target: EraseTarget, by: object): Promise<MemoryErasureDoc> {
     const now = this.#parts.now();
     return this.#parts.erasures.insert({
@@ -79,14 +79,14 @@ export class Erasures {
     });
   }
 
-  /** Fulfils when nothing is left of it, in rows, search, blobs and files. After a failure `resume` tries again. */
+  /** Resolves when nothing is left in rows, search, blobs and files. After a failure `resume` retries. */
   async carryOut(row: MemoryErasureDoc): Promise<Erased> {
     const { erasures, store, now, broker } = this.#parts;
     const { _id, tenant_id } = row;
     try {
       const digest = createHash("sha256");
       const erased = await this.#eraseRows(row, digest);
-      // It names a person; the files may hold no copy of it.
+      // The target names a person; the files must keep no copy of it.
       await erasures.update(tenant_id, { _id }, { $set: { target: null, batch: [] } });
       const storage = await scrub(broker(), store);
       await erasures.delete(tenant_id, { _id });
@@ -97,12 +97,12 @@ export class Erasures {
     }
   }
 
-  /** Lets `resume` take up all that is there: whoever began was of another process, which has gone. */
+  /** Makes all interrupted erasures available to `resume`: the process that began them is gone. */
   async reclaim(): Promise<void> {
     await this.#parts.erasures.system.updateMany({}, { $set: { lease_ends_at: new Date(0) } });
   }
 
-  /** Finishes an erasure that was cut off. @returns whether there may be more */
+  /** Finishes an interrupted erasure. @returns whether there may be more */
   async resume(): Promise<boolean> {
     const { erasures, now, broker } = this.#parts;
     const [due] = (await erasures.system
@@ -127,11 +127,11 @@ export class Erasures {
     let erased = batch.length ? await this.#eraseBatch(_id, tenant_id, batch) : {};
     if (target === null) return sum(NOTHING, erased);
     const named = JSON.parse(target) as EraseTarget;
-    // First, so that no more is remembered of them.
+    // Documents first, so that no more memories are created from them.
     erased = [NOTHING, { vectors: 0 }, await this.#documents(tenant_id, named, false)].reduce(sum, erased);
     for (;;) {
       const ids = await this.#idsOf(tenant_id, filterOf(named));
-      // Whoever is erased may be writing still.
+      // The subject may still be writing.
       if (ids.length === 0) return erased;
       for (const id of ids) digest.update(`${id}\n`);
       for (const some of chunksOf(ids, MOST_IDS)) {
@@ -150,12 +150,12 @@ export class Erasures {
     const broker = this.#parts.broker();
     const counts = await eraseEverywhere(this.#parts, broker, tenant_id, ids);
     const rows = await memories.deleteMany(tenant_id, { _id: { $in: ids } });
-    // Once more, for what was still being written of rows that were read before: from here on none can be read.
+    // Repeated for writes that began with rows read before: from here on none of them can be read.
     const late = await eraseEverywhere(this.#parts, broker, tenant_id, ids);
     return [counts, late, { memories: rows }].reduce(sum);
   }
 
-  /** Erases, or counts, what was uploaded about the subject that is named, if one is. */
+  /** Erases, or counts, documents uploaded about the subject, if the target names one. */
   async #documents(tenant_id: string, { subject }: EraseTarget, dry_run: boolean): Promise<Counts> {
     if (subject === undefined) return {};
     return this.#parts
@@ -163,7 +163,7 @@ export class Erasures {
       .call<Counts, unknown>("documents.erase_subject", { tenant_id, subject, dry_run });
   }
 
-  /** All that are asked for, in order. */
+  /** Returns all matching ids, in order. */
   async #idsOf(tenant_id: string, filter: Where<MemoryDoc>): Promise<string[]> {
     const ids: string[] = [];
     const options = { sort: { _id: 1 } as const, limit: PAGE, projection: { _id: 1 } };

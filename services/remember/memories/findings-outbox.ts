@@ -3,10 +3,10 @@ import { idempotent } from "../../runtime.ts";
 import type { MemoryDoc } from "./memories.model.ts";
 import type { Parts } from "./parts.ts";
 
-/** Memories that became institutional and are to get their places among the findings (findings/relay.ts). */
+/** Hands over memories that became institutional and need a position among the findings (findings/relay.ts). */
 export function findingsOutbox({ memories }: Parts): Record<string, ActionSchema> {
   return {
-    /** The oldest that are due, of one tenant or of all. */
+    /** Returns the oldest due memories, of one tenant or of all. */
     findings_due: idempotent<{ tenant_id?: string; limit: number }>(
       async ({ params: { tenant_id, limit } }) => {
         const due = { finding_due_at: { $gt: new Date(0) }, status: { $ne: "pending" as const } };
@@ -27,7 +27,7 @@ export function findingsOutbox({ memories }: Parts): Record<string, ActionSchema
       },
     ),
 
-    /** They have their places. */
+    /** Removes memories that have their position from the outbox. */
     findings_placed: idempotent<{ tenant_id: string; ids: string[] }>(({ params: { tenant_id, ids } }) =>
       memories.updateMany(tenant_id, { _id: { $in: ids } }, { $unset: { finding_due_at: 1 } }),
     ),

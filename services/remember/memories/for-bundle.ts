@@ -14,11 +14,11 @@ import type { MemoryDoc } from "./memories.model.ts";
 import type { Parts } from "./parts.ts";
 import { findRows, SPARE } from "./search.ts";
 
-/** Of so many of the latest the most important ones are taken. */
+/** The most important memories are chosen from this many of the latest. */
 const LOOKED_AT = 100;
 const EXCERPT = 4000;
 
-/** The memories that belong into a bundle of the caller's. */
+/** Returns the memories for a bundle of the caller. */
 export function forBundleAction(parts: Parts) {
   return idempotent<BundleLeg>(async (ctx): Promise<BundleLegAnswer> => {
     const { query } = ctx.params;

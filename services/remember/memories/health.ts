@@ -14,12 +14,12 @@ import { memoryHealth } from "./usage.contract.ts";
 
 const STALE_DAYS = 90;
 const PAGE = 2_000;
-/** Beyond these a snapshot would take seconds, and tell the same: it is of the memories that changed last. */
+/** Limits a snapshot to the memories changed last: more would take seconds and give the same picture. */
 const MOST_MEMORIES = 100_000;
 const MOST_EDGES = 200_000;
 const MOST_PAIRS = 10_000;
 
-/** Ages in days, below which a memory belongs into the bucket. */
+/** Age buckets; upper bounds in days, exclusive. */
 const BUCKETS: readonly [label: string, below: number][] = [
   ["under_7d", 7],
   ["7d_to_30d", 30],
@@ -34,7 +34,7 @@ type Looked = Pick<
 >;
 const PROJECTION = { type: 1, freshness_date: 1, accessed_at: 1, expires_at: 1, changed_at: 1 } as const;
 
-/** The part of the memories service that tells how they are doing (spec: Memory health snapshot). */
+/** Reports the health of memories (spec: Memory health snapshot). */
 export function healthActions(parts: Parts): Record<string, ActionSchema> {
   return {
     health: action(memoryHealth, async (ctx) => {
@@ -61,13 +61,13 @@ export function healthActions(parts: Parts): Record<string, ActionSchema> {
   };
 }
 
-/** Not zero: what search would say is not known while no node of it answers. */
+/** Returns null, not zero: without a search node the value is unknown. */
 function unknown(err: unknown): null {
   if (isUnreached(err)) return null;
   throw err;
 }
 
-/** The memories in force that the caller may read, the latest changed first. */
+/** Yields the memories in force that the caller may read, the latest changed first. */
 async function* inForce({ memories }: Parts, tenant_id: string, access: Access, now: number) {
   const options = { sort: { changed_at: -1, _id: -1 } as const, limit: PAGE, projection: PROJECTION };
   let last: Looked | undefined;
@@ -87,7 +87,7 @@ function before(last: Looked | undefined): Where<MemoryDoc> {
   return { changed_at: { $lte: changed_at }, ...earlier };
 }
 
-/** How many of these memories have a relationship. */
+/** Counts the memories that have a relationship. */
 async function linkedOf(ctx: Call, memories: ReadonlySet<string>): Promise<number> {
   const linked = new Set<string>();
   const { tenant_id } = ctx.meta.caller;
@@ -107,7 +107,7 @@ async function linkedOf(ctx: Call, memories: ReadonlySet<string>): Promise<numbe
   return linked.size;
 }
 
-/** What is counted of each memory. */
+/** Aggregates per memory. */
 class Counts {
   readonly told = {
     stale_count: 0,

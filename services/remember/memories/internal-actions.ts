@@ -11,17 +11,17 @@ import { presentAll } from "./shown.ts";
 
 interface Asked {
   ids: string[];
-  /** Without content and metadata, which are most of a memory: it is for messages between nodes to stay small. */
+  /** Omits content and metadata, most of a memory's size, to keep messages between nodes small. */
   brief?: boolean;
 }
 
-/** What other domains ask of memories. */
+/** Actions for other domains. */
 export function internalActions({ memories, now }: Parts): Record<string, ActionSchema> {
   return {
     /** Whether the tenant has any. */
     any: idempotent<{ tenant_id: string }>(({ params }) => memories.exists(params.tenant_id, {})),
 
-    /** Of these memories those that `GET /memories/{id}` would show the caller, in no order. */
+    /** Returns, in any order, the memories that `GET /memories/{id}` would show the caller. */
     readable: idempotent<Asked>(async (ctx) => {
       const { caller } = ctx.meta;
       const [access, docs] = await Promise.all([callerAccess(ctx), load(caller.tenant_id, ctx.params)]);
@@ -30,19 +30,19 @@ export function internalActions({ memories, now }: Parts): Record<string, Action
       return presentAll({ memories, now }, ctx as Call, readable, access);
     }),
 
-    /** These memories, whoever may read them and whatever became of them: never to be shown as they are. */
+    /** Returns these memories without access checks and in any status: never show them as they are. */
     get_many: idempotent<Asked & { tenant_id: string }>(async ({ params }) => {
       const docs = await load(params.tenant_id, params);
       return docs.filter(({ status }) => status !== "pending").map(present);
     }),
 
-    /** Which of these there are, whatever became of them. */
+    /** Returns which of these exist, in any status. */
     existing: idempotent<{ tenant_id: string; ids: string[] }>(async ({ params: { tenant_id, ids } }) => {
       const rows = await memories.find(tenant_id, { _id: { $in: ids } }, { projection: { _id: 1 } });
       return rows.map(({ _id }) => _id);
     }),
 
-    /** For search to follow: memories in order of their last change, of one tenant or of all. */
+    /** Serves search's catch-up: memories in order of their last change, of one tenant or of all. */
     search_entries: idempotent<SearchEntriesPage>(async ({ params }) =>
       entriesOf(inOneMessage(await changedAfter(memories, params)), toEntry),
     ),

@@ -3,17 +3,17 @@ import { visibleTo } from "../../../lib/access/visibility.ts";
 import type { Where } from "../../../storage/query.ts";
 import type { MemoryDoc } from "./memories.model.ts";
 
-/** A part of a filter. */
+/** A clause of a filter. */
 export type Clause = Where<MemoryDoc>;
 
-/** Beyond so many, one query for all of them is the better one. */
+/** Above this many lanes a single query is faster. */
 const MOST_LANES = 16;
 
 /**
- * Filters that together hold what a caller may read, each row once: what the institution, each team and each owner
- * has stands in order in an index by itself.
+ * Returns filters that together match what a caller may read, each row once: an index serves the rows of the
+ * institution, of each team and of each owner in order.
  *
- * @param most beyond so many lanes it is one, which no index holds
+ * @param most above this many lanes returns a single filter, which no index serves
  */
 export function lanesOf(access: Access, scope: MemoryScope | undefined, most = MOST_LANES): Clause[] {
   const { agent_ids, team_ids } = access;
@@ -29,7 +29,7 @@ export function lanesOf(access: Access, scope: MemoryScope | undefined, most = M
   return [...institution, ...teams, ...owned];
 }
 
-/** One filter of several. What can stand side by side does: an index over several fields is found only that way. */
+/** Combines clauses into one filter, flat where possible: only flat conditions use a compound index. */
 export function joined(clauses: Clause[]): Clause {
   const fields = Object.assign({}, ...clauses);
   delete fields.$or;

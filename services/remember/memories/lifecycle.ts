@@ -11,10 +11,12 @@ import type { MemoryDoc } from "./memories.model.ts";
 import { findManaged, notActive, type Parts } from "./parts.ts";
 import { dateOf, metadataText, purgeAt, subjectsIn } from "./rows.ts";
 
-/** What to write of a memory as it is; null: nothing, it is as wanted. May throw the fault that refuses it. */
+/**
+ * Returns the update of a memory in its current state; null if nothing changes. May throw the fault that refuses it.
+ */
 type Decide = (doc: MemoryDoc) => Update<MemoryDoc> | null;
 
-/** One change of a memory that is the caller's to change, decided on the very version that it is written over. */
+/** Changes a memory that the caller manages, guarded by the version that the decision was based on. */
 function change(parts: Parts, ctx: Call, id: string, decide: Decide): Promise<MemoryDoc> {
   const attempt = async () => {
     const { doc } = await findManaged(parts, ctx, id);
@@ -48,7 +50,7 @@ export async function update(parts: Parts, ctx: Call<ParamsOf<typeof updateMemor
 
 type Given = Omit<ParamsOf<typeof updateMemory>, "id">;
 
-/** Kept as they are given. */
+/** Fields stored as given. */
 const PLAIN = ["title", "content", "confidence", "importance"] as const;
 
 function settingsOf(given: Given, doc: MemoryDoc): Partial<MemoryDoc> {
@@ -64,7 +66,7 @@ function settingsOf(given: Given, doc: MemoryDoc): Partial<MemoryDoc> {
   };
 }
 
-/** The subjects of other metadata, in the place of those of the old; what its source is about, it stays about. */
+/** Returns the subjects after an update of metadata: replaces those of the old metadata, keeps those of its sources. */
 function subjectsOf({ metadata, subjects, source_subjects = [] }: MemoryDoc, given: Given["metadata"]) {
   const old = subjectsIn(JSON.parse(metadata));
   const kept = subjects.filter((each) => !old.includes(each));
@@ -86,7 +88,7 @@ export async function promote(parts: Parts, ctx: Call<ParamsOf<typeof promoteMem
   }
   return change(parts, ctx, id, (doc) => {
     if (doc.status !== "active") throw notActive(doc);
-    // Nothing is promoted to the narrowest scope, not even from it.
+    // The narrowest scope is never the target of a promotion.
     if (doc.scope === scope && doc.team_id === team_id && scope !== "agent") return null;
     if (MEMORY_SCOPES.indexOf(scope) <= MEMORY_SCOPES.indexOf(doc.scope)) throw narrows(doc, scope);
     const at = parts.now();
@@ -112,14 +114,14 @@ export function forget(parts: Parts, ctx: Call<{ id: string }>): Promise<MemoryD
     return changeOf("forgotten", at, {
       status: "forgotten",
       forgotten_from: doc.status,
-      // Of one that was replaced before: since then.
+      // A superseded memory keeps the time at which it was superseded.
       invalid_at: doc.invalid_at ?? at,
       purge_at: new Date(at.getTime() + parts.windowMs),
     });
   });
 }
 
-/** Back to what it was: one that was replaced stays replaced. @throws Fault not_found, forbidden, conflict */
+/** Restores the previous status: a superseded memory stays superseded. @throws Fault not_found, forbidden, conflict */
 export function restore(parts: Parts, ctx: Call<{ id: string }>): Promise<MemoryDoc> {
   return change(parts, ctx, ctx.params.id, (doc) => {
     if (doc.status === "active") return null;
@@ -135,7 +137,7 @@ export function restore(parts: Parts, ctx: Call<{ id: string }>): Promise<Memory
   });
 }
 
-/** The update with the time at which the row is to go for good; null: it stays. */
+/** Adds the time of permanent deletion to an update; null: never. */
 function withPurge(update: Update<MemoryDoc>, purge_at: Date | null): Update<MemoryDoc> {
   if (purge_at) return { ...update, $set: { ...update.$set, purge_at } as Partial<MemoryDoc> };
   return { ...update, $unset: { ...update.$unset, purge_at: 1 } };

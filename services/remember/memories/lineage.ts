@@ -3,12 +3,12 @@ import { mayRead } from "../../../lib/access/visibility.ts";
 import type { MemoryDoc } from "./memories.model.ts";
 import { findReadable, type Parts } from "./parts.ts";
 
-/** A memory with more ancestors than this is explained by the nearest. */
+/** Limits the lineage to the nearest ancestors. */
 const MOST_ANCESTORS = 500;
 
 /**
- * What a memory comes from (spec: Lineage result): which memories were merged into it, and into those, nearest first,
- * and which one it replaced. Names only what the caller may read.
+ * Returns a memory's lineage (spec: Lineage result): the memories merged into it, and into those, nearest first, and
+ * the one it replaced. Names only readable memories.
  */
 export async function lineageOf(parts: Parts, ctx: Call, id: string) {
   const { doc, access } = await findReadable(parts, ctx, id);

@@ -11,15 +11,14 @@ import { inOneMessage } from "./rows.ts";
 import { withText } from "./with-text.ts";
 
 type Params = ParamsOf<typeof listMemories>;
-/** As much of a row as gives its place in the order. */
+/** The fields of a row that determine its position in the order. */
 type Place = Pick<MemoryDoc, "_id" | MemorySort>;
 
 type Order = OrderBy<MemorySort>;
 
 /**
- * A page of what a caller may see, and how many there are. What the institution, each team and each owner has stands
- * in order in an index by itself: the page is merged from these lanes, so that its cost does not follow what is not
- * the caller's to see.
+ * Returns a page of readable memories with their total. Indexes hold the rows of the institution, each team and each
+ * owner in order. The page is merged from these lanes, so that its cost does not depend on unreadable rows.
  */
 export async function listPage(
   memories: TenantCollection<MemoryDoc>,
@@ -49,24 +48,24 @@ interface Asked {
   params: Params;
   now: Date;
   order: Order;
-  /** Where the page before this one ended. */
+  /** The last position of the previous page. */
   after: Place | undefined;
-  /** How many places are wanted, beginning there. */
+  /** The number of positions wanted after it. */
   most: number;
 }
 
-/** The first places in the order, and how many there are in all. */
+/** The first positions in the order, and the total. */
 interface Places {
   places: Place[];
   count: number;
 }
 
-/** Merged from what an index has in order. */
+/** Merges lanes that an index returns in order. */
 async function placesInOrder(asked: Asked): Promise<Places> {
   const { memories, tenant_id, params, order, after, most } = asked;
   const wanted = [statusOf(params), ...clausesOf(params, asked.now)];
   const beyond = after ? [afterPlace({ value: after[order.by], id: after._id }, order)] : [];
-  // Ids alone can be told, in order, from an index.
+  // A covered query: the index holds ids and order.
   const ids = { sort: { [order.by]: order.sign, _id: order.sign }, limit: most, projection: { _id: 1 } };
   const inLane = async (lane: Clause): Promise<Places> => {
     const clauses = [lane, ...wanted];
@@ -83,7 +82,7 @@ async function placesInOrder(asked: Asked): Promise<Places> {
   };
 }
 
-/** Found by reading. */
+/** Reads rows to find a text. */
 function placesWithText(asked: Asked): Promise<Places> {
   const { tenant_id, params, order, after, most } = asked;
   const statuses = params.include_superseded ? IN_FORCE_OR_REPLACED : ["active" as const];
@@ -99,7 +98,7 @@ function placesWithText(asked: Asked): Promise<Places> {
   });
 }
 
-/** The latest of what a caller may see, of those in force that fit. */
+/** Returns the latest readable memories in force that match. */
 export async function latest(
   memories: TenantCollection<MemoryDoc>,
   tenant_id: string,
@@ -118,7 +117,7 @@ export async function latest(
   return merged.slice(0, limit);
 }
 
-/** The rows at these places, in their order, as far as one answer holds them. */
+/** Loads the rows at these positions in order, limited to the size of one answer. */
 async function load(memories: TenantCollection<MemoryDoc>, tenant_id: string, places: Place[]) {
   const rows = new Map((await memories.find(tenant_id, idsOf(places))).map((row) => [row._id, row]));
   return inOneMessage(places.flatMap(({ _id }) => rows.get(_id) ?? []));
@@ -134,7 +133,7 @@ function statusOf({ include_superseded }: Params): Clause {
   return { status: include_superseded ? { $in: IN_FORCE_OR_REPLACED } : "active" };
 }
 
-/** What the caller asked for, and what nobody is shown unasked. */
+/** Returns the caller's filters, and the default ones that hide rows. */
 function clausesOf(params: Params, now: Date): Clause[] {
   const { type, project_id, source_type, never_cited, tags = [] } = params;
   const wanted = tagsOfQuery(tags);
@@ -150,7 +149,7 @@ function clausesOf(params: Params, now: Date): Clause[] {
   ];
 }
 
-/** As a store has them in order: what several queries brought is merged. */
+/** Compares like the store, to merge the results of several queries. */
 function compare(a: Place, b: Place, { by, sign }: Order): number {
   if (by === "title" && a.title !== b.title) return compareTexts(a.title, b.title) * sign;
   if (a[by] < b[by]) return -sign;
@@ -158,7 +157,7 @@ function compare(a: Place, b: Place, { by, sign }: Order): number {
   return compareTexts(a._id, b._id) * sign;
 }
 
-/** @throws Fault validation_failed when no list in this order gave it */
+/** @throws Fault validation_failed if the cursor is not from a list in this order */
 function placeOf(cursor: string, by: MemorySort): Place {
   const { value, id } = fromCursor(cursor, by);
   return { _id: id, [by]: value } as unknown as Place;

@@ -79,7 +79,7 @@ const source = {
   ),
 };
 
-/** The fields of a memory as callers see it. */
+/** A memory as callers see it. */
 const memoryFields = {
   id: Uuid("memory"),
   tenant_id: Id("tn"),
@@ -113,7 +113,7 @@ const memoryFields = {
 
 export const Memory = Type.Object(memoryFields, { title: "Memory" });
 
-/** How a memory is used and how far it is to be trusted (api: Memories). */
+/** Usage and trust of a memory (api: Memories). */
 const Usage = Type.Object(
   {
     cite_count_30d: Type.Integer({ description: "Citations of the last 30 days, the owner's own too." }),
@@ -128,7 +128,7 @@ const Usage = Type.Object(
   { title: "Usage" },
 );
 
-/** What callers give to make one. Its owner and tenant are the token's. */
+/** Fields for creating a memory. Owner and tenant come from the token. */
 export const newMemoryFields = {
   title: Title,
   content: Content,
@@ -171,7 +171,7 @@ export const createMemories = operation({
   description: "Each on its own: one that is refused leaves the others alone. Results come in order.",
   access: writer,
   body: {
-    // Checked one by one, so that one that does not fit does not refuse the rest.
+    // Validated one by one, so that an invalid one does not refuse the rest.
     memories: Type.Array(
       Type.Unknown({
         description: "What `POST /memories` takes.",

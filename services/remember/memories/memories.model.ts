@@ -14,7 +14,7 @@ import {
 } from "../../../storage/model.ts";
 import type { MemoryStatus, MemoryType } from "./memories.contract.ts";
 
-/** What happened to a memory: published as `service.memory.<what>` (api: Processes). */
+/** Changes of a memory, published as `service.memory.<what>` (api: Processes). */
 export type MemoryChange =
   | "created"
   | "updated"
@@ -24,10 +24,10 @@ export type MemoryChange =
   | "superseded"
   | "merged";
 
-/** A fact that is still to be published. It is in the row that it is about, and was written with it. */
+/** An unpublished event, stored in the row that it is about and written with the change. */
 export type Announcement = NonNullable<MemoryDoc["announce"]>[number];
 
-/** Where in a document a memory comes from, as it was when the memory was made (spec: Citation). */
+/** The position in a document that a memory comes from, as of its creation (spec: Citation). */
 export interface StoredCitation {
   document_id: string;
   document_name: string;
@@ -38,7 +38,6 @@ export interface StoredCitation {
   version: number | null;
 }
 
-/** A memory (spec: Memory). */
 export interface MemoryDoc extends InferSchemaType<typeof schema> {}
 
 const schema = tenantSchema({
@@ -49,13 +48,13 @@ const schema = tenantSchema({
   scope: string<MemoryScope>(),
   team_id: nullable(string()),
   type: string<MemoryType>(),
-  /** `pending`: its writing is not finished (create.ts), nobody sees it. */
+  /** `pending`: not fully written (create.ts), visible to nobody. */
   status: string<MemoryStatus | "pending">(),
   title: string(),
   content: string(),
   confidence: number(),
   importance: number(),
-  /** JSON: what callers name their keys must not mean anything to a store. */
+  /** JSON: callers' keys must have no meaning in the store. */
   metadata: string(),
   source_type: nullable(string()),
   source_id: nullable(string()),
@@ -64,50 +63,50 @@ const schema = tenantSchema({
   freshness_date: nullable(date()),
   expires_at: nullable(date()),
   project_id: nullable(string()),
-  /** Canonical. */
+  /** Normalised. */
   tags: array(string()),
   supersedes_id: nullable(string()),
   invalid_at: nullable(date()),
   superseded_by: nullable(string()),
-  /** The seed of the request that replaced it, where that had an Idempotency-Key: repeated, it is answered the same. */
+  /** Seed of the request that replaced it, if that had an Idempotency-Key: a repetition gets the same answer. */
   superseded_seed: optional(string()),
-  /** Of a forgotten one: what it goes back to when it is restored. */
+  /** Status before it was forgotten, restored by restore. */
   forgotten_from: optional(string<MemoryStatus>()),
-  /** Of a merged one: how the merge came up. */
+  /** Origin of the merge that superseded it. */
   merge_origin: optional(string()),
-  /** The merge proposals that gave it content or citations of another. */
+  /** Merge proposals that added content or citations of another memory. */
   merges: optional(array(string())),
   created_at: date(),
   updated_at: date(),
   accessed_at: date(),
-  /** Raised by every change; guards writes, and orders what search is told. */
+  /** Raised by every change; guards writes and orders updates of search. */
   version: number(),
-  /** When the row last changed for search and other followers; never older than `updated_at`. */
+  /** Last change for search and other followers; never older than `updated_at`. */
   changed_at: date(),
-  /** Whom it is about, for erasure: what `metadata.subject` says, and those of its source. */
+  /** Subjects, for erasure: those of `metadata.subject` and those of its sources. */
   subjects: array(string()),
-  /** Whom what it came from is about: its event, its document, what was merged into it. Older rows have none. */
+  /** Subjects of its sources: event, document, merged memories. Absent in older rows. */
   source_subjects: optional(array(string())),
   citations: array(mixed<StoredCitation>()),
-  /** Null: never. Agents other than the owner count too. */
+  /** Null: never. Includes citations by others than the owner. */
   last_cited_at: nullable(date()),
-  /** Citations by others within 30 days: what ranks. */
+  /** Citations by others within 30 days; affects ranking. */
   rank_cites: number(),
-  /** Since when it is `pending`. */
+  /** When it became `pending`. */
   pending_at: optional(date()),
-  /** Outbox of events, oldest first; absent when there are none. */
+  /** Outbox of events, oldest first; absent when empty. */
   announce: optional(subdocuments({ id: string(), what: string<MemoryChange>(), at: date() })),
   announce_at: optional(date()),
-  /** Outbox of findings: since when it is to get its sequence number. */
+  /** Outbox of findings: waiting for its sequence number since then. */
   finding_due_at: optional(date()),
   finding_origin: optional(string<"created" | "promoted">()),
   finding_from_scope: optional(nullable(string<MemoryScope>())),
-  /** When the row is deleted for good: some time after it was forgotten, or has expired. */
+  /** When the row is deleted permanently: some time after it was forgotten or has expired. */
   purge_at: optional(date()),
 });
 
-// A list is merged from what the institution, each team and each owner has (list.ts). What follows the order is there
-// so that filters, other orders and counts need not look into the rows.
+// A list merges the rows of the institution, each team and each owner (list.ts). The fields after the order serve
+// filters, other orders and counts without reading the rows.
 const order = { created_at: 1, _id: 1 } as const;
 const looked = {
   expires_at: 1,
@@ -127,12 +126,12 @@ schema.index(
 schema.index({ tenant_id: 1, tags: 1 });
 schema.index({ tenant_id: 1, subjects: 1 });
 schema.index({ tenant_id: 1, source_type: 1, source_id: 1, created_at: 1 });
-// What was merged into it, and what it replaced.
+// Finds predecessors: merged or replaced memories.
 schema.index({ tenant_id: 1, superseded_by: 1 });
-// Followers, of one tenant and of all.
+// For followers, of one tenant and of all.
 schema.index({ tenant_id: 1, changed_at: 1, _id: 1 });
 schema.index({ changed_at: 1, _id: 1 });
-// Work to do.
+// For background work.
 schema.index({ pending_at: 1 }, { sparse: true });
 schema.index({ announce_at: 1 }, { sparse: true });
 schema.index({ finding_due_at: 1 }, { sparse: true });

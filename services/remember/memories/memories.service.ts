@@ -39,7 +39,7 @@ import { Touches } from "./touches.ts";
 import { type UsageParts, usageActions, usageOf } from "./usage.ts";
 
 const SWEEP_MS = 60_000;
-/** Until it is finished nobody sees a memory that was to take another's place, nor, perhaps, the other one. */
+/** Interval for finishing interrupted replacements: until then the new memory, and perhaps the old one, is hidden. */
 const FINISH_MS = 5_000;
 
 export const memoriesService: ServiceFactory = ({ store, config }) => {
@@ -147,12 +147,12 @@ const NewMemoryBody = Type.Object(contract.newMemoryFields);
 const checkOne = compileCheck(NewMemoryBody);
 const checkKeys = compileKeyCheck(NewMemoryBody);
 
-/** A memory of a batch, or what is wrong with it. */
+/** Returns a memory of a batch, or its validation error. */
 function checkNew(given: unknown): NewMemory | Error {
   return checkKeys(given) ?? checkOne(given) ?? (given as NewMemory);
 }
 
-/** What the batch is told of one memory. */
+/** Returns the batch's result for one memory. */
 function toResult(made: MemoryDoc | Error) {
   if (!(made instanceof Error)) return { status: 201, memory: present(made) };
   if (!isFault(made)) throw made;

@@ -7,23 +7,23 @@ import type { Changes } from "./changes.ts";
 import type { MemoryDoc } from "./memories.model.ts";
 import { mayManage, mayReadById } from "./rows.ts";
 
-/** What the actions of the service share. */
+/** Dependencies of the service's actions. */
 export interface Parts {
   memories: TenantCollection<MemoryDoc>;
   changes: Changes;
-  /** The time that decides. */
+  /** The store's clock. */
   now(): Date;
   /** How long a forgotten memory can be restored, in milliseconds. */
   windowMs: number;
 }
 
-/** A memory and what its reader may read. */
+/** A memory and the reader's access. */
 export interface Found {
   doc: MemoryDoc;
   access: Access;
 }
 
-/** A memory by its id. @throws Fault not_found when there is none that the caller may read. */
+/** Returns a memory by id. @throws Fault not_found if the caller may not read one. */
 export async function findReadable({ memories, now }: Parts, ctx: Call, id: string): Promise<Found> {
   const { caller } = ctx.meta;
   const [access, doc] = await Promise.all([
@@ -34,14 +34,14 @@ export async function findReadable({ memories, now }: Parts, ctx: Call, id: stri
   return { doc, access };
 }
 
-/** A memory that is the caller's to change. @throws Fault not_found, forbidden. */
+/** Returns a memory that the caller may change. @throws Fault not_found, forbidden. */
 export async function findManaged(parts: Parts, ctx: Call, id: string): Promise<Found> {
   const found = await findReadable(parts, ctx, id);
   if (mayManage(ctx.meta.caller, found.access, found.doc)) return found;
   throw new Fault("forbidden", "Only its owner or an org admin may change or forget a memory.");
 }
 
-/** What can only be done to an active memory was asked of another. */
+/** The fault for operations that require an active memory. */
 export function notActive({ _id, status }: MemoryDoc): Fault {
   return new Fault("conflict", `Memory ${_id} is ${status}, not active.`, {
     existing_resource_id: _id,

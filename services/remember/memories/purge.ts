@@ -4,13 +4,13 @@ import type { Parts } from "./parts.ts";
 import { activate, replace } from "./supersede.ts";
 
 const BATCH = 100;
-/** Whoever writes a memory in another's place has finished or is gone after so long. */
+/** After this long the writer of a replacement has finished or crashed. */
 const PENDING_MS = 5_000;
 
 /**
- * Deletes for good what was forgotten, or has expired, longer ago than it can be restored.
+ * Deletes memories permanently once they can no longer be restored.
  *
- * @param eraseEverywhere takes what other domains hold of these memories, before the rows go
+ * @param eraseEverywhere erases other domains' data about these memories, before the rows
  * @returns whether there may be more
  */
 export async function purge(
@@ -29,7 +29,7 @@ export async function purge(
   return rows.length === BATCH;
 }
 
-/** Finishes what was cut off between a new memory and the one it replaces. @returns whether there may be more */
+/** Finishes replacements that were interrupted. @returns whether there may be more */
 export async function finishPending(parts: Parts, ctx: Caller): Promise<boolean> {
   const { memories, now } = parts;
   const before = new Date(now().getTime() - PENDING_MS);

@@ -1,7 +1,7 @@
 import { type Call, callerId } from "../../../lib/access/caller.ts";
 import { notFound } from "../../../lib/contract/faults.ts";
 
-/** What other domains need of a memory, as `memories.readable` gives it. */
+/** A memory as `memories.readable` returns it to other domains. */
 export interface ReadableMemory {
   id: string;
   agent_id: string | null;
@@ -17,16 +17,16 @@ export interface ReadableMemory {
   expires_at: string | null;
 }
 
-/** Asked for at once: a message between nodes has at most about a megabyte, and a memory may have 32 KB. */
+/** Memories per call: a message between nodes holds about a megabyte, a memory up to 32 KB. */
 const CHUNK = 25;
 const BRIEF_CHUNK = 200;
 
 interface Options {
-  /** Without content and metadata. */
+  /** Omits content and metadata. */
   brief?: boolean;
 }
 
-/** Those of the memories that the caller may read by id, by their ids. */
+/** Returns the memories that the caller may read by id, keyed by id. */
 export async function readableMemories(
   ctx: Call,
   ids: Iterable<string>,
@@ -43,7 +43,7 @@ export async function readableMemories(
   return found;
 }
 
-/** Of these only what is in force or was replaced: what is forgotten or has expired stands on no path. */
+/** Returns only those in force or superseded: forgotten and expired memories are on no path. */
 export async function standingMemories(
   ctx: Call,
   ids: Iterable<string>,
@@ -55,14 +55,14 @@ export async function standingMemories(
   return found;
 }
 
-/** A memory that the caller may read by id. @throws Fault not_found */
+/** Returns a memory that the caller may read by id. @throws Fault not_found */
 export async function requireReadable(ctx: Call, id: string): Promise<ReadableMemory> {
   const memory = (await readableMemories(ctx, [id])).get(id);
   if (!memory) throw notFound("memory", id);
   return memory;
 }
 
-/** Those of the memories that were deleted: what was copied from them must not be kept. */
+/** Returns which memories were deleted: copies of them must not be kept. */
 export async function deletedMemories(ctx: Call, ids: readonly string[]): Promise<string[]> {
   if (ids.length === 0) return [];
   const { tenant_id } = ctx.meta.caller;
@@ -70,12 +70,12 @@ export async function deletedMemories(ctx: Call, ids: readonly string[]): Promis
   return ids.filter((id) => !existing.has(id));
 }
 
-/** Whether the memory is the caller's own. */
+/** Whether the caller owns the memory. */
 export function isOwn({ meta: { caller } }: Call, { agent_id, user_id }: ReadableMemory): boolean {
   return (caller.kind === "agent" ? agent_id : user_id) === callerId(caller);
 }
 
-/** Whether a memory still counts: neither forgotten nor expired. @param now in milliseconds */
+/** Whether a memory is neither forgotten nor expired. @param now in milliseconds */
 export function isStanding(
   { status, expires_at }: Pick<ReadableMemory, "status" | "expires_at">,
   now: number,

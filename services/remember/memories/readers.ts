@@ -8,7 +8,7 @@ import {
 } from "../../../lib/access/visibility.ts";
 import type { MemoryDoc } from "./memories.model.ts";
 
-/** Whether everybody who may read a memory may read its successor, the memory's owner among them. */
+/** Whether all readers of a memory, including its owner, can read its successor. */
 export async function isReadByAllReaders(
   ctx: Pick<ServiceBroker, "call">,
   { tenant_id, ...doc }: Pick<MemoryDoc, "tenant_id" | keyof Scoped>,

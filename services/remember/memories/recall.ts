@@ -9,11 +9,11 @@ interface Asked {
   agent_id: string;
   query: string;
   limit: number;
-  /** Whether the content is wanted too. */
+  /** Whether to include the content. */
   content: boolean;
 }
 
-/** What comes to an agent's mind at a query: of what that agent may see, without a request of its own. */
+/** Recalls memories for a query on behalf of an agent, limited to what that agent may read. */
 export function recallAction(parts: Parts) {
   return idempotent<Asked>(async (ctx) => {
     const { tenant_id, agent_id, query, limit, content } = ctx.params;

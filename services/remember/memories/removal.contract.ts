@@ -1,7 +1,7 @@
 import { nullable, oneOf } from "../../../lib/contract/contract.ts";
 import { Type } from "../../../lib/contract/type.ts";
 
-/** What an erasure's answer and its receipt say of where the erased bytes were. */
+/** Removal status of each storage place, in an erasure's answer and receipt. */
 export const REMOVAL = {
   storage: oneOf(["rewritten", "overwritten", "deleted"], {
     description:

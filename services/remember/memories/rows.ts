@@ -8,14 +8,14 @@ import type { SearchEntry } from "../../../storage/search/entry.ts";
 import type { newMemoryFields } from "./memories.contract.ts";
 import type { MemoryDoc } from "./memories.model.ts";
 
-/** What `POST /memories` takes. */
+/** The body of `POST /memories`. */
 export type NewMemory = Static<TObject<typeof newMemoryFields>>;
 
 const MAX_METADATA = 65_536;
-/** The default of what a caller does not say of confidence and importance (api: Memories). */
+/** The default of confidence and importance (api: Memories). */
 const MIDDLE = 0.5;
 
-/** Metadata as it is kept. @throws Fault validation_error when it is too large. */
+/** Serialises metadata for storage. @throws Fault validation_error if it is too large. */
 export function metadataText(metadata: object | null | undefined): string {
   const text = JSON.stringify(metadata ?? {});
   const bytes = Buffer.byteLength(text);
@@ -26,13 +26,13 @@ export function metadataText(metadata: object | null | undefined): string {
   });
 }
 
-/** Whom a memory is about, where its metadata says so: a text or a number, or several (api: Memories, erase). */
+/** Returns the subjects that metadata names: a text or a number, or several (api: Memories, erase). */
 export function subjectsIn(metadata: object | null | undefined): string[] {
   const given: unknown[] = metadata && "subject" in metadata ? [metadata.subject].flat() : [];
   return given.filter((each) => typeof each === "string" || typeof each === "number").map(String);
 }
 
-/** What a new row gets besides what its caller gave. */
+/** Fields of a new row that the service sets. */
 export interface Beginning
   extends Pick<
     MemoryDoc,
@@ -41,7 +41,7 @@ export interface Beginning
   at: Date;
 }
 
-/** A new row. @param windowMs how long it can be taken back once it expired */
+/** Creates a row. @param windowMs how long an expired memory can be restored */
 export function newMemory(given: NewMemory, { at, ...beginning }: Beginning, windowMs: number): MemoryDoc {
   const expires_at = dateOf(given.expires_at);
   const purge_at = purgeAt(expires_at, at, windowMs);
@@ -60,7 +60,7 @@ export function newMemory(given: NewMemory, { at, ...beginning }: Beginning, win
     changed_at: at,
     last_cited_at: null,
     rank_cites: 0,
-    // One that replaces another comes into force when that one is out of it (create.ts).
+    // A replacement comes into force once its predecessor is superseded (create.ts).
     ...(given.supersedes_id
       ? { status: "pending", pending_at: at }
       : { status: "active", announce: [{ id: beginning._id, what: "created", at }], announce_at: at }),
@@ -92,19 +92,19 @@ function contentOf(given: NewMemory) {
 }
 
 /**
- * When a memory that nobody forgets is to go for good: some time after it has expired, or after `now`, when whoever
- * says that it expired long ago may have meant another day.
+ * Returns when to purge a memory that nobody forgets: some time after it expires. Counts from `now` at the earliest,
+ * because an expiry far in the past may be a mistake.
  */
 export function purgeAt(expires_at: Date | null, now: Date, windowMs: number): Date | null {
   return expires_at && new Date(Math.max(expires_at.getTime(), now.getTime()) + windowMs);
 }
 
-/** A time as stored; none where none was given. */
+/** Parses a timestamp; null if absent. */
 export function dateOf(text: string | null | undefined): Date | null {
   return text ? new Date(text) : null;
 }
 
-/** A memory as callers see it. */
+/** Formats a memory for callers. */
 export function present(doc: MemoryDoc) {
   return {
     id: doc._id,
@@ -137,7 +137,7 @@ export function present(doc: MemoryDoc) {
   };
 }
 
-/** A memory as search is told of it. */
+/** Converts a memory to a search entry. */
 export function toEntry(doc: MemoryDoc): SearchEntry {
   const { source_type, source_id } = doc;
   return {
@@ -164,7 +164,7 @@ export function toEntry(doc: MemoryDoc): SearchEntry {
   };
 }
 
-/** The first of the rows, as many as one message between nodes takes. */
+/** Returns the first rows, limited to one message between nodes. */
 export function inOneMessage(docs: MemoryDoc[]): MemoryDoc[] {
   return upToSize(docs, ({ title, content, metadata }) => title.length + content.length + metadata.length);
 }
@@ -175,8 +175,8 @@ export function isExpired({ expires_at }: Pick<MemoryDoc, "expires_at">, now: nu
 }
 
 /**
- * Whether it is the caller's to change: of the agent that owns it, of the person who wrote it or who owns that agent,
- * and of an org admin who may read it (api: Memories).
+ * Whether the caller may change it: the agent that owns it, the person who wrote it or owns that agent, or an org admin
+ * who may read it (api: Memories).
  */
 export function mayManage(caller: Caller, access: Access, doc: MemoryDoc): boolean {
   if (!mayRead(access, doc)) return false;
@@ -185,7 +185,10 @@ export function mayManage(caller: Caller, access: Access, doc: MemoryDoc): boole
   return doc.agent_id !== null && access.agent_ids.includes(doc.agent_id);
 }
 
-/** Whether a caller may read it by its id: those in force and those replaced; others only whoever may manage them. */
+/**
+ * Whether a caller may read it by id: anyone with access if in force or superseded, otherwise only those who may manage
+ * it.
+ */
 export function mayReadById(caller: Caller, access: Access, doc: MemoryDoc, now: number): boolean {
   if (doc.status === "pending") return false;
   const withdrawn = doc.status === "forgotten" || isExpired(doc, now);

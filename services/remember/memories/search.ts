@@ -20,10 +20,10 @@ import type { Touches } from "./touches.ts";
 
 type Asked = ParamsOf<typeof searchMemories>;
 
-/** Hits beyond the limit, in place of those that turn out to be no more. */
+/** Extra hits that replace those that no longer qualify. */
 export const SPARE = 10;
 
-/** Searches what the caller may see. What the index says is checked again by the rows themselves. */
+/** Searches what the caller may read. Checks the index's hits against the rows. */
 export async function search({ memories, now }: Rows, ctx: Call<Asked>, touches: Touches) {
   const { tenant_id } = ctx.meta.caller;
   const { query, limit = 10, min_score, include_superseded = false, explain = false, expect } = ctx.params;
@@ -60,12 +60,12 @@ export async function search({ memories, now }: Rows, ctx: Call<Asked>, touches:
 
 type Rows = Pick<Parts, "memories" | "now">;
 
-/** Asks the index, and gives of what it says the rows that are there to be found. */
+/** Queries the index and returns the hits' rows that the caller may find. */
 export async function findRows(rows: Rows, ctx: Pick<Call, "call">, find: SearchFind) {
   const found = await ctx.call<SearchFound, SearchFind>("search.find", find);
   const hits = await goodRows(rows, find, found.hits.slice(0, find.limit));
   const spare = found.hits.slice(find.limit);
-  // Nearly always all of the first are good: no others need to be read then.
+  // Usually all of the first hits qualify, so that no others need to be read.
   if (hits.length < Math.min(find.limit, found.hits.length))
     hits.push(...(await goodRows(rows, find, spare)));
   return { found, hits };

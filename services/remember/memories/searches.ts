@@ -1,6 +1,6 @@
 import type { Call } from "../../../lib/access/caller.ts";
 
-/** Tells that a tenant has searched, once for each tenant and node: no row of a memory says so. */
+/** Reports a tenant's first search on this node to onboarding: no row of a memory shows it. */
 export class Searches {
   readonly #told = new Set<string>();
 
@@ -11,7 +11,7 @@ export class Searches {
     try {
       await ctx.call("onboarding.searched", { tenant_id });
     } catch (err) {
-      // A search is not less good for it: the next one tells.
+      // The search succeeds anyway: the next one reports it.
       this.#told.delete(tenant_id);
       ctx.broker.logger.debug("memories: a search could not be noted", err);
     }

@@ -7,10 +7,10 @@ import { mayReadById, present } from "./rows.ts";
 
 type Rows = Pick<Parts, "memories" | "now">;
 
-/** What decides whether a memory may be read. */
+/** The fields that decide who may read a memory. */
 const READERS = { scope: 1, agent_id: 1, user_id: 1, team_id: 1, status: 1, expires_at: 1 } as const;
 
-/** Memories as the caller sees them: without the ids of predecessors and successors that it may not read. */
+/** Formats memories for the caller, without the ids of unreadable predecessors and successors. */
 export async function presentAll({ memories, now }: Rows, ctx: Call, docs: MemoryDoc[], known?: Access) {
   const linked = docs.flatMap(({ superseded_by, supersedes_id }) => [superseded_by, supersedes_id]);
   const ids = [...new Set(linked)].filter((id) => id !== null);
@@ -30,7 +30,7 @@ export async function presentAll({ memories, now }: Rows, ctx: Call, docs: Memor
   }));
 }
 
-/** One memory as the caller sees it. */
+/** Formats one memory for the caller. */
 export async function presentOne(rows: Rows, ctx: Call, doc: MemoryDoc) {
   const [shown] = await presentAll(rows, ctx, [doc]);
   return shown as ReturnType<typeof present>;

@@ -6,10 +6,10 @@ import { isReadByAllReaders } from "./readers.ts";
 import { mayManage } from "./rows.ts";
 
 /**
- * Refuses a successor by which somebody could hide what others remember.
+ * Refuses a successor that would hide other users' memories.
  *
- * @throws Fault forbidden unless the caller owns the memory or is an org admin; business_rule_violation when somebody
- *   who reads the memory could not read its successor
+ * @throws Fault forbidden unless the caller owns the memory or is an org admin; business_rule_violation if a reader of
+ * the memory could not read its successor
  */
 export async function requireReplaceable(ctx: Call, { doc, access }: Found, successor: Scoped) {
   if (!mayManage(ctx.meta.caller, access, doc)) {

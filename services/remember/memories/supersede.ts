@@ -10,8 +10,8 @@ import { lessVisible, requireReplaceable } from "./successor.ts";
 type Replaced = { doc: MemoryDoc } | { refused: MemoryDoc | null };
 
 /**
- * Takes an active memory out of force in favour of another that is at least as visible, which it may have ceased to be
- * since that was checked; again for the same other is no change.
+ * Supersedes an active memory by another that is at least as visible. Checks this again, as it may have changed.
+ * Repeating it with the same successor changes nothing.
  */
 export async function replace(
   { memories, now }: Parts,
@@ -36,12 +36,12 @@ export async function replace(
   return done ? { doc: there } : { refused: there };
 }
 
-/** Why a memory was not replaced. */
+/** Returns the fault that explains why a memory was not replaced. */
 export function notReplaced(there: MemoryDoc, successor: MemoryDoc): Fault {
   return there.status === "active" ? lessVisible(there, successor) : notActive(there);
 }
 
-/** Brings a memory that was waiting for another's place into force. */
+/** Activates a memory that was waiting for its predecessor to be superseded. */
 export async function activate({ memories, now }: Parts, { tenant_id, _id }: MemoryDoc): Promise<MemoryDoc> {
   const { $set, ...rest } = changeOf("created", now(), { status: "active" });
   const update = { ...rest, $set, $unset: { pending_at: 1 as const } };
@@ -50,24 +50,24 @@ export async function activate({ memories, now }: Parts, { tenant_id, _id }: Mem
 }
 
 /**
- * Replaces one memory by another that is there (spec: States, Memory).
+ * Replaces one memory by another existing one (spec: States, Memory).
  *
- * @throws Fault not_found when either is not visible, forbidden, conflict when either is not active,
- *   business_rule_violation when the other is less visible
+ * @throws Fault not_found if either is not visible, forbidden, conflict if either is not active,
+ * business_rule_violation if the other is less visible
  */
 export async function supersede(parts: Parts, ctx: Call, id: string, winner_id: string): Promise<MemoryDoc> {
   if (id === winner_id) throw invalidValue("superseded_by_id", "A memory cannot replace itself.");
-  // One after the other: where neither is there, it is always the path's that is said to be missing.
+  // Sequential: if both are missing, the error always names the one in the path.
   const found = await findReadable(parts, ctx, id);
   const { doc: loser } = found;
   const { doc: winner } = await findReadable(parts, ctx, winner_id);
   const seed = ctx.meta.idempotency_seed;
-  // A first try of this request did it.
+  // An earlier try of this request did it.
   if (seed !== undefined && loser.superseded_seed === seed && loser.status === "superseded") return loser;
   await requireReplaceable(ctx, found, winner);
   if (winner.status !== "active") throw notActive(winner);
   if (loser.status !== "active") throw notActive(loser);
-  // It would take the other's place and be seen by nobody.
+  // An expired successor would leave neither visible.
   if (isExpired(winner, parts.now().getTime())) throw notFound("memory", winner_id);
   const replaced = await replace(parts, winner, id, seed);
   if ("refused" in replaced)
@@ -79,8 +79,8 @@ export async function supersede(parts: Parts, ctx: Call, id: string, winner_id: 
 }
 
 /**
- * Whoever replaces looks again whether the winner still is in force, and else takes it back: of two that replace each
- * other, whichever is later sees that, and no memory is lost in a circle.
+ * Restores the loser unless the winner is still in force: of two memories that replace each other the later request
+ * sees it, so no memory is lost in a cycle.
  */
 async function requireWinner({ memories, now }: Parts, loser: MemoryDoc, winner: MemoryDoc): Promise<void> {
   const { tenant_id } = loser;

@@ -1,12 +1,12 @@
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { MemoryDoc } from "./memories.model.ts";
 
-/** When a memory was last read is written down together with others', and to the minute. */
+/** Interval for writing access times in batches, rounded to the minute. */
 const FLUSH_MS = 1000;
 const FRESH_MS = 60_000;
 const MOST_NOTED = 10_000;
 
-/** Notes which memories were read. What a crash loses of it was only a time. */
+/** Records when memories were read. A crash loses only access times. */
 export class Touches {
   readonly #memories: TenantCollection<MemoryDoc>;
   readonly #noted = new Map<string, Set<string>>();
@@ -19,7 +19,7 @@ export class Touches {
     this.#onError = onError;
   }
 
-  /** Rows of one tenant were shown to a caller, at a time in milliseconds. */
+  /** Records that rows of one tenant were shown to a caller, at a time in milliseconds. */
   note(docs: Pick<MemoryDoc, "_id" | "tenant_id" | "accessed_at">[], now: number): void {
     for (const { _id, tenant_id, accessed_at } of docs) {
       if (now - accessed_at.getTime() < FRESH_MS || this.#count >= MOST_NOTED) continue;

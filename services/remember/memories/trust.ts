@@ -2,7 +2,7 @@ import type { Context } from "moleculer";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { MemoryDoc } from "./memories.model.ts";
 
-/** An edge by which a memory was made of another, as `relationships.derivations` gives it. */
+/** A derivation edge between memories, from `relationships.derivations`. */
 interface Derivation {
   source_memory_id: string;
   target_memory_id: string;
@@ -10,13 +10,13 @@ interface Derivation {
   created_by: string | null;
 }
 
-/** The nearest ancestors decide; a lineage that is longer is cut off. */
+/** Limits the lineage to the nearest ancestors. */
 const MOST_ANCESTORS = 500;
 const PROJECTION = { confidence: 1, agent_id: 1, user_id: 1, superseded_by: 1 } as const;
 
 /**
- * How far a memory is to be trusted: no more than the least certain of all that it was made of, over what it replaced,
- * what was merged into it and what it was derived from. So a doubtful claim gains nothing by being written again.
+ * Returns a memory's trust: the lowest confidence among all it was made of, including replaced, merged and derived-from
+ * memories. Rewriting a doubtful claim therefore gains no trust.
  */
 export async function trustOf(
   memories: TenantCollection<MemoryDoc>,
@@ -52,7 +52,7 @@ export async function trustOf(
   return trust;
 }
 
-/** Others cannot talk a memory's trust down by relating it to something doubtful. */
+/** Whether the owner created the edge: others cannot lower a memory's trust by relating it to something doubtful. */
 function isTheOwners({ created_by, source_memory_id }: Derivation, owners: Map<string, string | null>) {
   return created_by === null || created_by === owners.get(source_memory_id);
 }

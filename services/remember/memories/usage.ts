@@ -13,7 +13,7 @@ export interface UsageParts extends Parts {
   cites: TenantCollection<CiteDoc>;
 }
 
-/** How a memory is used and how far it is to be trusted. */
+/** Returns a memory's usage and trust. */
 export async function usageOf({ cites, memories, now }: UsageParts, ctx: Call, doc: MemoryDoc) {
   const { tenant_id, _id } = doc;
   const since = new Date(now().getTime() - CITE_MS);
@@ -22,12 +22,12 @@ export async function usageOf({ cites, memories, now }: UsageParts, ctx: Call, d
     cites.find(tenant_id, { memory_id: _id }, { sort: { at: -1 }, limit: 1, projection: { at: 1 } }),
     trustOf(memories, ctx, doc),
   ]);
-  // The row of a citation goes when it no longer counts; the memory keeps when the last one was.
+  // A citation's row is deleted when it no longer counts; the memory keeps the time of the last one.
   const last_cited_at = last?.at ?? doc.last_cited_at;
   return { cite_count_30d, last_cited_at: last_cited_at?.toISOString() ?? null, trust };
 }
 
-/** The part of the memories service that knows of their use. */
+/** Actions about the use of memories. */
 export function usageActions(parts: UsageParts, cites: () => Cites): Record<string, ActionSchema> {
   return {
     cite: action(citeMemory, (ctx) => cites().cite(ctx)),
@@ -41,7 +41,7 @@ export function usageActions(parts: UsageParts, cites: () => Cites): Record<stri
     activity: action(agentActivity, async (ctx) => {
       const { agent_id, offset = 0, limit = 50 } = ctx.params;
       const { tenant_id } = ctx.meta.caller;
-      // Refuses who may not read the agent.
+      // Throws if the caller may not read the agent.
       await ctx.call("agents.get", { agent_id });
       const at = { $gt: new Date(parts.now().getTime() - CITE_MS) };
       const made = { cited_by: agent_id, at };
@@ -73,7 +73,7 @@ interface Freshness {
   stale_since: string | null;
 }
 
-/** Of documents that the caller may not see even a snippet would be too much. */
+/** Omits documents that the caller may not see: even a snippet would reveal too much. */
 async function citationsOf(ctx: Call, { tenant_id, citations }: MemoryDoc) {
   if (citations.length === 0) return [];
   const document_ids = [...new Set(citations.map((each) => each.document_id))];

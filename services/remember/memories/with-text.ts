@@ -3,30 +3,30 @@ import type { TenantCollection } from "../../../storage/collection.ts";
 import { type Clause, joined } from "./lanes.ts";
 import type { MemoryDoc } from "./memories.model.ts";
 
-/** How many memories one query looks into: so long other readers of the store wait, 5 to 25 ms where each fits. */
+/** Memories per query: other readers of the store wait meanwhile, 5 to 25 ms if all match. */
 const WINDOW = 2_000;
-/** How many of each lane a request looks into, from the newest on. */
+/** Memories per lane that a request examines, newest first. */
 const MOST_LOOKED_INTO = 100_000;
 
-/** A range of times of creation. */
+/** A range of creation times. */
 type Bounds = { $gte?: Date; $lt?: Date };
 
 interface Asked<P> {
   tenant_id: string;
-  /** What an index holds in order of creation, each without a part in another. */
+  /** Disjoint filters, each served by an index in order of creation. */
   lanes: Clause[][];
-  /** What is wanted besides. */
+  /** Further conditions. */
   wanted: Clause[];
   text: string;
-  /** What is read of those that hold the text. */
+  /** The fields to read of matching memories. */
   projection: Partial<Record<keyof MemoryDoc, 1>>;
-  /** What to keep of those that were found so far. */
+  /** Selects which of the matches so far to keep. */
   keep(found: P[]): P[];
 }
 
 /**
- * The memories whose title or content holds a text, and how many they are. Only reading tells which do: it is done in
- * short pieces, and comes to an end.
+ * Returns and counts the memories whose title or content contains a text. Only reading finds them, so it reads in small
+ * windows and up to a limit.
  */
 export async function withText<P>(
   memories: TenantCollection<MemoryDoc>,
@@ -49,7 +49,7 @@ export async function withText<P>(
 
 const EDGE = { sort: { created_at: -1 }, skip: WINDOW - 1, limit: 1, projection: { created_at: 1 } } as const;
 
-/** Ranges that cut a lane into pieces of about so many memories, from the newest on. */
+/** Yields ranges that split a lane into windows of about this many memories, newest first. */
 async function* windowsOf(
   memories: TenantCollection<MemoryDoc>,
   tenant_id: string,
