@@ -18,7 +18,7 @@ interface Parts {
   now(): number;
 }
 
-/** What a run brings forth, and what it takes as an example. */
+/** Actions on a run's artifacts and exemplars. */
 export function artifactActions({ store, artifacts, now }: Parts) {
   const room: Room<RunArtifactDoc> = {
     of: artifacts,
@@ -69,13 +69,13 @@ export function artifactActions({ store, artifacts, now }: Parts) {
       const { tenant_id } = ctx.meta.caller;
       const exists = () => ctx.call<boolean, object>("exemplars.exists", { tenant_id, exemplar_id });
       const { exemplar_ids, version } = await store.get(tenant_id, run_id);
-      // Nothing is written: each write counts as a change of the run, and whoever repeats it must not take it back below.
+      // No write: each counts as a change of the run, and repetitions must not use up its limit.
       if (exemplar_ids.includes(exemplar_id)) return { run_id, exemplar_ids };
       assertChangeable(version);
       if (!(await exists())) throw notFound("exemplar", exemplar_id);
       const run = await store.attach(tenant_id, run_id, exemplar_id, true);
       if (!run) throw notFound("run", run_id);
-      // Asked again: whoever deletes it looks for those who refer to it after it ceased to exist for them.
+      // Checked again: the deletion looks for referrers after the exemplar ceased to exist for them.
       if (!(await exists())) {
         await store.attach(tenant_id, run_id, exemplar_id, false);
         throw notFound("exemplar", exemplar_id);

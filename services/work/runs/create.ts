@@ -15,7 +15,7 @@ import { begin, withModes } from "./transitions.ts";
 
 type Given = ParamsOf<typeof createRun>;
 
-/** A new run, with the facts of its beginning. @throws Fault validation_error, not_found (the template) */
+/** Creates a run with its first facts. @throws Fault validation_error, not_found (the template) */
 export async function newRun(ctx: Call<Given>, at: Date): Promise<Omit<Run, "plan">> {
   const { goal, project_id = null, template_id = null } = ctx.params;
   const { tenant_id } = ctx.meta.caller;
@@ -65,7 +65,7 @@ async function ownSteps(ctx: Call<Given>): Promise<StepDef[]> {
   return withModes(defs);
 }
 
-/** The template's steps as they are, with their people (spec: create run). */
+/** Returns the template's steps unchanged, with their assignees (spec: create run). */
 async function templateSteps(ctx: Call<Given>, template_id: string): Promise<StepDef[]> {
   const { steps: own, step_assignments = [] } = ctx.params;
   if (own) throw invalidValue("steps", "steps and template_id exclude each other: give one of them.");
@@ -94,7 +94,7 @@ async function templateSteps(ctx: Call<Given>, template_id: string): Promise<Ste
   }));
 }
 
-/** @throws Fault validation_error for a step that the template does not have, and one that is assigned twice */
+/** @throws Fault validation_error for a step that the template lacks or that is assigned twice */
 function checkAssignments(assignments: readonly { step_key: string }[], allowed: string[]): void {
   const named = assignments.map(({ step_key }) => step_key);
   for (const [i, value] of named.entries()) {

@@ -2,16 +2,16 @@ import { Fault, ruleBroken } from "../../../lib/contract/faults.ts";
 import type { Actor, Fact, Offer, Snapshot, StepDef, StepProgress } from "./runs.model.ts";
 import { MOST_CHANGES, MOST_NOTES, type RunStatus } from "./shapes.contract.ts";
 
-/** What transitions see of a run. They change nothing they are given. */
+/** A run as transitions see it. They never modify their input. */
 export interface RunState {
   _id: string;
   status: RunStatus;
   steps: readonly StepDef[];
   progress: readonly StepProgress[];
   offers: readonly Offer[];
-  /** How often it was changed. */
+  /** Number of changes so far. */
   version: number;
-  /** Bytes of what was told of it, as JSON: notes and evidence. */
+  /** Bytes of its notes and evidence, as JSON. */
   noted?: number | undefined;
 }
 
@@ -21,7 +21,7 @@ export interface Doing {
   at: Date;
 }
 
-/** What a transition makes of a run. */
+/** The result of a transition. */
 export interface Change {
   status: RunStatus;
   progress: StepProgress[];
@@ -30,7 +30,7 @@ export interface Change {
   noted?: number | undefined;
 }
 
-/** A run while a transition changes its copy. */
+/** A copy of a run that a transition changes. */
 export class Draft implements Change {
   status: RunStatus;
   progress: StepProgress[];
@@ -53,7 +53,7 @@ export class Draft implements Change {
     this.progress[index] = { ...(this.progress[index] as StepProgress), ...changes };
   }
 
-  /** @throws Fault business_rule_violation (run_limit): what was told of a run is read as a whole */
+  /** @throws Fault business_rule_violation (run_limit): notes and evidence are read as a whole */
   tell(kind: Fact["kind"], step_key: string | null, more: Partial<Fact> = {}): void {
     if (more.notes || more.snapshots?.length) {
       const { notes, snapshots } = more;
@@ -63,7 +63,7 @@ export class Draft implements Change {
     this.facts.push({ kind, step_key, ...this.doing, ...more });
   }
 
-  /** A sign of life; the first one puts the step in progress. */
+  /** Records activity; the first one puts the step in progress. */
   beginWork(index: number): void {
     const { at } = this.doing;
     const in_progress_since = this.progress[index]?.in_progress_since ?? at;
@@ -77,7 +77,7 @@ export class Draft implements Change {
     this.set(index, { in_progress_since: null, active_ms: active_ms + spent });
   }
 
-  /** The step is not done any more: what it took so far stays counted. */
+  /** Reopens a step; the time it took so far still counts. */
   undo(index: number): void {
     const { completion, skipped_at, ready_at, elapsed_ms = 0 } = this.progress[index] as StepProgress;
     const done_at = completion?.at ?? skipped_at;
@@ -85,7 +85,7 @@ export class Draft implements Change {
     this.set(index, { attested: [], completion: null, skipped_at: null, elapsed_ms: elapsed_ms + took });
   }
 
-  /** The step is completed, with what follows from that. */
+  /** Completes the step, with all consequences. */
   finish(index: number, { actor_kind, actor_id, ...evidence }: Finish): void {
     const { step_key } = this.run.steps[index] as StepDef;
     const { record_id, handoff_offer_id } = evidence;
@@ -99,7 +99,7 @@ export class Draft implements Change {
     this.follow(step_key);
   }
 
-  /** What a step offers cannot be taken over any more. */
+  /** Offers of a step can no longer be accepted. */
   withdrawOffers(of: string | null): void {
     const isLeft = ({ step_key, status }: Offer) => step_key === of && status === "open";
     if (!this.offers.some(isLeft)) return;
@@ -108,7 +108,10 @@ export class Draft implements Change {
     );
   }
 
-  /** A step is done: it has nothing left to offer, others become ready, and with the last one the run is completed. */
+  /**
+   * Applies the consequences of a done step: withdraws its offers, makes others ready and, after the last one,
+   * completes the run.
+   */
   follow(step_key: string | null): void {
     const { run, doing } = this;
     this.withdrawOffers(step_key);
@@ -132,7 +135,7 @@ type Finish = Actor & {
 };
 
 /**
- * A copy of a run to carry out something at one of its steps.
+ * Copies a run to change one of its steps.
  *
  * @throws Fault not_found, conflict (closed), business_rule_violation (run_limit)
  */
@@ -192,7 +195,7 @@ export function notReady({ steps, progress }: RunState, step: StepDef): Fault {
   });
 }
 
-/** Keys of what a step depends on and that is not done. */
+/** Returns the keys of a step's unfinished dependencies. */
 export function waitingOn({ depends_on }: StepDef, done: ReadonlySet<string>): string[] {
   return depends_on.filter((key) => !done.has(key));
 }
@@ -206,7 +209,7 @@ export function isDone({ status }: StepProgress): boolean {
   return status === "completed" || status === "skipped";
 }
 
-/** The direct successors of a step, each with its place. */
+/** Returns a step's direct successors, each with its index. */
 export function successors({ steps }: Pick<RunState, "steps">, step_key: string): [number, StepDef][] {
   return [...steps.entries()].filter(([, { depends_on }]) => depends_on.includes(step_key));
 }

@@ -3,7 +3,7 @@ import type { Blobs } from "../../../storage/blobs/blobs.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Fact, Run, RunArtifactDoc, Snapshot } from "./runs.model.ts";
 
-/** What an artifact held, as callers send it. */
+/** The content of an artifact, as callers send it. */
 export interface Content {
   artifact_id: string;
   content_base64: string;
@@ -18,9 +18,9 @@ interface Parts {
 type Owner = Pick<Run, "_id" | "tenant_id">;
 
 /**
- * Keeps what artifacts of a run hold; the bytes are durable before the run says so.
+ * Stores the content of a run's artifacts; the bytes are durable before the run refers to them.
  *
- * @throws Fault validation_error for what is no artifact of the run, validation_failed for what is no base64
+ * @throws Fault validation_error for an unknown artifact, validation_failed for invalid base64
  */
 export async function keepContents(
   { artifacts, blobs }: Parts,
@@ -45,7 +45,7 @@ export async function keepContents(
   );
 }
 
-/** The contract has seen to the letters; a pattern that counted them in fours would not bear megabytes. */
+/** The contract has checked the alphabet; a pattern that checks the length too would overflow on megabytes. */
 function bytesOf(base64: string, i: number): Buffer {
   if (base64.length % 4 === 0) return Buffer.from(base64, "base64");
   const [field, expected] = [`artifact_contents.${i}.content_base64`, "standard base64, padded"];
@@ -53,7 +53,7 @@ function bytesOf(base64: string, i: number): Buffer {
   throw new Fault("validation_failed", `${field}: expected ${expected}.`, details);
 }
 
-/** What facts of a run say that its artifacts held, as writes of the artifacts. Repeated, they change nothing. */
+/** Returns the writes of artifacts for snapshots in a run's facts. Repeating them changes nothing. */
 export function snapshotWrites({ _id: run_id, tenant_id }: Owner, facts: readonly Fact[]) {
   return facts.flatMap(({ at, snapshots = [] }) =>
     snapshots.map(({ artifact_id, hash, size, mime_type }) => {

@@ -1,6 +1,6 @@
 import type { Actor, Fact, PlacedFact, StepDef } from "./runs.model.ts";
 
-/** Facts after which open attempts have ended, and how: those of their step, or with the run all of them. */
+/** Facts that end open attempts, and how: those of their step, or with the run all of them. */
 const ENDS = {
   ...{ step_completed: "completed", step_skipped: "skipped", step_reopened: "reopened" },
   closed: "closed",
@@ -8,7 +8,7 @@ const ENDS = {
 
 const isEnd = (kind: Fact["kind"]): kind is keyof typeof ENDS => Object.hasOwn(ENDS, kind);
 
-/** Attempts of each step that have not ended, in the order they began. @param facts in the order they happened */
+/** Returns each step's open attempts, in the order they began. @param facts in the order they happened */
 export function openAttempts(facts: readonly PlacedFact[]): Map<string, PlacedFact[]> {
   const open = new Map<string, PlacedFact[]>();
   for (const fact of facts) {
@@ -24,7 +24,7 @@ export function openAttempts(facts: readonly PlacedFact[]): Map<string, PlacedFa
   return open;
 }
 
-/** All attempts on a step, as callers see them. @param facts of the run, in the order they happened */
+/** Returns all attempts on a step for callers. @param facts of the run, in the order they happened */
 export function attemptsOn(step: StepDef, facts: readonly PlacedFact[]) {
   const own = facts.filter(({ kind, step_key }) => step_key === step.step_key || kind === "closed");
   let end: PlacedFact | undefined;
@@ -35,7 +35,7 @@ export function attemptsOn(step: StepDef, facts: readonly PlacedFact[]) {
   return latestFirst.reverse();
 }
 
-/** An attempt as callers see it; `end` is the fact that ended it. */
+/** Formats an attempt for callers; `end` is the fact that ended it. */
 export function presentAttempt(step: StepDef, fact: Fact, end?: Fact) {
   const { actor_kind, actor_id } = fact.actor as Actor;
   const started_at = fact.at.toISOString();
@@ -51,15 +51,15 @@ export function presentAttempt(step: StepDef, fact: Fact, end?: Fact) {
   };
 }
 
-/** What was said of a step as it stands. */
+/** Notes and reasons on a step in its current state. */
 interface Words {
   /** Why it was opened again. */
   reopened: string | null;
-  /** By what one sees that it is done, criterion by criterion; or why it was skipped. */
+  /** Evidence by criterion; or why it was skipped. */
   done: string[];
 }
 
-/** What was said of each step. @param facts in the order they happened */
+/** Returns each step's notes and reasons. @param facts in the order they happened */
 export function wordsOn(facts: readonly PlacedFact[]): Map<string, Words> {
   const words = new Map<string, Words>();
   for (const { kind, step_key, notes } of facts) {

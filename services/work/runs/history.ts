@@ -3,10 +3,10 @@ import { wordsOn } from "./facts.ts";
 import { completionsOf } from "./position.ts";
 import type { PlacedFact, Run, RunArtifactDoc, StepProgress } from "./runs.model.ts";
 
-/** Characters of an address that stands for a name, which may be as long. */
+/** Maximum length of an address shown in place of a name, same as a name's. */
 const LONGEST_NAME = 500;
 
-/** The completed steps in the order they were, each with what it brought forth (spec: History item). */
+/** Returns completed steps in order of completion, each with its artifacts (spec: History item). */
 export function historyOf(run: Run, facts: readonly PlacedFact[], artifacts: readonly RunArtifactDoc[]) {
   const recordsOf = Map.groupBy(facts, ({ step_key }) => step_key);
   const broughtBy = (step_key: string) => {
@@ -27,7 +27,7 @@ export function historyOf(run: Run, facts: readonly PlacedFact[], artifacts: rea
   }));
 }
 
-/** What the steps of a closed run took (spec: Retrospective item). Seconds, to the millisecond. */
+/** Returns the durations of a closed run's steps (spec: Retrospective item), in seconds with millisecond precision. */
 export function retrospectiveOf({ steps, progress }: Run, facts: readonly PlacedFact[]) {
   const words = wordsOn(facts);
   return steps.map(({ step_key, title, role }, i) => {

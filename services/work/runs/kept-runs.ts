@@ -1,10 +1,12 @@
 import type { Run, RunDoc } from "./runs.model.ts";
 
 const MOST_RUNS = 500;
-/** Characters of their plans. */
+/** Maximum total of their plans, in characters. */
 const MOST_TEXT = 8_388_608;
 
-/** The runs that were changed last on this node, as they were after that: each with all that its outbox may hold. */
+/**
+ * Caches the runs that were changed last on this node in their latest state, each with all that its outbox may hold.
+ */
 export class KeptRuns {
   /** In the order of their last change. */
   readonly #runs = new Map<string, Run>();
@@ -12,7 +14,7 @@ export class KeptRuns {
   readonly #changed: () => void;
   #text = 0;
 
-  /** @param changed told when there are facts to relay */
+  /** @param changed called when there are facts to relay */
   constructor(changed: () => void) {
     this.#changed = changed;
   }
@@ -21,7 +23,7 @@ export class KeptRuns {
     return this.#runs.get(run_id);
   }
 
-  /** Keeps a run that has facts to relay. */
+  /** Caches a run that has facts to relay. */
   keep(run: Run): void {
     this.forget(run._id);
     this.#runs.set(run._id, run);
@@ -39,14 +41,14 @@ export class KeptRuns {
     this.#runs.delete(run_id);
   }
 
-  /** Runs that have facts to relay; each is given once. One that is kept no more is found in the store. */
+  /** Returns runs with facts to relay, each once. Evicted runs are found in the store. */
   takeUnrelayed(limit: number): Run[] {
     const taken = [...this.#unrelayed.values().take(limit)];
     for (const run_id of taken) this.#unrelayed.delete(run_id);
     return taken.flatMap((run_id) => this.#runs.get(run_id) ?? []);
   }
 
-  /** What was in the outbox of a run is there no more. */
+  /** Removes relayed facts from the cached outbox of a run. */
   relayed({ _id, outbox }: Pick<RunDoc, "_id" | "outbox">): void {
     const run = this.#runs.get(_id);
     if (!run) return;

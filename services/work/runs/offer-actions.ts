@@ -17,7 +17,7 @@ interface Parts {
   now(): number;
 }
 
-/** Hand-off offers between the people and agents of a run (api: Processes). */
+/** Handoff offers between the people and agents of a run (api: Processes). */
 export function offerActions({ store, now }: Parts) {
   return {
     offer_handoff: action(offerHandoff, async (ctx) => {
@@ -30,7 +30,7 @@ export function offerActions({ store, now }: Parts) {
       const id = newUuid(ctx.meta.idempotency_seed);
       const given = { actor: actorOf(ctx.meta.caller), at: new Date(now()), id, handoff_id, note };
       const { run } = await store.change(tenant_id, run_id, (state) =>
-        // Made by a first try of the same request.
+        // Created by an earlier try of the same request.
         state.offers.some((each) => each.id === id) ? { ...state, facts: [] } : offer(state, step_key, given),
       );
       account(ctx, { offer_id: id, step_key });

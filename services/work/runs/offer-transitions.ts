@@ -14,7 +14,7 @@ import {
 import type { Offer, StepDef, StepProgress } from "./runs.model.ts";
 import { MOST_NOTES, MOST_OFFERS } from "./shapes.contract.ts";
 
-/** A step's result is offered to whoever does a next one. */
+/** Offers a step's result to the assignees of its successors. */
 export function offer(
   run: RunState,
   step_key: string,
@@ -36,7 +36,7 @@ export function offer(
 /** @throws Fault business_rule_violation */
 function assertRoom(offers: readonly Offer[], note: string | null): void {
   const notes = [note, ...offers.map((each) => each.note)];
-  // As they are written in an answer: of a control character that takes six.
+  // Measured as JSON in an answer, where a control character takes six bytes.
   const bytes = notes.reduce((sum, each) => sum + Buffer.byteLength(JSON.stringify(each ?? "")) - 2, 0);
   if (offers.length < MOST_OFFERS && bytes <= MOST_NOTES) return;
   const most = `A run has at most ${MOST_OFFERS} offers, with ${MOST_NOTES} bytes of notes`;
@@ -47,11 +47,11 @@ export interface Accept extends Doing {
   offer_id: string;
   /** Of the completion, and of the attempt on the successor. */
   record_ids: readonly [string, string];
-  /** The person that the accepter is, or whose agent it is. */
+  /** The person who accepts, or whose agent does. */
   person: string | null;
 }
 
-/** The offering step is completed, and the accepter's successor started if it can be (api: Processes). */
+/** Completes the offering step, and starts the accepter's successor if possible (api: Processes). */
 export function accept(run: RunState, given: Accept): Change {
   const found = openOffer(run, given.offer_id);
   const { draft, index, step, progress } = open(run, found.step_key, given);
@@ -106,7 +106,7 @@ function decide(
   draft.tell(`handoff_${status}`, step_key, { handoff_offer_id: id, notes });
 }
 
-/** The place of the successor that a person may take over; null where there is none. @throws Fault forbidden */
+/** Returns the index of the successor that a person may take over; null without one. @throws Fault forbidden */
 function successorFor({ run, progress }: Draft, step_key: string, person: string | null): number | null {
   const all = successors(run, step_key);
   if (all.length === 0) return null;

@@ -2,15 +2,15 @@ import type { Call } from "../../../lib/access/caller.ts";
 import { invalidValue } from "../../../lib/contract/faults.ts";
 import type { Offer } from "./runs.model.ts";
 
-/** What a caller says that it goes on with, or hands over. */
+/** The handoff or bundle that a caller names. */
 interface Named {
   handoff_id: string | null;
   bundle_id?: string | null;
 }
 
 /**
- * Refuses a handoff or a bundle that is not the calling agent's: people have none. A handoff that was offered in the run
- * may be named by whoever takes it over.
+ * Refuses a handoff or a bundle that is not the calling agent's: people have none. An accepter may name a handoff that
+ * was offered in the run.
  *
  * @throws Fault validation_error
  */

@@ -10,7 +10,7 @@ export function actorOf(caller: Caller): Actor {
     : { actor_kind: "user", actor_id: caller.user_id };
 }
 
-/** The person that the caller is, or that the calling agent belongs to; null where there is none. */
+/** Returns the calling person, or the owner of the calling agent; null without one. */
 export async function personOf(ctx: Call): Promise<string | null> {
   const { caller } = ctx.meta;
   return caller.kind === "user"
@@ -18,7 +18,7 @@ export async function personOf(ctx: Call): Promise<string | null> {
     : ((await agentOf(ctx, caller.agent_id))?.owner_user_id ?? null);
 }
 
-/** Id and name of the caller. */
+/** Returns id and name of the caller. */
 export async function initiatorOf(ctx: Call): Promise<{ id: string; display_name: string }> {
   const { caller } = ctx.meta;
   if (caller.kind === "agent") {
@@ -29,7 +29,7 @@ export async function initiatorOf(ctx: Call): Promise<{ id: string; display_name
   return { id: caller.user_id, display_name: user?.display_name ?? caller.user_id };
 }
 
-/** @throws Fault validation_error when one of them is no person of the tenant */
+/** @throws Fault validation_error if one of them is no person of the tenant */
 export async function requirePeople(
   ctx: Call,
   people: readonly { field: string; user_id: string }[],

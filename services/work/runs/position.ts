@@ -5,19 +5,19 @@ import { stalenessAt } from "./staleness.ts";
 
 const iso = (at: Date | null | undefined) => at?.toISOString() ?? null;
 
-/** A step as the position surface shows it. */
+/** A step of the position surface. */
 export type PositionStep = ReturnType<typeof positionStep>;
 
 interface At {
   run: Pick<Run, "steps" | "progress" | "status">;
   done: ReadonlySet<string>;
-  /** Attempts that have not ended, by step. */
+  /** Open attempts, by step. */
   openAttempts: ReadonlyMap<string, PlacedFact[]>;
   words: ReturnType<typeof wordsOn>;
   now: number;
 }
 
-/** What is needed to show steps of a run as they stand. @param facts of the run, in the order they happened */
+/** Prepares what is needed to show a run's steps. @param facts of the run, in the order they happened */
 export function standing(run: At["run"], facts: readonly PlacedFact[], now: number): At {
   const done = doneKeys(run.steps, run.progress);
   return { run, done, openAttempts: openAttempts(facts), words: wordsOn(facts), now };
@@ -28,7 +28,7 @@ export function positionStep(at: At, index: number) {
   const progress = at.run.progress[index] as StepProgress;
   const stale = at.run.status === "closed" ? null : stalenessAt(step, progress, at.now);
   const open = at.openAttempts.get(step.step_key) ?? [];
-  // A step in progress waits again when one it depends on is reopened.
+  // A step in progress waits again if a dependency is reopened.
   const waiting_on = isDone(progress) ? [] : waitingOn(step, at.done);
   return {
     step_key: step.step_key,
@@ -60,7 +60,7 @@ function whyReady({ depends_on }: StepDef, reopened: string | null = null): stri
   return reopened === null ? before : `${before} Opened again: ${reopened}`;
 }
 
-/** Where the run stands (spec: Position surface). `person`: the caller, or whose agent it is. */
+/** Returns the run's position (spec: Position surface). `person`: the caller, or the owner of the calling agent. */
 export function positionOf(at: At, person: string | null) {
   const steps = at.run.steps.map((_, index) => positionStep(at, index));
   const workable = steps.filter(({ status }) => status === "ready" || status === "in_progress");
@@ -83,7 +83,7 @@ function lastCompleted({ steps, progress }: At["run"]) {
   return { step_key: last.step.step_key, actor_kind, actor_id, at: iso(at), handoff_offer_id };
 }
 
-/** The steps that are completed, in the order they were. */
+/** Returns the completed steps in order of completion. */
 export function completionsOf({ steps, progress }: Pick<Run, "steps" | "progress">) {
   return steps
     .flatMap((step, i) => {

@@ -2,17 +2,17 @@ import type { Offer, Run, RunArtifactDoc, StepDef, StepProgress } from "./runs.m
 
 const iso = (at: Date | null) => at?.toISOString() ?? null;
 
-/** A run's step as callers see it. */
+/** Formats a run's step for callers. */
 function presentStep(step: StepDef, { status, attested }: StepProgress) {
   return { ...step, status, attested_criteria: attested };
 }
 
-/** The step at a place of a run. */
+/** Returns the step at an index of a run. */
 export function stepAt({ steps, progress }: Pick<Run, "steps" | "progress">, index: number) {
   return presentStep(steps[index] as StepDef, progress[index] as StepProgress);
 }
 
-/** A run's step by its key. */
+/** Returns a run's step by its key. */
 export function stepNamed(run: Pick<Run, "steps" | "progress">, step_key: string) {
   return stepAt(
     run,
@@ -20,7 +20,7 @@ export function stepNamed(run: Pick<Run, "steps" | "progress">, step_key: string
   );
 }
 
-/** The Run that callers see. */
+/** Formats a run for callers. */
 export function presentRun(run: Run) {
   return {
     id: run._id,

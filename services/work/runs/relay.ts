@@ -7,9 +7,9 @@ import type { KeptRuns } from "./kept-runs.ts";
 import { transitionsIn } from "./outbox.ts";
 import type { Fact, RunArtifactDoc, RunDoc, RunFactsDoc } from "./runs.model.ts";
 
-/** Few: whoever changes runs meanwhile waits for it. */
+/** Small: changes of these runs wait meanwhile. */
 const BATCH = 25;
-/** Facts that are in their run for so long were left there by a node that died, or by one that could not relay them. */
+/** Facts this old were left by a node that crashed or could not relay them. */
 const LEFT_MS = 2000;
 
 interface Parts {
@@ -22,7 +22,7 @@ interface Parts {
 
 type Waiting = Pick<RunDoc, "_id" | "tenant_id" | "version" | "project_id" | "status" | "outbox">;
 
-/** Relays what happened in runs of this node. @returns whether there may be more */
+/** Relays facts of runs changed on this node. @returns whether there may be more */
 export async function relayChanged(parts: Parts): Promise<boolean> {
   const runs = parts.kept.takeUnrelayed(BATCH);
   const full = runs.filter(({ outbox }) => Object.keys(outbox).length);
@@ -30,7 +30,7 @@ export async function relayChanged(parts: Parts): Promise<boolean> {
   return runs.length > 0;
 }
 
-/** Relays what nobody relayed. @returns whether there may be more */
+/** Relays facts that other nodes left. @returns whether there may be more */
 export async function relayLeft(parts: Parts, now: number): Promise<boolean> {
   const options = {
     sort: { relay_at: 1 },
@@ -45,8 +45,8 @@ export async function relayLeft(parts: Parts, now: number): Promise<boolean> {
 }
 
 /**
- * Takes facts out of the runs they happened in: into their own collection, and published as `service.run.*`. Ids of
- * rows and events derive from run, version and index, so that a repetition after a crash adds nothing.
+ * Moves facts from runs to their own collection, and publishes them as `service.run.*`. Ids of rows and events derive
+ * from run, version and index, so a repetition after a crash adds nothing.
  */
 async function relay(parts: Parts, runs: Waiting[]): Promise<void> {
   const rows = runs.flatMap(factRows);
@@ -73,14 +73,14 @@ function factRows({ _id: run_id, tenant_id, outbox }: Waiting): RunFactsDoc[] {
   }));
 }
 
-/** Only what was relayed goes: facts that came meanwhile keep the run waiting. */
+/** Removes only relayed facts: newer ones keep the run waiting. */
 async function clear({ runs, kept }: Parts, relayed: Waiting[]): Promise<void> {
   const hasMoved = ({ _id, version }: Waiting) => (kept.get(_id)?.version ?? version) > version;
   const moved = relayed.filter(hasMoved);
   const still = relayed.filter((run) => !hasMoved(run));
   const { matchedCount } = await runs.bulk([...still.map(emptying), ...moved.map(lightening)]);
   for (const run of relayed) kept.relayed(run);
-  // Some were changed since.
+  // Some changed since.
   if (matchedCount < relayed.length) await runs.bulk(still.map(lightening));
 }
 
@@ -96,7 +96,7 @@ function lightening({ _id, tenant_id, version, outbox }: Waiting) {
 
 function emissionOf(run: Waiting, fact: Fact, version: number, index: number) {
   const { kind, at, step_key, actor, record_id, criterion_key, assigned_user_id, handoff_offer_id } = fact;
-  // The run may have gone on since.
+  // The run may have changed since.
   const { run_status = run.status, outcome } = fact;
   return {
     type: `service.run.${kind}` satisfies PlatformEventType,

@@ -21,16 +21,16 @@ interface Parts {
 type Transition = (run: Run) => Change;
 
 interface Options {
-  /** What the run is set to besides, in the same write. */
+  /** Further fields to set in the same write. */
   also?: Partial<Run>;
   /**
-   * The record that the transition makes, when its id follows from an Idempotency-Key: where it is made already, a
-   * retry finds what the first try did.
+   * Id of the record that the transition creates, if derived from an Idempotency-Key: if it exists, a retry returns the
+   * result of the first try.
    */
   once?: string | false;
 }
 
-/** A run before and after a transition, and the facts of it. Neither tells what is in the outbox. */
+/** A run before and after a transition, and its facts. Neither includes the outbox. */
 export interface Changed {
   before: Run;
   run: Run;
@@ -38,9 +38,9 @@ export interface Changed {
 }
 
 /**
- * The runs, each changed by one guarded write at a time that carries its facts. Changes of one run wait for each other
- * here, which saves races, and the runs that were changed last are kept, which saves reading them again; what decides
- * is the version in the filter.
+ * Stores runs. Each is changed by one guarded write at a time that includes its facts. Changes of one run queue here to
+ * avoid conflicts, and recently changed runs are cached to avoid reads; the version in the filter guarantees
+ * consistency.
  */
 export class RunStore {
   readonly #runs: TenantCollection<RunDoc>;
@@ -54,24 +54,24 @@ export class RunStore {
     this.#kept = kept;
   }
 
-  /** A run as the store has it now. @throws Fault not_found */
+  /** Returns a run as stored now. @throws Fault not_found */
   async get(tenant_id: string, run_id: string): Promise<Run> {
     const doc = await this.#runs.findOne(tenant_id, { _id: run_id });
     if (!doc) throw notFound("run", run_id);
     return opened(doc);
   }
 
-  /** A page of runs, the newest first: fewer than asked for where one message between nodes takes no more. */
+  /** Returns a page of runs, newest first: fewer than requested if they exceed one message between nodes. */
   async list(
     tenant_id: string,
     filter: Partial<Pick<RunDoc, "status" | "project_id">>,
     { skip, limit }: { skip: number; limit: number },
   ): Promise<Run[]> {
     const options = { sort: { created_at: -1, _id: -1 }, projection: { outbox: 0 } } as const;
-    // By their ids: one that is made meanwhile moves the others on, and the last of them come again.
+    // Keyed by id: a run created meanwhile shifts the others, so that the last ones repeat.
     const page = new Map<string, RunDoc>();
     let at = skip;
-    // A few at first: of long ones most would be read for nothing.
+    // Starts small: most long runs would be read without use.
     for (let next = READ_FIRST; page.size < limit; next *= 8) {
       const most = Math.min(next, limit - page.size);
       const found = await this.#runs.find(tenant_id, filter, { ...options, skip: at, limit: most });
@@ -83,7 +83,9 @@ export class RunStore {
     return [...page.values()].map(opened);
   }
 
-  /** All that happened in a run, in order; also what is not relayed yet. Read the run first: facts move out of it. */
+  /**
+   * Returns all facts of a run in order, including unrelayed ones. Read the run first: relaying moves facts out of it.
+   */
   async factsOf(run: Run): Promise<PlacedFact[]> {
     const filter = { run_id: run._id };
     const stored = await this.#facts.find(run.tenant_id, filter, { sort: { version: 1 } });
@@ -100,7 +102,7 @@ export class RunStore {
     return { ...doc, steps };
   }
 
-  /** Names an exemplar in a run, or does so no more. Null when there is no such run. */
+  /** Attaches an exemplar to a run or detaches it. Returns null if the run does not exist. */
   async attach(
     tenant_id: string,
     run_id: string,
@@ -111,13 +113,13 @@ export class RunStore {
     const doc = await this.#runs.update(
       tenant_id,
       { _id: run_id },
-      // A transition from a state that does not know of it must not hold.
+      // Conflicts with transitions from a state before this change.
       { ...(attached ? { $addToSet: { exemplar_ids } } : { $pull: { exemplar_ids } }), $inc: { version: 1 } },
     );
     return doc && opened(doc);
   }
 
-  /** Notes when to look next for stale steps of a run that has none to tell of now. */
+  /** Schedules the next check for stale steps of a run without unreported ones. */
   async checkLater(tenant_id: string, run_id: string): Promise<void> {
     const run = await this.get(tenant_id, run_id);
     const stale_check_at = nextStaleCheck(run);
@@ -132,11 +134,11 @@ export class RunStore {
   }
 
   /**
-   * Applies a transition: to the run as it was after its last change here, then, if that is not how it is any more or
-   * no reason to refuse, to the newest state, again when another writer came between.
+   * Applies a transition: first to the run's last state known here; if that is outdated or the transition is refused,
+   * to the newest state, and again after each conflicting write.
    *
-   * @param transition state in, state and facts out; its faults go to the caller. No facts: nothing is written
-   * @throws Fault not_found, conflict (too many others at once)
+   * @param transition state in, state and facts out; its faults go to the caller. No facts: no write
+   * @throws Fault not_found, conflict (too many concurrent changes)
    */
   change(tenant_id: string, run_id: string, transition: Transition, options: Options = {}): Promise<Changed> {
     return this.#mailboxes.with(run_id, (mailbox) =>
@@ -162,14 +164,14 @@ export class RunStore {
     return guardedWrite(attempt, "Too much happens in this run at once: try again.", run_id);
   }
 
-  /** The facts that came with a record, or null when there is none with this id. */
+  /** Returns the facts that created a record; null if no record has this id. */
   async #madeBy(run: Run, record_id: string): Promise<PlacedFact[] | null> {
     const facts = await this.factsOf(run);
     const first = facts.find((fact) => fact.record_id === record_id);
     return first ? facts.filter(({ version }) => version === first.version) : null;
   }
 
-  /** The guarded write; null when the run is not any more as it was. */
+  /** Performs the guarded write; returns null if the run has changed. */
   async #apply(run: Run, change: Change, also: Partial<Run>): Promise<Changed | null> {
     if (change.facts.length === 0) return { before: run, run, facts: [] };
     const { _id, tenant_id, version } = run;
@@ -180,14 +182,14 @@ export class RunStore {
     const kept = this.#kept.get(_id);
     this.#kept.forget(_id);
     if (written === 0) return null;
-    // Of this very state facts may have been relayed meanwhile.
+    // Some facts of this version may have been relayed meanwhile.
     const known = kept?.version === version ? kept.outbox : run.outbox;
     this.#kept.keep({ ...after, outbox: { ...known, [slotOf(after.version)]: facts } });
     return { before: run, run: after, facts: placed({ version: after.version, facts }) };
   }
 }
 
-/** Of a run as it is shown, about. */
+/** Estimates the size of a run as shown. */
 function charactersOf({
   plan,
   progress,
@@ -204,7 +206,7 @@ function opened(doc: RunDoc): Run {
   return { ...doc, steps: withPeople(JSON.parse(doc.plan), doc.progress) };
 }
 
-/** What a transition makes of a run that may be behind; null where only the newest state can tell. */
+/** Applies a transition to a possibly outdated run; returns null if only the newest state can decide. */
 function provisional(run: Run, transition: Transition): Change | null {
   try {
     const change = transition(run);

@@ -3,7 +3,7 @@ import { slotOf } from "./outbox.ts";
 import type { Fact, Run, StepDef, StepProgress } from "./runs.model.ts";
 import { nextStaleCheck } from "./staleness.ts";
 
-/** How a run is after a change that has facts, but for its outbox. @param also what it is set to besides */
+/** Returns the run after a change with facts, without its outbox. @param also further fields to set */
 export function changedRun(run: Run, change: Change, also: Partial<Run>): Run {
   const { status, progress, offers, facts, noted = run.noted ?? 0 } = change;
   const steps = withPeople(run.steps, progress);
@@ -15,7 +15,7 @@ export function changedRun(run: Run, change: Change, also: Partial<Run>): Run {
   };
 }
 
-/** The steps as they were written down, each with the person whose it is now. */
+/** Returns the original steps with their current assignees. */
 export function withPeople(steps: StepDef[], progress: readonly StepProgress[]): StepDef[] {
   return steps.map((step, i) => {
     const { assigned_user_id = step.assigned_user_id } = progress[i] as StepProgress;
@@ -23,13 +23,13 @@ export function withPeople(steps: StepDef[], progress: readonly StepProgress[]):
   });
 }
 
-/** When to look for stale steps: not later than one becomes so, but earlier where that saves a write. */
+/** Returns when to check for stale steps: by the time the next one becomes stale, or earlier if that saves a write. */
 function checkAt(before: Date | undefined, next: Date | null, now: Date): Date | undefined {
   const isEarly = before && before > now && (next === null || before <= next);
   return isEarly ? before : (next ?? undefined);
 }
 
-/** The update that makes a stored run the changed one: it names only what is another, for each index costs. */
+/** Returns the update from one state of a run to another. Sets only changed fields, because each index costs. */
 export function updateOf(before: Run, after: Run, also: Partial<Run>, facts: Fact[]) {
   const { status, version, updated_at, stale_check_at, offers, progress, noted } = after;
   const checked = stale_check_at?.getTime() !== before.stale_check_at?.getTime();
@@ -46,7 +46,7 @@ export function updateOf(before: Run, after: Run, also: Partial<Run>, facts: Fac
   };
 }
 
-/** Only what is new of the steps' progress: a run may have hundreds. */
+/** Sets only changed entries of the steps' progress: a run may have hundreds. */
 function changedSteps(before: readonly StepProgress[], after: readonly StepProgress[]) {
   const changed: Record<string, StepProgress> = {};
   for (const [i, each] of after.entries()) if (each !== before[i]) changed[`progress.${i}`] = each;

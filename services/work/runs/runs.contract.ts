@@ -25,7 +25,7 @@ import {
   writer,
 } from "./shapes.contract.ts";
 
-/** Runs in one answer of the service, however many the gateway puts together. */
+/** Runs in one answer of the service; the gateway may combine several. */
 export const MOST_LISTED = 200;
 
 const GivenStep = Type.Object(

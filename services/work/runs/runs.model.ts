@@ -19,37 +19,37 @@ export interface Actor {
   actor_id: string;
 }
 
-/** What a step of a run is. Never changed, but for whose it is. */
+/** The definition of a run's step. Never changes, except for its assignee. */
 export interface StepDef extends TemplateStep {
   id: string;
   assigned_user_id: string | null;
 }
 
 interface Completion extends Actor {
-  /** Rises with every completion of the run: the order of its history. */
+  /** Rises with every completion of the run: orders its history. */
   order: number;
   record_id: string;
   at: Date;
   handoff_offer_id: string | null;
 }
 
-/** How far a step is. */
+/** The progress of a step. */
 export interface StepProgress {
   status: StepStatus;
   /** When it last became ready. */
   ready_at: Date | null;
   in_progress_since: Date | null;
   last_activity_at: Date | null;
-  /** In progress so far, without what goes on now. */
+  /** Completed time in progress, without the current period. */
   active_ms: number;
-  /** From ready to done in the times before it was reopened. */
+  /** Time from ready to done before it was reopened. */
   elapsed_ms?: number;
   attested: string[];
   completion: Completion | null;
   skipped_at: Date | null;
-  /** Since when it was stale when that was last told of. */
+  /** Start of the staleness that was last reported. */
   stale_told: Date | null;
-  /** Whose it is since it was given to another person than at first. */
+  /** The current assignee, once it differs from the first. */
   assigned_user_id?: string | null;
 }
 
@@ -85,17 +85,17 @@ const FACTS = [
 ] as const;
 export type FactKind = (typeof FACTS)[number];
 
-/** What happened in a run. Facts are written with the transition they tell of, and kept in a collection of their own. */
+/** An event in a run. Facts are written with their transition, and then moved to a separate collection. */
 export interface Fact {
   kind: FactKind;
   at: Date;
   step_key: string | null;
-  /** Null for what the service found out by itself. */
+  /** Null for facts that the service detected itself. */
   actor: Actor | null;
-  /** How the run was after the transition; facts of older versions have none. */
+  /** Status of the run after the transition; absent in facts of older versions. */
   run_status?: RunStatus;
   outcome?: Outcome;
-  /** Id of the attempt, completion, skip or reopening, where others refer to it. */
+  /** Id of the attempt, completion, skip or reopening, for references. */
   record_id?: string;
   notes?: string | null;
   inbound_handoff_id?: string | null;
@@ -103,7 +103,7 @@ export interface Fact {
   criterion_key?: string;
   assigned_user_id?: string | null;
   handoff_offer_id?: string | null;
-  /** What artifacts held, kept as evidence. */
+  /** Content of artifacts, kept as evidence. */
   snapshots?: Snapshot[];
 }
 
@@ -114,7 +114,7 @@ export interface Snapshot {
   mime_type: string;
 }
 
-/** Facts that are not in their own collection yet nor published, under the version of the run that they came with. */
+/** Unrelayed facts, keyed by the run's version that they came with. */
 export type Outbox = Record<string, Fact[]>;
 
 /** A fact with the run's version that it came with. */
@@ -122,7 +122,7 @@ export interface PlacedFact extends Fact {
   version: number;
 }
 
-/** A run as it is stored, but for its steps: see `plan`. */
+/** A run as stored; its steps are in `plan`. */
 export interface RunDoc extends InferSchemaType<typeof runs> {}
 
 const runs = tenantSchema({
@@ -131,7 +131,7 @@ const runs = tenantSchema({
   status: string<RunStatus>(),
   initiated_by: mixed<{ id: string; display_name: string }>(),
   template_id: nullable(string()),
-  /** The steps as JSON text: what never changes is long, and no transition is to copy it. */
+  /** The steps as JSON text: long and constant, so transitions need not copy them. */
   plan: string(),
   /** One for each step, in the same order. */
   progress: mixed<StepProgress[]>(),
@@ -147,12 +147,12 @@ const runs = tenantSchema({
   closed_at: nullable(date()),
   /** Guards every transition. */
   version: number(),
-  /** Bytes of what was told of it (see `Draft`); absent in runs that are older than this. */
+  /** Bytes of notes and evidence (see `Draft`); absent in older runs. */
   noted: optional(number()),
   outbox: mixed<Outbox>(),
-  /** Set while the outbox holds something. */
+  /** Set while the outbox is not empty. */
   relay_at: optional(date()),
-  /** When to look for stale steps: not later than the next becomes so. */
+  /** When to check for stale steps: by the time the next one becomes stale. */
   stale_check_at: optional(date()),
   created_at: date(),
   updated_at: date(),
@@ -162,19 +162,19 @@ runs.index({ tenant_id: 1, status: 1, created_at: -1, _id: -1 });
 runs.index({ tenant_id: 1, project_id: 1, created_at: -1, _id: -1 });
 runs.index({ tenant_id: 1, exemplar_ids: 1 });
 runs.index({ tenant_id: 1, pointer_ids: 1 });
-// What the loops look for, of all tenants. Transitions are guarded by the version, and change both in any case: beside
-// an indexed field the embedded store need not read the document for it.
+// For the loops, across tenants. Includes the version, which guards transitions, because the embedded store then need
+// not read the document to check it; transitions change both fields anyway.
 runs.index({ relay_at: 1, version: 1 });
 runs.index({ stale_check_at: 1 });
 
 export const RunModel: Model<RunDoc> = { name: "runs", schema: runs, apart: "plan" };
 
-/** A run with its steps, as everything but the store knows it. */
+/** A run with its steps, as used everywhere but in the store. */
 export interface Run extends RunDoc {
   steps: StepDef[];
 }
 
-/** The facts of one transition, once they have left the run. `_id` derives from run and version. */
+/** The facts of one transition after relaying. `_id` derives from run and version. */
 export interface RunFactsDoc extends InferSchemaType<typeof facts> {}
 
 const facts = tenantSchema({
@@ -186,7 +186,7 @@ facts.index({ tenant_id: 1, run_id: 1, version: 1 });
 
 export const RunFactsModel: Model<RunFactsDoc> = { name: "run_facts", schema: facts };
 
-/** What a run brought forth, and what it held when its step was completed. */
+/** An artifact of a run, with its content as of its step's completion. */
 export interface RunArtifactDoc extends InferSchemaType<typeof artifacts> {}
 
 const artifacts = tenantSchema({

@@ -32,7 +32,7 @@ import { stepActions } from "./step-actions.ts";
 import { close, tellStale } from "./transitions.ts";
 
 const RELAY_MS = 1000;
-/** So long what happens is gathered before it is relayed: a run in which much happens is written once for all of it. */
+/** How long facts are gathered before relaying: a busy run is then written once for many. */
 const GATHER_MS = 50;
 const STALE_CHECK_MS = 5000;
 const STALE_BATCH = 100;
@@ -66,7 +66,7 @@ export const runsService: ServiceFactory = ({ store: db, blobs }) => {
 
   const get = (ctx: Call<{ run_id: string }>) => store.get(ctx.meta.caller.tenant_id, ctx.params.run_id);
 
-  /** Tells of steps that have become stale. @returns whether there may be more */
+  /** Reports steps that became stale. @returns whether there may be more */
   async function checkStale(): Promise<boolean> {
     const filter = { stale_check_at: { $lte: new Date(now()) } };
     const options = {
@@ -86,7 +86,7 @@ export const runsService: ServiceFactory = ({ store: db, blobs }) => {
     name: "runs",
     mixins: [relaying.mixin, relayingLeft.mixin, checking.mixin],
     actions: {
-      // What changes a run is done where its mailbox is.
+      // Changes of a run are routed to the node with its mailbox.
       ...keyedBy("params.run_id", {
         ...stepActions(parts),
         ...offerActions(parts),
@@ -170,7 +170,7 @@ export const runsService: ServiceFactory = ({ store: db, blobs }) => {
         );
       }),
 
-      /** Refuses what is not a run of the tenant. @throws Fault validation_error, field process_run_id. */
+      /** Refuses an unknown run. @throws Fault validation_error, field process_run_id. */
       require: idempotent<{ tenant_id: string; run_id: string }>(
         async ({ params: { tenant_id, run_id } }) => {
           if (await runs.findOne(tenant_id, { _id: run_id }, { projection: { _id: 1 } })) return;
@@ -180,7 +180,7 @@ export const runsService: ServiceFactory = ({ store: db, blobs }) => {
         },
       ),
 
-      /** Runs that an exemplar is attached to, or that have a step whose reference pointer names it. */
+      /** Returns the runs that an exemplar is attached to, or with a step whose reference pointer names it. */
       exemplar_referrers: idempotent<{ tenant_id: string; exemplar_id: string }>(async ({ params }) => {
         const { tenant_id, exemplar_id } = params;
         const brief = { projection: { _id: 1 }, limit: 20 };
@@ -191,7 +191,7 @@ export const runsService: ServiceFactory = ({ store: db, blobs }) => {
         return { attached: attached.map(({ _id }) => _id), pointing: pointing.map(({ _id }) => _id) };
       }),
 
-      /** Those of the hashes that artifacts of runs name. */
+      /** Returns which of the hashes artifacts of runs name. */
       blob_references: idempotent<{ tenant_id: string; hashes: string[] }>(async ({ params }) => {
         const filter = { content_hash: { $in: params.hashes } };
         const rows = await artifacts.find(params.tenant_id, filter, { projection: { content_hash: 1 } });

@@ -20,16 +20,19 @@ export const path = { run_id: Uuid("run") };
 
 export const Text = Type.String({ maxLength: 32_768 });
 export const MOST_STEPS = 500;
-/** What happens in a run is read as a whole, to show it: so often it may change. */
+/** Limits the changes of a run, because showing it reads all of them. */
 export const MOST_CHANGES = 10_000;
-/** Whoever asks for the history is told of all of them. */
+/** Limits the artifacts of a run, because its history returns all of them. */
 export const MOST_ARTIFACTS = 1000;
-/** Offers are a part of their run's row, of which MongoDB takes 16 MB: so many, with so many bytes of notes. So many
- * bytes may be noted of the steps too: with 10,000 attempts they still fit into one message between nodes. */
+/**
+ * Limits offers and the bytes of their notes: offers are part of their run's row, which MongoDB limits to 16 MB. The
+ * same number of bytes limits the steps' notes, so that with 10,000 attempts they still fit into one message between
+ * nodes.
+ */
 export const MOST_OFFERS = 1000;
 export const MOST_NOTES = 4_194_304;
 
-/** Who did something in a run. */
+/** The author of an action in a run. */
 export const actorFields = {
   actor_kind: oneOf(["agent", "user"]),
   actor_id: Type.String({ examples: ["ag_4fXq1mCz8Jw0bT7kLr2N"] }),

@@ -8,8 +8,8 @@ interface LoadError {
 }
 
 /**
- * A step's specialist as it is loaded for an attempt, null where it has none. What cannot be loaded is said so, and
- * stops nobody (spec: Step attempt).
+ * Loads a step's specialist for an attempt; null if it has none. Reports one that cannot be loaded, without stopping
+ * the attempt (spec: Step attempt).
  */
 export async function loadSpecialist(ctx: Call, { specialist_name: name }: StepDef): Promise<object | null> {
   if (name === null) return null;

@@ -1,7 +1,7 @@
 import type { RunState } from "./draft.ts";
 import type { StepDef, StepProgress } from "./runs.model.ts";
 
-/** A step in progress without a sign of life for so long is stale (api: Processes). */
+/** A step in progress without activity for this long is stale (api: Processes). */
 const QUIET_MS = 24 * 60 * 60_000;
 
 interface Staleness {
@@ -9,7 +9,7 @@ interface Staleness {
   reason: string;
 }
 
-/** Since when and why a step is stale, or will be if nothing happens; null where it cannot become so. */
+/** Returns since when and why a step is or will become stale; null if it cannot. */
 function staleFrom(step: StepDef, progress: StepProgress): Staleness | null {
   const { status, ready_at, last_activity_at } = progress;
   if (status !== "ready" && status !== "in_progress") return null;
@@ -30,7 +30,7 @@ function staleFrom(step: StepDef, progress: StepProgress): Staleness | null {
   return first;
 }
 
-/** The step's staleness at a time, or null. */
+/** Returns the step's staleness at a time, or null. */
 export function stalenessAt(step: StepDef, progress: StepProgress, now: number): Staleness | null {
   const found = staleFrom(step, progress);
   return found && found.since.getTime() <= now ? found : null;
@@ -39,7 +39,7 @@ export function stalenessAt(step: StepDef, progress: StepProgress, now: number):
 const told = ({ stale_told }: StepProgress, { since }: Staleness) =>
   stale_told?.getTime() === since.getTime();
 
-/** Steps that are stale and were not told of: each one's place, and since when it is. */
+/** Returns stale steps that were not reported: each one's index, and since when it is stale. */
 export function untoldStale({ steps, progress }: Pick<RunState, "steps" | "progress">, now: number) {
   return steps.flatMap((step, index) => {
     const at = progress[index] as StepProgress;
@@ -48,7 +48,7 @@ export function untoldStale({ steps, progress }: Pick<RunState, "steps" | "progr
   });
 }
 
-/** When the next of the steps becomes stale that was not told of; null if none can. */
+/** Returns when the next unreported step becomes stale; null if none can. */
 export function nextStaleCheck({
   status,
   steps,

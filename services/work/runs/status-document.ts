@@ -5,10 +5,7 @@ import type { PlacedFact, Run, StepDef, StepProgress } from "./runs.model.ts";
 const SHOWN = 300;
 const MARKS = { completed: "x", skipped: "-", in_progress: "~", ready: " ", blocked: " " } as const;
 
-/**
- * A run as Markdown. Nothing in it but the run itself and its facts decide: the same run gives the same bytes, at any
- * time.
- */
+/** Renders a run as Markdown. Depends only on the run and its facts, so the same run always gives the same bytes. */
 export function statusDocumentOf(run: Run, facts: readonly PlacedFact[]): string {
   const done = doneKeys(run.steps, run.progress);
   const words = wordsOn(facts);
@@ -61,12 +58,12 @@ function section(title: string, lines: string[]): string[] {
   return lines.length ? ["", `## ${title}`, "", ...lines] : [];
 }
 
-/** Text of others on one line: a line break in a title must not begin a heading of its own. */
+/** Puts users' text on one line: a line break in a title must not start a heading. */
 function line(text: string): string {
   return text.replace(/\s+/g, " ").trim();
 }
 
-/** What takes a page is for the retrospective. */
+/** Shortens text: the retrospective has the full length. */
 function clip(text: string): string {
   const short = line(text);
   return short.length > SHOWN ? `${short.slice(0, SHOWN - 1)}…` : short;

@@ -23,9 +23,9 @@ interface Parts {
   now(): number;
 }
 
-/** What people and agents do at steps (spec: Process step and run). */
+/** Actions of people and agents on steps (spec: Process step and run). */
 export function stepActions({ store, artifacts, blobs, now }: Parts) {
-  /** Who does it and when, and the id of the record it makes; with an Idempotency-Key the same one again. */
+  /** Returns actor, time and the id of the new record, which is the same for a repeated Idempotency-Key. */
   function doing(ctx: Call<{ step_key: string }>) {
     const { idempotency_seed: seed, caller } = ctx.meta;
     account(ctx, { step_key: ctx.params.step_key });
@@ -78,7 +78,7 @@ export function stepActions({ store, artifacts, blobs, now }: Parts) {
       const changed = await store.change(tenant_id, run_id, (state) => complete(state, step_key, evidence), {
         once,
       });
-      // Also done with the facts when they are relayed; but whoever looks now is to see it.
+      // Relaying writes these too; written here so that they are visible at once.
       if (snapshots.length) await artifacts.bulk(snapshotWrites(owner, changed.facts));
       const completed_step = stepNamed(changed.run, step_key);
       return {
@@ -111,7 +111,7 @@ export function stepActions({ store, artifacts, blobs, now }: Parts) {
       const changed = await store.change(ctx.meta.caller.tenant_id, run_id, transition, { once });
       const { run, facts } = changed;
       const demoted = new Set(keysOf(facts, "step_blocked"));
-      // Who is at work further on is to be told.
+      // Reports successors that are in progress.
       const at = standing(run, await factsUntil(store, run), now());
       const further = run.steps.flatMap((step, index) => {
         const waits = step.depends_on.includes(step_key) && run.progress[index]?.status !== "blocked";
@@ -140,14 +140,14 @@ export function stepActions({ store, artifacts, blobs, now }: Parts) {
   };
 }
 
-/** Attempts that were open on a step before another was begun. */
+/** Returns the attempts that were open on a step before another began. */
 async function othersOn(store: RunStore, before: Run, step_key: string): Promise<PlacedFact[]> {
   const index = before.steps.findIndex((step) => step.step_key === step_key);
   if (before.progress[index]?.status !== "in_progress") return [];
   return openAttempts(await factsUntil(store, before)).get(step_key) ?? [];
 }
 
-/** What had happened in a run when it was so. */
+/** Returns the facts of a run up to this version. */
 async function factsUntil(store: RunStore, { tenant_id, _id, version }: Run): Promise<PlacedFact[]> {
   const facts = await store.factsOf(await store.get(tenant_id, _id));
   return facts.filter((fact) => fact.version <= version);
@@ -163,7 +163,7 @@ function keysOf(facts: readonly PlacedFact[], kind: FactKind): (string | null)[]
   return facts.filter((fact) => fact.kind === kind).map(({ step_key }) => step_key);
 }
 
-/** The steps that facts of a kind name, as the position surface shows them. */
+/** Returns the steps that facts of a kind name, as on the position surface. */
 function named({ run, facts }: Changed, kind: FactKind, now: number) {
   const keys = new Set(keysOf(facts, kind));
   const at = standing(run, facts, now);

@@ -4,7 +4,7 @@ import { Type } from "../../../lib/contract/type.ts";
 import { StepKey } from "../templates/templates.contract.ts";
 import { Attempt, PositionSteps, path, ShownStep, Text, writer } from "./shapes.contract.ts";
 
-/** Evidence travels in the request, base64: 4 MB of it. */
+/** Evidence is sent in the request as base64: up to 4 MB. */
 const MAX_EVIDENCE = 6 * 1_048_576;
 
 const Reason = Type.String({ minLength: 1, maxLength: 8000, pattern: "\\S", examples: ["Done elsewhere"] });

@@ -18,7 +18,7 @@ import type { Snapshot, StepDef, StepProgress } from "./runs.model.ts";
 import type { Outcome } from "./shapes.contract.ts";
 import { untoldStale } from "./staleness.ts";
 
-/** What is noted of an attempt that begins. */
+/** Details of a new attempt. */
 export interface Start extends Doing {
   record_id: string;
   handoff_id: string | null;
@@ -27,8 +27,8 @@ export interface Start extends Doing {
 }
 
 /**
- * ready or in_progress → in_progress (spec: start step; several attempts may be open). Attempts that are open go on when
- * something that the step depends on is reopened, but none begins before that is done again.
+ * ready or in_progress → in_progress (spec: start step; several attempts may be open). Open attempts continue if a
+ * dependency is reopened, but no new one begins before it is done again.
  */
 export function start(run: RunState, step_key: string, given: Start): Change {
   const { draft, index, step, progress } = open(run, step_key, given);
@@ -47,7 +47,7 @@ export function start(run: RunState, step_key: string, given: Start): Change {
   return draft;
 }
 
-/** What is said of a step that is done, or of one of its criteria. */
+/** Details of a completion, or of one attested criterion. */
 export interface Complete extends Doing {
   record_id: string;
   criterion_key: string | null;
@@ -55,7 +55,7 @@ export interface Complete extends Doing {
   snapshots: Snapshot[];
 }
 
-/** ready or in_progress → completed; or one criterion more is attested (spec: complete with evidence). */
+/** ready or in_progress → completed; or attests one more criterion (spec: complete with evidence). */
 export function complete(run: RunState, step_key: string, given: Complete): Change {
   const { draft, index, step, progress } = open(run, step_key, given);
   const { criterion_key, record_id, notes, snapshots } = given;
@@ -97,7 +97,7 @@ export function skip(run: RunState, step_key: string, given: Decide): Change {
   return draft;
 }
 
-/** completed or skipped → ready again, or blocked; successors that were only ready are blocked again. */
+/** completed or skipped → ready, or blocked; successors that were only ready become blocked. */
 export function reopen(run: RunState, step_key: string, given: Decide): Change {
   const { draft, index, step, progress } = open(run, step_key, given);
   if (!isDone(progress)) {
@@ -121,7 +121,7 @@ export function reopen(run: RunState, step_key: string, given: Decide): Change {
   return draft;
 }
 
-/** Another person is to do a step, or nobody in particular. What completes it stays as it is. */
+/** Assigns a step to another person, or to nobody. Its completion mode stays. */
 export function assign(
   run: RunState,
   step_key: string,
@@ -148,7 +148,7 @@ export function close(run: RunState, given: Doing & { outcome: Outcome; note: st
   return draft;
 }
 
-/** Tells of steps that are stale and were not told of. */
+/** Reports stale steps that were not reported. */
 export function tellStale(run: RunState, now: number): Change {
   const draft = new Draft(run, { actor: null, at: new Date(now) });
   for (const { index, since } of untoldStale(run, now)) {
@@ -163,7 +163,7 @@ const FRESH: StepProgress = {
   ...{ attested: [], completion: null, skipped_at: null, stale_told: null },
 };
 
-/** A new run: its steps' progress, and the facts of its beginning. */
+/** Creates a run: its steps' progress and its first facts. */
 export function begin(_id: string, steps: readonly StepDef[], given: Doing): Change {
   const progress = steps.map(() => FRESH);
   const draft = new Draft({ _id, status: "active", steps, progress, offers: [], version: 0 }, given);
@@ -174,7 +174,7 @@ export function begin(_id: string, steps: readonly StepDef[], given: Doing): Cha
 
 type Unmoded = Omit<StepDef, "completion_mode"> & { completion_mode: StepDef["completion_mode"] | null };
 
-/** Steps with a completion mode each: where none is named, as their successors' people say (spec: step and run). */
+/** Adds the default completion mode, which depends on the assignees of the successors (spec: step and run). */
 export function withModes(steps: readonly Unmoded[]): StepDef[] {
   const after = successorsOf(steps);
   const people = new Map(steps.map(({ step_key, assigned_user_id }) => [step_key, assigned_user_id]));
