@@ -2,18 +2,18 @@ import { writeInPieces } from "../../../mixins/bulk-writes.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { ChunkDoc, DocumentDoc } from "./documents.model.ts";
 
-/** Writes what was read of documents, and lets erasures wait for it. */
+/** Writes chunks of documents, and lets erasures wait for pending writes. */
 export class ChunkWrites {
   readonly #chunks: TenantCollection<ChunkDoc>;
   readonly #writing = new Map<string, Promise<unknown>>();
-  /** Documents that were erased: what is still being read of them is not written. */
+  /** Erased documents: chunks that are still being read are not written. */
   readonly #erased = new Set<string>();
 
   constructor(chunks: TenantCollection<ChunkDoc>) {
     this.#chunks = chunks;
   }
 
-  /** Replaces the chunks of a document; false when it was erased. */
+  /** Replaces the chunks of a document; returns false if it was erased. */
   async replace({ _id, tenant_id, agent_id }: DocumentDoc, rows: ChunkDoc[]): Promise<boolean> {
     if (this.#erased.has(_id)) return false;
     const write = async () => {
@@ -29,7 +29,7 @@ export class ChunkWrites {
     return true;
   }
 
-  /** Fulfils when nothing more is written of these documents. */
+  /** Resolves when no more writes to these documents can happen. */
   async leave(document_ids: readonly string[]): Promise<void> {
     for (const id of document_ids) this.#erased.add(id);
     await Promise.all(document_ids.map((id) => this.#writing.get(id)));

@@ -1,7 +1,7 @@
 import { passagesOf } from "../../../lib/text/passages.ts";
 import type { Page } from "./parsers/page.ts";
 
-/** A piece of a document: `text` stands at `char_offset` of its whole text (spec: Knowledge document and chunk). */
+/** A chunk of a document: `text` starts at `char_offset` of the whole text (spec: Knowledge document and chunk). */
 export interface Piece {
   page_number: number | null;
   char_offset: number;
@@ -10,10 +10,10 @@ export interface Piece {
   text: string;
 }
 
-/** Between pages in the whole text of a document. */
+/** Separates pages in a document's whole text. */
 export const PAGE_BREAK = "\n\n";
 
-/** Cuts pages into pieces that overlap, at the ends of paragraphs and sentences; none reaches over a page. */
+/** Splits pages into overlapping chunks at the ends of paragraphs and sentences; no chunk spans pages. */
 export function chunkPages(pages: readonly Page[]): Piece[] {
   const pieces: Piece[] = [];
   let offset = 0;

@@ -21,11 +21,11 @@ export type Sensitivity = (typeof SENSITIVITIES)[number];
 export const STATUSES = ["queued", "chunking", "embedding", "stored", "failed", "superseded"] as const;
 export type DocumentStatus = (typeof STATUSES)[number];
 
-/** For whom a document is, by each of these. */
+/** The dimensions of a document's audience. */
 export const AUDIENCES = ["regions", "industries", "product_lines", "segments"] as const;
 export type Audience = Record<(typeof AUDIENCES)[number], string[]>;
 
-/** The largest that `DOCUMENT_MAX_BYTES` can be set to, in base64, and the fields beside it. */
+/** The maximum of `DOCUMENT_MAX_BYTES` in base64, plus the other fields. */
 const MAX_BODY = Math.ceil((104_857_600 * 4) / 3) + 65_536;
 
 const reader = { by: "any", scope: "memory:read" } as const;

@@ -14,20 +14,20 @@ import {
 } from "../../../storage/model.ts";
 import type { Audience, DocumentStatus, Sensitivity } from "./documents.contract.ts";
 
-/** Where documents come from: every agent and person has a source of its own. */
+/** A source of documents: each agent and person has one. */
 export interface SourceDoc extends InferSchemaType<typeof sources> {}
 
 const sources = tenantSchema({
   name: string(),
-  /** The agent or the person whose source it is. */
+  /** The agent or person who owns the source. */
   owner_id: string(),
   created_at: date(),
 });
 
-/** Who may see a document, as for any scoped row; the sensitivity says which scope it has. */
+/** The readers of a document, as for any scoped row; the sensitivity determines the scope. */
 const seen = {
   scope: string<MemoryScope>(),
-  /** The uploader; a person's id where it was a person. */
+  /** The uploader: an agent's or a person's id. */
   agent_id: string(),
   team_id: nullable(string()),
 };
@@ -43,11 +43,11 @@ const documents = tenantSchema({
   mime_type: string(),
   sensitivity: string<Sensitivity>(),
   audience: mixed<Audience>(),
-  /** Whom it is about, for erasure; documents from before that was asked have none. */
+  /** The subject, for erasure; absent in documents uploaded before the field existed. */
   subject: optional(nullable(string())),
   hash: string(),
   byte_size: number(),
-  /** `deleted`: nobody sees it; the row stays, emptied, to tell since when citations of it are stale. */
+  /** `deleted`: hidden; the emptied row stays to report since when citations of it are stale. */
   status: string<DocumentStatus | "deleted">(),
   error: nullable(string()),
   version_num: number(),
@@ -57,13 +57,13 @@ const documents = tenantSchema({
   stale_since: nullable(date()),
   created_at: date(),
   ingested_at: nullable(date()),
-  /** Source and bytes: once there while the document stands. */
+  /** Source and bytes: unique while the document is live. */
   live_key: optional(string()),
-  /** Source, name and version: of two uploads at once each has a version of its own. Older rows have none. */
+  /** Source, name and version: concurrent uploads get different versions. Absent in older rows. */
   version_key: optional(string()),
-  /** Its place in the queue of work and the lease of whoever works on it (queue.ts); absent when nothing is to do. */
+  /** Queue position and lease of its worker (queue.ts); absent when nothing is to do. */
   queue: optional(string()),
-  /** How often the work failed since it last went on. */
+  /** Failed tries since the last progress. */
   attempts: number(),
 });
 documents.index({ tenant_id: 1, created_at: -1, _id: -1 });
@@ -74,7 +74,7 @@ documents.index({ live_key: 1 }, { unique: true, sparse: true });
 documents.index({ version_key: 1 }, { unique: true, sparse: true });
 documents.index({ queue: 1 }, { sparse: true });
 
-/** A piece of a document's text, with what search has to know of it. */
+/** A chunk of a document's text, with the fields that search needs. */
 export interface ChunkDoc extends InferSchemaType<typeof chunks> {}
 
 const chunks = tenantSchema({
@@ -89,14 +89,14 @@ const chunks = tenantSchema({
   filename: string(),
   /** Labels such as `regions:emea`. */
   labels: array(string()),
-  /** False from when the document is superseded. */
+  /** False once the document is superseded. */
   searched: boolean(),
   version: number(),
   created_at: date(),
   changed_at: date(),
 });
 chunks.index({ tenant_id: 1, document_id: 1, chunk_index: 1 });
-// Followers, of one tenant and of all.
+// For followers, of one tenant and of all.
 chunks.index({ tenant_id: 1, changed_at: 1, _id: 1 });
 chunks.index({ changed_at: 1, _id: 1 });
 

@@ -16,7 +16,7 @@ import { present, presentChunk } from "./rows.ts";
 import { searchActions } from "./search.ts";
 import { upload } from "./upload.ts";
 
-/** For what another node left, or what was to be tried again. */
+/** Interval for finding work that other nodes left, and retries. */
 const LOOK_MS = 2000;
 
 export const documentsService: ServiceFactory = ({ store, blobs, config }) => {
@@ -34,7 +34,7 @@ export const documentsService: ServiceFactory = ({ store, blobs, config }) => {
   };
   const queue = new Queue(documents, store.now);
 
-  /** Nobody sees it from here on; its chunks go with the next step (ingest.ts). */
+  /** Hides the document at once; ingestion removes its chunks in the next step (ingest.ts). */
   async function remove(ctx: Call<{ document_id: string; source_id: string }>): Promise<boolean> {
     const { caller } = ctx.meta;
     const { document_id, source_id } = ctx.params;
@@ -100,7 +100,7 @@ export const documentsService: ServiceFactory = ({ store, blobs, config }) => {
     },
 
     async stopped() {
-      // Before what it began, or it would begin more.
+      // Stopped before the ingestion, which it would give new work.
       await loop.stop();
       await ingest.stop();
     },

@@ -22,10 +22,10 @@ interface Erased {
   vectors?: number;
 }
 
-/** What of a document nobody is to meet any more, nor its name. */
+/** Fields that must be removed from a deleted document, including its name. */
 export const GONE = { live_key: 1, version_key: 1 } as const;
 
-/** What a document is whose row stays, emptied, when nobody is to see it any more; the rest is done from the queue. */
+/** Returns the emptied row of a document that is hidden; the queue does the rest. */
 export function emptied(
   { tenant_id, agent_id }: Pick<DocumentDoc, "tenant_id" | "agent_id">,
   now: number,
@@ -37,8 +37,8 @@ export function emptied(
 }
 
 /**
- * Erases what was uploaded about a subject, with the bytes of its files: found by the row until nothing of it is left,
- * so that what is cut off is found again.
+ * Erases documents about a subject, with the bytes of their files. The row is kept until nothing else is left, so that
+ * an interrupted erasure finds it again.
  */
 export async function eraseSubject(
   parts: Parts,
@@ -60,7 +60,7 @@ export async function eraseSubject(
   for (const row of rows) {
     const { _id, hash } = row;
     const standing = { _id, status: { $ne: "deleted" as const } };
-    // The hash stays until its blob is gone.
+    // The hash stays until its blob is deleted.
     const $set = { ...emptied(row, now()), hash };
     await documents.update(tenant_id, standing, { $set, $unset: GONE });
     await onEveryNode(ctx.broker, "documents.leave", { document_ids: [_id] });
@@ -73,7 +73,7 @@ export async function eraseSubject(
   return erased;
 }
 
-/** Takes a document's chunks out of search, and then their rows. @returns how many vectors they had */
+/** Removes a document's chunks from search, then their rows. @returns how many vectors they had */
 export async function dropChunks(
   { chunks }: Pick<Parts, "chunks">,
   caller: Pick<Call, "call">,

@@ -1,14 +1,14 @@
-/** Documents in work on a node at once: of all tenants, of one, and of one uploader. */
+/** Limits of documents in work on a node: of all tenants, of one, and of one uploader. */
 export const MOST_IN_WORK = 32;
 const MOST_OF_TENANT = 4;
 const MOST_OF_CALLER = 2;
 
-/** Counts the documents in work by lane: a tenant's id, or tenant and uploader with a space between them. */
+/** Counts documents in work by lane: a tenant's id, or tenant and uploader separated by a space. */
 export class InWork {
   readonly #counts = new Map<string, number>();
   readonly #running = new Set<Promise<void>>();
 
-  /** Whether a lane, or without one the node, has as many in work as it may. */
+  /** Whether a lane, or the node if none is given, is at its limit. */
   isFull(lane?: string): boolean {
     if (lane === undefined) return this.#running.size >= MOST_IN_WORK;
     return (this.#counts.get(lane) ?? 0) >= (lane.includes(" ") ? MOST_OF_CALLER : MOST_OF_TENANT);
@@ -25,7 +25,7 @@ export class InWork {
     this.#running.add(running);
   }
 
-  /** Fulfils when all that is in work now has ended. */
+  /** Resolves when all current work has ended. */
   async ended(): Promise<void> {
     await Promise.all(this.#running);
   }

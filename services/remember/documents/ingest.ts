@@ -15,18 +15,18 @@ import type { Parts } from "./parts.ts";
 import { type Reading, readDocument } from "./reader.ts";
 import { toChunks, toEntry } from "./rows.ts";
 
-/** Chunks of one call to search: well below what NATS takes. */
+/** Chunks per call to search: well below the NATS payload limit. */
 const PAGE = 100;
-/** Memory that a document may take to be read. */
+/** Memory limit for reading a document. */
 const MEGABYTES = 512;
 
-/** One slot is always left for another tenant, whatever the documents of one make a parser do. */
+/** Reserves one slot for another tenant, however long one tenant's documents keep a parser busy. */
 const PARSING = { capacity: 2, perTenant: 1, chargeTime: true };
 const parsing = resourceQueue("parse", { ...PARSING, maxWaiting: MOST_IN_WORK });
 
 type Queued = QueuedRow<DocumentDoc>;
 type Step = (doc: Queued) => Promise<void>;
-/** Where the work on a document ends: what is told of it. */
+/** Final results of ingestion that are published. */
 type Told = "stored" | "failed" | "superseded";
 
 interface IngestParts {
@@ -34,14 +34,14 @@ interface IngestParts {
   queue: Queue<DocumentDoc>;
   blobs: Blobs;
   broker: ServiceBroker;
-  /** How long a document may take to be read. */
+  /** Time limit for reading a document. */
   seconds: number;
 }
 
 /**
- * What happens to a document after its upload: queued → chunking → embedding → stored, or failed; later superseded or
- * deleted. Each step begins from the row alone and may run twice, and the write that ends it names the lease: a node
- * that dies or loses the document leaves it to the next.
+ * Ingests documents after upload: queued → chunking → embedding → stored, or failed; later superseded or deleted. Each
+ * step starts from the row alone and may run twice; its last write checks the lease. A node that crashes or loses the
+ * document leaves it to the next.
  */
 export class Ingest {
   readonly #parts: Parts;
@@ -71,18 +71,18 @@ export class Ingest {
     this.#limits = { seconds, megabytes: MEGABYTES };
   }
 
-  /** Stops what is being read; it is read again after the next start. */
+  /** Stops reading; documents are read again after the next start. */
   async stop(): Promise<void> {
     this.#ending.abort();
     await this.#inWork.ended();
   }
 
-  /** Fulfils when nothing more is written of these documents: they are erased. */
+  /** Resolves when no more writes to these erased documents can happen. */
   leave(document_ids: readonly string[]): Promise<void> {
     return this.#chunks.leave(document_ids);
   }
 
-  /** Begins the next step of one document; false when none is due or this node has enough in work. */
+  /** Begins the next step of one document; returns false if none is due or this node is at its limit. */
   async work(): Promise<boolean> {
     if (this.#inWork.isFull()) return false;
     const claimed = await this.#queue.claim((lane) => this.#inWork.isFull(lane));
@@ -125,7 +125,7 @@ export class Ingest {
     await this.#next(doc, { status: "embedding", chunk_count: rows.length });
   }
 
-  /** Null when the lease was lost while the document waited: it was deleted, or another node has it. */
+  /** Returns null if the lease was lost while the document waited: it was deleted, or another node has it. */
   async #parse(doc: Queued): Promise<Reading | null> {
     const { signal } = this.#ending;
     signal.throwIfAborted();
@@ -155,7 +155,7 @@ export class Ingest {
     await this.#next(doc, { status: "stored", ingested_at: new Date(this.#parts.now()) });
   }
 
-  /** The newest document of a name is the one that stands. */
+  /** The newest document of a name supersedes the others. */
   async #settle(doc: Queued): Promise<void> {
     const { documents, now } = this.#parts;
     const { tenant_id, source_id, filename } = doc;
@@ -191,7 +191,7 @@ export class Ingest {
     await dropChunks(this.#parts, this.#broker, tenant_id, _id);
   }
 
-  /** Tells of it; nothing is left to do then. */
+  /** Publishes the result; nothing is left to do then. */
   async #finish(doc: Queued): Promise<void> {
     const { _id, tenant_id, queue } = doc;
     await this.#announce(doc);
@@ -205,7 +205,7 @@ export class Ingest {
   async #next(doc: Queued, more: Partial<DocumentDoc>): Promise<void> {
     const moved = await this.#queue.release(doc, this.#parts.now(), { ...more, attempts: 0 });
     if (moved) return;
-    // It was deleted while its chunks were being written: they must not stay.
+    // Deleted while its chunks were being written: remove them.
     const now = await this.#parts.documents.findOne(doc.tenant_id, { _id: doc._id });
     if (now?.status === "deleted") await this.#forget(now);
   }

@@ -12,11 +12,11 @@ import { toEntry } from "./rows.ts";
 
 const SNIPPET = 300;
 
-/** What other domains ask of documents. */
+/** Actions for other domains. */
 export function internalActions(parts: Parts): Record<string, ActionSchema> {
   const { documents, chunks } = parts;
   return {
-    /** The citation that a memory made from a chunk keeps, and whom it is about; null when the caller may not see it. */
+    /** Returns the citation and subject for a memory made from a chunk; null if the caller may not see it. */
     cite_chunk: idempotent<{ chunk_id: string }>(async (ctx) => {
       const { tenant_id } = ctx.meta.caller;
       const chunk = await chunks.findOne(tenant_id, { _id: ctx.params.chunk_id });
@@ -25,13 +25,13 @@ export function internalActions(parts: Parts): Record<string, ActionSchema> {
       return { citation: citation(doc, chunk), subject: doc.subject ?? null };
     }),
 
-    /** Erases, or counts, the documents that were uploaded about a subject, with their chunks. */
+    /** Erases, or counts, documents about a subject, with their chunks. */
     erase_subject: idempotent<EraseSubject>((ctx) => eraseSubject(parts, ctx)),
 
-    /** Stops this node's work on documents that are erased. */
+    /** Stops this node's work on erased documents. */
     leave: idempotent<{ document_ids: string[] }>(({ params }) => parts.leave(params.document_ids)),
 
-    /** Whether citations of documents still hold; what was never there is left out. */
+    /** Returns whether citations of documents are still valid; omits unknown ones. */
     freshness: idempotent<{ tenant_id: string; document_ids: string[] }>(async ({ params }) => {
       const found = await documents.find(params.tenant_id, { _id: { $in: params.document_ids } });
       return found.map(({ _id, stale_since }) => ({
@@ -41,7 +41,7 @@ export function internalActions(parts: Parts): Record<string, ActionSchema> {
       }));
     }),
 
-    /** Of these documents those that the caller may see, or might have before they were deleted. */
+    /** Returns which documents the caller may see, or could have seen before they were deleted. */
     visible: idempotent<{ document_ids: string[] }>(async (ctx) => {
       const { tenant_id } = ctx.meta.caller;
       const [access, found] = await Promise.all([
@@ -57,7 +57,7 @@ export function internalActions(parts: Parts): Record<string, ActionSchema> {
       return (await documents.find(tenant_id, filter, { projection: { hash: 1 } })).map(({ hash }) => hash);
     }),
 
-    /** For search to follow: chunks in order of their last change, of one tenant or of all. */
+    /** Serves search's catch-up: chunks in order of their last change, of one tenant or of all. */
     search_entries: idempotent<SearchEntriesPage>(async ({ params }) =>
       entriesOf(await changedAfter(chunks, params), toEntry),
     ),

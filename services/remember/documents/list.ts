@@ -7,7 +7,7 @@ import { type listDocuments, STATUSES } from "./documents.contract.ts";
 import type { Parts } from "./parts.ts";
 import { present } from "./rows.ts";
 
-/** A page of what the caller may see, newest first. */
+/** Returns a page of the documents that the caller may see, newest first. */
 export async function listPage({ documents }: Parts, ctx: Call<ParamsOf<typeof listDocuments>>) {
   const { tenant_id } = ctx.meta.caller;
   const { offset = 0, limit = 20, cursor, source_id, status } = ctx.params;

@@ -5,15 +5,15 @@ import { ownerAccess } from "../../../mixins/access.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { ChunkDoc, DocumentDoc, SourceDoc } from "./documents.model.ts";
 
-/** What the actions of the service share. */
+/** Dependencies of the service's actions. */
 export interface Parts {
   sources: TenantCollection<SourceDoc>;
   documents: TenantCollection<DocumentDoc>;
   chunks: TenantCollection<ChunkDoc>;
   now(): number;
-  /** Something is to be done with a document. */
+  /** Wakes the loop when a document has work. */
   nudge(): void;
-  /** Fulfils when this node writes nothing more of these documents. */
+  /** Resolves when this node writes no more to these documents. */
   leave(document_ids: readonly string[]): Promise<void>;
 }
 
@@ -21,7 +21,7 @@ export function isReadable(access: Access, doc: DocumentDoc): boolean {
   return doc.status !== "deleted" && mayRead(access, doc);
 }
 
-/** @throws Fault not_found for what is not there, not of the source that was named, or not the caller's to see */
+/** @throws Fault not_found if it does not exist, is not from the named source, or is not visible to the caller */
 export async function findReadable(
   { documents }: Parts,
   ctx: Call,

@@ -1,25 +1,25 @@
 import { type ThreadEnded, type ThreadLimits, WorkerThread } from "../../../lib/worker-thread.ts";
 import type { Piece } from "./chunks.ts";
 
-/** What a reading thread is given. */
+/** Input of a reading thread. */
 export interface ReadRequest {
   bytes: Uint8Array;
   mime_type: string;
 }
 
-/** What became of it: the pieces, or why there are none, in words that follow "The file ". */
+/** Result: the chunks, or why there are none, in words that follow "The file ". */
 export type Reading = { pieces: Piece[] } | { unreadable: string };
 
 /**
- * Reads a document in a thread of its own, which ends with it: whatever the file makes a parser do, this process goes
- * on. Never rejects.
+ * Reads a document in a separate thread that ends with it, so that a parser cannot block or crash this process. Never
+ * rejects.
  */
 export async function readDocument(
   request: ReadRequest,
   signal: AbortSignal,
   limits: ThreadLimits,
 ): Promise<Reading> {
-  // A copy that is handed over whole: what comes from a pool cannot be.
+  // Copied so that it can be transferred: pooled memory cannot be.
   const bytes = new Uint8Array(request.bytes);
   const module = new URL("./parsers/thread.ts", import.meta.url);
   const thread = new WorkerThread<ReadRequest, Reading>({ name: "parser", module, limits, idleMs: 0 });

@@ -5,13 +5,13 @@ import type { Piece } from "./chunks.ts";
 import { AUDIENCES, type Audience, type Sensitivity } from "./documents.contract.ts";
 import type { ChunkDoc, DocumentDoc } from "./documents.model.ts";
 
-/** Who a sensitivity opens a document to (api: Knowledge). */
+/** Returns the scope of a sensitivity (api: Knowledge). */
 export function scopeOf(sensitivity: Sensitivity, team_id: string | null): DocumentDoc["scope"] {
   if (sensitivity === "public" || sensitivity === "internal") return "institutional";
   return team_id === null ? "agent" : "team";
 }
 
-/** As `AudienceInput` of the contract gives it. */
+/** `AudienceInput` of the contract. */
 type GivenAudience = { [K in keyof Audience]?: string[] | undefined };
 
 export function audienceOf(given: GivenAudience = {}): Audience {
@@ -21,14 +21,14 @@ export function audienceOf(given: GivenAudience = {}): Audience {
 const label = (kind: string, value: string) => `${kind}:${value.normalize("NFC").toLowerCase()}`;
 const everyone = (kind: string) => `${kind}:*`;
 
-/** The labels that search keeps of a document: a list that is empty is for everyone. */
+/** Returns a document's labels for search: an empty list is for everyone. */
 function labelsOf(audience: Audience): string[] {
   return AUDIENCES.flatMap((kind) =>
     audience[kind].length ? audience[kind].map((value) => label(kind, value)) : everyone(kind),
   );
 }
 
-/** What search is to find at least one of, for each list that was asked for. */
+/** Returns the labels to search for: a document must match at least one of each requested list. */
 export function wantedLabels(given: GivenAudience = {}): string[][] {
   const audience = audienceOf(given);
   return AUDIENCES.filter((kind) => audience[kind].length).map((kind) => [
@@ -37,7 +37,7 @@ export function wantedLabels(given: GivenAudience = {}): string[][] {
   ]);
 }
 
-/** The rows of a document's pieces: the same ids whenever they are made again. */
+/** Creates the rows of a document's chunks, always with the same ids. */
 export function toChunks(doc: DocumentDoc, pieces: readonly Piece[], now: Date): ChunkDoc[] {
   const { _id, tenant_id, scope, agent_id, team_id, source_id, filename } = doc;
   const shared = { tenant_id, scope, agent_id, team_id, document_id: _id, source_id, filename };
@@ -78,7 +78,7 @@ export function toEntry(chunk: ChunkDoc): SearchEntry {
     expires_at: null,
     superseded: false,
     cites: 0,
-    // A chunk says enough for itself, and overlaps with the next: context is for the turns of a conversation.
+    // A chunk is self-contained and overlaps with the next: context is for the turns of a conversation.
     thread: null,
     audience: chunk.labels,
   };
@@ -122,7 +122,7 @@ export function presentChunk(chunk: ChunkDoc) {
   };
 }
 
-/** The team that a caller's documents are its team's of. */
+/** Returns the team of a caller's documents. */
 export function teamOf(caller: Caller): string | null {
   return caller.kind === "agent" ? caller.team_id : null;
 }

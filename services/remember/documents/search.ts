@@ -9,7 +9,7 @@ import type { ChunkDoc, DocumentDoc } from "./documents.model.ts";
 import { isReadable, type Parts } from "./parts.ts";
 import { present, presentChunk, wantedLabels } from "./rows.ts";
 
-/** The part of the documents service that finds chunks. */
+/** Actions that find chunks. */
 export function searchActions(parts: Parts): Record<string, ActionSchema> {
   return {
     search: action(searchDocuments, async (ctx) => {
@@ -54,7 +54,7 @@ async function requireSource({ sources }: Parts, tenant_id: string, source_id: s
   throw invalidValue("source_id", `There is no source ${source_id}.`, { value: source_id });
 }
 
-/** What search names is looked up again: the index may be older than the rows. */
+/** Looks up hits in the record: the index may be older than the rows. */
 async function chunksOf({ chunks }: Parts, tenant_id: string, ids: string[]): Promise<Map<string, ChunkDoc>> {
   const found = ids.length ? await chunks.find(tenant_id, { _id: { $in: ids } }) : [];
   return new Map(found.map((chunk) => [chunk._id, chunk]));

@@ -14,10 +14,10 @@ import { audienceOf, scopeOf, teamOf } from "./rows.ts";
 
 type Upload = ParamsOf<typeof uploadDocument>;
 
-/** What takes the place of older ones of its name, or is about to. */
+/** Statuses that supersede older documents of the same name, now or later. */
 const REPLACING = ["queued", "chunking", "embedding", "stored"] as const;
 
-/** The document of an upload: a new one, or the one of the same bytes that stands in the source already. */
+/** Returns the document of an upload: a new one, or the live one with the same bytes in the source. */
 export async function upload(
   parts: Parts,
   ctx: Call<Upload>,
@@ -33,7 +33,7 @@ export async function upload(
     const row = await newDocument(parts, ctx, source);
     const known = await standing(parts, row);
     if (known) return { doc: known, isNew: known._id === row._id };
-    // Taken: another upload has brought these bytes, or taken this version.
+    // Taken: another upload has these bytes or this version.
     const doc = await parts.documents.insertOnce(row).catch(nullIfTaken);
     if (doc) parts.nudge();
     return doc && { doc, isNew: true };
@@ -41,7 +41,7 @@ export async function upload(
   return guardedWrite(attempt, `"${ctx.params.filename}" is being uploaded by others: send it again.`);
 }
 
-/** The document of the same bytes; one that a newer of its name is about to replace does not stand for them any more. */
+/** Returns the live document with the same bytes, unless a newer one of its name is about to supersede it. */
 async function standing({ documents }: Parts, row: DocumentDoc): Promise<DocumentDoc | null> {
   const { tenant_id, live_key } = row;
   const known = await documents.findOne(tenant_id, { live_key });
@@ -55,7 +55,7 @@ async function standing({ documents }: Parts, row: DocumentDoc): Promise<Documen
   return null;
 }
 
-/** The source that was named, if it is the caller's; else the caller's own, made when it is first needed. */
+/** Returns the named source, if it is the caller's; without a name the caller's own, created on first use. */
 async function sourceFor({ sources, now }: Parts, ctx: Call<Upload>): Promise<SourceDoc> {
   const { caller } = ctx.meta;
   const { source_id } = ctx.params;

@@ -1,11 +1,11 @@
 import { type UnzipFileInfo, unzipSync } from "fflate";
 import { UnreadableError } from "./page.ts";
 
-/** What is unpacked of one archive at most, in bytes. */
+/** Limit of unpacked bytes per archive. */
 const MAX_UNPACKED = 200_000_000;
 const MAX_ENTRIES = 20_000;
 
-/** A ZIP archive whose directory was read, and nothing else yet. */
+/** A ZIP archive of which only the directory has been read. */
 export class Archive {
   readonly names: ReadonlySet<string>;
   readonly #bytes: Uint8Array;
@@ -22,7 +22,7 @@ export class Archive {
     this.#bytes = bytes;
   }
 
-  /** The parts of these names that there are. @throws UnreadableError when they are broken or too large */
+  /** Returns the parts with these names that exist. @throws UnreadableError if they are broken or too large */
   open(names: Iterable<string>): Map<string, Uint8Array> {
     const wanted = new Set(names);
     let size = 0;
@@ -36,7 +36,7 @@ export class Archive {
   }
 }
 
-/** Each entry is unpacked into as many bytes as its directory says: what is longer is cut off there. */
+/** Unpacks at most as many bytes of each entry as its directory declares. */
 function unzip(bytes: Uint8Array, filter: (entry: UnzipFileInfo) => boolean): Record<string, Uint8Array> {
   try {
     return unzipSync(bytes, { filter });

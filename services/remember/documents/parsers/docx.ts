@@ -4,10 +4,10 @@ import type { Page } from "./page.ts";
 import { readXml } from "./xml.ts";
 
 const NOTES = ["footnotes", "endnotes"];
-/** The same once more, for programs that cannot show it otherwise; and how a paragraph looks, with its tab stops. */
+/** Skipped: a copy of the content for older programs; and paragraph formatting with its tab stops. */
 const UNSEEN = new Set(["Fallback", "pPr"]);
 
-/** The text of a Word document, its notes last. Its pages are the business of whoever prints it. */
+/** Returns the text of a Word document, notes last, as one page: page breaks depend on the renderer. */
 export function readDocx(archive: Archive, main: string): Page[] {
   const related = relationsOf(archive, main);
   const notes = NOTES.flatMap((wanted) => related.find(({ type }) => type === wanted)?.part ?? []);

@@ -2,10 +2,10 @@ import { isAscii, isUtf8 } from "node:buffer";
 import { detect } from "chardet";
 import { UnreadableError } from "./page.ts";
 
-/** Enough to guess an encoding by. */
+/** Enough bytes to guess an encoding. */
 const SAMPLE = 65_536;
 
-/** @param declared the encoding that the file itself names @throws UnreadableError for what is no text at all */
+/** @param declared the encoding that the file itself names @throws UnreadableError if it is not text */
 export function decodeText(bytes: Uint8Array, declared?: string): string {
   const marked = byMark(bytes);
   if (marked) return new TextDecoder(marked).decode(bytes);
@@ -25,12 +25,12 @@ function decodeAs(label: string, bytes: Uint8Array): string {
   try {
     return new TextDecoder(label).decode(bytes);
   } catch {
-    // What browsers fall back to: every byte is a character.
+    // The fallback of browsers: every byte is a character.
     return new TextDecoder("windows-1252").decode(bytes);
   }
 }
 
-/** ISO 2022-JP: each character is two letters, between escape sequences. */
+/** Detects ISO 2022-JP: each character is two letters, between escape sequences. */
 function isJapaneseInAscii(bytes: Uint8Array): boolean {
   if (!isAscii(bytes)) return false;
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

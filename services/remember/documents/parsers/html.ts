@@ -11,7 +11,7 @@ const BLOCKS = tags(
 );
 const SLICE = 65_536;
 
-/** What a reader of the page would see, its title first. */
+/** Returns the visible text of a page, its title first. */
 export function readHtml(bytes: Uint8Array): Page[] {
   const html = decodeText(bytes, declaredEncoding(bytes));
   const text: string[] = [];
@@ -36,7 +36,7 @@ export function readHtml(bytes: Uint8Array): Page[] {
     ontext(given) {
       if (unseen) return;
       const shown = preformatted ? given : given.replace(/\s+/g, " ");
-      // A line of a program keeps its indentation, one of prose was indented only with its tags.
+      // Keeps indentation of preformatted lines; other lines are indented only with their tags.
       push(beginsLine && !preformatted ? shown.trimStart() : shown);
     },
   });
@@ -55,7 +55,7 @@ function breakAfter(name: string): string {
   return BLOCKS.has(name) ? "\n\n" : "";
 }
 
-/** `<meta charset="…">` or its older form, within the first bytes as browsers have it. */
+/** Reads `<meta charset="…">` or its older form within the first bytes, like browsers. */
 function declaredEncoding(bytes: Uint8Array): string | undefined {
   const head = Buffer.from(bytes.subarray(0, 1024)).toString("latin1");
   return /<meta[^>]{1,200}charset\s*=\s*["']?([\w-]+)/i.exec(head)?.[1];

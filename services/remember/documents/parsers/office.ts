@@ -2,22 +2,25 @@ import { posix } from "node:path";
 import type { Archive } from "./archive.ts";
 import { readXml } from "./xml.ts";
 
-/** A part that another one refers to. */
+/** A reference to another part. */
 interface Relation {
   id: string;
-  /** The last word of its type: `slide`, `worksheet`, `notesSlide`. */
+  /** Last segment of its type: `slide`, `worksheet`, `notesSlide`. */
   type: string;
   /** Its name in the archive. */
   part: string;
 }
 
-/** The part that an Office file begins with: the one it names in the folder of the usual one, or that one. */
+/**
+ * Returns the main part of an Office file: the one that the file names in the folder of the usual one, or the usual
+ * one.
+ */
 export function mainPart(archive: Archive, usual: string): string {
   const named = relationsOf(archive, "").find(({ type }) => type === "officeDocument")?.part ?? usual;
   return posix.dirname(named) === posix.dirname(usual) && archive.names.has(named) ? named : usual;
 }
 
-/** What a part of an Office file (or "", all of it) refers to, in the order it says so; nothing when it has no relations. */
+/** Returns the references of a part ("" for the whole file) in their order; empty without relations. */
 export function relationsOf(archive: Archive, part: string): Relation[] {
   const { dir, base } = posix.parse(part);
   const name = posix.join(dir, "_rels", `${base}.rels`);
@@ -34,7 +37,10 @@ export function relationsOf(archive: Archive, part: string): Relation[] {
   return relations;
 }
 
-/** The parts that a list in `part` names by their relations, in its order: the slides of a show, the sheets of a book. */
+/**
+ * Returns the parts that a list in `part` refers to, in its order: the slides of a presentation, the sheets of a
+ * workbook.
+ */
 export function listedParts(archive: Archive, part: string, tag: string): { name: string; part: string }[] {
   const parts = new Map(relationsOf(archive, part).map((relation) => [relation.id, relation.part]));
   const listed: { name: string; part: string }[] = [];
@@ -50,7 +56,7 @@ export function listedParts(archive: Archive, part: string, tag: string): { name
   return listed;
 }
 
-/** `r:id`, whatever the prefix is: each file may choose another. */
+/** Reads `r:id` with any prefix: each file may choose another. */
 function relationIn(attributes: Record<string, string>): string {
   return Object.entries(attributes).find(([name]) => name.endsWith(":id"))?.[1] ?? "";
 }

@@ -1,16 +1,16 @@
-/** A part of a document that has a number of its own, where the format has such: a page, a slide, a sheet; from 1. */
+/** A numbered part of a document, in formats that have them: a page, slide or sheet; from 1. */
 export interface Page {
   page: number | null;
   text: string;
 }
 
-/** What cannot be read, in words for the person who sent it: they follow "The file …". */
+/** Reports an unreadable file. The message is for the uploader and follows "The file …". */
 export class UnreadableError extends Error {}
 
-/** More text than this is no document to be cited from, but data. */
+/** A file with more text is data, not a document to cite. */
 const MAX_CHARACTERS = 10_000_000;
 
-/** Pages with their text tidied. @throws UnreadableError when there is no text, or far too much. */
+/** Normalises the pages' text. @throws UnreadableError if there is no text, or far too much. */
 export function tidied(pages: Page[]): Page[] {
   const tidy = pages.map(({ page, text }) => ({ page, text: tidyText(text) }));
   const characters = tidy.reduce((sum, { text }) => sum + text.length, 0);
@@ -27,7 +27,7 @@ function tidyText(text: string): string {
       .toWellFormed()
       .replace(/\r\n?/g, "\n")
       .replace(/\0/g, "")
-      // Bounded runs: an unbounded one before an anchor is tried from each of its characters.
+      // Bounded repetitions: an unbounded one before an anchor is tried from each character.
       .split("\n")
       .map((line) => line.trimEnd())
       .join("\n")

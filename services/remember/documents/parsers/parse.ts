@@ -11,7 +11,7 @@ import { readXlsx } from "./xlsx.ts";
 
 const OFFICE = "application/vnd.openxmlformats-officedocument.";
 
-/** Types of files with the format that their first bytes must show (spec: Knowledge documents). */
+/** File types with the format that their first bytes must show (spec: Knowledge documents). */
 const TYPES: Record<
   string,
   { name: string; format: Format; read(bytes: Uint8Array): Page[] | Promise<Page[]> }
@@ -35,7 +35,7 @@ const SEEMS: Record<Format, string> = {
 };
 
 /**
- * The text of a file, page by page. What the file claims to be must be what it is.
+ * Returns the text of a file by page. The content must match the declared type.
  *
  * @throws UnreadableError with the reason
  */

@@ -3,10 +3,10 @@ import { type Page, UnreadableError } from "./page.ts";
 
 type Pdf = Awaited<ReturnType<typeof getDocumentProxy>>;
 
-/** A gap between lines that is this many times their height begins a new paragraph. */
+/** A gap between lines of this many times their height starts a new paragraph. */
 const PARAGRAPH_GAP = 1.7;
 
-/** The text of each page, as it stands in the file: what is drawn as a picture is not there. */
+/** Returns the text of each page in file order, without text in images. */
 export async function readPdf(bytes: Uint8Array): Promise<Page[]> {
   const pdf = await open(bytes);
   const pages: Page[] = [];

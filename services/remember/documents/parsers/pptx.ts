@@ -3,7 +3,7 @@ import { listedParts, relationsOf } from "./office.ts";
 import type { Page } from "./page.ts";
 import { readXml } from "./xml.ts";
 
-/** The slides of a presentation in the order they are shown, each with what its speaker notes say. */
+/** Returns the slides of a presentation in order, each with its speaker notes. */
 export function readPptx(archive: Archive, main: string): Page[] {
   const slides = listedParts(archive, main, "sldId");
   const notes = slides.map(
@@ -23,7 +23,7 @@ export function readPptx(archive: Archive, main: string): Page[] {
 function textOf(bytes: Uint8Array): string {
   const text: string[] = [];
   let inText = false;
-  // Fields are numbers and dates of the slide itself.
+  // Skips fields: numbers and dates of the slide itself.
   let fields = 0;
   readXml(bytes, {
     open(name) {

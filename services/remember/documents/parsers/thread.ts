@@ -4,12 +4,12 @@ import type { Reading, ReadRequest } from "../reader.ts";
 import { UnreadableError } from "./page.ts";
 import { parseDocument } from "./parse.ts";
 
-/** The thread that reads one document, and ends with it. */
+/** Reads one document in this thread, which then ends. */
 async function read({ bytes, mime_type }: ReadRequest): Promise<Reading> {
   try {
     return { pieces: chunkPages(await parseDocument(bytes, mime_type)) };
   } catch (err) {
-    // Parsers fail on damaged files in ways of their own.
+    // Parsers fail on damaged files with arbitrary errors.
     return { unreadable: err instanceof UnreadableError ? err.message : "is damaged or cut off" };
   }
 }

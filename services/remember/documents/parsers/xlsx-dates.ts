@@ -1,14 +1,14 @@
 import { DAY_MS } from "../../../../lib/time.ts";
 import { readXml } from "./xml.ts";
 
-/** Day 0 of the calendar that spreadsheets count in; it holds from March 1900 on. */
+/** Day 0 of the spreadsheet calendar, valid from March 1900 on. */
 const EPOCH = Date.UTC(1899, 11, 30);
 const LAST_DAY = 2_958_465; // 31 December 9999
 
-/** Of workbooks that count from 1 January 1904 on, as those of old Macs do. */
+/** Offset of workbooks that count from 1 January 1904, as on old Macs. */
 const LATER_EPOCH_DAYS = 1462;
 
-/** Whether a workbook counts its days from 1904 on. */
+/** Whether a workbook counts its days from 1904. */
 export function countsFrom1904(workbook: Uint8Array | undefined): boolean {
   let isLater = false;
   if (!workbook) return isLater;
@@ -20,10 +20,10 @@ export function countsFrom1904(workbook: Uint8Array | undefined): boolean {
   return isLater;
 }
 
-/** Formats that every workbook has without declaring them. */
+/** Built-in formats, which workbooks do not declare. */
 const isDateFormat = (id: number) => (id >= 14 && id <= 22) || (id >= 45 && id <= 47);
 
-/** The numbers of the cell styles that show a number as a date. */
+/** Returns the numbers of the cell styles that show a number as a date. */
 export function dateStyles(bytes: Uint8Array | undefined): Set<number> {
   const styles = new Set<number>();
   if (!bytes) return styles;
@@ -47,12 +47,15 @@ export function dateStyles(bytes: Uint8Array | undefined): Set<number> {
   return styles;
 }
 
-/** Letters of days and years outside of quotations and brackets: `yyyy-mm-dd`, but not `"day" 0` or `[Red]0`. */
+/**
+ * Whether a format has letters of days or years outside quotes and brackets: `yyyy-mm-dd`, but not `"day" 0` or
+ * `[Red]0`.
+ */
 function looksLikeDate(code: string): boolean {
   return /[ydh]/i.test(code.replace(/"[^"]*"|\[[^\]]*\]|\\./g, ""));
 }
 
-/** `2025-03-01`, with the time of day where there is one; the number itself when it is no date. */
+/** Formats a day as `2025-03-01`, with the time of day if present; returns the number if it is no date. */
 export function isoDate(day: number, from1904 = false): string {
   if (!(day >= 0 && day <= LAST_DAY)) return String(day);
   const counted = from1904 ? day + LATER_EPOCH_DAYS : day;

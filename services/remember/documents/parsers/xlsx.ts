@@ -4,13 +4,13 @@ import type { Page } from "./page.ts";
 import { countsFrom1904, dateStyles, isoDate } from "./xlsx-dates.ts";
 import { readXml } from "./xml.ts";
 
-/** How a workbook tells dates from other numbers, and what they count from. */
+/** How a workbook recognises dates, and their epoch. */
 interface Dates {
   styles: ReadonlySet<number>;
   from1904: boolean;
 }
 
-/** The sheets of a workbook, a line for each row, with the values that its formulas had when it was saved. */
+/** Returns the sheets of a workbook, one line per row, with the saved values of formulas. */
 export function readXlsx(archive: Archive, main: string): Page[] {
   const sheets = listedParts(archive, main, "sheet");
   const related = new Map(relationsOf(archive, main).map(({ type, part }) => [type, part]));
@@ -25,13 +25,13 @@ export function readXlsx(archive: Archive, main: string): Page[] {
   });
 }
 
-/** Texts that cells refer to by number. */
+/** Returns the texts that cells refer to by number. */
 function sharedStrings(bytes: Uint8Array | undefined): string[] {
   const strings: string[] = [];
   if (!bytes) return strings;
   let current = "";
   let inText = false;
-  // How a text is pronounced, beside it.
+  // Skips phonetic hints.
   let phonetic = false;
   readXml(bytes, {
     open(name) {

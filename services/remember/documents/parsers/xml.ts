@@ -3,7 +3,7 @@ import { UnreadableError } from "./page.ts";
 
 type Attributes = Record<string, string>;
 
-/** What is made of an XML part as it is read. Names come without their prefix. */
+/** Handles the events of an XML part. Names come without their prefix. */
 interface XmlHandler {
   open?(name: string, attributes: Attributes): void;
   close?(name: string): void;
@@ -14,7 +14,7 @@ const SLICE = 65_536;
 /** Deeper than any real document. */
 const MAX_DEPTH = 1000;
 
-/** Reads a part of an Office file. Entities that it declares itself are refused, and with them what they could do. */
+/** Parses a part of an Office file. Refuses entities that the file declares, and so entity attacks. */
 export function readXml(bytes: Uint8Array, handler: XmlHandler): void {
   let depth = 0;
   const parser = new Parser(
