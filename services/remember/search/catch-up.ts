@@ -12,7 +12,7 @@ import { ERASURES_CURSOR, MOST_AWAY_MS } from "../../../storage/search/protocol.
 import type { EmbeddingStore } from "./embedding-store.ts";
 import type { ErasureDoc } from "./search.model.ts";
 
-/** What is searched, and the domain that has it: each offers `search_entries`. */
+/** Domain of each kind of entry: each offers `search_entries`. */
 const DOMAIN_OF: Record<SearchKind, string> = {
   memory: "memories",
   chunk: "documents",
@@ -21,14 +21,14 @@ const DOMAIN_OF: Record<SearchKind, string> = {
 };
 const DOMAINS = Object.values(DOMAIN_OF);
 const PAGE = 200;
-/** A row may be stamped so long before it can be read. */
+/** A row may become readable this long after its timestamp. */
 const OVERLAP_MS = 5000;
-/** Whom erased tenants' notes belong to: they must outlive the tenant. */
+/** Owner of notes about erased tenants, which must outlive the tenant. */
 const NO_TENANT = "none";
 
 interface Position {
   changed_at: number;
-  /** Empty: a pass came to its end there. */
+  /** Empty: a pass ended there. */
   id: string;
 }
 
@@ -37,18 +37,21 @@ interface Parts {
   index: SearchIndex;
   embeddings: Pick<EmbeddingStore, "erase">;
   erasures: TenantCollection<ErasureDoc>;
-  /** The store's time. */
+  /** The store's clock. */
   now(): number;
 }
 
-/** Brings what this node's index has missed: while it was away, while it was unreachable, or all when it is new. */
+/**
+ * Fetches the changes that this node's index has missed: while it was away, while it was unreachable, or all if it is
+ * new.
+ */
 export class CatchUp {
   readonly #broker: ServiceBroker;
   readonly #index: SearchIndex;
   readonly #embeddings: Parts["embeddings"];
   readonly #erasures: TenantCollection<ErasureDoc>;
   readonly #now: () => number;
-  /** Domains of which the index, being new, has only a part. */
+  /** Domains that a new index holds only in part. */
   readonly #partial = new Set<string>();
 
   constructor({ broker, index, embeddings, erasures, now }: Parts) {
@@ -59,7 +62,7 @@ export class CatchUp {
     this.#now = now;
   }
 
-  /** Finds out what the index has no whole of. Comes before the first search. */
+  /** Determines which domains the index holds only in part. Call before the first search. */
   async begin(): Promise<void> {
     for (const domain of DOMAINS) if ((await this.#cursor(domain))?.id !== "") this.#partial.add(domain);
   }
@@ -68,10 +71,10 @@ export class CatchUp {
     return this.#partial.has(DOMAIN_OF[kind]);
   }
 
-  /** One pass over all domains, to the end of each. */
+  /** Runs one pass over all domains, to the end of each. */
   async run(): Promise<void> {
     for (const domain of DOMAINS) if (this.#isThere(domain)) await this.#domain(domain);
-    // After the entries, so that nothing erased comes back by a page that was read before.
+    // After the entries, so that a page read earlier cannot restore erased ones.
     await this.#erase();
   }
 
@@ -93,7 +96,7 @@ export class CatchUp {
       if (last.changed_at < settled) await this.#setCursor(domain, last);
       after = last;
     }
-    // Nothing more can come that was stamped before: the next pass begins there.
+    // Nothing older can still appear: the next pass begins there.
     await this.#setCursor(domain, { changed_at: settled, id: "" });
     this.#partial.delete(domain);
   }
@@ -120,16 +123,16 @@ export class CatchUp {
     }
     if (dropped > 0) await this.#index.scrub();
     await this.#index.setCursor(ERASURES_CURSOR, String(settled));
-    // A day later than an index that was away for longer than that has been made anew.
+    // Indexes that were away for longer are rebuilt; notes are kept a day longer than that.
     const forgotten = new Date(this.#now() - MOST_AWAY_MS - DAY_MS);
     await this.#erasures.system.deleteMany({ at: { $lt: forgotten } });
   }
 
-  /** Gives how many entries may have been there. */
+  /** Returns how many entries may have been there. */
   async #eraseOne({ tenant_id, kind, ids }: ErasureDoc): Promise<number> {
     if (kind) {
       const { entries } = await this.#index.drop(tenant_id, kind, ids);
-      // A node may have been making a vector when it lost the tenant.
+      // A node may have been computing a vector when it lost the tenant.
       await this.#embeddings.erase(tenant_id, kind, ids);
       return entries;
     }
@@ -139,7 +142,7 @@ export class CatchUp {
   }
 }
 
-/** The note that a tenant was erased, for nodes that are away. */
+/** Returns the note that a tenant was erased, for nodes that are away. */
 export function tenantErasure(tenant_id: string, at: Date): ErasureDoc {
   return { _id: `tenant ${tenant_id}`, tenant_id: NO_TENANT, kind: null, ids: [tenant_id], at };
 }

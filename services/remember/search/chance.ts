@@ -1,6 +1,6 @@
 import type { Embedder } from "../../../connectors/embedders/embedder.ts";
 
-/** Sentences that have nothing in common. */
+/** Unrelated sentences. */
 const UNRELATED = [
   "The ferry to the island leaves at seven.",
   "Interest rates were raised by a quarter of a percent.",
@@ -12,12 +12,12 @@ const UNRELATED = [
   "The cathedral was built in the twelfth century.",
 ];
 
-/** What it is for the bundled embedder. */
+/** The value for the bundled embedder. */
 export const USUAL_CHANCE = 0.14;
 
 /**
- * The cosine that texts have which are not related: 0.1 for some embedders, 0.6 for others. A cosine means something
- * only by how far it is above it.
+ * Measures the cosine of unrelated texts: 0.1 for some embedders, 0.6 for others. A cosine is meaningful only by how
+ * far it exceeds that.
  */
 export class Chance {
   readonly #embedder: Embedder | null;
@@ -28,7 +28,10 @@ export class Chance {
     this.#embedder = embedder;
   }
 
-  /** What is known now. The first call has it measured in the background; when that fails, the next call does again. */
+  /**
+   * Returns the current value. The first call starts the measurement in the background; after a failure the next call
+   * does.
+   */
   get(): number {
     if (this.#embedder && !this.#isAsked) void this.#measure(this.#embedder);
     return this.#value;
@@ -44,7 +47,7 @@ export class Chance {
   }
 }
 
-/** The mean cosine over all pairs, from 0 to 0.9. */
+/** Returns the mean cosine over all pairs, from 0 to 0.9. */
 function meanCosine(vectors: readonly Float32Array[]): number {
   const cosines = vectors.flatMap((a, i) => vectors.slice(0, i).map((b) => cosine(a, b)));
   const mean = cosines.reduce((sum, each) => sum + each, 0) / cosines.length;

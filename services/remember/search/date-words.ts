@@ -1,10 +1,10 @@
 import { DAY_MS } from "../../../lib/time.ts";
 
-/** A time that a query names: milliseconds since 1970 (UTC), `to` not included. */
+/** A time that a query names: milliseconds since 1970 (UTC), `to` exclusive. */
 export interface DateRange {
   from: number;
   to: number;
-  /** No year was named: the same days of any year are meant. */
+  /** No year was named: the same days of any year match. */
   yearly: boolean;
 }
 
@@ -16,7 +16,7 @@ const MONTH = `(?<month>${MONTHS.join("|")}|${SHORT_MONTHS.join("|")}|sept)\\b\\
 const DAY_OF_MONTH = "(?<day>[0-3]?\\d)(?:st|nd|rd|th)?";
 const YEAR = "(?<year>(?:19|20)\\d\\d)";
 
-/** Tried in this order; what one has read, the next does not see. */
+/** Tried in this order; text that one has matched is hidden from the next. */
 const PATTERNS: [RegExp, (groups: Groups, now: number) => DateRange | undefined][] = [
   [/\b(?<year>\d{4})-(?<month>\d\d)(?:-(?<day>\d\d))?\b/, calendar],
   [new RegExp(`\\b${DAY_OF_MONTH}(?: of)? ${MONTH}(?:,? ${YEAR})?`), calendar],
@@ -37,7 +37,7 @@ const PATTERNS: [RegExp, (groups: Groups, now: number) => DateRange | undefined]
 
 type Groups = Partial<Record<"year" | "month" | "day" | "count" | "unit" | "which" | "all", string>>;
 
-/** The dates and spans of time in a text: of the calendar, or relative to `now` (milliseconds). */
+/** Finds dates and spans of time in a text: of the calendar, or relative to `now` (milliseconds). */
 export function dateRanges(text: string, now: number): DateRange[] {
   let rest = text.toLowerCase();
   const found: DateRange[] = [];
@@ -54,8 +54,8 @@ export function dateRanges(text: string, now: number): DateRange[] {
 }
 
 /**
- * How near a time is to a range: 1 within it, less the farther away, 0 from a week on. People tell of things after they
- * happened, so a time after the range is nearer than one before it.
+ * Returns how near a time is to a range: 1 within it, decreasing to 0 at a distance of a week. People mention things
+ * after they happened, so a time after the range is nearer than one before it.
  */
 export function nearness(time: number, { from, to, yearly }: DateRange): number {
   const at = yearly ? sameYear(time, from) : time;
@@ -64,7 +64,7 @@ export function nearness(time: number, { from, to, yearly }: DateRange): number 
   return Math.max(0, 1 - days / 7) * 0.7;
 }
 
-/** The same day of the year in which `reference` is, or of a year beside it when that is nearer. */
+/** Moves a time to the year of `reference`, or to an adjacent year if that is nearer. */
 function sameYear(time: number, reference: number): number {
   const year = new Date(reference).getUTCFullYear();
   const [first = time, ...others] = [year, year - 1, year + 1].map((y) => new Date(time).setUTCFullYear(y));
@@ -109,7 +109,7 @@ function nearDay({ which }: Groups, now: number): DateRange {
   return { from: startOf("day", now, back), to: startOf("day", now, back - 1), yearly: false };
 }
 
-/** Where the day, week (from Monday), month or year begins that lies `back` before that of `now`. */
+/** Returns the start of the day, week (from Monday), month or year that lies `back` before that of `now`. */
 function startOf(unit: string | undefined, now: number, back: number): number {
   const date = new Date(now);
   const [y, m, d] = [date.getUTCFullYear(), date.getUTCMonth(), date.getUTCDate()];

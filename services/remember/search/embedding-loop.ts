@@ -7,17 +7,17 @@ import type { NearDuplicate, Unembedded, VectorRow } from "../../../storage/sear
 import { fromNext, Pass } from "./embedding-pass.ts";
 import type { EmbeddingStore } from "./embedding-store.ts";
 
-/** The cosine from which two entries say nearly the same (api: Memories). */
+/** Cosine from which two entries are near duplicates (api: Memories). */
 const NEAR_DUPLICATE = 0.95;
-/** A search that comes meanwhile waits for so many comparisons with all of a tenant's vectors. */
+/** Comparisons with all of a tenant's vectors that a concurrent search may have to wait for. */
 const LOOKED_AT_ONCE = 2;
-/** Most texts of one tenant that are looked at, and held, in one step: others wait no longer than for that. */
+/** Maximum texts of one tenant per step, which bounds memory and the wait of others. */
 const STEP = 128;
-/** In the order in which a tenant's take turns: a few memories do not wait for its many documents. */
+/** Order in which a tenant's kinds take turns: a few memories do not wait for many documents. */
 const KINDS: readonly SearchKind[] = ["memory", "handoff", "output", "chunk"];
-/** What a text of a step is taken to have on average: of longer ones a step has fewer. */
+/** Assumed average length of a step's texts: with longer ones a step has fewer. */
 const TEXT_CHARACTERS = 500;
-/** After so much work the backlog waits while there were searches in the last moments, but not for long. */
+/** After this much work the backlog briefly pauses if there were searches a moment ago. */
 const WORK_MS = 500;
 const QUIET_MS = 100;
 const MOST_WAIT_MS = 2000;
@@ -26,24 +26,24 @@ interface Parts {
   index: SearchIndex;
   store: EmbeddingStore;
   embedder: Embedder;
-  /** Whether it is this node that makes the tenant's vectors. */
+  /** Whether this node computes the tenant's vectors. */
   owns(tenant_id: string): boolean;
-  /** When somebody searched last, on the clock of `performance.now()`. */
+  /** Time of the last search, on the clock of `performance.now()`. */
   searchedAt(): number;
   propose(pair: NearDuplicate): Promise<void>;
-  /** Is told of vectors made. */
+  /** Called with the number of new vectors. */
   made(count: number): void;
 }
 
-/** Makes the vectors that are missing, in steps between which searches go first. */
+/** Computes missing vectors, in steps between which searches go first. */
 export class EmbeddingWork {
   readonly #parts: Parts;
-  /** The tenant served last: the next run goes on behind it. */
+  /** The tenant served last: the next run continues after it. */
   #last = "";
   readonly #erased = new ErasedIds();
   #saving: Promise<unknown> = Promise.resolve();
   #stopped = false;
-  /** When searches are let pass next, on the clock of `performance.now()`. */
+  /** When to pause for searches next, on the clock of `performance.now()`. */
   #pauseAt = 0;
 
   constructor(parts: Parts) {
@@ -54,7 +54,7 @@ export class EmbeddingWork {
     this.#stopped = true;
   }
 
-  /** Fulfils when no vector of these texts, or of any of the tenant's, will be written any more. */
+  /** Resolves when no vector of these texts, or of any of the tenant's, can be written any more. */
   async forget(tenant_id: string, kind?: SearchKind, ids: readonly string[] = []): Promise<void> {
     if (kind === undefined) this.#erased.addTenant(tenant_id);
     else this.#erased.add(tenant_id, kind, ids);
@@ -62,8 +62,8 @@ export class EmbeddingWork {
   }
 
   /**
-   * Fills the gap to its end, in rounds: one step of each tenant, and of its kinds in turns. A tenant whose step fails is
-   * passed over until the next run; after a few of them in a row the fault is not theirs. Throws what they threw.
+   * Computes all missing vectors in rounds: one step of each tenant, alternating its kinds. Skips a tenant whose step
+   * fails until the next run. After several failures in a row, which tenants do not cause, throws the error.
    */
   async run(): Promise<void> {
     const pass = new Pass();
@@ -93,7 +93,7 @@ export class EmbeddingWork {
     pass.close(tenant_id);
   }
 
-  /** Gives how many of the texts have their vector now. */
+  /** Returns how many of the texts have their vector now. */
   async #tenant(texts: Unembedded[]): Promise<number> {
     const { index, store, embedder, owns } = this.#parts;
     const known = await store.find(embedder.model, texts);
@@ -124,7 +124,7 @@ export class EmbeddingWork {
     return set;
   }
 
-  /** Saves the vectors of those texts that were not erased meanwhile; gives them. */
+  /** Saves and returns the vectors of texts that were not erased meanwhile. */
   async #save(texts: Unembedded[], vectors: Float32Array[]): Promise<readonly VectorRow[]> {
     const { store, embedder } = this.#parts;
     await this.#requireDimensions(vectors[0]);
@@ -139,7 +139,7 @@ export class EmbeddingWork {
     );
     const rows = this.#erased.without((texts[0] as Unembedded).tenant_id, all);
     const saving = store.save(embedder.model, rows);
-    // Whoever erases waits for all that is being saved (`forget`).
+    // Erasures wait for all pending saves (`forget`).
     this.#saving = Promise.allSettled([this.#saving, saving]);
     await saving;
     return rows;

@@ -1,26 +1,26 @@
 import type { SearchKind } from "../../../storage/search/entry.ts";
 
-/** So many tenants in a row fail only when the embedder or the store does. */
+/** This many failures in a row mean that the embedder or the store fails, not a tenant. */
 const MOST_IN_A_ROW = 3;
 
-/** What a run over all that has no vector has learnt so far. */
+/** State of a run over all entries without vectors. */
 export class Pass {
   readonly #skips = new Map<string, number>();
   readonly #closed = new Set<string>();
   readonly #failures: unknown[] = [];
   #inARow = 0;
 
-  /** Those tenants that this run is not done with. */
+  /** Returns the tenants that this run has not finished. */
   open(tenants: readonly string[]): string[] {
     return tenants.filter((tenant_id) => !this.#closed.has(tenant_id));
   }
 
-  /** Nothing is left of the tenant that this node has to make. */
+  /** Marks a tenant as finished: nothing is left that this node computes. */
   close(tenant_id: string): void {
     this.#closed.add(tenant_id);
   }
 
-  /** How many texts to leave out: other nodes make their vectors, or they changed meanwhile. */
+  /** Returns how many texts to skip: other nodes compute their vectors, or they changed meanwhile. */
   skipOf(tenant_id: string, kind: SearchKind): number {
     return this.#skips.get(`${tenant_id} ${kind}`) ?? 0;
   }
@@ -33,7 +33,7 @@ export class Pass {
     this.#inARow = 0;
   };
 
-  /** @throws the first failure when this one is hardly the tenant's */
+  /** @throws the first failure if the tenant is probably not the cause */
   failed(tenant_id: string, err: unknown): void {
     this.#closed.add(tenant_id);
     this.#failures.push(err);
@@ -47,7 +47,7 @@ export class Pass {
   }
 }
 
-/** In order, those behind `last` first. */
+/** Sorts tenants and rotates them, so that those after `last` come first. */
 export function fromNext(tenants: readonly string[], last: string): string[] {
   const sorted = tenants.toSorted();
   const at = sorted.findIndex((tenant_id) => tenant_id > last);

@@ -4,7 +4,7 @@ import type { SearchKind } from "../../../storage/search/entry.ts";
 import type { Unembedded, VectorRow } from "../../../storage/search/protocol.ts";
 import { type EmbeddingDoc, embeddingId } from "./search.model.ts";
 
-/** The vectors of a tenant's texts in the record. */
+/** Stores the vectors of a tenant's texts in the record. */
 export class EmbeddingStore {
   readonly #embeddings: TenantCollection<EmbeddingDoc>;
   readonly #now: () => number;
@@ -14,7 +14,7 @@ export class EmbeddingStore {
     this.#now = now;
   }
 
-  /** Those vectors of these texts that the model has made already. The texts are of one tenant. */
+  /** Returns the vectors that the model has computed of these texts, which all belong to one tenant. */
   async find(model: string, texts: readonly Unembedded[]): Promise<VectorRow[]> {
     const [first] = texts;
     if (!first) return [];
@@ -38,7 +38,7 @@ export class EmbeddingStore {
     );
   }
 
-  /** Erases vectors; gives how many there were. */
+  /** Deletes vectors; returns how many there were. */
   erase(tenant_id: string, kind: SearchKind, ids: readonly string[]): Promise<number> {
     const _id = { $in: ids.map((id) => embeddingId(kind, id)) };
     return this.#embeddings.deleteMany(tenant_id, { _id });
@@ -51,6 +51,6 @@ function binaryOf({ buffer, byteOffset, byteLength }: Float32Array): Binary {
 
 function floatsOf(vector: Binary): Float32Array {
   const bytes = vector.value();
-  // Copied: floats must begin at a multiple of four.
+  // Copied: floats must be aligned to four bytes.
   return new Float32Array(Uint8Array.from(bytes).buffer);
 }

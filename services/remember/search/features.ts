@@ -4,50 +4,50 @@ import { BM25, rarity } from "../../../storage/search/rarity.ts";
 import { nearness } from "./date-words.ts";
 import type { ParsedQuery } from "./query.ts";
 
-/** What is seen in a candidate, each 0..1; what is of cosines may be below 0. */
+/** Features of a candidate, each 0..1; cosine features may be negative. */
 export interface Features {
-  /** BM25 of its own words, as a share of what all terms of the query could give. */
+  /** BM25 of its own words, as a share of the maximum over all terms of the query. */
   text: number;
-  /** Of the query's terms that any candidate's title has, the share that this title has: who speaks, what it is about. */
+  /** Share of the query's terms in its title, among those that any candidate's title has: speaker and topic. */
   title: number;
-  /** Share of the query's terms that it has itself. Terms count by how rare they are, here as above. */
+  /** Share of the query's terms that it has itself. Terms count by rarity, here as above. */
   own: number;
-  /** Share that it and two neighbours to each side have together. */
+  /** Share that it has together with two neighbours on each side. */
   near: number;
-  /** The same with four neighbours to each side. */
+  /** The same with four neighbours on each side. */
   around: number;
   /** How far its cosine is above chance. */
   cosine: number;
-  /** How far the mean of it and its neighbours is, the nearer ones counting more. */
+  /** How far the weighted mean of it and its neighbours is above chance; nearer ones count more. */
   meaning: number;
-  /** How far the best of it and the neighbour to each side is. */
+  /** How far the best of it and its direct neighbours is above chance. */
   best: number;
   /** It names a time and the query asks for one. */
   time: number;
-  /** How near its date is to one that the query names; half as much when only its creation is dated. */
+  /** How near its date is to one that the query names; half as much if only its creation is dated. */
   date: number;
-  /** In a thread, less than `ENOUGH_TERMS` terms say less: a mere reply. What stands alone was meant to. */
+  /** In a thread, fewer than `ENOUGH_TERMS` terms lower it: a mere reply. Entries without a thread are deliberate. */
   substance: number;
-  /** It asks rather than tells. */
+  /** It is a question rather than a statement. */
   asks: number;
 }
 
 const ENOUGH_TERMS = 16;
 const NEAR = 2;
 
-/** What all candidates of a query share. */
+/** Values shared by all candidates of a query. */
 export interface Weighed {
   query: ParsedQuery;
-  /** What each term weighs, and all together. */
+  /** The weight of each term, and of all together. */
   weights: number[];
   total: number;
-  /** What those weigh that any title has. */
+  /** The weight of the terms that any title has. */
   titled: number;
   /** The cosine of unrelated texts. */
   chance: number;
 }
 
-/** What is the same for all candidates of a query. @param chance the cosine of unrelated texts */
+/** Computes the values shared by all candidates of a query. @param chance the cosine of unrelated texts */
 export function weigh(
   query: ParsedQuery,
   candidates: readonly Candidate[],
@@ -59,7 +59,7 @@ export function weigh(
   return { query, weights, total: sum(-1, weights), titled: sum(titles, weights), chance };
 }
 
-// This runs for every candidate of every search: plain loops, and nothing allocated but the result.
+// Runs for every candidate of every search: plain loops, and no allocation but the result.
 export function featuresOf(candidate: Candidate, weighed: Weighed): Features {
   const { query, weights, total, titled, chance } = weighed;
   const { has, title, before, after, bm25, length, signs, cosine } = candidate;
@@ -88,7 +88,7 @@ export function featuresOf(candidate: Candidate, weighed: Weighed): Features {
   return features;
 }
 
-/** Without vectors: what it is at the least for most of those with so many of the words near. */
+/** Without vectors: the minimum for most entries with as many of the words nearby. */
 function guessMeaning(features: Features): Features {
   features.cosine = 0.08 + 0.23 * features.near;
   features.meaning = 0.08 + 0.17 * features.near;
@@ -120,7 +120,7 @@ function masks(side: readonly Neighbour[], count: number): TermMask {
   return mask;
 }
 
-/** What the terms of a mask weigh. */
+/** Sums the weights of a mask's terms. */
 function sum(mask: TermMask, weights: readonly number[]): number {
   let all = 0;
   for (let bit = 0; bit < weights.length; bit++) if (mask & (1 << bit)) all += weights[bit] as number;

@@ -8,21 +8,21 @@ import { parseQuery } from "./query.ts";
 import type { QueryVectors } from "./query-vectors.ts";
 import { FLOOR, type Ranked, rank } from "./ranking.ts";
 
-/** How many of the ranked a plan shows. */
+/** Results that a plan shows. */
 const PLAN_RESULTS = 50;
 
 interface Parts {
   index: SearchIndex;
   vectors: QueryVectors;
   chance: Chance;
-  /** The time that decides. */
+  /** The clock. */
   now(): number;
-  /** Whether the index is being made, and does not know all that is there yet. */
+  /** Whether the index is being built and still incomplete. */
   isNew: boolean;
   turns: IndexTurns;
 }
 
-/** A search in one tenant, by both legs at once; without the vector leg when its embedder is late or fails. */
+/** Searches one tenant by both legs concurrently; without the vector leg if its embedder is late or fails. */
 export async function find(
   { index, vectors, chance, now, isNew, turns }: Parts,
   share: Share,
@@ -80,7 +80,7 @@ function planOf(course: Course): SearchPlan {
   const { asked, legs, ranked, cleared, embedMs } = course;
   const ms = (value: number) => Math.round(value * 100) / 100;
   const given = Math.min(cleared.length, asked.limit);
-  // What is brought for standing beside a match counts as one.
+  // A neighbour that was included counts as a match.
   const matched = Math.max(legs.matched.text, legs.matched.vector, ranked.length);
   return {
     legs: [
@@ -88,7 +88,7 @@ function planOf(course: Course): SearchPlan {
       { name: "vector", candidates: legs.brought.vector, ms: ms(legs.ms.vector + embedMs) },
     ],
     funnel: [
-      // Counted from what the caller may see: how much others have is nobody's business.
+      // Counts only what the caller may see, to reveal nothing of others.
       { stage: "match", in: legs.visible, out: matched },
       { stage: "candidates", in: matched, out: ranked.length },
       { stage: "floor", in: ranked.length, out: cleared.length },
@@ -116,7 +116,7 @@ const FATES: Record<Exclude<Expected, "candidate">, { stage: string; reason: str
   outranked: { stage: "candidates", reason: "Others are nearer to the query, in words and in meaning." },
 };
 
-/** Where an expected entry fell out, and why. */
+/** Returns where and why an expected entry dropped out. */
 function fateOf(id: string, { asked, legs, ranked, floor }: Course): NonNullable<SearchPlan["expect"]> {
   const { expected = "unknown" } = legs;
   if (expected !== "candidate") return { id, found: false, ...FATES[expected] };

@@ -7,11 +7,11 @@ import { EntryModel, SearchStateModel } from "./search.model.ts";
 interface Parts {
   config: Pick<Config, "DATA_DIR" | "ERASURE_REWRITE_MB" | "SEARCH">;
   store: Store;
-  /** Is told when the local index's thread fails. */
+  /** Called if the local index's thread fails. */
   onDeath(error: Error): void;
 }
 
-/** The index that `SEARCH` names, when it can be asked. Rejects with the reason when it cannot be used. */
+/** Creates the index that `SEARCH` names; resolves when it is ready. Rejects with the reason if it cannot be used. */
 export async function makeIndex({ config, store, onDeath }: Parts): Promise<SearchIndex> {
   const index = config.SEARCH === "atlas" ? await atlasIndex(store) : await localIndex(config, onDeath);
   await index.ready();
@@ -23,7 +23,7 @@ async function localIndex(
   onDeath: Parts["onDeath"],
 ): Promise<SearchIndex> {
   const { LocalIndex } = await import("../../../storage/search/local-index.ts");
-  // On a node whose record is MongoDB nobody else makes it.
+  // On a node with MongoDB as the record nothing else creates it.
   await makeDirectory(dataDir);
   return new LocalIndex({ dataDir, onDeath, rewriteMegabytes });
 }
@@ -31,7 +31,7 @@ async function localIndex(
 async function atlasIndex(store: Store): Promise<SearchIndex> {
   const { AtlasIndex } = await import("../../../storage/search/atlas/atlas-index.ts");
   const parts = { entries: store.collection(EntryModel), state: store.collection(SearchStateModel) };
-  // A search index can be made only of a collection that is there.
+  // A search index can be created only on an existing collection.
   await store.ready();
   return new AtlasIndex(parts);
 }

@@ -6,17 +6,17 @@ import { resourceQueue } from "../../../observability/resources.ts";
 
 const MOST_KEPT = 2000;
 const MOST_WAITING = 256;
-/** An embedder reads a text in time that grows with it: so many characters count as one query. */
+/** Queries up to this length count as one: an embedder's time grows with the text. */
 const SHORT_CHARACTERS = 80;
 
-/** A query's vector on its way; null: nobody waited any more when its turn came. */
+/** A query's pending vector; null: nobody was waiting any more when it was due. */
 type Vector = Promise<Float32Array | null>;
 
-/** Vectors of queries, the latest ones kept. The embedder is divided among those who ask. */
+/** Computes the vectors of queries and caches the latest. Shares the embedder among callers. */
 export class QueryVectors {
   readonly #embedder: Embedder | null;
   readonly #queue: FairQueue;
-  /** Queries of one tenant at once: a part is always left for another. */
+  /** Concurrent queries of one tenant: leaves a part for another. */
   readonly #perTenant: number;
   readonly #kept = new LruMap<string, Vector>(MOST_KEPT);
 
@@ -28,7 +28,10 @@ export class QueryVectors {
     this.#queue = resourceQueue("query_embedding", bounds);
   }
 
-  /** The query's vector, or why there is none in time. Neither when no embedder is there, or it makes nothing of it. */
+  /**
+   * Returns the query's vector, or why it is not available in time. Neither without an embedder, or if it returns
+   * nothing.
+   */
   async get(query: string, share: Share): Promise<{ vector: Float32Array | null; reason: string | null }> {
     if (!this.#embedder) return { vector: null, reason: null };
     const { patience } = this.#embedder;
@@ -52,7 +55,7 @@ export class QueryVectors {
   }
 
   #vector(embedder: Embedder, query: string, share: Share, waiting: AbortSignal): Vector {
-    // Nobody waits in the turn of another tenant, or learns what it asked.
+    // Per tenant: nobody waits in another tenant's queue, or learns its queries.
     const key = `${share.tenant_id} ${query}`;
     const kept = this.#kept.get(key);
     if (kept) return kept;

@@ -2,9 +2,9 @@ import { terms } from "../../../lib/text/terms.ts";
 import { MAX_QUERY_TERMS } from "../../../storage/search/features.ts";
 import { type DateRange, dateRanges } from "./date-words.ts";
 
-/** What a query asks for, read once; it is plain JSON. */
+/** A parsed query, as plain JSON. */
 export interface ParsedQuery {
-  /** Distinct, in order of appearance: bit i of a mask is `terms[i]`. Empty when it has only words that say nothing. */
+  /** Distinct, in order of appearance: bit i of a mask is `terms[i]`. Empty if the query has only stop words. */
   terms: string[];
   /** It asks when or how long. */
   asksTime: boolean;
@@ -15,7 +15,7 @@ export interface ParsedQuery {
 const ASKS_TIME =
   /\bwhen\b|\bhow (?:long|recently)\b|\b(?:what|which) (?:date|day|time|week|month|season|year|weekday)\b/i;
 
-/** Reads a query; `now` (milliseconds) is what "yesterday" is relative to. */
+/** Parses a query; `now` (milliseconds) is the reference of "yesterday". */
 export function parseQuery(text: string, now: number): ParsedQuery {
   return {
     terms: [...new Set(terms(text))].slice(0, MAX_QUERY_TERMS),

@@ -4,7 +4,7 @@ import { type Features, featuresOf, weigh } from "./features.ts";
 import type { ParsedQuery } from "./query.ts";
 import { recentShare } from "./recency.ts";
 
-/** Where the weights come from and how they hold on what they have not seen: docs/decisions/0021-ranking.md. */
+/** For their origin and their results on unseen data see docs/decisions/0021-ranking.md. */
 const WEIGHTS: Features = {
   text: 4,
   title: 3,
@@ -22,8 +22,8 @@ const WEIGHTS: Features = {
 const NAMES = Object.keys(WEIGHTS) as (keyof Features)[];
 
 /**
- * What a memory is besides its content tips the scales between two that fit about as well. A new one of middling
- * confidence that is the caller's own and was never cited stands at 0.
+ * A memory's other properties decide between two that match about equally. A new memory of medium confidence that is
+ * the caller's own and was never cited has 0.
  */
 const CONFIDENCE_WEIGHT = 1;
 const AGE_WEIGHT = -0.5;
@@ -32,23 +32,23 @@ const SUPERSEDED_WEIGHT = -4;
 const SCOPE_WEIGHTS = { agent: 0, team: -0.1, institutional: -0.2 };
 const MOST_CITES = 20;
 
-/** The weighted sum that the best candidate has as often when the query has an answer as when it has none. */
+/** The weighted sum of a best candidate at which the query is as likely to have an answer as not. */
 const EVEN = 10.5;
-/** Flatter than the odds are, so that what is right differs in score too. */
+/** Flatter than the odds, so that good results differ in score too. */
 const SLOPE = 0.5;
-/** The least score that is given: what a query about something quite different hardly reaches. */
+/** The lowest score returned: an unrelated query hardly reaches it. */
 export const FLOOR = 0.12;
 
-/** A candidate and what it scores, all 0..1. */
+/** A candidate and its scores, all 0..1. */
 export interface Ranked {
   id: string;
-  /** What the order is by. */
+  /** The score that determines the order. */
   score: number;
-  /** Of its content alone. */
+  /** The score of its content alone. */
   fused: number;
   /** Its own cosine, null without a vector. */
   vector: number | null;
-  /** Its own BM25 as a share of the most it could be, null when it has none of the query's words. */
+  /** Its own BM25 as a share of the maximum; null if it has none of the query's words. */
   bm25: number | null;
   confidence: number;
   /** 1 when new, half as much every 30 days. */
@@ -63,7 +63,7 @@ interface Circumstances {
   chance?: number;
 }
 
-/** Scores candidates and puts the best first; ties by id, so that an order is the same twice. */
+/** Scores candidates and sorts them best first; ties by id, for a stable order. */
 export function rank(
   query: ParsedQuery,
   candidates: readonly Candidate[],

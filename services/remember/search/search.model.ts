@@ -4,13 +4,13 @@ import { type EntryDoc, type SearchStateDoc, searchStates } from "../../../stora
 import { ENTRIES } from "../../../storage/search/atlas/pipelines.ts";
 import type { SearchKind } from "../../../storage/search/entry.ts";
 
-/** The vector of an entry's text: durable here, so that no node has to make it again. `_id` is kind and id. */
+/** The vector of an entry's text, durable so that no node computes it again. `_id` is kind and id. */
 export interface EmbeddingDoc extends InferSchemaType<typeof embeddings> {}
 
 const embeddings = tenantSchema({
   kind: string<SearchKind>(),
   model: string(),
-  /** Of the text that it was made of. */
+  /** Hash of the embedded text. */
   hash: string(),
   /** float32, little-endian. */
   vector: binary(),
@@ -18,7 +18,7 @@ const embeddings = tenantSchema({
 });
 embeddings.index({ tenant_id: 1, _id: 1 });
 
-/** What was erased: nodes that were away erase it too when they are back. `tenant_id` alone: all of a tenant. */
+/** An erasure, for nodes that were away to repeat. With `tenant_id` alone: all of a tenant. */
 export interface ErasureDoc extends InferSchemaType<typeof erasures> {}
 
 const erasures = tenantSchema({
@@ -29,7 +29,7 @@ const erasures = tenantSchema({
 });
 erasures.index({ at: 1, _id: 1 });
 
-/** What is searched, when it is Atlas that searches (storage/search/atlas). */
+/** The entries of Atlas Search (storage/search/atlas). */
 const entries = new Schema<EntryDoc>(
   { _id: String, tenant_id: String, thread: String, position: String, embedded: String },
   { versionKey: false, strict: false },

@@ -25,7 +25,7 @@ type Dropped = Awaited<ReturnType<SearchIndex["drop"]>>;
 const CATCH_UP_MS = 10_000;
 const EMBED_MS = 5000;
 
-/** Finds by words and by meaning what other domains have put: see docs/decisions/0022-search-index.md. */
+/** Finds entries of other domains by words and by meaning: see docs/decisions/0022-search-index.md. */
 export const searchService: ServiceFactory = ({ store, config, log, health }) => {
   const embeddings = new EmbeddingStore(store.collection(EmbeddingModel), store.now);
   const erasures = store.collection(ErasureModel);
@@ -41,7 +41,7 @@ export const searchService: ServiceFactory = ({ store, config, log, health }) =>
   let searchedAt = Number.NEGATIVE_INFINITY;
   let embedderFault: string | null = null;
 
-  /** Tenants are shared out among the nodes that search, as their calls are. */
+  /** Distributes tenants among the search nodes in the same way as their calls. */
   const owns = (tenant_id: string) => {
     const nodes = broker.registry.actions.get("search.find")?.endpoints as { id: string }[] | undefined;
     return !nodes?.length || ownerOf(tenant_id, nodes).id === broker.nodeID;
@@ -72,16 +72,16 @@ export const searchService: ServiceFactory = ({ store, config, log, health }) =>
     loop.start();
   }
 
-  /** After a start nobody should have to wait for what was there before it. */
+  /** Warms up at start, so that the first searches need not wait. */
   async function warmUp(): Promise<void> {
-    // The embedder too: that is how it is asked for the first time.
+    // Also warms up the embedder with its first call.
     if (await index.warm(owns)) chance.get();
   }
 
-  /** What each node does for itself, asked by `onEveryNode`. */
+  /** Actions of each node, called through `onEveryNode`. */
   const here = {
     drop_here: idempotent<SearchDrop>(async ({ params: { tenant_id, kind, ids } }) => {
-      // Vectors that are being made of them are not written from here on.
+      // Vectors in progress of them are not written from here on.
       await embedding?.work.forget(tenant_id, kind, ids);
       return index.drop(tenant_id, kind, ids);
     }),
@@ -91,7 +91,7 @@ export const searchService: ServiceFactory = ({ store, config, log, health }) =>
       await index.dropTenant(tenant_id);
     }),
 
-    /** Removes what was dropped from this node's file; null without one. */
+    /** Removes dropped entries from this node's file; returns null without one. */
     scrub: idempotent<object>(() => index.scrub()),
   };
 
@@ -108,7 +108,7 @@ export const searchService: ServiceFactory = ({ store, config, log, health }) =>
 
         drop: idempotent<SearchDrop>(async (ctx) => {
           const { tenant_id, kind, ids } = ctx.params;
-          // Noted first: a node that is away now learns of it by the note.
+          // Recorded first: a node that is away learns of it from the record.
           await erasures.insert({ _id: newUuid(), tenant_id, kind, ids, at: new Date(store.now()) });
           const dropped = await onEveryNode<Dropped>(ctx.broker, "search.drop_here", ctx.params);
           const vectors = await embeddings.erase(tenant_id, kind, ids);
@@ -127,14 +127,14 @@ export const searchService: ServiceFactory = ({ store, config, log, health }) =>
           return find({ index, vectors, chance, now: store.now, isNew, turns }, share, params);
         }),
 
-        /** Drops all that a tenant has, on every node; of its rows nothing is left in the record. */
+        /** Drops all entries of a tenant on every node; its rows are already deleted from the record. */
         drop_tenant: idempotent<{ tenant_id: string }>(async (ctx) => {
           const { tenant_id } = ctx.params;
           await erasures.insertOnce(tenantErasure(tenant_id, new Date(store.now())));
           await onEveryNode(ctx.broker, "search.drop_tenant_here", { tenant_id });
         }),
 
-        /** How many of a tenant's entries have no vector yet. */
+        /** Returns how many of a tenant's entries have no vector yet. */
         embed_gap: internal<{ tenant_id: string; kind?: SearchDrop["kind"] }>(({ params }) =>
           index.gap(params.tenant_id, params.kind ?? "memory"),
         ),
@@ -142,7 +142,7 @@ export const searchService: ServiceFactory = ({ store, config, log, health }) =>
     },
 
     events: {
-      // Not before those are there whose rows are caught up with.
+      // Waits for the services that the catch-up reads rows from.
       "$broker.started"() {
         catchingUp.start();
         if (embedder) startEmbedding(embedder);
