@@ -17,10 +17,10 @@ import type { OutputDoc } from "./outputs.model.ts";
 import { findReadable, type Parts } from "./parts.ts";
 import { render } from "./render/render.ts";
 
-/** What is rendered or mailed has to be held whole. */
+/** Rendered and mailed texts are held in memory whole. */
 const MOST_BYTES = 4_194_304;
 
-/** Mails are held whole until the server has them. */
+/** Mails are held in memory until the server accepts them. */
 const mailing = resourceQueue("mail", {
   ...{ capacity: 8, perTenant: 4, perCaller: 2, maxWaiting: 32, patienceMs: 8000 },
 });
@@ -30,7 +30,7 @@ const shareOf = ({ meta: { caller } }: Call): Share => ({
   caller: callerId(caller),
 });
 
-/** The part of the outputs service that hands outputs out to people: as files, and by e-mail. */
+/** Actions that deliver outputs as files and by e-mail. */
 export function fileActions(parts: Parts, { config, store }: Runtime): Record<string, ActionSchema> {
   const { OUTPUT_EXPORT, EXPORT_FONTS: fonts, OUTBOUND_EMAIL, SMTP_URL, SMTP_FROM } = config;
   const budget = new MailBudget(store.collection(MailBudgetModel), config.OUTBOUND_EMAILS_PER_HOUR);
@@ -90,7 +90,7 @@ export function fileActions(parts: Parts, { config, store }: Runtime): Record<st
       ctx.meta.$responseType = EXPORT_TYPES[format];
       ctx.meta.$responseHeaders = attachment(filenameOf(doc, format));
       if (format === "md") return { hash: doc.hash, size: doc.byte_size };
-      // Kept for an hour like anything that was put: it need not fit into a message between nodes.
+      // Kept for an hour like any new blob: it may exceed a message between nodes.
       return parts.blobs.put(doc.tenant_id, await fileOf(shareOf(ctx as Call), doc, format));
     }),
 
@@ -98,20 +98,20 @@ export function fileActions(parts: Parts, { config, store }: Runtime): Record<st
   };
 }
 
-/** A title is no path: what stands before a slash belongs to it. */
+/** Replaces slashes: a title is not a path. */
 function filenameOf({ title }: OutputDoc, format: ExportFormat): string {
   const beginning = title.slice(0, 100).replace(/[\ud800-\udbff]$/, "");
   return `${safeFilename(beginning.replace(/[/\\]/g, "_"))}.${format}`;
 }
 
-/** @param what the text is to become */
+/** @param what the format, for the error message */
 function requireLength({ byte_size }: OutputDoc, what: string): void {
   if (byte_size <= MOST_BYTES) return;
   const message = `A text of ${byte_size} bytes is too long for ${what}: at most ${MOST_BYTES}.`;
   throw ruleBroken("export_too_long", message);
 }
 
-/** Of the domain that the mail is from. */
+/** Returns an id in the sender's domain. */
 function messageId(from: string, seed: string | undefined): string {
   const domain = /@([^\s>]+)/.exec(from)?.[1] ?? "localhost";
   return `<${seed ? derivedId("evt", seed) : newId("evt")}@${domain}>`;

@@ -10,18 +10,18 @@ import { toChunk, toEntry } from "./rows.ts";
 
 type Queued = QueuedRow<OutputDoc>;
 
-/** Chunks of one write, and of one call to search: few, for all threads on their way hold them. */
+/** Chunks per write, and per call to search: small, because each thread holds a page. */
 const PAGE = 20;
-/** What is cut into chunks at once, in characters: the thread has other things to do. */
+/** Characters that are split into chunks at once: bounds the block of the event loop. */
 const WINDOW = 65_536;
-/** Characters of a text that search knows: a longer one is known by its beginning. */
+/** Characters of a text that are indexed: longer ones are found by their beginning. */
 const MOST_SEARCHED = 4_194_304;
-/** A text up to this size can be found as soon as it is saved. */
+/** Texts up to this size can be found as soon as they are saved. */
 const AT_ONCE = 131_072;
 
 /**
- * What follows from an output's row: what search knows of it, and which others it takes the place of. Every step begins
- * from the row alone and may run twice; the write that ends it names the lease, so that a change meanwhile begins anew.
+ * Applies what follows from an output's row: its search entries, and which outputs it supersedes. Each step starts from
+ * the row alone and may run twice; its last write checks the lease, so that a concurrent change restarts it.
  */
 export class Indexing {
   readonly #parts: Parts;
@@ -34,14 +34,14 @@ export class Indexing {
     this.#broker = broker;
   }
 
-  /** Takes one output; false when nothing is to do. */
+  /** Processes one output; returns false if nothing is due. */
   async work(): Promise<boolean> {
     const claimed = await this.#queue.claim();
     if (claimed) await this.#hold(claimed);
     return claimed !== null;
   }
 
-  /** Does at once what is to be done with a row that was written under a lease; what is long is left to the loop. */
+  /** Processes a row that was just written under a lease; long texts are left to the loop. */
   async settle(doc: OutputDoc): Promise<void> {
     if (doc.byte_size <= AT_ONCE) return this.#hold(doc as Queued);
     await this.#queue.release(doc as Queued, this.#parts.now());
@@ -75,12 +75,12 @@ export class Indexing {
       { _id, queue: doc.queue },
       { $unset: { queue: 1 }, $set: { attempts: 0 } },
     );
-    // It was changed meanwhile, and another may have put what is newer before this was put.
+    // Changed meanwhile: a newer text may have been indexed before this one.
     if (!done)
       await outputs.update(tenant_id, { _id }, { $set: { queue: place(tenant_id, this.#parts.now()) } });
   }
 
-  /** Puts all of a text into search, and drops what an earlier version had more; false when the lease was lost. */
+  /** Indexes all of a text, and drops surplus chunks of an earlier version; returns false if the lease was lost. */
   async #put(doc: Queued): Promise<boolean> {
     const { outputs, chunks, now } = this.#parts;
     const { tenant_id, _id, version } = doc;
@@ -111,7 +111,7 @@ export class Indexing {
       for (; page.length >= PAGE; paged = true) yield page.splice(0, PAGE);
     }
     if (page.length) yield page;
-    // What has no words is found by its title.
+    // An empty text is found by its title.
     else if (!paged) yield [""];
   }
 
@@ -134,7 +134,7 @@ export class Indexing {
     await outputs.delete(tenant_id, { _id });
   }
 
-  /** Those whose place it took have it again, except those whose place it still takes. */
+  /** Restores the outputs that it superseded, except those that it still supersedes. */
   async #release({ tenant_id, _id }: Pick<OutputDoc, "tenant_id" | "_id">, still: readonly string[] = []) {
     const options = { projection: { _id: 1 } } as const;
     for (const { _id: id } of await this.#parts.outputs.find(tenant_id, { superseded_by: _id }, options)) {
@@ -144,8 +144,8 @@ export class Indexing {
   }
 
   /**
-   * An output that takes the place of what took its own, directly or by others, has it again: of outputs that stand in
-   * a circle none would be found. The one that was saved later decides.
+   * Restores an output that supersedes its own successor, directly or through others: in a cycle none would be found.
+   * The one that was saved later decides.
    */
   async #leaveCircle({ tenant_id, _id, superseded_by, supersedes_ids, saved_at }: OutputDoc): Promise<void> {
     const { outputs } = this.#parts;
@@ -162,7 +162,7 @@ export class Indexing {
     }
   }
 
-  /** A change of another output, which search is to know of. */
+  /** Changes another output, and queues it for search. */
   async #change(tenant_id: string, filter: Partial<OutputDoc>, $set: Partial<OutputDoc>): Promise<void> {
     const queue = place(tenant_id, this.#parts.now());
     const changed = await this.#parts.outputs.update(
@@ -174,7 +174,7 @@ export class Indexing {
   }
 }
 
-/** A text a window at a time, cut where a paragraph or a line ends. */
+/** Yields a text in windows that end at a paragraph or a line. */
 async function* windows(bytes: AsyncIterable<Buffer>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let held = "";
@@ -182,7 +182,7 @@ async function* windows(bytes: AsyncIterable<Buffer>): AsyncGenerator<string> {
   for await (const part of bytes) {
     held += decoder.decode(part, { stream: true });
     if (held.length < WINDOW) continue;
-    // An end too near its beginning would leave nearly all of it for the next one.
+    // A cut too near the beginning would leave nearly all for the next window.
     const ends = [held.lastIndexOf("\n\n"), held.lastIndexOf("\n"), held.lastIndexOf(" ")];
     const cut = ends.find((at) => at > WINDOW / 2) ?? held.length;
     yield held.slice(0, cut);

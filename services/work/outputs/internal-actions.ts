@@ -17,11 +17,11 @@ import type { Parts } from "./parts.ts";
 import { toEntry } from "./rows.ts";
 import { findOutputs, passagesOf } from "./search.ts";
 
-/** What other domains ask of outputs. */
+/** Actions for other domains. */
 export function internalActions(parts: Parts): Record<string, ActionSchema> {
   const { outputs, versions, chunks } = parts;
   return {
-    /** Outputs that the caller may read: those that fit a query best, or the latest. */
+    /** Returns readable outputs: the best matches of a query, or the latest. */
     for_bundle: idempotent<BundleLeg>(async (ctx): Promise<BundleLegAnswer> => {
       const { query, limit, project_id } = ctx.params;
       const { hits, degraded }: { hits: Found[]; degraded: string[] } =
@@ -42,7 +42,7 @@ export function internalActions(parts: Parts): Record<string, ActionSchema> {
       return [...new Set([...current, ...earlier].map(({ hash }) => hash))];
     }),
 
-    /** For search to follow: chunks in order of their last change, of one tenant or of all. */
+    /** Serves search's catch-up: chunks in order of their last change, of one tenant or of all. */
     search_entries: idempotent<SearchEntriesPage>(async ({ params }) =>
       entriesOf(await changedAfter(chunks, params), toEntry),
     ),
@@ -73,7 +73,7 @@ function timesOf({ since, until }: Pick<BundleLeg, "since" | "until">) {
   return { ...(since && { since: Date.parse(since) }), ...(until && { until: Date.parse(until) }) };
 }
 
-/** An output, what of its text is to be shown, and, where search found it, by which legs. */
+/** An output with the part of its text to show and, if search found it, the legs that did. */
 type Found = OutputDoc & { score: number; chunk_id: string; sources?: SearchHit["sources"] };
 
 function toItem(doc: Found, excerpt: string): BundleCandidate {

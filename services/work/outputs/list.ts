@@ -10,7 +10,7 @@ import { present } from "./rows.ts";
 
 type Asked = ParamsOf<typeof listOutputs>;
 
-/** A page of what the caller may read. */
+/** Returns a page of the outputs that the caller may read. */
 export async function listPage({ outputs }: Parts, ctx: Call<Asked>) {
   const { tenant_id } = ctx.meta.caller;
   const { offset = 0, limit = 50, cursor } = ctx.params;

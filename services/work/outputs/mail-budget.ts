@@ -4,7 +4,7 @@ import type { MailBudgetDoc } from "./mails.model.ts";
 
 const WINDOW_SECONDS = 3600;
 
-/** Counts e-mails per tenant, in the store: over all nodes, and across restarts (spec: email output). */
+/** Counts e-mails per tenant in the store: across nodes and restarts (spec: email output). */
 export class MailBudget {
   readonly #rows: TenantCollection<MailBudgetDoc>;
   readonly #most: number;
@@ -15,7 +15,7 @@ export class MailBudget {
     this.#most = most;
   }
 
-  /** Takes one e-mail. @throws Fault rate_limited when none is left */
+  /** Takes one e-mail. @throws Fault rate_limited if none is left */
   async take(tenant_id: string, now: number): Promise<void> {
     const { sent, ends_at } = (await this.#count(tenant_id, now)) ?? (await this.#begin(tenant_id, now));
     if (sent <= this.#most) return;
@@ -30,7 +30,7 @@ export class MailBudget {
     return this.#rows.update(tenant_id, filter, { $inc: { sent: 1 } });
   }
 
-  /** A new hour. Of two that begin it at once one inserts, and the other counts after all. */
+  /** Begins a new hour. Of two concurrent ones one inserts, and the other then counts. */
   async #begin(tenant_id: string, now: number): Promise<MailBudgetDoc> {
     await this.#rows.delete(tenant_id, { _id: tenant_id, ends_at: { $lte: new Date(now) } });
     const ends_at = new Date(now + WINDOW_SECONDS * 1000);

@@ -1,6 +1,6 @@
 import { Fault, ruleBroken } from "../../../lib/contract/faults.ts";
 
-/** A server for outgoing mail, and who the mail is from. */
+/** The outgoing mail server, and the sender. */
 interface MailSettings {
   url: string;
   from: string;
@@ -12,12 +12,12 @@ interface Mail {
   text: string;
   html: string;
   attachments: { filename: string; content: Buffer; contentType: string }[];
-  /** The same mail sent again has the same: mail programs show it once. */
+  /** The same for a repeated mail, so that mail programs show it once. */
   messageId: string;
 }
 
 const TIMEOUT_MS = 10_000;
-/** A server that does not answer now may in a while. */
+/** A server that does not answer now may do so later. */
 const RETRY_SECONDS = 60;
 
 /** Sends an e-mail. @throws Fault service_unavailable, business_rule_violation (rule `recipient_refused`) */

@@ -1,7 +1,7 @@
 import type { InferSchemaType } from "mongoose";
 import { date, type Model, number, tenantSchema } from "../../../storage/model.ts";
 
-/** How many e-mails a tenant has sent in an hour that began with one of them. `_id`: the tenant's. */
+/** The number of e-mails that a tenant sent within an hour from the first one. `_id`: the tenant's. */
 export interface MailBudgetDoc extends InferSchemaType<typeof schema> {}
 
 const schema = tenantSchema({

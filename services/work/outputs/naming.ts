@@ -1,15 +1,15 @@
 const LONGEST_TITLE = 200;
-/** Some of what is looked for in a line takes the square of its length. */
+/** Some of the patterns take time quadratic in a line's length. */
 const LONGEST_LINE = 400;
 const LONGEST_SLUG = 80;
 const HEADING = /^ {0,3}#{1,6}[ \t]+(.*?)[ \t]*#*[ \t]*$/;
 const UNDERLINE = /^ {0,3}(=+|-+)[ \t]*$/;
 const FENCE = /^ {0,3}(```|~~~)/;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-/** What stands in an output's place in the path of another operation, `POST /outputs/search`. */
+/** Would be taken for another operation's path, `POST /outputs/search`. */
 const RESERVED = "search";
 
-/** What a text is called that has no title: its first heading, else its first line (spec: Outputs). */
+/** Returns the title of a text without one: its first heading, else its first line (spec: Outputs). */
 export function titleOf(text: string): string {
   const found = headingOf(text) ?? firstLineOf(text);
   const title = found?.slice(0, LONGEST_TITLE).replace(/[\ud800-\udbff]$/, "");
@@ -37,7 +37,7 @@ function firstLineOf(text: string): string | undefined {
   return undefined;
 }
 
-/** The lines of a text, of several empty ones one. Of a long one only its beginning. */
+/** Yields the lines of a text, with consecutive empty ones merged and long ones cut. */
 function* linesOf(text: string): Generator<string> {
   for (const [part] of text.matchAll(/[\r\n]+|[^\r\n]+/g)) {
     if (part[0] !== "\r" && part[0] !== "\n") yield part.slice(0, LONGEST_LINE);
@@ -45,7 +45,7 @@ function* linesOf(text: string): Generator<string> {
   }
 }
 
-/** A line without Markdown's marks; empty when no letter, digit or emoji is in it. */
+/** Returns a line without Markdown marks; empty if it has no letter, digit or emoji. */
 function plain(line: string): string {
   const text = line
     .replace(/!?\[([^\]]*)\]\([^)]*\)/g, "$1")
@@ -55,7 +55,7 @@ function plain(line: string): string {
   return /[\p{L}\p{N}\p{Extended_Pictographic}]/u.test(text) ? text : "";
 }
 
-/** The words of a title as they can stand in a path. Never what would be taken for an id or another operation. */
+/** Converts a title to a slug that is neither an id nor another operation. */
 export function slugOf(title: string): string {
   const folded = title.normalize("NFKC").toLowerCase();
   const slug = (folded.match(/[\p{L}\p{M}\p{N}]+/gu) ?? []).join("-").slice(0, LONGEST_SLUG).toWellFormed();
@@ -64,7 +64,7 @@ export function slugOf(title: string): string {
   return UUID.test(trimmed) || trimmed === RESERVED ? `output-${trimmed}` : trimmed;
 }
 
-/** Slugs to try in turn: short ones first, then one that nobody else can have. */
+/** Returns slugs to try in turn: short ones first, then a unique one. */
 export function slugsFor(title: string, id: string): string[] {
   const slug = slugOf(title);
   return [slug, `${slug}-2`, `${slug}-3`, `${slug}-${id.slice(-12)}`];

@@ -5,7 +5,7 @@ import { Id, page, Timestamp, Uuid, Whole } from "../../../lib/contract/schema.t
 import { TagsInput } from "../../../lib/contract/tags.ts";
 import { Type } from "../../../lib/contract/type.ts";
 
-/** How an output can be had as a file. */
+/** File formats for export. */
 export const EXPORT_FORMATS = ["md", "html", "pdf", "docx"] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 
@@ -97,7 +97,7 @@ export const OutputVersion = Type.Object(
   { title: "OutputVersion" },
 );
 
-/** What the query can carry where the text is the body. */
+/** Parameters for a request whose body is the text. */
 const plain = {
   title: Type.Optional(Title),
   scope: Type.Optional(Scope),

@@ -13,7 +13,7 @@ import {
   tenantSchema,
 } from "../../../storage/model.ts";
 
-/** One text of an output, and who wrote it. The text is a blob: `hash`. */
+/** A version's text and author. The text is a blob: `hash`. */
 export interface Edition extends FieldTypes<typeof edition> {}
 
 const edition = {
@@ -28,24 +28,24 @@ const edition = {
   saved_at: date(),
 };
 
-/** A saved document (spec: Output). The row holds the current version whole; earlier ones are rows of their own. */
+/** A saved document (spec: Output). The row holds the current version; earlier ones have separate rows. */
 export interface OutputDoc extends InferSchemaType<typeof outputs> {}
 
 const outputs = tenantSchema({
   ...edition,
   slug: string(),
-  /** The title was given; else it follows the text. */
+  /** The title was given; otherwise it follows the text. */
   is_titled: boolean(),
-  /** The title as lists sort it. */
+  /** The sort key of the title. */
   title_key: string(),
   scope: string<MemoryScope>(),
-  /** Who saved it first: an agent, or a person's id. */
+  /** The first author: an agent's or a person's id. */
   agent_id: string(),
   team_id: nullable(string()),
   project_id: nullable(string()),
   process_run_id: nullable(string()),
   source_type: nullable(string()),
-  /** As JSON, so that no key means anything to a store. */
+  /** JSON: callers' keys must have no meaning in the store. */
   metadata_json: string(),
   tags: array(string()),
   derived_from_ids: array(string()),
@@ -54,11 +54,11 @@ const outputs = tenantSchema({
   superseded_by: nullable(string()),
   created_at: date(),
   updated_at: date(),
-  /** Raised by every change: what search has to know. */
+  /** Raised by every change, for search. */
   version: number(),
-  /** Nobody sees it; the row goes when all that belongs to it has gone. */
+  /** Hidden since then; the row is deleted once all its data is. */
   deleted_at: nullable(date()),
-  /** See mixins/queue.ts: what search has is behind the row. */
+  /** Set while search is behind the row; see mixins/queue.ts. */
   queue: optional(string()),
   attempts: number(),
 });
@@ -71,14 +71,14 @@ outputs.index({ tenant_id: 1, superseded_by: 1 });
 outputs.index({ tenant_id: 1, hash: 1 });
 outputs.index({ queue: 1 }, { sparse: true });
 
-/** A version that is not the current one any more; it never changes. */
+/** A former version; it never changes. */
 export interface VersionDoc extends InferSchemaType<typeof versions> {}
 
 const versions = tenantSchema({ output_id: string(), ...edition });
 versions.index({ tenant_id: 1, output_id: 1, version_num: 1 }, { unique: true });
 versions.index({ tenant_id: 1, hash: 1 });
 
-/** A piece of an output's text, with what search has to know of it. `_id`: output, `/`, place. */
+/** A chunk of an output's text, with the fields that search needs. `_id`: output, `/`, position. */
 export interface ChunkDoc extends InferSchemaType<typeof chunks> {}
 
 const chunks = tenantSchema({
@@ -96,7 +96,7 @@ const chunks = tenantSchema({
   changed_at: date(),
 });
 chunks.index({ tenant_id: 1, output_id: 1, version: 1 });
-// Followers, of one tenant and of all.
+// For followers, of one tenant and of all.
 chunks.index({ tenant_id: 1, changed_at: 1, _id: 1 });
 chunks.index({ changed_at: 1, _id: 1 });
 

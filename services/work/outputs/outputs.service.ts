@@ -20,7 +20,7 @@ import { save } from "./save.ts";
 import { searchOutputs } from "./search.contract.ts";
 import { search } from "./search.ts";
 
-/** For what another node left, or what was to be tried again. */
+/** Interval for finding work that other nodes left, and retries. */
 const LOOK_MS = 2000;
 
 /** Saved documents with versions (spec: Output). */
@@ -40,7 +40,7 @@ export const outputsService: ServiceFactory = (runtime) => {
   };
   const queue = new Queue(outputs, store.now);
 
-  /** A change of what stands beside the text, which search is to know of. */
+  /** Changes fields other than the text, and queues the output for search. */
   async function change({ tenant_id, _id }: OutputDoc, given: Partial<OutputDoc>): Promise<OutputDoc | null> {
     const $set = { ...given, updated_at: new Date(store.now()), queue: place(tenant_id, store.now()) };
     const changed = await outputs.update(

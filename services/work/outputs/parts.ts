@@ -7,20 +7,20 @@ import type { TenantCollection } from "../../../storage/collection.ts";
 import { isUuid } from "./naming.ts";
 import type { ChunkDoc, Edition, OutputDoc, VersionDoc } from "./outputs.model.ts";
 
-/** What the actions of the service share. */
+/** Dependencies of the service's actions. */
 export interface Parts {
   outputs: TenantCollection<OutputDoc>;
   versions: TenantCollection<VersionDoc>;
   chunks: TenantCollection<ChunkDoc>;
   blobs: Blobs;
   now(): number;
-  /** Brings search up to a row that was just written: at once where its text is short. */
+  /** Updates search for a row that was just written: at once if its text is short. */
   settle(doc: OutputDoc): Promise<void>;
-  /** Something is to be done with an output. */
+  /** Wakes the loop when an output has work. */
   nudge(): void;
 }
 
-/** An output by its id or its slug, if the caller may read it. @throws Fault not_found */
+/** Returns an output by id or slug, if the caller may read it. @throws Fault not_found */
 export async function findReadable({ outputs }: Parts, ctx: Call, named: string): Promise<OutputDoc> {
   const filter = isUuid(named) ? { _id: named.toLowerCase() } : { slug: named };
   const [access, doc] = await Promise.all([
@@ -31,7 +31,7 @@ export async function findReadable({ outputs }: Parts, ctx: Call, named: string)
   return doc;
 }
 
-/** The ids of those outputs, by id or slug, that may be read; others are left out. */
+/** Returns the ids of readable outputs among these ids and slugs. */
 export async function readableIds(
   { outputs }: Parts,
   tenant_id: string,
@@ -47,7 +47,7 @@ export async function readableIds(
   return [...new Set(named.flatMap((each) => byName.get(isUuid(each) ? each.toLowerCase() : each) ?? []))];
 }
 
-/** A version by its number or its id. @throws Fault not_found */
+/** Returns a version by number or id. @throws Fault not_found */
 export async function findVersion({ versions }: Parts, doc: OutputDoc, named: string): Promise<Edition> {
   const wanted = isUuid(named) ? { _id: named.toLowerCase() } : { version_num: Number(named) };
   if (wanted._id === doc.version_id || wanted.version_num === doc.version_num) return doc;
@@ -61,7 +61,7 @@ export async function findVersion({ versions }: Parts, doc: OutputDoc, named: st
 
 const BEGINNING = 65_536;
 
-/** The first characters of a text. */
+/** Returns the first characters of a text. */
 export async function beginningOf(blobs: Blobs, tenant_id: string, hash: string): Promise<string> {
   const stream = await blobs.stream(tenant_id, hash);
   const parts: Buffer[] = [];

@@ -5,7 +5,7 @@ interface Found {
   superseded_by: string | null;
 }
 
-/** Best first; a superseded one stands below what took its place, where that was found too (spec: search outputs). */
+/** Sorts best first, with a superseded output below its successor if both were found (spec: search outputs). */
 export function ranked<T extends Found>(found: readonly T[]): T[] {
   const byId = new Map(found.map((each) => [each._id, each]));
   const placed = found.map((each) => ({ each, ...placeOf(each, byId) }));

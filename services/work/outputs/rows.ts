@@ -3,7 +3,7 @@ import type { ChunkDoc, Edition, OutputDoc, VersionDoc } from "./outputs.model.t
 
 const CONTENT_TYPE = "text/markdown";
 
-/** Whose an output is, as callers see it: people and agents apart. */
+/** Returns the owner for callers, with separate fields for people and agents. */
 function ownerOf({ agent_id }: OutputDoc) {
   const byAgent = agent_id.startsWith("ag_");
   return { agent_id: byAgent ? agent_id : null, user_id: byAgent ? null : agent_id };
@@ -13,7 +13,7 @@ function textOf({ hash, byte_size }: Edition) {
   return { content_hash: hash, byte_size, content_type: CONTENT_TYPE };
 }
 
-/** An output without its text, as lists show it. */
+/** Formats an output without its text, as in lists. */
 export function present(doc: OutputDoc) {
   const { _id, tenant_id, project_id, scope, team_id, title, slug, source_type, hash } = doc;
   const { tags, derived_from_ids, references_ids, supersedes_ids, superseded_by } = doc;
@@ -30,7 +30,7 @@ export function present(doc: OutputDoc) {
   };
 }
 
-/** An output with the text of one of its versions, by reference. */
+/** Formats an output with a version's text by reference. */
 export function presentWhole(doc: OutputDoc, edition: Edition) {
   const { title, hash, byte_size } = edition;
   const shown = { ...present({ ...doc, title, hash, byte_size }), current_version_num: doc.version_num };
@@ -47,7 +47,7 @@ export function presentVersion(output_id: string, edition: Edition) {
   };
 }
 
-/** The row that a version gets when it is the current one no more. */
+/** Returns the row of a version that is no longer current. */
 export function toVersion({ tenant_id, _id, ...doc }: OutputDoc): VersionDoc {
   const { version_id, version_num, title, hash, byte_size, change_note } = doc;
   const { authored_by_agent_id, authored_by_user_id, saved_at } = doc;
@@ -69,7 +69,7 @@ export function toEntry(chunk: ChunkDoc): SearchEntry {
   const { _id, version, title, text, scope, agent_id, team_id, project_id, tags, superseded } = chunk;
   return {
     ...{ kind: "output", id: _id, version, title, text, scope, agent_id, team_id, project_id, tags },
-    // By which a search leaves out what it has found already.
+    // Lets a search exclude the outputs found so far.
     type: chunk.output_id,
     ...{ confidence: 1, importance: 0.5, created_at: chunk.created_at.getTime(), date: null },
     ...{ expires_at: null, superseded, cites: 0, thread: null },

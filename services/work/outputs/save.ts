@@ -59,7 +59,7 @@ async function create(parts: Parts, ctx: Saving): Promise<OutputDoc> {
   return doc;
 }
 
-/** Inserts under the first slug that is free; a repetition gives the row that is there. */
+/** Inserts under the first free slug; a repetition returns the existing row. */
 async function insert({ outputs }: Parts, row: OutputDoc): Promise<OutputDoc> {
   for (const slug of slugsFor(row.title, row._id)) {
     const made = await outputs.insertOnce({ ...row, slug }).catch(nullIfTaken);
@@ -80,10 +80,10 @@ async function saveVersion(parts: Parts, ctx: Saving, named: string): Promise<Ou
   return guardedWrite(async () => {
     const doc = await findReadable(parts, ctx as Call, first._id);
     if (await isSaved(parts, doc, edition.version_id)) return doc;
-    // The version that ends gets its row first: what is no more in the output's is never lost.
+    // Writes the former version's row first, so that its text is never lost.
     await parts.versions.insertOnce(toVersion(doc));
     const title = ctx.params.title === undefined && doc.is_titled ? doc.title : edition.title;
-    // Only what is given: of those who save at the same time none takes back what another gave.
+    // Sets only given fields: concurrent saves do not revert each other's.
     const $set = {
       ...place,
       ...{ ...edition, title, title_key: keyOf(title), version_num: doc.version_num + 1 },
@@ -97,7 +97,7 @@ async function saveVersion(parts: Parts, ctx: Saving, named: string): Promise<Ou
   }, "Too many new versions at once: send it again.");
 }
 
-/** Whether this very request has saved its version already, before it was cut off. */
+/** Whether an interrupted try of this request has saved its version already. */
 async function isSaved({ versions }: Parts, doc: OutputDoc, version_id: string): Promise<boolean> {
   if (doc.version_id === version_id) return true;
   return (await versions.findOne(doc.tenant_id, { _id: version_id })) !== null;
@@ -113,7 +113,7 @@ function requireSamePlace({ scope, team_id }: Given, doc: OutputDoc): void {
   if (team_id !== undefined && team_id !== doc.team_id) throw fixed("team_id", doc.team_id);
 }
 
-/** The lease under which whoever writes a row brings search up to it; another does it when that one dies. */
+/** Returns the lease under which the writer of a row updates search; another node takes over if it crashes. */
 function begun({ now }: Parts, tenant_id: string) {
   return { queue: place(tenant_id, now() + LEASE_MS), attempts: 0 };
 }
@@ -152,7 +152,7 @@ const UNFILED: Filed = {
   ...{ derived_from_ids: [], references_ids: [], supersedes_ids: [] },
 };
 
-/** What an output has besides its text, as far as it is given. @throws Fault validation_error */
+/** Returns the given fields other than the text. @throws Fault validation_error */
 async function filed(parts: Parts, ctx: Saving, access: Access, own_id?: string): Promise<Partial<Filed>> {
   const { tenant_id } = ctx.meta.caller;
   const { project_id, process_run_id, source_type, metadata } = ctx.params;
@@ -178,7 +178,7 @@ async function filed(parts: Parts, ctx: Saving, access: Access, own_id?: string)
   };
 }
 
-/** The team of a new output. @throws Fault validation_error */
+/** Returns the team of a new output. @throws Fault validation_error */
 async function teamOf(ctx: Saving, access: Access): Promise<string | null> {
   const { caller } = ctx.meta;
   const { scope = "agent", team_id } = ctx.params;

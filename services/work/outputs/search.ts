@@ -9,12 +9,12 @@ import { ranked } from "./ranking.ts";
 import { present } from "./rows.ts";
 import type { searchOutputs } from "./search.contract.ts";
 
-/** All that the legs of a search bring. */
+/** Maximum hits of all legs of a search. */
 const MOST_HITS = 400;
-/** How often it is searched again, where a few long texts had all the places. */
+/** Maximum repetitions of a search in which a few long texts filled the hits. */
 const MOST_ROUNDS = 4;
 
-/** An output with the score of the piece of its text that fits best, and that piece's id. */
+/** An output with the score and id of its best matching chunk. */
 type Hit = OutputDoc & Best;
 
 export interface Wanted {
@@ -25,12 +25,12 @@ export interface Wanted {
   project_id?: string | undefined;
   include_superseded?: boolean | undefined;
   include_archived?: boolean | undefined;
-  /** When it was first saved: from, and before. In milliseconds since 1970. */
+  /** Bounds of the first save, `until` exclusive, in milliseconds since 1970. */
   since?: number;
   until?: number;
 }
 
-/** `POST /outputs/search`. */
+/** Handles `POST /outputs/search`. */
 export async function search(parts: Parts, ctx: Call<ParamsOf<typeof searchOutputs>>) {
   const { tenant_id } = ctx.meta.caller;
   const { limit = 10, project_id } = ctx.params;
@@ -53,7 +53,7 @@ export async function search(parts: Parts, ctx: Call<ParamsOf<typeof searchOutpu
   };
 }
 
-/** Outputs that fit, best first, each once. What the index says is checked again by the rows themselves. */
+/** Returns matching outputs, best first, each once. Checks the index's hits against the rows. */
 export async function findOutputs(parts: Parts, ctx: Call, wanted: Wanted) {
   const { tenant_id } = ctx.meta.caller;
   const access = await ownerAccess(ctx);
@@ -76,13 +76,13 @@ export async function findOutputs(parts: Parts, ctx: Call, wanted: Wanted) {
       if (isToBeFound(doc, access, wanted, archived))
         hits.set(doc._id, { ...doc, ...(best.get(doc._id) as Best) });
     }
-    // Fewer than a leg brings: there are no others.
+    // Fewer than a leg's minimum: there are no others.
     if (found.total_candidates < ENOUGH || best.size === 0) break;
   }
   return { hits: ranked([...hits.values()]), degraded };
 }
 
-/** A leg of the index brings more than so many only when there are more. */
+/** A leg of the index returns fewer hits only if there are no more. */
 const ENOUGH = 50;
 
 function ask(wanted: Wanted, access: Access, tenant_id: string, except: NonNullable<SearchWhere["except"]>) {
@@ -112,7 +112,7 @@ interface Best {
   chunk_id: string;
 }
 
-/** The best piece of each output. Hits come best first. */
+/** Returns the best chunk of each output. Hits come best first. */
 function bestOf({ hits }: SearchFound): Map<string, Best> {
   const best = new Map<string, Best>();
   for (const { id, score, sources } of hits) {
@@ -131,7 +131,7 @@ function isToBeFound(doc: OutputDoc, access: Access, wanted: Wanted, archived: r
   return project_id === undefined || doc.project_id === (project_id || null);
 }
 
-/** The texts of the pieces that were found. */
+/** Returns the texts of the chunks that were found. */
 export async function passagesOf(
   { chunks }: Parts,
   tenant_id: string,

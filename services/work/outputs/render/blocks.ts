@@ -1,7 +1,7 @@
 import { DomUtils, parseDocument } from "htmlparser2";
 import type { Token, Tokens, TokensList } from "marked";
 
-/** A piece of a line in one style. */
+/** A part of a line in one style. */
 export interface Run {
   text: string;
   bold?: boolean;
@@ -11,17 +11,17 @@ export interface Run {
   href?: string;
 }
 
-/** A list, the same object for all of its items. */
+/** A list: all of its items refer to the same object. */
 export interface List {
-  /** In how many others it stands. */
+  /** Nesting depth, from 0. */
   depth: number;
-  /** The numbers of its first and its last item; null where items have none. */
+  /** The numbers of its first and last item; null for unordered lists. */
   numbers: { from: number; to: number } | null;
 }
 
 /**
- * Where a block stands: how deep in lists and quotations, in how many lists, and how deep the innermost quotation is; 0:
- * there is none.
+ * A block's position: its depth in lists and quotations, in lists alone, and the depth of the innermost quotation; 0
+ * without one.
  */
 interface Place {
   indent: number;
@@ -31,7 +31,7 @@ interface Place {
 
 type Align = "left" | "center" | "right" | null;
 
-/** What a document is made of, one below the other. */
+/** The blocks of a document, from top to bottom. */
 export type Block =
   | { kind: "heading"; depth: number; runs: Run[] }
   | ({ kind: "paragraph"; runs: Run[]; item?: Item } & Place)
@@ -39,7 +39,7 @@ export type Block =
   | { kind: "table"; rows: Run[][][]; align: Align[] }
   | { kind: "rule" };
 
-/** That a paragraph is the first of a list's item, and what stands before it. */
+/** Marks the first paragraph of a list item, with its marker. */
 interface Item {
   list: List;
   marker: string;
@@ -47,7 +47,7 @@ interface Item {
 
 const TOP: Place = { indent: 0, lists: 0, quoted: 0 };
 
-/** The blocks of Markdown that was read by `marked`. Raw HTML is left out but for its words. */
+/** Converts Markdown parsed by `marked` to blocks. Of raw HTML only the text is kept. */
 export function blocksOf(tokens: TokensList | Token[], place = TOP): Block[] {
   return tokens.flatMap((token) => blockOf(token as Tokens.Generic, place));
 }
@@ -100,7 +100,7 @@ function markerOf({ numbers }: List, { task, checked }: Tokens.ListItem, at: num
 
 const boxOf = (checked: boolean | undefined) => (checked ? "☑" : "☐");
 
-/** The first paragraph of an item stands beside its marker; a task that has a number has its box behind it. */
+/** The first paragraph of an item follows its marker; a numbered task has its box after the number. */
 function itemOf({ tokens, task, checked }: Tokens.ListItem, item: Item, own: Place): Block[] {
   const [first, ...rest] = blocksOf(tokens, own);
   const box = task && item.list.numbers ? [{ text: `${boxOf(checked)} ` }] : [];
@@ -118,7 +118,7 @@ function tableOf({ header, rows }: Tokens.Table): Run[][][] {
 
 type Style = Omit<Run, "text">;
 
-/** The pieces of a line. */
+/** Converts inline tokens to runs. */
 function runsOf(tokens: Token[] = [], style: Style = {}): Run[] {
   return (tokens as Tokens.Generic[]).flatMap((token) => {
     switch (token.type) {
@@ -131,7 +131,7 @@ function runsOf(tokens: Token[] = [], style: Style = {}): Run[] {
       case "link":
         return runsOf(token.tokens, isSafe(token.href) ? { ...style, href: token.href } : style);
       case "image":
-        // Not fetched: what it shows is said, and where it is.
+        // Images are not fetched: shows their text and address.
         return runsOf(
           [{ type: "text", raw: "", text: token.text || "picture" }],
           isSafe(token.href) ? { ...style, href: token.href } : style,
@@ -144,7 +144,7 @@ function runsOf(tokens: Token[] = [], style: Style = {}): Run[] {
         return withoutTags(token.text) ? [{ text: withoutTags(token.text), ...style }] : [];
       default:
         if (token.tokens) return runsOf(token.tokens, style);
-        // A line that ends in the source goes on here.
+        // A line break in the source does not end the line.
         return [{ text: readEntities(printable(token.text ?? "").replaceAll("\n", " ")), ...style }];
     }
   });
@@ -154,7 +154,7 @@ const isSafe = (href: string) => /^(https?:|mailto:)/i.test(href);
 
 const withoutTags = (html: string) => readEntities(printable(html.replace(/<!--[\s\S]*?-->|<[^>]*>/g, "")));
 
-/** Without characters that no XML can hold. */
+/** Removes characters that are invalid in XML. */
 function printable(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must go
   return text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, "");

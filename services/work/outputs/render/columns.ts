@@ -1,4 +1,4 @@
-/** How wide the columns of a table are: as wide as each wants, if there is room; else the wide ones share what is left. */
+/** Returns the widths of a table's columns: as wanted if they fit; otherwise the wide ones share the rest. */
 export function sharedWidths(wanted: readonly number[], room: number): number[] {
   let left = room;
   let open = [...wanted.keys()];

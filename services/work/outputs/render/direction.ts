@@ -1,20 +1,20 @@
 import makeBidi, { type Bidi } from "bidi-js";
 
-/** Letters that run from right to left: Hebrew, Arabic, Syriac and their like. */
+/** Right-to-left letters: Hebrew, Arabic, Syriac and related scripts. */
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 const LETTER = /\p{L}/u;
 const graphemes = new Intl.Segmenter();
-// Its types tell of an ES module, but Node is given the CommonJS one.
+// Its types declare an ES module, but Node loads the CommonJS one.
 const bidi = (makeBidi as unknown as () => Bidi)();
 
-/** How a text is to be seen: even levels run from left to right, odd ones from right to left. */
+/** The direction of a text: even levels run left to right, odd ones right to left. */
 interface Direction {
   isRightToLeft: boolean;
-  /** One a UTF-16 code unit; null where all of it runs from left to right. */
+  /** One per UTF-16 code unit; null if all of it runs left to right. */
   levels: Uint8Array | null;
 }
 
-/** The direction of a paragraph is that of its first letter (UAX #9). */
+/** Returns the direction of a paragraph, which is that of its first letter (UAX #9). */
 export function directionOf(text: string): Direction {
   if (!RIGHT_TO_LEFT.test(text)) return { isRightToLeft: false, levels: null };
   const { levels, paragraphs } = bidi.getEmbeddingLevels(text);
@@ -25,7 +25,7 @@ export function hasRightToLeft(text: string): boolean {
   return RIGHT_TO_LEFT.test(text);
 }
 
-/** A text in parts of one direction each. */
+/** Splits a text into parts of one direction each. */
 export function inDirections(text: string): [part: string, isRightToLeft: boolean][] {
   const { levels } = directionOf(text);
   if (!levels) return [[text, false]];
@@ -39,7 +39,7 @@ export function inDirections(text: string): [part: string, isRightToLeft: boolea
   return parts;
 }
 
-/** What stands on a line, in the order it is seen from left to right (UAX #9, L2). */
+/** Reorders a line's runs for display from left to right (UAX #9, L2). */
 export function asSeen<T extends { level: number }>(runs: readonly T[]): T[] {
   const seen = [...runs];
   const highest = runs.reduce((most, { level }) => Math.max(most, level), 0);
@@ -54,10 +54,7 @@ export function asSeen<T extends { level: number }>(runs: readonly T[]): T[] {
   return seen;
 }
 
-/**
- * A text that runs from right to left as it is to be given to a font, which turns letters round by itself, and signs
- * between them only where they stand among letters.
- */
+/** Prepares right-to-left text for a font, which reverses letters itself, but signs only between letters. */
 export function mirrored(text: string): string {
   const signs = Array.from(text, (sign) => bidi.getMirroredCharacter(sign) ?? sign).join("");
   if (LETTER.test(signs)) return signs;

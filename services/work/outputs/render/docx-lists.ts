@@ -1,10 +1,10 @@
 import { AlignmentType, type IParagraphOptions, LevelFormat } from "docx";
 import type { List } from "./blocks.ts";
 
-/** Of each level of a list, in twentieths of a point. */
+/** Indent per level of a list, in twentieths of a point. */
 export const INDENT = 360;
 
-/** So many levels lists of Word have, and so far they count. */
+/** Word's lists have this many levels. */
 const LEVELS = 9;
 const LARGEST = 32_767;
 
@@ -13,21 +13,21 @@ const BULLETS = ["•", "◦", "▪"];
 type Numbering = Exclude<IParagraphOptions["numbering"], false | undefined>;
 type Definition = Exclude<Numbering["reference"], string>;
 
-/** The lists of a document as lists of Word, in which whoever edits it goes on. */
+/** Creates Word lists, so that numbering continues when the document is edited. */
 export class DocxLists {
   readonly #counting = new Map<List, Pick<Numbering, "reference" | "instance">>();
 
-  /** How a paragraph says that it is an item; null for one of a list that Word does not have. */
+  /** Returns the numbering of an item's paragraph; null for lists that Word does not support. */
   numberingOf({ list, marker }: { list: List; marker: string }): Numbering | null {
     const { depth: level, numbers } = list;
     if (level >= LEVELS || (numbers && numbers.to > LARGEST)) return null;
     if (numbers) return { level, ...this.#countingOf(list, numbers.from) };
     const reference = marker === BULLETS[0] ? BULLETED : allMarked(marker);
-    // Where nothing is counted, all lists are one.
+    // Lists without numbers share one instance.
     return { level, reference, instance: 0 };
   }
 
-  /** An instance of its own: each list counts for itself. */
+  /** A separate instance per list, so that each counts independently. */
   #countingOf(list: List, from: number) {
     const known = this.#counting.get(list);
     if (known) return known;
@@ -45,7 +45,7 @@ function allMarked(text: string): Definition {
   return definition(`marked ${text}`, LevelFormat.BULLET, () => ({ text }));
 }
 
-/** What is moved to another level there counts from 1. */
+/** Items moved to another level count from 1. */
 function countedFrom(from: number, depth: number): Definition {
   const name = from === 1 ? "numbers" : `numbers from ${from} on level ${depth}`;
   return definition(name, LevelFormat.DECIMAL, (level) => ({
@@ -63,6 +63,6 @@ function definition(
     ...{ level, format, alignment: AlignmentType.LEFT, ...more(level) },
     style: { paragraph: { indent: { start: (level + 1) * INDENT, hanging: INDENT } } },
   }));
-  // The library puts numbers in place of `{reference}`, wherever it stands: a line of text cannot say this one.
+  // The library replaces `{reference}` anywhere; this one cannot occur in a line of text.
   return { reference: `\n${name}`, levels };
 }

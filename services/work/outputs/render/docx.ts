@@ -23,9 +23,9 @@ import { directionOf, inDirections } from "./direction.ts";
 import { DocxLists, INDENT } from "./docx-lists.ts";
 import { read } from "./read.ts";
 
-/** In twentieths of a point, as all lengths here. */
+/** In twentieths of a point, like all lengths here. */
 const GAP = 120;
-/** Between the margins of a page, and what a letter takes of that. */
+/** The width between the margins, and of a letter. */
 const WIDTH = 9026;
 const LETTER = 120;
 const CELL_MARGIN = 100;
@@ -61,7 +61,7 @@ const STYLES: IStylesOptions = {
   },
 };
 
-/** Markdown as a document of Word. */
+/** Renders Markdown as a Word document. */
 export function renderDocx(markdown: string, title: string): Promise<Buffer> {
   const lists = new DocxLists();
   const children = blocksOf(read(markdown, title)).flatMap((block) => toChildren(block, lists));
@@ -78,7 +78,7 @@ function toChildren(block: Block, lists: DocxLists): FileChild[] {
     case "code":
       return [code(block)];
     case "table":
-      // Tables that follow each other would become one; and what comes next would touch it.
+      // Separates consecutive tables, which Word would merge, and adds space below.
       return [table(block), new Paragraph({ spacing: { after: 0 } })];
     case "rule":
       return [new Paragraph({ border: { bottom: RULE } })];
@@ -87,7 +87,7 @@ function toChildren(block: Block, lists: DocxLists): FileChild[] {
 
 const textOf = (runs: Run[]) => runs.map(({ text }) => text).join("");
 
-/** A paragraph that runs as its first letter does. */
+/** Creates a paragraph in the direction of its first letter. */
 function directed(runs: Run[], options: Omit<IParagraphOptions, "children">, marker?: string): Paragraph {
   const { isRightToLeft } = directionOf(textOf(runs));
   const children = runs.flatMap(toRuns);
@@ -168,7 +168,7 @@ function table({ rows, align }: Block & { kind: "table" }): Table {
   });
 }
 
-/** By the letters in a column's longest line; those of the East are twice as wide as Latin ones. */
+/** Based on the letters of a column's longest line; East Asian ones are twice as wide as Latin ones. */
 function widthsOf(rows: Run[][][]): number[] {
   const widest = (n: number) =>
     rows.reduce(

@@ -14,11 +14,11 @@ const STYLE =
   "blockquote{margin-inline:0;padding-inline-start:1rem;border-inline-start:3px solid #ccc;color:#555}" +
   "@media print{body{max-width:none;margin:0}pre{white-space:pre-wrap}}";
 
-/** The page loads nothing: it is opened where nobody expects it to tell others that it was read. */
+/** Blocks all loading, so that opening the page is not reported to anyone. */
 const POLICY =
   "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
 
-/** What runs in the direction of its first letter. */
+/** Elements that take the direction of their first letter. */
 const DIRECTED = ["p", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "table"];
 const inItsDirection = Object.fromEntries(
   DIRECTED.map((tag) => [tag, sanitize.simpleTransform(tag, { dir: "auto" })]),
@@ -26,7 +26,7 @@ const inItsDirection = Object.fromEntries(
 
 const WEB = /^https?:\/\//i;
 
-/** An image that stands in the page itself stays one; one from elsewhere becomes a link, and any other its text. */
+/** Keeps embedded images; external ones become links, and others their text. */
 const imageOrLink: Transformer = (tagName, attribs): Tag => {
   const { src = "", alt = "" } = attribs;
   if (/^data:image\//i.test(src)) return { tagName, attribs };
@@ -34,7 +34,7 @@ const imageOrLink: Transformer = (tagName, attribs): Tag => {
   return { tagName: "a", attribs: { href: src }, text: alt || src };
 };
 
-/** A page of Markdown, of which nothing can run nor be loaded from elsewhere, whatever stood in the Markdown. */
+/** Renders Markdown as a page that cannot run scripts or load resources, whatever the Markdown contains. */
 export function renderHtml(markdown: string, title: string): string {
   const body = sanitize(marked.parser(read(markdown, title), { gfm: true }), {
     allowedTags: [...sanitize.defaults.allowedTags, "img", "del", "input"],
@@ -56,7 +56,7 @@ export function renderHtml(markdown: string, title: string): string {
     allowedClasses: { code: ["language-*"] },
     allowedSchemes: ["http", "https", "mailto"],
     allowedSchemesByTag: { img: ["data"] },
-    // Of a form field only a task's box that nobody can tick.
+    // The only form field allowed is a task's disabled checkbox.
     exclusiveFilter: ({ tag, attribs }) => tag === "input" && attribs.type !== "checkbox",
   });
   const policy = `<meta http-equiv="Content-Security-Policy" content="${POLICY}">`;

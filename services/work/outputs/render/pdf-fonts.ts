@@ -15,18 +15,18 @@ const FILES = {
 };
 type FontName = keyof typeof FILES;
 
-/** What pdfkit knows of the font in use, and does not say otherwise. */
+/** Internals of pdfkit's current font that its types omit. */
 interface FontInUse {
   _font: { ascender: number; font: { hasGlyphForCodePoint(code: number): boolean } };
 }
 
-/** Pictures and other signs, with what changes their looks. */
+/** Emoji and other symbols, with their variation selectors. */
 const SIGNS = /\p{RGI_Emoji}|[\p{So}\p{Sk}]\ufe0f?/gv;
-/** What shows nothing by itself: a font need not have it. */
+/** Invisible characters: a font need not have them. */
 const UNSEEN = /[\p{Default_Ignorable_Code_Point}\s]/u;
 const graphemes = new Intl.Segmenter();
 
-/** Which of the fonts that an operator has named are not there, or may not be read. */
+/** Returns which of the operator's fonts do not exist or cannot be read. */
 export async function unreadableFonts(fonts: readonly string[]): Promise<string[]> {
   const readable = await Promise.all(
     fonts.map((font) =>
@@ -48,15 +48,15 @@ function fontFile(name: FontName): string {
   return fileURLToPath(import.meta.resolve(`dejavu-fonts-ttf/ttf/${FILES[name]}`));
 }
 
-/** The fonts of a document: DejaVu's, and where they lack a letter those that the operator has named. */
+/** Selects a document's fonts: DejaVu, and the operator's for missing letters. */
 export class PdfFonts {
   readonly #pdf: InstanceType<typeof PDFDocument>;
-  /** Named by what they were given as. */
+  /** Named by their paths. */
   readonly #others: readonly string[];
-  /** By font and sign. */
+  /** By font and character. */
   readonly #known = new Map<string, boolean>();
 
-  /** @param others files, of a collection with `#` and the name of one of its fonts */
+  /** @param others files; for a collection followed by `#` and the name of one of its fonts */
   constructor(pdf: InstanceType<typeof PDFDocument>, others: readonly string[]) {
     this.#pdf = pdf;
     this.#others = others;
@@ -68,7 +68,7 @@ export class PdfFonts {
   }
 
   /**
-   * A text as it can be written: signs that no font has are boxes.
+   * Returns a text with boxes for symbols that no font has.
    *
    * @throws Unrenderable for letters that no font has
    */
@@ -83,11 +83,11 @@ export class PdfFonts {
     return text.replace(SIGNS, (sign) => (this.#isKnown(sign) ? sign : "□"));
   }
 
-  /** A run in pieces, each in a font that has its signs: the wanted one wherever it can be. */
+  /** Splits a run into pieces with a font for each, preferring the wanted one. */
   pieces({ text, href, strike = false, ...style }: Run): Piece[] {
     const wanted = fontOf(style);
     const pieces: Piece[] = [];
-    // A sign stays together with its accents, vowels and joiners.
+    // Keeps a character together with its accents, vowels and joiners.
     const whole = [{ segment: text }];
     for (const { segment: sign } of this.#hasAll(wanted, text) ? whole : graphemes.segment(text)) {
       const font = this.#fontFor(sign, wanted);
@@ -98,7 +98,7 @@ export class PdfFonts {
     return pieces;
   }
 
-  /** How far above its base line a font reaches, as a share of its size. */
+  /** Returns a font's ascent, as a share of its size. */
   ascent(font: string): number {
     return this.#use(font).ascender / 1000;
   }
@@ -141,7 +141,7 @@ function fontOf({ bold, italic, code }: Run | Omit<Run, "text">): FontName {
   return italic ? "italic" : "plain";
 }
 
-/** What a font lacks of a style. */
+/** Returns the styles that must be simulated because a font lacks them. */
 function emphasis(font: string, wanted: FontName, { bold, italic }: Omit<Run, "text">) {
   const isWanted = font === wanted;
   return { thickened: Boolean(bold) && !isWanted, slanted: Boolean(italic) && !isWanted };

@@ -4,20 +4,20 @@ import { asSeen, directionOf, mirrored } from "./direction.ts";
 export interface Piece {
   text: string;
   font: string;
-  /** The font is not bold, or not slanted, where the text is to be. */
+  /** The text is bold or italic, but the font is not. */
   thickened: boolean;
   slanted: boolean;
   strike: boolean;
   href: string | null;
 }
 
-/** A piece as it stands on a line. */
+/** A piece with its position on a line. */
 export interface Placed extends Piece {
   width: number;
   level: number;
 }
 
-/** The pieces of a line from left to right, as they are seen. */
+/** A line's pieces from left to right, as displayed. */
 export interface Line {
   pieces: Placed[];
   width: number;
@@ -26,7 +26,7 @@ export interface Line {
 
 export type Measure = (piece: Piece, text: string) => number;
 
-/** Scripts that put no spaces between words. */
+/** Scripts without spaces between words. */
 const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 const SPACES = " \\t\\r\\f\\v\\u1680\\u2000-\\u2006\\u2008-\\u200b\\u205f\\u3000";
@@ -38,7 +38,7 @@ const graphemes = new Intl.Segmenter();
 
 type Span = [start: number, end: number];
 
-/** Breaks the pieces of a paragraph into lines no wider than `width`. There is one at least. */
+/** Breaks a paragraph's pieces into lines no wider than `width`; returns at least one. */
 export function linesOf(pieces: readonly Piece[], width: number, measure: Measure): Line[] {
   const text = pieces.map((piece) => piece.text).join("");
   const { isRightToLeft, levels } = directionOf(text);
@@ -57,7 +57,7 @@ export function linesOf(pieces: readonly Piece[], width: number, measure: Measur
   return lines;
 }
 
-/** The pieces of a paragraph by place in its text. */
+/** The pieces of a paragraph, by position in its text. */
 class Paragraph {
   readonly #pieces: readonly Piece[];
   readonly #starts: number[] = [];
@@ -76,7 +76,7 @@ class Paragraph {
     }
   }
 
-  /** How wide a part of the text is, whose places count from there. */
+  /** Returns a function that measures parts of the text, with positions relative to `base`. */
   from(base: number): (start: number, end: number) => number {
     return (start, end) => {
       let width = 0;
@@ -95,7 +95,7 @@ class Paragraph {
   }
 
   *#within(start: number, end: number): Generator<[piece: Piece, text: string, at: number]> {
-    // What is asked for is mostly behind what was asked for last.
+    // Most lookups are after the previous one.
     if ((this.#starts[this.#last] ?? 0) > start) this.#last = 0;
     while ((this.#starts[this.#last + 1] ?? Infinity) <= start) this.#last++;
     for (let n = this.#last; n < this.#pieces.length; n++) {
@@ -121,7 +121,7 @@ class Paragraph {
   }
 }
 
-/** Where lines begin and end, without the spaces at their ends. */
+/** Yields the start and end of each line, without trailing spaces. */
 function* filled(text: string, width: number, widthOf: (start: number, end: number) => number) {
   let start = 0;
   let end = 0;
@@ -146,7 +146,7 @@ function* filled(text: string, width: number, widthOf: (start: number, end: numb
   yield line();
 }
 
-/** Where a word has to be cut that is wider than a line. */
+/** Yields the cuts of a word wider than a line. */
 function* cutsOf(
   text: string,
   from: number,
@@ -166,7 +166,7 @@ function* cutsOf(
   }
 }
 
-/** What is not broken, each with the spaces behind it. */
+/** Yields unbreakable parts, each with its trailing spaces. */
 function* wordsOf(text: string): Generator<Span> {
   for (const { 0: word, index } of text.matchAll(WORD)) {
     if (!UNSPACED.test(word)) yield [index, index + word.length];
@@ -174,7 +174,10 @@ function* wordsOf(text: string): Generator<Span> {
   }
 }
 
-/** The words of scripts without spaces; a sign stays with the word before it, an opening one with that behind it. */
+/**
+ * Splits scripts without spaces into words; punctuation stays with the word before it, an opening mark with the one
+ * after it.
+ */
 function* partsOf(text: string, at: number): Generator<Span> {
   let start = 0;
   for (const { segment, index, isWordLike } of words.segment(text)) {

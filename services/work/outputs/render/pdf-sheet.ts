@@ -7,28 +7,28 @@ export const MARGIN = 64;
 const INK = "#1c1c1c";
 const LINK = "#0b57d0";
 const FAINT = "#767676";
-/** Behind code. */
+/** The background of code. */
 export const CODE = "#f4f4f4";
-/** From one base line to the next, as a share of the size. */
+/** Distance between base lines, as a share of the size. */
 const LEADING = 1.45;
-/** From the top of a line to its base, likewise. */
+/** From the top of a line to its base line, as a share of the size. */
 const BASE = 1.06;
 const NUMBER_SIZE = 8.5;
 
-/** How a line is written. */
+/** The style of a line. */
 interface Manner {
   size: number;
   color?: string;
-  /** Where it stands in its width; by default as its letters run. */
+  /** Alignment in its width; by default by the text's direction. */
   align?: "left" | "center" | "right" | null;
 }
 
-/** The pages of a document, written line by line from top to bottom. Lengths are in points. */
+/** A document's pages, written line by line from top to bottom. Lengths are in points. */
 export class Sheet {
   readonly pdf: InstanceType<typeof PDFDocument>;
   readonly #fonts: PdfFonts;
   #page = 1;
-  /** Where the next line begins. */
+  /** The top of the next line. */
   y = MARGIN;
 
   constructor(pdf: InstanceType<typeof PDFDocument>, fonts: PdfFonts) {
@@ -44,7 +44,7 @@ export class Sheet {
     return this.y === MARGIN;
   }
 
-  /** What is left of the page. */
+  /** The height left on the page. */
   get left(): number {
     return this.pdf.page.height - MARGIN - this.y;
   }
@@ -53,7 +53,7 @@ export class Sheet {
     return lines * size * LEADING;
   }
 
-  /** Begins a new page if less than this is left of the one there is. */
+  /** Begins a new page if less than this height is left. */
   need(height: number): void {
     if (height > this.left && !this.isFresh) this.turn();
   }
@@ -73,12 +73,12 @@ export class Sheet {
     return linesOf(pieces, width, ({ font }, text) => this.pdf.font(font, size).widthOfString(text));
   }
 
-  /** Writes a line at its place; the next one is not below it by that. */
+  /** Writes a line at the current position without advancing. */
   write(line: Line, left: number, width: number, { size, color = INK, align = null }: Manner): void {
     const side = align ?? (line.isRightToLeft ? "right" : "left");
     const free = width - line.width;
     let x = left + (side === "left" ? 0 : side === "center" ? free / 2 : free);
-    // Letters of all fonts stand on one line.
+    // All fonts share one base line.
     const base = this.y + size * BASE;
     for (const piece of line.pieces) {
       this.#draw(piece, x, base - this.#fonts.ascent(piece.font) * size, { size, color });
@@ -98,7 +98,7 @@ export class Sheet {
     this.pdf.text(text, x, top, {
       ...{ lineBreak: false, link: href, underline: href !== null, strike, oblique: slanted },
       ...(thickened && { fill: true, stroke: true }),
-      // Laid out as a whole: word by word the words would stand in the wrong order.
+      // Lays out right-to-left text as a whole: word by word the order would be wrong.
       ...(level & 1 && { features: [] }),
     } as PDFKit.Mixins.TextOptions);
   }

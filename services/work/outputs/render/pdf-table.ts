@@ -8,7 +8,7 @@ const SIZE = 9.5;
 const PADDING = 5;
 const RULE = "#c8c8c8";
 const HEAD = "#f2f2f2";
-/** A row is not parted where so many of its lines would stand on one page. */
+/** A row is not split if this many of its lines fit on one page. */
 const KEPT = 6;
 
 type Table = Block & { kind: "table" };
@@ -22,7 +22,7 @@ interface Column {
 /** The lines of each cell of a row. */
 type Row = Line[][];
 
-/** Draws a table; its head stands on every page that it goes over. */
+/** Draws a table; repeats its head on every page. */
 export function drawTable(sheet: Sheet, table: Table): void {
   const columns = columnsOf(sheet, table);
   const [head, ...body] = table.rows;
@@ -55,7 +55,7 @@ function columnsOf(sheet: Sheet, { rows, align }: Table): Column[] {
   });
 }
 
-/** How wide a cell is whose lines are not broken. */
+/** Returns the width of a cell with unbroken lines. */
 function widest(sheet: Sheet, runs: Run[]): number {
   const lines = sheet.lines(runs, SIZE, Number.POSITIVE_INFINITY);
   return lines.reduce((most, { width }) => Math.max(most, width), 0) + 2 * PADDING + 1;

@@ -16,18 +16,18 @@ const QUOTED = "#555555";
 const RULE = "#cccccc";
 
 /**
- * Markdown as pages of A4.
+ * Renders Markdown as A4 pages.
  *
- * @param at the date the file says it was made
- * @param others files of fonts for letters that the built-in ones lack
- * @throws Unrenderable for letters that no font has; other signs they lack become boxes
+ * @param at the file's creation date
+ * @param others font files for letters that the built-in fonts lack
+ * @throws Unrenderable for letters that no font has; missing symbols become boxes
  */
 export async function renderPdf(
   markdown: string,
   { title, at, fonts: others }: { title: string; at: Date; fonts: readonly string[] },
 ): Promise<Buffer> {
   const info = { Title: title, CreationDate: at, ModDate: at, Producer: "Afferent", Creator: "Afferent" };
-  // No font of its own: one that is opened under two names is read anew whenever it is used.
+  // No default font: a font opened under two names is read again on each use.
   const font = null as unknown as string;
   const pdf = new PDFDocument({ size: "A4", margin: MARGIN, info, lang: "en", font });
   const parts: Buffer[] = [];
@@ -68,7 +68,7 @@ function draw(sheet: Sheet, block: Block): void {
   }
 }
 
-/** It stands with the first lines of what it is the heading of. */
+/** Keeps a heading with the first lines that follow it. */
 function drawHeading(sheet: Sheet, { depth, runs }: Block & { kind: "heading" }): void {
   const size = HEADINGS[depth - 1] ?? SIZE;
   const lines = sheet.lines(
@@ -90,7 +90,7 @@ function drawParagraph(sheet: Sheet, { runs, item, indent, quoted }: Block & { k
   const lines = sheet.lines(runs, SIZE, width);
   const isRightToLeft = lines[0]?.isRightToLeft ?? false;
   const left = isRightToLeft ? MARGIN : MARGIN + indent * INDENT;
-  // No line of it alone on a page.
+  // Leaves no line of it alone on a page.
   sheet.need(sheet.heightOf(lines.length <= 3 ? lines.length : 2, SIZE));
   for (const [n, line] of lines.entries()) {
     sheet.need(sheet.heightOf(1, SIZE));
@@ -115,7 +115,7 @@ function writeLine(sheet: Sheet, line: Line, { left, width, ...manner }: Column)
   sheet.y += sheet.heightOf(1, manner.size);
 }
 
-/** Beside the first line of its item, before which it ends. */
+/** Draws the marker next to the first line of its item, ending before it. */
 function drawMarker(sheet: Sheet, marker: string, left: number, isRightToLeft: boolean): void {
   const [line] = sheet.lines([{ text: marker }], SIZE, Number.POSITIVE_INFINITY);
   const align = isRightToLeft ? "left" : "right";
@@ -128,7 +128,7 @@ function drawBar(sheet: Sheet, x: number): void {
   sheet.pdf.moveTo(x, sheet.y).lineTo(x, bottom).lineWidth(2).stroke(RULE);
 }
 
-/** Lines that are too long go on in the next one. */
+/** Long lines are wrapped. */
 function drawCode(sheet: Sheet, { text, indent }: Block & { kind: "code" }): void {
   const left = MARGIN + indent * INDENT;
   const width = sheet.width - indent * INDENT;

@@ -1,14 +1,14 @@
 import { marked, type Token, type Tokens } from "marked";
 import { titleOf } from "../naming.ts";
 
-/** What of a text is looked at for its title, as when it was saved. */
+/** The part of a text that is examined for its title, as on saving. */
 const BEGINNING = 65_536;
-/** It would stand before the `#` of a heading, and make it none. */
+/** Before the `#` of a heading it would hide the heading. */
 const BYTE_ORDER_MARK = /^\ufeff/;
 
 /**
- * The parts of an output's Markdown as a file shows them, with its title once. A text is called by what stands in it;
- * where it was given another title, that stands above it, and the text's own headings are one level lower.
+ * Returns the tokens of an output's Markdown as a file shows them, with its title once. A title other than the text's
+ * is put above it, and the text's headings are moved down one level.
  */
 export function read(markdown: string, title: string): Token[] {
   const text = markdown.replace(BYTE_ORDER_MARK, "");

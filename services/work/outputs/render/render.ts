@@ -3,35 +3,35 @@ import type { Share } from "../../../../lib/queue/fair-queue.ts";
 import { type ThreadEnded, WorkerThread } from "../../../../lib/worker-thread.ts";
 import { resourceQueue } from "../../../../observability/resources.ts";
 
-/** What a rendering thread is given. */
+/** Input of a rendering thread. */
 export interface Rendering {
   markdown: string;
   title: string;
-  /** When the text was saved: the file says so too, so that the same text gives the same file. */
+  /** When the text was saved: also the file's date, so that the same text gives the same file. */
   at: Date;
   format: "html" | "pdf" | "docx";
-  /** Files of fonts for letters that the built-in ones lack. */
+  /** Font files for letters that the built-in fonts lack. */
   fonts: readonly string[];
 }
 
-/** What comes of it: a file, or why there is none. */
+/** The result: a file, or why there is none. */
 export type Rendered = Uint8Array | { unrenderable: string };
 
 const LIMITS = { seconds: 20, megabytes: 512 };
-/** With its seconds less than a call between services may take. */
+/** Together with the rendering time less than the timeout of a call between services. */
 const PATIENCE_MS = 8000;
 
-/** One is always left for another tenant, and one of a tenant's two for another person. */
+/** One is reserved for another tenant, and one of a tenant's two for another person. */
 const threads = resourceQueue("render", {
   ...{ capacity: 3, perTenant: 2, perCaller: 1, chargeTime: true },
   ...{ maxWaiting: 32, maxWaitingPerCaller: 4, patienceMs: PATIENCE_MS },
 });
 
 /**
- * Renders Markdown in a thread of its own, which takes its libraries with it when it ends.
+ * Renders Markdown in a separate thread, which frees its libraries when it ends.
  *
- * @throws Fault business_rule_violation, rule `export_fails`, for a text that takes too long or too much memory, or that the
- * format cannot hold; rate_limited, service_unavailable while others' texts are rendered
+ * @throws Fault business_rule_violation, rule `export_fails`, if a text takes too long or too much memory, or the
+ * format cannot hold it; rate_limited, service_unavailable while others' texts are rendered
  */
 export function render(rendering: Rendering, share: Share): Promise<Uint8Array> {
   return threads.run(share, 1, () => renderNow(rendering));

@@ -1,2 +1,2 @@
-/** A text that a format cannot hold; the message says why, in words that follow "As pdf this text ". */
+/** Thrown if a format cannot hold a text; the message gives the reason, in words that follow "As pdf this text ". */
 export class Unrenderable extends Error {}
