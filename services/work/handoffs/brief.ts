@@ -21,7 +21,7 @@ interface Decision {
 }
 type Renderer = (value: unknown) => string;
 
-/** The fields that have a place of their own, in the order in which somebody who goes on needs them. */
+/** Fields with a section, in the order in which a successor needs them. */
 const SECTIONS: Record<string, [heading: string, render: Renderer]> = {
   next_action: ["Next action", text],
   completed: ["Completed", list],
@@ -33,7 +33,7 @@ const SECTIONS: Record<string, [heading: string, render: Renderer]> = {
 };
 
 /**
- * A handoff as Markdown for whoever goes on. It depends on what was saved alone, so a resume and an export give the
+ * Renders a handoff as Markdown for its successor. Depends only on what was saved, so a resume and an export give the
  * same bytes.
  */
 export function renderBrief(handoff: Told): string {
@@ -88,7 +88,7 @@ function decision({ title, rationale, ...more }: Decision): string {
   return item(`**${oneLine(title)}**${reason}${rest}`);
 }
 
-/** One item of a list; its further lines belong to it. */
+/** Formats an item of a list; further lines are indented. */
 function item(value: unknown): string {
   return `- ${String(value).replace(/\r\n?|\n/g, "\n  ")}`;
 }
@@ -97,7 +97,7 @@ function other(value: unknown): string {
   return typeof value === "string" ? value : quoteAsData(JSON.stringify(value, null, 2));
 }
 
-/** Others may have given the memories their titles: they are told as data. */
+/** Quotes titles of memories as data: others may have written them. */
 function cited({ citations }: Told): string {
   if (citations.length === 0) return "";
   const lines = citations.map(({ memory_id, title }) => `${memory_id} ${oneLine(title)}`.trimEnd());

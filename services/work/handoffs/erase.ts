@@ -4,12 +4,12 @@ import type { Parts } from "./parts.ts";
 
 const AT_ONCE = 200;
 
-/** Handoffs whose citations hold titles of these memories. */
+/** Matches handoffs whose citations hold titles of these memories. */
 export function withTitles(ids: readonly string[]): Where<HandoffDoc> {
   return { citations: { $elemMatch: { memory_id: { $in: ids }, title: { $ne: "" } } } };
 }
 
-/** Removes the titles of erased memories from citations; gives from how many handoffs. */
+/** Removes the titles of erased memories from citations; returns the number of handoffs. */
 export async function eraseTitles(
   { handoffs, now }: Pick<Parts, "handoffs" | "now">,
   tenant_id: string,
@@ -17,7 +17,7 @@ export async function eraseTitles(
 ): Promise<number> {
   const gone = new Set(ids);
   let count = 0;
-  // Until none is left: one that was being saved meanwhile is met again.
+  // Repeats until none is left: a concurrent save is found by the next round.
   for (;;) {
     const docs = await handoffs.find(tenant_id, withTitles(ids), { limit: AT_ONCE });
     if (docs.length === 0) return count;

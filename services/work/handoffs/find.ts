@@ -16,12 +16,12 @@ export interface Hit {
 interface Wanted {
   query: string;
   limit: number;
-  /** Milliseconds since 1970, of `created_at`. */
+  /** Bounds of `created_at`, in milliseconds since 1970. */
   since?: number;
   until?: number;
 }
 
-/** Those of the agent's handoffs that fit a query, best first, and why a leg of search did not answer. */
+/** Returns the agent's handoffs that match a query, best first, and why a leg of search did not answer. */
 export async function findOwn(
   parts: Parts,
   ctx: Call,
@@ -33,7 +33,7 @@ export async function findOwn(
     ...{ tenant_id, kind: "handoff", query, access, where: { agent_id, ...bounds }, limit },
   };
   const { hits, degraded } = await ctx.call<SearchFound, SearchFind>("search.find", find);
-  // What search says is checked by the rows themselves.
+  // Checks hits against the rows.
   const filter = { agent_id, _id: { $in: hits.map(({ id }) => id) }, ...standing(parts.now()) };
   const rows = new Map((await parts.handoffs.find(tenant_id, filter)).map((doc) => [doc._id, doc]));
   const found = hits.flatMap(({ id, score, sources }) => {
@@ -43,7 +43,7 @@ export async function findOwn(
   return { hits: found, degraded };
 }
 
-/** The agent's handoffs, most recently saved first. */
+/** Returns the agent's handoffs, most recently saved first. */
 export async function latestOwn(
   { handoffs, now }: Parts,
   ctx: Call,
@@ -54,7 +54,7 @@ export async function latestOwn(
   return handoffs.find(tenant_id, { agent_id, ...bounds, ...standing(now()) }, options);
 }
 
-/** A page of the list; with `q` of those that have it in their name or summary, or that search finds by it. */
+/** Returns a page of the list; with `q` those that have it in their name or summary, or that search finds. */
 export async function list(
   parts: Parts,
   ctx: Call<{ q?: string; limit?: number; offset?: number }>,
@@ -68,12 +68,12 @@ export async function list(
   const found = new Map(
     [...literal, ...hits.map(({ doc }) => doc)].slice(0, limit).map((doc) => [doc._id, doc]),
   );
-  // The answer is a bare list, which cannot say so.
+  // The answer is a bare list, which cannot report it.
   if (degraded.length) ctx.meta.$responseHeaders = { "X-Degraded": degraded.join("; ") };
   return inOneMessage([...found.values()].sort(bySaving));
 }
 
-/** What has the words literally is there without search too. */
+/** Literal matches are returned without search too. */
 function withoutSearch(err: unknown): Awaited<ReturnType<typeof findOwn>> {
   if (!isUnreached(err)) throw err;
   return { hits: [], degraded: ["search did not answer"] };

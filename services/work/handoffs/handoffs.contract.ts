@@ -2,12 +2,12 @@ import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
 import { Id, Timestamp, Uuid, Whole } from "../../../lib/contract/schema.ts";
 import { Type } from "../../../lib/contract/type.ts";
 
-/** Agent-scoped: whoever is no agent is not known here (spec: Handoffs). */
+/** Agent-scoped: other callers are not authenticated here (spec: Handoffs). */
 const reader = { by: "agent", scope: "memory:read", otherwise: "authentication_failed" } as const;
 const writer = { by: "agent", scope: "memory:write", otherwise: "authentication_failed" } as const;
 const path = { id: Uuid("handoff") };
 
-/** A list holds many, and a message between nodes has its bounds. */
+/** A list holds many handoffs, and a message between nodes is limited. */
 const MAX_BODY = 262_144;
 const MOST_CITATIONS = 200;
 

@@ -17,9 +17,9 @@ const schema = tenantSchema({
   agent_id: string(),
   name: string(),
   summary: string(),
-  /** JSON: what callers name their keys must not mean anything to a store. */
+  /** JSON: callers' keys must have no meaning in the store. */
   payload: string(),
-  /** With the memories' titles as they were when it was saved. */
+  /** With the memories' titles as of the last save. */
   citations: subdocuments({ memory_id: string(), title: string() }),
   artifacts: array(string()),
   origin_client: nullable(string()),
@@ -28,7 +28,7 @@ const schema = tenantSchema({
   pinned_at: nullable(date()),
   last_resumed_at: nullable(date()),
   expires_at: date(),
-  /** The same while it is not pinned: what the reaper goes by. */
+  /** `expires_at` unless pinned: used by the reaper. */
   reap_at: nullable(date()),
   created_at: date(),
   /** When it was saved last. */
@@ -36,17 +36,17 @@ const schema = tenantSchema({
   /** Raised by every change, for search and to guard writes. */
   version: number(),
   changed_at: date(),
-  /** The seed of the request that saved it, where that had an Idempotency-Key: repeated, it saves nothing. */
+  /** Seed of the request that saved it, if that had an Idempotency-Key: a repetition saves nothing. */
   save_seed: nullable(string()),
 });
 schema.index({ tenant_id: 1, agent_id: 1, name: 1 }, { unique: true });
 schema.index({ tenant_id: 1, agent_id: 1, updated_at: -1, _id: -1 });
 // For erasure of memories.
 schema.index({ tenant_id: 1, "citations.memory_id": 1 });
-// For bundles that are due to be removed.
+// For bundles that are due for removal.
 schema.index({ tenant_id: 1, bundle_id: 1 });
 schema.index({ reap_at: 1 });
-// For search to follow.
+// For search's catch-up.
 schema.index({ changed_at: 1, _id: 1 });
 
 export const HandoffModel: Model<HandoffDoc> = { name: "handoffs", schema };

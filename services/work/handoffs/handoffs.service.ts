@@ -19,7 +19,7 @@ const MARKDOWN = "text/markdown; charset=utf-8";
 const SWEEP_MS = 60_000;
 const SUMMARY = 280;
 
-/** Named snapshots of where an agent's work stands, for another client to go on (spec: Handoff). */
+/** Stores named snapshots of an agent's work for another client to resume (spec: Handoff). */
 export const handoffsService: ServiceFactory = ({ store, log }) => {
   const parts: Parts = { handoffs: store.collection(HandoffModel), now: () => new Date(store.now()), log };
   const reaper = new ServiceLoop(
@@ -28,7 +28,7 @@ export const handoffsService: ServiceFactory = ({ store, log }) => {
     "handoffs: some are removed later",
   );
 
-  /** Pins or unpins; one that is as it is asked for stays as it is. */
+  /** Pins or unpins; does nothing if it already is in that state. */
   function setPinned(ctx: Call<{ id: string }>, pinned: boolean) {
     return guardedWrite(async () => {
       const doc = await requireOwn(parts, ctx);

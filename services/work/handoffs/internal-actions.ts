@@ -13,7 +13,7 @@ import type { HandoffDoc } from "./handoffs.model.ts";
 import { findHandoff, type Parts } from "./parts.ts";
 import { inOneMessage, toEntry } from "./rows.ts";
 
-/** What other domains ask of handoffs. */
+/** Actions for other domains. */
 export function internalActions(parts: Parts): Record<string, ActionSchema> {
   const { handoffs } = parts;
   return {
@@ -23,14 +23,14 @@ export function internalActions(parts: Parts): Record<string, ActionSchema> {
     /** Whether the calling agent has this handoff. */
     is_own: idempotent<{ id: string }>(async (ctx) => (await findHandoff(parts, ctx)) !== null),
 
-    /** Those of the bundles that handoffs name. */
+    /** Returns which of the bundles handoffs name. */
     bundle_references: idempotent<{ tenant_id: string; bundle_ids: string[] }>(async ({ params }) => {
       const filter = { bundle_id: { $in: params.bundle_ids } };
       const rows = await handoffs.find(params.tenant_id, filter, { projection: { bundle_id: 1 } });
       return [...new Set(rows.map(({ bundle_id }) => bundle_id))];
     }),
 
-    /** The calling agent's handoffs that belong into a bundle. They are filed under no project. */
+    /** Returns the calling agent's handoffs for a bundle. They belong to no project. */
     for_bundle: idempotent<BundleLeg>(async (ctx): Promise<BundleLegAnswer> => {
       const { query, since, until, limit } = ctx.params;
       const bounds = {
@@ -50,14 +50,14 @@ export function internalActions(parts: Parts): Record<string, ActionSchema> {
       return { items, degraded: [] };
     }),
 
-    /** Takes the titles of memories that are erased out of citations; says of how many handoffs. */
+    /** Removes titles of erased memories from citations; returns the number of handoffs. */
     erase_memories: idempotent<EraseMemories>(async ({ params }) => {
       const { tenant_id, ids, dry_run } = params;
       if (!dry_run) return { handoffs: await eraseTitles(parts, tenant_id, ids) };
       return { handoffs: await handoffs.count(tenant_id, withTitles(ids)) };
     }),
 
-    /** For search to follow: handoffs in order of their last change, of one tenant or of all. */
+    /** Serves search's catch-up: handoffs in order of their last change, of one tenant or of all. */
     search_entries: idempotent<SearchEntriesPage>(async ({ params }) =>
       entriesOf(inOneMessage(await changedAfter(handoffs, params)), toEntry),
     ),
@@ -68,7 +68,7 @@ function toItem(doc: HandoffDoc, score: number, source: string) {
   return {
     item_id: doc._id,
     title: doc.name,
-    // Titles of memories stay out: a bundle cannot give them up again when the memory is erased.
+    // Omits titles of memories: erasing a memory cannot remove them from a bundle.
     excerpt: renderBrief({ ...doc, citations: [] }),
     ...{ score, source, by: doc.agent_id, created_at: doc.created_at.toISOString() },
     facts: [`version ${doc.version_num}`, `saved ${doc.updated_at.toISOString()}`],

@@ -6,32 +6,32 @@ import type { Runtime } from "../../runtime.ts";
 import type { HandoffDoc } from "./handoffs.model.ts";
 import { standing, toEntry } from "./rows.ts";
 
-/** What the parts of this service share. */
+/** Dependencies of the service's actions. */
 export interface Parts {
   handoffs: TenantCollection<HandoffDoc>;
-  /** The time that decides. */
+  /** The store's clock. */
   now(): Date;
   log: Pick<Runtime["log"], "warn">;
 }
 
-/** Search that does not answer is caught up with later: what is written is answered as written. */
+/** Does not delay writes: search catches up later if it does not answer. */
 const PUT_TIMEOUT_MS = 2_000;
 
-/** What calls other services: a context, or the broker in loops. */
+/** Calls other services: a context, or the broker in loops. */
 type Calls = Pick<Call, "call">;
 
-/** The caller: contracts let agents only come here. */
+/** Returns the caller: the contracts admit only agents. */
 export function agentOf({ meta }: Pick<Call, "meta">): AgentCaller {
   return meta.caller as AgentCaller;
 }
 
-/** A handoff of the calling agent, or null. */
+/** Returns a handoff of the calling agent, or null. */
 export function findHandoff({ handoffs, now }: Parts, ctx: Call<{ id: string }>): Promise<HandoffDoc | null> {
   const { tenant_id, agent_id } = agentOf(ctx);
   return handoffs.findOne(tenant_id, { _id: ctx.params.id, agent_id, ...standing(now()) });
 }
 
-/** A handoff of the calling agent. @throws Fault not_found */
+/** Returns a handoff of the calling agent. @throws Fault not_found */
 export async function requireOwn(parts: Parts, ctx: Call<{ id: string }>): Promise<HandoffDoc> {
   const doc = await findHandoff(parts, ctx);
   if (!doc) throw notFound("handoff", ctx.params.id);
@@ -39,9 +39,10 @@ export async function requireOwn(parts: Parts, ctx: Call<{ id: string }>): Promi
 }
 
 /**
- * Changes a handoff of the calling agent, and tells search. Null when it is not there, or not as `guard` says.
+ * Changes a handoff of the calling agent, and updates search. Returns null if it does not exist or `guard` does not
+ * match.
  *
- * @param change what to set
+ * @param change the fields to set
  */
 export async function change(
   parts: Parts,
@@ -72,8 +73,8 @@ export async function tellSearch({ log }: Parts, ctx: Calls, doc: HandoffDoc): P
 }
 
 /**
- * Removes a handoff, if it still is as `guard` says, with all that search has of it; gives whether it did. Search
- * first, for what is cut off is found again by its row; and once more for what was being written meanwhile.
+ * Removes a handoff, if `guard` still matches, and its search entries; returns whether it did. Search comes first, so
+ * that an interrupted removal is found again by its row, and is repeated for concurrent writes.
  */
 export async function remove(
   parts: Parts,

@@ -4,7 +4,7 @@ import { type Parts, remove } from "./parts.ts";
 
 const BATCH = 100;
 
-/** Removes handoffs whose term is over; gives whether there may be more. */
+/** Removes expired handoffs; returns whether there may be more. */
 export async function reap(parts: Parts, calls: Pick<Call, "call">): Promise<boolean> {
   const over = { reap_at: { $lte: parts.now() } };
   const options = { limit: BATCH, projection: { _id: 1, tenant_id: 1 } };
@@ -12,7 +12,7 @@ export async function reap(parts: Parts, calls: Pick<Call, "call">): Promise<boo
     HandoffDoc,
     "_id" | "tenant_id"
   >[];
-  // Resumed, saved or pinned meanwhile, it stays.
+  // Handoffs that were resumed, saved or pinned meanwhile stay.
   for (const each of ended) await remove(parts, calls, each, over);
   return ended.length === BATCH;
 }

@@ -7,14 +7,14 @@ import { agentOf, change, type Parts } from "./parts.ts";
 import { fullTerm, standing } from "./rows.ts";
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-/** By so much a match must lead the next one in score to be the one that is meant. */
+/** Lead in score over the next match that makes a match unambiguous. */
 const CLEAR_MARGIN = 0.15;
 const MOST_CANDIDATES = 5;
 
 /**
- * Resumes what a query means; when several fit it about as well, none of them (api: Handoffs).
+ * Resumes the handoff that a query means; none if several match about equally (api: Handoffs).
  *
- * @throws Fault not_found when nothing fits
+ * @throws Fault not_found if nothing matches
  */
 export function resume(
   parts: Parts,
@@ -50,7 +50,7 @@ function standingOne({ handoffs, now }: Parts, ctx: Call, wanted: object): Promi
   return handoffs.findOne(tenant_id, { agent_id, ...wanted, ...standing(now()) });
 }
 
-/** Notes that it was resumed: its term begins again. Null when it was changed meanwhile. */
+/** Records the resume and restarts the term. Returns null if the handoff was changed meanwhile. */
 function stamp(
   parts: Parts,
   ctx: Call,

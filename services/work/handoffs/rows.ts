@@ -8,18 +8,18 @@ const TTL_MS = 30 * DAY_MS;
 /** More text than this does not make a handoff easier to find. */
 const SEARCHED_CHARACTERS = 32_768;
 
-/** A new lease of life: pinned ones do not end by it. */
+/** Returns a full term from now; pinned handoffs are not reaped. */
 export function fullTerm(now: Date, { pinned_at }: Pick<HandoffDoc, "pinned_at">) {
   const expires_at = new Date(now.getTime() + TTL_MS);
   return { expires_at, reap_at: pinned_at ? null : expires_at };
 }
 
-/** Those that are there: what has expired is gone, whether it is removed yet or not. */
+/** Matches unexpired handoffs: expired ones are gone, whether removed yet or not. */
 export function standing(now: Date) {
   return { $or: [{ reap_at: null }, { reap_at: { $gt: now } }] };
 }
 
-/** A handoff as its agent sees it. */
+/** Formats a handoff for its agent. */
 export function present(doc: HandoffDoc) {
   return {
     id: doc._id,
@@ -41,7 +41,7 @@ export function present(doc: HandoffDoc) {
   };
 }
 
-/** A handoff as search is told of it. */
+/** Converts a handoff to a search entry. */
 export function toEntry(doc: HandoffDoc): SearchEntry {
   return {
     kind: "handoff",
@@ -68,7 +68,7 @@ export function toEntry(doc: HandoffDoc): SearchEntry {
 
 function searchedText({ summary, payload, artifacts }: HandoffDoc): string {
   const texts = [summary, ...textsIn(JSON.parse(payload)), ...artifacts];
-  // Search has no use for an entry without any.
+  // Search needs a text in each entry.
   return texts.filter(Boolean).join("\n").slice(0, SEARCHED_CHARACTERS) || "…";
 }
 
@@ -78,7 +78,7 @@ function textsIn(value: unknown): string[] {
   return Object.values(value).flatMap(textsIn);
 }
 
-/** The first of the rows, as many as one message between nodes takes. */
+/** Returns the first rows, limited to one message between nodes. */
 export function inOneMessage(docs: HandoffDoc[]): HandoffDoc[] {
   return upToSize(docs, ({ summary, payload, citations, artifacts }) => {
     const listed = citations.length * 300 + artifacts.reduce((sum, { length }) => sum + length, 0);

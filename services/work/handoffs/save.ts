@@ -18,10 +18,10 @@ type Content = Pick<
 >;
 
 /**
- * Saves a handoff under its name: over the one that is there, or as a new one.
+ * Saves a handoff under its name: overwrites the existing one or creates it.
  *
- * @returns the handoff, and whether it is a new one
- * @throws Fault conflict when `if_version` is not the version that is there; validation_error of `bundle_id`
+ * @returns the handoff, and whether it is new
+ * @throws Fault conflict if `if_version` is not the current version; validation_error for `bundle_id`
  */
 export async function save(parts: Parts, ctx: Asked): Promise<{ doc: HandoffDoc; isNew: boolean }> {
   const content = await contentOf(ctx);
@@ -39,7 +39,7 @@ export async function save(parts: Parts, ctx: Asked): Promise<{ doc: HandoffDoc;
   return guardedWrite(attempt, `The handoff "${ctx.params.name}" is being saved by others: send it again.`);
 }
 
-/** Takes out again what was erased between its reading and its writing. */
+/** Removes titles of memories that were erased between reading and writing. */
 async function withoutErased(parts: Parts, ctx: Asked, doc: HandoffDoc): Promise<HandoffDoc> {
   const titled = doc.citations.filter(({ title }) => title !== "").map(({ memory_id }) => memory_id);
   const gone = await deletedMemories(ctx as Call, titled);
@@ -49,7 +49,7 @@ async function withoutErased(parts: Parts, ctx: Asked, doc: HandoffDoc): Promise
   return (await parts.handoffs.findOne(tenant_id, { _id })) ?? doc;
 }
 
-/** The handoff of the name. One that has expired is gone, whether the reaper has come by yet or not. */
+/** Returns the handoff with the name; none if it has expired, even if the reaper has not removed it yet. */
 async function named(parts: Parts, ctx: Asked): Promise<HandoffDoc | null> {
   const { tenant_id, agent_id } = agentOf(ctx as Call);
   const own = { agent_id, name: ctx.params.name };
@@ -81,7 +81,7 @@ function overwrite(
   );
 }
 
-/** Null when another was saved under the name meanwhile. */
+/** Returns null if another was saved under the name meanwhile. */
 async function insert(parts: Parts, ctx: Asked, content: Content): Promise<HandoffDoc | null> {
   const { tenant_id, agent_id } = agentOf(ctx as Call);
   const at = parts.now();
