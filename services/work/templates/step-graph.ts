@@ -1,12 +1,12 @@
 import { invalidValue } from "../../../lib/contract/faults.ts";
 
-/** A step as far as others depend on it. */
+/** The fields of a step that determine dependencies. */
 interface Step {
   step_key: string;
   depends_on: readonly string[];
 }
 
-/** A step, and what has to be attested before it is done. */
+/** A step with its criteria. */
 interface Planned extends Step {
   completion_criteria: readonly { key: string }[];
 }
@@ -14,8 +14,7 @@ interface Planned extends Step {
 /**
  * Checks that steps can be done in some order (api: Processes).
  *
- * @throws Fault validation_error for a `step_key` or a step's criterion that stands twice, a `depends_on` that names no
- *   step, and a cycle
+ * @throws Fault validation_error for a duplicate `step_key` or criterion, an unknown step in `depends_on`, and a cycle
  */
 export function checkSteps(steps: readonly Planned[]): void {
   checkCriteria(steps);
@@ -59,7 +58,7 @@ function checkCriteria(steps: readonly Planned[]): void {
   }
 }
 
-/** Keys of steps that wait for each other, in the order they do, or null. */
+/** Returns the keys of a dependency cycle in order, or null. */
 function findCircle(steps: readonly Step[]): string[] | null {
   const waiting = new Map(steps.map(({ step_key, depends_on }) => [step_key, new Set(depends_on)]));
   const successors = successorsOf(steps);
@@ -71,7 +70,7 @@ function findCircle(steps: readonly Step[]): string[] | null {
       if (rest?.delete(key) && rest.size === 0) free.push(next);
     }
   }
-  // Whoever is left waits for another that is left: following them comes round.
+  // Each remaining step waits for another remaining one: following them leads into a cycle.
   let [key] = waiting.keys();
   const path: string[] = [];
   while (key !== undefined && !path.includes(key)) {
@@ -81,7 +80,7 @@ function findCircle(steps: readonly Step[]): string[] | null {
   return key === undefined ? null : path.slice(path.indexOf(key));
 }
 
-/** For each step the keys of those that depend on it directly. */
+/** Returns for each step the keys of its direct dependents. */
 export function successorsOf(steps: readonly Step[]): Map<string, string[]> {
   const successors = new Map<string, string[]>();
   for (const { step_key, depends_on } of steps) {

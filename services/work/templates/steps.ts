@@ -4,7 +4,7 @@ import type { stepFields, TemplateStep } from "./templates.contract.ts";
 type GivenStep = Static<TObject<typeof stepFields>>;
 
 /**
- * A step of a template or of a run, with what was left out at its default; how it completes is for each to say.
+ * Returns a step of a template or of a run with defaults, except for its completion mode.
  *
  * @param place among the steps, from 0
  */

@@ -23,10 +23,10 @@ const pointerFields = {
   display_name: Type.Optional(nullable(Type.String({ maxLength: 500, examples: ["The brief"] }))),
 };
 
-/** What a person or a system is pointed to; its content is never read. */
+/** A pointer for a person or a system; its content is never read. */
 export const Pointer = Type.Object(pointerFields, { title: "Pointer", additionalProperties: false });
 
-/** The same as it is given. */
+/** The input form of `Pointer`. */
 export const GivenPointer = Type.Object(
   {
     ...pointerFields,
@@ -51,7 +51,7 @@ const Criterion = Type.Object({
 
 const Text = Type.String({ maxLength: 32_768 });
 
-/** What steps of templates and of runs are given with. */
+/** Input fields of steps of templates and of runs. */
 export const stepFields = {
   step_key: StepKey,
   title: Type.Optional(Type.String({ minLength: 1, maxLength: 500, examples: ["Write the draft"] })),
@@ -104,7 +104,7 @@ const GivenStep = Type.Object(
   { title: "GivenTemplateStep" },
 );
 
-/** What steps of templates and of runs are shown with. */
+/** Output fields of steps of templates and of runs. */
 export const shownStepFields = {
   step_key: StepKey,
   ordinal: Type.Integer({ description: "Its place among the steps, from 1." }),

@@ -22,11 +22,11 @@ const schema = tenantSchema({
   goal_template: nullable(string()),
   steps: mixed<TemplateStep[]>(),
   step_count: number(),
-  /** What its steps' reference pointers name, so that who is pointed to can be found. */
+  /** Ids in its steps' reference pointers, to find referrers. */
   pointer_ids: array(string()),
   created_at: date(),
 });
-// The newest of each slug first.
+// Newest of each slug first.
 schema.index({ tenant_id: 1, slug: 1, version_num: -1 }, { unique: true });
 schema.index({ tenant_id: 1, pointer_ids: 1 });
 

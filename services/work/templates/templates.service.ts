@@ -10,7 +10,7 @@ import { stepAt } from "./steps.ts";
 import { authorTemplate, getTemplate, listTemplates, type TemplateStep } from "./templates.contract.ts";
 import { type TemplateDoc, TemplateModel } from "./templates.model.ts";
 
-/** Process templates and their versions (spec: Process template). */
+/** Stores process templates and their versions (spec: Process template). */
 export const templatesService: ServiceFactory = ({ store }) => {
   const templates = store.collection(TemplateModel);
 
@@ -48,13 +48,13 @@ export const templatesService: ServiceFactory = ({ store }) => {
         return present(doc);
       }),
 
-      /** The steps of a version by its id, or null. */
+      /** Returns the steps of a version by its id, or null. */
       steps_of: idempotent<{ tenant_id: string; template_id: string }>(async ({ params }) => {
         const doc = await templates.findOne(params.tenant_id, { _id: params.template_id });
         return doc?.steps ?? null;
       }),
 
-      /** Slugs of templates with a step whose reference pointer names this. */
+      /** Returns the slugs of templates with a step whose reference pointer names this id. */
       pointing_at: idempotent<{ tenant_id: string; native_id: string }>(async ({ params }) => {
         const filter = { pointer_ids: params.native_id };
         const docs = await templates.find(params.tenant_id, filter, { projection: { slug: 1 }, limit: 20 });
