@@ -4,7 +4,7 @@ import { Type } from "../../../lib/contract/type.ts";
 
 /** api: Exemplars, small text. In bytes of UTF-8. */
 export const MAX_CONTENT = 1_048_576;
-/** JSON escapes a byte with six characters at the most. */
+/** JSON escapes a byte to at most six characters. */
 const MAX_BODY = 6 * MAX_CONTENT + 65_536;
 
 const reader = { by: "any", scope: "memory:read" } as const;

@@ -1,7 +1,7 @@
 import type { InferSchemaType } from "mongoose";
 import { date, type Model, nullable, number, string, tenantSchema } from "../../../storage/model.ts";
 
-/** A whole text kept as an example; the text itself is a blob. */
+/** A whole text kept as an example; the text is stored as a blob. */
 export interface ExemplarDoc extends InferSchemaType<typeof schema> {}
 
 const schema = tenantSchema({
@@ -9,9 +9,9 @@ const schema = tenantSchema({
   original_filename: string(),
   media_type: string<"text/markdown" | "text/plain">(),
   byte_size: number(),
-  /** SHA-256, by which the text is found among the blobs. */
+  /** SHA-256: the key of the text among the blobs. */
   content_hash: string(),
-  /** Set while it is being deleted: nothing can be made to refer to it any more. */
+  /** Set during deletion: new references are refused. */
   deleting_at: nullable(date()),
   created_at: date(),
   updated_at: date(),

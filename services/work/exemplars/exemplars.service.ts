@@ -16,7 +16,7 @@ import {
 } from "./exemplars.contract.ts";
 import { type ExemplarDoc, ExemplarModel } from "./exemplars.model.ts";
 
-/** A deletion that a crash left half-way no longer counts after so long. */
+/** An interrupted deletion no longer counts after this long. */
 const DELETION_MS = 60_000;
 
 interface Referrers {
@@ -25,7 +25,7 @@ interface Referrers {
   templates: string[];
 }
 
-/** Whole reference documents, verbatim (spec: Exemplar). */
+/** Stores whole reference documents, verbatim (spec: Exemplar). */
 export const exemplarsService: ServiceFactory = ({ store, blobs }) => {
   const exemplars = store.collection(ExemplarModel);
   const now = () => new Date(store.now());
@@ -101,7 +101,7 @@ export const exemplarsService: ServiceFactory = ({ store, blobs }) => {
       delete: action(deleteExemplar, async (ctx) => {
         const doc = await require(ctx);
         const { tenant_id, _id } = doc;
-        // Marked before it is asked who refers to it, so that nobody comes to do so in between.
+        // Marked before looking for referrers, so that no new ones appear in between.
         await exemplars.update(tenant_id, { _id }, { $set: { deleting_at: now() } });
         const referrers = await referrersOf(ctx, doc);
         if (Object.values(referrers).every((those) => those.length === 0)) {
@@ -119,13 +119,13 @@ export const exemplarsService: ServiceFactory = ({ store, blobs }) => {
         return textOf(doc);
       }),
 
-      /** Whether there is one that can be referred to. */
+      /** Whether it exists and can be referred to. */
       exists: idempotent<{ tenant_id: string; exemplar_id: string }>(async ({ params }) => {
         const doc = await exemplars.findOne(params.tenant_id, { _id: params.exemplar_id });
         return doc !== null && (doc.deleting_at?.getTime() ?? 0) < store.now() - DELETION_MS;
       }),
 
-      /** Those of the hashes that exemplars name. */
+      /** Returns which of the hashes exemplars name. */
       blob_references: idempotent<{ tenant_id: string; hashes: string[] }>(async ({ params }) => {
         const filter = { content_hash: { $in: params.hashes } };
         return (await exemplars.find(params.tenant_id, filter)).map(({ content_hash }) => content_hash);
