@@ -2,7 +2,7 @@ import { quoteAsData } from "../../../lib/text/quoted.ts";
 import type { BundleCandidate } from "./bundle-leg.ts";
 import type { BundleKind } from "./bundles.model.ts";
 
-/** A candidate in its place. */
+/** A candidate with its position. */
 export interface Placed extends BundleCandidate {
   kind: BundleKind;
   rank: number;
@@ -20,7 +20,7 @@ const WARNING =
 const HEADINGS: Record<BundleKind, string> = { memory: "Memories", output: "Outputs", handoff: "Handoffs" };
 const EXCERPT = 1500;
 
-/** A bundle as Markdown for an agent to read: outside the fences stands nothing that anybody wrote. */
+/** Renders a bundle as Markdown for an agent: everything that users wrote is inside the fences. */
 export function renderBrief({ query, items, degraded_reasons }: Told): string {
   const parts = [
     `# Context: ${items.length} ${items.length === 1 ? "item" : "items"}`,

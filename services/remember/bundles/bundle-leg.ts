@@ -1,49 +1,49 @@
 /**
- * What a bundle asks of each domain that may have something for it: `<domain>.for_bundle` (internal), for the caller
- * in `ctx.meta`. Times are ISO 8601.
+ * The request of a bundle to each domain with content for it: `<domain>.for_bundle` (internal), for the caller in
+ * `ctx.meta`. Times are ISO 8601.
  */
 export interface BundleLeg {
-  /** Null: what is latest, in place of what fits. */
+  /** Null: returns the latest instead of matches. */
   query: string | null;
-  /** A project's key: only what is filed under it. Domains that file under none take no heed of it. */
+  /** A project's key: only its content. Domains without projects ignore it. */
   project_id?: string;
-  /** The earliest `created_at`. */
+  /** Earliest `created_at`. */
   since?: string;
-  /** What `created_at` must be before. */
+  /** Bound of `created_at`, exclusive. */
   until?: string;
-  /** Of memories. */
+  /** For memories. */
   scope?: "agent" | "team" | "institutional";
   limit: number;
 }
 
-/** One thing that a domain has for a bundle. */
+/** A domain's candidate for a bundle. */
 export interface BundleCandidate {
   item_id: string;
   title: string;
-  /** As much of its content as tells what it is; the bundle cuts it where it is too long. */
+  /** Enough of its content to identify it; the bundle truncates long ones. */
   excerpt: string;
   /** 0..1 */
   score: number;
-  /** Which legs of search found it, or that it is recent: see `sourceOf`. */
+  /** The legs of search that found it, or that it is recent: see `sourceOf`. */
   source: string;
   /** The agent that wrote it; null for a person. */
   by: string | null;
   created_at: string;
-  /** What else a reader weighs it by: `confidence 0.8`. */
+  /** Further facts for judging it: `confidence 0.8`. */
   facts: string[];
 }
 
-/** What `<domain>.for_bundle` answers. */
+/** The answer of `<domain>.for_bundle`. */
 export interface BundleLegAnswer {
   /** Best first. */
   items: BundleCandidate[];
-  /** Why a leg of search did not answer; empty when all did. */
+  /** Why a leg of search did not answer; empty if all did. */
   degraded: string[];
 }
 
-/** `vector`, `bm25` or `vector+bm25`. */
+/** Returns `vector`, `bm25` or `vector+bm25`. */
 export function sourceOf({ vector, bm25 }: { vector?: number; bm25?: number }): string {
   const legs = [vector !== undefined && "vector", bm25 !== undefined && "bm25"];
-  // Neighbours in a thread are found without a leg of their own.
+  // Neighbours in a thread are found by neither leg.
   return legs.filter(Boolean).join("+") || "context";
 }

@@ -3,7 +3,7 @@ import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
 import { Timestamp, Uuid } from "../../../lib/contract/schema.ts";
 import { Type } from "../../../lib/contract/type.ts";
 
-/** Agent-scoped, as handoffs are (spec: Bundles). */
+/** Agent-scoped, like handoffs (spec: Bundles). */
 const reader = { by: "agent", scope: "memory:read", otherwise: "authentication_failed" } as const;
 const path = { id: Uuid("bundle") };
 

@@ -14,7 +14,7 @@ import type { BUNDLE_KINDS } from "./bundles.contract.ts";
 
 export type BundleKind = (typeof BUNDLE_KINDS)[number];
 
-/** What was gathered for an agent at one time (spec: Context bundle). What was gathered is never changed. */
+/** Content gathered for an agent at one time (spec: Context bundle); never changed. */
 export interface BundleDoc extends InferSchemaType<typeof schema> {}
 export type BundleItem = BundleDoc["items"][number];
 
@@ -34,13 +34,13 @@ const schema = tenantSchema({
   rendered_brief: string(),
   degraded_reasons: array(string()),
   weights_version: string(),
-  /** Those among the items, for erasure. */
+  /** The memories among the items, for erasure. */
   memory_ids: array(string()),
   created_at: date(),
-  /** When it is removed, unless a handoff names it then; missing where an attempt on a step does. */
+  /** When it is removed, unless a handoff names it then; absent if an attempt on a step names it. */
   expires_at: optional(date()),
 });
-// Whatever is kept of a tenant is found by it; this index serves the erasure of memories too.
+// Tenant-wide queries use this index too, not only the erasure of memories.
 schema.index({ tenant_id: 1, memory_ids: 1 });
 schema.index({ expires_at: 1 }, { sparse: true });
 

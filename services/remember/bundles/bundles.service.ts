@@ -15,7 +15,7 @@ import { hold, reap } from "./retention.ts";
 
 const SWEEP_MS = 10 * 60_000;
 
-/** What an agent may need for a task, gathered once and kept as it was (spec: Context bundle). */
+/** Gathers what an agent may need for a task, and keeps it unchanged (spec: Context bundle). */
 export const bundlesService: ServiceFactory = ({ store, config }) => {
   const bundles = store.collection(BundleModel);
   const parts = { bundles, now: () => store.now() };
@@ -65,14 +65,16 @@ export const bundlesService: ServiceFactory = ({ store, config }) => {
       get: action(getBundle, async (ctx) => present(await requireOwn(ctx))),
       brief: action(getBundleBrief, async (ctx) => (await requireOwn(ctx)).rendered_brief),
 
-      /** Whether the calling agent has this bundle, which then stays for a handoff to name it, or an attempt on a step. */
+      /**
+       * Whether the calling agent has this bundle, which is then kept for a handoff or an attempt on a step to name it.
+       */
       hold: idempotent<{ id: string; by: "handoff" | "attempt" }>(({ params: { id, by }, meta }) => {
         const { tenant_id, agent_id } = meta.caller as AgentCaller;
-        // Runs are never removed, and so their attempts are not.
+        // Runs, and so their attempts, are never removed.
         return hold(parts, { tenant_id, agent_id, id: id.toLowerCase(), forGood: by === "attempt" });
       }),
 
-      /** Removes the bundles that hold memories that are erased: a brief is never written anew. Says how many. */
+      /** Removes the bundles that hold erased memories, because a brief is never rewritten; returns how many. */
       erase_memories: idempotent<EraseMemories>(async ({ params }) => ({
         bundles: await eraseRows(bundles, params, { memory_ids: { $in: params.ids } }),
       })),

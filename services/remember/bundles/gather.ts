@@ -7,13 +7,13 @@ import type { BundleKind } from "./bundles.model.ts";
 
 type Asked = ParamsOf<typeof assembleBundle>;
 
-/** Who has something for a bundle, and how much of it is taken unless the caller says (spec: Limits). */
+/** The legs of a bundle, with default limits (spec: Limits). */
 const LEGS = [
   { kind: "memory", domain: "memories", cap: 12 },
   { kind: "output", domain: "outputs", cap: 5 },
   { kind: "handoff", domain: "handoffs", cap: 3 },
 ] as const;
-/** An agent waits for its bundle: a leg that takes longer is left out. In milliseconds. */
+/** Leaves out slower legs, because an agent waits for its bundle. In milliseconds. */
 const PATIENCE = 5000;
 
 interface Gathered {
@@ -21,11 +21,11 @@ interface Gathered {
   degraded_reasons: string[];
 }
 
-/** Asks all legs at once, and puts what they give in one order. A leg that fails is told of, and stops nothing. */
+/** Queries all legs concurrently, and merges their candidates. Reports a failed leg and continues. */
 export async function gather(ctx: Call<Asked>): Promise<Gathered> {
   const answers = await Promise.all(LEGS.map((leg) => ask(ctx, leg)));
   const candidates = answers.flatMap(({ items }, i) => items.map((item) => ({ kind: kindOf(i), item })));
-  // A stable sort: of those with the same score memories come first, each kind in its own order.
+  // Stable: with equal scores memories come first, and each kind keeps its order.
   candidates.sort((a, b) => b.item.score - a.item.score);
   return {
     items: candidates.map(({ kind, item }, i) => ({ ...item, kind, rank: i + 1, why: whyOf(item) })),
@@ -66,7 +66,7 @@ function legOf(
   };
 }
 
-/** Whether a query asks for anything. */
+/** Whether a query has words. */
 export function isSaid(query: string | null | undefined): query is string {
   return typeof query === "string" && /\S/.test(query);
 }

@@ -4,12 +4,12 @@ import type { TenantCollection } from "../../../storage/collection.ts";
 import type { BundleDoc } from "./bundles.model.ts";
 
 const BATCH = 100;
-/** What asks for a bundle in order to name it has done so by then; and so often those that name one are asked again. */
+/** How long a bundle is held for the request that will name it; a handoff's reference extends it by the same time. */
 const HELD_MS = DAY_MS;
 
 interface Parts {
   bundles: TenantCollection<BundleDoc>;
-  /** The store's time. */
+  /** The store's clock. */
   now(): number;
 }
 
@@ -17,11 +17,11 @@ interface Held {
   tenant_id: string;
   agent_id: string;
   id: string;
-  /** By what is never removed. */
+  /** Held by a row that is never removed. */
   forGood: boolean;
 }
 
-/** Lets a bundle stay that is about to be named; gives whether the agent has it. */
+/** Keeps a bundle that is about to be named; returns whether the agent has it. */
 export async function hold({ bundles, now }: Parts, held: Held): Promise<boolean> {
   const { tenant_id, agent_id, id: _id, forGood } = held;
   const until = new Date(now() + HELD_MS);
@@ -35,7 +35,7 @@ export async function hold({ bundles, now }: Parts, held: Held): Promise<boolean
   return bundles.exists(tenant_id, { _id, agent_id });
 }
 
-/** Removes bundles whose time is over and that no handoff names; gives whether there may be more. */
+/** Removes expired bundles that no handoff names; returns whether there may be more. */
 export async function reap({ bundles, now }: Parts, broker: Pick<ServiceBroker, "call">): Promise<boolean> {
   const at = now();
   const over = { expires_at: { $lte: new Date(at) } };
@@ -47,7 +47,7 @@ export async function reap({ bundles, now }: Parts, broker: Pick<ServiceBroker, 
     const named = new Set(await broker.call<string[], object>("handoffs.bundle_references", asked));
     const $set = { expires_at: new Date(at + HELD_MS) };
     await bundles.updateMany(tenant_id, { _id: { $in: [...named] }, ...over }, { $set });
-    // One that was held since stays.
+    // Bundles held meanwhile stay.
     await bundles.deleteMany(tenant_id, { _id: { $in: ids.filter((id) => !named.has(id)) }, ...over });
   }
   return rows.length === BATCH;
