@@ -2,11 +2,11 @@ import type { InferSchemaType } from "mongoose";
 import type { MemoryScope } from "../../../lib/access/visibility.ts";
 import { date, type Model, nullable, number, string, tenantSchema } from "../../../storage/model.ts";
 
-/** That a memory became institutional; `_id` is the memory's, which does so once. */
+/** A memory that became institutional; `_id` is the memory's, as this happens once. */
 export interface FindingDoc extends InferSchemaType<typeof findings> {}
 
 const findings = tenantSchema({
-  /** Its place in the tenant's sequence, from 1. */
+  /** Its position in the tenant's sequence, from 1. */
   seq: number(),
   /** The memory's owner. */
   agent_id: nullable(string()),
@@ -16,7 +16,10 @@ const findings = tenantSchema({
 });
 findings.index({ tenant_id: 1, seq: 1 }, { unique: true });
 
-/** How far an agent has read; `_id` is the agent's. Under the tenant's, the last place of what was erased (places.ts). */
+/**
+ * How far an agent has read; `_id` is the agent's. The tenant's own row has the last position of erased findings
+ * (places.ts).
+ */
 export interface CursorDoc extends InferSchemaType<typeof cursors> {}
 
 const cursors = tenantSchema({

@@ -23,12 +23,12 @@ export const findingsService: ServiceFactory = ({ store }) => {
     mixins: [loop.mixin],
     actions: {
       list: action(listFindings, async (ctx) => {
-        // What was answered as written before is in the sequence then.
+        // Includes all memories whose write was answered before this request.
         await relay.run(ctx.meta.caller.tenant_id);
         return readFindings(parts, ctx);
       }),
 
-      /** Removes the findings of memories that are erased; says how many. */
+      /** Removes the findings of erased memories; returns how many. */
       erase_memories: idempotent<EraseMemories>(async ({ params }) => {
         const { tenant_id, ids, dry_run } = params;
         if (!dry_run) await keepPlaces(parts, tenant_id, ids);

@@ -9,21 +9,23 @@ export interface Parts {
 
 const LATEST = { sort: { seq: -1 }, limit: 1, projection: { seq: 1 } } as const;
 
-/** The last place that was given in a tenant: whatever was erased since, what is new stands behind it. */
+/** Returns the last position given in a tenant, including erased ones: new findings come after it. */
 export async function lastPlace({ findings, cursors }: Parts, tenant_id: string): Promise<number> {
   const [row] = await findings.find(tenant_id, {}, LATEST);
-  // Second, because whoever erases writes it first.
+  // Read second, because erasures write it first.
   const erased = await cursors.findOne(tenant_id, { _id: tenant_id });
   return Math.max(row?.seq ?? 0, erased?.seq ?? 0);
 }
 
-/** Notes the places of findings that are about to be erased: no reader who has passed them may miss the next. */
+/**
+ * Records the positions of findings before they are erased, so that positions are not reused and readers miss nothing.
+ */
 export async function keepPlaces(parts: Parts, tenant_id: string, ids: string[]): Promise<void> {
   const [row] = await parts.findings.find(tenant_id, { _id: { $in: ids } }, LATEST);
   if (row) await advance(parts, tenant_id, tenant_id, row.seq);
 }
 
-/** Moves a cursor forward, never back; gives where it is then. */
+/** Moves a cursor forward, never back; returns its position. */
 export async function advance(parts: Parts, tenant_id: string, _id: string, seq: number): Promise<number> {
   const { cursors, now } = parts;
   const moved = { seq, updated_at: now() };

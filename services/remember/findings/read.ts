@@ -13,17 +13,17 @@ interface Params {
 }
 
 const CHUNK = 200;
-/** One request looks at so many at the most, however few of them the caller is shown. */
+/** Findings that one request examines, however few of them the caller is shown. */
 const MOST_LOOKED_AT = 2_000;
 const SUMMARY = 280;
 
-/** What is new for an agent (spec: Institutional findings result). */
+/** Returns what is new for an agent (spec: Institutional findings result). */
 export async function readFindings(parts: Parts, ctx: Call<Params>) {
   const { mark_read = true, since_seq } = ctx.params;
   const { tenant_id, agent_id } = ctx.meta.caller as AgentCaller;
   const cursor = await parts.cursors.findOne(tenant_id, { _id: agent_id });
   const previous_seq = cursor?.seq ?? 0;
-  // A cursor that stood behind places yet to be given would pass over what gets them.
+  // A cursor beyond the last position would skip the next findings.
   const start =
     since_seq === undefined ? previous_seq : Math.min(since_seq, await lastPlace(parts, tenant_id));
   const { rows, end, more_available } = await newFindings(parts, ctx, start);
@@ -48,7 +48,7 @@ export async function readFindings(parts: Parts, ctx: Call<Params>) {
   };
 }
 
-/** The findings behind a place, and where reading ended. */
+/** Returns the findings after a position, and where reading ended. */
 async function newFindings({ findings, now }: Parts, ctx: Call<Params>, start: number) {
   const { limit = 10, min_importance = 0 } = ctx.params;
   const { tenant_id, agent_id } = ctx.meta.caller as AgentCaller;

@@ -4,7 +4,7 @@ import { Actor } from "../../../mixins/actor.ts";
 import { isDuplicateKey } from "../../../storage/collection.ts";
 import { lastPlace, type Parts } from "./places.ts";
 
-/** A memory that became institutional, as `memories.findings_due` gives it. */
+/** A memory that became institutional, from `memories.findings_due`. */
 interface DueFinding {
   memory_id: string;
   tenant_id: string;
@@ -18,13 +18,13 @@ interface DueFinding {
 const BATCH = 200;
 
 /**
- * Gives memories that became institutional their places in the sequence. A place is taken by writing it, each after
- * the one before it is durable, so whoever sees a place sees all before it: no reader passes a gap.
+ * Gives memories that became institutional their positions in the sequence. A position is taken by writing it, only
+ * after the previous one is durable. A reader who sees a position therefore sees all before it, without gaps.
  */
 export class Relay {
   readonly #parts: Parts;
   readonly #broker: () => ServiceBroker;
-  /** Of one node one at a time; between nodes the unique place decides. */
+  /** Serialises runs on this node; between nodes the unique position decides. */
   readonly #turns = new Actor();
 
   constructor(parts: Parts, broker: () => ServiceBroker) {
@@ -32,7 +32,7 @@ export class Relay {
     this.#broker = broker;
   }
 
-  /** All that is due of a tenant, or a batch of all tenants'. @returns whether there may be more */
+  /** Relays all due memories of a tenant, or a batch of all tenants. @returns whether there may be more */
   run(tenant_id?: string): Promise<boolean> {
     return this.#turns.run(async () => {
       for (;;) {
@@ -54,7 +54,7 @@ export class Relay {
     return due.length === BATCH;
   }
 
-  /** Writes it behind the last place that is known; gives the last place from then on. */
+  /** Writes it after the last known position; returns the new last position. */
   async #place(due: DueFinding, last: number): Promise<number> {
     const { findings } = this.#parts;
     const { memory_id: _id, tenant_id, agent_id, origin, from_scope, at } = due;
@@ -65,7 +65,7 @@ export class Relay {
         return seq;
       } catch (err) {
         if (!isDuplicateKey(err)) throw err;
-        // It has its place already, or another node took this one.
+        // It has a position already, or another node took this one.
         if (await findings.findOne(tenant_id, { _id }, { projection: { seq: 1 } })) return seq - 1;
         seq = (await lastPlace(this.#parts, tenant_id)) + 1;
       }
