@@ -6,7 +6,7 @@ import type { MergeStatus } from "./merges.contract.ts";
 import type { MergeDoc } from "./merges.model.ts";
 
 const CHUNK = 500;
-/** Proposals that one request looks at: `total` counts those among them. */
+/** Proposals that one request examines: `total` counts among them. */
 const MOST_LOOKED_AT = 10_000;
 const LATEST = { proposed_at: -1, _id: -1 } as const;
 
@@ -16,7 +16,7 @@ interface ListParams {
   limit?: number;
 }
 
-/** Merge proposals that the caller may see, latest first, with how many there are of them. */
+/** Returns merge proposals that the caller may see, latest first, with their total. */
 export async function listProposals(
   proposals: TenantCollection<MergeDoc>,
   ctx: Call<ListParams>,
@@ -40,7 +40,7 @@ export async function listProposals(
   return { rows: visible.slice(offset, offset + limit), total: visible.length };
 }
 
-/** Of these proposals those whose memories the caller may both read, and all of them for an org admin. */
+/** Returns the proposals whose memories the caller may both read; all of them for an org admin. */
 export async function visibleOf(ctx: Call, rows: MergeDoc[]): Promise<MergeDoc[]> {
   if (rows.length === 0 || isOrgAdmin(ctx.meta.caller)) return rows;
   const ids = rows.flatMap((row) => [row.memory_a_id, row.memory_b_id]);

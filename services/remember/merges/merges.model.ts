@@ -10,7 +10,7 @@ import {
 } from "../../../storage/model.ts";
 import type { MergeStatus } from "./merges.contract.ts";
 
-/** That two memories are one (spec: Merge proposal). Both proposers null: the service found it. */
+/** A proposal that two memories are duplicates (spec: Merge proposal). Without proposers the service found it. */
 export interface MergeDoc extends InferSchemaType<typeof schema> {}
 
 const schema = tenantSchema({
@@ -25,13 +25,13 @@ const schema = tenantSchema({
   resolved_at: nullable(date()),
   resolved_by_user_id: nullable(string()),
   resolution_note: nullable(string()),
-  /** Both memories' ids, whichever is a. */
+  /** Both memories' ids, in an order independent of a and b. */
   pair: string(),
-  /** The pair and its tenant while it is open: two memories have one open proposal. */
+  /** The pair and its tenant while open: two memories have at most one open proposal. */
   open_pair: optional(string()),
-  /** Outbox: resolved, and the memories are yet to be merged. */
+  /** Outbox: resolved, but the memories are not merged yet. */
   collapse_due_at: optional(date()),
-  /** Until they are. */
+  /** Set until they are merged. */
   merged_content: optional(string()),
 });
 schema.index({ tenant_id: 1, proposed_at: 1, _id: 1 });
@@ -52,7 +52,7 @@ export function openPairOf(tenant_id: string, pair: string): string {
   return `${tenant_id} ${pair}`;
 }
 
-/** A merge proposal as callers see it. */
+/** Formats a merge proposal for callers. */
 export function present(row: MergeDoc) {
   return {
     id: row._id,

@@ -40,12 +40,12 @@ export const mergesService: ServiceFactory = ({ store }) => {
         return present(visible);
       }),
 
-      /** Proposes two memories that embedding found to be nearly the same. */
+      /** Proposes two memories whose embeddings are nearly the same. */
       propose_duplicate: idempotent<{ tenant_id: string; a: string; b: string; similarity: number }>(
         ({ params }) => proposeDuplicate(parts, params),
       ),
 
-      /** The memories of open proposals, for the health snapshot. */
+      /** Returns the memories of open proposals, for the health snapshot. */
       open_pairs: idempotent<{ tenant_id: string; limit: number }>(
         async ({ params: { tenant_id, limit } }) => {
           const rows = await proposals.find(tenant_id, { status: "open" }, { limit });
@@ -53,7 +53,7 @@ export const mergesService: ServiceFactory = ({ store }) => {
         },
       ),
 
-      /** Removes all proposals of memories that are erased; says how many. */
+      /** Removes all proposals of erased memories; returns how many. */
       erase_memories: idempotent<EraseMemories>(async ({ params }) => {
         const of = { $in: params.ids };
         const either = [{ memory_a_id: of }, { memory_b_id: of }];

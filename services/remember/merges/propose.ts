@@ -35,7 +35,7 @@ export async function propose({ proposals, now }: Parts, ctx: Call<Given>): Prom
   return made ?? takeOver(proposals, row, proposer);
 }
 
-/** Of two memories there is an open proposal: the service's becomes the caller's. @throws Fault conflict */
+/** Makes the service's open proposal of two memories the caller's. @throws Fault conflict */
 async function takeOver(
   proposals: TenantCollection<MergeDoc>,
   { tenant_id, open_pair }: MergeDoc,
@@ -57,7 +57,7 @@ interface Duplicate {
   similarity: number;
 }
 
-/** Proposes what the service found. Two memories are proposed so once, however that ended. */
+/** Proposes duplicates that the service found, once per pair, whatever the outcome. */
 export async function proposeDuplicate(
   { proposals, now }: Parts,
   { tenant_id, a, b, similarity }: Duplicate,

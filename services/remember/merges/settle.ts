@@ -23,8 +23,8 @@ interface Resolution {
 const BATCH = 50;
 
 /**
- * Resolves a proposal, and merges its memories: what is to be done is written with the decision, and found again by
- * looking when it is cut off.
+ * Resolves a proposal, and merges its memories. The decision is written with the work to do, which polling finds again
+ * if interrupted.
  *
  * @throws Fault not_found, validation_error, business_rule_violation, conflict
  */
@@ -85,7 +85,7 @@ async function settle(
   throw there ? settledAlready(there) : notFound("merge_proposal", id);
 }
 
-/** Both must be in force, and whoever reads one must be able to read the survivor. */
+/** Requires that both are in force, and that all readers of either can read the survivor. */
 async function requireMergeable(
   ctx: Context,
   tenant_id: string,
@@ -110,7 +110,10 @@ async function requireMergeable(
   );
 }
 
-/** Merges the memories of a resolved proposal; again is no change. Null: they could not be, and it is open again. */
+/**
+ * Merges the memories of a resolved proposal; a repetition changes nothing. Returns null if they could not be merged
+ * and the proposal is open again.
+ */
 async function collapse(
   parts: Parts,
   caller: Context | ServiceBroker,
@@ -136,7 +139,7 @@ async function collapse(
 
 const DECIDED = { collapse_due_at: 1, merged_content: 1 } as const;
 
-/** One of its memories went out of force meanwhile. @param row as it was resolved */
+/** Reopens a proposal after one of its memories went out of force. @param row as it was resolved */
 async function reopen({ proposals }: Parts, { _id, tenant_id, pair, resolved_at }: MergeDoc): Promise<void> {
   const decision = { _id, status: "resolved" as const, resolved_at };
   const undone = { surviving_memory_id: null, resolved_at: null, resolved_by_user_id: null };
@@ -145,12 +148,12 @@ async function reopen({ proposals }: Parts, { _id, tenant_id, pair, resolved_at 
     await proposals.update(tenant_id, decision, { $set: open, $unset: DECIDED });
   } catch (err) {
     if (!isDuplicateKey(err)) throw err;
-    // The two have been proposed anew: that one stands.
+    // A newer proposal of the pair exists: it stays open, and this one is rejected.
     await proposals.update(tenant_id, decision, { $set: { status: "rejected" }, $unset: DECIDED });
   }
 }
 
-/** Merges what was resolved by a node that did not get to it. @returns whether there may be more */
+/** Merges memories of proposals resolved by a node that did not finish. @returns whether there may be more */
 export async function collapseDue(parts: Parts, broker: ServiceBroker): Promise<boolean> {
   const due = { collapse_due_at: { $lte: parts.now() } };
   const rows = await parts.proposals.system
