@@ -3,11 +3,11 @@ import type { RelationshipDoc } from "./relationships.model.ts";
 
 type Edges = TenantCollection<RelationshipDoc>;
 
-/** What one memory's or one hop's edges are looked at. */
+/** Edges examined per memory or hop. */
 const MOST_EDGES = 2_000;
 const ORDER = { created_at: 1, _id: 1 } as const;
 
-/** The edges that begin or end at any of these memories, oldest first, each once. */
+/** Returns the edges from or to any of these memories, oldest first, each once. */
 export async function edgesAt(edges: Edges, tenant_id: string, ids: string[]): Promise<RelationshipDoc[]> {
   const options = { sort: ORDER, limit: MOST_EDGES };
   const [from, to] = await Promise.all([
@@ -26,7 +26,7 @@ export function endsOf(edges: RelationshipDoc[]): string[] {
   return edges.flatMap(({ source_memory_id, target_memory_id }) => [source_memory_id, target_memory_id]);
 }
 
-/** A relationship as callers see it. */
+/** Formats a relationship for callers. */
 export function present(row: RelationshipDoc) {
   return {
     id: row._id,

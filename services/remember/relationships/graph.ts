@@ -6,19 +6,19 @@ import type { RelationshipDoc } from "./relationships.model.ts";
 
 const MOST_NODES = 200;
 const MOST_EDGES = 1_000;
-/** Ends of one hop that are looked up. */
+/** Nodes looked up per hop. */
 const MOST_LOOKED_AT = 2_000;
 
 interface Options {
   id: string;
-  /** Hops. */
+  /** Number of hops. */
   depth: number;
   include_superseded: boolean;
   now: number;
 }
 
 /**
- * What can be reached from a memory over memories that the caller may read: an unreadable one is no bridge either.
+ * Returns what is reachable from a memory through memories that the caller may read: unreadable ones are not traversed.
  *
  * @throws Fault not_found
  */

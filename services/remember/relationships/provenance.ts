@@ -19,22 +19,22 @@ interface ProvenanceEdge {
 
 interface PageParams {
   tenant_id: string;
-  /** The id of the last edge of the page before; "" at the beginning. */
+  /** The id of the previous page's last edge; "" for the first page. */
   after: string;
   limit: number;
 }
 
-/** The part of the relationships service that other services use. */
+/** Actions for other services. */
 export function provenanceActions({ edges, now }: Parts): Record<string, ActionSchema> {
   return {
-    /** Records where memories come from; what is recorded already stays as it is. */
+    /** Records the sources of memories; existing records stay unchanged. */
     record_provenance: idempotent<{ tenant_id: string; edges: ProvenanceEdge[] }>(
       async ({ params: { tenant_id, edges: given } }) => {
         if (given.length) await edges.insertMissing(given.map((each) => toRow(tenant_id, each, now())));
       },
     ),
 
-    /** The edges by which these memories were made of others. */
+    /** Returns the edges to the memories that these were derived from. */
     derivations: idempotent<{ tenant_id: string; ids: string[] }>(async ({ params: { tenant_id, ids } }) => {
       const rows = await edges.find(tenant_id, {
         source_memory_id: { $in: ids },
@@ -47,7 +47,7 @@ export function provenanceActions({ edges, now }: Parts): Record<string, ActionS
       }));
     }),
 
-    /** All edges of a tenant, by the page: only their ends. */
+    /** Returns a page of a tenant's edges: only their ends. */
     page: idempotent<PageParams>(async ({ params: { tenant_id, after, limit } }) => {
       const projection = { source_memory_id: 1, target_memory_id: 1 };
       const rows = await edges.find(
@@ -62,7 +62,7 @@ export function provenanceActions({ edges, now }: Parts): Record<string, ActionS
       }));
     }),
 
-    /** Removes all edges of memories that are erased; says how many. */
+    /** Removes all edges of erased memories; returns how many. */
     erase_memories: idempotent<EraseMemories>(async ({ params }) => {
       const at = { $in: params.ids };
       const ends = [{ source_memory_id: at }, { target_memory_id: at }];

@@ -1,13 +1,13 @@
-/** A kind of relationship that callers may set. */
+/** A type of relationship that callers may set. */
 export interface RelationshipType {
   name: string;
-  /** What it says of the source, with regard to the target. */
+  /** A statement about the source, with regard to the target. */
   description: string;
-  /** What says the same from the target's side; its own name where both sides are alike; null where nothing does. */
+  /** The type with the same meaning from the target's side; its own name if symmetric; null without one. */
   inverse: string | null;
 }
 
-/** Every type that callers may set: the one place where types are added (spec: Memories, relationship types). */
+/** All types that callers may set: add new types only here (spec: Memories, relationship types). */
 export const RELATIONSHIP_TYPES: readonly RelationshipType[] = [
   type("related_to", "Has to do with it; where no other type says more.", "related_to"),
   type("supports", "Is evidence for it."),
@@ -28,16 +28,16 @@ export const RELATIONSHIP_TYPES: readonly RelationshipType[] = [
   type("specializes", "Says the same of less.", "generalizes"),
 ];
 
-/** What the service itself records of where things come from; callers cannot set these. */
+/** Types that the service records for provenance; callers cannot set these. */
 export const PROVENANCE_TYPES = ["CITES", "DERIVED_FROM", "HAS_CHUNK", "MENTIONS", "SUPERSEDES"] as const;
 export type ProvenanceType = (typeof PROVENANCE_TYPES)[number];
 
-/** Of these a memory is made: it deserves no more trust than they do. */
+/** Types that derive a memory, which deserves no more trust than its sources. */
 export const DERIVATION_TYPES: readonly string[] = ["derived_from", "DERIVED_FROM", "SUPERSEDES"];
 
 const ACCEPTED = new Set(RELATIONSHIP_TYPES.map(({ name }) => name));
 
-/** Why callers may not set a type, or null when they may. */
+/** Returns why callers may not set a type; null if they may. */
 export function typeError(name: string): string | null {
   if (ACCEPTED.has(name)) return null;
   const reserved = (PROVENANCE_TYPES as readonly string[]).includes(name);

@@ -9,12 +9,12 @@ const schema = tenantSchema({
   target_memory_id: string(),
   relationship_type: string(),
   strength: number(),
-  /** JSON text: no key of a caller's can hurt a store. */
+  /** JSON: callers' keys must have no meaning in the store. */
   metadata: nullable(string()),
-  /** The agent or user; null for what the service recorded. */
+  /** The agent or user; null if the service recorded it. */
   created_by: nullable(string()),
   created_at: date(),
-  /** Source, target and type: an edge of a type is there once. */
+  /** Source, target and type: unique. */
   edge: string(),
 });
 schema.index({ tenant_id: 1, source_memory_id: 1, created_at: 1 });

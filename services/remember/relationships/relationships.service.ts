@@ -22,7 +22,7 @@ export const relationshipsService: ServiceFactory = ({ store }) => {
   const edges = store.collection(RelationshipModel);
   const now = () => new Date(store.now());
 
-  /** @throws Fault not_found when there is none at this memory that the caller may see. */
+  /** @throws Fault not_found if the memory has no such edge that the caller may see. */
   async function find(ctx: Call<{ id: string; rel_id: string }>) {
     const { id, rel_id } = ctx.params;
     const memory = await requireReadable(ctx, id);
@@ -40,7 +40,7 @@ export const relationshipsService: ServiceFactory = ({ store }) => {
     actions: {
       create: action(contract.createRelationship, async (ctx) => {
         const { id, target_memory_id, relationship_type, strength = DEFAULT_STRENGTH } = ctx.params;
-        // One after the other: where neither is there, it is always the path's that is said to be missing.
+        // Sequential: if both are missing, the error always names the one in the path.
         const source = await requireReadable(ctx, id);
         const target = await requireReadable(ctx, target_memory_id);
         for (const end of [source, target]) {
