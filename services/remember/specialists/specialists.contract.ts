@@ -14,7 +14,7 @@ const Version = Type.Integer({ minimum: 1 });
 const Text = Type.String({ maxLength: 100_000 });
 
 const path = { name: { ...SpecialistName, "x-identifier": "specialist" } };
-/** Any name may be asked for: what is no specialist's is not there, which is a result (spec: load specialist). */
+/** Accepts any name: an unknown one gives a result, not an error (spec: load specialist). */
 const AskedName = Type.String({ maxLength: 200, examples: ["contract-reviewer"] });
 const asked = { name: { ...AskedName, "x-identifier": "specialist" } };
 

@@ -13,12 +13,12 @@ const specialists = tenantSchema({
   description: nullable(string()),
   created_at: date(),
 });
-// The newest of each name first.
+// Newest of each name first.
 specialists.index({ tenant_id: 1, name: 1, version_num: -1 }, { unique: true });
 
 export const SpecialistModel: Model<SpecialistDoc> = { name: "specialists", schema: specialists };
 
-/** Who has loaded a specialist and not unloaded it. `_id` derives from both. */
+/** A specialist that a caller has loaded and not unloaded. `_id` derives from both. */
 interface SpecialistLoadDoc extends InferSchemaType<typeof loads> {}
 
 const loads = tenantSchema({

@@ -17,12 +17,12 @@ import { type SpecialistDoc, SpecialistLoadModel, SpecialistModel } from "./spec
 const RETRIES = 3;
 const RETRY_MS = 50;
 
-/** Named, versioned preambles that agents load (spec: Specialist). */
+/** Stores named, versioned preambles that agents load (spec: Specialist). */
 export const specialistsService: ServiceFactory = ({ store, log }) => {
   const specialists = store.collection(SpecialistModel);
   const loads = store.collection(SpecialistLoadModel);
 
-  /** The newest version; undefined when the store cannot be asked, again and again. */
+  /** Returns the newest version; undefined if the store fails repeatedly. */
   async function newest(tenant_id: string, name: string): Promise<SpecialistDoc | null | undefined> {
     for (let tries = 0; tries <= RETRIES; tries++) {
       if (tries > 0) await new Promise((resolve) => setTimeout(resolve, RETRY_MS * tries));
