@@ -9,8 +9,8 @@ interface Window {
 }
 
 /**
- * Counts failures per key (an address, an account) in windows of a minute. An attempt counts from its beginning, and
- * is given back when it succeeds, so that many at once cannot slip past the limit.
+ * Counts failures per key (an address, an account) in windows of a minute. An attempt counts when it begins and is
+ * returned when it succeeds, so that concurrent attempts cannot exceed the limit.
  */
 export class Attempts {
   readonly #limit: number;
@@ -21,7 +21,7 @@ export class Attempts {
     this.#limit = limit;
   }
 
-  /** Takes one attempt from each key. @throws Fault rate_limited when one of them has none left. */
+  /** Takes one attempt from each key. @throws Fault rate_limited if one of them has none left. */
   begin(keys: readonly string[], now: number): void {
     if (this.#limit === 0) return;
     const windows = keys.map((key) => this.#windowOf(key, now));
@@ -47,7 +47,7 @@ export class Attempts {
     return window;
   }
 
-  // Windows stand in the order they began, so those that have ended come first.
+  // Windows are ordered by their beginning, so those that have ended come first.
   #forgetOldest(now: number): void {
     for (const [key, { ends_at }] of this.#windows) {
       if (ends_at > now && this.#windows.size < MOST_KEYS) return;
@@ -56,7 +56,7 @@ export class Attempts {
   }
 }
 
-/** The fault of an attempt that was one too many (spec: rate_limited). Times are in ms. */
+/** Returns the fault of an attempt over the limit (spec: rate_limited). Times are in ms. */
 export function tooMany(ends_at: number, limit: number, now: number): Fault {
   const retry_after_seconds = Math.max(1, Math.ceil((ends_at - now) / 1000));
   return new Fault("rate_limited", `Too many failed attempts; try again in ${retry_after_seconds} s.`, {

@@ -1,7 +1,7 @@
 import type { InferSchemaType } from "mongoose";
 import { date, type Model, string, tenantSchema } from "../../../storage/model.ts";
 
-/** The pair of keys that access tokens are signed with: one for the installation, made by its first node. */
+/** The key pair that signs access tokens: one for the installation, created by its first node. */
 interface SigningKeyDoc extends InferSchemaType<typeof signingKeys> {}
 
 const signingKeys = tenantSchema({
@@ -12,7 +12,7 @@ const signingKeys = tenantSchema({
 
 export const SigningKeyModel: Model<SigningKeyDoc> = { name: "signing_keys", schema: signingKeys };
 
-/** A token that was ended before its time, or all tokens of a sign-in. `_id` is the `jti` or the `sid`. */
+/** A token that was revoked before it expired, or all tokens of a sign-in. `_id` is the `jti` or the `sid`. */
 export interface EndedTokenDoc extends InferSchemaType<typeof endedTokens> {}
 
 const endedTokens = tenantSchema({

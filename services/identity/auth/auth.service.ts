@@ -29,9 +29,9 @@ export const authService: ServiceFactory = ({ store, secrets, config, windows })
   let tokens: Tokens;
   let timers: NodeJS.Timeout[] = [];
 
-  /** Carries out an attempt at a credential; null means it was wrong, which counts against the keys. */
+  /** Tries a credential; null means it was wrong, which counts against the keys. */
   async function attempt<T>(keys: string[], wrong: Fault, trial: () => Promise<T | null>): Promise<T> {
-    // When it could not be tried that was no guess.
+    // An attempt that could not be checked is not a guess.
     const result = await guarded.run(keys, trial, (outcome) => outcome === null);
     if (result === null) throw wrong;
     return result;
@@ -57,7 +57,7 @@ export const authService: ServiceFactory = ({ store, secrets, config, windows })
     const wrong = new Fault("authentication_failed", WRONG_LOGIN);
     const user = await attempt(keys, wrong, async () => {
       const signedIn = await signIn(ctx, { email, password, tenant_slug });
-      // Not waited for: an e-mail that nobody has would be told by its time.
+      // Not awaited: the response time would reveal whether the e-mail exists.
       if (!signedIn) void noteFailedSignIn(ctx, { email, tenant_slug }, store.now());
       return signedIn;
     });
@@ -88,7 +88,7 @@ export const authService: ServiceFactory = ({ store, secrets, config, windows })
         const { key, agent } = await holderOf(ctx, hashApiKey(ctx.params.api_key));
         const now = store.now();
         const { tenant_id, agent_id, id: key_id, scopes, expires_at } = key;
-        // Seen at once in the list of keys; an exchange does not fail for want of this note.
+        // Visible at once in the list of keys; an exchange does not fail if this write does.
         await ctx
           .call("keys.touch", { uses: [{ tenant_id, key_id, at: now }] })
           .catch(() => uses.note({ tenant_id, key_id }, now));
@@ -148,7 +148,7 @@ export const authService: ServiceFactory = ({ store, secrets, config, windows })
         return { keys: [tokens.jwk] };
       }),
 
-      /** Whom a token is for. @throws Fault authentication_failed when it is not good (any more). */
+      /** Returns the caller of a token. @throws Fault authentication_failed if it is invalid or no longer valid. */
       verify: idempotent<{ token: string }>(async (ctx) => {
         const caller = tokens.read(ctx.params.token, store.now());
         const [live] = caller ? await current(ctx, [caller]) : [null];
@@ -157,9 +157,9 @@ export const authService: ServiceFactory = ({ store, secrets, config, windows })
       }),
 
       /**
-       * Whom an API key is for that stands in a request in place of a token.
+       * Returns the caller of an API key that a request carries in place of a token.
        *
-       * @throws Fault authentication_failed, rate_limited when too many from this address were wrong
+       * @throws Fault authentication_failed, rate_limited after too many wrong keys from this address
        */
       verify_key: idempotent<{ hash: string }>(async (ctx) => {
         const { key, agent } = await holderOf(ctx, ctx.params.hash);
@@ -167,7 +167,7 @@ export const authService: ServiceFactory = ({ store, secrets, config, windows })
         return callerOfKey(key, agent);
       }),
 
-      /** Callers that were verified before, as they are now: null where the token is no longer good. */
+      /** Returns the current state of verified callers: null if the token is no longer valid. */
       states: idempotent<{ callers: Caller[] }>((ctx) => current(ctx, ctx.params.callers)),
 
       /** Signs a statement of the service (RFC 7519) that its JWKS verifies. */
@@ -187,7 +187,7 @@ export const authService: ServiceFactory = ({ store, secrets, config, windows })
     async stopped() {
       timers.forEach(clearInterval);
       timers = [];
-      // When it fails, what is lost is when some keys were last used; the node stops all the same.
+      // A failure loses only the last use of some keys; the node stops anyway.
       await uses
         .flush(this.broker)
         .catch((err) => this.logger.warn({ err }, "last uses of keys were not noted"));
@@ -195,7 +195,7 @@ export const authService: ServiceFactory = ({ store, secrets, config, windows })
   };
 };
 
-/** @throws Fault forbidden with an API key in place of a token: it ends by being revoked, not by signing out */
+/** @throws Fault forbidden with an API key in place of a token: it is ended by revoking it, not by signing out */
 function requireToken(caller: Caller): void {
   if (caller.kind !== "agent" || caller.token_id !== caller.key_id) return;
   const { agent_id, key_id } = caller;
@@ -214,7 +214,7 @@ interface KeyHolder {
   agent: AgentState;
 }
 
-/** The key with this hash and its agent, when both and their tenant are good. */
+/** Returns the key with this hash and its agent, if both and their tenant are valid. */
 async function keyHolder(ctx: Call, hash: string): Promise<KeyHolder | null> {
   const key = (await ctx.call("keys.by_secret", { hash })) as KeyState | null;
   if (!key) return null;
@@ -227,7 +227,7 @@ async function keyHolder(ctx: Call, hash: string): Promise<KeyHolder | null> {
   return agent?.status === "active" && tenants[0]?.status === "active" ? { key, agent } : null;
 }
 
-/** The one user whom the password fits, or null; an unknown tenant takes as long as a wrong password. */
+/** Returns the one user whose password matches, or null; an unknown tenant takes as long as a wrong password. */
 async function signIn(ctx: Call, { email, password, tenant_slug }: Login): Promise<UserState | null> {
   const named = tenant_slug
     ? ((await ctx.call("tenants.by_slug", { slug: tenant_slug })) as TenantState | null)

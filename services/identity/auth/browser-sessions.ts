@@ -14,7 +14,7 @@ import { TOKEN_SECONDS, type Tokens } from "./tokens.ts";
 
 const LONGEST_SESSION_SECONDS = 12 * 3600;
 
-/** When the last token that can derive from a caller's sign-in expires, in milliseconds since the epoch. */
+/** Returns when the last token that can derive from a caller's sign-in expires, in milliseconds since the epoch. */
 export function lastExpiry(caller: Caller): number {
   if (caller.kind === "agent") return caller.expires_at;
   const renewed = ((caller.auth_time ?? 0) + LONGEST_SESSION_SECONDS + TOKEN_SECONDS) * 1000;
@@ -32,13 +32,13 @@ interface Parts {
   end(ctx: Call): Promise<void>;
 }
 
-/** The session of a browser: a person's token in a cookie that no script can read (api: People). */
+/** Actions of a browser session: a person's token in a cookie that no script can read (api: People). */
 export function sessionActions({ config, secrets, now, tokens, checkPassword, end }: Parts) {
   function setCookie(ctx: Call, token: { access_token: string; expires_at: string } | null): void {
     ctx.meta.$responseHeaders = { "Set-Cookie": sessionCookie(token, config.PUBLIC_URL) };
   }
 
-  /** Failures of others behind the same address do not lock this browser out from now on. */
+  /** Exempts this browser from lockouts by failures of others at the same address. */
   function markDevice(ctx: Call, email: string): void {
     const { "Set-Cookie": session } = ctx.meta.$responseHeaders as Record<string, string>;
     const mark = deviceCookie(secrets, { email, network: networkOf(ctx.meta.ip ?? "") }, config.PUBLIC_URL);

@@ -13,7 +13,7 @@ import type { UserState } from "../users/users.contract.ts";
 import type { EndedTokenDoc } from "./auth.model.ts";
 import { scopesOf } from "./tokens.ts";
 
-/** What callers stand on, by id; what is absent is gone, revoked, expired, disabled or never was. */
+/** The rows that callers depend on, by id; absent ones are deleted, revoked, expired, disabled or unknown. */
 interface Standing {
   tenants: Map<string, TenantState>;
   keys: Map<string, KeyState>;
@@ -23,9 +23,9 @@ interface Standing {
 }
 
 /**
- * The callers as the store knows them now, in order; null where a token is no longer good: it or its session was ended,
- * it has expired, its key was revoked or has expired, its agent is or was inactive since, its user disabled or has a new password, its
- * tenant is not active. Five look-ups, however many callers.
+ * Returns callers in their current state, in order; null if a token is no longer valid. Reasons: it or its session was
+ * revoked; it has expired; its key was revoked or has expired; its agent is inactive, or was since; its user is
+ * disabled or has a new password; its tenant is not active. Takes five look-ups for any number of callers.
  */
 export async function currentCallers(
   ctx: Call,
@@ -41,13 +41,13 @@ export async function currentCallers(
   });
 }
 
-/** What of a caller may have been ended: the token, and the sign-in it derives from, which older nodes do not name. */
+/** Returns the ids whose revocation ends a caller: the token, and its sign-in, which older nodes do not name. */
 function endingIds(caller: Caller): string[] {
   const { token_id } = caller;
   return caller.kind === "user" ? [token_id, caller.session_id ?? token_id] : [token_id];
 }
 
-/** The caller of a request that carries an agent's key itself: the key's id stands in place of a token's. */
+/** Returns the caller of a request with an agent's key: the key's id takes the place of a token's. */
 export function callerOfKey(
   { id, tenant_id, agent_id, scopes, expires_at }: KeyState,
   { team_id, token_version }: AgentState,

@@ -2,7 +2,7 @@ import type { SharedWindows } from "../../../connectors/redis.ts";
 import { SharedAttempts } from "./shared-attempts.ts";
 import { Turns } from "./turns.ts";
 
-/** Carries out attempts of which only so many may fail per minute and key. */
+/** Runs attempts with a limit of failures per minute and key. */
 export class Guarded {
   readonly #attempts: SharedAttempts;
   readonly #turns = new Turns();
@@ -15,9 +15,9 @@ export class Guarded {
   }
 
   /**
-   * Carries out an attempt; whether its outcome or its error is a failure, `failed` says.
+   * Runs an attempt; `failed` decides whether its outcome or its error is a failure.
    *
-   * @throws Fault rate_limited when one of the keys has no failure left, without carrying it out.
+   * @throws Fault rate_limited without running it if one of the keys has no failure left.
    */
   async run<T>(
     keys: readonly string[],

@@ -6,7 +6,9 @@ interface Use {
   at: number;
 }
 
-/** Gathers when keys were used, so that `last_used_at` costs one write per key and period, not per request. */
+/**
+ * Batches the times when keys were used, so that `last_used_at` costs one write per key and period, not per request.
+ */
 export class KeyUses {
   #uses = new Map<string, Use>();
 

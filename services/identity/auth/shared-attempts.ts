@@ -2,7 +2,7 @@ import type { SharedWindows } from "../../../connectors/redis.ts";
 import { metrics } from "../../../observability/metrics.ts";
 import { Attempts, tooMany } from "./attempts.ts";
 
-/** Counts failures in Redis for all nodes; while Redis is lost, or without one, on this node alone. */
+/** Counts failures in Redis for all nodes; without Redis, or while it is unreachable, on this node alone. */
 export class SharedAttempts {
   readonly #limit: number;
   readonly #windows: SharedWindows | null;
@@ -16,9 +16,9 @@ export class SharedAttempts {
   }
 
   /**
-   * Takes one attempt from each key, and gives what returns them once the attempt has succeeded.
+   * Takes one attempt from each key; returns a function that gives them back after success.
    *
-   * @throws Fault rate_limited when one of the keys has none left.
+   * @throws Fault rate_limited if one of the keys has none left.
    */
   async begin(keys: readonly string[], now: number): Promise<() => void> {
     const windows = this.#limit > 0 ? this.#windows : null;

@@ -5,24 +5,24 @@ import type { UserState } from "../users/users.contract.ts";
 
 const MINUTE_MS = 60_000;
 
-/** What a person signs in with. */
+/** The credentials of a person. */
 export interface Login {
   email: string;
   password: string;
   tenant_slug?: string | undefined;
 }
 
-/** How somebody signed in: with a token in the answer, or with a cookie. */
+/** Kind of sign-in: a token in the answer, or a cookie. */
 export type SignInKind = "token" | "browser";
 
 type User = Pick<UserState, "id" | "tenant_id">;
 
-/** Notes a sign-in in the audit log. */
+/** Records a sign-in in the audit log. */
 export function noteSignIn(ctx: Call, { id, tenant_id }: User, by: SignInKind): Promise<void> {
   return note(ctx, { ...entryOf("auth.login", { id, tenant_id }), actor_id: id, details: { by } });
 }
 
-/** Notes that a person signed out. */
+/** Records a sign-out in the audit log. */
 export function noteSignOut(ctx: Call): Promise<void> {
   const { caller } = ctx.meta;
   const id = callerId(caller);
@@ -30,8 +30,8 @@ export function noteSignOut(ctx: Call): Promise<void> {
 }
 
 /**
- * Notes a failed sign-in with every account that it may have been meant for, once a minute from a network. Where no
- * tenant was named the address stays out: the others must not learn where a person of another tenant is.
+ * Records a failed sign-in for every account that it may have targeted, once a minute per network. Without a named
+ * tenant the address is omitted: other tenants must not learn where a person is.
  */
 export async function noteFailedSignIn(
   ctx: Call,
@@ -59,7 +59,7 @@ function entryOf(action: string, { id, tenant_id }: User) {
   return { tenant_id, action, actor_kind: "user" as const, resource_type: "user", resource_id: id };
 }
 
-/** Without the log people could not sign in, and nobody could mend what keeps it from being written. */
+/** A failing log must not prevent sign-ins, which are needed to repair it. */
 async function note(ctx: Call, entry: AuditRecord): Promise<void> {
   const { request_id } = ctx.meta;
   await ctx.call("audit.record", entry).catch((err: unknown) => {

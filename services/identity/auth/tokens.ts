@@ -19,7 +19,7 @@ export const TOKEN_SECONDS = 60 * 60;
 // One pair serves all tenants, so its row belongs to none.
 const INSTALLATION = { _id: "es256", tenant_id: "installation" };
 
-/** What a token is made of, besides what every JWT has. */
+/** The content of a token, in addition to the standard claims of a JWT. */
 export type Subject =
   | {
       tenant_id: string;
@@ -34,25 +34,25 @@ export type Subject =
       user_id: string;
       role: UserCaller["role"];
       token_version: number;
-      /** The sign-in that this continues; a new one unless a session is renewed. */
+      /** The sign-in that this continues; absent for a new one. */
       session_id?: string;
-      /** When the password was given, in seconds; now, unless a session is renewed. */
+      /** When the password was given, in seconds; defaults to now, set when a session is renewed. */
       auth_time?: number;
     };
 
-/** What signing in answers (api: Authentication). */
+/** The answer to a sign-in (api: Authentication). */
 export interface Token {
   access_token: string;
   token_type: "Bearer";
   expires_at: string;
 }
 
-/** Makes and checks the installation's access tokens. */
+/** Issues and verifies the installation's access tokens. */
 export class Tokens {
   readonly #privateKey: KeyObject;
   readonly #publicKey: KeyObject;
   readonly #issuer: string;
-  /** The public key as JWKS shows it (RFC 7517). */
+  /** The public key in JWKS format (RFC 7517). */
   readonly jwk: Record<string, unknown> & { kid: string };
 
   constructor(privateKey: KeyObject, issuer: string) {
@@ -68,14 +68,14 @@ export class Tokens {
   issue(subject: Subject, now: number): Token {
     const iat = Math.floor(now / 1000);
     const keyEnd = "agent_id" in subject ? subject.key_expires_at : null;
-    // Rounded up: a key in its last second still makes a token that is good, and that falls with the key.
+    // Rounded up: a key in its last second still issues a valid token, which ends with the key.
     const exp = Math.min(iat + TOKEN_SECONDS, Math.ceil((keyEnd ?? Number.POSITIVE_INFINITY) / 1000));
     const claims = { ...claimsOf(subject, iat), aud: AUDIENCE, iat, exp, jti: newId("jti") };
     const expires_at = new Date(exp * 1000).toISOString();
     return { access_token: this.#sign(claims), token_type: "Bearer", expires_at };
   }
 
-  /** Whom a token is for, or null when it is not one of ours or has ended. Says nothing of what happened since. */
+  /** Returns the caller of a token, or null if it is not ours or has expired. Does not check later changes. */
   read(token: string, now: number): Caller | null {
     try {
       const claims = jwt.verify(token, this.#publicKey, {
@@ -86,12 +86,12 @@ export class Tokens {
       });
       return callerOf(claims as jwt.JwtPayload);
     } catch {
-      // Nothing but the token can be wrong here; of some malformed ones jsonwebtoken throws a TypeError.
+      // Only the token can be wrong here; jsonwebtoken throws a TypeError for some malformed ones.
       return null;
     }
   }
 
-  /** A statement of the service that anyone can check against its JWKS; no access token. */
+  /** Signs a statement that anyone can verify with the JWKS; it is not an access token. */
   receipt(claims: object, now: number): string {
     return this.#sign({ ...claims, aud: RECEIPT_AUDIENCE, iat: Math.floor(now / 1000), jti: newId("jti") });
   }
@@ -102,7 +102,7 @@ export class Tokens {
   }
 }
 
-/** Of two nodes that start at once on an empty store one makes the pair, and both use it. */
+/** Of two nodes that start at once on an empty store one creates the pair, and both use it. */
 export async function openTokens(store: Store, secrets: SecretBox, issuer: string): Promise<Tokens> {
   const keys = store.collection(SigningKeyModel);
   const place = "signing_keys/es256";
@@ -117,7 +117,7 @@ export async function openTokens(store: Store, secrets: SecretBox, issuer: strin
   return new Tokens(createPrivateKey(secrets.open(row.sealed_private_key, place)), issuer);
 }
 
-/** The scopes of a person: admins have all, members all but `admin` (api.md "Who calls"). */
+/** Returns the scopes of a person: admins have all, members all but `admin` (api.md "Who calls"). */
 export function scopesOf(role: UserCaller["role"]): readonly Scope[] {
   return role === "admin" ? SCOPES : SCOPES.filter((scope) => scope !== "admin");
 }
@@ -140,7 +140,7 @@ function claimsOf(subject: Subject, iat: number): object {
 
 function callerOf(claims: jwt.JwtPayload): Caller {
   const { tenant_id, scopes, agent_id, key_id, user_id, role, auth_time, sid, jti, iat } = claims;
-  // Absent from tokens that an older version issued.
+  // Absent in tokens from older versions.
   const { token_version = 0 } = claims;
   const identity = {
     tenant_id,

@@ -1,6 +1,6 @@
 import { isFault } from "../../../lib/contract/faults.ts";
 
-/** An attempt waits for others of its keys no longer than this. */
+/** How long an attempt waits for others of its keys. */
 const PATIENCE_MS = 10_000;
 
 interface Waiter {
@@ -9,14 +9,14 @@ interface Waiter {
 }
 
 /**
- * Attempts that are under way on this node, by key. One that finds no room waits for them, as each may succeed and
- * make room: else a fleet of agents that starts at once would be refused for failures that never were.
+ * Tracks attempts in progress on this node, by key. An attempt over the limit waits for them, as each may succeed and
+ * free capacity. Otherwise a fleet of agents that starts at once would be refused without any failure.
  */
 export class Turns {
   readonly #underWay = new Map<string, number>();
   readonly #waiting = new Map<string, Set<Waiter>>();
 
-  /** Takes room by `begin`, which throws rate_limited where there is none, as soon as there may be some. */
+  /** Takes capacity through `begin`, which throws rate_limited without any, as soon as there may be some. */
   async take<T>(keys: readonly string[], begin: () => Promise<T>): Promise<T> {
     const until = performance.now() + PATIENCE_MS;
     for (;;) {
@@ -33,13 +33,13 @@ export class Turns {
     }
   }
 
-  /** An attempt that had taken room has ended. */
+  /** Reports that an attempt with capacity has ended. */
   leave(keys: readonly string[], succeeded: boolean): void {
     for (const key of keys) {
       const left = this.#count(key) - 1;
       if (left > 0) this.#underWay.set(key, left);
       else this.#underWay.delete(key);
-      // After the last one nobody makes room any more: all are to hear it.
+      // After the last one nobody frees capacity any more: wake all.
       const woken = left > 0 ? (succeeded ? 1 : 0) : Number.POSITIVE_INFINITY;
       this.#wake(key, woken);
     }
