@@ -4,26 +4,26 @@ import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
 import type { TenantDoc } from "./tenants.model.ts";
 
-/** What erasing works on. */
+/** The storage that erasures work on. */
 interface Holdings {
   store: Store;
   blobs: Blobs;
   tenants: TenantCollection<TenantDoc>;
 }
 
-/** Collections that are not emptied by rows: that of the tenants themselves, and what `blobs` keeps of its files. */
+/** Collections that are not erased by row: that of the tenants, and the files of `blobs`. */
 const NOT_BY_ROWS = ["tenants", "blobs", "blobs.files", "blobs.chunks"];
 
-/** Rows that were erased, by collection; `blobs`: bodies and documents. */
+/** Erased rows by collection; `blobs`: bodies and documents. */
 type Erased = Record<string, number>;
 
 const BATCH = 1000;
-/** A node may still be writing for the tenant for this long after its tokens are refused. */
+/** How long a node may still write for the tenant after its tokens are refused. */
 const LATE_WRITES_MS = 60_000;
 
 /**
- * Erases all that a tenant has, in every collection of the store, and leaves an empty row under its id. That row is
- * erased for a second time after a minute, for what a node was still writing.
+ * Erases all of a tenant's data in every collection, and leaves an empty row under its id. Repeated after a minute for
+ * rows that a node was still writing.
  */
 export async function erase(holdings: Holdings, tenant_id: string): Promise<Erased> {
   const { store, tenants } = holdings;
@@ -42,14 +42,14 @@ export async function erase(holdings: Holdings, tenant_id: string): Promise<Eras
   return erased;
 }
 
-/** Who hears of what comes of erasures that are due. */
+/** Callbacks for the results of due erasures. */
 interface Listeners {
-  /** Nothing of the tenant is left in the store: what others hold of it goes too. */
+  /** Nothing of the tenant is left in the store: erases its data elsewhere. */
   erased(tenant_id: string): Promise<unknown>;
   failed(err: unknown, tenant_id: string): void;
 }
 
-/** Erases what is due: interrupted erasures, and late writes of those that were done. One that fails stops no other. */
+/** Carries out due erasures: interrupted ones, and late writes of finished ones. A failure does not stop the others. */
 export async function eraseDue(holdings: Holdings, { erased, failed }: Listeners): Promise<void> {
   const { store, tenants } = holdings;
   const now = new Date(store.now());
@@ -69,7 +69,7 @@ async function eraseAgain(
 ): Promise<void> {
   if (status !== "erased") await erase(holdings, _id);
   else await eraseHoldings(holdings, _id);
-  // Whoever began may have been cut off before it told, and what was written late came to the others too.
+  // Repeated: an interrupted erasure may not have reported, and late writes reached other storage too.
   await erased(_id);
   if (status === "erased")
     await holdings.tenants.update(_id, { _id, erase_due_at }, { $unset: { erase_due_at: 1 } });
@@ -87,7 +87,7 @@ async function eraseHoldings({ store, blobs }: Holdings, tenant_id: string): Pro
   return erased;
 }
 
-/** In batches: one delete of a million rows would hold up everyone else's writes. */
+/** In batches: one delete of a million rows would block all other writes. */
 async function eraseFrom(collection: Collection, tenant_id: string): Promise<number> {
   let count = 0;
   for (;;) {

@@ -16,11 +16,11 @@ import { firstIds } from "./founding.ts";
 import { type TenantDoc, TenantModel } from "./tenants.model.ts";
 
 const SLUG = "default";
-/** What founding a tenant asks, wherever it runs. */
+/** Services that founding a tenant calls, on any node. */
 const FOUNDERS = ["tenants", "users", "agents", "keys"];
 const LOOK_MS = 200;
 
-/** What the first start gives its owner, and `DATA_DIR/credentials.json` keeps. */
+/** Credentials of the first tenant, stored in `DATA_DIR/credentials.json`. */
 export interface Credentials {
   base_url: string;
   ingest_url: string;
@@ -33,18 +33,18 @@ export interface Credentials {
 interface Start {
   broker: ServiceBroker;
   runtime: Runtime;
-  /** Where the API is: `http://HOST:PORT/v1`. */
+  /** The API's address: `http://HOST:PORT/v1`. */
   baseUrl: string;
-  /** Where webhooks are sent to: the origin. */
+  /** The origin that webhooks are sent to. */
   ingestUrl: string;
 }
 
 /**
- * On an empty store makes the tenant `default` with an admin, an agent and a key, and writes the credentials file.
- * The secrets are written to a pending file first and the rows are made from it, so a start that ends half-way is
- * finished by the next one. On a later start only the addresses in the file are brought up to date.
+ * Creates the tenant `default` with an admin, an agent and a key on an empty store, and writes the credentials file.
+ * The secrets are first written to a pending file and the rows created from it, so that the next start finishes an
+ * interrupted one. Later starts only update the addresses in the file.
  *
- * @returns the credentials, to be shown once; null when there was nothing to make.
+ * @returns the credentials, to be shown once; null if there was nothing to create.
  */
 export async function ensureFirstTenant({
   broker,
@@ -74,7 +74,7 @@ export async function ensureFirstTenant({
   return credentials;
 }
 
-/** Whether the first tenant is wanting, or was begun with these credentials. */
+/** Whether the first tenant is missing, or was begun with these credentials. */
 async function isToBeMade(
   tenants: TenantCollection<TenantDoc>,
   pending: Credentials | null,
@@ -85,8 +85,8 @@ async function isToBeMade(
 }
 
 /**
- * False when another node, which shares the record, has made the first tenant meanwhile. A founding may be carried out
- * any number of times: where a node goes away in it, it is tried again once its services are there.
+ * Returns false if another node that shares the record has created the first tenant meanwhile. Founding is idempotent:
+ * if a node goes away during it, it is retried once its services are back.
  */
 async function makeTenant(broker: ServiceBroker, log: Log, credentials: Credentials): Promise<boolean> {
   const { tenant_id, admin, agent } = credentials;
@@ -124,7 +124,7 @@ async function updateAddresses(file: string, addresses: Pick<Credentials, "base_
   await replaceFile(file, format({ ...known, ...addresses }));
 }
 
-/** Null when there is no such file, or it is not one of ours: then it is left as it is. */
+/** Returns null if there is no such file, or if it is not ours and must stay unchanged. */
 async function readCredentials(file: string): Promise<Credentials | null> {
   try {
     const read = JSON.parse(await readFile(file, "utf8")) as Credentials | null;

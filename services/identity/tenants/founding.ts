@@ -4,7 +4,7 @@ import { derivedId } from "../../../lib/ids.ts";
 import { isDuplicateKey, type TenantCollection } from "../../../storage/collection.ts";
 import type { TenantDoc } from "./tenants.model.ts";
 
-/** All that a new tenant begins with. Whoever founds it makes the secrets first, so that trying again changes nothing. */
+/** The first data of a new tenant. Its secrets are generated before the founding, so that a retry changes nothing. */
 export interface Founding {
   tenant_id: string;
   slug: string;
@@ -13,7 +13,7 @@ export interface Founding {
   api_key: string;
 }
 
-/** The first rows' ids follow from the tenant's, so that a founding can be tried again. */
+/** Derives the first rows' ids from the tenant's, so that a founding can be retried. */
 export function firstIds(tenant_id: string) {
   return {
     user_id: derivedId("usr", tenant_id, "first"),
@@ -25,10 +25,10 @@ export function firstIds(tenant_id: string) {
 const ABANDONED_MS = 60_000;
 
 /**
- * Makes a tenant with its first admin, agent and key. The tenant's row comes first, as `founding`, and holds the
- * slug; it becomes `active` when the others are there. The same founding may be carried out any number of times.
+ * Creates a tenant with its first admin, agent and key. The tenant's row comes first, as `founding`, and reserves the
+ * slug; it becomes `active` once the others exist. Repeating a founding is safe.
  *
- * @throws Fault conflict when the slug is another tenant's.
+ * @throws Fault conflict if the slug is another tenant's.
  */
 export async function found(
   tenants: TenantCollection<TenantDoc>,
@@ -74,7 +74,7 @@ async function reserve(tenants: TenantCollection<TenantDoc>, now: number, foundi
   }
 }
 
-/** Takes the slug from a founding that its maker has left; the sweep erases what it had written. */
+/** Takes the slug from an abandoned founding; the sweep erases its rows. */
 async function release(
   tenants: TenantCollection<TenantDoc>,
   now: number,

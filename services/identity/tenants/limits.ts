@@ -3,7 +3,7 @@ import { toStorage, type Usage } from "../../../storage/usage/usage.ts";
 
 const orNull = (limit: number) => limit || null;
 
-/** The installation's settings as callers see them; what is switched off is null. */
+/** Returns the installation's settings for callers; disabled ones are null. */
 export function limitsOf(config: Config, usage: Usage) {
   return {
     storage: toStorage(usage),

@@ -4,13 +4,13 @@ import { Type } from "../../../lib/contract/type.ts";
 import { REMOVAL } from "../../remember/memories/removal.contract.ts";
 
 /**
- * - `founding`: its first rows are being written; a founding that was left is taken over.
+ * - `founding`: its first rows are being written; an abandoned founding is taken over.
  * - `active`, `suspended`: the operator's choice; nobody can use a suspended tenant.
- * - `erasing`, `erased`: on the way out; an erased tenant is an empty row that keeps its id from being used again.
+ * - `erasing`, `erased`: being removed; an erased tenant is an empty row that prevents reuse of its id.
  */
 export type TenantStatus = "founding" | "active" | "suspended" | "erasing" | "erased";
 
-/** What other services are told of a tenant. */
+/** A tenant as other services see it. */
 export interface TenantState {
   id: string;
   slug: string;

@@ -6,15 +6,15 @@ import type { TenantStatus } from "./tenants.contract.ts";
 export interface TenantDoc extends InferSchemaType<typeof schema> {}
 
 const schema = tenantSchema({
-  /** Names it in URLs; its id once it is erased, so that the slug is free again. */
+  /** Names it in URLs; its id once it is erased, which frees the slug. */
   slug: string(),
   name: string(),
   status: string<TenantStatus>(),
-  /** Raised by every change of interests, feeds, members and agents, before it answers. */
+  /** Raised by every change of interests, feeds, members and agents, before the change is answered. */
   routing_version: number(),
   created_at: date(),
   updated_at: date(),
-  /** When its rows are to be erased (again): set as long as a node may still be writing some. */
+  /** When its rows are to be erased (again): set while a node may still write some. */
   erase_due_at: optional(date()),
 });
 schema.index({ slug: 1 }, { unique: true });

@@ -30,26 +30,26 @@ export const tenantsService: ServiceFactory = (runtime) => {
   const { store, blobs, secrets, usage } = runtime;
   const tenants = store.collection(TenantModel);
   const holdings = { store, blobs, tenants };
-  /** Routing versions by tenant, where no other node can raise them: every batch of events asks for one. */
+  /** Caches routing versions by tenant, if no other node can raise them: every batch of events reads one. */
   const versions = new Map<string, number>();
   let sweep: NodeJS.Timeout;
 
   function keepVersion(tenant_id: string, doc: Pick<TenantDoc, "routing_version"> | null): number {
     const version = doc?.routing_version ?? 0;
     if (store.driver !== "sqlite" || !doc) return version;
-    // A read that was under way while it was raised must not lower it.
+    // A read that began before the version was raised must not lower it.
     const kept = Math.max(version, versions.get(tenant_id) ?? 0);
     versions.set(tenant_id, kept);
     return kept;
   }
 
-  /** Who may do what in the tenant is another from here on: tokens are checked again, and pushes stop or go on. */
+  /** Announces changed permissions in the tenant: tokens are checked again, and pushes stop or continue. */
   async function announce(ctx: Call, tenant_id: string): Promise<void> {
     await ctx.broadcast("auth.changed", { tenant_id });
     await ctx.broadcast("tenants.changed", { tenant_id });
   }
 
-  /** Fulfils when search holds nothing of the tenant on any node. */
+  /** Resolves when search holds nothing of the tenant on any node. */
   async function tellErased(broker: ServiceBroker, tenant_id: string): Promise<void> {
     await broker.broadcast("tenants.erased", { tenant_id });
     if (nodesOf(broker, "search.drop_tenant").length) await broker.call("search.drop_tenant", { tenant_id });
@@ -103,7 +103,7 @@ export const tenantsService: ServiceFactory = (runtime) => {
         const known = await tenants.findOne(tenant_id, { _id: tenant_id, status: { $ne: "erased" } });
         if (!known) throw notFound("tenant", tenant_id);
         const due = new Date(store.now());
-        // Refused first, so that nobody adds rows while they are counted out.
+        // Refuses requests first, so that nobody adds rows during the erasure.
         await tenants.update(
           tenant_id,
           { _id: tenant_id },
@@ -128,7 +128,7 @@ export const tenantsService: ServiceFactory = (runtime) => {
         limitsOf(runtime.config, await usage.of(meta.caller.tenant_id)),
       ),
 
-      /** Makes a tenant from secrets that the caller keeps: the first start. */
+      /** Creates a tenant from secrets that the caller keeps, for the first start. */
       found: internal<Founding>(async (ctx) => stateOf(await found(tenants, ctx, store.now(), ctx.params))),
 
       get_many: idempotent<{ tenant_ids: string[] }>(async ({ params }) => {
@@ -141,7 +141,7 @@ export const tenantsService: ServiceFactory = (runtime) => {
         return doc && stateOf(doc);
       }),
 
-      /** Whether there is one tenant at the most. */
+      /** Whether there is at most one tenant. */
       is_only: idempotent<object>(
         async () =>
           (
@@ -159,10 +159,10 @@ export const tenantsService: ServiceFactory = (runtime) => {
         return keepVersion(tenant_id, await tenants.findOne(tenant_id, { _id: tenant_id }, options));
       }),
 
-      /** Gives the new version. Called after a change of routing is written and before it is answered. */
+      /** Returns the new version. Call after a change of routing is written and before it is answered. */
       bump_routing: internal<{ tenant_id: string }>(async ({ params: { tenant_id } }) => {
         const doc = await tenants.update(tenant_id, { _id: tenant_id }, { $inc: { routing_version: 1 } });
-        // An answer that raises nothing would leave every routing table as it was.
+        // An answer without a new version would leave every routing table outdated.
         if (!doc) throw notFound("tenant", tenant_id);
         return keepVersion(tenant_id, doc);
       }),
@@ -175,7 +175,7 @@ export const tenantsService: ServiceFactory = (runtime) => {
       };
       const failed = (err: unknown, tenant_id?: string) =>
         this.logger.error({ err, tenant_id }, "an erasure failed; it is tried again");
-      // Together: a label for each tenant would have no bound.
+      // Aggregated: the number of labels per tenant would be unbounded.
       observeGauge("storage_bytes", "What all tenants store, without indexes", "of", async () => ({
         tenants: (await usage.totals()).used_bytes,
       }));
