@@ -3,7 +3,7 @@ import { Fault, notFound } from "../../../lib/contract/faults.ts";
 import type { AgentState } from "../agents/agents.contract.ts";
 
 /**
- * Returns the agent if its devices are the caller's business (api: Device connection).
+ * Returns the agent if the caller may manage its devices (api: Device connection).
  *
  * @throws Fault not_found, insufficient_scope
  */
@@ -18,7 +18,7 @@ export async function ownAgent(ctx: Call, agent_id: string): Promise<AgentState>
   );
 }
 
-/** Whether the caller is an admin, the agent itself or its owner; the agent is of the caller's tenant. */
+/** Whether the caller is an admin, the agent itself or its owner. The agent must be of the caller's tenant. */
 export function maySeeDevices(
   caller: Caller,
   { id, owner_user_id }: Pick<AgentState, "id" | "owner_user_id">,

@@ -3,12 +3,12 @@ import type { TenantCollection } from "../../../storage/collection.ts";
 import type { ClaimBudgetDoc } from "./devices.model.ts";
 
 const WINDOW_SECONDS = 3600;
-// An address is no tenant's.
+// An address belongs to no tenant.
 const NOBODY = "installation";
 
 /**
- * Counts tries at codes per address, in the store: over all nodes, and across restarts, since what is guessed at
- * outlives both (spec: Device claim rate).
+ * Counts claims of codes per address in the store: across nodes and restarts, which do not stop an attacker's guesses
+ * (spec: Device claim rate).
  */
 export class ClaimBudget {
   readonly #rows: TenantCollection<ClaimBudgetDoc>;
@@ -36,7 +36,7 @@ export class ClaimBudget {
     return this.#rows.update(NOBODY, { _id, ends_at: { $gt: new Date(now) } }, { $inc: { attempts: 1 } });
   }
 
-  /** A new hour. Of two that begin it at once one inserts, and the other counts after all. */
+  /** Begins a new hour. Of two concurrent ones one inserts, and the other then counts. */
   async #begin(_id: string, now: number): Promise<ClaimBudgetDoc> {
     await this.#rows.delete(NOBODY, { _id, ends_at: { $lte: new Date(now) } });
     const ends_at = new Date(now + WINDOW_SECONDS * 1000);

@@ -4,9 +4,9 @@ import { Fault } from "../../../lib/contract/faults.ts";
 const BY_DEFAULT = SCOPES.filter((scope) => scope !== "admin");
 
 /**
- * Returns what the key of a device will be good for: at most what the issuer of its code may do.
+ * Returns the scopes of a device's key: at most those of the issuer of its code.
  *
- * @throws Fault insufficient_scope when the issuer asks for more than it has.
+ * @throws Fault insufficient_scope if the issuer requests more than it has.
  */
 export function scopesToIssue(issuer: Caller, asked: readonly Scope[] | undefined): readonly Scope[] {
   if (!asked) return BY_DEFAULT.filter((scope) => hasScope(issuer, scope));

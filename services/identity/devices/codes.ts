@@ -8,12 +8,12 @@ import type { AgentState } from "../agents/agents.contract.ts";
 import type { ClientInfo } from "./devices.contract.ts";
 import type { CodeState, DeviceCodeDoc } from "./devices.model.ts";
 
-/** A code is good for so long, and then an approved claim for as long again (spec: Device code TTL). */
+/** Lifetime of a code, and then of an approved claim (spec: Device code TTL). */
 const LIFETIME_MS = 10 * 60_000;
 const DIGEST_BYTES = 32;
 const LIVE: CodeState[] = ["pending", "claimed", "approved", "completed"];
 
-/** The rows of device codes. Every transition is one guarded write; of two at once one is made. */
+/** Stores device codes. Every transition is one guarded write; of two concurrent ones only one succeeds. */
 export class Codes {
   readonly #rows: TenantCollection<DeviceCodeDoc>;
   readonly #secrets: SecretBox;
@@ -23,12 +23,15 @@ export class Codes {
     this.#secrets = secrets;
   }
 
-  /** What a credential is found by. Keyed, since a code is short enough to be guessed from a plain hash. */
+  /**
+   * Returns the digest that a credential is looked up by. Keyed, because a code is short enough to be guessed from a
+   * plain hash.
+   */
   digest(purpose: "code" | "claim" | "address", credential: string): string {
     return this.#secrets.random(DIGEST_BYTES, `device ${purpose}`, credential).toString("base64url");
   }
 
-  /** A new code; one of the same agent that still waits no longer counts. */
+  /** Issues a new code; it supersedes a pending one of the same agent. */
   async issue(
     { id: agent_id, tenant_id }: AgentState,
     scopes: readonly Scope[],
@@ -63,7 +66,7 @@ export class Codes {
     return code ?? null;
   }
 
-  /** The row of a code that is neither denied, superseded nor run out. */
+  /** Returns the row of a code that is neither denied, superseded nor expired. */
   byCode(text: string, now: number): Promise<DeviceCodeDoc | null> {
     return this.#rows.system.findOne({
       ...{ code_digest: this.digest("code", text), state: { $in: LIVE } },
@@ -77,14 +80,14 @@ export class Codes {
     }) as Promise<DeviceCodeDoc | null>;
   }
 
-  /** pending → claimed. Null when the code is none that waits. */
+  /** pending → claimed. Returns null if the code is not pending. */
   async claim(
     text: string,
     claim_id: string,
     { name, version, signature = null, host }: Static<typeof ClientInfo>,
     now: number,
   ): Promise<DeviceCodeDoc | null> {
-    // One read and one write, whatever the code: what is wrong takes as long as what is right.
+    // One read and one write for any code: wrong codes take as long as right ones.
     const code = await this.byCode(text, now);
     return this.#rows.update(
       code?.tenant_id ?? "none",
@@ -93,7 +96,7 @@ export class Codes {
         $set: {
           ...{
             state: "claimed",
-            // What else it sends of itself is not kept: nobody has let it in yet.
+            // Other fields are not kept: nobody has approved the device yet.
             client_info: { name, version, signature, host },
             claimed_at: new Date(now),
           },
@@ -104,7 +107,7 @@ export class Codes {
     );
   }
 
-  /** claimed → approved or denied; null when somebody was first. */
+  /** claimed → approved or denied; returns null if another decision was first. */
   decide({ tenant_id, _id, expires_at }: DeviceCodeDoc, approve: boolean, confirmed_by: string, now: number) {
     const decided = { confirmed_by, confirmed_at: new Date(now) };
     const approved = { state: "approved", expires_at: new Date(now + LIFETIME_MS) } as const;
@@ -130,7 +133,7 @@ export class Codes {
     };
   }
 
-  /** The status union (spec: Device connection records). Only people are shown the claim they confirm. */
+  /** Returns the status union (spec: Device connection records). Only people are shown the claim they confirm. */
   status(code: DeviceCodeDoc, now: number, byPerson: boolean) {
     const { _id, session_id, scopes, client_info, sealed_claim } = code;
     const state = stateAt(code, now);

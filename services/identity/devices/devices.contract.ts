@@ -19,7 +19,7 @@ const Scopes = Type.Array(oneOf(SCOPES), {
     "What the device's key will be good for: at most the scopes of who issues the code. Default: all of them but `admin`.",
 });
 
-/** What a device says of itself: for the person who confirms to see, never a proof of anything. */
+/** A device's description of itself, shown to the person who confirms it; never a proof. */
 export const ClientInfo = Type.Object(
   {
     name: Name,

@@ -4,10 +4,10 @@ import type { Scope } from "../../../lib/access/caller.ts";
 import { date, type Model, mixed, nullable, number, string, tenantSchema } from "../../../storage/model.ts";
 import type { ClientInfo } from "./devices.contract.ts";
 
-/** `completed`: its key was fetched. That a code has run out follows from `expires_at`. */
+/** `completed`: its key was fetched. Expiry follows from `expires_at`. */
 export type CodeState = "pending" | "claimed" | "approved" | "completed" | "denied" | "superseded";
 
-/** A code that connects a device. Code and claim are credentials: found by digest, read back only when shown. */
+/** A code that connects a device. Code and claim are credentials: looked up by digest, decrypted only to show them. */
 export interface DeviceCodeDoc extends InferSchemaType<typeof codes> {}
 
 const codes = tenantSchema({
@@ -15,7 +15,7 @@ const codes = tenantSchema({
   state: string<CodeState>(),
   code_digest: string(),
   sealed_code: string(),
-  /** Set by the claim; before, the row's own id stands in, which nobody can present. */
+  /** Set by the claim; until then the row's id, which nobody can present. */
   claim_digest: string(),
   sealed_claim: nullable(string()),
   scopes: mixed<Scope[]>(),
@@ -34,7 +34,7 @@ codes.index({ expires_at: 1 });
 
 export const DeviceCodeModel: Model<DeviceCodeDoc> = { name: "device_codes", schema: codes };
 
-/** A device that is connected to an agent, with a key of its own. */
+/** A device connected to an agent, with a separate key. */
 export interface SessionDoc extends InferSchemaType<typeof sessions> {}
 
 const sessions = tenantSchema({
@@ -47,7 +47,7 @@ const sessions = tenantSchema({
   last_seen_at: date(),
   /** Null before the first heartbeat. */
   last_heartbeat_at: nullable(date()),
-  /** A device that has not fetched its key by then is forgotten; null once it has. */
+  /** Devices that have not fetched their key by then are removed; null once fetched. */
   fetch_by: nullable(date()),
 });
 sessions.index({ tenant_id: 1, agent_id: 1, connected_at: -1, _id: -1 });
@@ -55,7 +55,7 @@ sessions.index({ fetch_by: 1 });
 
 export const SessionModel: Model<SessionDoc> = { name: "sessions", schema: sessions };
 
-/** How often an address has tried codes in its present hour. `_id` is a digest of the address. */
+/** Claims of an address in its current hour. `_id` is a digest of the address. */
 export interface ClaimBudgetDoc extends InferSchemaType<typeof budgets> {}
 
 const budgets = tenantSchema({

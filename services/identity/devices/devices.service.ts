@@ -22,10 +22,10 @@ import {
 import { ClaimBudgetModel, type DeviceCodeDoc, DeviceCodeModel, SessionModel } from "./devices.model.ts";
 
 const SWEEP_MS = 5 * 60_000;
-/** How long the status still tells how a code ended. */
+/** How long the status reports the outcome of a code. */
 const KEPT_MS = 24 * 60 * 60_000;
 
-/** Connecting an agent's device: issue, claim, confirm, complete (spec: Device connection code). */
+/** Connects an agent's device: issue, claim, confirm, complete (spec: Device connection code). */
 export const devicesService: ServiceFactory = (runtime) => {
   const { store, secrets, config } = runtime;
   const rows = store.collection(DeviceCodeModel);
@@ -38,7 +38,10 @@ export const devicesService: ServiceFactory = (runtime) => {
   const takeTry = ({ meta }: Call) =>
     budget.take(codes.digest("address", networkOf(meta.ip ?? "")), store.now());
 
-  /** The session is there from the approval on, and gone again unless the device fetches its key (spec: claimed → approved). */
+  /**
+   * The session exists from the approval on, and is removed unless the device fetches its key (spec: claimed →
+   * approved).
+   */
   async function openSession(code: DeviceCodeDoc): Promise<void> {
     const at = new Date(store.now());
     const { name, version } = code.client_info ?? { name: "", version: "" };
@@ -127,7 +130,7 @@ export const devicesService: ServiceFactory = (runtime) => {
         }
         if (!open || claim.state !== "approved") throw notFound("claim", claim_id);
         const { tenant_id, agent_id, session_id, scopes } = claim;
-        // Made before the claim is used up, and the same whoever makes it: a crash here leaves the claim good.
+        // Issued before the claim is used up, and the same on each try: after a crash here the claim is still valid.
         const { key, key_id } = await ctx.call<{ key: string; key_id: string }, object>("keys.issue", {
           ...{ tenant_id, agent_id, scopes, seed: `device ${claim._id}` },
         });
@@ -164,7 +167,7 @@ export const devicesService: ServiceFactory = (runtime) => {
   };
 };
 
-/** The code alone is enough for its device; whoever says who they are is held to that. */
+/** The code alone authorises its device; an authenticated caller must also have access. */
 async function mayLookUp(ctx: Call, { tenant_id, agent_id }: DeviceCodeDoc): Promise<boolean> {
   const caller: Call["meta"]["caller"] | undefined = ctx.meta.caller;
   if (!caller) return true;

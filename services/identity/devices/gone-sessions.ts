@@ -6,8 +6,8 @@ import type { SessionDoc } from "./devices.model.ts";
 const BATCH = 500;
 
 /**
- * Forgets devices that were not heard of since and whose keys are gone. While its key is good a device stays: that is
- * where somebody sees it, and can disconnect it.
+ * Removes devices without recent heartbeats whose keys are no longer valid. With a valid key a device stays visible, so
+ * that someone can disconnect it.
  */
 export async function forgetGone(
   sessions: TenantCollection<SessionDoc>,

@@ -14,7 +14,7 @@ const HEARTBEAT_MS = 60_000;
 const SWEEP_MS = 5 * 60_000;
 const FORGET_MS = 60 * 60_000;
 
-/** Devices that are connected to agents (spec: Session). */
+/** Manages devices that are connected to agents (spec: Session). */
 export const sessionsService: ServiceFactory = ({ store, config }) => {
   const sessions = store.collection(SessionModel);
   const codes = store.collection(DeviceCodeModel);
@@ -23,7 +23,7 @@ export const sessionsService: ServiceFactory = ({ store, config }) => {
   const forgetting = new ServiceLoop(forget, FORGET_MS, failed);
 
   async function removeUnfetched(): Promise<boolean> {
-    // Null is no date, so sessions with a key do not fit.
+    // Null is no date, so sessions with a key do not match.
     await sessions.system.deleteMany({ fetch_by: { $lt: new Date(store.now()) } });
     return false;
   }
@@ -50,11 +50,11 @@ export const sessionsService: ServiceFactory = ({ store, config }) => {
         const { tenant_id } = ctx.meta.caller;
         const own = { _id: session_id, agent_id };
         if (!(await sessions.exists(tenant_id, own))) throw notFound("session", session_id);
-        // A device that was approved and has not fetched its key would have the session again, with one.
+        // An approved device that has not fetched its key yet would recreate the session.
         const approved = { agent_id, session_id, state: "approved" as const };
         await codes.updateMany(tenant_id, approved, { $set: { state: "denied" } });
         const session = await sessions.findOne(tenant_id, own);
-        // The key first: a crash between the two leaves a session that can be deleted again, not a key nobody sees.
+        // The key first: a crash between the two leaves a session that can be deleted again, not a hidden key.
         if (session?.key_id)
           await ctx.call("keys.revoke", { agent_id, key_id: session.key_id }).catch(revokedBefore);
         await sessions.delete(tenant_id, { _id: session_id });
