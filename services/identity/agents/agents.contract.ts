@@ -12,7 +12,7 @@ export type DeliveryMode = (typeof DELIVERY_MODES)[number];
 const PUSH_FORMATS = ["structured", "binary"] as const;
 export type PushFormat = (typeof PUSH_FORMATS)[number];
 
-/** What other services are told of an agent. */
+/** An agent as other services see it. */
 export interface AgentState {
   id: string;
   tenant_id: string;

@@ -20,16 +20,16 @@ const schema = tenantSchema({
   status: string<AgentStatus>(),
   delivery_mode: string<DeliveryMode>(),
   delivery_endpoint: nullable(string()),
-  /** Absent in rows from before there was a choice: structured. */
+  /** Absent in rows from before the choice existed: structured. */
   push_format: optional(string<PushFormat>()),
-  /** The endpoint answered 410: nothing is pushed until it is changed. */
+  /** The endpoint answered 410: pushes stop until it is changed. */
   push_stopped: boolean(),
   team_id: nullable(string()),
   owner_user_id: nullable(string()),
   /** Null: the installation's default. */
   visibility_timeout_seconds: nullable(number()),
   retry_budget: nullable(number()),
-  /** Raised by each deactivation; absent from rows of older versions that were never deactivated since. */
+  /** Raised by each deactivation; absent in older rows that were never deactivated since. */
   token_version: optional(number()),
   /** Newest first. */
   signing_secrets: subdocuments({ sealed: string(), ends_at: nullable(date()) }),
@@ -41,7 +41,7 @@ const schema = tenantSchema({
 schema.index({ tenant_id: 1, created_at: 1, _id: 1 });
 schema.index({ tenant_id: 1, status: 1, created_at: 1, _id: 1 });
 schema.index({ tenant_id: 1, owner_user_id: 1 });
-// Whom to push to, of all tenants.
+// Finds agents to push to, across tenants.
 schema.index({ delivery_mode: 1, _id: 1 });
 
 export const AgentModel: Model<AgentDoc> = { name: "agents", schema };

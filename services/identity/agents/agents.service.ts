@@ -29,7 +29,7 @@ interface AgentKey {
 export const agentsService: ServiceFactory = ({ store, secrets, config, resolver }) => {
   const agents = store.collection(AgentModel);
 
-  /** Whether what the settings refer to is there, and the endpoint one that may be pushed to. */
+  /** Checks that references in the settings exist, and that pushes to the endpoint are allowed. */
   async function check(ctx: Call, { team_id, owner_user_id, delivery_endpoint }: Settings): Promise<void> {
     const { tenant_id } = ctx.meta.caller;
     if (team_id && (await ctx.call("teams.name_of", { tenant_id, team_id })) === null) {
@@ -56,7 +56,7 @@ export const agentsService: ServiceFactory = ({ store, secrets, config, resolver
     return { agents: docs.map(present), total };
   }
 
-  /** What other nodes keep of an agent is out of date from here on. */
+  /** Invalidates what other nodes cache of an agent. */
   async function announce(ctx: Call, { tenant_id, _id }: AgentDoc): Promise<void> {
     await ctx.broadcast("agents.changed", { tenant_id, agent_id: _id });
     await ctx.broadcast("auth.changed", { tenant_id, agent_id: _id });
@@ -134,7 +134,7 @@ export const agentsService: ServiceFactory = ({ store, secrets, config, resolver
         const changed = await agents.update(tenant_id, other, { $set, $inc });
         const agent = changed ?? (await agents.findOne(tenant_id, { _id: agent_id }));
         if (!agent) throw notFound("agent", agent_id);
-        // Also when nothing was changed: an earlier try may have ended between the two writes.
+        // Also without a change: an earlier try may have been interrupted between the two writes.
         const routed = (doc: AgentDoc) =>
           ({ kind: "agent", agent_id, active: doc.status === "active" }) as const;
         await raiseRouting(ctx, tenant_id, routed(agent), async () =>
@@ -155,7 +155,7 @@ export const agentsService: ServiceFactory = ({ store, secrets, config, resolver
         return { signing_secret: secret, previous_ends_at: previous_ends_at.toISOString() };
       }),
 
-      /** The first agent of a new tenant. */
+      /** Inserts the first agent of a new tenant. */
       insert_first: internal<AgentKey & { owner_user_id: string }>(async ({ params }) => {
         const signing = sealSigningSecret(secrets, `agents/${params.agent_id}`, newSigningSecret(secrets));
         await agents.insertOnce(firstAgent(params, signing, new Date(store.now())));
@@ -166,26 +166,26 @@ export const agentsService: ServiceFactory = ({ store, secrets, config, resolver
         return docs.map(stateOf);
       }),
 
-      /** The agents of a person, active or not. */
+      /** Returns the agents of a person, active or not. */
       owned_by: idempotent<{ tenant_id: string; user_id: string }>(async ({ params }) => {
         const filter = { owner_user_id: params.user_id };
         const docs = await agents.find(params.tenant_id, filter, { projection: { team_id: 1 } });
         return docs.map(({ _id: id, team_id }) => ({ id, team_id }));
       }),
 
-      /** As `get_many`, for agents named by verified tokens of any tenant. */
+      /** Like `get_many`, for agents named by verified tokens of any tenant. */
       of_tokens: idempotent<{ agent_ids: string[] }>(async ({ params }) => {
         const docs = await agents.system.find({ _id: { $in: params.agent_ids } }).toArray();
         return (docs as AgentDoc[]).map(stateOf);
       }),
 
-      /** Plain secrets that sign now, newest first; empty when there is no such agent. */
+      /** Returns the current signing secrets in plain text, newest first; empty if there is no such agent. */
       signing_secrets: internal<AgentKey>(async ({ params: { tenant_id, agent_id } }) => {
         const agent = await agents.findOne(tenant_id, { _id: agent_id });
         return agent ? secretsAt(secrets, `agents/${agent_id}`, agent.signing_secrets, store.now()) : [];
       }),
 
-      /** Agents that are pushed to, of all tenants, by the page; or the one named, if it is. */
+      /** Returns a page of the agents to push to, across tenants; or the named one, if it is. */
       push_targets: internal<{ agent_id: string } | { after: string; limit: number }>(async ({ params }) => {
         const one = "agent_id" in params;
         const filter = {
@@ -204,7 +204,7 @@ export const agentsService: ServiceFactory = ({ store, secrets, config, resolver
         }));
       }),
 
-      /** The endpoint answered 410. Says whether it was still the agent's endpoint. */
+      /** The endpoint answered 410: stops pushes. Returns whether it was still the agent's endpoint. */
       stop_push: internal<AgentKey & { endpoint: string }>(async (ctx) => {
         const { tenant_id, agent_id, endpoint } = ctx.params;
         const filter = { _id: agent_id, delivery_endpoint: endpoint };

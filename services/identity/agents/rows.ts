@@ -2,7 +2,7 @@ import type { SigningSecret } from "../../../lib/crypto/secrets.ts";
 import type { AgentState, DeliveryMode } from "./agents.contract.ts";
 import type { AgentDoc } from "./agents.model.ts";
 
-/** What callers may set of an agent; what is absent stays as it is. */
+/** Settings that callers may change; absent ones stay unchanged. */
 export type Settings = Partial<
   Pick<
     AgentDoc,
@@ -30,7 +30,7 @@ const SETTABLE = [
   "retry_budget",
 ] as const satisfies (keyof Settings)[];
 
-/** The fields of an update that are to be written. Naming an endpoint, even the same, starts pushing again. */
+/** Returns the fields to write for an update. Setting an endpoint, even the same, resumes pushes. */
 export function changesOf(given: Settings): Settings & { push_stopped?: false } {
   const fields = SETTABLE.filter((field) => given[field] !== undefined);
   const changes: Settings = Object.fromEntries(fields.map((field) => [field, given[field]]));
@@ -70,7 +70,7 @@ export function newAgent(
   };
 }
 
-/** The agent that a new tenant begins with. */
+/** Returns the first agent of a new tenant. */
 export function firstAgent(
   { tenant_id, agent_id, owner_user_id }: { tenant_id: string; agent_id: string; owner_user_id: string },
   signing: SigningSecret,
@@ -103,7 +103,7 @@ function shownOf(agent: AgentDoc): Omit<AgentState, "token_version"> {
   };
 }
 
-/** The Agent that callers see. */
+/** Formats an agent for callers. */
 export function present(agent: AgentDoc) {
   return {
     ...shownOf(agent),
