@@ -3,7 +3,7 @@ import { Id, Timestamp } from "../../../lib/contract/schema.ts";
 import { Type } from "../../../lib/contract/type.ts";
 
 export const ACTORS = ["agent", "user", "operator", "service"] as const;
-/** `begun`: it is under way, or was cut off and may have been carried out. */
+/** `begun`: in progress, or interrupted with an unknown outcome. */
 export const OUTCOMES = ["begun", "done", "refused", "failed"] as const;
 
 const AuditEntry = Type.Object(

@@ -5,7 +5,7 @@ import type { ACTORS, OUTCOMES } from "./audit.contract.ts";
 type AuditOutcome = (typeof OUTCOMES)[number];
 type AuditActor = (typeof ACTORS)[number];
 
-/** That somebody did what has to be accounted for. */
+/** An action that must be accounted for. */
 export interface AuditDoc extends InferSchemaType<typeof schema> {}
 
 const schema = tenantSchema({
@@ -17,7 +17,7 @@ const schema = tenantSchema({
   resource_type: nullable(string()),
   resource_id: nullable(string()),
   outcome: string<AuditOutcome>(),
-  /** Of what was refused: the code of the error. */
+  /** The error code, if refused. */
   error: nullable(string()),
   request_id: nullable(string()),
   ip: nullable(string()),

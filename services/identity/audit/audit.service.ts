@@ -8,20 +8,20 @@ import { listAudit } from "./audit.contract.ts";
 import { type AuditDoc, AuditModel } from "./audit.model.ts";
 import { filterOf, present, rowOf } from "./rows.ts";
 
-/** What is noted of something that was done; who did it is the caller's token, unless the record says so. */
+/** An action to record; the actor is the caller's token, unless the record names one. */
 export interface AuditRecord
   extends Partial<AuditBeginning>,
     Partial<Pick<AuditDoc, "actor_kind" | "actor_id" | "outcome" | "error" | "ip">> {
   tenant_id: string;
   action: string;
-  /** The same text is noted once. */
+  /** The same text is recorded once. */
   dedupe?: string;
 }
 
 const SWEEP_MS = 10 * 60_000;
 const BATCH = 1000;
 
-/** Who did what that has to be accounted for. Entries are written by mixins/audited.ts, and by `record`. */
+/** The audit log. Entries are written by mixins/audited.ts, and by `record`. */
 export const auditService: ServiceFactory = ({ store, config }) => {
   const entries = store.collection(AuditModel);
   const now = () => new Date(store.now());
@@ -46,13 +46,13 @@ export const auditService: ServiceFactory = ({ store, config }) => {
         return { entries: page.map(present), next_cursor };
       }),
 
-      /** Notes that something is about to be done; gives the entry's id. */
+      /** Records that an action is about to happen; returns the entry's id. */
       begin: internal<AuditBeginning>(async ({ params, meta }) => {
         const row = rowOf(params, meta, { _id: newId("aud"), at: now(), outcome: "begun" });
         return (await entries.insert(row))._id;
       }),
 
-      /** Notes how it ended. */
+      /** Records its outcome. */
       settle: idempotent<AuditSettlement>(async ({ params }) => {
         const { tenant_id, id, outcome, resource_id, error, details } = params;
         const $set = {
@@ -64,7 +64,7 @@ export const auditService: ServiceFactory = ({ store, config }) => {
         await entries.update(tenant_id, { _id: id }, { $set });
       }),
 
-      /** Notes what was done, in one. */
+      /** Records a finished action in one write. */
       record: internal<AuditRecord>(async ({ params, meta }) => {
         const { tenant_id, action: what, dedupe, outcome = "done" } = params;
         const { actor_kind, actor_id, error, ip } = params;

@@ -8,7 +8,7 @@ import type { AuditDoc } from "./audit.model.ts";
 
 type Noted = Partial<AuditBeginning> & Pick<AuditBeginning, "tenant_id" | "action">;
 
-/** An entry of what the caller of `meta` does, or did. */
+/** Creates an entry for an action of the caller of `meta`. */
 export function rowOf(
   noted: Noted,
   meta: Partial<Meta>,
@@ -28,14 +28,14 @@ export function rowOf(
   };
 }
 
-/** A request without a caller that is let in is the operator's; without a request it is a service's own. */
+/** Returns the actor: without a caller a request is the operator's; without a request it is a service. */
 function actorOf({ caller, request_id }: Partial<Meta>): Pick<AuditDoc, "actor_kind" | "actor_id"> {
   if (caller?.kind === "agent") return { actor_kind: "agent", actor_id: caller.agent_id };
   if (caller) return { actor_kind: "user", actor_id: caller.user_id };
   return { actor_kind: request_id ? "operator" : "service", actor_id: null };
 }
 
-/** What a list is asked for. @throws Fault validation_failed of a cursor that is none */
+/** Returns the filter of a list. @throws Fault validation_failed if the cursor is invalid */
 export function filterOf(params: ParamsOf<typeof listAudit>): Where<AuditDoc> {
   const { action, actor_id, resource_type, resource_id, outcome, since, until, cursor } = params;
   const equal = { action, actor_id, resource_type, resource_id, outcome };
@@ -51,7 +51,7 @@ export function filterOf(params: ParamsOf<typeof listAudit>): Where<AuditDoc> {
   };
 }
 
-/** An entry as admins see it. Those of before outcomes were noted are of what was done. */
+/** Formats an entry for admins. Entries from before outcomes were recorded count as done. */
 export function present({ _id, tenant_id, at, details, outcome = "done", error = null, ...rest }: AuditDoc) {
   const parsed = JSON.parse(details) as Record<string, unknown>;
   return { id: _id, at: at.toISOString(), ...rest, outcome, error, details: parsed };
