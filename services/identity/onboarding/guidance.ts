@@ -2,7 +2,7 @@ import type { STEPS } from "./onboarding.contract.ts";
 
 export type StepKey = (typeof STEPS)[number];
 
-/** What is said of a step that is next. */
+/** Guidance for the next step. */
 export const ACTIONS: Record<StepKey, { ccode: string; title: string; suggested_prompt: string }> = {
   connect_agent: {
     ccode: "Connect",

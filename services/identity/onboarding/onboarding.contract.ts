@@ -2,7 +2,7 @@ import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
 import { Timestamp } from "../../../lib/contract/schema.ts";
 import { Type } from "../../../lib/contract/type.ts";
 
-/** The way into the service, in order (api: Others). */
+/** The steps of the onboarding, in order (api: Others). */
 export const STEPS = [
   "connect_agent",
   "declare_interest",

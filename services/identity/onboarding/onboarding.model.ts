@@ -1,7 +1,7 @@
 import type { InferSchemaType } from "mongoose";
 import { date, type Model, string, tenantSchema } from "../../../storage/model.ts";
 
-/** That a step was done for the first time, or that somebody put the guidance away. `_id` is of the tenant and `key`. */
+/** The first completion of a step, or a dismissal of the guidance. `_id` combines the tenant and `key`. */
 interface OnboardingDoc extends InferSchemaType<typeof schema> {}
 
 const schema = tenantSchema({

@@ -4,7 +4,7 @@ import { ACTIONS, type StepKey } from "./guidance.ts";
 import { dismissOnboarding, getOnboarding, STEPS } from "./onboarding.contract.ts";
 import { OnboardingModel } from "./onboarding.model.ts";
 
-/** Who knows whether a step was done: each answers `{tenant_id}` with yes or no, by one look at an index. */
+/** Actions that check whether a step was done: each answers `{tenant_id}` with a boolean, by one index look-up. */
 const ASKED: Record<Exclude<StepKey, "search_memory">, string> = {
   connect_agent: "keys.any_used",
   declare_interest: "interests.any",
@@ -15,26 +15,26 @@ const ASKED: Record<Exclude<StepKey, "search_memory">, string> = {
   complete_run: "runs.any_completed",
 };
 
-/** What an agent with nobody behind it is told: it is connected, or it could not ask. */
+/** The step shown to an agent without an owner: it is connected, or it could not ask. */
 const GENERAL: StepKey = "create_memory";
 
-/** What to try next, by what the organisation has tried (spec: Onboarding guidance). */
+/** Suggests what to try next, based on what the organisation has tried (spec: Onboarding guidance). */
 export const onboardingService: ServiceFactory = ({ store, log }) => {
   const rows = store.collection(OnboardingModel);
 
-  /** Notes the first time of each. */
+  /** Records the first time of each. */
   async function note(tenant_id: string, keys: string[]): Promise<void> {
     const at = new Date(store.now());
     await rows.insertMissing(keys.map((key) => ({ _id: `${tenant_id} ${key}`, tenant_id, key, at })));
   }
 
-  /** When each was noted, of all steps and of the dismissal of one caller. */
+  /** Returns when each step, and one caller's dismissal, was recorded. */
   async function notedOf(tenant_id: string, dismissal: string): Promise<Map<string, Date>> {
     const ids = [...STEPS, dismissal].map((key) => `${tenant_id} ${key}`);
     return new Map((await rows.find(tenant_id, { _id: { $in: ids } })).map(({ key, at }) => [key, at]));
   }
 
-  /** Which of the steps are done that were not noted yet. What cannot be asked now counts as not done. */
+  /** Returns which open steps are done by now. Those that cannot be checked now count as not done. */
   async function newlyDone(ctx: Call, open: StepKey[]): Promise<StepKey[]> {
     const { caller } = ctx.meta;
     const { tenant_id } = caller;
@@ -88,13 +88,13 @@ export const onboardingService: ServiceFactory = ({ store, log }) => {
         return guide(ctx, owner, await notedOf(tenant_id, dismissal));
       }),
 
-      /** Notes that a tenant has searched its memories, of which no row tells. */
+      /** Records that a tenant has searched its memories, which no row shows. */
       searched: idempotent<{ tenant_id: string }>(({ params }) => note(params.tenant_id, ["search_memory"])),
     },
   };
 };
 
-/** The person that guidance is for: the caller, or who owns the agent. */
+/** Returns the person that guidance is for: the caller, or the owner of the calling agent. */
 async function ownerOf(ctx: Call): Promise<string | null> {
   const { caller } = ctx.meta;
   if (caller.kind === "user") return caller.user_id;
