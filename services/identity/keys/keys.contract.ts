@@ -3,7 +3,7 @@ import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
 import { Id, page, Timestamp } from "../../../lib/contract/schema.ts";
 import { Type } from "../../../lib/contract/type.ts";
 
-/** What other services are told of a key. */
+/** A key as other services see it. */
 export interface KeyState {
   id: string;
   tenant_id: string;

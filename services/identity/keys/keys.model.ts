@@ -2,7 +2,7 @@ import type { InferSchemaType } from "mongoose";
 import type { Scope } from "../../../lib/access/caller.ts";
 import { date, type Model, mixed, nullable, string, tenantSchema } from "../../../storage/model.ts";
 
-/** An agent's API key. Of the key itself only a hash is kept. */
+/** An agent's API key. Only a hash of the key is stored. */
 export interface KeyDoc extends InferSchemaType<typeof schema> {}
 
 const schema = tenantSchema({

@@ -56,7 +56,7 @@ export const keysService: ServiceFactory = ({ store, secrets }) => {
         await ctx.broadcast("auth.changed", { tenant_id, key_id });
       }),
 
-      /** The first key of a new tenant: it may do everything. */
+      /** Inserts the first key of a new tenant, with all scopes. */
       insert_first: internal<{ tenant_id: string; agent_id: string; key_id: string; key: string }>(
         async ({ params: { tenant_id, agent_id, key_id, key } }) => {
           const row = newKey({ _id: key_id, tenant_id, agent_id, scopes: ["admin"] }, key, store.now());
@@ -64,7 +64,7 @@ export const keysService: ServiceFactory = ({ store, secrets }) => {
         },
       ),
 
-      /** A key that a device fetches: with the same seed the same key again, which is stored once. */
+      /** Issues a key to a device: the same seed always gives the same key, which is stored once. */
       issue: internal<Pick<KeyDoc, "tenant_id" | "agent_id" | "scopes"> & { seed: string }>(
         async ({ params: { seed, ...row } }) => {
           const key = newApiKey(secrets, seed);
@@ -80,13 +80,13 @@ export const keysService: ServiceFactory = ({ store, secrets }) => {
         keys.exists(params.tenant_id, { last_used_at: { $ne: null } }),
       ),
 
-      /** The key of which this is the plain text, unless it is unknown, revoked or expired. */
+      /** Returns the key with this hash, unless it is unknown, revoked or expired. */
       by_secret: idempotent<{ hash: string }>(async ({ params: { hash } }) => {
         const doc = (await keys.system.findOne({ hash, revoked_at: null })) as KeyDoc | null;
         return doc && isLive(doc, store.now()) ? stateOf(doc) : null;
       }),
 
-      /** Of these keys those that are neither revoked nor expired. */
+      /** Returns which of these keys are neither revoked nor expired. */
       of_tokens: idempotent<{ key_ids: string[] }>(async ({ params: { key_ids } }) => {
         const docs = (await keys.system
           .find({ _id: { $in: key_ids }, revoked_at: null })
@@ -94,7 +94,7 @@ export const keysService: ServiceFactory = ({ store, secrets }) => {
         return docs.filter((doc) => isLive(doc, store.now())).map(stateOf);
       }),
 
-      /** Notes when keys were used, many at a time. */
+      /** Records when keys were used, in batches. */
       touch: internal<{ uses: { tenant_id: string; key_id: string; at: number }[] }>(async ({ params }) => {
         await keys.bulk(
           params.uses.map(({ tenant_id, key_id, at }) => ({
