@@ -2,7 +2,7 @@ import type { PasswordHash } from "../../../lib/crypto/password.ts";
 import type { UserState } from "./users.contract.ts";
 import type { UserDoc } from "./users.model.ts";
 
-/** The row of a person who was invited. */
+/** Returns the row of an invited person. */
 export function newUser(
   given: Pick<UserDoc, "email"> & { display_name?: string; role?: UserDoc["role"] },
   key: Pick<UserDoc, "_id" | "tenant_id">,
@@ -23,13 +23,13 @@ export function newUser(
   };
 }
 
-/** What other domains know of a person. */
+/** Returns a person's state for other domains. */
 export function stateOf(user: UserDoc): UserState {
   const { _id, tenant_id, email, display_name, role, status, token_version } = user;
   return { id: _id, tenant_id, email, display_name, role, status, token_version };
 }
 
-/** The User that callers see. */
+/** Formats a user for callers. */
 export function present(user: UserDoc) {
   const { token_version, ...shown } = stateOf(user);
   return {

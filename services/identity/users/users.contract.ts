@@ -8,7 +8,7 @@ export type Role = (typeof ROLES)[number];
 const USER_STATUSES = ["active", "disabled"] as const;
 export type UserStatus = (typeof USER_STATUSES)[number];
 
-/** What other services are told of a user. */
+/** A user as other services see it. */
 export interface UserState {
   id: string;
   tenant_id: string;
@@ -19,12 +19,12 @@ export interface UserState {
   token_version: number;
 }
 
-// Agents never make or change people: who may set a password could sign in as a person.
+// Agents cannot create or change people: setting a password would let them sign in as a person.
 const people = { by: "org_admin", scope: "admin" } as const;
 
 export const Email = Type.String({ format: "email", maxLength: 254, examples: ["ada@example.com"] });
 
-/** A password as people choose it (NIST SP 800-63B: length, no rules of composition). */
+/** A password chosen by a person (NIST SP 800-63B: length, no rules of composition). */
 export const NewPassword = Type.String({
   ...SECRET,
   minLength: 12,

@@ -45,7 +45,7 @@ export const usersService: ServiceFactory = ({ store, secrets }) => {
     return hashPassword(password, secrets, user.email);
   }
 
-  /** Gives a hash of an older version the salt that all accounts of its e-mail share. */
+  /** Upgrades an older hash to the salt that all accounts of its e-mail share. */
   async function shareSalt({ tenant_id, _id, token_version, email, password: old }: UserDoc, plain: string) {
     if (hasSharedSalt(old, secrets, email)) return;
     const password = await hashPassword(plain, secrets, email);
@@ -96,7 +96,7 @@ export const usersService: ServiceFactory = ({ store, secrets }) => {
         return { ...present(user), ...(password && { password }) };
       }),
 
-      /** The first admin of a new tenant. */
+      /** Inserts the first admin of a new tenant. */
       insert_first: internal<UserKey & { email: string; password: string }>(async ({ params }) => {
         const { tenant_id, user_id, email, password } = params;
         const hash = await hashPassword(password, secrets, email);
@@ -109,8 +109,8 @@ export const usersService: ServiceFactory = ({ store, secrets }) => {
       }),
 
       /**
-       * The users with this e-mail that the password fits and that are not disabled, of all tenants or the one named.
-       * It takes equally long however many accounts the e-mail has.
+       * Returns the enabled users with this e-mail and password, of all tenants or the one named. Takes equally long
+       * for any number of accounts of the e-mail.
        */
       fitting_password: internal<{ email: string; password: string; tenant_id?: string }>(
         async ({ params }) => {
@@ -127,7 +127,7 @@ export const usersService: ServiceFactory = ({ store, secrets }) => {
         },
       ),
 
-      /** Whose e-mail it is, in all tenants or the one named. */
+      /** Returns the users with this e-mail, in all tenants or the one named. */
       with_email: idempotent<{ email: string; tenant_slug?: string }>(async (ctx) => {
         const { email, tenant_slug: slug } = ctx.params;
         const tenant = slug
@@ -139,7 +139,7 @@ export const usersService: ServiceFactory = ({ store, secrets }) => {
         return found.map(({ _id, tenant_id }) => ({ id: _id, tenant_id }));
       }),
 
-      /** Gives the user's new state, or null when the present password is another. */
+      /** Returns the user's new state, or null if the current password is wrong. */
       change_password: internal<UserKey & { current: string; next: string }>(async (ctx) => {
         const { tenant_id, user_id, current, next } = ctx.params;
         const user = await users.findOne(tenant_id, { _id: user_id });
@@ -155,7 +155,7 @@ export const usersService: ServiceFactory = ({ store, secrets }) => {
         return stateOf(changed);
       }),
 
-      /** Of these users those that are not disabled. */
+      /** Returns which of these users are not disabled. */
       of_tokens: idempotent<{ user_ids: string[] }>(async ({ params: { user_ids } }) => {
         const docs = await users.system.find({ _id: { $in: user_ids }, status: "active" }).toArray();
         return (docs as UserDoc[]).map(stateOf);
