@@ -5,7 +5,7 @@ import { Type } from "../../../lib/contract/type.ts";
 const PROJECT_STATUSES = ["active", "completed", "archived"] as const;
 export type ProjectStatus = (typeof PROJECT_STATUSES)[number];
 
-/** What stands as `project_id` elsewhere. */
+/** The value of `project_id` elsewhere. */
 const key = {
   pattern: "^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$",
   examples: ["apollo"],

@@ -2,16 +2,16 @@ import type { InferSchemaType } from "mongoose";
 import { date, type Model, nullable, string, tenantSchema } from "../../../storage/model.ts";
 import type { ProjectStatus } from "./projects.contract.ts";
 
-/** What memories, runs and outputs are filed under (spec: Project). */
+/** A project groups memories, runs and outputs (spec: Project). */
 export interface ProjectDoc extends InferSchemaType<typeof schema> {}
 
 const schema = tenantSchema({
   key: string(),
-  /** The key in lower case: keys that differ only in case would be taken for one another. */
+  /** The key in lower case: keys that differ only in case are easily confused. */
   folded_key: string(),
   name: string(),
   status: string<ProjectStatus>(),
-  /** As it was given: a date, or a time. */
+  /** As given: a date, or a time. */
   target_date: nullable(string()),
   created_at: date(),
   updated_at: date(),

@@ -57,13 +57,13 @@ export const projectsService: ServiceFactory = ({ store }) => {
         return present(row);
       }),
 
-      /** The keys of archived projects. */
+      /** Returns the keys of archived projects. */
       archived: idempotent<{ tenant_id: string }>(async ({ params: { tenant_id } }) => {
         const options = { projection: { key: 1 } };
         return (await projects.find(tenant_id, { status: "archived" }, options)).map(({ key }) => key);
       }),
 
-      /** Refuses what is not the key of a project of the tenant. @throws Fault validation_error, field project_id. */
+      /** Refuses an unknown project key. @throws Fault validation_error, field project_id. */
       require: idempotent<{ tenant_id: string; key: string }>(async ({ params: { tenant_id, key } }) => {
         const filter = { folded_key: key.toLowerCase(), key };
         if (await projects.findOne(tenant_id, filter, { projection: { _id: 1 } })) return;
