@@ -35,13 +35,13 @@ export const teamsService: ServiceFactory = ({ store }) => {
         return { teams: docs.map(present), total };
       }),
 
-      /** All of a tenant's: what an org admin may read goes by them. */
+      /** Returns all ids of a tenant's teams, which determine what an org admin may read. */
       ids: idempotent<{ tenant_id: string }>(async ({ params: { tenant_id } }) => {
         const docs = await teams.find(tenant_id, {}, { projection: { _id: 1 } });
         return docs.map(({ _id }) => _id);
       }),
 
-      /** The team's name, or null when the tenant has no such team. */
+      /** Returns the team's name, or null if the tenant has no such team. */
       name_of: internal<{ tenant_id: string; team_id: string }>(
         async ({ params: { tenant_id, team_id } }) => {
           const team = await teams.findOne(tenant_id, { _id: team_id });
