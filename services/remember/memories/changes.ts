@@ -21,7 +21,7 @@ export function changeOf(what: MemoryChange, at: Date, $set: Partial<MemoryDoc> 
 
 /** Keeps calls between nodes well below the NATS payload limit. */
 const PUT_CHARACTERS = 400_000;
-/** Does not delay writes: search catches up later if it does not answer. */
+/** Short, because search must not delay writes: it catches up later if it does not answer. */
 const PUT_TIMEOUT_MS = 2_000;
 const BATCH = 200;
 const RELAY_MS = 1000;

@@ -30,7 +30,7 @@ export function collapseActions(parts: Parts): Record<string, ActionSchema> {
       merge_origin: origin,
     } as const;
     const winner = await memories.findOne(tenant_id, { _id: winner_id });
-    // Its scope may have been promoted since the decision.
+    // Its scope could have been promoted since the decision.
     const active = { _id: loser_id, status: "active" as const, ...(winner && coveredBy(winner)) };
     const doc = await memories.update(tenant_id, active, changeOf("merged", at, merged));
     return doc ?? memories.findOne(tenant_id, { _id: loser_id });

@@ -128,7 +128,7 @@ export class CatchUp {
     await this.#erasures.system.deleteMany({ at: { $lt: forgotten } });
   }
 
-  /** Returns how many entries may have been there. */
+  /** Returns an upper bound of the entries that were there. */
   async #eraseOne({ tenant_id, kind, ids }: ErasureDoc): Promise<number> {
     if (kind) {
       const { entries } = await this.#index.drop(tenant_id, kind, ids);

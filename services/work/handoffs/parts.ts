@@ -14,7 +14,7 @@ export interface Parts {
   log: Pick<Runtime["log"], "warn">;
 }
 
-/** Does not delay writes: search catches up later if it does not answer. */
+/** Short, because search must not delay writes: it catches up later if it does not answer. */
 const PUT_TIMEOUT_MS = 2_000;
 
 /** Calls other services: a context, or the broker in loops. */

@@ -15,7 +15,7 @@ export interface RunState {
   noted?: number | undefined;
 }
 
-/** Who does something, and when. */
+/** The actor of a transition, and its time. */
 export interface Doing {
   actor: Actor;
   at: Date;

@@ -5,7 +5,7 @@ import { UnreadableError } from "./page.ts";
 const MAX_UNPACKED = 200_000_000;
 const MAX_ENTRIES = 20_000;
 
-/** A ZIP archive of which only the directory has been read. */
+/** A ZIP archive; opening it reads only its directory. */
 export class Archive {
   readonly names: ReadonlySet<string>;
   readonly #bytes: Uint8Array;
