@@ -1,7 +1,7 @@
 import type { ServiceBroker } from "moleculer";
 import type { Config } from "../../../config.ts";
 
-/** What decides how deliveries are handed to an agent. */
+/** Settings that decide how deliveries are handed to an agent. */
 interface AgentSettings {
   agent_id: string;
   status: "active" | "inactive";
@@ -20,7 +20,7 @@ interface AgentRow extends Omit<AgentSettings, "agent_id"> {
 const FRESH_MS = 2000;
 const MOST_KEPT = 50_000;
 
-/** Agents' settings, read by the batch and kept for two seconds, or until `agents.changed` says they are not true. */
+/** Agents' settings, loaded in batches and cached for two seconds or until `agents.changed`. */
 export class AgentSettingsCache {
   readonly #broker: ServiceBroker;
   readonly #defaults: Pick<AgentSettings, "visibility_timeout_seconds" | "retry_budget">;
@@ -54,7 +54,7 @@ export class AgentSettingsCache {
     return kept && kept.until > performance.now() ? kept.settings : undefined;
   }
 
-  /** One call for all of them. */
+  /** Loads all of them by one call. */
   #load(tenant_id: string, agent_ids: string[]): Promise<AgentSettings>[] {
     if (this.#kept.size + agent_ids.length > MOST_KEPT) this.#kept.clear();
     const rows = this.#broker
@@ -69,7 +69,7 @@ export class AgentSettingsCache {
     });
   }
 
-  /** An agent that is gone gets what an inactive one would: its rows go their way, and nothing is pushed. */
+  /** Treats a deleted agent as inactive: its rows take their course, and nothing is pushed. */
   #settingsOf(agent_id: string, row: AgentRow | undefined): AgentSettings {
     return {
       agent_id,

@@ -10,8 +10,8 @@ import type { DeliveryDoc } from "./deliveries.model.ts";
 const BATCH = 100;
 
 /**
- * Publishes `service.delivery.dead_lettered` for rows that died, and clears the note on them. The event's id derives
- * from row and time, so repeating it after a crash adds nothing. The task returns whether there may be more.
+ * Publishes `service.delivery.dead_lettered` for dead-lettered rows and clears their mark. The event's id derives from
+ * row and time, so repeating it after a crash adds nothing. The task returns whether there may be more.
  */
 export function newAnnouncements(
   broker: ServiceBroker,
@@ -41,7 +41,7 @@ async function announceSome(
   const envelopes = await loadEnvelopes(broker, tenant_id, rows);
   await Promise.all(rows.map((row) => announce(broker, row, envelopes.get(row.event_id ?? ""))));
   for (const [announce_at, same] of Map.groupBy(rows, (row) => row.announce_at?.getTime() as number)) {
-    // Only what was announced: a row that was replayed and died again meanwhile has another time.
+    // Clear only announced marks: a row that was replayed and dead-lettered again meanwhile has another time.
     const guard = { _id: { $in: same.map(({ _id }) => _id) }, announce_at: new Date(announce_at) };
     await deliveries.updateMany(tenant_id, guard, { $unset: { announce_at: 1 } });
   }
@@ -52,7 +52,7 @@ async function announce(
   row: DeliveryDoc,
   envelope: string | undefined,
 ): Promise<void> {
-  // Else the death of an announcement that nobody takes would announce itself, for ever.
+  // Never announce a dead-lettered announcement: it would loop.
   if (envelope !== undefined && isPlatformType(JSON.parse(envelope).type)) return;
   const { _id, tenant_id, event_id, agent_id, attempt_count, dlq_reason, announce_at } = row;
   await broker.call("events.emit", {

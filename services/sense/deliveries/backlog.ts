@@ -2,11 +2,11 @@ import type { ServiceBroker } from "moleculer";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import { type DeliveryDoc, PENDING } from "./deliveries.model.ts";
 
-/** Counting reads an index entry for every pending row, which may be millions. */
+/** Counting reads an index entry for every pending row, possibly millions. */
 const FRESH_MS = 60_000;
 const PAGE = 100;
 
-/** Pending deliveries of all tenants by state, for the metrics. A minute old at most. */
+/** Counts pending deliveries of all tenants by state, for the metrics. At most a minute old. */
 export function newBacklog(broker: ServiceBroker, deliveries: TenantCollection<DeliveryDoc>) {
   let counted: Promise<Record<string, number>> | undefined;
   let countedAt = Number.NEGATIVE_INFINITY;

@@ -6,8 +6,8 @@ interface Sized {
 
 const sizeOf = ({ size }: Sized) => size;
 
-/** As many deliveries as one answer may hold. */
+/** Limits deliveries to the size of one answer. */
 export const upToBytes = <T extends Sized>(docs: T[]) => upToSize(docs, sizeOf, MESSAGE_BYTES);
 
-/** All of them, as many at a time as one call between nodes may carry. */
+/** Splits deliveries into batches that fit into one call between nodes. */
 export const inParts = <T extends Sized>(docs: T[]) => pagesBySize(docs, sizeOf, MESSAGE_BYTES);

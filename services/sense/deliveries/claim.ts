@@ -13,20 +13,20 @@ import { type DeliveryDoc, type Matched, TIMELINE_ENTRIES } from "./deliveries.m
 import { enrich } from "./enrich.ts";
 import { release } from "./settle.ts";
 
-/** Who wants deliveries, how many, and under what lease. */
+/** A request for deliveries: the receiver, the limit and the lease. */
 export interface ClaimRequest {
   tenant_id: string;
   agent_id: string;
   limit: number;
-  /** Token the leases get; a fresh one when absent. */
+  /** Token for the leases; a fresh one if absent. */
   lease?: string;
-  /** How long they hold; the agent's visibility timeout when absent. */
+  /** Duration of the leases; the agent's visibility timeout if absent. */
   lease_seconds?: number;
-  /** False: its token does not allow it to read memories. */
+  /** False if its token does not allow reading memories. */
   reads_memories?: boolean;
 }
 
-/** A delivery that was handed out. `envelope` is the CloudEvent as JSON text: nobody here needs to take it apart. */
+/** A claimed delivery. `envelope` is the CloudEvent as JSON text: nothing here needs to parse it. */
 export interface Claimed {
   id: string;
   event_id: string;
@@ -36,32 +36,32 @@ export interface Claimed {
   lease_expires_at: string;
   matched: Matched;
   envelope: string;
-  /** Trace context of the delivery where this node traces, else that of its publish; absent if that had none. */
+  /** Trace context of the delivery if this node traces, else that of its publish, if any. */
   traceparent?: string;
 }
 
 interface LoadedEvent {
   event_id: string;
   envelope: string;
-  /** Of its publish, when that was traced. */
+  /** Trace context of its publish, if traced. */
   traceparent?: string;
 }
 
-/** What makes a row leased: in the database, and in the hands of whoever has the token. */
+/** The lease of a row: stored in the database, and held by the client that has the token. */
 export interface Lease {
   lease: string;
   due_at: Date;
 }
 
-/** Hands out ready deliveries under leases. */
+/** Claims ready deliveries under leases. */
 export interface Claims {
-  /** Takes up to `limit` ready rows of an agent; `drained` tells that there were no more. */
+  /** Claims up to `limit` ready rows of an agent; `drained` is true if no more were left. */
   claim(request: ClaimRequest): Promise<{ deliveries: Claimed[]; drained: boolean }>;
-  /** The lease that rows get which are handed out to this request now. */
+  /** Returns the lease for rows that are delivered to this request now. */
   leaseFor(request: ClaimRequest): Promise<Lease>;
   /**
-   * Hands out rows that are being leased: their events are loaded meanwhile. `taken` gives those that were. When the
-   * events cannot be had, the leases are given back.
+   * Delivers rows that are being leased, loading their events meanwhile. `taken` resolves to the leased ones. If the
+   * events cannot be loaded, the leases are released.
    */
   handOut(
     request: ClaimRequest,
@@ -79,10 +79,13 @@ interface Parts {
   tracing: Tracing | null;
 }
 
-/** Stands in the envelope of what is for some agents alone, and hardly in another: most need not be taken apart. */
+/** Appears in every envelope with an audience and in few others: most need not be parsed. */
 const BOUND = '"audience":"';
 
-/** Claims in three round trips whatever the backlog: find, one guarded update beside the load of the events. */
+/**
+ * Claims in three round trips whatever the backlog: a find, then one guarded update concurrently with loading the
+ * events.
+ */
 export function newClaims({ broker, store, deliveries, agents, tracing }: Parts): Claims {
   async function claim(request: ClaimRequest): ReturnType<Claims["claim"]> {
     const { tenant_id, agent_id, limit } = request;
@@ -97,7 +100,7 @@ export function newClaims({ broker, store, deliveries, agents, tracing }: Parts)
     const lease = await leaseFor(request);
     const taken = take(tenant_id, chosen, lease);
     const given = await handOut(request, lease, chosen, taken);
-    // Nothing is left of what was taken: what stands behind it is not to wait for another call.
+    // All claimed rows were withdrawn: claim again, so that the rows behind them need not wait for another call.
     return given.length || drained ? { deliveries: given, drained } : claim(request);
   }
 
@@ -112,12 +115,12 @@ export function newClaims({ broker, store, deliveries, agents, tracing }: Parts)
   const handOut: Claims["handOut"] = async (request, { lease, due_at }, chosen, taking) => {
     const { tenant_id, agent_id } = request;
     const loading = load(tenant_id, chosen);
-    // Waited for below; until then its failure must not count as unhandled.
+    // Awaited below; until then its failure must not count as unhandled.
     loading.catch(() => {});
     const taken = await taking;
     try {
       const events = await loading;
-      // Deliveries that were written with their events were promised before either was there.
+      // Deliveries written together with their events were promised before either existed.
       const missing = taken.filter(({ event_id }) => !events.has(event_id as string));
       if (missing.length) for (const [id, event] of await load(tenant_id, missing)) events.set(id, event);
       await withhold(request, events);
@@ -136,7 +139,7 @@ export function newClaims({ broker, store, deliveries, agents, tracing }: Parts)
     }
   };
 
-  /** With their receiver's memories in those events that are to carry them. */
+  /** Adds their receiver's memories to events that should carry them. */
   async function withMemories(request: ClaimRequest, docs: DeliveryDoc[], claimed: Claimed[]) {
     const depths = new Map(docs.map(({ _id, enrichment_depth }) => [_id, enrichment_depth]));
     const wanting = claimed.flatMap(({ id, envelope }) => {
@@ -148,7 +151,7 @@ export function newClaims({ broker, store, deliveries, agents, tracing }: Parts)
     return claimed.map((each) => ({ ...each, envelope: enriched.get(each.id) ?? each.envelope }));
   }
 
-  /** The rows that were still ready, as they are now. */
+  /** Leases the rows that are still ready, and returns their current state. */
   async function take(tenant_id: string, chosen: DeliveryDoc[], { lease, due_at }: Lease) {
     const handed = { at: new Date(store.now()), what: "handed_out" as const };
     const ids = chosen.map(({ _id }) => _id);
@@ -161,7 +164,7 @@ export function newClaims({ broker, store, deliveries, agents, tracing }: Parts)
         $push: { timeline: { $each: [handed], $slice: -TIMELINE_ENTRIES } },
       },
     );
-    // All of them: nobody came between, so what was found is what is there but for the attempt just counted.
+    // All were leased, so the rows found are current but for the attempt just counted.
     if (changed === chosen.length) {
       for (const doc of chosen) doc.attempt_count++;
       return chosen;
@@ -180,7 +183,7 @@ export function newClaims({ broker, store, deliveries, agents, tracing }: Parts)
     return new Map(events.map((event) => [event.event_id, event]));
   }
 
-  /** Takes away what the agent may not read any more: it left the team whose memory or document an event is about. */
+  /** Removes events that the agent may no longer read: it left the team of the memory or document. */
   async function withhold({ tenant_id, agent_id }: ClaimRequest, events: Map<string, LoadedEvent>) {
     const bound = [...events.values()].filter(({ envelope }) => envelope.includes(BOUND));
     if (bound.length === 0) return;
@@ -191,7 +194,7 @@ export function newClaims({ broker, store, deliveries, agents, tracing }: Parts)
     }
   }
 
-  /** Its event went between its making and now, or is not for its receiver any more: nothing is left to deliver. */
+  /** Deletes deliveries whose event was deleted meanwhile or is no longer for their receiver. */
   async function forgetEventless(tenant_id: string, docs: DeliveryDoc[], events: Map<string, LoadedEvent>) {
     const orphans = docs.filter(({ event_id }) => !events.has(event_id as string)).map(({ _id }) => _id);
     if (orphans.length) await deliveries.deleteMany(tenant_id, { _id: { $in: orphans } });

@@ -4,7 +4,7 @@ import { discardDead, listDead } from "./dead-letters.ts";
 import * as contract from "./deliveries.contract.ts";
 import type { Parts } from "./parts.ts";
 
-/** What callers do with dead letters. */
+/** Actions of callers on dead letters. */
 export function deadLetterActions(parts: () => Parts): Record<string, ActionSchema> {
   return {
     dead_letters: action(contract.listDeadLetters, ({ params, meta }) => {

@@ -14,7 +14,7 @@ type Deliveries = TenantCollection<DeliveryDoc>;
 
 const ORDER = "dead_lettered_at";
 
-/** The agent whose dead letters a caller may see; null for an admin, who sees all of the tenant's. */
+/** Returns the agent whose dead letters a caller may see; null for an admin, who sees all of the tenant's. */
 export function visibleAgent(caller: Caller): string | null {
   if (isAdmin(caller)) return null;
   if (caller.kind === "agent") return caller.agent_id;
@@ -29,7 +29,7 @@ export async function findDead(deliveries: Deliveries, caller: Caller, id: strin
   return doc;
 }
 
-/** One page of dead letters, latest first. It ends early where it has as much as one answer may hold. */
+/** Lists a page of dead letters, latest first. The page is cut at the size of one answer. */
 export async function listDead(
   broker: ServiceBroker,
   deliveries: Deliveries,
@@ -63,21 +63,21 @@ interface Wanted {
 }
 
 /**
- * The latest rows, those of one key by their ids. First where the page ends, which the index tells: it has no ids, so
- * MongoDB would sort all that there are for every page.
+ * Returns the latest rows; those with equal keys are sorted by id. Finds the end of the page first, by the index: it
+ * has no ids, so MongoDB would otherwise sort all rows for every page.
  */
 async function latest(deliveries: Deliveries, tenant_id: string, { field, rows, limit }: Wanted) {
   const ends = { sort: { [field]: -1 }, limit, projection: { [field]: 1 } } as const;
   const last = (await deliveries.find(tenant_id, rows, ends)).at(-1);
   if (!last) return [];
   const page = { $and: [rows, { [field]: { $gte: last[field] } }] };
-  // Not yet what came: it is read of those that the answer holds.
+  // Payloads are loaded later, only for the rows in the answer.
   const projection = { timeline: 0, payload_json: 0 } as const;
   const order = { sort: { [field]: -1, _id: -1 }, limit, projection } as const;
   return deliveries.find(tenant_id, page, order);
 }
 
-/** The rows of an owner's keys from a position on; two that died in the same millisecond are told apart by their id. */
+/** Filters an owner's rows after a position; the id separates rows that died in the same millisecond. */
 function pageOf(field: Wanted["field"], owner: string, after: Place | undefined): Where<DeliveryDoc> {
   if (!after) return { [field]: { $gt: `${owner} `, $lt: `${owner} ~` } };
   const key = `${owner} ${(after.value as Date).toISOString()}`;
@@ -87,7 +87,7 @@ function pageOf(field: Wanted["field"], owner: string, after: Place | undefined)
   };
 }
 
-/** The events of rows as JSON text, by event id; those that are no longer kept are missing. */
+/** Loads the events of rows as JSON text, by event id; expired ones are missing. */
 export async function loadEnvelopes(
   broker: ServiceBroker,
   tenant_id: string,
@@ -102,7 +102,7 @@ export async function loadEnvelopes(
   return new Map(events.map(({ event_id, envelope }) => [event_id, envelope]));
 }
 
-/** What came, as JSON text, of those rows that never were an event, by their ids. */
+/** Loads the payloads, as JSON text by row id, of rows that never were an event. */
 async function loadPayloads(
   deliveries: Deliveries,
   tenant_id: string,
@@ -114,12 +114,12 @@ async function loadPayloads(
   return new Map(rows.map(({ _id, payload_json }) => [_id, payload_json]));
 }
 
-/** What came and could not be mapped. */
+/** Returns the payload that could not be mapped. */
 export function payloadOf({ payload_json }: Pick<DeliveryDoc, "payload_json">): unknown {
   return payload_json === undefined ? undefined : JSON.parse(payload_json);
 }
 
-/** @param json the event, or what came in its place; undefined where that is no longer kept */
+/** @param json the event, or the unmapped payload; undefined if expired */
 function present(doc: DeliveryDoc, json: string | undefined) {
   const payload = json === undefined ? null : JSON.parse(json);
   return {
@@ -135,7 +135,7 @@ function present(doc: DeliveryDoc, json: string | undefined) {
   };
 }
 
-/** Takes a dead letter out of the queue. What came from an event leaves a row, so that no replay gives it again. */
+/** Discards a dead letter. If it has an event, a row remains, so that no replay delivers it again. */
 export async function discardDead(
   deliveries: Deliveries,
   caller: Caller,
@@ -158,17 +158,16 @@ export async function discardDead(
 
 export interface Unmappable {
   tenant_id: string;
-  /** Where it came from. */
   source: string;
   payload: unknown;
   reason: string;
-  /** What makes it the same again, when its receipt is repeated. */
+  /** Identifies repeated receipts. */
   dedupe?: string;
-  /** Given where another mapping might make an event of it. */
+  /** Present if another mapping could turn it into an event. */
   origin?: Origin;
 }
 
-/** Keeps what could not be made an event until a time, for admins to see. */
+/** Keeps an unmappable payload for admins until a time. */
 export async function insertUnmappable(
   deliveries: Deliveries,
   what: Unmappable,

@@ -2,22 +2,25 @@ import { type DeliveryDoc, TIMELINE_ENTRIES } from "./deliveries.model.ts";
 
 interface Death {
   tenant_id: string;
-  /** Null for what never was a delivery. */
+  /** Null for payloads that never were a delivery. */
   agent_id: string | null;
   at: Date;
   reason: string;
 }
 
-/** Reasons are listed, chosen by and told in events: one that quotes what came is cut. In characters. */
+/** In characters. Reasons are listed, filtered and published: long quotes of a payload are cut. */
 const MOST_REASON = 1000;
 
-/** As much of a reason as is kept. */
+/** Truncates a reason for storage. */
 export function keptReason(reason: string): string {
   if (reason.length <= MOST_REASON) return reason;
   return `${reason.slice(0, MOST_REASON - 1).replace(/[\ud800-\udbff]$/, "")}…`;
 }
 
-/** What only a dead row has. Its keys are text so that lists and choices are ranges of one small index each. */
+/**
+ * Returns the fields that only dead rows have. Their keys are text, so that lists and filters are ranges of one small
+ * index each.
+ */
 export function deadFields({ tenant_id, agent_id, at, reason }: Death) {
   return {
     state: "dead" as const,
@@ -34,7 +37,7 @@ export function reasonKey(tenant_id: string, reason: string): string {
   return `${tenant_id} ${reason}`;
 }
 
-/** The write that makes a pending delivery a dead letter, and leaves the note that it is still to be announced. */
+/** Returns the update that dead-letters a pending delivery and marks it to be announced. */
 export function deadUpdate(death: Death) {
   const { at, reason } = death;
   return {
@@ -44,7 +47,7 @@ export function deadUpdate(death: Death) {
   };
 }
 
-/** What a row loses that is no longer a dead letter. */
+/** Fields removed from a row that is no longer a dead letter. */
 export const NOT_DEAD = {
   dlq_reason: 1,
   dead_lettered_at: 1,

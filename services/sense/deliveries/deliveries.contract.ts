@@ -2,7 +2,7 @@ import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
 import { Id, Offset, Timestamp } from "../../../lib/contract/schema.ts";
 import { Type } from "../../../lib/contract/type.ts";
 
-/** At most so many deliveries are handed out, or settled, by one request (spec: Limits). */
+/** Limit of deliveries that one request receives or settles (spec: Limits). */
 export const BATCH = 100;
 
 export const MAX_WAIT_SECONDS = 30;
@@ -21,7 +21,7 @@ const Matched = Type.Object(
   },
 );
 
-/** spec: DeliveryEvent; `lease_expires_at` and `matched` beyond it (api.md Delivery). */
+/** spec: DeliveryEvent, plus `lease_expires_at` and `matched` (api.md Delivery). */
 export const DeliveryEvent = Type.Object(
   {
     id: DeliveryId,

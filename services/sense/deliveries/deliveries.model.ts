@@ -11,9 +11,9 @@ import {
 } from "../../../storage/model.ts";
 
 /**
- * - `ready`: the next poll may take it. `leased`: handed out, not yet settled, until `due_at`.
- * - `waiting`: handed back, ready again at `due_at`. `acknowledged`: done.
- * - `dead`: in the dead-letter queue. `discarded`: deleted from there; kept so that a replay does not give it again.
+ * - `ready`: the next poll may claim it. `leased`: delivered, not settled yet, until `due_at`.
+ * - `waiting`: returned, ready again at `due_at`. `acknowledged`: done.
+ * - `dead`: in the dead-letter queue. `discarded`: deleted from there; kept so that a replay does not deliver it again.
  *
  * The first three are the specification's "pending".
  */
@@ -21,7 +21,7 @@ export type DeliveryState = "ready" | "leased" | "waiting" | "acknowledged" | "d
 
 export const PENDING: DeliveryState[] = ["ready", "leased", "waiting"];
 
-/** Which of the receiver's interests and channel feeds matched. */
+/** The receiver's interests and channel feeds that matched. */
 export interface Matched {
   interest_ids: string[];
   feed_ids: string[];
@@ -43,39 +43,39 @@ export interface TimelineEntry {
   reason?: string;
 }
 
-/** What its inlet needs to map once more what it could not map. */
+/** Data that its inlet needs to retry a mapping that failed. */
 export interface Origin {
-  /** The service that took it. */
+  /** The service that received it. */
   inlet: "ingest" | "connectors";
   registration_id: string;
-  /** The event's id where the mapping names none. */
+  /** The event's id if the mapping sets none. */
   default_id: string;
   headers: Record<string, string | undefined>;
-  /** It said that it is a CloudEvent. */
+  /** It was declared a CloudEvent. */
   structured?: boolean;
 }
 
-/** The last so many entries are kept: a delivery may be handed out a hundred times. */
+/** Limit of entries, the latest kept: a delivery may be attempted a hundred times. */
 export const TIMELINE_ENTRIES = 20;
 
-/** One event for one agent. `_id` derives from both, so that no fan-out, however often repeated, makes a second. */
+/** One event for one agent. `_id` derives from both, so a repeated fan-out never creates a second. */
 export interface DeliveryDoc extends InferSchemaType<typeof schema> {}
 
 const schema = tenantSchema({
-  /** Null together with `event_id` where a broker's message could not be mapped (dead from the start). */
+  /** Null, like `event_id`, for a broker's message that could not be mapped (dead from the start). */
   agent_id: nullable(string()),
   event_id: nullable(string()),
   state: string<DeliveryState>(),
   priority: number(),
   created_at: date(),
-  /** Hand-outs so far. */
+  /** Delivery attempts so far. */
   attempt_count: number(),
-  /** Bytes of the event, or of what came in its place, as JSON; 0 where unknown. */
+  /** Bytes of the event, or of the unmapped payload, as JSON; 0 if unknown. */
   size: number(),
   matched: mixed<Matched>(),
   enrichment_depth: string<EnrichmentDepth>(),
   timeline: mixed<TimelineEntry[]>(),
-  /** When the lease ends or the wait is over. Only rows that the sweep must look at have it. */
+  /** End of the lease or wait. Set only on rows that the sweep must examine. */
   due_at: optional(date()),
   /** Token of the claim that leased it. */
   lease: optional(string()),
@@ -86,23 +86,23 @@ const schema = tenantSchema({
   dlq_key: optional(string()),
   dlq_agent_key: optional(string()),
   dlq_reason_key: optional(string()),
-  /** Outbox: `service.delivery.dead_lettered` is still to be published. */
+  /** Outbox: time of death until `service.delivery.dead_lettered` is published. */
   announce_at: optional(date()),
-  /** Outbox: a replay was asked for and is still to be carried out. */
+  /** Outbox: set while a requested replay is pending. */
   replay_at: optional(date()),
-  /** Of what never was an event: what came, as JSON (what senders name their keys must not mean anything to a store). */
+  /** The payload that never was an event, as JSON text: its keys could have a meaning to the store. */
   payload_json: optional(string()),
-  /** And from where. */
+  /** The source of that payload. */
   source: optional(string()),
   origin: optional(mixed<Origin>()),
 
-  /** When an acknowledged row is reduced to a tombstone, or one that never was an event is deleted. */
+  /** When an acknowledged row is reduced to a tombstone, or one without an event is deleted. */
   retire_at: optional(date()),
 });
 
-// A poll: the first rows of this index for one agent, whatever else there is. Its prefix counts a tenant's rows.
+// A poll reads the first rows of this index for one agent. Its prefix counts a tenant's rows.
 schema.index({ tenant_id: 1, state: 1, agent_id: 1, priority: -1, created_at: 1 });
-// Sparse and of one field each, because a compound index would hold every row: the tenant is always there.
+// Sparse and of one field each: a compound index would hold every row, because every row has a tenant.
 for (const field of [
   "due_at",
   "dlq_key",

@@ -22,7 +22,7 @@ export const deliveriesService: ServiceFactory = (runtime) => {
     name: "deliveries",
     mixins: [working(() => Object.values(own.loops))],
     actions: {
-      // An agent's queue is on one node: its waiters, its turns and what its streams hold.
+      // An agent's queue lives on one node: its waiters, its queued calls and the leases of its streams.
       ...keyedBy("meta.caller.agent_id", receiverActions(parts)),
       ...keyedBy("params.agent_id", queueActions(parts)),
       ...deadLetterActions(parts),

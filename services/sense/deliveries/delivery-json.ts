@@ -1,6 +1,6 @@
 import type { Claimed } from "./claim.ts";
 
-/** A DeliveryEvent as JSON text. Ids and times need no escaping, and the envelope is JSON already. */
+/** Formats a DeliveryEvent as JSON text. Ids and times need no escaping, and the envelope is JSON already. */
 export function deliveryJson(claimed: Claimed): string {
   const { id, event_id, envelope, attempt_count, created_at, lease_expires_at, matched } = claimed;
   return `{"id":"${id}","event_id":"${event_id}","payload":${envelope},"attempt_count":${attempt_count},"created_at":"${created_at}","lease_expires_at":"${lease_expires_at}","matched":${JSON.stringify(matched)}}`;

@@ -5,7 +5,7 @@ import { deliveryId } from "./delivery-id.ts";
 import type { Promised, Receivers } from "./receive.ts";
 import { noted } from "./settle.ts";
 
-/** An event for an agent, as fan-out asks for it. */
+/** A delivery requested by fan-out. */
 export interface NewDelivery {
   tenant_id: string;
   event_id: string;
@@ -13,13 +13,13 @@ export interface NewDelivery {
   priority: number;
   matched: Matched;
   enrichment_depth: EnrichmentDepth;
-  /** Bytes of the event as JSON, so that a poll can stop in time without reading it. */
+  /** Bytes of the event as JSON, so that a poll can stop at its size limit without reading it. */
   size?: number;
-  /** It comes from a replay: a dead letter whose replay was asked for is moved back. */
+  /** From a replay: a dead letter with a requested replay is moved back. */
   replay?: boolean;
 }
 
-/** An agent with something to receive. */
+/** An agent with deliveries to receive. */
 export interface Ready {
   tenant_id: string;
   agent_id: string;
@@ -27,20 +27,20 @@ export interface Ready {
 
 interface Enqueued {
   enqueued: number;
-  /** How many were there already. */
+  /** Number of deliveries that existed already. */
   known: number;
-  /** Each agent once. */
+  /** Without duplicates. */
   ready: Ready[];
 }
 
-/** Rows in one write: more would keep the writes of others waiting. */
+/** Rows per write: more would delay the writes of others. */
 const CHUNK = 1000;
 
 const DUPLICATE_KEY = 11000;
 
 /**
- * Adds deliveries that are not there yet. However often it is repeated, an agent has one row for an event. Whoever waits
- * for them among `receivers` gets them at once; for the others they are `ready`.
+ * Adds missing deliveries. However often it is repeated, an agent has one row per event. Waiting `receivers` get them
+ * at once; other rows are `ready`.
  */
 export async function enqueue(
   deliveries: TenantCollection<DeliveryDoc>,
@@ -69,7 +69,7 @@ export async function enqueue(
   return { ...result, ready: [...ready.values()] };
 }
 
-/** Rows that are about to be written, promised to those who wait for them. */
+/** Prepares rows for writing and promises them to waiting receivers. */
 export async function prepare(wanted: NewDelivery[], at: Date, receivers: Receivers) {
   const docs = wanted.map((each) => toDoc(each, at));
   const promises = await promiseTo(receivers, docs, at);
@@ -104,7 +104,7 @@ function toDoc(wanted: NewDelivery, at: Date): DeliveryDoc {
   };
 }
 
-/** Leases rows to those who wait for them, before they are written. */
+/** Leases rows to waiting receivers before they are written. */
 async function promiseTo(receivers: Receivers, docs: DeliveryDoc[], at: Date): Promise<Promised[]> {
   const byAgent = [...Map.groupBy(docs, ({ agent_id }) => agent_id as string)];
   const waited = byAgent.filter(([agent_id]) => receivers.waits(agent_id));
@@ -128,26 +128,26 @@ async function insertPromised(
     for (const { rows, keep } of promises) keep(rows.filter((row) => !old.has(row)));
     return known;
   } catch (err) {
-    // Should some of them be written, they are ready again when their lease ends.
+    // Any rows that were written become ready when their lease ends.
     for (const { keep } of promises) keep([]);
     throw err;
   }
 }
 
-/** @returns the places of those whose id is taken */
+/** @returns positions of rows whose id exists */
 async function insert(deliveries: TenantCollection<DeliveryDoc>, docs: DeliveryDoc[]): Promise<Set<number>> {
   try {
     await deliveries.insertMany(docs);
     return new Set();
   } catch (err) {
     const failures = refusedRows(err, docs.length);
-    // A failure of another kind: fan-out asks for all of them again.
+    // Any other failure: fan-out retries all of them.
     if (failures.some(({ code }) => code !== DUPLICATE_KEY)) throw err;
     return new Set(failures.map(({ index }) => index));
   }
 }
 
-/** Moves dead letters back whose replay was asked for, with a fresh budget. @returns those that were moved */
+/** Moves dead letters with a requested replay back, with a fresh budget. @returns those that were moved */
 async function revive(
   deliveries: TenantCollection<DeliveryDoc>,
   wanted: NewDelivery[],

@@ -1,15 +1,15 @@
 import type { ServiceBroker } from "moleculer";
 import type { EnrichmentDepth } from "./deliveries.model.ts";
 
-/** What a delivery carries of its receiver's memories (api: Interests). */
+/** A receiver's memories in a delivery (api: Interests). */
 interface Enrichment {
   memories: { id: string; title: string; score: number; content?: string }[];
-  /** Memories are missing, or were found by half a search. */
+  /** Memories are missing, or only part of the search worked. */
   degraded?: true;
   degraded_reasons?: string[];
 }
 
-/** A delivery that is handed out, as far as its enrichment goes. */
+/** A delivery to enrich. */
 interface Wanting {
   id: string;
   depth: EnrichmentDepth;
@@ -20,19 +20,18 @@ interface Wanting {
 interface Receiver {
   tenant_id: string;
   agent_id: string;
-  /** False: its token does not allow it to read memories. */
+  /** False if its token does not allow reading memories. */
   reads_memories?: boolean;
 }
 
-/** The longest that a hand-out waits for memories. */
+/** Limit of a delivery's wait for memories. */
 const WITHIN_MS = 200;
-/** Searches at once of one hand-out: others want to search too. */
+/** Concurrent searches per batch: leave capacity to others. */
 const AT_ONCE = 8;
 const LIMITS = { shallow: 3, deep: 10 } as const;
 
 /**
- * Gives the events of those deliveries that are to carry memories, with them, by delivery. However search fares, it is
- * done within 200 ms: what is missing by then is told in the event.
+ * Returns enriched events by delivery. It always finishes within 200 ms and marks results missing by then in the event.
  */
 export async function enrich(broker: ServiceBroker, receiver: Receiver, wanting: Wanting[]) {
   const found = new Map<string, string>();
@@ -48,7 +47,7 @@ export async function enrich(broker: ServiceBroker, receiver: Receiver, wanting:
 }
 
 function withEnrichment(envelope: string, event: Event, enrichment: Enrichment): string {
-  // One that its publisher wrote there would come first.
+  // Replace one that the publisher wrote: it would come first.
   if ("enrichment" in event) return JSON.stringify({ ...event, enrichment });
   return `${envelope.slice(0, -1)},"enrichment":${JSON.stringify(enrichment)}}`;
 }
@@ -58,14 +57,14 @@ interface Event {
   subject?: string;
 }
 
-/** What to look for: the words of the event's subject and type, without the domain's end that types begin with. */
+/** Builds the query: the words of the event's subject and type, without the type's leading domain. */
 export function queryOf({ type, subject = "" }: Event): string {
   const labels = type.split(".");
   const own = labels.length > 2 ? labels.slice(1) : labels;
   return `${subject} ${own.join(" ")}`.replace(/[\s_./:;,#-]+/g, " ").trim();
 }
 
-/** The answers that are there in time, by question. */
+/** Returns the answers that arrive in time, by question. */
 async function askAll(broker: ServiceBroker, receiver: Receiver, questions: string[]) {
   const answers = new Map<string, Enrichment>();
   if (receiver.reads_memories === false) {

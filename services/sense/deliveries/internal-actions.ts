@@ -16,7 +16,7 @@ interface OfAgent {
   agent_id: string;
 }
 
-/** What a stream or a push worker asks for: deliveries to hand on, by a lease of its own. */
+/** A stream's or push worker's request: deliveries to pass on, under its own lease. */
 interface Wanted extends OfAgent {
   limit: number;
   wait_ms: number;
@@ -25,7 +25,7 @@ interface Wanted extends OfAgent {
   max_in_flight?: number;
 }
 
-/** What became of deliveries that were pushed. */
+/** Outcomes of pushes. */
 interface Outcomes extends OfAgent {
   acknowledged: string[];
   failed: { id: string; delay_seconds: number; reason: string }[];
@@ -33,23 +33,23 @@ interface Outcomes extends OfAgent {
 
 const CLAIM_TIMEOUT_MS = 60_000;
 
-/** What streams and push workers do with one agent's deliveries. */
+/** Actions of streams and push workers on one agent's deliveries. */
 export function queueActions(parts: () => Parts): Record<string, ActionSchema> {
   return {
-    /** Takes deliveries to hand them on: each is to be settled, or released by its lease. */
+    /** Claims deliveries to pass on: the caller settles each, or releases it by its lease. */
     claim: withTimeout(
       CLAIM_TIMEOUT_MS,
       internal<Wanted>(({ params, meta }) =>
         parts().receivers.receive({
           ...params,
           cancel_key: params.lease,
-          // A push worker has no token: what it is given goes to the agent's own endpoint.
+          // A push worker has no token: it sends to the agent's own endpoint.
           reads_memories: !meta.caller || hasScope(meta.caller, "memory:read"),
         }),
       ),
     ),
 
-    /** Takes back what a lease still holds of these, without counting a hand-out. */
+    /** Releases deliveries that a lease still holds, without counting an attempt. */
     release: internal<OfAgent & { lease: string; delivery_ids: string[] }>(async ({ params }) => {
       const { deliveries, now, announceReady } = parts();
       const released = await release(deliveries, { ...params, at: now() });
@@ -57,7 +57,7 @@ export function queueActions(parts: () => Parts): Record<string, ActionSchema> {
       return { released };
     }),
 
-    /** Writes down what became of pushes. */
+    /** Records the outcomes of pushes. */
     settle: internal<Outcomes>(async ({ params: { tenant_id, agent_id, acknowledged, failed } }) => {
       const { deliveries, agents, loops, now, retireAt } = parts();
       const at = now();
@@ -75,7 +75,7 @@ export function queueActions(parts: () => Parts): Record<string, ActionSchema> {
       if (dead_lettered) loops.announcements.nudge();
     }),
 
-    /** Dead-letters what was made before a time, in ms, and is still ready: nobody can be reached to take it. */
+    /** Dead-letters ready deliveries created before a time, in ms: no receiver can be reached. */
     give_up: internal<OfAgent & { before: number; reason: string }>(async ({ params }) => {
       const { deliveries, loops, now } = parts();
       const dead_lettered = await giveUp(deliveries, {
@@ -89,10 +89,10 @@ export function queueActions(parts: () => Parts): Record<string, ActionSchema> {
   };
 }
 
-/** What other services do with deliveries. */
+/** Actions of other services on deliveries. */
 export function internalActions(parts: () => Parts): Record<string, ActionSchema> {
   return {
-    /** Idempotent: fan-out may ask for the same deliveries again. */
+    /** Idempotent: fan-out may repeat it. */
     enqueue: idempotent<{ deliveries: NewDelivery[] }>(async ({ params }) => {
       const { deliveries, receivers, now, announceReady } = parts();
       const { enqueued, known, ready } = await enqueue(deliveries, params.deliveries, now(), receivers);
@@ -101,7 +101,7 @@ export function internalActions(parts: () => Parts): Record<string, ActionSchema
       return { enqueued, known };
     }),
 
-    /** Rows for events that are about to be written, to be written with them; tells receivers when that is done. */
+    /** Prepares rows to be written together with their events; notifies receivers afterwards. */
     prepare: local<{ deliveries: NewDelivery[] }>(async ({ params }) => {
       const { deliveries, receivers, now, announceReady } = parts();
       const { docs, written } = await prepare(params.deliveries, now(), receivers);
@@ -116,10 +116,10 @@ export function internalActions(parts: () => Parts): Record<string, ActionSchema
       };
     }),
 
-    /** What this node did for a tenant lately (observability/tally.ts). */
+    /** Returns this node's recent work for a tenant (observability/tally.ts). */
     tally: internal<{ tenant_id: string }>(({ params }) => tallyOf(params.tenant_id)),
 
-    /** Keeps what a connector could not make an event of, as a dead letter without an agent. */
+    /** Keeps a payload that a connector could not map, as a dead letter without an agent. */
     dead_letter: internal<Unmappable>(async ({ params }) => {
       const { deliveries, loops, now, unmappedUntil } = parts();
       const at = now();
@@ -128,7 +128,7 @@ export function internalActions(parts: () => Parts): Record<string, ActionSchema
       return { id };
     }),
 
-    /** Whether any delivery of the tenant was acknowledged. */
+    /** Whether the tenant acknowledged any delivery. */
     any_acknowledged: idempotent<{ tenant_id: string }>(({ params }) =>
       parts().deliveries.exists(params.tenant_id, { state: "acknowledged" }),
     ),
@@ -143,7 +143,7 @@ export function internalActions(parts: () => Parts): Record<string, ActionSchema
       givenTo(parts().deliveries, params),
     ),
 
-    /** The events go: so do their deliveries, tombstones and dead letters. */
+    /** Deletes the deliveries, tombstones and dead letters of deleted events. */
     forget_events: internal<{ tenant_id: string; event_ids: string[] }>(
       async ({ params: { tenant_id, event_ids } }) => {
         const deletions = event_ids.map((id) => ({ deleteMany: { filter: { ...ofEvent(id), tenant_id } } }));

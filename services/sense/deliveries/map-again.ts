@@ -6,17 +6,17 @@ import { keptReason, reasonKey } from "./dead.ts";
 import { payloadOf } from "./dead-letters.ts";
 import type { DeliveryDoc } from "./deliveries.model.ts";
 
-/** What mapping a dead letter anew came to; the error is a whole reason. */
+/** The result of mapping a dead letter again; the error is a complete reason. */
 type MappedAgain = { event: CloudEvent } | { error: string };
 
-/** A dead letter that its inlet can map once more. */
+/** A dead letter that its inlet can map again. */
 export type Unmapped = DeliveryDoc & Required<Pick<DeliveryDoc, "origin">>;
 
 export function isUnmapped(doc: DeliveryDoc): doc is Unmapped {
   return doc.event_id === null && doc.origin !== undefined;
 }
 
-/** Maps what came by the registration's mapping as it is now. */
+/** Maps the payload by the registration's current mapping. */
 export function mapAgain(broker: ServiceBroker, doc: Unmapped): Promise<MappedAgain> {
   const { inlet, ...origin } = doc.origin;
   const { tenant_id, created_at } = doc;
@@ -27,10 +27,10 @@ export function mapAgain(broker: ServiceBroker, doc: Unmapped): Promise<MappedAg
 }
 
 /**
- * Carries out the replay of what was not mapped: publishes it, and it is no dead letter any more; or says anew why not.
- * Repeated after a crash it is the same event again, which adds nothing.
+ * Replays an unmapped payload: publishes it and removes the dead letter, or records why it still fails. Repeated after
+ * a crash it publishes the same event, which adds nothing.
  *
- * @throws Error when it cannot be told now
+ * @throws Error if the outcome cannot be determined now
  */
 export async function publishAgain(
   broker: ServiceBroker,
@@ -51,7 +51,7 @@ export async function publishAgain(
   });
 }
 
-/** Why it is still no event; null when it is one. */
+/** Returns why it still cannot be mapped; null if it was published. */
 async function publish(broker: ServiceBroker, doc: Unmapped): Promise<string | null> {
   const mapped = await mapAgain(broker, doc);
   if ("error" in mapped) return mapped.error;

@@ -9,7 +9,7 @@ export interface OfEvent {
   event_id: string;
 }
 
-/** How an event's deliveries stand (api.md: one event). */
+/** Counts an event's deliveries by state (api.md: one event). */
 export async function countsOf(deliveries: Deliveries, { tenant_id, event_id }: OfEvent) {
   const [pending, acknowledged, dlq] = await Promise.all([
     deliveries.count(tenant_id, { ...ofEvent(event_id), state: { $in: PENDING } }),
@@ -19,7 +19,7 @@ export async function countsOf(deliveries: Deliveries, { tenant_id, event_id }: 
   return { pending, acknowledged, dlq };
 }
 
-/** One receiver of an event. A retired row has neither `matched` nor a timeline any more. */
+/** One receiver of an event. A retired row no longer has `matched` and a timeline. */
 export interface EventReceiver {
   delivery_id: string;
   agent_id: string | null;
@@ -29,7 +29,7 @@ export interface EventReceiver {
   timeline: { at: string; what: TimelineEntry["what"] | "matched"; reason?: string }[];
 }
 
-/** What became of an event at each of its receivers, the first `limit` of them. */
+/** Returns the outcome of an event for its first `limit` receivers. */
 export async function receiversOf(deliveries: Deliveries, { tenant_id, event_id }: OfEvent, limit: number) {
   const docs = await deliveries.find(tenant_id, ofEvent(event_id), { sort: { _id: 1 }, limit });
   return docs.map(toReceiver);
@@ -37,7 +37,7 @@ export async function receiversOf(deliveries: Deliveries, { tenant_id, event_id 
 
 function toReceiver(doc: DeliveryDoc): EventReceiver {
   const { _id, agent_id, state, attempt_count, created_at } = doc;
-  // Rows that were reduced to a tombstone lack these.
+  // Tombstones lack these.
   const { matched, timeline } = doc as Partial<DeliveryDoc>;
   const entries = (timeline ?? []).map(({ at, ...rest }) => ({ at: at.toISOString(), ...rest }));
   return {
@@ -50,7 +50,9 @@ function toReceiver(doc: DeliveryDoc): EventReceiver {
   };
 }
 
-/** Of these events, those that the agent was given (api.md Scopes: `receive` reads events it was given). */
+/**
+ * Returns those of the events that were delivered to the agent (api.md Scopes: `receive` reads events it was given).
+ */
 export async function givenTo(
   deliveries: Deliveries,
   { tenant_id, agent_id, event_ids }: { tenant_id: string; agent_id: string; event_ids: string[] },

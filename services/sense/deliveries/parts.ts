@@ -12,13 +12,13 @@ import { Receivers } from "./receive.ts";
 import { newReplays } from "./replay.ts";
 import { newSweeps } from "./sweep.ts";
 
-/** How late the end of a lease may be noticed when nothing else is wrong. */
+/** Delay of the fallback check for ended leases. */
 const DUE_MS = 250;
 const RELAY_MS = 1000;
 const RETIRE_MS = 60_000;
 const AHEAD_MS = 60_000;
 
-/** What the actions of the service share. */
+/** State shared by the service's actions. */
 export type Parts = ReturnType<typeof newParts>;
 
 export function newParts(
@@ -26,7 +26,7 @@ export function newParts(
   deliveries: TenantCollection<DeliveryDoc>,
   broker: ServiceBroker,
 ) {
-  /** Wakes waiting receivers on every node, and push workers. */
+  /** Notifies waiting receivers on every node, and push workers. */
   const announceReady = (ready: Ready[]): void => {
     if (ready.length) broker.broadcast("deliveries.ready", { ready });
   };
@@ -48,9 +48,9 @@ export function newParts(
       retire: new Loop(sweeps.retire, RETIRE_MS, report),
     },
     now: () => new Date(store.now()),
-    /** When what is acknowledged at a time is reduced to a tombstone. */
+    /** When a row acknowledged at a time is reduced to a tombstone. */
     retireAt: (at: Date) => new Date(at.getTime() + config.ACKNOWLEDGED_RETENTION_DAYS * DAY_MS),
-    /** How long what never was an event is kept: as long as if it were one. */
+    /** Unmapped payloads are kept as long as events. */
     unmappedUntil: (at: Date) => new Date(at.getTime() + keptDays * DAY_MS),
   };
 }

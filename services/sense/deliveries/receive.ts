@@ -3,28 +3,28 @@ import { upToBytes } from "./by-bytes.ts";
 import type { Claimed, ClaimRequest, Claims, Lease } from "./claim.ts";
 import type { DeliveryDoc } from "./deliveries.model.ts";
 
-/** What a stream has been given and has not settled. */
+/** A delivery in flight on a stream. */
 interface Held {
   lease: string;
-  /** When its lease ends, in ms. */
+  /** End of its lease, in ms. */
   until: number;
 }
 
-/** Somebody who found nothing and waits. */
+/** A waiter: a request that found nothing. */
 interface Taker {
   wish: Wish;
   waiter: Waiter;
   gone: AbortSignal;
-  /** What it was promised; it gets nothing else. */
+  /** Its promised deliveries; it gets nothing else. */
   promised?: Promise<Claimed[]>;
 }
 
-/** One agent on this node: its calls take turns, and its streams share one count of what is in flight. */
+/** One agent on this node: its calls are serialised, and its streams share one count of deliveries in flight. */
 class Receiver extends Actor {
   /** The `version` at which a claim last left nothing behind. */
   drained = -1;
   readonly held = new Map<string, Held>();
-  /** How many rows are being written for somebody who waits. */
+  /** Rows being written for waiters. */
   promised = 0;
   readonly #takers = new Set<Taker>();
 
@@ -32,12 +32,12 @@ class Receiver extends Actor {
     return this.held.size === 0;
   }
 
-  /** How many deliveries a wish may get now. */
+  /** Returns how many deliveries a request may get now. */
   limitOf({ limit, max_in_flight }: Wish, now: number): number {
     return max_in_flight === undefined ? limit : Math.min(limit, this.#room(max_in_flight, now));
   }
 
-  /** How many more streams may hold. Leases that ended are dropped first. */
+  /** Returns the streams' spare capacity. Drops ended leases first. */
   #room(max: number, now: number): number {
     if (this.held.size >= max) {
       for (const [id, { until }] of this.held) if (until <= now) this.held.delete(id);
@@ -45,7 +45,7 @@ class Receiver extends Actor {
     return Math.max(max - this.held.size - this.promised, 0);
   }
 
-  /** Streams are held to what they were given. */
+  /** Counts a stream's deliveries as in flight. */
   gave({ max_in_flight }: Wish, deliveries: Claimed[]): void {
     if (max_in_flight === undefined) return;
     for (const { id, lease, lease_expires_at } of deliveries) {
@@ -53,7 +53,7 @@ class Receiver extends Actor {
     }
   }
 
-  /** Sleeps until the wake-up, or until somebody promises what it is about to write: gives what came of that. */
+  /** Waits for a wake-up or a promise; returns the promised deliveries. */
   async rest(taker: Taker, ms: number): Promise<Claimed[]> {
     this.#takers.add(taker);
     await taker.waiter.sleep(ms);
@@ -61,7 +61,7 @@ class Receiver extends Actor {
     return taker.promised ?? [];
   }
 
-  /** One of those who wait and have room, who waits no longer. */
+  /** Removes and returns a waiter with spare capacity. */
   taker(now: number): Taker | undefined {
     for (const taker of this.#takers) {
       if (taker.gone.aborted || this.limitOf(taker.wish, now) === 0) continue;
@@ -75,17 +75,17 @@ class Receiver extends Actor {
 interface Wish extends ClaimRequest {
   /** How long to wait for a first delivery. */
   wait_ms: number;
-  /** Given by streams: what all of the agent's streams together may hold. */
+  /** Set by streams: limit of deliveries in flight on all of the agent's streams. */
   max_in_flight?: number;
-  /** By this the caller can be told of as gone: what comes is then not for it. */
+  /** Key to cancel the request when the caller disconnects, so that it receives nothing more. */
   cancel_key: string;
 }
 
-/** Rows that are written as leased, for somebody who waits for them. */
+/** Rows that are written as leased to a waiter. */
 export interface Promised {
   rows: DeliveryDoc[];
   lease: Lease;
-  /** Those of them that are written: they go to whoever waits. */
+  /** Delivers the written ones to the waiter. */
   keep(written: DeliveryDoc[]): void;
 }
 
@@ -95,10 +95,10 @@ export interface Received {
   stopping: boolean;
 }
 
-// A wake-up may get lost between nodes: then a waiter looks for itself.
+// Fallback for wake-ups that were lost between nodes.
 const RECHECK_MS = 10_000;
 
-/** Hands out deliveries to those that ask, now or as soon as there are some. */
+/** Delivers to receivers, at once or as soon as there are deliveries. */
 export class Receivers {
   readonly #claims: Claims;
   readonly #now: () => number;
@@ -123,7 +123,7 @@ export class Receivers {
     });
   }
 
-  /** Whoever waits by this key went away. */
+  /** Cancels the request with this key: its caller disconnected. */
   cancel(key: string): void {
     this.#waiting.get(key)?.abort();
   }
@@ -152,7 +152,7 @@ export class Receivers {
 
   async #take(receiver: Receiver, wish: Wish, woken: boolean, gone: AbortSignal): Promise<Claimed[]> {
     if (gone.aborted) return [];
-    // Woken together with others, of which one found less than it could take: nothing is left.
+    // Another waiter woken at the same time found less than its limit: nothing is left.
     if (woken && receiver.drained === receiver.version) return [];
     const limit = receiver.limitOf(wish, this.#now());
     if (limit === 0) return [];
@@ -163,14 +163,14 @@ export class Receivers {
     return deliveries;
   }
 
-  /** Whether anybody waits on this node for an agent's deliveries, or has only just begun or ended to. */
+  /** Whether a receiver of an agent's deliveries is waiting on this node, or is just starting or ending to. */
   waits(agent_id: string): boolean {
     return this.#receivers.peek(agent_id) !== undefined;
   }
 
   /**
-   * Promises rows that are about to be written to somebody who waits for them on this node: written as leased, they
-   * need not be looked for and written again. Null when nobody waits; what is not chosen is to be written as ready.
+   * Promises rows that are about to be written to a waiter on this node: written as leased, they need no claim. Returns
+   * null without a waiter; write rows that were not chosen as ready.
    */
   async promise(agent_id: string, rows: DeliveryDoc[]): Promise<Promised | null> {
     const receiver = this.#receivers.peek(agent_id);
@@ -184,7 +184,7 @@ export class Receivers {
     const leasing = this.#claims.leaseFor(wish);
     taker.promised = leasing
       .then((lease) => this.#claims.handOut(wish, lease, chosen, written.promise))
-      // Then it looks for itself: the rows are ready, or will be when their lease ends.
+      // On failure the waiter claims for itself: the rows are ready, now or when their lease ends.
       .catch(() => [])
       .then((deliveries) => {
         receiver.promised -= chosen.length;
@@ -196,7 +196,7 @@ export class Receivers {
     return lease && { rows: chosen, lease, keep: written.resolve };
   }
 
-  /** Deliveries were settled: streams that held them have room again. */
+  /** Frees the capacity of streams whose deliveries were settled. */
   settled(agent_id: string, delivery_ids: string[]): void {
     const receiver = this.#receivers.peek(agent_id);
     if (!receiver || receiver.held.size === 0) return;
@@ -204,7 +204,7 @@ export class Receivers {
     if (freed.length) receiver.wake();
   }
 
-  /** Leases were extended to end then, in ms: what streams hold goes on counting until that time. */
+  /** Extends leases to `until`, in ms, as far as streams hold them. */
   extended(agent_id: string, delivery_ids: string[], until: number): void {
     const held = this.#receivers.peek(agent_id)?.held;
     for (const id of delivery_ids) {
@@ -213,10 +213,10 @@ export class Receivers {
     }
   }
 
-  /** The deliveries that are held by a lease on this node; they no longer count as held. */
+  /** Returns the deliveries held by a lease on this node and stops counting them as in flight. */
   async letGo(agent_id: string, lease: string): Promise<string[]> {
     if (!this.#receivers.peek(agent_id)) return [];
-    // As a user of the actor, so that one whose last stream this was is forgotten.
+    // Use the actor, so that it is removed if this was its last stream.
     return this.#receivers.with(agent_id, async ({ held }) => {
       const ids = [...held].filter(([, each]) => each.lease === lease).map(([id]) => id);
       for (const id of ids) held.delete(id);
@@ -224,12 +224,11 @@ export class Receivers {
     });
   }
 
-  /** Something came for an agent. */
   wake(agent_id: string): void {
     this.#receivers.peek(agent_id)?.wake();
   }
 
-  /** Everyone who waits is answered with nothing. */
+  /** Answers all waiters with nothing. */
   stop(): void {
     this.#stopping = true;
     this.#receivers.wakeAll();

@@ -6,10 +6,10 @@ import { deliveryJson } from "./delivery-json.ts";
 import type { Parts } from "./parts.ts";
 import { acknowledge, extendLeases, giveBack } from "./settle.ts";
 
-/** What agents do with their deliveries. */
+/** Actions of agents on their deliveries. */
 export function receiverActions(parts: () => Parts): Record<string, ActionSchema> {
   return {
-    // A long poll may take as long as its caller asked for, and then still has to be answered.
+    // A long poll takes as long as its caller asked for, plus the time to answer.
     poll: withTimeout(
       (contract.MAX_WAIT_SECONDS + 10) * 1000,
       action(contract.poll, async ({ params, meta }) => {
@@ -20,7 +20,7 @@ export function receiverActions(parts: () => Parts): Record<string, ActionSchema
         const reads_memories = hasScope(meta.caller, "memory:read");
         const wish = { tenant_id, agent_id, limit, wait_ms, cancel_key, reads_memories };
         const { deliveries } = await parts().receivers.receive(wish);
-        // JSON text, so that events are passed on as they are kept; the gateway sends text of this type as it is.
+        // JSON text, so that stored events are passed on unparsed; the gateway sends text of this type as it is.
         meta.$responseType = "application/json";
         return `{"deliveries":[${deliveries.map(deliveryJson).join(",")}],"count":${deliveries.length}}`;
       }),
@@ -62,7 +62,7 @@ export function receiverActions(parts: () => Parts): Record<string, ActionSchema
   };
 }
 
-/** The contract lets agents only in here. */
+/** The contract admits only agents here. */
 function self(caller: Caller): AgentCaller {
   return caller as AgentCaller;
 }
@@ -71,7 +71,7 @@ function clamp(value: number, least: number, most: number): number {
   return Math.min(Math.max(value, least), most);
 }
 
-/** A call that may wait for long: with a timeout of its own, and however many there are, as waiting costs nothing. */
+/** Gives a long-waiting action its own timeout and no concurrency limit: waiting costs nothing. */
 export function withTimeout(timeout: number, schema: ActionSchema): ActionSchema {
   // Moleculer knows both; its types do not.
   return { ...schema, timeout, bulkhead: { enabled: false } } as ActionSchema;

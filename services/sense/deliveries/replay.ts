@@ -19,20 +19,20 @@ interface Parts {
   broker: ServiceBroker;
   store: Store;
   deliveries: TenantCollection<DeliveryDoc>;
-  /** Tells receivers that something came. */
+  /** Notifies receivers. */
   announceReady: (ready: Ready[]) => void;
 }
 
-/** Dead letters chosen by one bulk replay at most. */
+/** Limit of dead letters chosen by one bulk replay. */
 const MOST_AT_ONCE = 10_000;
 const PAGE = 500;
 const BATCH = 50;
-/** Until a replay that failed here is tried again. */
+/** Delay before a failed replay is retried. */
 const POSTPONED_MS = 60_000;
 
 /**
- * Replays go through interests and feeds again (spec: Delivery). What was asked for is written on the dead row
- * first; carrying it out is found by looking, so a crash between the two only delays it.
+ * Replays repeat the matching of interests and feeds (spec: Delivery). A request is recorded on the dead row first and
+ * found there by the relay, so a crash in between only delays it.
  */
 export function newReplays({ broker, store, deliveries, announceReady }: Parts) {
   const now = () => new Date(store.now());
@@ -46,7 +46,7 @@ export function newReplays({ broker, store, deliveries, announceReady }: Parts) 
     return { id, status: "accepted" };
   }
 
-  /** Maps once more what could not be mapped. @throws Fault business_rule_violation when it still cannot be */
+  /** Maps an unmapped payload again. @throws Fault business_rule_violation if it still cannot be mapped */
   async function receiversOfUnmapped(doc: DeliveryDoc): Promise<() => Promise<string[]>> {
     if (!isUnmapped(doc)) throw noEvent("no_event_to_replay", doc.dlq_reason as string);
     const mapped = await mapAgain(broker, doc);
@@ -55,7 +55,7 @@ export function newReplays({ broker, store, deliveries, announceReady }: Parts) 
     return async () => (await match(doc.tenant_id, event)).map(({ agent_id }) => agent_id);
   }
 
-  /** The agents that a replay would give the event to. */
+  /** Returns the agents that would receive the replayed event. */
   async function receiversOf(doc: DeliveryDoc): Promise<string[]> {
     const { tenant_id, event_id, agent_id } = doc;
     const wanted = (await match(tenant_id, await loadEnvelopes(broker, tenant_id, [doc]))).map(
@@ -129,7 +129,7 @@ export function newReplays({ broker, store, deliveries, announceReady }: Parts) 
     BATCH,
   );
 
-  /** Carries out the oldest replays asked for. @returns whether there may be more */
+  /** Carries out the oldest requested replays. @returns whether there may be more */
   async function relay(): Promise<boolean> {
     const asked = await findAsked({});
     const byTenant = Map.groupBy(asked, ({ tenant_id }) => tenant_id);
@@ -144,7 +144,7 @@ export function newReplays({ broker, store, deliveries, announceReady }: Parts) 
     await eachInTurn(asked.filter(isUnmapped), publish, postpone);
   }
 
-  /** The oldest are carried out first: one that failed for a reason of its own would hold up all that come after it. */
+  /** Postpones a failed replay: the oldest go first, so it would block all later ones. */
   async function postpone({ tenant_id, _id }: DeliveryDoc): Promise<void> {
     const again = new Date(store.now() + POSTPONED_MS);
     await deliveries.update(tenant_id, { _id, state: "dead" }, { $set: { replay_at: again } });
@@ -155,7 +155,7 @@ export function newReplays({ broker, store, deliveries, announceReady }: Parts) 
     const wanted = await match(tenant_id, envelopes);
     const { ready } = await enqueue(deliveries, wanted, now());
     announceReady(ready);
-    // Whatever was moved back has lost its mark; the others are not wanted by their recipient any more.
+    // Revived rows have lost their mark; the remaining ones no longer match for their recipient.
     const still = docs.filter(
       ({ event_id, agent_id }) => !wanted.some((w) => w.event_id === event_id && w.agent_id === agent_id),
     );

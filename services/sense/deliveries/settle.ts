@@ -8,7 +8,7 @@ import { type DeliveryDoc, PENDING, TIMELINE_ENTRIES, type TimelineEntry } from 
 
 type Deliveries = TenantCollection<DeliveryDoc>;
 
-/** Deliveries of one agent, and the time that counts. */
+/** Deliveries of one agent, and the current time. */
 interface Settlement {
   tenant_id: string;
   agent_id: string;
@@ -21,7 +21,7 @@ export function noted(entry: TimelineEntry) {
 }
 
 /**
- * Marks deliveries as done, whichever lease they were handed out by: work that was done is not asked for again.
+ * Acknowledges deliveries under any lease: finished work is not repeated.
  *
  * @returns how many were pending until now
  */
@@ -46,15 +46,15 @@ export async function acknowledge(
 
 interface GivenBack extends Settlement {
   retry_budget: number;
-  /** Seconds until it is ready again, by the hand-outs so far; the back-off when absent. 0 is at once. */
+  /** Seconds until it is ready again, by attempts so far; the back-off if absent. 0 is at once. */
   delay?: (attempts: number, delivery_id: string) => number;
-  /** Why, as a dead letter will say it. */
+  /** The reason recorded on a dead letter. */
   reason?: (delivery_id: string) => string | undefined;
 }
 
 /**
- * Takes leased deliveries back, to be handed out again after a delay, or to the dead letters when their budget is
- * spent. Those that are not leased are left alone.
+ * Returns leased deliveries to the queue after a delay, or dead-letters them if their budget is spent. Deliveries
+ * without a lease stay unchanged.
  */
 export async function giveBack(
   deliveries: Deliveries,
@@ -77,7 +77,7 @@ export async function giveBack(
   const toDead: Write<DeliveryDoc>[] = [];
   const toRetry: Write<DeliveryDoc>[] = [];
   for (const { _id, attempt_count, lease } of held) {
-    // Only this lease: the row may be settled and handed out again before the write comes.
+    // Only this lease: the row may be settled and leased again before this write.
     const filter = { _id, tenant_id, agent_id, state: "leased" as const, lease };
     const why = reason(_id);
     if (attempt_count >= retry_budget) {
@@ -104,7 +104,7 @@ function backOffOf(attempts: number): number {
   return backOff(attempts);
 }
 
-/** The reason of a dead letter whose budget is spent (spec: DLQ item). */
+/** Returns the reason of a dead letter whose budget is spent (spec: DLQ item). */
 export function spent(budget: number, why: string): string {
   return `max attempts exceeded (${budget}): ${why}`;
 }
@@ -126,7 +126,7 @@ async function write(deliveries: Deliveries, operations: Write<DeliveryDoc>[]): 
   return operations.length ? (await deliveries.bulk(operations)).modifiedCount : 0;
 }
 
-/** Lets leases end `seconds` from now. @returns how many were leased */
+/** Extends leases to `seconds` from now. @returns how many were leased */
 export function extendLeases(
   deliveries: Deliveries,
   settlement: Settlement,
@@ -143,7 +143,7 @@ export function extendLeases(
 
 const GIVEN_UP_AT_ONCE = 500;
 
-/** Dead-letters an agent's ready deliveries made before a time. @returns how many */
+/** Dead-letters an agent's ready deliveries created before a time. @returns how many */
 export async function giveUp(
   deliveries: Deliveries,
   {
@@ -169,7 +169,7 @@ export async function giveUp(
   }
 }
 
-/** Returns what one lease still holds, at once and as if it had not been handed out. @returns how many */
+/** Releases what a lease still holds, at once and without counting an attempt. @returns how many */
 export function release(deliveries: Deliveries, settlement: Settlement & { lease: string }): Promise<number> {
   const { tenant_id, agent_id, delivery_ids, lease, at } = settlement;
   return deliveries.updateMany(

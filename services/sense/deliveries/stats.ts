@@ -20,7 +20,7 @@ interface Page {
   offset?: number;
 }
 
-/** Counting more than so many is not repeated for so many times as long as it took. */
+/** Counts above this limit are cached for this multiple of the time they took. */
 const MANY = 50_000;
 const REST_FACTOR = 20;
 
@@ -41,7 +41,7 @@ export function newStats(deliveries: TenantCollection<DeliveryDoc>, store: Store
       ctx.call("agents.list", page) as Promise<{ agents: { id: string }[]; total: number }>,
     ]);
     const rows: (Row & { agent_id: string })[] = [];
-    // One after the other: to ask about a page of them at once would hold up all others.
+    // Sequentially: a page of concurrent queries would delay all others.
     for (const { id } of agents) rows.push({ agent_id: id, ...(await rowOf(tenant_id, id)) });
     const ages = rows.flatMap(({ oldest_age_seconds }) => oldest_age_seconds ?? []);
     return { ...all, oldest_age_seconds: ages.length ? Math.max(...ages) : null, agents: rows, total };
@@ -59,7 +59,7 @@ export function newStats(deliveries: TenantCollection<DeliveryDoc>, store: Store
 
   const kept = new Map<string, Counts>();
 
-  /** Counts; very many only now and then, as counting them keeps the store from others for so long. */
+  /** Counts deliveries; caches large counts, because counting them blocks the store for long. */
   async function count(tenant_id: string, of: { agent_id?: string }): Promise<Counts> {
     const key = of.agent_id ?? tenant_id;
     const known = kept.get(key);
@@ -80,7 +80,7 @@ export function newStats(deliveries: TenantCollection<DeliveryDoc>, store: Store
     return { pending: ready + in_flight + waiting, in_flight, waiting, dead };
   }
 
-  /** When the oldest was made: the first of each priority there is, each one look into the index polls use. */
+  /** Finds the creation time of the oldest: the first of each priority, each one lookup in the index of polls. */
   async function oldest(tenant_id: string, agent_id: string, state: DeliveryState): Promise<number | null> {
     let time: number | null = null;
     let below = Number.MAX_SAFE_INTEGER;

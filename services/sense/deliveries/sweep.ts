@@ -10,7 +10,7 @@ import type { DeliveryDoc, DeliveryState } from "./deliveries.model.ts";
 import type { Ready } from "./enqueue.ts";
 import { noted, spent } from "./settle.ts";
 
-/** Which leases and waits are over. */
+/** Ended leases and waits. */
 interface Over {
   due_at: { $lte: Date } | { $gt: Date };
   state?: DeliveryState;
@@ -23,30 +23,27 @@ interface Parts {
   announceReady: (ready: Ready[]) => void;
 }
 
-/** Rows moved by one write: more would keep the writes of others waiting. */
+/** Rows per write: more would delay the writes of others. */
 const BATCH = 500;
-/** How far ahead a lease and a wait may end, by the contracts of agents, extending and handing back. */
+/** Longest possible lease and wait, by the contracts of agents, extend and return. */
 const LONGEST_LEASE_MS = DAY_MS / 2;
 const LONGEST_WAIT_MS = DAY_MS;
 
-/** What time does to deliveries. Each returns whether there may be more to do. */
+/** Time-driven transitions. Each task returns whether there may be more. */
 export function newSweeps({ store, deliveries, agents, announceReady }: Parts) {
   const findDue = othersToo<DeliveryDoc>(
     (others) => find({ due_at: { $lte: new Date(store.now()) }, ...others }),
     BATCH,
   );
 
-  /** Leases that ran out and waits that are over: ready again, or dead when the budget is spent. */
+  /** Ends leases and waits: the row becomes ready again, or dead if the budget is spent. */
   async function due(): Promise<boolean> {
     const rows = await findDue({});
     const at = new Date(store.now());
     return end(rows, { due_at: { $lte: at } }, at);
   }
 
-  /**
-   * Leases and waits that end later than any can: they were made while the clock was ahead, and nobody is to wait until
-   * it is there again.
-   */
+  /** Ends leases and waits that end later than any can: they were created while the clock was ahead. */
   async function ahead(): Promise<boolean> {
     const at = new Date(store.now());
     const after = (ms: number) => ({ due_at: { $gt: new Date(at.getTime() + ms) } });
@@ -93,8 +90,8 @@ export function newSweeps({ store, deliveries, agents, announceReady }: Parts) {
   }
 
   /**
-   * Rows past their retention: what is left of an acknowledged one says only that the agent had the event; one that never
-   * was an event goes, as no event takes it with it.
+   * Retires rows past their retention: an acknowledged one becomes a tombstone, and one without an event is deleted,
+   * because no event deletes it.
    */
   async function retire(): Promise<boolean> {
     const rows = (await deliveries.system
@@ -118,7 +115,7 @@ export function newSweeps({ store, deliveries, agents, announceReady }: Parts) {
 
 const byId = (rows: DeliveryDoc[]) => ({ _id: { $in: rows.map(({ _id }) => _id) } });
 
-/** The writes for one agent's due rows. A lease that was extended or settled meanwhile is no longer due. */
+/** Returns the writes for one agent's due rows. A lease extended or settled meanwhile is no longer due. */
 function moves(rows: DeliveryDoc[], budget: number, at: Date, { due_at }: Over): Write<DeliveryDoc>[] {
   const { tenant_id, agent_id } = rows[0] as DeliveryDoc;
   const expired = rows.filter((row) => row.state === "leased" && !isSpent(row, budget));
