@@ -6,23 +6,23 @@ import { deliveryTo, type Receiver } from "../interests/receiver.ts";
 import type { EventDoc } from "./events.model.ts";
 import type { FanOut } from "./fan-out.ts";
 
-/** An event on its way into the store. */
+/** An event and its row before insertion. */
 export interface Publication {
   event: CloudEvent;
   row: EventDoc;
 }
 
-/** Events that are fanned out in the commit that accepts them. */
+/** The result of matching events in the commit that accepts them. */
 interface AtOnce {
-  /** How many receivers each of the first events has; those after them are left to fan-out. */
+  /** Receivers of each of the first events; later events are left to fan-out. */
   counts: number[];
   /** Their deliveries. */
   belonging: Belonging | null;
-  /** To be told which events were written, by their places. */
+  /** Reports which events were written, by position. */
   written(isWritten: (index: number) => boolean): void;
 }
 
-/** What `deliveries.prepare` gives. */
+/** Result of `deliveries.prepare`. */
 interface Prepared extends Omit<Belonging, "of"> {
   written(isWritten: (index: number) => boolean): void;
 }
@@ -30,8 +30,8 @@ interface Prepared extends Omit<Belonging, "of"> {
 const NONE: AtOnce = { counts: [], belonging: null, written: () => undefined };
 
 /**
- * Who gets events of one tenant that are about to be written, as far as that can be told without waiting and without
- * passing events that came earlier (docs/decisions/0033-matched-when-accepted.md).
+ * Matches events of one tenant that are about to be written, as far as this needs no waiting and overtakes no earlier
+ * events (docs/decisions/0033-matched-when-accepted.md).
  */
 export async function matchAtOnce(
   { store, broker, fanOut }: { store: Store; broker: ServiceBroker; fanOut: FanOut },

@@ -2,7 +2,7 @@ import type { ServiceBroker } from "moleculer";
 import { deliveryTo, type Receiver } from "../interests/receiver.ts";
 import type { Entry } from "./fan-out-queue.ts";
 
-/** What interests.match gives for one event. */
+/** Result of interests.match for one event. */
 interface Match {
   event_id: string;
   receivers: Receiver[];
@@ -12,11 +12,11 @@ const ENQUEUE_CHUNK = 1_000;
 const MAX_RECEIVERS = 10_000;
 
 /**
- * Matches events of one tenant and enqueues their deliveries: one call for each, whatever the number of events.
+ * Matches events of one tenant and enqueues their deliveries by one call each, whatever the number of events.
  *
- * @param onMatched is told when the last of the deliveries are on their way into the store
- * @returns the number of receivers of each of the first events: of one at least. Where there are very many receivers
- *   it stops early, to bound what is in memory at once; calling again for the rest goes on.
+ * @param onMatched is called when the last deliveries are being written
+ * @returns the number of receivers of each of the first events: of one at least. With very many receivers it stops
+ * early to bound memory; call again for the rest.
  */
 export async function deliver(
   broker: ServiceBroker,

@@ -9,13 +9,13 @@ export interface Emission {
   subject?: string;
   /** Ids and states, never content. */
   data: unknown;
-  /** The same text makes the same event: publishing it again adds nothing. */
+  /** Identifies the event: publishing the same text again adds nothing. */
   dedupe: string;
-  /** The row that it is about: only who may read that gets it. Absent: everybody in the tenant may. */
+  /** The row that it is about: only its readers receive the event. Absent for everyone in the tenant. */
   audience?: Scoped;
 }
 
-/** The envelope of an emission. */
+/** Builds the envelope of an emission. */
 export function emitted({ type, subject, data, dedupe, audience: about }: Emission, at: Date): CloudEvent {
   const audience = about && audienceOf(about);
   return {

@@ -1,23 +1,23 @@
 import type { EventDoc } from "./events.model.ts";
 
-/** What a delivery needs of an event. */
+/** The data of an event that a delivery needs. */
 export interface Loaded {
   event_id: string;
   /** JSON text of the whole CloudEvent. */
   envelope: string;
   accepted_at: Date;
-  /** Trace context of the publishing request, when the event carries none. */
+  /** Trace context of the publishing request, if the event has none. */
   traceparent?: string;
 }
 
-/** What is kept of a row; the rest of it would be most of the memory. */
+/** Fields kept of a row; the others would take most of the memory. */
 type Kept = Pick<EventDoc, "_id" | "tenant_id" | "envelope" | "accepted_at"> & {
   traceparent?: string | undefined;
 };
 
 /**
- * The events of the last moments, so that a receiver that is already waiting costs no read. Bounded by the length of
- * the envelopes. Two generations: dropping a whole map costs nothing, where deleting from the front of one is slow.
+ * The most recent events, so that waiting receivers cost no read. Bounded by the length of the envelopes. Two
+ * generations: dropping a whole map costs nothing, while deleting from the front of one is slow.
  */
 export class RecentEvents {
   readonly #maxLength: number;

@@ -17,7 +17,7 @@ const EVENT_EXAMPLE = {
   data: { issue: { number: 12, title: "Checkout fails" } },
 };
 
-// Control characters; that noncharacters are refused too, not every engine could check.
+// Control characters. Noncharacters stay allowed, because not every engine could check them.
 const text = { minLength: 1, maxLength: MAX_ATTRIBUTE, pattern: "^[^\\x00-\\x1f\\x7f-\\x9f]+$" };
 const URI = { minLength: 1, maxLength: MAX_ATTRIBUTE };
 const TOKEN = "[0-9A-Za-z+*!#$%&'.^_`|~-]+";

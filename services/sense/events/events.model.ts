@@ -11,8 +11,8 @@ import {
 import { positionFrom } from "./position.ts";
 
 /**
- * An accepted event. The envelope is kept once; deliveries refer to it. `_id` holds the position, so that new events
- * come last in every index that begins with it: random keys would make each commit write a page for each of them.
+ * An accepted event. The envelope is stored once; deliveries refer to it. `_id` contains the position, so that new
+ * events come last in every index that starts with it: with random keys, each commit would write one page per key.
  */
 export interface EventDoc extends InferSchemaType<typeof schema> {}
 
@@ -21,46 +21,46 @@ const schema = tenantSchema({
   envelope: string(),
   /** Its length in bytes. */
   size: number(),
-  /** The producer's id. With the tenant it is the unique key that is the deduplication (spec: Events 1). */
+  /** The producer's id. With the tenant it is the unique key for deduplication (spec: Events 1). */
   ce_id: string(),
   type: string(),
   source: string(),
   subject: nullable(string()),
-  /** The agent or user that published it; null for the service itself and for ingested events. */
+  /** The agent or user that published it; null for the service's own and for ingested events. */
   publisher_id: nullable(string()),
   accepted_at: date(),
-  /** Sorts as events were accepted, and is unique: what lists are ordered and continued by. */
+  /** Unique, in order of acceptance: sort key and cursor of lists. */
   position: string(),
-  /** Trace context of the publishing request, when the event carries none. */
+  /** Trace context of the publishing request, if the event has none. */
   traceparent: optional(string()),
-  /** The Idempotency-Key that it came with, so that a retry after a crash is told `accepted` again. */
+  /** Its Idempotency-Key, so that a retry after a crash gets `accepted` again. */
   seed: optional(string()),
-  /** How often the same id came again from another source. */
+  /** How often the same id was repeated by another source. */
   duplicate_sources: optional(number()),
 
-  /** As long as fan-out is to be done: `<tenant> <time from which anybody may take it>`. */
+  /** While fan-out is pending: `<tenant> <time from which any node may claim it>`. */
   fanout_key: optional(string()),
-  /** The lease it was taken by. */
+  /** The fan-out lease. */
   fanout_owner: optional(string()),
   fanout_attempts: optional(number()),
 
   fanned_out_at: optional(date()),
   /** Receivers it was matched to. */
   matched_count: optional(number()),
-  /** `<tenant> <position>` of an event that nobody wanted. */
+  /** `<tenant> <position>` of an event without receivers. */
   unmatched_key: optional(string()),
-  /** Fan-out failed for good, and why; an admin may retry it. */
+  /** When fan-out failed permanently, and why; an admin may retry it. */
   parked_at: optional(date()),
   park_reason: optional(string()),
 });
-// The id as it is: most producers count or use the time, and what they sent last stands together. A digest of it would
-// dirty a page of its own for each event.
+// The raw id: most producers count or use the time, so recent ids are adjacent. A digest would dirty one page per
+// event.
 schema.index({ tenant_id: 1, ce_id: 1 }, { unique: true });
-// Ascending, though lists go backwards: SQLite appends at the end of a tree without moving what is there. It holds what
-// lists are narrowed by, so that passing over an event does not read it; an index for each would double the cost of
-// a publish.
+// Ascending, though lists go backwards: SQLite then appends to the tree without moving entries. Contains the fields
+// that lists filter by, so that skipping an event does not read it; one index per field would double the cost of a
+// publish.
 schema.index({ tenant_id: 1, position: 1, type: 1, source: 1, subject: 1, publisher_id: 1 });
-// Sparse and of one field each, because a compound index would hold every event: the tenant is always there.
+// Sparse and of one field each: a compound index would hold every event, because every event has a tenant.
 schema.index({ fanout_key: 1 }, { sparse: true });
 schema.index({ unmatched_key: 1 }, { sparse: true });
 
@@ -78,17 +78,17 @@ export const EventModel: Model<EventDoc> = {
   ],
 };
 
-/** The fan-out lease key of a tenant at a time in milliseconds: text order is time order. */
+/** Returns a tenant's fan-out key at a time in milliseconds: text order is time order. */
 export function fanoutKey(tenant_id: string, at: number): string {
   return `${tenant_id} ${positionFrom(at)}`;
 }
 
-/** Bounds of all keys of a tenant, fan-out and unmatched alike: after the first, before the second. */
+/** Exclusive bounds of all keys of a tenant, for both fan-out and unmatched keys. */
 export function keyRange(tenant_id: string): { after: string; before: string } {
   return { after: `${tenant_id} `, before: `${tenant_id} ~` };
 }
 
-/** The `unmatched_key` of an event that nobody wanted. */
+/** Returns the `unmatched_key` of an event without receivers. */
 export function unmatchedKey({ tenant_id, position }: Pick<EventDoc, "tenant_id" | "position">): string {
   return `${tenant_id} ${position}`;
 }

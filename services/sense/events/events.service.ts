@@ -18,11 +18,11 @@ import { checkClientEvent, type Origin, Publisher } from "./publish.ts";
 import { toAnswers } from "./publish-answers.ts";
 import { Retention } from "./retention.ts";
 
-/** Whoever waits takes an event within milliseconds: this is a quarter of a second at full load. */
+/** Waiting receivers take an event within milliseconds: this holds a quarter of a second at full load. */
 const RECENT_LENGTH = 4 * 1_048_576;
 const RETENTION_MS = 60_000;
 
-/** One event, or a batch: what the gateway's reader makes of the body. */
+/** One event or a batch, as the gateway reads the body. */
 type PublishParams = { event: unknown } | { events: unknown[] };
 
 export function eventsService(runtime: Runtime): ServiceSchema {
@@ -69,7 +69,7 @@ export function eventsService(runtime: Runtime): ServiceSchema {
     name: "events",
     mixins: [working(() => [fanOut]), retention.mixin],
     actions: {
-      // No `params`: what is wrong with an event is `invalid_event`, which lib/cloudevents/cloudevents.ts says.
+      // No `params`: lib/cloudevents/cloudevents.ts validates events and reports `invalid_event`.
       publish: { visibility: "published", handler: publish },
 
       list: action(listEvents, ({ params, meta }) => list({ events, broker }, meta.caller, params)),
@@ -89,7 +89,7 @@ export function eventsService(runtime: Runtime): ServiceSchema {
 
       retry: action(retryEvent, async ({ params: { event_id }, meta: { caller } }) => {
         const { tenant_id } = caller;
-        // Not `update`, which on a sharded collection takes more than the id.
+        // Not `update`, which needs more than the id on a sharded collection.
         const retried = await events.updateMany(
           tenant_id,
           { _id: event_id, parked_at: { $exists: true } },
@@ -106,20 +106,20 @@ export function eventsService(runtime: Runtime): ServiceSchema {
         return { event_id, status: "accepted" };
       }),
 
-      /** What this node did for a tenant lately (observability/tally.ts). */
+      /** Returns this node's recent work for a tenant (observability/tally.ts). */
       tally: internal<{ tenant_id: string }>(({ params }) => tallyOf(params.tenant_id)),
 
-      /** Whether somebody has published for the tenant, and not only the service itself. */
+      /** Whether anyone but the service itself has published for the tenant. */
       any_published: idempotent<{ tenant_id: string }>(({ params }) =>
         events.exists(params.tenant_id, { publisher_id: { $ne: null } }),
       ),
 
-      /** The events there are of those asked for, in no particular order. */
+      /** Returns the existing ones of the requested events, in no particular order. */
       load: idempotent<{ tenant_id: string; event_ids: string[] }>(({ params }) =>
         load(params.tenant_id, params.event_ids),
       ),
 
-      /** The subject of an event, named by its id or its producer's; null without one, and for an event that is not there. */
+      /** Returns the subject of an event by its id or its producer's; null if it has none or does not exist. */
       subject_of: idempotent<{ tenant_id: string; id: string }>(async ({ params: { tenant_id, id } }) => {
         const projection = { subject: 1 };
         const row =
@@ -128,12 +128,11 @@ export function eventsService(runtime: Runtime): ServiceSchema {
         return row?.subject ?? null;
       }),
 
-      /** Publishes an event of the service itself. */
       emit: internal<{ tenant_id: string } & Emission>(({ params: { tenant_id, ...emission } }) =>
         publisher.publish(emitted(emission, new Date(store.now())), { tenant_id, publisher_id: null }),
       ),
 
-      /** Publishes those that somebody in the tenant asks for, each once (docs/decisions/0024-platform-events.md). */
+      /** Publishes the emissions that the tenant subscribes to, each once (docs/decisions/0024-platform-events.md). */
       emit_taken: internal<{ tenant_id: string; emissions: Emission[] }>(async ({ params }) => {
         const { tenant_id, emissions } = params;
         const types = [...new Set(emissions.map(({ type }) => type))];
@@ -146,7 +145,7 @@ export function eventsService(runtime: Runtime): ServiceSchema {
         if (failed) throw failed;
       }),
 
-      /** Publishes what came through an inlet; each event on its own, answered as a batch is. */
+      /** Publishes events from an inlet; each succeeds or fails on its own, with answers as for a batch. */
       ingest: internal<{ tenant_id: string; events: unknown[]; publisher_id: string | null }>(
         async ({ params: { tenant_id, events: given, publisher_id }, meta: { traceparent } }) => {
           const candidates = given.map((each) => () => checkClientEvent(each));
@@ -154,7 +153,7 @@ export function eventsService(runtime: Runtime): ServiceSchema {
         },
       ),
 
-      /** When an event with this id of its producer was accepted, in ms; null when there is none. */
+      /** Returns when an event with this producer's id was accepted, in ms; null if none was. */
       accepted_at: internal<{ tenant_id: string; ce_id: string }>(
         async ({ params: { tenant_id, ce_id } }) => {
           const row = await events.findOne(tenant_id, { ce_id }, { projection: { accepted_at: 1 } });
@@ -163,8 +162,8 @@ export function eventsService(runtime: Runtime): ServiceSchema {
       ),
 
       /**
-       * The last events of a tenant that are for everybody, latest first: what an interest is tried on. Of large ones
-       * fewer, as many as one message takes.
+       * Returns a tenant's latest events without an audience, latest first, to test an interest on. Limited to the size
+       * of one message.
        */
       latest: internal<{ tenant_id: string; limit: number }>(async ({ params: { tenant_id, limit } }) => {
         const sort = { position: -1 } as const;

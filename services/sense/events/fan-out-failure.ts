@@ -12,20 +12,20 @@ interface Parts {
 
 const RETRY_SECONDS = [1, 10, 60, 300];
 
-/** Milliseconds until an event is tried again after so many failures; null: it is to be parked (the fifth). */
+/** Returns the milliseconds until a retry after this many failures; null to park the event (the fifth). */
 export function retryDelay(failures: number): number | null {
   const seconds = RETRY_SECONDS[failures - 1];
   return seconds === undefined ? null : seconds * 1000;
 }
 
-/** Whether an error says that something all events need is missing, and nothing about the event itself. */
+/** Whether an error affects all events, such as a missing store, and not just this event. */
 export function isSystemic(err: unknown): boolean {
   if (isFault(err)) return FAULTS[err.type as keyof typeof FAULTS].retryable && err.type !== "internal_error";
   const { retryable, code } = err as { retryable?: boolean; code?: unknown };
   return retryable === true || isStoreLost(err) || String(code).includes("SQLITE");
 }
 
-/** Notes a failure of the event itself, and when it is to be tried again. */
+/** Records an event's own failure and the time of its retry. */
 export async function postpone({ events, store }: Parts, entry: Entry, delay: number): Promise<void> {
   const { event_id, tenant_id, owner } = entry;
   await events.updateMany(
@@ -39,7 +39,7 @@ export async function postpone({ events, store }: Parts, entry: Entry, delay: nu
   );
 }
 
-/** Ends the leases of events of one tenant: anybody may take them at once. */
+/** Releases the leases of events of one tenant: any node may claim them at once. */
 export async function giveBack({ events, store }: Parts, entries: Entry[]): Promise<void> {
   const tenant_id = (entries[0] as Entry).tenant_id;
   await events.updateMany(
@@ -52,7 +52,7 @@ export async function giveBack({ events, store }: Parts, entries: Entry[]): Prom
   );
 }
 
-/** Puts an event aside, until an admin says that it be tried again. */
+/** Parks an event until an admin retries it. */
 export async function park(
   { events, store }: Parts,
   row: Pick<EventDoc, "_id" | "tenant_id">,

@@ -1,18 +1,17 @@
 import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
 
-/** An event that this node holds the fan-out lease of. */
+/** An event whose fan-out lease this node holds. */
 export interface Entry {
   event_id: string;
   tenant_id: string;
-  /** Null once it is matched: what waits for its stamp need not keep it. */
+  /** Null once matched: entries that wait for their stamp need not keep it. */
   event: CloudEvent | null;
   size: number;
   position: string;
   /** Milliseconds since the epoch. */
   accepted_at: number;
-  /** The lease. */
   owner: string;
-  /** Its end, in milliseconds since the epoch. */
+  /** End of the lease, in milliseconds since the epoch. */
   leased_until: number;
   /** Failed fan-outs so far. */
   attempts: number;
@@ -20,21 +19,21 @@ export interface Entry {
 
 const MAX_ENTRIES_PER_TENANT = 20_000;
 const MAX_BYTES = 64 * 1_048_576;
-/** Bytes that a tenant may hold when others fill the queue. */
+/** Bytes guaranteed to a tenant when others fill the queue. */
 const RESERVED_BYTES = 256 * 1024;
-/** Bytes that cost as much as an event, or a receiver. */
+/** Bytes that cost as much as an event or a receiver. */
 const BYTES_PER_UNIT = 1024;
-/** Idle lanes are forgotten from so many on. */
+/** Remove idle lanes above this number. */
 const FORGET_FROM = 64;
 
-/** What one tenant has here. */
+/** One tenant's part of the queue. */
 class Lane {
   waiting: Entry[] = [];
-  /** Of all entries that are waiting or being worked on. */
+  /** Bytes of all its entries, waiting or in progress. */
   bytes = 0;
-  /** Batches being worked on. */
+  /** Batches in progress. */
   batches = 0;
-  /** In events, receivers and bytes. Of the lanes that wait, the one charged least is next. */
+  /** Cost so far, in events, receivers and bytes. The waiting lane with the lowest is next. */
   charged: number;
 
   constructor(charged: number) {
@@ -47,41 +46,41 @@ class Lane {
 }
 
 /**
- * What waits for fan-out in memory: first in, first out for each tenant, and divided by cost among tenants. It is
- * bounded: what does not fit stays in the store, and a tenant that has spilled goes on spilling until the store's part
- * is taken, or later events would pass earlier ones. No tenant takes more bytes than it leaves free, so that there is
- * always capacity for another.
+ * The in-memory fan-out queue: first in, first out within a tenant, and shared fairly by cost between tenants. It is
+ * bounded: events beyond its capacity stay in the store, and a tenant that has spilled keeps spilling until its stored
+ * events are claimed, or later events would overtake earlier ones. No tenant takes more bytes than it leaves free, so
+ * that there is always capacity for another.
  */
 export class FanOutQueue {
   readonly #lanes = new Map<string, Lane>();
-  /** Events that are waiting or being worked on. */
+  /** Events waiting or in progress. */
   readonly #held = new Map<string, Entry>();
-  /** In the order in which the store's part is taken. */
+  /** In the order in which stored events are claimed. */
   readonly #spilled = new Set<string>();
   #bytes = 0;
   #batches = 0;
-  /** What the lane served last had been charged: a newcomer starts there, so idle time is not saved up. */
+  /** Cost of the lane served last: a new lane starts there, so idle time earns no credit. */
   #clock = 0;
 
-  /** Whether a new event of this tenant may wait here. If not, the tenant has spilled. */
+  /** Whether a new event of this tenant may be queued here. If not, the tenant has spilled. */
   admits(tenant_id: string): boolean {
     if (!this.#spilled.has(tenant_id) && this.room(tenant_id) > 0) return true;
     this.#spilled.add(tenant_id);
     return false;
   }
 
-  /** Whether events of this tenant wait, here or in the store. */
+  /** Whether events of this tenant are waiting, here or in the store. */
   waits(tenant_id: string): boolean {
     return this.#spilled.has(tenant_id) || Boolean(this.#lanes.get(tenant_id)?.waiting.length);
   }
 
-  /** The tenant has events in the store that are due and not here; those of others are taken first. */
+  /** Marks a tenant with due events in the store; other tenants' are claimed first. */
   behind(tenant_id: string): void {
     this.#spilled.delete(tenant_id);
     this.#spilled.add(tenant_id);
   }
 
-  /** How many more events of this tenant may wait here. */
+  /** Returns the queue's capacity for more events of this tenant. */
   room(tenant_id: string): number {
     const lane = this.#lanes.get(tenant_id);
     const free = Math.max(MAX_BYTES - this.#bytes, RESERVED_BYTES);
@@ -89,12 +88,12 @@ export class FanOutQueue {
     return Math.max(0, MAX_ENTRIES_PER_TENANT - (lane?.waiting.length ?? 0));
   }
 
-  /** All that the tenant has in the store has been taken. */
+  /** Marks a tenant whose stored events are all claimed. */
   caughtUp(tenant_id: string): void {
     this.#spilled.delete(tenant_id);
   }
 
-  /** The next tenant that has spilled and has room again for at least half of what it may hold. */
+  /** Returns the next spilled tenant that has at least half of its capacity free. */
   hungry(): string | null {
     for (const tenant_id of this.#spilled) {
       if (this.room(tenant_id) > MAX_ENTRIES_PER_TENANT / 2) return tenant_id;
@@ -102,12 +101,12 @@ export class FanOutQueue {
     return null;
   }
 
-  /** The event as it waits here or is worked on. */
+  /** Returns the entry, waiting or in progress. */
   held(event_id: string): Entry | undefined {
     return this.#held.get(event_id);
   }
 
-  /** Appends; an event that is held under the same lease already is not taken again. */
+  /** Appends an event, unless it is held under the same lease already. */
   push(entry: Entry): void {
     if (this.#held.get(entry.event_id)?.owner === entry.owner) return;
     this.#held.set(entry.event_id, entry);
@@ -119,10 +118,10 @@ export class FanOutQueue {
   }
 
   /**
-   * The next batch: the oldest events of the tenant that was charged least, of those that have not their share of the
-   * batches at work. Empty when there is none. The batch is at work until `finish`.
+   * Takes the next batch: the oldest events of the tenant with the lowest cost that has not used up its share of the
+   * batches in progress. Empty without one. The batch is in progress until `finish`.
    *
-   * @param places batches at work at once; one more for a tenant that has none
+   * @param places limit of batches in progress; one more for a tenant that has none
    */
   take(maxEvents: number, maxBytes: number, places = Number.POSITIVE_INFINITY): Entry[] {
     const lane = this.#next(places);
@@ -142,18 +141,18 @@ export class FanOutQueue {
     return lane.waiting.splice(0, count);
   }
 
-  /** A batch of this tenant is no longer at work. */
+  /** Ends a batch of this tenant. */
   finish(tenant_id: string): void {
     this.#lane(tenant_id).batches--;
     this.#batches--;
   }
 
-  /** Charges the tenant for receivers that its events had. */
+  /** Charges the tenant for its events' receivers. */
   charge(tenant_id: string, receivers: number): void {
     this.#lane(tenant_id).charged += receivers;
   }
 
-  /** Puts a batch back where it came from, to be tried again. */
+  /** Returns a batch to the front of the queue for a retry. */
   putBack(batch: Entry[]): void {
     const [first] = batch;
     if (!first) return;
@@ -161,7 +160,7 @@ export class FanOutQueue {
     lane.waiting = [...batch, ...lane.waiting];
   }
 
-  /** An event that was taken is worked off, or given up to the store. */
+  /** Removes an event that is done or was returned to the store. */
   release(entry: Entry): void {
     if (this.#held.get(entry.event_id) === entry) this.#held.delete(entry.event_id);
     this.#lane(entry.tenant_id).bytes -= entry.size;
@@ -190,7 +189,7 @@ export class FanOutQueue {
     return lane;
   }
 
-  /** A lane that was charged more than the clock is kept: it would lose its debt. */
+  /** Keep lanes with a cost above the clock: they would lose their debt. */
   #forgetIdle(): void {
     for (const [tenant_id, lane] of this.#lanes)
       if (lane.idle && lane.charged <= this.#clock) this.#lanes.delete(tenant_id);

@@ -3,22 +3,22 @@ import type { Write } from "../../../storage/query.ts";
 import { type EventDoc, unmatchedKey } from "./events.model.ts";
 import type { Entry } from "./fan-out-queue.ts";
 
-/** A fanned-out event that its row does not say yet. */
+/** A fanned-out event whose row is not updated yet. */
 interface Stamp {
   entry: Entry;
   matched: number;
   at: Date;
 }
 
-// A stamp gates nothing that a receiver sees: it waits a moment, so that it shares a commit instead of delaying one.
+// No receiver depends on a stamp: it waits briefly to share a commit instead of delaying one.
 const DELAY_MS = 40;
 const MAX_WAITING = 1_000;
 
 const CLEARED = { fanout_key: 1, fanout_owner: 1, fanout_attempts: 1 } as const;
 
 /**
- * Writes down which events are fanned out: a fact that holds whoever's lease it was done under. A stamp that is lost in
- * a crash is made again: the event is fanned out once more, which changes nothing.
+ * Records which events are fanned out, whichever lease it was done under. If a crash loses a stamp, the event is fanned
+ * out again, which changes nothing.
  */
 export class FanOutStamps {
   readonly #events: TenantCollection<EventDoc>;
@@ -27,7 +27,7 @@ export class FanOutStamps {
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> = Promise.resolve();
 
-  /** `onDone` is told when the stamps of entries are durable, or could not be written. */
+  /** Calls `onDone` when the stamps of entries are durable or could not be written. */
   constructor(events: TenantCollection<EventDoc>, onDone: (entries: Entry[], err?: unknown) => void) {
     this.#events = events;
     this.#onDone = onDone;
@@ -39,7 +39,7 @@ export class FanOutStamps {
     else this.#timer ??= setTimeout(() => void this.flush(), DELAY_MS);
   }
 
-  /** Resolves when all that was added is written. */
+  /** Resolves when all stamps added so far are written. */
   flush(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -65,8 +65,8 @@ export class FanOutStamps {
 }
 
 /**
- * Most events of a moment have the same number of receivers: they share one write, and the time of the last, as none
- * may be fanned out before it was accepted.
+ * Most events of a moment have the same number of receivers: they share one write and the latest time, as no event may
+ * be fanned out before it was accepted.
  */
 function together(stamps: Stamp[]): Write<EventDoc>[] {
   const tenants = Map.groupBy(stamps, ({ entry }) => entry.tenant_id);

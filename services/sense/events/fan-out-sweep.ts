@@ -5,10 +5,10 @@ import type { Store } from "../../../storage/connection.ts";
 import { type EventDoc, fanoutKey, keyRange } from "./events.model.ts";
 import type { Entry, FanOutQueue } from "./fan-out-queue.ts";
 
-/** How long a node keeps an event to itself; then any node may take its fan-out. */
+/** How long a node holds an event's lease; afterwards any node may claim its fan-out. */
 export const LEASE_MS = 10_000;
 
-/** When a lease ends that was taken at a time. An embedded store has one node, which keeps its leases. */
+/** Returns the end of a lease taken at a time. An embedded store has one node, which keeps its leases. */
 export function leaseEnd({ driver }: Pick<Store, "driver">, at: number): number {
   return driver === "sqlite" ? Number.POSITIVE_INFINITY : at + LEASE_MS;
 }
@@ -21,24 +21,23 @@ interface SweepParts {
   events: TenantCollection<EventDoc>;
   store: Store;
   queue: FanOutQueue;
-  /** This process, in every lease it takes. */
+  /** Identifies this process in its leases. */
   instance: string;
-  /** Told of an event whose envelope cannot be read back. */
+  /** Called for an event whose envelope cannot be parsed. */
   onUnreadable(row: EventDoc): Promise<void>;
 }
 
 /**
- * Takes from the store what is due for fan-out: what did not fit into memory, what failed and is to be tried again,
- * and what a node that died had leased.
+ * Claims events that are due for fan-out from the store: spilled events, retries, and those leased by a crashed node.
  */
 export class FanOutSweep {
   readonly #parts: SweepParts;
-  /** Where the walk over tenants goes on. */
+  /** Where to continue iterating over tenants. */
   #after = "";
-  /** Whether the walk has met anything that was due. */
+  /** Whether this iteration found any due event. */
   #found = false;
   #claims = 0;
-  /** An embedded store has one node: what was leased before this process began is due at once. */
+  /** An embedded store has one node: leases from before this process started are due at once. */
   #recoverUntil: number | null;
 
   constructor(parts: SweepParts) {
@@ -47,7 +46,7 @@ export class FanOutSweep {
     this.#recoverUntil = store.driver === "sqlite" ? store.now() + LEASE_MS : null;
   }
 
-  /** Visits tenants that have something due, in turn, and takes what there is room for. */
+  /** Visits tenants with due events in order and claims as many as fit. */
   async run(): Promise<void> {
     for (let visited = 0; visited < MAX_TENANTS; visited++) {
       const oldest = await this.#oldestOfNextTenant();
@@ -66,7 +65,7 @@ export class FanOutSweep {
     this.#found = false;
   }
 
-  /** Takes what is due of one tenant, as much as there is room for. */
+  /** Claims as many of a tenant's due events as fit. */
   async take(tenant_id: string): Promise<void> {
     const { events, queue } = this.#parts;
     const limit = Math.min(queue.room(tenant_id), MAX_CLAIM);
@@ -91,7 +90,9 @@ export class FanOutSweep {
     else queue.behind(tenant_id);
   }
 
-  /** What waits here is kept, unless another node has taken some of it: then it waits until its lease here ends. */
+  /**
+   * Renews leases of events that wait here, unless another node has claimed some: then wait until the lease here ends.
+   */
   async #renew(tenant_id: string, rows: EventDoc[], due: object): Promise<void> {
     const { queue, store } = this.#parts;
     const leased_until = leaseEnd(store, store.now());
@@ -137,7 +138,7 @@ export class FanOutSweep {
   }
 }
 
-/** A leased row as it waits in memory; null when its envelope is not JSON. */
+/** Converts a leased row to an entry; null if its envelope is not JSON. */
 function toEntry(row: EventDoc, leased_until: number): Entry | null {
   const { _id, tenant_id, envelope, size, position, accepted_at, fanout_owner, fanout_attempts } = row;
   let event: CloudEvent;

@@ -12,19 +12,19 @@ import { type Entry, FanOutQueue } from "./fan-out-queue.ts";
 import { FanOutStamps } from "./fan-out-stamps.ts";
 import { FanOutSweep, LEASE_MS, leaseEnd } from "./fan-out-sweep.ts";
 
-/** Two of them keep up with what publishers put into one commit. */
+/** Two batches keep up with the events that publishers put into one commit. */
 const MAX_BATCH = 400;
 /** Calls between nodes carry at most about a megabyte. */
 const MAX_BATCH_BYTES = 700 * 1024;
-/** While one batch is being written the next is matched; more at once would only make them smaller. */
+/** The next batch is matched while one is being written; more concurrency would only make batches smaller. */
 const MAX_CONCURRENT = 2;
-/** A batch that takes longer (a very wide match) no longer keeps others waiting. */
+/** A batch that takes longer (a very wide match) stops blocking others. */
 const SLOW_MS = 50;
 const MAX_SLOW = 6;
 const SWEEP_MS = 1_000;
 const SHORTEST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 10_000;
-/** So long it gets only when one attempt after the other failed. */
+/** Reached only after several consecutive failures. */
 const TROUBLING_PAUSE_MS = 2_000;
 
 interface FanOutParts {
@@ -35,8 +35,8 @@ interface FanOutParts {
 }
 
 /**
- * Brings every accepted event to those who want it. Its row says what is still to be done, under a lease that its
- * inserter already holds; memory only saves reading it back (spec: Events 2).
+ * Fans out every accepted event. Its row records the pending work under a lease that the inserting node already holds;
+ * memory only saves reading it back (spec: Events 2).
  */
 export class FanOut {
   readonly #parts: FanOutParts;
@@ -51,7 +51,7 @@ export class FanOut {
   #running = false;
   #pumping = false;
   #sweptAt = Number.NEGATIVE_INFINITY;
-  /** While nothing works: the end of the pause, and how long it is. */
+  /** Set while everything fails: the end of the pause, and its length. */
   #paused: NodeJS.Timeout | undefined;
   #pauseMs = SHORTEST_PAUSE_MS;
 
@@ -71,7 +71,7 @@ export class FanOut {
     this.#loop.start();
   }
 
-  /** Finishes what it is at, and gives the rest back so that another node need not wait for the leases to end. */
+  /** Finishes the work in progress and releases the rest, so that other nodes need not wait for the leases to end. */
   async stop(): Promise<void> {
     this.#running = false;
     clearTimeout(this.#paused);
@@ -85,21 +85,21 @@ export class FanOut {
     }
   }
 
-  /** Whether no event of the tenant waits here for its receivers, so that a new one passes none by being faster. */
+  /** Whether no event of the tenant waits here for matching, so that a new one overtakes none. */
   isClear(tenant_id: string): boolean {
     if (!this.#running || this.#paused || this.#queue.waits(tenant_id)) return false;
     for (const [entry] of this.#unmatched) if (entry?.tenant_id === tenant_id) return false;
     return true;
   }
 
-  /** Marks a new event's row as leased to this node, or as due at once when this node has no room. */
+  /** Marks a new event's row as leased to this node, or as due at once if this node has no capacity. */
   lease(row: EventDoc, now: number): void {
     const room = this.#running && this.#queue.admits(row.tenant_id);
     row.fanout_key = fanoutKey(row.tenant_id, room ? now + LEASE_MS : now);
     if (room) row.fanout_owner = this.#parts.instance;
   }
 
-  /** Takes up events that have become durable. */
+  /** Queues events that have become durable. */
   offer(publications: { event: CloudEvent; row: EventDoc }[]): void {
     for (const { event, row } of publications) {
       const { _id: event_id, tenant_id, size, position, accepted_at, fanout_owner } = row;
@@ -119,13 +119,13 @@ export class FanOut {
     this.#pumpLater();
   }
 
-  /** Something has become due. */
+  /** Starts a sweep soon: events have become due. */
   nudge(): void {
     this.#sweptAt = Number.NEGATIVE_INFINITY;
     this.#loop.nudge();
   }
 
-  /** Why no event is being brought to its receivers, or null. */
+  /** Returns why no event is being fanned out, or null. */
   get trouble(): string | null {
     if (!this.#running) return "not running";
     return this.#paused && this.#pauseMs > TROUBLING_PAUSE_MS
@@ -133,7 +133,7 @@ export class FanOut {
       : null;
   }
 
-  /** Events of one commit become one batch, and whoever published them is answered before it is worked on. */
+  /** Batches the events of one commit, after their publishers are answered. */
   #pumpLater(): void {
     if (this.#pumping) return;
     this.#pumping = true;
@@ -159,7 +159,7 @@ export class FanOut {
     if (this.#queue.hungry()) this.#loop.nudge();
   }
 
-  /** Those whose lease holds. The others may be at work on another node by now: the store knows. */
+  /** Returns entries whose lease still holds. Other nodes may be working on the others: the store decides. */
   #leased(batch: Entry[]): Entry[] {
     const now = this.#parts.store.now();
     const held = batch.filter(({ leased_until }) => leased_until > now);
@@ -228,7 +228,7 @@ export class FanOut {
     }
   }
 
-  /** What fails together is tried one by one; what fails alone later; while nothing works, everything waits. */
+  /** A failed batch is retried event by event, a failed event later; if everything fails, the queue pauses. */
   async #failed(rest: Entry[], err: Error): Promise<void> {
     this.#parts.broker.logger.warn({ err, events: rest.length }, "fan-out failed");
     if (isSystemic(err)) {
@@ -238,7 +238,7 @@ export class FanOut {
       for (const entry of rest) await this.#work([entry]);
     } else {
       await this.#giveUp(rest[0] as Entry, err).catch((storeError) => {
-        // Its lease ends by itself.
+        // Its lease will expire.
         this.#parts.broker.logger.warn({ err: storeError }, "fan-out could not note a failure");
       });
     }

@@ -14,7 +14,7 @@ import type { RecentEvents } from "./envelopes.ts";
 import { type EventDoc, unmatchedKey } from "./events.model.ts";
 import type { FanOut } from "./fan-out.ts";
 
-/** What became of a row: it is durable, its key was taken, or the error that it alone met. */
+/** The outcome for a row: durable, duplicate key, or its own error. */
 export type Inserted = "inserted" | "duplicate" | Error;
 
 interface Parts {
@@ -27,12 +27,12 @@ interface Parts {
 
 const MAX_ROWS = 500;
 const MAX_BYTES = 8 * 1_048_576;
-/** Beyond these, publishers are asked to wait: the store is slower than they are. */
+/** Above these, publishers must wait: the store is slower than they are. */
 const MAX_PENDING: Load = { rows: 20_000, bytes: 64 * 1_048_576 };
-/** What a tenant may have pending when others have reached the limit. */
+/** Capacity guaranteed to a tenant when others have reached the limit. */
 const RESERVED: Load = { rows: 500, bytes: 1_048_576 };
 
-/** Events that are being written. */
+/** Events being written. */
 interface Load {
   rows: number;
   bytes: number;
@@ -57,7 +57,7 @@ export class EventInserter {
     });
   }
 
-  /** Resolves when the events are durable, with what became of each. @throws Fault service_unavailable on overload. */
+  /** Resolves when the events are durable, with the outcome of each. @throws Fault service_unavailable on overload. */
   insert(publications: Publication[]): Promise<Inserted[]> {
     if (!this.#admits((publications[0] as Publication).row.tenant_id)) {
       throw new Fault(
@@ -105,11 +105,11 @@ export class EventInserter {
     return publications.map((publication) => results.get(publication) as Inserted);
   }
 
-  /** Where it can be done at once, events are written together with their deliveries; the others are leased to fan-out. */
+  /** Writes events together with their deliveries where possible; leases the others to fan-out. */
   async #insertOfTenant(publications: Publication[]): Promise<Inserted[]> {
     const { events, store, fanOut, recent } = this.#parts;
     const rows = publications.map(({ row }) => row);
-    // Before anybody is promised a delivery of it.
+    // Before any delivery of it is promised.
     for (const row of rows) recent.add(row);
     const { counts, belonging, written } = await matchAtOnce(this.#parts, publications);
     const now = store.now();

@@ -28,30 +28,30 @@ interface Parts {
   broker: ServiceBroker;
 }
 
-/** Rows that are looked at one by one are read so many at a time. */
+/** Page size for rows that are filtered one by one. */
 const CHUNK = 500;
-/** How long looking at rows keeps the event loop before it lets others run. */
+/** How long filtering rows may block the event loop. */
 const SLICE_MS = 2;
 
-/** Whether a caller may see an event, for many at once. */
+/** Returns the events that a caller may see. */
 type Visible = (rows: EventDoc[]) => Promise<EventDoc[]>;
 
 interface Query {
-  /** What an index answers. */
+  /** The condition that an index answers. */
   filter: Record<string, unknown>;
   order: Order;
   /** Where the rows that are wanted begin. */
   from: string;
-  /** What is looked at one by one. */
+  /** The condition checked row by row. */
   fits(row: EventDoc): boolean;
   visible: Visible;
-  /** Every row that the filter finds is an answer. */
+  /** Every row that the filter finds is a result. */
   exact: boolean;
-  /** The filter may fit few of the rows it is tried on. */
+  /** The filter may match few of the rows it examines. */
   narrow: boolean;
 }
 
-/** Events latest first, by cursor (api.md Events). @throws Fault insufficient_scope, validation_error. */
+/** Lists events, latest first, by cursor (api.md Events). @throws Fault insufficient_scope, validation_error. */
 export async function listEvents(parts: Parts, caller: Caller, params: ListParams) {
   const { limit = 50 } = params;
   const query = toQuery(parts, caller, params);
@@ -84,7 +84,7 @@ export async function listEvents(parts: Parts, caller: Caller, params: ListParam
   }
 }
 
-/** A costly glob may take a fifth of a millisecond a row. */
+/** A costly glob may take a fifth of a millisecond per row. */
 async function fitting(rows: EventDoc[], { fits }: Query): Promise<EventDoc[]> {
   const found: EventDoc[] = [];
   const slices = new Slices(SLICE_MS);
@@ -123,7 +123,7 @@ function toQuery(parts: Parts, caller: Caller, params: ListParams): Query {
 
 const WILDCARD = /[*?]|\[!?.[^\]]*\]/su;
 
-/** A condition on types that an index can answer: it holds for all that the glob matches. Null: for any type. */
+/** Returns an indexable condition on types that covers every match of the glob. Null for any type. */
 function likely({ source, prefix }: Glob): object | null {
   const [start = ""] = /^[ -~]*/.exec(prefix) ?? [];
   if (start) return { $gte: start, $lt: start.slice(0, -1) + after(start.slice(-1)) };
@@ -133,7 +133,7 @@ function likely({ source, prefix }: Glob): object | null {
 
 const after = (character: string) => String.fromCharCode(character.charCodeAt(0) + 1);
 
-/** `own`: only what this one published. `visible`: what has to be asked of the deliveries. */
+/** `own`: only this publisher's events. `visible`: a check that asks deliveries. */
 function visibility({ broker }: Parts, caller: Caller): { own?: string; visible?: Visible } {
   if (isAdmin(caller)) return {};
   const me = callerId(caller);
@@ -158,7 +158,7 @@ function visibility({ broker }: Parts, caller: Caller): { own?: string; visible?
   };
 }
 
-/** Whether a caller may see this one event. */
+/** Whether a caller may see this event. */
 export async function maySee(parts: Parts, caller: Caller, row: EventDoc): Promise<boolean> {
   const { own, visible } = visibility(parts, caller);
   if (visible) return (await visible([row])).length === 1;
@@ -166,7 +166,7 @@ export async function maySee(parts: Parts, caller: Caller, row: EventDoc): Promi
 }
 
 const SUMMARY = { envelope: 0 } as const;
-/** A position is of digits and small letters, which all come before it. */
+/** Sorts after every position, which has only digits and lowercase letters. */
 const END = "~";
 
 function nextRows(
@@ -180,7 +180,7 @@ function nextRows(
   return events.find(tenant_id, { ...filter, ...within(order, range) }, options);
 }
 
-/** The rows of a page with their envelopes, which were not read while looking. */
+/** Loads the envelopes of a page's rows, which filtering did not read. */
 async function answer(
   events: TenantCollection<EventDoc>,
   { tenant_id }: Caller,

@@ -1,23 +1,23 @@
 import { randomBytes } from "node:crypto";
 
 const TIME_DIGITS = 9;
-/** All pairs of digits in order: a count is two of them. */
+/** All two-digit pairs in order; a counter is two of them. */
 const PAIRS = Array.from({ length: 36 ** 2 }, (_, i) => i.toString(36).padStart(2, "0"));
 
-/** What a position at or after a time in milliseconds begins with at the least. */
+/** Returns the smallest prefix of positions at or after a time in milliseconds. */
 export function positionFrom(ms: number): string {
   return Math.max(ms, 0).toString(36).padStart(TIME_DIGITS, "0");
 }
 
 /**
- * Makes positions: unique text that sorts by time of acceptance and, within one node, by order of acceptance.
- * Between nodes order within a millisecond is arbitrary, but the same for every reader.
+ * Returns a generator of positions: unique text that sorts by time of acceptance and, within one node, by order of
+ * acceptance. Between nodes the order within a millisecond is arbitrary, but the same for every reader.
  */
 export function positionMaker(): (ms: number) => string {
   const node = randomBytes(4).toString("hex");
   let last = 0;
   let count = 0;
-  // Of `last`: many events share a millisecond.
+  // Cached for `last`: many events share a millisecond.
   let prefix = "";
   const advance = (to: number) => {
     last = to;

@@ -1,6 +1,6 @@
 import type { EventDoc } from "./events.model.ts";
 
-/** An event as callers see it. */
+/** Formats an event for callers. */
 export function present(row: EventDoc) {
   return {
     event_id: row._id,
@@ -14,7 +14,7 @@ export function present(row: EventDoc) {
   };
 }
 
-/** What became of the event itself, in order; its receivers have timelines of their own. */
+/** Returns the event's own timeline; its receivers have separate ones. */
 export function timelineOf(row: EventDoc): { at: string; what: string; reason?: string }[] {
   const entries: { at: string; what: string; reason?: string }[] = [
     { at: row.accepted_at.toISOString(), what: "published" },

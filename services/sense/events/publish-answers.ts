@@ -1,12 +1,12 @@
 import { isFault } from "../../../lib/contract/faults.ts";
 import type { Published } from "./publish.ts";
 
-/** What a batch is told of one event. */
+/** The answer to one event of a batch. */
 export type BatchAnswer =
   | Published
   | { status: "rejected"; error: { code: string; message: string; details: Record<string, unknown> } };
 
-/** The answer to a batch: one result for each event, in order (api.md Events). */
+/** Formats the answer to a batch: one result per event, in order (api.md Events). */
 export function toAnswers(results: (Published | Error)[]): BatchAnswer[] {
   return results.map((result) => (result instanceof Error ? rejected(result) : result));
 }

@@ -20,7 +20,7 @@ export interface Published {
   status: "accepted" | "duplicate";
 }
 
-/** What an event is published with, besides itself. */
+/** The context of a publish. */
 export interface Origin {
   tenant_id: string;
   publisher_id: string | null;
@@ -28,7 +28,7 @@ export interface Origin {
   seed?: string | undefined;
 }
 
-/** An event from outside as an envelope. @throws Fault invalid_event. */
+/** Validates an external event. @throws Fault invalid_event. */
 export function checkClientEvent(value: unknown): CloudEvent {
   const event = checkCloudEvent(value);
   if (isPlatformType(event.type)) {
@@ -42,8 +42,8 @@ export function checkClientEvent(value: unknown): CloudEvent {
 }
 
 /**
- * Gives an event the context of its publish as the attribute of the CloudEvents extension "Distributed Tracing", unless
- * its producer did. Returns the bytes that this adds, which do not count against the limit of its producer.
+ * Adds the publish's trace context, as the attribute of the CloudEvents extension "Distributed Tracing", unless the
+ * producer set one. Returns the bytes added, which do not count against the producer's limit.
  */
 function addTraceparent(event: CloudEvent, context: string): number {
   if (event.traceparent !== undefined) return 0;
@@ -60,7 +60,7 @@ interface PublisherParts {
   maxBytes: number;
 }
 
-/** Makes events durable, once each per tenant and id, and hands them to fan-out. */
+/** Stores events durably, once per tenant and id, and passes them to fan-out. */
 export class Publisher {
   readonly #parts: PublisherParts;
   readonly #inserter: EventInserter;
@@ -79,8 +79,8 @@ export class Publisher {
   }
 
   /**
-   * Publishes each event on its own: one that fails leaves the others alone. Gives the results in order, an error
-   * in the place of an event that was refused.
+   * Publishes each event on its own: one failure does not affect the others. Returns the results in order, with an
+   * error for each rejected event.
    */
   async publishEach(candidates: (() => CloudEvent)[], origin: Origin): Promise<(Published | Error)[]> {
     const prepared = candidates.map((candidate, i) =>
@@ -132,7 +132,7 @@ export class Publisher {
     return publications.map(({ row }, i) => toResult(row, inserted[i] as Inserted, originals));
   }
 
-  /** Counts duplicates; gives the originals by their producers' ids. */
+  /** Counts duplicates; returns the originals by their producers' ids. */
   async #recognise(rows: EventDoc[]): Promise<Map<string, Original>> {
     const { events } = this.#parts;
     const tenant_id = (rows[0] as EventDoc).tenant_id;
@@ -153,10 +153,10 @@ export class Publisher {
   }
 }
 
-/** What is read of the event that had the id first. */
+/** The fields read of the first event with the id. */
 type Original = Pick<EventDoc, "_id" | "ce_id" | "source" | "seed">;
 
-/** The same request again, which is told what the first was told. */
+/** Whether the same request was repeated: it gets the first one's answer. */
 function isRetry(row: EventDoc, original: Original | undefined): boolean {
   return row.seed !== undefined && original?.seed === row.seed;
 }
@@ -169,7 +169,7 @@ function toResult(
   if (inserted instanceof Error) return inserted;
   if (inserted === "inserted") return { event_id: row._id, status: "accepted" };
   const original = originals?.get(row.ce_id);
-  // Retention took it since: the event can be sent again.
+  // Retention has deleted it since: the event can be sent again.
   if (!original) return new Fault("service_unavailable", "Try again.", { retry_after_seconds: 1 });
   return { event_id: original._id, status: isRetry(row, original) ? "accepted" : "duplicate" };
 }

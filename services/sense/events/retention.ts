@@ -9,28 +9,28 @@ interface Parts {
   events: TenantCollection<EventDoc>;
   store: Store;
   broker: ServiceBroker;
-  /** Told of events that are gone. */
+  /** Called with deleted events. */
   onGone(event_ids: string[]): void;
 }
 
 const BATCH = 200;
 
 /**
- * Deletes events that are older than they are kept, with their deliveries: those first, so that a crash between
- * leaves an event without deliveries and never a delivery without its event.
+ * Deletes events past their retention, deliveries first: after a crash in between there may be an event without
+ * deliveries, but never a delivery without its event.
  */
 export class Retention {
   readonly #parts: Parts;
   readonly #keptMs: number;
   #after = "";
 
-  /** @param days how long events are kept. */
+  /** @param days retention of events. */
   constructor(parts: Parts, days: number) {
     this.#parts = parts;
     this.#keptMs = days * DAY_MS;
   }
 
-  /** One batch of one tenant; true when there may be more. */
+  /** Deletes one batch of one tenant; returns whether there may be more. */
   async run(): Promise<boolean> {
     const { events } = this.#parts;
     const options = { sort: { tenant_id: 1 } as const, projection: { tenant_id: 1 } };

@@ -1,29 +1,29 @@
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { EventDoc } from "./events.model.ts";
 
-/** Positions: the first is in it, the second behind its end. */
+/** Positions: `from` is inclusive, `before` exclusive. */
 export interface Range {
   from: string;
   before: string;
 }
 
-/** What a list is ordered by: a field, and what stands in it before the position. */
+/** The sort key of a list: a field and its text before the position. */
 export interface Order {
   key: "position" | "unmatched_key";
   prefix: string;
 }
 
 /**
- * How many index entries one look at a list passes over at the most: so long other readers wait. The first looks are
- * short, because most lists are full soon.
+ * Index entries per query of a list at most: other readers wait that long. The first queries are short, because most
+ * lists fill soon.
  */
 export const WINDOWS = [2_000, 16_000, 64_000] as const;
-/** A page that has something ends after so many looks. */
+/** Limit of queries for a page with results. */
 const MOST_LOOKS = 6;
-/** One that is empty goes on for so long: that is some million events. */
+/** Time limit for an empty page: some million events. */
 const PATIENCE_MS = 2_000;
 
-/** Says when a request has looked for long enough, however little it has found. */
+/** Decides when a request has searched long enough, however little it found. */
 export class Patience {
   readonly #until: number;
   #looks = 0;
@@ -32,24 +32,24 @@ export class Patience {
     this.#until = now + PATIENCE_MS;
   }
 
-  /** How many entries the next look may pass over. */
+  /** Returns how many entries the next query may examine. */
   get window(): number {
     return WINDOWS[Math.min(this.#looks, WINDOWS.length - 1)] as number;
   }
 
-  /** After each look. @returns whether it was the last */
+  /** Call after each query. @returns whether it was the last */
   ends(found: number, now = performance.now()): boolean {
     this.#looks++;
     return found > 0 ? this.#looks >= MOST_LOOKS : now >= this.#until;
   }
 }
 
-/** The events of a range, as a filter. */
+/** Returns a filter for the events of a range. */
 export function within({ key, prefix }: Order, { from, before }: Range): Record<string, unknown> {
   return { [key]: { $gte: prefix + from, $lt: prefix + before } };
 }
 
-/** Cuts a range of a tenant's events, from its end backwards, to `size` of them; null when it holds no more. */
+/** Cuts a range of a tenant's events, from its end backwards, to `size` of them; returns null if it holds no more. */
 export async function windowOf(
   events: TenantCollection<EventDoc>,
   tenant_id: string,
