@@ -1,11 +1,11 @@
 /**
- * Values stored under the text with which others must begin (or end). Finds all that apply to a text with
- * one hash look-up per distinct length of affix, however many affixes there are.
+ * Values stored under a prefix (or suffix) of texts. Finds all that apply to a text with one hash look-up per distinct
+ * length of affix, however many affixes there are.
  */
 export class AffixTable<Value> {
   readonly #side: "start" | "end";
   readonly #values = new Map<string, Value>();
-  /** Length of affix → how many stored affixes have it. */
+  /** Length of affix → number of stored affixes. */
   readonly #lengths = new Map<number, number>();
 
   constructor(side: "start" | "end") {
@@ -16,7 +16,7 @@ export class AffixTable<Value> {
     return this.#values.size;
   }
 
-  /** How many look-ups `find` takes at most. */
+  /** Limit of look-ups per `find`. */
   get lengths(): number {
     return this.#lengths.size;
   }
@@ -34,7 +34,7 @@ export class AffixTable<Value> {
     if (this.#values.delete(affix)) this.#count(affix.length, -1);
   }
 
-  /** The values of all affixes of the text that have at least `minLength` characters. */
+  /** Returns the values of all affixes of the text with at least `minLength` characters. */
   find(text: string, minLength = 0): Value[] {
     const found: Value[] = [];
     for (const length of this.#lengths.keys()) {

@@ -3,7 +3,7 @@ import type { Owned } from "../../../lib/access/visibility.ts";
 import { audienceIn, isIn } from "../../../lib/cloudevents/audience.ts";
 import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
 
-/** Of those who want an event, those whom it is for: most events are for everybody. */
+/** Removes receivers outside an event's audience; most events have none. */
 export async function ofAudience<R extends { agent_id: string }>(
   broker: ServiceBroker,
   tenant_id: string,

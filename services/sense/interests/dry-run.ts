@@ -3,7 +3,7 @@ import { compileFilter, EventScope } from "../../../lib/filter/filter.ts";
 import type { VERDICTS } from "./interests.contract.ts";
 import { MatchIndex } from "./match-index.ts";
 
-/** An event to try an interest on. */
+/** An event to test an interest on. */
 export interface Sample {
   event_id: string;
   /** JSON text of the whole CloudEvent. */
@@ -16,7 +16,7 @@ interface Verdict {
   error?: string;
 }
 
-/** Says of each event whether a candidate would match it, and why not. Glob and filter have been checked. */
+/** Returns for each event whether a candidate would match it, and why not. Glob and filter are valid. */
 export async function tryInterest(glob: string, filter: string | null, samples: Sample[]) {
   const results = [];
   const types = new MatchIndex([{ id: "candidate", kind: "interest", glob, priority: 0 }]);

@@ -1,7 +1,7 @@
-/** None, one or several. Most often it is one, for which an array of its own would be most of the memory. */
+/** None, one or several elements. Most often one, for which an array would take most of the memory. */
 export type Few<Element extends object> = Element | Element[] | null;
 
-/** With one more; what it was before is not to be used again. */
+/** Adds an element; do not use the previous value afterwards. */
 export function added<Element extends object>(few: Few<Element>, element: Element): Few<Element> {
   if (few === null) return element;
   if (!Array.isArray(few)) return [few, element];
@@ -9,7 +9,7 @@ export function added<Element extends object>(few: Few<Element>, element: Elemen
   return few;
 }
 
-/** Not in the same order. */
+/** Removes an element; may change the order. */
 export function removed<Element extends object>(few: Few<Element>, element: Element): Few<Element> {
   if (!Array.isArray(few)) return few === element ? null : few;
   const at = few.indexOf(element);
@@ -20,7 +20,7 @@ export function removed<Element extends object>(few: Few<Element>, element: Elem
 
 const NONE: never[] = [];
 
-/** As a list, not to be changed. */
+/** Returns the elements as a read-only list. */
 export function all<Element extends object>(few: Few<Element>): readonly Element[] {
   if (few === null) return NONE;
   return Array.isArray(few) ? few : [few];

@@ -1,32 +1,32 @@
 /**
- * What the costly filters and globs of a tenant may take together, in units of filter cost (15 to 40 ns): about a thirtieth of a
- * core in the long run, and a fifth of a second of it at once.
+ * Budget of a tenant's costly filters and globs, in units of filter cost (15 to 40 ns): about a thirtieth of a core in
+ * the long run, with bursts of a fifth of a second.
  */
 const PER_MS = 1_250;
 const AT_ONCE = 6_250_000;
-/** An evaluation up to so many units is not counted: what ordinary filters do never adds up to anything. */
+/** Cheaper evaluations, in units, are not counted: ordinary filters never add up. */
 const FREE = 500;
 /**
- * A costlier evaluation is charged for more than it took, ten times as much by one that takes all it may: others wait
- * for the whole of it, so that few of these do more harm than many small ones.
+ * Costlier evaluations are charged progressively, up to ten times at the limit: others wait for a whole evaluation, so
+ * a few large ones do more harm than many small ones.
  */
 const MODEST = 4_000;
 /**
- * What a filter may take by itself when it comes back, which is one evaluation of the costliest kind: otherwise each
- * return would cost as much as the first time.
+ * A returning filter's own budget, which is one evaluation of the costliest kind: otherwise each return would cost as
+ * much as the first time.
  */
 const PROBATION = { atOnce: AT_ONCE / 32, perMs: PER_MS / 4 };
-/** Among more than so many spenders each is a small one: the one that asks for more is suspended. */
+/** With more spenders than this, each is small: suspend the one that asks for more. */
 const MOST_COMPARED = 1_000;
 const FIRST_SUSPENSION_MS = 10_000;
 const LONGEST_SUSPENSION_MS = 600_000;
 
-/** Whether an evaluation that took so much has to be charged. */
+/** Whether an evaluation of this cost must be charged. */
 export const isCostly = (units: number): boolean => units > FREE;
 
 const priceOf = (units: number): number => units * Math.max(1, units / MODEST);
 
-/** A supply that is used up and comes back with time. */
+/** A token bucket. */
 class Supply {
   readonly #most: number;
   readonly #perMs: number;
@@ -57,7 +57,7 @@ class Supply {
   }
 }
 
-/** What one filter or glob has cost of late, and whether it is suspended for that. */
+/** Recent cost of a filter or glob, and its suspension, if any. */
 export class FilterAccount {
   spent = 0;
   suspendedUntil = 0;
@@ -66,15 +66,15 @@ export class FilterAccount {
 }
 
 /**
- * Keeps the costly filters and globs of one tenant from holding up its other events, and other tenants: when they have used up
- * their supply, the one that took the most is suspended, which counts as an error of it. It comes back on probation,
- * and for each time that it fails, stays away twice as long. Times are in ms of a clock that only goes forward.
+ * Keeps a tenant's costly filters and globs from delaying its other events and other tenants: when the budget is used
+ * up, the most expensive one is suspended, which counts as its error. It returns on probation; each failure doubles the
+ * next suspension. Times are in ms of a monotonic clock.
  */
 export class FilterAllowance {
   readonly #supply = new Supply(AT_ONCE, PER_MS);
   readonly #spenders = new Set<FilterAccount>();
 
-  /** Counts a costly evaluation of a filter. @returns whether that got a filter suspended, this one or another */
+  /** Charges a costly evaluation of a filter. @returns whether this or another filter got suspended */
   charge(account: FilterAccount, units: number, now: number): boolean {
     if (this.#supply.refill(now)) this.#forgetSpenders();
     const price = priceOf(units);
@@ -97,7 +97,7 @@ export class FilterAllowance {
     return [...this.#spenders].reduce((most, each) => (each.spent > most.spent ? each : most));
   }
 
-  /** What it took is given back: the others have not used it. */
+  /** Refund its cost: the others have not used it. */
   #suspend(account: FilterAccount, now: number): void {
     this.#supply.add(account.spent);
     account.spent = 0;

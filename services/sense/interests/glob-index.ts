@@ -4,14 +4,14 @@ import { added, all, type Few, removed } from "./few.ts";
 import { LOOKUP_UNITS, STEPS_PER_UNIT, type Work } from "./work.ts";
 
 /**
- * A glob, and in what extends it, what is stored under it. Most globs of a large tenant have one `*` and nothing else:
- * they are tested by their text alone.
+ * A glob; subclasses store values under it. Most globs of a large tenant have a single `*`: they are tested by their
+ * text alone.
  */
 export class GlobEntry {
   readonly source: string;
   readonly #glob: Glob | null;
 
-  /** Throws an Error that says what is wrong with the glob if it cannot be compiled. */
+  /** Throws an Error that describes the problem if the glob cannot be compiled. */
   constructor(source: string) {
     const glob = compileGlob(source);
     const { prefix, suffix } = glob;
@@ -19,7 +19,7 @@ export class GlobEntry {
     this.#glob = source === `${prefix}*${suffix}` ? null : glob;
   }
 
-  /** What the last test took, in units of filter cost; it must have been of this entry. */
+  /** Cost of the last test, in units of filter cost; it must have been of this entry. */
   get unitsTaken(): number {
     return this.#glob === null ? 0 : globSteps() / STEPS_PER_UNIT;
   }
@@ -33,7 +33,7 @@ export class GlobEntry {
   }
 }
 
-/** The globs that share a literal prefix, where there are several. */
+/** Several globs with a common literal prefix. */
 class Bucket<Entry extends GlobEntry> {
   withoutSuffix: Few<Entry> = null;
   readonly bySuffix = new AffixTable<Few<Entry>>("end");
@@ -58,8 +58,7 @@ class Bucket<Entry extends GlobEntry> {
 }
 
 /**
- * One entry per distinct glob, found by the texts that the glob matches. Only globs whose literal prefix
- * and literal suffix both fit are ever tested.
+ * One entry per distinct glob, found by matching texts. Tests only globs whose literal prefix and suffix both match.
  */
 export class GlobIndex<Entry extends GlobEntry> {
   readonly #literals = new Map<string, Entry>();
@@ -70,7 +69,7 @@ export class GlobIndex<Entry extends GlobEntry> {
     return this.#literals.get(source) ?? this.#wildcards.get(source);
   }
 
-  /** Adds an entry for a glob that has none. */
+  /** Adds an entry for a new glob. */
   add(entry: Entry): void {
     const { source } = entry;
     const { literal, prefix, suffix } = compileGlob(source);
@@ -95,10 +94,10 @@ export class GlobIndex<Entry extends GlobEntry> {
   }
 
   /**
-   * The entries that are still to be tested: of all globs whose literal prefix (of at least `minPrefix` characters) and
-   * suffix fit the text. A list of its own, which later changes leave alone.
+   * Returns the entries to test: all globs whose literal prefix (of at least `minPrefix` characters) and suffix match
+   * the text. The list is a copy that later changes do not affect.
    *
-   * @param work what finding them takes is taken from it; where it is used up the list is incomplete
+   * @param work reduced by the cost of the search; the list is incomplete once it is used up
    */
   candidates(text: string, minPrefix: number, work: Work): Entry[] {
     const found: Entry[] = [];

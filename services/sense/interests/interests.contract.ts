@@ -133,7 +133,7 @@ export const testInterest = operation({
     "Runs a candidate against the tenant's last 100 events (of large ones fewer), and saves nothing.",
   access,
   path: agentPath,
-  // All of it, so that the very body that is tried can be sent to be saved.
+  // The complete interest, so that the tested body can be sent unchanged to save it.
   body: newInterest,
   results: {
     200: Type.Object({

@@ -10,12 +10,12 @@ const schema = tenantSchema({
   agent_id: string(),
   /** A glob over event types. */
   event_type: string(),
-  /** A CEL predicate, or null: the type alone decides. */
+  /** A CEL predicate, or null if the type alone decides. */
   filter_expression: nullable(string()),
-  /** 0..9; 9 first when a poll has a choice. */
+  /** 0..9; polls take 9 first. */
   priority: number(),
   enrichment_depth: string<EnrichmentDepth>(),
-  /** Follows from agent, type and filter: an agent has each pair of them once. */
+  /** Derives from agent, type and filter: an agent has each combination once. */
   conflict_key: string(),
   created_at: date(),
   updated_at: date(),

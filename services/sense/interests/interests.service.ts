@@ -27,18 +27,18 @@ import {
 
 const TEST_EVENTS = 100;
 const DEFAULT_PRIORITY = 5;
-/** What a publisher can be asked to wait for: the deliveries are written in the commit that accepts the event. */
+/** Limit of deliveries that a publisher waits for: they are written in the commit that accepts the event. */
 const MAX_RECEIVERS_AT_ONCE = 32;
 const MAX_DELIVERIES_AT_ONCE = 1_000;
-/** What looking up the receivers of one commit may take, in units of filter cost: some 5 ms. Fan-out does the rest. */
+/** Limit of the cost of matching one commit, in units of filter cost: some 5 ms. Fan-out does the rest. */
 const WORK_AT_ONCE = 200_000;
-/** How long matching keeps the event loop before it lets others run. */
+/** How long matching may block the event loop. */
 const SLICE_MS = 3;
 
 interface MatchParams {
   tenant_id: string;
   events: { event_id: string; envelope: CloudEvent }[];
-  /** Stop after the event that reaches so many receivers: the answer then holds fewer events than were asked for. */
+  /** Stop after the event that reaches this many receivers: the answer then holds fewer events than requested. */
   max_receivers?: number;
 }
 
@@ -96,9 +96,9 @@ export function interestsService({ store, config }: Runtime): ServiceSchema {
     const changes = changesOf(ctx.params);
     const { event_type, filter_expression } = { ...known, ...changes };
     const conflict_key = conflictKey(agent_id, event_type, filter_expression);
-    // Only what is given: of two who change it at the same time neither takes back what the other gave.
+    // Set only the given fields: concurrent changes must not revert each other.
     const $set = { ...changes, conflict_key, updated_at: now() };
-    // Guarded by the state it was read in, because the conflict key follows from fields that others may change.
+    // Guarded by the state read before: the conflict key depends on fields that others may change.
     const row = await interests
       .update(tenant_id, { _id: id, agent_id, conflict_key: known.conflict_key }, { $set })
       .catch(async (err) => {
@@ -139,7 +139,7 @@ export function interestsService({ store, config }: Runtime): ServiceSchema {
     return ruleBroken("interest_conflict", message, { existing_resource_id: other?._id ?? null });
   }
 
-  /** Who gets each event. The routing is of now or newer. */
+  /** Returns the receivers of each event. The routing is current or newer. */
   async function match({ tenant_id, events, max_receivers = Number.POSITIVE_INFINITY }: MatchParams) {
     const table = await routing.current(tenant_id);
     const matches: { event_id: string; receivers: MatchedReceiver[] }[] = [];
@@ -157,8 +157,8 @@ export function interestsService({ store, config }: Runtime): ServiceSchema {
   }
 
   /**
-   * Who gets each of the first events, as far as looking it up tells: the answer ends before an event that has a filter
-   * to be asked, an audience, or more receivers than fit.
+   * Returns the receivers of the first events, as far as look-ups suffice: stops before an event with a filter to
+   * evaluate, an audience, or more receivers than fit.
    */
   async function matchAtOnce(tenant_id: string, events: CloudEvent[]): Promise<MatchedReceiver[][]> {
     const table = await routing.atHand(tenant_id);
@@ -219,7 +219,10 @@ export function interestsService({ store, config }: Runtime): ServiceSchema {
         );
       }),
 
-      /** Whether the tenant has capacity for another feed. @throws Fault business_rule_violation, rule `interest_limit` */
+      /**
+       * Throws if the tenant has no capacity for another feed. @throws Fault business_rule_violation, rule
+       * `interest_limit`
+       */
       require_capacity: idempotent<{ tenant_id: string }>(({ params }) =>
         limits.requireForTenant(params.tenant_id),
       ),
@@ -232,7 +235,7 @@ export function interestsService({ store, config }: Runtime): ServiceSchema {
         matchAtOnce(params.tenant_id, params.events),
       ),
 
-      /** Those of the types that some interest or feed asks for. The routing is of now or newer. */
+      /** Returns the types that some interest or feed subscribes to. The routing is current or newer. */
       taken: idempotent<{ tenant_id: string; types: string[] }>(async ({ params: { tenant_id, types } }) => {
         const table = await routing.current(tenant_id);
         const taken = await Promise.all(types.map((type) => table.takes(type)));
@@ -247,7 +250,7 @@ export function interestsService({ store, config }: Runtime): ServiceSchema {
       "routing.lost"({ params }: { params: { tenant_id: string } }) {
         routing.forget(params.tenant_id);
       },
-      // A node that died between a change of routing and the tenant's new version left the change under the old one.
+      // A node that crashed between a routing change and the new version left the change under the old one.
       "$node.disconnected"({ params }: { params: { unexpected: boolean } }) {
         if (params.unexpected) routing.forgetAll();
       },

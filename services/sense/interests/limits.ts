@@ -13,14 +13,14 @@ interface LimitsDeps {
 type Key = Pick<InterestDoc, "_id" | "tenant_id" | "agent_id" | "conflict_key">;
 
 /**
- * Keeps the interests of agents and tenants within their limits; feeds count for the tenant. Exact on one node. Of
- * several each may let through what it is creating at the moment.
+ * Enforces the limits of agents' and tenants' interests; feeds count for the tenant. Exact on one node. With several,
+ * each may admit its creations in progress beyond the limit.
  */
 export class InterestLimits {
   readonly #deps: LimitsDeps;
-  /** The last creation of an agent: they run one after the other. */
+  /** An agent's last creation: creations of an agent run sequentially. */
   readonly #ofAgent = new Map<string, Promise<unknown>>();
-  /** Creations under way that the tenant's routing table may not hold yet. */
+  /** Creations in progress that the tenant's routing table may not contain yet. */
   readonly #ofTenant = new Map<string, Set<Promise<unknown>>>();
 
   constructor(deps: LimitsDeps) {
@@ -28,7 +28,7 @@ export class InterestLimits {
   }
 
   /**
-   * Creates an interest where there is capacity for it. One that exists is passed on to `create`, which answers for it.
+   * Creates an interest if the limits allow it. An existing one is passed on to `create`, which handles it.
    *
    * @throws Fault business_rule_violation, rule `interest_limit`
    */
@@ -47,19 +47,19 @@ export class InterestLimits {
     }
   }
 
-  /** @throws Fault business_rule_violation, rule `interest_limit`, where the tenant has no capacity for another one */
+  /** @throws Fault business_rule_violation, rule `interest_limit`, if the tenant has no capacity for another one */
   requireForTenant(tenant_id: string): Promise<void> {
     return this.#whenAdmitted(tenant_id, () => {});
   }
 
-  /** Calls `admit` in the tick of the check, so that those who come next count what it begins. */
+  /** Calls `admit` in the tick of the check, so that later checks count what it starts. */
   async #whenAdmitted<T>(tenant_id: string, admit: () => T | Promise<T>): Promise<T> {
     const { perTenant, routing } = this.#deps;
     for (;;) {
       const { size } = await routing.current(tenant_id);
       const creating = this.#ofTenant.get(tenant_id);
       if (size + (creating?.size ?? 0) < perTenant) return admit();
-      // Those under way may be counted twice, or fail.
+      // Creations in progress may be counted twice, or fail.
       if (!creating || size >= perTenant) throw tenantLimit(perTenant);
       await Promise.allSettled(creating);
     }

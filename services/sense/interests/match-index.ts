@@ -14,37 +14,37 @@ import { GlobEntry, GlobIndex } from "./glob-index.ts";
 import type { RoutedSubscription } from "./routing-change.ts";
 import { unbounded, type Work } from "./work.ts";
 
-/** An interest of an agent or a feed of a channel, as far as matching needs it. */
+/** The fields of an agent's interest or a channel's feed that matching needs. */
 export type Subscription = RoutedSubscription;
 
 interface MatchResult {
   /** In no particular order. */
   matched: Subscription[];
-  /** How many distinct filters and globs could not be evaluated on the event, and so did not match. */
+  /** Distinct filters and globs that could not be evaluated on the event, and so did not match. */
   errors: number;
-  /** How many got suspended by this event because they cost too much. */
+  /** Filters and globs suspended by this event because of their cost. */
   suspended: number;
 }
 
 const newResult = (): MatchResult => ({ matched: [], errors: 0, suspended: 0 });
 
-/** How long matching keeps the event loop before it lets others run. */
+/** How long matching may block the event loop. */
 const SLICE_MS = 2;
 
 /**
- * The subscriptions of one tenant, found by event (spec: Events 2). The work for an event follows the
- * globs that fit it and the distinct filters behind them, not the number of subscriptions.
+ * The subscriptions of one tenant, found by event (spec: Events 2). The cost of an event depends on the matching globs
+ * and their distinct filters, not on the number of subscriptions.
  */
 export class MatchIndex {
   readonly #byId = new Map<string, Subscription>();
   readonly #globs = new GlobIndex<Subscribers>();
   readonly #filters = new Map<string, DistinctFilter>();
   readonly #costs: Costs;
-  /** Those that let others run, and so may miss a change. */
+  /** Passes that yield to the event loop and so may miss a change. */
   readonly #underWay = new Set<Pass>();
   #passes = 0;
 
-  /** @param now a clock in ms that only goes forward */
+  /** @param now a monotonic clock in ms */
   constructor(subscriptions: Iterable<Subscription> = [], now = () => performance.now()) {
     this.#costs = { allowance: new FilterAllowance(), now };
     for (const subscription of subscriptions) this.add(subscription);
@@ -54,7 +54,7 @@ export class MatchIndex {
     return this.#byId.size;
   }
 
-  /** Adds a subscription, in place of one with the same id. Throws an Error if its glob is not valid. */
+  /** Adds a subscription, replacing one with the same id. Throws an Error if its glob is invalid. */
   add(subscription: Subscription): void {
     const { id, glob, filter } = subscription;
     const replaced = this.#byId.get(id);
@@ -77,7 +77,7 @@ export class MatchIndex {
     return true;
   }
 
-  /** For how many ms the filter or the glob of this subscription is still suspended for its cost; 0 if neither is. */
+  /** Returns for how many ms this subscription's filter or glob is still suspended; 0 if it is not. */
   suspendedFor(id: string): number {
     const subscription = this.#byId.get(id);
     if (!subscription) return 0;
@@ -96,7 +96,7 @@ export class MatchIndex {
     return false;
   }
 
-  /** The subscriptions whose glob and filter both match the event. */
+  /** Returns the subscriptions whose glob and filter both match the event. */
   match(event: FilterableEvent): MatchResult {
     const pass = this.#begin(event);
     for (const subscribers of pass.candidates) subscribers.enter(pass, this.#costs);
@@ -104,7 +104,7 @@ export class MatchIndex {
     return pass.result;
   }
 
-  /** The same for tenants with very many distinct globs or filters: lets the event loop run every 2 ms. */
+  /** As `match`, for tenants with very many distinct globs or filters: yields to the event loop every 2 ms. */
   async matchInSlices(event: FilterableEvent): Promise<MatchResult> {
     const pass = this.#begin(event);
     this.#underWay.add(pass);
@@ -125,7 +125,7 @@ export class MatchIndex {
     return pass.result;
   }
 
-  /** What was changed meanwhile may have been met as it was, as it is, twice or never: it counts as it is. */
+  /** The pass may have seen a concurrent change before, after, twice or never: use its current state. */
   #settleChanged(pass: Pass): void {
     const { result, changed, type } = pass;
     result.matched = result.matched.filter(({ id }) => !changed.has(id));
@@ -142,8 +142,8 @@ export class MatchIndex {
   }
 
   /**
-   * What `match` finds, where no filter has to be asked for it, it is no more than `most`, and finding it takes no more
-   * than the work that is left; else null.
+   * Returns the result of `match` if it needs no filter evaluation, has at most `most` entries and costs no more than
+   * the remaining work; else null.
    */
   unfiltered({ type }: FilterableEvent, most: number, work: Work = unbounded()): Subscription[] | null {
     const found: Subscription[] = [];
@@ -204,16 +204,16 @@ export class MatchIndex {
   }
 }
 
-/** One event on its way through the index. */
+/** The matching of one event. */
 interface Pass {
   readonly number: number;
   readonly type: string;
   readonly scope: EventScope;
   /** All whose glob may match. */
   readonly candidates: Subscribers[];
-  /** Subscriptions whose glob matches and whose filter has yet to be asked. */
+  /** Subscriptions whose glob matches, with filters still to evaluate. */
   readonly pending: [DistinctFilter, Subscription[]][];
-  /** Ids of subscriptions that were replaced or removed since it began. */
+  /** Ids of subscriptions replaced or removed since it began. */
   readonly changed: Set<string>;
   readonly result: MatchResult;
 }
@@ -227,7 +227,7 @@ function settle(pass: Pass, filter: DistinctFilter, subscribers: Subscription[])
 class Subscribers extends GlobEntry {
   #unfiltered: Few<Subscription> = null;
   #filtered: Map<DistinctFilter, Subscription[]> | null = null;
-  /** What the glob has cost, where it is one that costs much. */
+  /** Cost of the glob, if it is costly. */
   #account: FilterAccount | null = null;
 
   get isEmpty(): boolean {
@@ -266,7 +266,7 @@ class Subscribers extends GlobEntry {
     return this.#account ? Math.max(0, this.#account.suspendedUntil - now()) : 0;
   }
 
-  /** Whether the glob matches the type. A costly test is charged; a glob that is suspended for its cost does not match. */
+  /** Whether the glob matches the type. A costly test is charged; a suspended glob does not match. */
   fits(type: string, costs: Costs, result: MatchResult): boolean {
     if (this.suspendedFor(costs) > 0) {
       result.errors++;
@@ -287,13 +287,13 @@ class Subscribers extends GlobEntry {
   }
 }
 
-/** What the filters and globs of a tenant may cost, and the time that goes by for it. */
+/** The budget of a tenant's filters and globs, and its clock. */
 interface Costs {
   readonly allowance: FilterAllowance;
   now(): number;
 }
 
-/** A filter expression, however many subscriptions have it: compiled when first needed, asked once an event. */
+/** A filter expression, shared by its subscriptions: compiled on first use, evaluated once per event. */
 class DistinctFilter {
   uses = 0;
   readonly #expression: string;
@@ -324,7 +324,7 @@ class DistinctFilter {
     try {
       this.#compiled ??= compileFilter(this.#expression);
     } catch {
-      // It compiled when it was stored; should a later version refuse it, it must not stop the others.
+      // It compiled when it was stored; if a later version rejects it, the others must continue.
       return "error";
     }
     const outcome = this.#compiled.matches(pass.scope);

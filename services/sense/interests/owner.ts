@@ -2,9 +2,9 @@ import { type Call, isAdmin } from "../../../lib/access/caller.ts";
 import { Fault, notFound } from "../../../lib/contract/faults.ts";
 
 /**
- * The agent of the path, if the caller may see to its interests: the agent itself, or an admin of its tenant.
+ * Returns the agent of the path if the caller may manage its interests: the agent itself, or an admin of its tenant.
  *
- * @throws Fault not_found when the tenant has no such agent, forbidden when it is another's.
+ * @throws Fault not_found if the tenant has no such agent, forbidden if it is another's.
  */
 export async function agentOf(ctx: Call<{ agent_id: string }>): Promise<{ id: string; status: string }> {
   const { caller } = ctx.meta;

@@ -1,4 +1,4 @@
-/** One receiver of an event, and why: what `interests.match` gives, to fan-out and to replays alike. */
+/** A receiver of an event with its matches: the result of `interests.match`, for fan-out and replays. */
 export interface Receiver {
   agent_id: string;
   interest_ids: string[];
@@ -7,7 +7,7 @@ export interface Receiver {
   enrichment_depth: "none" | "shallow" | "deep";
 }
 
-/** The delivery that `deliveries.enqueue` is asked for. `size`: bytes of the event as JSON. */
+/** Builds the request to `deliveries.enqueue`. `size`: bytes of the event as JSON. */
 export function deliveryTo(receiver: Receiver, tenant_id: string, event_id: string, size: number) {
   const { agent_id, interest_ids, feed_ids, priority, enrichment_depth } = receiver;
   const matched = { interest_ids, feed_ids };

@@ -1,20 +1,20 @@
 import type { Subscription } from "./match-index.ts";
 
-/** Why one agent gets an event. */
+/** The reasons why an agent receives an event. */
 export interface Receiver {
   interest_ids: string[];
   feed_ids: string[];
-  /** The highest of its matching interests; 0 if only feeds match. */
+  /** The highest priority of its matching interests; 0 if only feeds match. */
   priority: number;
 }
 
 type MembersOf = (channelId: string) => Iterable<string>;
 
-/** What `gather` adds between two pauses. */
+/** Receivers that `gather` adds between two pauses. */
 const PAUSE_EVERY = 100;
 
 /**
- * The agents that get an event, each once, by their own interests and as members of channels
+ * Returns the agents that receive an event, without duplicates, by their own interests and as members of channels
  * (spec: Events 2; api.md "Channels").
  */
 export function receivers(matched: Iterable<Subscription>, membersOf: MembersOf): Map<string, Receiver> {
@@ -23,7 +23,7 @@ export function receivers(matched: Iterable<Subscription>, membersOf: MembersOf)
   return found;
 }
 
-/** Adds what `receivers` gives, in parts: after each others may run. */
+/** Adds the result of `receivers` in parts: the caller may yield after each. */
 export function* gather(
   found: Map<string, Receiver>,
   matched: Iterable<Subscription>,

@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Context } from "moleculer";
 
-/** A subscription as matching knows it: an agent's interest or a channel's feed. */
+/** A subscription: an agent's interest or a channel's feed. */
 export interface RoutedSubscription {
   readonly id: string;
   readonly kind: "interest" | "feed";
-  /** Of an interest. */
+  /** Set for an interest. */
   readonly agent_id?: string;
-  /** Of a feed. */
+  /** Set for a feed. */
   readonly channel_id?: string;
   readonly glob: string;
   /** A CEL predicate; without one the glob alone decides. */
@@ -16,7 +16,7 @@ export interface RoutedSubscription {
   readonly priority: number;
 }
 
-/** One change of who gets what in a tenant. */
+/** One change of a tenant's routing. */
 export type RoutingChange =
   | {
       kind: "subscribe";
@@ -29,7 +29,7 @@ export type RoutingChange =
   | { kind: "leave"; channel_id: string; agent_id: string }
   | { kind: "agent"; agent_id: string; active: boolean };
 
-/** What the event `routing.changed` carries to every node. */
+/** Payload of the event `routing.changed`, sent to every node. */
 export interface RoutingChanged {
   tenant_id: string;
   version: number;
@@ -37,11 +37,11 @@ export interface RoutingChanged {
 }
 
 /**
- * Raises the tenant's routing version: to be called after the change is written and before it is answered. Tells
- * every node the change, so that it need not read everything again; without one it must.
+ * Raises the tenant's routing version; call it after the change is written and before it is answered. Sends the change
+ * to every node, which without it must reload everything.
  *
- * @param look reads how what was changed stands: of two who change it at once the first to write may be the last to
- * tell, which is mended by telling again
+ * @param look reads the current state: of two concurrent changes the first to be written may be sent last, which
+ * sending again corrects
  */
 export async function raiseRouting(
   ctx: Context,
@@ -60,7 +60,7 @@ async function bump(ctx: Context, tenant_id: string): Promise<number> {
   try {
     return await ctx.call("tenants.bump_routing", { tenant_id });
   } catch (err) {
-    // What was written is in the store under the old version: whoever has a table of it reads everything again.
+    // The change is stored under the old version: nodes with a table of that version must reload it.
     await ctx.broadcast("routing.lost", { tenant_id });
     throw err;
   }

@@ -7,7 +7,7 @@ import { gather, type Receiver, receivers } from "./receivers.ts";
 import type { RoutingChange } from "./routing-change.ts";
 import type { Work } from "./work.ts";
 
-/** An agent that gets an event, and why. */
+/** An agent that receives an event, and why. */
 export interface MatchedReceiver {
   agent_id: string;
   interest_ids: string[];
@@ -17,20 +17,20 @@ export interface MatchedReceiver {
 }
 
 const DEPTH_RANK = { none: 0, shallow: 1, deep: 2 } as const;
-/** How long naming the receivers of one event keeps the event loop before it lets others run. */
+/** How long resolving the receivers of one event may block the event loop. */
 const SLICE_MS = 2;
-/** Changes that came before the one they follow are kept up to this many. */
+/** Limit of changes kept that arrived before their predecessor. */
 const MAX_AHEAD = 1_000;
 
-/** Who gets what in one tenant, as of one routing version. */
+/** The routing of one tenant, as of one routing version. */
 export class RoutingTable {
   version: number;
   readonly #index = new MatchIndex();
-  /** Of interests that want more than none. */
+  /** Interests with a depth other than none. */
   readonly #depths = new Map<string, EnrichmentDepth>();
   readonly #members = new Map<string, Set<string>>();
   readonly #inactive = new Set<string>();
-  /** Every row has an agent's id as a text of its own; one is kept. */
+  /** Interned agent ids: every row has its own copy of the text. */
   readonly #agents = new Map<string, string>();
   readonly #ahead = new Map<number, RoutingChange>();
 
@@ -42,7 +42,7 @@ export class RoutingTable {
     return this.#index.size;
   }
 
-  /** Who gets the event: each agent once, none that is inactive. */
+  /** Returns the receivers of the event, without duplicates and inactive agents. */
   async match(event: CloudEvent): Promise<MatchedReceiver[]> {
     const { matched, errors, suspended } = await this.#index.matchInSlices(event);
     if (errors) metrics.filterErrors.inc(errors);
@@ -51,8 +51,8 @@ export class RoutingTable {
   }
 
   /**
-   * The same for an event that no filter has to be asked about, that reaches no more than `most`, and that takes no more
-   * than the work that is left; null for others.
+   * As `match`, if no filter must be evaluated, there are at most `most` receivers and the cost is within the remaining
+   * work; else null.
    */
   matchAtOnce(event: CloudEvent, most: number, work: Work): MatchedReceiver[] | null {
     const matched = this.#index.unfiltered(event, most, work);
@@ -71,11 +71,11 @@ export class RoutingTable {
     return result;
   }
 
-  /** The same for very many. */
+  /** As above, for very many. */
   async #receiversInSlices(matched: Subscription[]): Promise<MatchedReceiver[]> {
     const slices = new Slices(SLICE_MS);
     const found = new Map<string, Receiver>();
-    // Members as they are now: the set may change in between.
+    // The current members: the set may change in between.
     const membersOf = (channel_id: string) => [...(this.#members.get(channel_id) ?? [])];
     for (const _ of gather(found, matched, membersOf)) if (slices.over) await slices.next();
     const result: MatchedReceiver[] = [];
@@ -93,17 +93,17 @@ export class RoutingTable {
     result.push({ agent_id, interest_ids, feed_ids, priority, enrichment_depth });
   }
 
-  /** Whether anybody may get events of this type. */
+  /** Whether any agent may receive events of this type. */
   takes(type: string): Promise<boolean> {
     return this.#index.takes(type);
   }
 
-  /** For how many ms the filter or glob of this interest or feed is still suspended for its cost; 0 if neither is. */
+  /** Returns for how many ms this interest's or feed's filter or glob is still suspended; 0 if it is not. */
   suspendedFor(id: string): number {
     return this.#index.suspendedFor(id);
   }
 
-  /** Makes a change, if it is the next one after the table's version; a later one waits for those between. */
+  /** Applies a change if it is the next version; a later one waits for its predecessors. */
   follow(version: number, change: RoutingChange): void {
     if (version <= this.version) return;
     if (version > this.version + 1) {
@@ -116,7 +116,7 @@ export class RoutingTable {
     }
   }
 
-  /** Makes a change, whatever the version. */
+  /** Applies a change, whatever the version. */
   apply(change: RoutingChange): void {
     switch (change.kind) {
       case "subscribe":

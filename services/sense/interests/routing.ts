@@ -7,9 +7,9 @@ import type { RoutingChange } from "./routing-change.ts";
 import { RoutingTable } from "./routing-table.ts";
 
 const PAGE = 2_000;
-/** How long reading a table keeps the event loop before it lets others run. */
+/** How long loading a table may block the event loop. */
 const SLICE_MS = 2;
-/** Subscriptions kept in memory over all tenants; beyond it the tenants that were idle longest are let go. */
+/** Limit of subscriptions in memory over all tenants; above it the least recently used tenants are unloaded. */
 const MAX_SUBSCRIPTIONS = 1_000_000;
 
 interface Parts {
@@ -18,22 +18,22 @@ interface Parts {
 }
 
 /**
- * The routing tables of the tenants this node matches for. A table is only used when it is as new as the tenant's
- * routing version, which every change raises before it answers: matching is never stale.
+ * The routing tables of the tenants that this node matches for. A table is used only if it is as new as the tenant's
+ * routing version, which every change raises before it is answered: matching is never stale.
  */
 export class Routing {
   readonly #parts: Parts;
   /** In order of last use. */
   readonly #tables = new Map<string, RoutingTable>();
   readonly #loading = new Map<string, Promise<void>>();
-  /** Changes that came while a table was being loaded. */
+  /** Changes that arrived while a table was being loaded. */
   readonly #meanwhile = new Map<string, [number, RoutingChange][]>();
 
   constructor(parts: Parts) {
     this.#parts = parts;
   }
 
-  /** The tenant's table, at its version of now or newer. */
+  /** Returns the tenant's table, at the current version or newer. */
   async current(tenant_id: string): Promise<RoutingTable> {
     const version = await this.#version(tenant_id);
     for (;;) {
@@ -43,25 +43,27 @@ export class Routing {
     }
   }
 
-  /** The tenant's table where it is in memory and current; null where it is still to be read. */
+  /** Returns the tenant's table if it is in memory and current; null if it must be loaded. */
   async atHand(tenant_id: string): Promise<RoutingTable | null> {
     const version = await this.#version(tenant_id);
     const table = this.#tables.get(tenant_id);
     return table && table.version >= version ? this.#used(tenant_id, table) : null;
   }
 
-  /** A change was made somewhere; saves reading everything again, where it is the next one. */
+  /** Applies a remote change if it is the next one, which saves a reload. */
   changed(tenant_id: string, version: number, change: RoutingChange): void {
     this.#tables.get(tenant_id)?.follow(version, change);
     this.#meanwhile.get(tenant_id)?.push([version, change]);
   }
 
-  /** How many ms from now an interest's filter is suspended on this node; 0 when it is not, or nothing was matched. */
+  /**
+   * Returns for how many ms an interest's filter is suspended on this node; 0 if it is not, or if nothing was matched.
+   */
   suspendedFor(tenant_id: string, interest_id: string): number {
     return this.#tables.get(tenant_id)?.suspendedFor(interest_id) ?? 0;
   }
 
-  /** Of a table that is being read, too: what it has read already may be old. */
+  /** Includes a table that is being loaded: its rows may be old already. */
   forget(tenant_id: string): void {
     this.#tables.delete(tenant_id);
     this.#loading.delete(tenant_id);
@@ -99,9 +101,9 @@ export class Routing {
     return loading;
   }
 
-  /** Reads the table, and keeps it unless it was forgotten before it was read. */
+  /** Loads the table and keeps it unless it was invalidated meanwhile. */
   async #read(tenant_id: string, meanwhile: [number, RoutingChange][]): Promise<void> {
-    // The version first: rows that are read later are as new or newer.
+    // Load the version first: rows read later are as new or newer.
     const table = new RoutingTable(await this.#version(tenant_id));
     const agents = new Set<string>();
     const slices = new Slices(SLICE_MS);
@@ -188,7 +190,7 @@ export class Routing {
   }
 }
 
-/** An interest as matching knows it. */
+/** Converts an interest to a subscription. */
 export function interestSubscription(row: InterestDoc): Subscription {
   const { _id: id, agent_id, event_type: glob, filter_expression, priority } = row;
   return {

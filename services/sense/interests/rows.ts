@@ -8,7 +8,7 @@ import type { RoutingChange } from "./routing-change.ts";
 export type CreateParams = ParamsOf<typeof createInterest>;
 export type UpdateParams = ParamsOf<typeof updateInterest>;
 
-/** Refuses a glob or filter that is none. @throws Fault validation_error */
+/** Rejects an invalid glob or filter. @throws Fault validation_error */
 export function check({ event_type, filter_expression }: Partial<CreateParams>): void {
   if (event_type !== undefined) checkGlob("event_type", event_type);
   checkFilter("filter_expression", filter_expression);
@@ -30,7 +30,7 @@ export function subscribed(row: InterestDoc, agent_active: boolean): RoutingChan
   };
 }
 
-/** An interest as callers see it. `suspended_until`: in ms since the epoch, while its filter is. */
+/** Formats an interest for callers. `suspended_until`: in ms since the epoch, while its filter is suspended. */
 export function present(row: InterestDoc, suspended_until: number | null) {
   return {
     id: row._id,
