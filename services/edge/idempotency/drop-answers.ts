@@ -5,10 +5,10 @@ const PAGE = 200;
 const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 
 /**
- * Drops the answers that name what is erased, or are too large to look into; their keys stay used. Looks at all that the
- * tenant has: there is no index to find them by, which every request would pay for.
+ * Drops stored answers that contain erased ids or are too large to search; their keys stay used. Scans all of the
+ * tenant's answers: an index would cost every request.
  *
- * @param eraseBlobs deletes the blobs of answers that are dropped
+ * @param eraseBlobs deletes the blobs of dropped answers
  */
 export async function dropAnswers(
   records: TenantCollection<IdempotencyDoc>,
@@ -17,7 +17,7 @@ export async function dropAnswers(
   eraseBlobs: (hashes: string[]) => Promise<unknown>,
 ): Promise<void> {
   const options = { sort: { _id: 1 } as const, limit: PAGE, projection: { answer: 1, answer_blob: 1 } };
-  // A blob without an answer was left by a crash.
+  // A crash may leave a blob without an answer.
   const kept = { $or: [{ answer: { $ne: null } }, { answer_blob: { $exists: true } }] };
   let after = "";
   for (;;) {
@@ -35,7 +35,7 @@ export async function dropAnswers(
   }
 }
 
-/** Whether an answer names one of the ids. */
+/** Whether an answer contains one of the ids. */
 export function names(answer: string, ids: ReadonlySet<string>): boolean {
   return (answer.match(UUID) ?? []).some((id) => ids.has(id));
 }

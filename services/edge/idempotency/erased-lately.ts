@@ -1,10 +1,10 @@
 import { names } from "./drop-answers.ts";
 import type { KeptAnswer } from "./idempotency.model.ts";
 
-/** A request that read something before it was erased has been answered by then. */
+/** Requests that read data before its erasure are answered by then. */
 const KEPT_MS = 15 * 60_000;
 
-/** What was erased lately: answers that are still on their way must not be kept with it. */
+/** Recently erased ids: answers in progress must not be stored with them. */
 export class ErasedLately {
   readonly #now: () => number;
   readonly #erased = new Map<string, { at: number; ids: Set<string> }[]>();
@@ -20,7 +20,7 @@ export class ErasedLately {
     this.#erased.set(tenant_id, [...known, { at: this.#now(), ids: new Set(ids) }]);
   }
 
-  /** Whether an answer may hold something of it; one in a blob is not looked into. @param text the answer as JSON */
+  /** Whether an answer may contain an erased id; one in a blob is not searched. @param text the answer as JSON */
   mayBeIn(tenant_id: string, answer: KeptAnswer, text: string): boolean {
     this.#forgetOld(tenant_id);
     const erased = this.#erased.get(tenant_id);

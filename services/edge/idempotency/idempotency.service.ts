@@ -10,7 +10,7 @@ const SWEEP_MS = 60_000;
 
 type Erased = { tenant_id: string; ids: string[] };
 
-/** Keeps what was answered to each Idempotency-Key (api.md "Everywhere"). Its only caller is the gateway. */
+/** Stores the answer to each Idempotency-Key (api.md "Everywhere"). Its only caller is the gateway. */
 export const idempotencyService: ServiceFactory = ({ config, store, secrets }) => {
   const records = store.collection(IdempotencyModel);
   const erased = new ErasedLately(() => performance.now());
@@ -20,7 +20,7 @@ export const idempotencyService: ServiceFactory = ({ config, store, secrets }) =
   return {
     name: "idempotency",
     actions: {
-      /** May wait for the first request with the key, and then still has to be answered. */
+      /** May wait for the first request with the key; the timeout leaves time to answer. */
       open: {
         ...idempotent<OpenParams>(({ params }) => keys.open(params)),
         timeout: keys.longestOpenMs,
@@ -32,16 +32,16 @@ export const idempotencyService: ServiceFactory = ({ config, store, secrets }) =
         );
       }),
 
-      /** Drops the answers that name any of these: repeating such a request is a conflict then. */
+      /** Drops answers that contain any of these ids: repeating such a request is a conflict then. */
       erase: idempotent<Erased>(async (ctx) => {
         const { tenant_id, ids } = ctx.params;
-        // First, so that no answer with them is kept behind the search for those that are.
+        // First, so that no answer with them is stored while the stored ones are searched.
         await onEveryNode(ctx.broker, "idempotency.note_erased", ctx.params);
         const eraseBlobs = (hashes: string[]) => ctx.call("blobs.erase", { tenant_id, hashes });
         await dropAnswers(records, tenant_id, new Set(ids), eraseBlobs);
       }),
 
-      /** Keeps no answer from here on that names any of these. */
+      /** Stops storing answers that contain any of these ids. */
       note_erased: idempotent<Erased>(({ params }) => erased.add(params.tenant_id, params.ids)),
 
       blob_references: idempotent<{ tenant_id: string; hashes: string[] }>(async ({ params }) => {

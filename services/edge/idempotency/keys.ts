@@ -12,17 +12,17 @@ import { fateOf, judge, recordId, resourceIdOf } from "./record.ts";
 import { Waiters } from "./waiters.ts";
 
 const LEASE_SECONDS = 30;
-/** An hour more than promised, so that clocks need not agree. */
+/** One hour more than documented, to tolerate clock differences. */
 const KEPT_MS = 25 * HOUR_MS;
 const SECRET_MS = 10 * 60_000;
-/** A waiting request looks again this often: the first may run on another node. */
+/** Polling interval of a waiting request: the first may run on another node. */
 const LOOK_MS = 250;
-/** Who asks and has gone meanwhile must not take a key over: nobody would carry its request out. */
+/** A waiting client that has disconnected must not take over a key: its request would never be executed. */
 const LONGEST_WAIT_MS = 2000;
-// The gateway hands larger ones over as blobs, but not those with a secret: repeating one is a conflict.
+// The gateway passes larger answers as blobs, except those with a secret: repeating one is a conflict.
 const MAX_ANSWER_CHARACTERS = 1_048_576;
 
-/** Where a key stands: it is the caller's own. */
+/** Identifies a key, which belongs to the caller. */
 export interface Place {
   tenant_id: string;
   caller_id: string;
@@ -30,17 +30,17 @@ export interface Place {
 }
 
 /**
- * What `idempotency.open` answers: carry the request out under this lease and seed, give this answer, or ask again,
- * as somebody else is carrying it out.
+ * Result of `idempotency.open`: execute the request under this lease and seed, return this answer, or ask again because
+ * another holder is executing it.
  */
 export type Opening =
   | { outcome: "run"; lease: string; seed: string }
   | { outcome: "replay"; answer: KeptAnswer }
   | { outcome: "wait" };
 
-/** `lease`: what the request is to hold the key by. Gateways of before give none, and are not told to ask again. */
+/** `lease`: the lease to hold the key by. Older gateways pass none and are not told to ask again. */
 export type OpenParams = Place & { fingerprint: string; lease?: string };
-/** `again`: whatever the answer, the same request is to be carried out when it comes again. */
+/** `again`: whatever the answer, execute the same request when it is repeated. */
 export type CloseParams = Place & { lease: string; answer: KeptAnswer; secret: boolean; again?: boolean };
 
 interface KeysOptions {
@@ -52,9 +52,8 @@ interface KeysOptions {
 }
 
 /**
- * The keys of this store. A key is free, held (by the lease of a request that is being carried out), or answered. A lease
- * ends with its time, or with its process where the store has one alone: then whoever brings the same request takes the
- * key over, with the seed that it had.
+ * The keys of this store. A key is free, held (under the lease of a running request) or answered. A lease ends with its
+ * time, or with its process if the store has only one: a repeated request then takes over the key, with its seed.
  */
 export class IdempotencyKeys {
   readonly #options: KeysOptions;
@@ -69,18 +68,18 @@ export class IdempotencyKeys {
     this.#leaseMs = Math.max(LEASE_SECONDS * 1000, this.#requestMs);
   }
 
-  /** How long `open` may take, in milliseconds. */
+  /** Limit of the duration of `open`, in milliseconds. */
   get longestOpenMs(): number {
     return 2 * this.#leaseMs + this.#requestMs;
   }
 
-  /** Nobody waits any more. */
+  /** Releases all waiters. */
   stop(): void {
     this.#stopping = true;
     this.#waiters.wakeAll();
   }
 
-  /** @throws Fault conflict (the key was used for another request), service_unavailable (it is still carried out) */
+  /** @throws Fault conflict (the key was used for another request), service_unavailable (the first is still running) */
   async open({ tenant_id, caller_id, key, fingerprint, lease }: OpenParams): Promise<Opening> {
     const _id = recordId(tenant_id, caller_id, key);
     const longest = lease ? Math.min(LONGEST_WAIT_MS, this.#requestMs / 2) : 2 * this.#leaseMs;
@@ -97,7 +96,7 @@ export class IdempotencyKeys {
     }
   }
 
-  /** Keeps an answer, frees the key, or lets the same request be carried out again, as the answer's status says. */
+  /** Stores an answer, frees the key, or allows the same request to run again, depending on the answer's status. */
   async close(params: CloseParams, eraseBlob: (hash: string) => Promise<unknown>): Promise<void> {
     const { tenant_id, caller_id, key, lease, answer, again } = params;
     const { records } = this.#options;
@@ -121,7 +120,7 @@ export class IdempotencyKeys {
     return { _id, tenant_id, fingerprint, nonce: newUuid(), ...this.#leaseFrom(lease, now), ...fresh };
   }
 
-  /** Whether the key was free, and is now this record's. */
+  /** Whether the key was free and is now held by this record. */
   #insert(record: IdempotencyDoc): Promise<boolean> {
     return this.#options.records.insert(record).then(
       () => true,
@@ -132,10 +131,10 @@ export class IdempotencyKeys {
     );
   }
 
-  /** What follows for a key that is in use; null to look again. */
+  /** Returns the result for a key in use; null to look again. */
   async #settle(known: IdempotencyDoc, fresh: IdempotencyDoc, key: string): Promise<Opening | null> {
     const now = this.#options.store.now();
-    // Asked again, because the first answer was lost.
+    // Repeated because the first answer was lost.
     if (known.lease === fresh.lease && known.answered_at === null) return run(known);
     switch (judge(known, fresh.fingerprint, now, this.#isOrphaned(known))) {
       case "begin": {
@@ -156,12 +155,12 @@ export class IdempotencyKeys {
     }
   }
 
-  /** An embedded store has one process at a time: a lease of another is one that died. */
+  /** An embedded store has one process at a time: another process's lease is orphaned. */
   #isOrphaned({ lease }: IdempotencyDoc): boolean {
     return this.#options.store.driver === "sqlite" && !isOurs(lease);
   }
 
-  /** Replaces a record whose time is over, or takes over its lease; null when somebody else was first. */
+  /** Replaces an expired record or takes over its lease; returns null if another request was first. */
   #replace(
     { tenant_id, _id, lease, lease_ends_at, answered_at }: IdempotencyDoc,
     fields: Partial<IdempotencyDoc>,

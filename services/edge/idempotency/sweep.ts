@@ -3,14 +3,14 @@ import type { IdempotencyDoc } from "./idempotency.model.ts";
 
 const BATCH = 1000;
 
-/** Removes the keys whose time is over, and the secrets of answers that held one. */
+/** Deletes expired keys and the secrets of answers. */
 export async function sweep(records: TenantCollection<IdempotencyDoc>, now: number): Promise<void> {
   const due = { $lte: new Date(now) };
   await records.system.updateMany(
     { secret_ends_at: due },
     { $set: { answer: null }, $unset: { secret_ends_at: 1 } },
   );
-  // In batches: one delete of a day's keys would hold up everybody's writes.
+  // In batches: one delete of a day's keys would block all writes.
   for (;;) {
     const expired = await records.system
       .find({ expires_at: due }, { projection: { _id: 1 }, limit: BATCH })

@@ -1,8 +1,8 @@
-/** Those in this process who wait for a key. */
+/** The waiters for keys in this process. */
 export class Waiters {
   readonly #waiting = new Map<string, Set<() => void>>();
 
-  /** Resolves when the key is woken, at the latest after `ms`. */
+  /** Resolves when the key is woken, or after `ms`. */
   wait(key: string, ms: number): Promise<void> {
     return new Promise((resolve) => {
       const waiting = this.#waiting.get(key) ?? new Set();

@@ -1,16 +1,16 @@
 import type { ServiceBroker } from "moleculer";
 
-/** What the broker event `live.changed` carries to every node: pages that show it look again. */
+/** Payload of the broker event `live.changed`, sent to every node: pages that show the resource reload it. */
 export interface LiveChange {
   tenant_id: string;
   resource: "run" | "document" | "device" | "connector";
-  /** Which ones. Only of what everybody in the tenant may know of; else empty. */
+  /** The ids; empty unless everyone in the tenant may know of them. */
   ids: string[];
 }
 
 type Teller = Pick<ServiceBroker, "broadcast">;
 
-/** Tells those who watch the tenant (`GET /live`) that something changed. It may be lost with its node. */
+/** Notifies those who watch the tenant (`GET /live`) of a change. It may be lost with its node. */
 export function tellLive(
   broker: Teller,
   tenant_id: string,

@@ -6,7 +6,7 @@ import { toStorage } from "../../../storage/usage/usage.ts";
 import { action, type ServiceFactory } from "../../runtime.ts";
 import { readStats } from "./live.contract.ts";
 
-/** All who watch a tenant share what it shows, and for longer what takes the store long to count. */
+/** All viewers of a tenant share results; counts that are slow for the store are cached longer. */
 const SHOWN_MS = 1000;
 const DELIVERIES_MS = 5000;
 const RECENT = 12;
@@ -20,11 +20,11 @@ interface Event {
   payload: { type: string; source: string; subject?: string };
 }
 
-/** What the console's overview shows (api: People). */
+/** Data of the console's overview (api: People). */
 export const liveService: ServiceFactory = ({ store, health, usage }) => {
   const shared = new Map<string, Promise<unknown>>();
 
-  /** What `make` gave no longer than `ms` ago. */
+  /** Returns a result of `make` that is at most `ms` old. */
   function share<T>(key: string, ms: number, make: () => Promise<T>): Promise<T> {
     const known = shared.get(key) as Promise<T> | undefined;
     if (known) return known;
@@ -80,14 +80,14 @@ export const liveService: ServiceFactory = ({ store, health, usage }) => {
   };
 };
 
-/** What all nodes counted, each asked once. */
+/** Sums the tallies of all nodes, each asked once. */
 async function tallyOfNodes(broker: ServiceBroker, tenant_id: string): Promise<Tally> {
   const nodes = new Map<string, string>();
   for (const name of ["events.tally", "deliveries.tally"])
     for (const nodeID of nodesOf(broker, name)) nodes.set(nodeID, name);
   const options = (nodeID: string) => ({ nodeID, timeout: TALLY_TIMEOUT_MS });
   const tallies = await Promise.all(
-    // A node that is just going counts for nothing.
+    // Skip a node that is shutting down.
     [...nodes].map(([nodeID, name]) =>
       broker.call<Tally, object>(name, { tenant_id }, options(nodeID)).catch(() => null),
     ),

@@ -1,10 +1,10 @@
 import type { CompleteResult } from "@modelcontextprotocol/server";
 import type { AskFor } from "./session.ts";
 
-/** What the values of an argument are chosen from. */
+/** A source of completions for an argument. */
 interface Source {
   action: string;
-  /** What a row is chosen by, and what it is known by besides. */
+  /** Returns a row's value and its other searchable names. */
   read(row: Row): [value: string, ...alsoKnownBy: string[]];
   rows(answer: unknown): Row[];
 }
@@ -29,15 +29,15 @@ const SOURCES: Record<string, Source> = {
 };
 
 const LOOKED_THROUGH = 200;
-/** MCP: Completion. */
+/** The protocol's limit (MCP: Completion). */
 const MOST = 100;
 
-/** Of an argument of a prompt, by its name, or of a resource, by its template. */
+/** Finds the source for an argument of a prompt, by name, or of a resource, by template. */
 export function sourceOf(of: string, argument: string): Source | undefined {
   return SOURCES[`${of} ${argument}`];
 }
 
-/** What fits what was typed, of the latest. @throws ProtocolError */
+/** Returns the latest values that match the input. @throws ProtocolError */
 export async function completions(source: Source, typed: string, ask: AskFor): Promise<CompleteResult> {
   const { text } = await ask(source.action, { limit: LOOKED_THROUGH });
   const wanted = typed.trim().toLowerCase();

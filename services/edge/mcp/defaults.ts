@@ -3,9 +3,9 @@ import type { Operation } from "../../../lib/contract/contract.ts";
 import { newUuid } from "../../../lib/ids.ts";
 
 interface Default {
-  /** What the tool's schema says of it. */
+  /** Appended to the tool's schema. */
   description: string;
-  /** Undefined where there is none for this caller. @param key that makes a call safe to repeat */
+  /** Returns undefined if this caller has no default. @param key that makes a call safe to repeat */
   value(caller: Caller, key: string | undefined): string | undefined;
 }
 
@@ -14,7 +14,7 @@ const OWN_AGENT: Default = {
   value: (caller) => (caller.kind === "agent" ? caller.agent_id : undefined),
 };
 
-/** What every CloudEvent has, and a language model had better not make up. */
+/** Attributes of every CloudEvent that a language model should not make up. */
 const EVENT: Record<string, Default> = {
   specversion: { description: "Default: 1.0.", value: () => "1.0" },
   id: {
@@ -27,7 +27,7 @@ const EVENT: Record<string, Default> = {
   },
 };
 
-/** What a tool fills in where the API wants to be told. */
+/** Returns the values that a tool fills in for required parameters. */
 export function defaultsOf({ consumes, path = {} }: Operation): Record<string, Default> {
   if (consumes === "cloudevents") return EVENT;
   return "agent_id" in path ? { agent_id: OWN_AGENT } : {};

@@ -2,10 +2,10 @@ import type { GetPromptResult, Prompt } from "@modelcontextprotocol/server";
 import { isJson, type Text } from "./results.ts";
 import type { AskFor } from "./session.ts";
 
-/** What people start by name in their client: its text stands in the conversation. */
+/** A prompt that people start by name in their client; its text is added to the conversation. */
 export interface NamedPrompt {
   prompt: Prompt;
-  /** What it needs that a caller may do. */
+  /** The actions that the caller needs access to. */
   actions: readonly string[];
   text(given: Record<string, string>, ask: AskFor): Promise<string>;
 }
@@ -75,7 +75,7 @@ function candidates({ text }: Text): string {
   return found.map(({ name, summary }) => `- ${name}: ${summary.split("\n")[0]}`).join("\n");
 }
 
-/** The name of an argument that is needed and missing. */
+/** Returns the name of a missing required argument. */
 export function missingFrom({ prompt }: NamedPrompt, given: Record<string, string>): string | undefined {
   return prompt.arguments?.find(({ name, required }) => required && !given[name]?.trim())?.name;
 }

@@ -6,10 +6,10 @@ export type Arguments = Record<string, unknown>;
 
 const TYPES: Record<string, string> = { cloudevents: "application/cloudevents+json" };
 
-/** Arguments as the request over HTTP that they stand for. Names the operation does not have go nowhere. */
+/** Converts arguments to the equivalent HTTP request. Names unknown to the operation are dropped. */
 export function requestOf(op: Operation, given: Arguments, idempotency_key?: string): Asked {
   const { path = {}, query = {}, body } = op;
-  // Where a field may stand in the query or the body, it stands in the body.
+  // A field of both query and body goes into the body.
   const inQuery = Object.keys(query).filter((name) => !body || !(name in body));
   const asked: Asked = {
     op,
@@ -29,7 +29,7 @@ function pick(given: Arguments, names: string[]): Arguments {
   return Object.fromEntries(there.map((name) => [name, given[name]]));
 }
 
-/** A number is the text that it would be in a path; anything else that is no text is left for the contract to refuse. */
+/** Converts numbers to text for the path; other types are left for the contract to reject. */
 function inPath(values: Arguments): Record<string, string> {
   const texts = Object.entries(values).map(([name, value]) => [
     name,
@@ -38,7 +38,7 @@ function inPath(values: Arguments): Record<string, string> {
   return Object.fromEntries(texts);
 }
 
-/** What an Idempotency-Key is bound to besides the body. */
+/** Returns the URL that an Idempotency-Key is bound to, besides the body. */
 function urlOf(op: Operation, given: Arguments, inQuery: string[]): string {
   const path = op.url.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(given[name])));
   const query = JSON.stringify(pick(given, inQuery));

@@ -2,12 +2,12 @@ import type { ReadResourceResult, Resource, ResourceTemplateType } from "@modelc
 import type { Operation } from "../../../lib/contract/contract.ts";
 import { isJson, type Text } from "./results.ts";
 
-/** A kind of thing that can be read by a URI. */
+/** A kind of resource readable by a URI. */
 export interface Kind {
   /** The operation that reads it. */
   op: Operation;
   template: ResourceTemplateType;
-  /** The name of the id in the operation's path. */
+  /** Name of the id in the operation's path. */
   id: string;
 }
 
@@ -49,7 +49,7 @@ const KINDS = [
 
 const PLURALS: Record<string, string> = { memory: "memories" };
 
-/** The kinds of things whose operations are there. */
+/** Returns the kinds whose operations exist. */
 export function kindsOf(operations: readonly Operation[]): Kind[] {
   return KINDS.flatMap(({ action, name, ...told }) => {
     const op = operations.find((each) => each.action === action);
@@ -64,7 +64,7 @@ function rootOf(name: string): string {
   return `afferent://${PLURALS[name] ?? `${name}s`}/`;
 }
 
-/** The kind a URI is of, and the id in it; null for what is no URI of ours. */
+/** Returns the kind and the id of a URI; null if it is not one of ours. */
 export function find(kinds: readonly Kind[], uri: string): { kind: Kind; id: string } | null {
   for (const kind of kinds) {
     const root = rootOf(kind.template.name);
@@ -75,7 +75,7 @@ export function find(kinds: readonly Kind[], uri: string): { kind: Kind; id: str
   return null;
 }
 
-/** An id, or a slug, which may have letters of any script. */
+/** Decodes an id or a slug, which may contain letters of any script. */
 function decoded(text: string): string | null {
   try {
     const id = decodeURIComponent(text);
@@ -85,14 +85,14 @@ function decoded(text: string): string | null {
   }
 }
 
-/** What was read, as a resource: of an output its text alone. */
+/** Converts an answer to a resource: for an output, only its text. */
 export function toContents(uri: string, { template }: Kind, answer: Text): ReadResourceResult {
   const mimeType = template.mimeType as string;
   const text = mimeType === MARKDOWN && isJson(answer) ? (JSON.parse(answer.text).body ?? "") : answer.text;
   return { contents: [{ uri, mimeType, text }] };
 }
 
-/** Lists that stand for resources one would pick from: the latest of what a caller works on. */
+/** Lists offered as resources to choose from: the latest items that a caller works on. */
 export const LISTED = [
   {
     action: "handoffs.list",

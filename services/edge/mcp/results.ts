@@ -4,7 +4,7 @@ import type { Blobs } from "../../../storage/blobs/blobs.ts";
 import { textOf } from "../gateway/answer/from-blob.ts";
 import { type Answer, errorAnswer } from "../gateway/answer/respond.ts";
 
-/** A longer text is for HTTP, where it goes through piece by piece: here it has to be held whole. */
+/** Longer texts must use HTTP, which streams them: here a text is held in memory. */
 const LONGEST_TEXT = 8 * 1_048_576;
 
 /** An answer with its whole text. */
@@ -14,7 +14,7 @@ export interface Text {
   text: string;
 }
 
-/** What was answered, with what a blob holds of it. Too much of it is a fault, as an answer. */
+/** Loads an answer together with its blob. If it is too large, returns a fault as the answer. */
 export async function whole(
   answer: Answer,
   { tenant_id, request_id, blobs }: { tenant_id: string; request_id: string; blobs: Blobs },
@@ -37,10 +37,10 @@ export function isJson({ type }: Text): boolean {
 }
 
 /**
- * An answer as a tool gives it: its text, and the value itself where it is JSON. An error is the service's envelope, as
- * text alone: no output schema fits it, and clients (the official one of version 1) throw on what does not fit.
+ * Formats an answer as a tool result: its text, and the value if it is JSON. An error is the service's envelope, as
+ * text only: it matches no output schema, and clients (the official one of version 1) throw on a mismatch.
  *
- * @param remark what the caller is told besides
+ * @param remark additional text for the caller
  */
 export function toToolResult(answer: Text, remark?: string): CallToolResult {
   const { status, text } = answer;

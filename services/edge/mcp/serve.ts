@@ -12,7 +12,7 @@ import { INFO } from "../gateway/openapi/parts.ts";
 import type { Offer, Session } from "./session.ts";
 import { choose, type OperationTool, toolsOf } from "./tools.ts";
 
-/** Names of this machine: what runs on it may be a page of a client of MCP. */
+/** Names of this machine: a local page may be an MCP client. */
 const LOCAL = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
 interface Loaded {
@@ -21,8 +21,8 @@ interface Loaded {
 }
 
 /**
- * `POST /mcp`: one message of the Model Context Protocol, Streamable HTTP. Nothing is kept from one to the next, so
- * that any node can answer. The library is loaded with the first message: many nodes never get one.
+ * `POST /mcp`: one message of the Model Context Protocol, Streamable HTTP. Stateless between messages, so any node can
+ * answer. The library is loaded with the first message: many nodes never get one.
  */
 export function serveMcp(runtime: Runtime, operations: readonly Operation[]): StreamHandler {
   let loading: Promise<Loaded> | undefined;
@@ -32,7 +32,7 @@ export function serveMcp(runtime: Runtime, operations: readonly Operation[]): St
     if (Array.isArray(message)) throw aBatch(message.length);
     loading ??= load(runtime, operations);
     const { handler, tools } = await loading.catch((err) => {
-      // What could not be read now, as there were too many open files, is tried again with the next message.
+      // Retry the load with the next message: there may have been too many open files.
       loading = undefined;
       throw err;
     });
@@ -64,8 +64,8 @@ async function load({ blobs, log }: Runtime, operations: readonly Operation[]): 
 }
 
 /**
- * A browser says whose page sends a request. Only this installation's and this machine's may: a page elsewhere that
- * had its name lead here could otherwise speak to a server that it cannot reach (MCP: Transports, Security warning).
+ * Requires a browser's page to belong to this installation or this machine: otherwise a page elsewhere could use DNS
+ * rebinding to reach a server that it cannot access (MCP: Transports, Security warning).
  *
  * @throws Fault forbidden
  */
@@ -81,7 +81,7 @@ function aBatch(length: number): Fault {
   return new Fault("validation_failed", "The body: expected one JSON-RPC message, not a batch.", details);
 }
 
-/** The request without its body, which was read already. It is aborted when the client leaves. */
+/** Builds the request without its body, which was read already. It is aborted when the client disconnects. */
 function webRequest(req: IncomingMessage, res: ServerResponse): Request {
   const gone = new AbortController();
   res.once("close", () => gone.abort());
@@ -94,6 +94,6 @@ async function sendResponse(res: ServerResponse, response: Response): Promise<vo
   res.setHeader("Cache-Control", "no-store");
   res.writeHead(response.status, Object.fromEntries(response.headers));
   if (!response.body) return void res.end();
-  // A client that leaves in the middle of an answer is no error.
+  // A client that disconnects during an answer is no error.
   await pipeline(Readable.fromWeb(response.body as ReadableStream), res).catch(() => res.destroy());
 }

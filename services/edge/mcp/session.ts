@@ -10,7 +10,7 @@ import type { Kind } from "./resources.ts";
 import { type Text, whole } from "./results.ts";
 import { isOffered, type OperationTool } from "./tools.ts";
 
-/** What all servers of a node share. */
+/** State shared by all servers of a node. */
 export interface Offer {
   operations: readonly Operation[];
   kinds: readonly Kind[];
@@ -18,7 +18,7 @@ export interface Offer {
   version: string;
 }
 
-/** One message of MCP: who sends it, and how operations are carried out for it. */
+/** One MCP message: its sender, and how to execute operations for it. */
 export interface Session {
   caller: Caller;
   request_id: string;
@@ -28,10 +28,10 @@ export interface Session {
   idempotency_key: string | undefined;
 }
 
-/** Asks an operation for the caller. @throws ProtocolError when it refuses */
+/** Executes an operation for the caller. @throws ProtocolError if it is refused */
 export type AskFor = (action: string, given: Arguments) => Promise<Text>;
 
-/** Carries an operation out, on the way that a request over HTTP takes. */
+/** Executes an operation the way an HTTP request does. */
 export async function ask(
   offer: Offer,
   session: Session,
@@ -44,13 +44,13 @@ export async function ask(
   return whole(answer, { tenant_id: caller.tenant_id, request_id, blobs: offer.blobs });
 }
 
-/** A fault as an operation would answer with it. */
+/** Formats a fault as an operation's answer. */
 export function faultText(fault: Fault, { request_id }: Session): Text {
   const { status, type, body } = errorAnswer(fault, request_id);
   return { status, type, text: String(body) };
 }
 
-/** The same for an operation by its name. @throws ProtocolError */
+/** Returns a function that executes operations by name. @throws ProtocolError */
 export function askFor(offer: Offer, session: Session): AskFor {
   return async (action, given) => {
     const answer = await ask(offer, session, operationOf(offer, action) as Operation, given);
@@ -63,7 +63,7 @@ function operationOf({ operations }: Offer, action: string): Operation | undefin
   return operations.find((op) => op.action === action);
 }
 
-/** Whether this node has the operation, and the caller may use it. */
+/** Whether this node has the operation and the caller may use it. */
 export function mayAsk(offer: Offer, { caller }: Session, action: string): boolean {
   const op = operationOf(offer, action);
   return op !== undefined && isOffered(op, caller);
@@ -73,7 +73,7 @@ export function invalid(message: string): ProtocolError {
   return new ProtocolError(ProtocolErrorCode.InvalidParams, message);
 }
 
-/** A fault where MCP has no place for the service's envelope but in an error of the protocol. */
+/** Converts a fault to a protocol error, where MCP has no place for the service's envelope. */
 export function refused({ status, text }: Text): ProtocolError {
   const { error } = JSON.parse(text);
   const code = status < 500 ? ProtocolErrorCode.InvalidParams : ProtocolErrorCode.InternalError;

@@ -12,14 +12,14 @@ export interface OperationTool {
   tool: Tool;
 }
 
-/** The tools of all operations that are offered to agents, by their names. Pure: of the same contracts the same tools. */
+/** Returns the tools of all operations offered to agents, by name. Pure: equal contracts give equal tools. */
 export function toolsOf(operations: readonly Operation[]): ReadonlyMap<string, OperationTool> {
   const tools = operations.filter(({ mcp }) => mcp).map((op) => ({ op, tool: describe(op) }));
   tools.sort((a, b) => (a.tool.name < b.tool.name ? -1 : 1));
   return new Map(tools.map((each) => [each.tool.name, each]));
 }
 
-/** Those tools that `chosen` names, by domain (`memories`) or one by one (`memories_search`); all where it is absent. */
+/** Returns the tools in `chosen`, by domain (`memories`) or by name (`memories_search`); all if it is absent. */
 export function choose(
   tools: ReadonlyMap<string, OperationTool>,
   chosen: string | undefined,
@@ -39,7 +39,7 @@ function domainOf({ action }: Operation): string {
   return action.split(".")[0] as string;
 }
 
-/** What a caller is told that names a tool that is not there: those of the same domain, for names are easily mistaken. */
+/** Builds the message for an unknown tool; it lists the tools of the same domain, because names are easily confused. */
 export function noTool(name: string, tools: readonly Tool[]): string {
   const [domain = ""] = name.split(/[_.]/);
   const near = tools.filter((tool) => tool.name.startsWith(`${domain}_`)).map((tool) => tool.name);
@@ -48,7 +48,7 @@ export function noTool(name: string, tools: readonly Tool[]): string {
 
 const keyChecks = new WeakMap<Tool, KeyCheck>();
 
-/** A fault that names an argument which a tool with a body, or for a change, does not have. */
+/** Returns a fault that names an unknown argument, for tools with a body or for changes. */
 export function unknownArgument({ op, tool }: OperationTool, given: object): Fault | null {
   if (op.method === "GET" || op.wholeBody) return null;
   const check = keyChecks.get(tool) ?? compileKeyCheck(tool.inputSchema);
@@ -56,7 +56,10 @@ export function unknownArgument({ op, tool }: OperationTool, given: object): Fau
   return check(given);
 }
 
-/** Says which arguments a tool that reads does not have: they are ignored, as over HTTP, but a model meant something. */
+/**
+ * Returns a remark on unknown arguments of a read: they are ignored, as over HTTP, but the model meant something by
+ * them.
+ */
 export function ignoredOf({ op, tool }: OperationTool, given: object): string | undefined {
   if (op.method !== "GET") return undefined;
   const known = Object.keys(tool.inputSchema.properties ?? {});
@@ -77,7 +80,7 @@ function noSuchTool(value: string, tools: ReadonlyMap<string, OperationTool>): F
   );
 }
 
-/** Whether a caller may use an operation at all: whether it is listed for it. */
+/** Whether an operation is listed for a caller, who may use it. */
 export function isOffered(op: Operation, caller: Caller): boolean {
   try {
     requireAccess(op, caller);
@@ -88,7 +91,7 @@ export function isOffered(op: Operation, caller: Caller): boolean {
   }
 }
 
-/** `memories.search` → `memories_search`: many clients take no dot in a tool's name. */
+/** `memories.search` → `memories_search`: many clients accept no dot in a tool's name. */
 function describe(op: Operation): Tool {
   const { summary, mcp } = op;
   const description = (typeof mcp === "object" ? mcp.description : undefined) ?? op.description;
@@ -103,7 +106,10 @@ function describe(op: Operation): Tool {
   };
 }
 
-/** What a client may take for granted when it decides whether to ask its user: the method's meaning, unless the contract knows better. */
+/**
+ * Returns the annotations by which a client decides whether to ask its user: derived from the method, unless the
+ * contract overrides them.
+ */
 function hints({ method, mcp, takes, reads }: Operation): Tool["annotations"] {
   const given = typeof mcp === "object" ? mcp : {};
   const readOnlyHint = reads ?? (method === "GET" && !takes);
