@@ -14,7 +14,7 @@ import { PublicFailures } from "./limits/public-failures.ts";
 import { SharedRateCounters } from "./limits/shared-limits.ts";
 import { RequestObserver } from "./observe/observe.ts";
 
-/** Who a request's bearer token is; throws authentication_failed. */
+/** Resolves the caller of a request; throws authentication_failed. */
 export interface Callers {
   resolve(req: IncomingMessage, ip?: string): Caller | Promise<Caller>;
   forget(change: AuthChange): void;
@@ -22,16 +22,16 @@ export interface Callers {
   stop(): void;
 }
 
-/** What a gateway is made with besides the operations that it serves. */
+/** Dependencies of a gateway besides its operations. */
 export interface EdgeParts {
   callers: Callers;
-  /** One for each `consumes` that is not JSON. */
+  /** One for each `consumes` other than JSON. */
   bodyReaders: Record<string, BodyReader>;
-  /** By the action of the operation. */
+  /** By the operation's action. */
   streams: Record<string, StreamHandler>;
 }
 
-/** What the hooks of a gateway share: counters, limits and caches of this node. */
+/** State shared by a gateway's hooks: counters, limits and caches of this node. */
 export class Edge {
   readonly runtime: Runtime;
   readonly broker: ServiceBroker;
@@ -40,7 +40,7 @@ export class Edge {
   readonly limits: CallerLimits;
   readonly failures: PublicFailures;
   readonly overload: Overload;
-  /** Where a request comes from. */
+  /** Returns the client's address. */
   readonly addressOf: (req: IncomingMessage) => string;
   readonly #ending = new AbortController();
 
@@ -62,7 +62,7 @@ export class Edge {
     this.parts.callers.start();
   }
 
-  /** From here on every answer ends its connection. */
+  /** Closes connections after their answer from now on. */
   drain(): void {
     this.#ending.abort();
   }
@@ -73,7 +73,7 @@ export class Edge {
     await splitter.close();
   }
 
-  /** What a request that waits, or a stream, is ended by. */
+  /** Returns the signals that end a waiting request or a stream. */
   linkOf({ req, ctx }: Exchange): Link {
     const recheck = async () => this.parts.callers.resolve(req, ctx.meta.ip);
     return { ending: this.#ending.signal, recheck };

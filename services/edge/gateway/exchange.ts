@@ -6,59 +6,59 @@ import type { Release } from "../../../lib/queue/fair-queue.ts";
 import type { Answer } from "./answer/respond.ts";
 import type { Allowance } from "./limits/limits.ts";
 
-/** What a request asks for. */
+/** The operation and parameters of a request. */
 export interface Target {
   op: Operation;
   /** Values of the path's placeholders. */
   path: Record<string, string>;
-  /** The query string as text values, an array where a name is repeated. */
+  /** The query string as text values; an array for repeated names. */
   query: Record<string, unknown>;
 }
 
-/** A list that is too long to be done at once. */
+/** A list that is too long to be processed at once. */
 export interface Pieces {
-  /** The action's param that takes it. */
+  /** The action's param for the list. */
   name: string;
   /** JSON texts of lists, in order; at least one. */
   texts: string[];
 }
 
-/** A request of which only the connection is known. */
+/** A request before its operation is known. */
 export interface Arrival {
   req: IncomingMessage;
   res: ServerResponse;
   request_id: string;
   /** Null on public operations. */
   caller: Caller | null;
-  /** What is left of the caller's rate limit; null where none is on. */
+  /** The rest of the caller's rate limit; null without one. */
   allowance: Allowance | null;
 }
 
-/** One HTTP request on its way through the gateway. */
+/** One HTTP request in the gateway. */
 export interface Exchange extends Arrival, Target {
   ctx: ActionCaller;
-  /** A body with references, once it was read (by-reference.ts). */
+  /** The body with references, once read (by-reference.ts). */
   body?: Record<string, unknown>;
-  /** Gives back the memory that was reserved for the body (body-memory.ts). */
+  /** Releases the memory reserved for the body (body-memory.ts). */
   releaseBody?: Release;
-  /** A body whose list is done in pieces, once it was read (pieces.ts). */
+  /** The chunks of a body's list, once read (pieces.ts). */
   pieces?: Pieces;
 }
 
-/** A request as moleculer-web passes it on, with what is known of it so far. */
+/** A request as moleculer-web passes it on, with the gateway's state. */
 export interface GatewayRequest extends IncomingMessage {
   $exchange: Arrival & Partial<Exchange>;
-  /** As it came: moleculer-web takes the path of the route from `url`. */
+  /** The unchanged URL: moleculer-web removes the path of the route from `url`. */
   originalUrl: string;
 }
 
-/** What calls actions for a request: Moleculer's context of it, or a RootCall. */
+/** Calls actions for a request: Moleculer's context, or a RootCall. */
 export interface ActionCaller {
   readonly meta: Meta;
   call<T = unknown>(action: string, params: unknown, options?: CallingOptions): Promise<T>;
 }
 
-/** An operation that writes its own answer over a connection that stays open (SSE). */
+/** An operation that writes its own answer to an open connection (SSE). */
 export type StreamHandler = (
   exchange: Exchange,
   params: Record<string, unknown>,
@@ -66,7 +66,7 @@ export type StreamHandler = (
   perform: Perform,
 ) => Promise<void>;
 
-/** What ends a stream from this side. */
+/** The signals by which this side ends a stream. */
 export interface Link {
   /** Aborts when the node is about to stop. */
   ending: AbortSignal;
@@ -74,20 +74,21 @@ export interface Link {
   recheck(): Promise<unknown>;
 }
 
-/** A request that is made of another one, such as the operation that an MCP tool stands for. */
+/** A request within another one, such as the operation of an MCP tool. */
 export interface Asked extends Target {
   headers: Record<string, string>;
-  /** Path and query: what an Idempotency-Key is bound to, with the body. */
+  /** Path and query, which an Idempotency-Key is bound to, with the body. */
   url: string;
   body?: string;
 }
 
-/** Carries out what is asked for the caller of a request, as if it had come by itself. Never throws: a fault is an answer. */
+/**
+ * Executes an inner request for the caller of an outer one, as if it had arrived on its own. Never throws: a fault is
+ * an answer.
+ */
 export type Perform = (asked: Asked) => Promise<Answer>;
 
-/**
- * What a request within a request calls actions with: `meta` is its own, and what an action sets there is seen in it.
- */
+/** Calls actions for a request within a request: `meta` is its own, and actions' changes to it are visible here. */
 export class RootCall implements ActionCaller {
   readonly meta: Meta;
   readonly #broker: ServiceBroker;

@@ -10,7 +10,7 @@ import { gateway } from "./gateway.ts";
 import { LiveWatchers, streamLive } from "./streams/live.ts";
 import { streamDeliveries } from "./streams/sse.ts";
 
-/** The gateway of a node, with every operation there is. */
+/** The gateway of a node, with all operations. */
 export const gatewayService: ServiceFactory = (runtime) => {
   const watchers = new LiveWatchers();
   const served = operations.map((op) => withLimit(op, runtime.config));
@@ -27,7 +27,7 @@ export const gatewayService: ServiceFactory = (runtime) => {
   return { ...schema, events: { ...events, "live.changed": tell } };
 };
 
-/** In JSON a byte of text has six characters at the most. */
+/** JSON takes at most six characters for a byte of text. */
 const ESCAPED = 6;
 const REST = 1_048_576;
 

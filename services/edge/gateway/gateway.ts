@@ -24,9 +24,9 @@ import { HttpServer } from "./server.ts";
 const exchangeOf = (req: GatewayRequest) => req.$exchange as Exchange;
 
 /**
- * The gateway: moleculer-web, whose routes are the contracts' and whose hooks are in hooks/. Of its own methods it replaces
- * `resolveAlias` by a look-up in a tree, `callAction` to read the body late and to call by name, `sendResponse` for its
- * cost, and `errorHandler`, which would log what was sent (docs/decisions/0010-edge.md).
+ * The gateway: moleculer-web with routes from the contracts and hooks in hooks/. It replaces `resolveAlias` by a tree
+ * look-up, `callAction` to read the body late and to call by name, `sendResponse` for its cost, and `errorHandler`,
+ * which would log request data (docs/decisions/0010-edge.md).
  */
 export function gateway(
   runtime: Runtime,
@@ -43,7 +43,7 @@ export function gateway(
     name: "gateway",
     mixins: [ApiGateway as unknown as ServiceSchema],
     settings: {
-      // The server is ours (server.ts): it says in one line why it cannot listen, and answers what is not HTTP.
+      // We create the server (server.ts): it reports in one line why it cannot listen, and answers malformed HTTP.
       server: false,
       routes: routesOf(operations, shared),
       rootCallOptions: (options: object, req: GatewayRequest, res: ServerResponse) =>
@@ -67,14 +67,14 @@ export function gateway(
         document ??= Buffer.from(JSON.stringify(openApiDocument(operations)));
         return document;
       }),
-      /** Where this node listens. With several gateways PUBLIC_URL says better where callers come in. */
+      /** The address of this node. With several gateways, PUBLIC_URL is the one for callers. */
       address: idempotent(() => ({ origin: server.origin })),
     },
     methods: {
       authenticate: (_ctx: Context, _route: unknown, req: GatewayRequest) =>
         authenticate(edge, exchangeOf(req)),
       authorize: (_ctx: Context, _route: unknown, req: GatewayRequest) => authorize(edge, exchangeOf(req)),
-      /** Query and path, without a look at what the query says: before-call.ts reads it. */
+      /** Splits off the query without parsing it: before-call.ts does that. */
       parseQueryString: ({ url = "" }: IncomingMessage) => {
         const at = url.indexOf("?");
         return { query: {}, url: at < 0 ? url : url.slice(0, at) };
@@ -101,7 +101,7 @@ export function gateway(
         context: true,
         handler: (ctx: { params: AuthChange }) => edge.parts.callers.forget(ctx.params),
       },
-      /** The node is about to stop: what is under way is answered before its services go. */
+      /** The node is about to stop: answer requests in progress before its services stop. */
       async "node.stopping"() {
         edge.drain();
         await server.close();

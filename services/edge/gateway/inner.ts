@@ -12,7 +12,7 @@ import type { Leave } from "./limits/places.ts";
 import { requestShare } from "./limits/share.ts";
 import { requireSpace } from "./limits/space.ts";
 
-/** Carries out what is asked within a request: all checks but those that the request itself has passed. */
+/** Executes an inner request: all checks except those that the outer one has passed. */
 export async function performWithin(edge: Edge, outer: Exchange, asked: Asked): Promise<Answer> {
   const started = performance.now();
   const { op } = asked;
@@ -34,8 +34,8 @@ export async function performWithin(edge: Edge, outer: Exchange, asked: Asked): 
 }
 
 /**
- * What is asked within a request, as an exchange of its own: the same caller and connection, but its own body and its
- * own status, which no other that is asked within the same request may change.
+ * Builds the exchange of an inner request: the same caller and connection, but its own body and status, so that inner
+ * requests cannot affect each other.
  */
 function exchangeWithin(outer: Exchange, asked: Asked, broker: ServiceBroker): Exchange {
   const { request_id, ip, caller, traceparent } = outer.ctx.meta;
@@ -46,7 +46,7 @@ function exchangeWithin(outer: Exchange, asked: Asked, broker: ServiceBroker): E
   return { op, path, query, req, res, ctx: new RootCall(broker, meta), request_id, caller, allowance };
 }
 
-/** As much of a request as is read behind authentication: its body, its headers, and what a key is bound to. */
+/** Builds the parts of a request that are read after authentication: body, headers, and the identity for a key. */
 function requestWithin({ headers }: IncomingMessage, { op, url, headers: own, body }: Asked) {
   const { authorization, cookie } = headers;
   const bytes = Buffer.from(body ?? "");

@@ -5,13 +5,13 @@ import type { GatewayRequest } from "./exchange.ts";
 
 export const VERSION_PREFIX = "/v1";
 
-/** The path of a request as it came, whatever a route has made of its `url`. */
+/** Returns the original path of a request, whatever a route has made of its `url`. */
 export function pathOf(req: IncomingMessage): string {
   const { originalUrl = req.url ?? "" } = req as Partial<GatewayRequest>;
   return originalUrl.split("?")[0] as string;
 }
 
-/** The fault for a path that is not there, or not for this caller to know of. */
+/** Returns the fault for a path that does not exist or is hidden from this caller. */
 export function unknownPath(req: IncomingMessage): Fault {
   const resource_id = pathOf(req);
   if (!isReadable(resource_id)) return unreadable("path", resource_id);
@@ -23,7 +23,7 @@ export function wrongMethod(method: string, path: string, allow: string[]): Faul
   return new Fault("method_not_allowed", message, { allow });
 }
 
-/** The query of an address as text values. @throws Fault validation_failed when it cannot be read */
+/** Parses the query of a URL as text values. @throws Fault validation_failed if it is invalid */
 export function readQueryString(url: string): Record<string, unknown> {
   const at = url.indexOf("?");
   if (at < 0) return {};

@@ -1,10 +1,10 @@
 import type { Operation } from "../../../lib/contract/contract.ts";
 import { wrongMethod } from "./paths.ts";
 
-/** A path that was found, by method. */
+/** A path's routes by method. */
 interface Found {
   routes: ReadonlyMap<string, Route>;
-  /** What stands at the placeholders, in order. */
+  /** Values of the placeholders, in order. */
   values: readonly string[];
 }
 
@@ -16,7 +16,7 @@ interface Route {
 
 interface Node {
   literals: Map<string, Node>;
-  /** Placeholders at this place: `{id}`, or `{id}:confirm` whose suffix is part of the segment. */
+  /** Child placeholders: `{id}`, or `{id}:confirm` whose suffix is part of the segment. */
   placeholders: { suffix: string; node: Node }[];
   routes: Map<string, Route>;
 }
@@ -25,13 +25,13 @@ const newNode = (): Node => ({ literals: new Map(), placeholders: [], routes: ne
 
 /**
  * Finds the operations of a path. Literal paths are one look-up; others walk a tree of segments, literal segments
- * before placeholders, so `/memories/search` is never taken for `/memories/{id}`.
+ * before placeholders, so `/memories/search` never matches `/memories/{id}`.
  */
 export class Router {
   readonly #literal = new Map<string, Found>();
   readonly #root = newNode();
 
-  /** @throws Error when two operations have the same method and path: one of them could not be reached. */
+  /** @throws Error if two operations have the same method and path: one would be unreachable. */
   constructor(operations: readonly Operation[], versionPrefix: string) {
     for (const op of operations) {
       const url = op.root ? op.url : versionPrefix + op.url;
@@ -41,14 +41,14 @@ export class Router {
     }
   }
 
-  /** Null when there is no such path; a slash at its end does not matter. */
+  /** Returns null for an unknown path; ignores a trailing slash. */
   find(path: string): Found | null {
     const clean = path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
     return this.#literal.get(clean) ?? this.#walk(clean);
   }
 
   /**
-   * The operation of a path and what stands at its placeholders; null when there is no such path.
+   * Returns the operation of a path and its placeholders' values; null for an unknown path.
    *
    * @throws Fault method_not_allowed
    */
@@ -83,14 +83,14 @@ export class Router {
   }
 }
 
-/** The methods that a path has; HEAD wherever GET only looks. */
+/** Returns the methods of a path; HEAD wherever GET is a plain read. */
 function methodsOf({ routes }: Found): string[] {
   const methods = [...routes.keys()];
   const get = routes.get("GET");
   return get && !get.op.takes ? [...methods, "HEAD"] : methods;
 }
 
-/** The values of a route's placeholders by name. */
+/** Returns the values of a route's placeholders by name. */
 export function pathParams({ names }: Route, values: readonly string[]): Record<string, string> {
   const params: Record<string, string> = {};
   for (let i = 0; i < names.length; i++) params[names[i] as string] = values[i] as string;

@@ -10,14 +10,14 @@ import { docsFiles } from "./pages/docs.ts";
 import { VERSION_PREFIX } from "./paths.ts";
 import { streaming } from "./streams/stream.ts";
 
-/** An alias of moleculer-web, which has been told what operation it stands for. */
+/** An alias of moleculer-web, bound to its operation. */
 export interface RoutedAlias {
   method: string;
   fullPath: string;
   op: Operation;
 }
 
-/** What all operations have in common. Bodies are read by us, once the caller is known. */
+/** Settings common to all operations. The gateway reads bodies itself, once the caller is known. */
 const COMMON = {
   authentication: true,
   authorization: true,
@@ -27,7 +27,7 @@ const COMMON = {
   logging: false,
 };
 
-/** The routes of moleculer-web: an alias for each operation, and the files of the pages. */
+/** Builds the routes of moleculer-web: an alias for each operation, and the files of the pages. */
 export function routesOf(operations: readonly Operation[], edge: () => Edge) {
   const onBeforeCall = (
     ctx: Context,
@@ -46,30 +46,30 @@ export function routesOf(operations: readonly Operation[], edge: () => Edge) {
   return [
     { ...COMMON, name: "api", path: VERSION_PREFIX, aliases: aliasesOf(false), onBeforeCall },
     { ...files, name: "docs", path: "/docs", use: [nameRequest, docsFiles] },
-    // Before the operations at the root, as the first route that begins like a path gets what has no alias.
+    // Before the operations at the root: the first route with a matching prefix gets unmatched paths.
     { ...files, name: "console", path: "/", use: [nameRequest, consoleFiles()] },
     { ...COMMON, name: "root", path: "/", aliases: aliasesOf(true), onBeforeCall },
   ];
 }
 
-/** What is sent for a file begins with the id of the request too. */
+/** Responses with files carry the request's id too. */
 function nameRequest({ $exchange }: GatewayRequest, res: ServerResponse, next: () => void) {
   res.setHeader("X-Request-Id", $exchange.request_id);
   next();
 }
 
-/** `POST /agents/:id/interests\:test` of `POST /agents/{id}/interests:test`. */
+/** Converts `POST /agents/{id}/interests:test` to `POST /agents/:id/interests\:test`. */
 function aliasOf({ method, url }: Operation): string {
   return `${method} ${url.replaceAll(":", "\\:").replace(/\{(\w+)\}/g, ":$1")}`;
 }
 
-/** What an alias does once its caller was authorized. */
+/** Returns the handlers that run after authorization. */
 function handlersOf(op: Operation, edge: () => Edge) {
   if (op.stream) return streaming(edge);
   return op.inPages ? [inPages(edge), op.action] : op.action;
 }
 
-/** Tells each alias its operation. */
+/** Binds each alias to its operation. */
 export function bindAliases(
   aliases: RoutedAlias[],
   operations: readonly Operation[],
@@ -80,7 +80,7 @@ export function bindAliases(
       const [method, path] = aliasOf(op).split(" ") as [string, string];
       const alias = byPath.get(`${method} ${op.root ? path : VERSION_PREFIX + path}`) as RoutedAlias;
       const name = `${op.method} ${op.url}`;
-      // moleculer-web names the alias of each request for a log that it may not write, in colours.
+      // moleculer-web formats the alias of each request, in colours, for a log line that may be disabled.
       return [op, Object.assign(alias, { op, toString: () => name })];
     }),
   );

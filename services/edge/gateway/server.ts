@@ -7,17 +7,17 @@ import { originAt } from "../../../lib/http/origin.ts";
 import { newId } from "../../../lib/ids.ts";
 import { errorAnswer } from "./answer/respond.ts";
 
-/** The port could not be had: the service says so in one line and does not start. */
+/** The port is unavailable: the service reports it in one line and does not start. */
 export class ListenError extends Error {}
 
-// Longer than the usual 60 s of a load balancer, so that it is the one who ends an idle connection.
+// Longer than the usual 60 s of a load balancer, so that the balancer closes idle connections.
 const KEEP_ALIVE_MS = 65_000;
 const DRAIN_MS = 3500;
 const IDLE_LOOK_MS = 50;
 
 type Handler = (req: IncomingMessage, res: ServerResponse) => void;
 
-/** The HTTP server of a node: listening, what is not HTTP, and going down. */
+/** The HTTP server of a node: listening, malformed requests and shutdown. */
 export class HttpServer {
   readonly #server: Server;
   #closed: Promise<void> | undefined;
@@ -31,11 +31,11 @@ export class HttpServer {
     });
     this.#server.keepAliveTimeout = KEEP_ALIVE_MS;
     this.#server.on("clientError", (err, socket) => refuse(socket as Socket, reasonOf(err)));
-    // An Expect that is not known is no reason not to answer; without a listener Node sends a bare 417.
+    // Answer requests with an unknown Expect too; without a listener Node sends a bare 417.
     this.#server.on("checkExpectation", (req, res) => handle(originForm(req), res));
   }
 
-  /** @throws ListenError naming what is wrong with the port. */
+  /** @throws ListenError that names the problem with the port. */
   async listen(port: number, host: string): Promise<void> {
     await settleHttpShapes();
     await new Promise<void>((resolve, reject) => {
@@ -48,17 +48,17 @@ export class HttpServer {
     });
   }
 
-  /** Where it can be called from this machine: `http://127.0.0.1:3000`. */
+  /** The local address: `http://127.0.0.1:3000`. */
   get origin(): string {
     const { address, port } = this.#server.address() as AddressInfo;
     return originAt(address, port);
   }
 
-  /** Takes no more connections and waits for the requests under way; what is still open after 3.5 s is cut off. */
+  /** Stops accepting connections and waits for requests in progress; cuts off the rest after 3.5 s. */
   close(): Promise<void> {
     this.#closed ??= new Promise((resolve) => {
       const cutOff = setTimeout(() => this.#server.closeAllConnections(), DRAIN_MS);
-      // A connection whose stream or poll ends now would be kept open for a next request.
+      // Node would keep a connection whose stream or poll just ended open for another request.
       const idle = setInterval(() => this.#server.closeIdleConnections(), IDLE_LOOK_MS);
       this.#server.close(() => {
         clearTimeout(cutOff);
@@ -70,7 +70,7 @@ export class HttpServer {
   }
 }
 
-/** A proxy may name the whole address in the request line (RFC 9112, 3.2.2): the origin is this one, whatever it says. */
+/** A proxy may send an absolute URL in the request line (RFC 9112, 3.2.2): its origin is ignored. */
 function originForm(req: IncomingMessage): IncomingMessage {
   const { url = "/" } = req;
   if (url.startsWith("/")) return req;
@@ -89,7 +89,7 @@ function reasonOf({ code }: NodeJS.ErrnoException): string {
 
 const LINGER_MS = 1000;
 
-/** Answers what Node's parser could not read: by hand, as there is no response object yet. */
+/** Answers a request that Node's parser rejected: written by hand, because there is no response object yet. */
 function refuse(socket: Socket, why: string): void {
   if (!socket.writable || isAnswering(socket)) return void socket.destroy();
   const request_id = newId("req");
@@ -103,11 +103,11 @@ function refuse(socket: Socket, why: string): void {
     "Connection: close",
   ];
   socket.end(`${head.join("\r\n")}\r\n\r\n${body}`);
-  // Node watches requests, and this is none: a caller who never hangs up would keep the socket.
+  // Node's timeouts cover only requests: a caller that never hangs up would keep the socket open.
   socket.setTimeout(LINGER_MS, () => socket.destroy());
 }
 
-/** Whether an answer has begun on this connection, which nothing else may be written into. */
+/** Whether an answer has started on this connection; nothing else may be written into it. */
 function isAnswering(socket: Socket): boolean {
   return (socket as Socket & { _httpMessage?: ServerResponse | null })._httpMessage?.headersSent === true;
 }

@@ -9,7 +9,7 @@ const WRONG_KIND: Record<string, string> = {
   org_admin: "This needs an organisation's user with the role admin.",
 };
 
-/** Whether a caller may use an operation, as its contract declares; throws the fault that says why not. */
+/** Checks whether a caller may use an operation under its contract; throws the fault that says why not. */
 export function requireAccess(op: Operation, caller: Caller): void {
   const { access } = op;
   if (access.by === "public" || access.by === "operator" || access.by === "monitor") return;
@@ -26,14 +26,14 @@ export function requireAccess(op: Operation, caller: Caller): void {
   }
 }
 
-/** The token is good: whoever takes this 401 for its end would sign out, or renew it for ever. */
+/** The token is valid: a client that treats this 401 as its expiry would sign out, or refresh it forever. */
 function agentNeeded(): Fault {
   const message =
     "Your token is valid, but it is a person's: this needs the token of an agent (POST /v1/auth/token).";
   return new Fault("authentication_failed", message, { reason: AGENT_IDENTITY_REQUIRED });
 }
 
-/** Whether a caller lacks the scope of an operation that says so in its answer, and not by an error. */
+/** Whether a caller lacks the scope of an operation that reports this in its answer instead of an error. */
 export function isRefusedInBand({ access, scopeRefusal }: Operation, caller: Caller): boolean {
   if (!scopeRefusal) return false;
   return "scope" in access && access.scope !== undefined && !hasScope(caller, access.scope);

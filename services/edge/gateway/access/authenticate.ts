@@ -6,7 +6,7 @@ import type { Caller } from "../../../../lib/access/caller.ts";
 import { Fault, isFault } from "../../../../lib/contract/faults.ts";
 import { authorizationOf } from "./browser.ts";
 
-/** Which callers may no longer be what they were: all of the tenant that fit what is named (event `auth.changed`). */
+/** Callers whose rights may have changed: all of the tenant that match the given fields (event `auth.changed`). */
 export interface AuthChange {
   tenant_id: string;
   agent_id?: string;
@@ -18,14 +18,14 @@ export interface AuthChange {
 
 interface Entry {
   caller: Caller;
-  /** When the store was last asked, on this process's steady clock. */
+  /** When the store was last asked, on this process's monotonic clock. */
   checked_at: number;
-  /** Since the last refresh. */
+  /** Whether it was used since the last refresh. */
   used: boolean;
 }
 
 const REFRESH_MS = 2000;
-// With the refresh's own time less than the 5 s within which a revocation holds on every node.
+// Plus the duration of a refresh, below the 5 s within which a revocation takes effect on every node.
 const TRUSTED_MS = 4000;
 const CALL_TIMEOUT_MS = 3000;
 const CAPACITY = 50_000;
@@ -34,13 +34,13 @@ const LONGEST_TOKEN = 4096;
 const TOKEN = /^Bearer +([\w-]+\.[\w-]+\.[\w-]+)$/i;
 const KEY = new RegExp(`^Bearer +(${API_KEY_PATTERN.slice(1, -1)})$`, "i");
 
-/** What a request proves itself with. An API key itself leaves this node as its hash only. */
+/** The credential of a request. An API key leaves this node only as its hash. */
 type Credential = { token: string } | { hash: string };
 
 /**
- * Who makes a request. Verifying a token costs a hundred microseconds and some look-ups, so a verified one is kept,
- * by the Authorization header as it came, and what is in use is checked against the store every 2 s. An entry that
- * could not be checked is not trusted: the request waits for the store, or is told to come again.
+ * Resolves the caller of a request. Verifying a token costs a hundred microseconds and some look-ups, so verified
+ * callers are cached by the Authorization header, and those in use are rechecked against the store every 2 s. An entry
+ * that could not be rechecked is not trusted: the request waits for the store, or gets a retryable error.
  */
 export class CallerCache {
   readonly #broker: ServiceBroker;
@@ -49,10 +49,10 @@ export class CallerCache {
   readonly #pending = new Map<string, Promise<Caller>>();
   #timer: NodeJS.Timeout | undefined;
   #refreshing = false;
-  /** Said once, not with each request until tokens can be verified again. */
+  /** Log once, not per request, until tokens can be verified again. */
   #said = false;
 
-  /** @param publicUrl decides what the cookie of a browser's session is called */
+  /** @param publicUrl determines the name of a browser's session cookie */
   constructor(broker: ServiceBroker, publicUrl: string | null = null) {
     this.#broker = broker;
     this.#publicUrl = publicUrl;
@@ -67,11 +67,11 @@ export class CallerCache {
   }
 
   /**
-   * The caller of a request, at once when its token or API key is known.
+   * Returns the caller of a request, synchronously if its token or API key is cached.
    *
-   * @param ip the caller's address, against which wrong keys count
-   * @throws Fault authentication_failed (no token, or not a good one), rate_limited (too many wrong keys from this
-   *   address), service_unavailable (cannot be known now).
+   * @param ip the caller's address, to limit wrong keys
+   * @throws Fault authentication_failed (missing or invalid token), rate_limited (too many wrong keys from this
+   * address), service_unavailable (cannot be verified now).
    */
   resolve(req: IncomingMessage, ip?: string): Caller | Promise<Caller> {
     const authorization = authorizationOf(req, this.#publicUrl);
@@ -85,7 +85,7 @@ export class CallerCache {
     return this.#verify(authorization, ip);
   }
 
-  /** Drops what a change concerns, so that it holds here at once. */
+  /** Drops the callers affected by a change, so that it takes effect here at once. */
   forget(change: AuthChange): void {
     for (const [header, { caller }] of this.#entries) {
       if (concerns(change, caller)) this.#entries.delete(header);
@@ -132,14 +132,14 @@ export class CallerCache {
     ip: string | undefined,
   ): Promise<Caller> {
     if ("token" in credential) return (await this.#call("auth.verify", credential)) as Caller;
-    // A key that was good is no guess: it does not wait for what others guess at the same address.
+    // A key that was valid is no guess: wrong keys from the same address do not limit it.
     const [still] = known
       ? ((await this.#call("auth.states", { callers: [known] })) as (Caller | null)[])
       : [];
     return still ?? ((await this.#call("auth.verify_key", credential, ip)) as Caller);
   }
 
-  /** Puts an entry last; the first is the one that has not been used for longest. */
+  /** Moves an entry to the end; the first is the least recently used. */
   #put(header: string, entry: Entry): void {
     this.#entries.delete(header);
     this.#entries.set(header, entry);
@@ -166,7 +166,7 @@ export class CallerCache {
     const callers = entries.map(([, entry]) => entry.caller);
     const current = (await this.#call("auth.states", { callers })) as (Caller | null)[];
     for (const [i, [header, entry]] of entries.entries()) {
-      // Dropped or verified anew while the store was asked: that is newer.
+      // Dropped or verified again while the store was asked: that is newer.
       if (this.#entries.get(header) !== entry) continue;
       const caller = current[i];
       if (caller) this.#put(header, { caller, checked_at, used: false });
@@ -191,7 +191,7 @@ interface Connection extends Socket {
   $authorization?: string;
 }
 
-/** The same text, as the same string as before on this connection: of that the hash is known, which takes a microsecond. */
+/** Returns the connection's previous string if it is equal: its hash is cached, which saves a microsecond. */
 function asBefore(connection: Connection, authorization: string): string {
   if (connection.$authorization !== authorization) connection.$authorization = authorization;
   return connection.$authorization;

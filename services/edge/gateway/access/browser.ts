@@ -6,10 +6,10 @@ import { Fault } from "../../../../lib/contract/faults.ts";
 import type { SecretBox } from "../../../../lib/crypto/secrets.ts";
 
 const HARMLESS = new Set(["GET", "HEAD"]);
-/** Of our own pages, or typed by the person. */
+/** Requests from our own pages, or from an address that the user typed. */
 const OWN_SITES = new Set(["same-origin", "none"]);
 
-/** The Authorization of a request: the header, else what the session cookie of a browser stands for. */
+/** Returns the Authorization of a request: the header, else the token of the browser's session cookie. */
 export function authorizationOf(req: IncomingMessage, publicUrl: string | null): string | undefined {
   const { authorization, cookie } = req.headers;
   if (authorization !== undefined || cookie === undefined) return authorization;
@@ -18,8 +18,8 @@ export function authorizationOf(req: IncomingMessage, publicUrl: string | null):
 }
 
 /**
- * A browser sends the cookie along whoever's page asks; only ours may. What changes something must also carry the
- * session's CSRF token, which others' pages cannot read.
+ * Browsers send the cookie with requests from any page; only ours are allowed. Changes must also carry the session's
+ * CSRF token, which other sites cannot read.
  *
  * @throws Fault forbidden
  */

@@ -3,13 +3,15 @@ import { FAULTS, type Fault, type FaultCode } from "../../../../lib/contract/fau
 const BEARER = 'Bearer realm="afferent"';
 const IS_BEARER = /^Bearer\s/i;
 
-/** `details.reason` where a person's valid token stands in place of an agent's: no reason to sign out or to renew it. */
+/**
+ * `details.reason` if a person's valid token was sent instead of an agent's: no reason to sign out or to refresh it.
+ */
 export const AGENT_IDENTITY_REQUIRED = "agent_identity_required";
 
 /**
- * Returns the WWW-Authenticate header of a refusal (RFC 6750, section 3), or undefined where it needs none.
+ * Returns the WWW-Authenticate header of a refusal (RFC 6750, section 3), or undefined if none is needed.
  *
- * @param authorization the header of the request, where the operation reads it
+ * @param authorization the header of the request, if the operation reads it
  */
 export function challengeOf(fault: Fault, authorization: string | undefined): string | undefined {
   const { reason, required_scope } = (fault.data ?? {}) as Record<string, unknown>;

@@ -3,10 +3,10 @@ import type { IncomingMessage } from "node:http";
 import proxyaddr from "proxy-addr";
 
 /**
- * Says where a request comes from: the peer of the connection, or, where the peer is one of the trusted proxies, the
- * last address in `X-Forwarded-For` that is not (api.md "Everywhere", TRUST_PROXY).
+ * Returns the client's address: the peer of the connection or, behind trusted proxies, the last untrusted address in
+ * `X-Forwarded-For` (api.md "Everywhere", TRUST_PROXY).
  *
- * @throws TypeError when one of the proxies is not an address, a range or a name that `proxy-addr` knows.
+ * @throws TypeError if a proxy is not an address, a range or a name that `proxy-addr` knows.
  */
 export function clientAddress(trusted: readonly string[]): (req: IncomingMessage) => string {
   if (trusted.length === 0) return peer;
@@ -16,20 +16,20 @@ export function clientAddress(trusted: readonly string[]): (req: IncomingMessage
 
 const peer = (req: IncomingMessage) => plain(req.socket.remoteAddress ?? "");
 
-/** An IPv4 address as such, also where the server listens on IPv6. */
+/** Unwraps an IPv4 address, for servers that listen on IPv6. */
 function plain(address: string): string {
   return address.startsWith("::ffff:") && address.includes(".") ? address.slice(7) : address;
 }
 
 const SANE_REQUEST_ID = /^[\w.:@/+=-]{1,128}$/;
 
-/** The caller's request id if it sent a sane one (api.md "Everywhere"). */
+/** Returns the caller's request id if it is valid (api.md "Everywhere"). */
 export function givenRequestId(req: IncomingMessage): string | null {
   const given = req.headers["x-request-id"];
   return typeof given === "string" && SANE_REQUEST_ID.test(given) ? given : null;
 }
 
-/** What a header says: Node reads its bytes as Latin-1, which some callers have sent; the others sent UTF-8. */
+/** Decodes a header: Node reads its bytes as Latin-1, which some callers send; others send UTF-8. */
 export function headerText(value: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: all of ASCII is meant
   if (/^[\x00-\x7f]*$/.test(value)) return value;

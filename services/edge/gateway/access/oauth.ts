@@ -18,14 +18,14 @@ const BY_STATUS: Record<number, string> = {
   503: "temporarily_unavailable",
 };
 
-/** Whether a request is a token request of OAuth 2.0, which is answered as OAuth has it. */
+/** Whether a request is a token request of OAuth 2.0, which gets an OAuth answer. */
 export function isTokenRequest(op: Operation | undefined, req: IncomingMessage): boolean {
   return op?.form !== undefined && mediaType(req) === FORM;
 }
 
 /**
- * Reads a token request: the client's secret is the API key, in the form or by HTTP Basic. Fields that are not known,
- * such as `scope`, are ignored, and so is what the client calls itself: the key says whose it is.
+ * Reads a token request: the client's secret is the API key, in the form or by HTTP Basic. Unknown fields such as
+ * `scope` are ignored, and so is the client's name: the key identifies its owner.
  *
  * @throws Fault validation_failed, authentication_failed, payload_too_large
  */
@@ -65,7 +65,7 @@ function misfit(field: string, value: string | null, expected: string): Fault {
   return new Fault("validation_failed", `${field}: expected ${expected}.`, details);
 }
 
-/** What a client gave as its password; its parts are encoded as those of a form. */
+/** Returns the client's password; its parts are encoded like those of a form. */
 function passwordIn(authorization: string): string | undefined {
   const encoded = BASIC.exec(authorization)?.[1];
   return encoded && Buffer.from(encoded, "base64").toString().split(":").slice(1).join(":");

@@ -6,10 +6,10 @@ import type { BlobReference, Operation } from "../../../../lib/contract/contract
 import { escapedBytes } from "../body/json-fields.ts";
 import { type Answer, begin, type Envelope, type Insert } from "./respond.ts";
 
-/** A blob that could not be read to its end, or has another length than its row says. */
+/** A blob that could not be read to its end, or whose length differs from its row's. */
 export class BlobBroken extends Error {}
 
-/** An answer of which a blob holds a part, and the part's place in it. A field without a blob is null. */
+/** Builds an answer with the position of its blob's content. The field is null without a blob. */
 export function blobPlace(
   from: NonNullable<Operation["fromBlob"]>,
   result: unknown,
@@ -17,15 +17,15 @@ export function blobPlace(
   if (from === "answer") return { body: "", insert: { ...(result as BlobReference), at: 0, escaped: false } };
   const { [from.field]: blob, ...rest } = result as Record<string, BlobReference | null>;
   if (!blob) return { body: JSON.stringify(result) };
-  // The last field, so that its place is known without a search.
+  // The last field, so that its position is known without a search.
   const body = JSON.stringify({ ...rest, [from.field]: "" });
   return { body, insert: { ...blob, at: body.length - '"}'.length, escaped: true } };
 }
 
 /**
- * Sends an answer with what a blob holds of it, which goes from the blob to the connection a piece at a time.
+ * Streams an answer with its blob's content to the connection, chunk by chunk.
  *
- * @throws BlobBroken, the connection having been ended: nothing else can be said on it
+ * @throws BlobBroken after closing the connection: no other answer is possible on it
  */
 export async function sendFromBlob(
   res: ServerResponse,
@@ -40,12 +40,12 @@ export async function sendFromBlob(
     begin(res, answer, envelope, insert.escaped ? null : insert.size);
     await pipeline(whole(answer, blob), res);
   } finally {
-    // Of a caller who left before its turn came nobody has read, nor closed it.
+    // The caller disconnected while queued: nobody has read or closed the blob.
     blob.destroy();
   }
 }
 
-/** The text of an answer together with what a blob holds of it. */
+/** Returns the text of an answer including its blob's content. */
 export async function textOf(answer: Answer & { insert: Insert }, blob: Readable): Promise<string> {
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   let text = "";
@@ -67,7 +67,7 @@ async function* whole({ body, insert }: Answer & { insert: Insert }, blob: Reada
   if (at < text.length) yield text.slice(at);
 }
 
-// With less than was announced, the caller would take the next answer on the connection for the rest of this one.
+// With fewer bytes than announced, the caller would read the next answer on the connection as the rest of this one.
 async function* readWhole(blob: Readable, { hash, size }: Insert) {
   let read = 0;
   try {

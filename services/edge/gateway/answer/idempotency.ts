@@ -14,24 +14,24 @@ import type { Exchange } from "../exchange.ts";
 import { type Answer, errorAnswer } from "./respond.ts";
 
 const MAX_KEY_CHARACTERS = 255;
-/** A larger body is kept as a blob: calls between nodes must stay short. */
+/** Larger bodies are stored as blobs: calls between nodes must stay short. */
 const LARGE = 262_144;
-/** A tenant that is over its quota has only short answers stored. */
+/** A tenant over its quota gets only short answers stored. */
 const SMALL = 1024;
-/** Bytes that are hashed in one turn. */
+/** Bytes hashed per event loop tick. */
 const PIECE = 1_048_576;
 
 type Asked = Place & { fingerprint: string; lease: string };
 type Begun = Exclude<Opening, { outcome: "wait" }>;
 
-/** Whose keys a request's are; null where nobody is known to have sent it. */
+/** Returns the owner of a request's keys; null if the sender is unknown. */
 function holderOf({ op, caller }: Exchange): Omit<Place, "key"> | null {
   if (caller) return { tenant_id: caller.tenant_id, caller_id: callerId(caller) };
-  // The operator has no tenant: its keys are the installation's.
+  // The operator has no tenant: its keys belong to the installation.
   return op.access.by === "operator" ? { tenant_id: "installation", caller_id: "operator" } : null;
 }
 
-/** The request's Idempotency-Key where it is honoured: on what changes something, by a caller who is known. */
+/** Returns the request's Idempotency-Key if it applies: for changes, by a known caller. */
 export function idempotencyKey(exchange: Exchange): string | null {
   const { req, op } = exchange;
   const key = req.headers["idempotency-key"] as string | undefined;
@@ -51,10 +51,10 @@ export function idempotencyKey(exchange: Exchange): string | null {
 }
 
 /**
- * Carries a request out once for its key: a repetition gets the first one's answer, and one that comes while the
- * first is running waits for it (api.md "Everywhere").
+ * Executes a request once for its key: a repetition gets the first one's answer, and waits if the first is still
+ * running (api.md "Everywhere").
  *
- * @throws Fault conflict when the key was used for another request.
+ * @throws Fault conflict if the key was used for another request.
  */
 export async function once(
   exchange: Exchange,
@@ -72,7 +72,7 @@ export async function once(
   const close = async (given: Answer, secret: boolean, again: { again?: true } = {}) => {
     const isFull = usage.isFull(place.tenant_id) && lengthOf(given) > SMALL;
     const answer = secret ? toKept(given) : isFull ? null : await toKeptOrBlob(given, place.tenant_id, blobs);
-    // What was carried out is answered, even where the answer cannot be stored: repeating it is a conflict then.
+    // Answer the executed request even if the answer cannot be stored: repeating it is a conflict then.
     const kept = answer ?? { ...toKept({ ...given, body: null }), dropped: true };
     await ctx.call("idempotency.close", { ...place, lease, answer: kept, secret, ...again });
   };
@@ -87,7 +87,7 @@ export async function once(
   }
 }
 
-/** Waits for as long as the first request with the key is running and its sender is there. */
+/** Waits while the first request with the key is running and its sender is connected. */
 async function open({ ctx, res, request_id }: Exchange, asked: Asked): Promise<Begun> {
   try {
     for (;;) {
@@ -97,7 +97,7 @@ async function open({ ctx, res, request_id }: Exchange, asked: Asked): Promise<B
     }
   } catch (err) {
     if (!isUnreached(err)) throw err;
-    // It may hold the key, with nobody to carry the request out. Where this does not come through either, its lease ends.
+    // It may hold the key with nobody to execute the request. If this fails too, its lease expires.
     const { fingerprint: _, ...held } = asked;
     const answer = toKept(errorAnswer(err, request_id));
     ctx.call("idempotency.close", { ...held, answer, secret: false }).catch(() => {});
@@ -112,12 +112,12 @@ function toKept({ body, headers = {}, ...rest }: Answer): KeptAnswer {
 
 const lengthOf = ({ body }: Answer) => body?.length ?? 0;
 
-/** When there is space again, the same request is carried out. */
+/** The same request is executed once there is space again. */
 function isOverQuota(err: unknown): boolean {
   return isFault(err) && (err.data as { rule?: Rule } | undefined)?.rule === "storage_quota";
 }
 
-/** Null where there is no space for a large answer. */
+/** Returns null if there is no space for a large answer. */
 async function toKeptOrBlob(answer: Answer, tenant_id: string, blobs: Blobs): Promise<KeptAnswer | null> {
   const { body } = answer;
   if (body === null || answer.insert || body.length <= LARGE) return toKept(answer);
@@ -135,7 +135,7 @@ async function replayed(kept: KeptAnswer, tenant_id: string, blobs: Blobs): Prom
 
 const bodyOf = ({ body, base64 }: KeptAnswer) => (base64 ? Buffer.from(body as string, "base64") : body);
 
-/** What makes two requests the same: method, path with its query, and the bytes of the body. */
+/** Hashes the identity of a request: method, path with its query, and the bytes of the body. */
 async function fingerprintOf(exchange: Exchange, blobs: Blobs): Promise<string> {
   const { req, op, caller } = exchange;
   const hash = createHash("sha256").update(`${op.method} ${req.url}\n`);
@@ -145,13 +145,13 @@ async function fingerprintOf(exchange: Exchange, blobs: Blobs): Promise<string> 
     return hash.digest("base64url");
   }
   const raw = await readAhead(req, maxBodyOf(op));
-  // In binary mode a CloudEvent's attributes are headers: they are as much of the request as its body.
+  // In binary mode a CloudEvent's attributes are headers: they belong to the request like its body.
   if (op.consumes === "cloudevents") hash.update(JSON.stringify(attributesOf(req.headers)));
   await hashInTurns(hash, raw);
   return hash.digest("base64url");
 }
 
-/** A large body a piece at a time, so that others have their turn. */
+/** Hashes a large body in chunks, so that other requests are served in between. */
 async function hashInTurns(hash: Hash, raw: Buffer): Promise<void> {
   for (let at = 0; at < raw.length; at += PIECE) {
     if (at > 0) await new Promise(setImmediate);
@@ -161,7 +161,7 @@ async function hashInTurns(hash: Hash, raw: Buffer): Promise<void> {
 
 function attributesOf(headers: NodeJS.Dict<string | string[]>): [string, unknown][] {
   const names = Object.keys(headers).filter((name) => name.startsWith("ce-"));
-  // There the type of the content is an attribute too: that of the data.
+  // In binary mode the content type, that of the data, is an attribute too.
   if (names.length > 0 && headers["content-type"] !== undefined) names.push("content-type");
   return names.sort().map((name) => [name, headers[name]]);
 }

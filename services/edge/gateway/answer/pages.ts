@@ -7,7 +7,7 @@ import { afterCall } from "../hooks/after-call.ts";
 import { inPlace } from "../hooks/call-action.ts";
 import { begin, type Envelope, send } from "./respond.ts";
 
-/** Alias middleware: all of a list is sent by itself, where it may be longer than one message between nodes. */
+/** Alias middleware for complete lists, which may be longer than one message between nodes. */
 export function inPages(edge: () => Edge) {
   return (req: GatewayRequest, _res: ServerResponse, next: (err?: unknown) => void) => {
     const exchange = req.$exchange as Exchange;
@@ -21,8 +21,8 @@ export function inPages(edge: () => Edge) {
 }
 
 /**
- * Sends all of a list, each page of it as soon as it is there and the caller takes it: no more than one is held. What
- * goes wrong with the first is answered as an error; after that it cuts the answer off.
+ * Sends a complete list page by page, as the caller reads it; at most one page is in memory. A failure of the first
+ * page is answered as an error; later ones cut the answer off.
  */
 async function sendInPages(
   exchange: Exchange,
@@ -48,14 +48,14 @@ async function* pagesOf(
   for (let offset = Number(params.offset ?? 0); ; ) {
     const page = await ctx.call<Row[]>(op.action, { ...params, offset, limit });
     offset += page.length;
-    // A page also ends where a message between nodes is full.
+    // A page also ends at the size limit of a message between nodes.
     const total = Number(ctx.meta.$responseHeaders?.["X-Total-Count"]);
     if (page.length === 0 || offset >= total) return page;
     yield page;
   }
 }
 
-/** The text of a list. Rows that newer ones have pushed on to the next page stand in it once. */
+/** Formats the text of a list. Rows that newer ones pushed to the next page appear once. */
 async function* listOf(first: IteratorResult<Row[], Row[]>, pages: AsyncGenerator<Row[], Row[]>) {
   const given = new Set<string>();
   let page = first;

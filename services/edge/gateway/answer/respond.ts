@@ -5,34 +5,34 @@ import { isStoreLost } from "../../../../storage/store-lost.ts";
 import { challengeOf } from "../access/challenge.ts";
 import type { Allowance } from "../limits/limits.ts";
 
-/** An answer before it is sent: what idempotency keeps and replays. */
+/** An answer before it is sent: the form that idempotency stores and replays. */
 export interface Answer {
   status: number;
   type: string;
   /** JSON text, other text or bytes; null sends no body. */
   body: string | Buffer | null;
   headers?: Record<string, string | string[]>;
-  /** What of the body is in a blob. */
+  /** The part of the body in a blob. */
   insert?: Insert;
 }
 
-/** A blob whose text belongs into an answer. */
+/** A blob whose text is inserted into an answer. */
 export interface Insert {
   hash: string;
   size: number;
-  /** Where, in the characters of the body. */
+  /** Position, in characters of the body. */
   at: number;
-  /** Within a JSON string. */
+  /** Whether it is within a JSON string. */
   escaped: boolean;
 }
 
 export const JSON_TYPE = "application/json; charset=utf-8";
 
-/** What the gateway knows of a request besides its answer. */
+/** The gateway's data of a request besides its answer. */
 export interface Envelope {
   request_id: string;
   allowance: Allowance | null;
-  /** The connection ends with this answer: the node is going down. */
+  /** Closes the connection after this answer: the node is shutting down. */
   last: boolean;
 }
 
@@ -43,11 +43,11 @@ export function send(res: ServerResponse, answer: Answer, envelope: Envelope): v
   res.end(body ?? undefined);
 }
 
-/** Sends status and headers. @param size of the body in bytes; null when there is none, or nobody knows it yet */
+/** Sends status and headers. @param size of the body in bytes; null without one, or if unknown */
 export function begin(res: ServerResponse, answer: Answer, envelope: Envelope, size: number | null): void {
   const { status, body, type } = answer;
   const headers = edgeHeaders(envelope);
-  // Answers are a caller's own, and some hold a secret.
+  // Answers are private to a caller, and some contain a secret.
   if (!answer.headers?.["Cache-Control"]) headers.push("Cache-Control", "no-store");
   if (answer.headers) {
     for (const [name, value] of Object.entries(answer.headers))
@@ -56,11 +56,11 @@ export function begin(res: ServerResponse, answer: Answer, envelope: Envelope, s
   if (body !== null) headers.push("Content-Type", type);
   if (size !== null) headers.push("Content-Length", String(size));
   if (envelope.last) headers.push("Connection", "close");
-  // One flat list, written as it is: half the cost of setting them one by one.
+  // One flat list, written as it is: half the cost of setting headers one by one.
   res.writeHead(status, headers);
 }
 
-/** Headers of every answer, and of a stream: names and values in turn (api.md "Everywhere"). */
+/** Returns the headers of every answer and stream: alternating names and values (api.md "Everywhere"). */
 export function edgeHeaders({ request_id, allowance }: Envelope): string[] {
   const headers = ["X-Request-Id", request_id];
   if (allowance) {
@@ -77,9 +77,9 @@ function sizeOf(body: string | Buffer | null): number {
 }
 
 /**
- * The error envelope (spec: Errors). Anything that is not of the catalogue is an internal error without details.
+ * Builds the error envelope (spec: Errors). Errors outside the catalogue become internal errors without details.
  *
- * @param authorization the header of the request, where the operation reads it
+ * @param authorization the header of the request, if the operation reads it
  */
 export function errorAnswer(err: unknown, request_id: string, authorization?: string): Answer {
   const fault = toFault(err);
@@ -96,7 +96,7 @@ export function errorAnswer(err: unknown, request_id: string, authorization?: st
   return { status, type: JSON_TYPE, body: JSON.stringify({ error }, wholeCharacters), headers };
 }
 
-/** What is quoted of a request may have been cut within a character, and not everybody can read half of one. */
+/** Quotes of a request may be cut within a character, and not every client can read half of one. */
 function wholeCharacters(_: string, value: unknown): unknown {
   return typeof value === "string" ? value.toWellFormed() : value;
 }
@@ -107,7 +107,7 @@ interface MoleculerLike {
   data?: unknown;
 }
 
-/** The fault a caller is shown for any error: Moleculer's own are translated, unknown ones are hidden. */
+/** Converts any error to the fault shown to the caller: translates Moleculer's own and hides unknown ones. */
 export function toFault(err: unknown): Fault {
   if (isFault(err)) return err;
   const { type, name = "", data } = (err ?? {}) as MoleculerLike;

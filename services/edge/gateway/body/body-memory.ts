@@ -7,11 +7,11 @@ import { DEFAULT_MAX_BODY, maxBodyOf } from "./body.ts";
 import { requireBudget } from "./json-bodies.ts";
 
 const MB = 1_048_576;
-/** Bodies of fewer bytes are not counted. */
+/** Smaller bodies are not counted. */
 const SMALL_BYTES = 32_768;
-/** Bodies of more bytes are heavy whatever they hold. */
+/** Larger bodies are heavy whatever their content. */
 const LARGE_BYTES = MB / 2;
-/** Bytes of bodies in memory at once: parsed, a body takes several times as much. */
+/** Limit of bytes of bodies in memory: a parsed body takes several times as much. */
 const CAPACITY = 64 * MB;
 
 const memory = resourceQueue("body_memory", {
@@ -23,7 +23,7 @@ const memory = resourceQueue("body_memory", {
 });
 
 /**
- * Waits for memory for the body of a request, which is not read until then; null for a small one.
+ * Reserves memory before the body of a request is read; null for a small one.
  *
  * @throws Fault rate_limited, service_unavailable
  */
@@ -33,12 +33,12 @@ export function reserveBody(exchange: Exchange): Promise<Release> | null {
   const bytes = Math.min(bytesOf(op, req.headers), maxBodyOf(op));
   if (bytes <= SMALL_BYTES) return null;
   const share = requestShare(exchange);
-  // What would be refused once it is read is not read.
+  // Do not read a body that would be refused afterwards.
   if (bytes > LARGE_BYTES && !op.byReference) requireBudget(share);
   return memory.acquire(share, bytes);
 }
 
-/** What a body will hold in memory: of one whose large fields go to blobs, only the rest. */
+/** Returns how much of a body will be in memory: large fields that go to blobs are not. */
 function bytesOf(op: Operation, headers: Exchange["req"]["headers"]): number {
   const most = op.byReference ? DEFAULT_MAX_BODY : Number.POSITIVE_INFINITY;
   const declared = headers["content-length"];

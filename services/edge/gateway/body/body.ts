@@ -8,22 +8,22 @@ import { type NumberTooLarge, parseJsonBytes } from "../../../../lib/json/json.t
 import { requireKnownKeys } from "./known-keys.ts";
 
 export const DEFAULT_MAX_BODY = 1_048_576;
-/** Without a token: nobody is known yet whom the work could be charged to. */
+/** Without a token: there is no caller yet to charge for the work. */
 const PUBLIC_MAX_BODY = 8_192;
 
-/** The largest body of an operation in bytes. */
+/** Returns the size limit of an operation's body in bytes. */
 export function maxBodyOf({ maxBody, access, consumes = "json" }: Operation): number {
   return maxBody ?? (access.by === "public" && consumes === "json" ? PUBLIC_MAX_BODY : DEFAULT_MAX_BODY);
 }
 
-/** A request whose body was read before its reader asks for it: an Idempotency-Key is bound to the bytes. */
+/** A request whose body was read early, because an Idempotency-Key is bound to the bytes. */
 interface Read extends IncomingMessage {
   $raw?: Buffer;
-  /** Is given every part that passes. */
+  /** Updated with every chunk. */
   $hash?: Hash;
 }
 
-/** The raw body, refused as soon as it is known to be over the operation's limit. */
+/** Reads the raw body; rejects it as soon as it is known to exceed the operation's limit. */
 export async function readRaw(req: Read, maxSize: number): Promise<Buffer> {
   requireNoEncoding(req);
   if (!req.$raw) return receive(req, maxSize);
@@ -37,18 +37,18 @@ export async function readAhead(req: Read, maxSize: number): Promise<Buffer> {
   return req.$raw;
 }
 
-/** Lets a hash follow what `readParts` passes on. */
+/** Updates a hash with the chunks of `readParts`. */
 export function follow(req: Read, hash: Hash): void {
   req.$hash = hash;
 }
 
-/** The body as it comes in, for what is too large to be held. */
+/** Streams the body, if it is too large for memory. */
 export async function* readParts(req: Read, maxSize: number): AsyncGenerator<Buffer> {
   requireNoEncoding(req);
   requireSize(Number(req.headers["content-length"] ?? 0), maxSize);
   const passed = passing();
   let size = 0;
-  // A refused body is let pass by, so the connection must outlive this.
+  // The rest of a refused body is discarded, so the connection must stay open.
   for await (const part of req.iterator({ destroyOnReturn: false })) {
     size += part.length;
     requireSize(size, maxSize);
@@ -65,7 +65,7 @@ function requireSize(size: number, maxSize: number): void {
 function receive(req: IncomingMessage, maxSize: number): Promise<Buffer> {
   const declared = Number(req.headers["content-length"] ?? 0);
   if (declared > maxSize) return Promise.reject(tooLarge(declared, maxSize));
-  // Listeners, not async iteration: this is on the path of every request and costs a third as much.
+  // Listeners instead of async iteration: this runs for every request and costs a third as much.
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
@@ -77,22 +77,22 @@ function receive(req: IncomingMessage, maxSize: number): Promise<Buffer> {
     req.once("end", () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
     req.once("error", reject);
     req.once("close", () => {
-      // Every request closes; an error made for nothing would cost more than the rest of this function.
+      // Every request closes; creating an unused error would cost more than the rest of this function.
       if (!req.complete) reject(new Error("The connection closed before the body was whole."));
     });
   });
 }
 
-/** A refused body is read up to so many times what the operation allows, and up to so many bytes. */
+/** Limits for reading a refused body: a multiple of the operation's limit, and bytes. */
 const DISCARDED_FACTOR = 16;
 const MAX_DISCARDED = 16 * DEFAULT_MAX_BODY;
 
 /**
- * Lets a refused body pass by, so that a caller who is still sending reads the answer instead of a broken
- * connection. What is far too long is cut off all the same, at once where its length is known.
+ * Discards a refused body, so that a caller who is still sending can read the answer instead of a broken connection.
+ * Closes the connection if the body is far too long, at once if its length is known.
  *
  * @param res its answer, not yet sent
- * @param maxSize what the operation allows, in bytes
+ * @param maxSize the operation's limit, in bytes
  */
 export function discardBody(req: IncomingMessage, res: ServerResponse, maxSize = DEFAULT_MAX_BODY): void {
   if (req.complete) return;
@@ -110,14 +110,14 @@ export function discardBody(req: IncomingMessage, res: ServerResponse, maxSize =
   req.resume();
 }
 
-/** @param field where it stands */
+/** @param field its path */
 export function halfCharacter(field: string): Fault {
   const expected = "whole characters, and no surrogate of UTF-16 alone";
   const details = { field, value: null, expected, example: "\u{1F600}" };
   return new Fault("validation_failed", `${field || "The body"}: expected ${expected}.`, details);
 }
 
-/** @param others what is read besides @throws Fault unsupported_media_type */
+/** @param others additionally supported media types @throws Fault unsupported_media_type */
 export function requireJson(req: IncomingMessage, others: string[] = []): void {
   if (!isJson(req)) throw unsupported(mediaType(req), ["application/json", ...others]);
 }
@@ -127,7 +127,7 @@ export function isJson(req: IncomingMessage): boolean {
   return type === "application/json" || type.endsWith("+json");
 }
 
-/** A parsed body as an operation's params. @throws Fault validation_failed, also of keys that it does not know */
+/** Returns a parsed body as an operation's params. @throws Fault validation_failed, also for unknown keys */
 export function bodyParams(op: Operation, body: unknown): Record<string, unknown> {
   if (op.wholeBody) return { [Object.keys(op.body ?? {})[0] as string]: body };
   if (typeof body === "object" && body !== null && !Array.isArray(body)) {
@@ -153,7 +153,7 @@ export function notJson(why: string, field = ""): Fault {
   return new Fault("validation_failed", `The body is not read as JSON: ${why}.`, details);
 }
 
-/** The media type without parameters, lower case; "" when there is none. */
+/** Returns the media type without parameters, in lower case; "" without one. */
 export function mediaType(req: IncomingMessage): string {
   const given = req.headers["content-type"];
   if (given === undefined || given === "application/json") return given ?? "";

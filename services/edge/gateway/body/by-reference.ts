@@ -18,8 +18,8 @@ import { fromBase64, takeFields, toUtf8, unescaped } from "./json-fields.ts";
 import { onlyUtf8 } from "./utf8.ts";
 
 /**
- * Reads a body whose large fields go from the connection into blobs, and puts references in their place: the body is
- * never held, nor parsed as a whole. It is read once: whoever asks again is given what was read.
+ * Reads a body whose large fields are streamed from the connection into blobs, with references in their place: the
+ * whole body is never in memory or parsed. It is read once; later calls return the same result.
  *
  * @throws Fault validation_failed, payload_too_large, unsupported_media_type
  */
@@ -38,7 +38,7 @@ export async function readByReference(
 
 const TEXT = new Set(["text/markdown", "text/plain"]);
 
-/** The whole body as one field. */
+/** Reads the whole body as one field. */
 async function readText({ req, op }: Exchange, tenant_id: string, blobs: Blobs) {
   const charset = /charset="?([^\s";]+)/i.exec(req.headers["content-type"] ?? "")?.[1];
   if (charset && !/^utf-?8$/i.test(charset)) throw unsupported(`charset=${charset}`, ["charset=utf-8"]);
@@ -69,7 +69,7 @@ async function readFields(exchange: Exchange, tenant_id: string, blobs: Blobs) {
   const body = await jsonBody(exchange, rest);
   for (const field of Object.keys(encodings)) {
     if (body[field] === undefined) continue;
-    // An action must be able to trust every reference it gets. A field that stands there twice is none.
+    // An action must be able to trust every reference. A duplicate field is invalid.
     if (body[field] !== "" || !kept.has(field)) throw misfit(op, field, ONCE);
     body[field] = kept.get(field);
   }
@@ -78,7 +78,7 @@ async function readFields(exchange: Exchange, tenant_id: string, blobs: Blobs) {
 
 const lengthOf = (req: IncomingMessage) => Number(req.headers["content-length"] ?? 0);
 
-/** How many bytes a field of a long body has at least: base64 takes four for three, and escapes more. */
+/** Returns the minimum bytes of a field in a long body: base64 takes four bytes for three, and escapes more. */
 function leastOf(length: number, isBase64: boolean): number {
   return Math.floor(Math.max(0, length - DEFAULT_MAX_BODY) * (isBase64 ? 0.75 : 0.5));
 }
@@ -86,7 +86,7 @@ function leastOf(length: number, isBase64: boolean): number {
 const ONCE = "a string, once";
 const BASE64 = "standard base64, padded and without line breaks";
 
-/** Says what is wrong with a field's text; errors of the store are not the caller's. */
+/** Throws the fault for invalid text; errors of the store are passed on. */
 function refuse(err: unknown, fault: Fault): never {
   throw err instanceof RangeError ? fault : err;
 }

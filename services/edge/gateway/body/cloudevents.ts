@@ -14,8 +14,8 @@ const STRUCTURED = "application/cloudevents+json";
 const BATCH = "application/cloudevents-batch+json";
 
 /**
- * Reads events as the CloudEvents HTTP binding sends them: structured and binary mode as `{event}`, batch mode as
- * `{events}`. The events are parsed, not checked: events.publish does that (spec: Events 1).
+ * Reads events of the CloudEvents HTTP binding: structured and binary mode as `{event}`, batch mode as `{events}`.
+ * Events are parsed but not validated: events.publish does that (spec: Events 1).
  *
  * @throws Fault payload_too_large over `eventMaxBytes` (a batch: 10 MB), unsupported_media_type, validation_failed.
  */
@@ -48,7 +48,7 @@ function asBatch(body: unknown): unknown[] {
   });
 }
 
-/** The attributes in the headers, where there are any: Node reads these as Latin-1. */
+/** Returns the attributes in the headers, if any: Node reads these as Latin-1. */
 function attributesOf({ headers }: IncomingMessage): Record<string, string> | null {
   if (headers["ce-specversion"] === undefined && headers["ce-id"] === undefined) return null;
   const named = Object.entries(headers).filter(([name]) => name.startsWith("ce-"));

@@ -9,10 +9,10 @@ import type { Exchange } from "../exchange.ts";
 import { requestShare } from "../limits/share.ts";
 import { bodyParams, halfCharacter, isJson, maxBodyOf, parseJson, readRaw, requireJson } from "./body.ts";
 
-/** Parsing takes about a millisecond for so many values, or a kilobyte each. */
+/** Parsing takes about a millisecond for this many values, or a kilobyte each. */
 const LIGHT = 2_000;
 const BYTES_OF_VALUE = 1_024;
-/** What a tenant's heavy bodies may cost a second, and at once. A caller has half of both. */
+/** Rate and burst of a tenant's heavy bodies, by weight. A caller gets half of both. */
 const PER_SECOND = 1_000_000;
 const BURST = 4_000_000;
 
@@ -26,17 +26,17 @@ const turns = resourceQueue("json", {
   patienceMs: 10_000,
 });
 
-/** The JSON body of a request as its params; an absent body is an empty object. */
+/** Reads the JSON body of a request as its params; an absent body is an empty object. */
 export async function readJson(exchange: Exchange): Promise<Record<string, unknown>> {
   return jsonBody(exchange, await readRaw(exchange.req, maxBodyOf(exchange.op)));
 }
 
-/** Refuses fields in the body of a write that takes none. What is not JSON is left unread. */
+/** Refuses fields in the body of a write that takes none. Ignores bodies other than JSON. */
 export async function requireNoFields(exchange: Exchange): Promise<void> {
   if (exchange.op.method !== "GET" && isJson(exchange.req)) await readJson(exchange);
 }
 
-/** As `readJson`, of bytes that were read already. */
+/** As `readJson`, for bytes already read. */
 export async function jsonBody(exchange: Exchange, raw: Buffer): Promise<Record<string, unknown>> {
   const { req, op } = exchange;
   if (raw.length === 0) return {};
@@ -46,16 +46,16 @@ export async function jsonBody(exchange: Exchange, raw: Buffer): Promise<Record<
   return bodyParams(op, body);
 }
 
-/** A message for others, as of MCP, is looked at where it is carried out. */
+/** Messages in another protocol, such as MCP, are checked where they are executed. */
 function requireWhole(op: Operation, raw: Buffer, body: unknown): void {
   const half = op.wholeBody ? null : halfCharacterOf(raw, body);
   if (half !== null) throw halfCharacter(half);
 }
 
 /**
- * Parses a body on the main thread. One with many values is charged for, and waits for its turn.
+ * Parses a body on the main thread. A heavy one is charged and queued.
  *
- * @throws Fault as `chargeFor`, or what `parse` throws
+ * @throws Fault as `chargeFor`, or an error of `parse`
  */
 export function parseFairly<T = unknown>(
   raw: Buffer,
@@ -64,7 +64,7 @@ export function parseFairly<T = unknown>(
 ): T | Promise<T> {
   if (raw.length <= UNCOUNTED_BYTES) return parse(raw);
   const values = countValues(raw, MAX_JSON_VALUES);
-  // What has too many is refused unparsed.
+  // A body with too many values is refused unparsed.
   if (values > MAX_JSON_VALUES) return parse(raw);
   const weight = weightOf(values, raw.length);
   if (weight <= LIGHT) return parse(raw);
@@ -72,10 +72,10 @@ export function parseFairly<T = unknown>(
   return inTurn(share, () => parse(raw));
 }
 
-/** How much work a body is, in values. */
+/** Returns the cost of a body, in values. */
 export const weightOf = (values: number, bytes: number) => values + bytes / BYTES_OF_VALUE;
 
-/** Runs a task that takes the main thread for long: one in a tick of the event loop. */
+/** Runs a task that blocks the main thread for long: one per event loop tick. */
 export async function inTurn<T>(share: Share, task: () => T | Promise<T>): Promise<T> {
   const release = await turns.acquire(share, 1);
   try {
@@ -86,10 +86,10 @@ export async function inTurn<T>(share: Share, task: () => T | Promise<T>): Promi
 }
 
 /**
- * Charges a caller and its tenant for a heavy body. Others wait for the whole of it, so it costs more than its
- * weight: ten times as much when it holds as many values as allowed.
+ * Charges a caller and its tenant for a heavy body. Others wait for the whole of it, so the charge is progressive: ten
+ * times the weight at the limit of values.
  *
- * @param times for how many such bodies
+ * @param times number of such bodies
  * @throws Fault rate_limited while either has used up its budget
  */
 export function chargeFor(share: Share, weight: number, times = 1): void {
@@ -97,7 +97,7 @@ export function chargeFor(share: Share, weight: number, times = 1): void {
   charge(share, weight, times);
 }
 
-/** As `chargeFor`, of a body that is refused already: a caller without budget goes into debt. */
+/** As `chargeFor`, for a body that is refused already: a caller without budget goes into debt. */
 export function charge(share: Share, weight: number, times: number): void {
   const now = performance.now();
   const price = times * weight * Math.max(1, weight / LIGHT);

@@ -2,12 +2,12 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COLON = 0x3a;
 const COMMA = 0x2c;
-/** `[` and `{`, `]` and `}` differ in this bit only. */
+/** `[` and `{`, `]` and `}` differ only in this bit. */
 const BRACE = 0x20;
 const OPENING = 0x7b;
 const CLOSING = 0x7d;
 
-/** Finds where, in the bytes of a JSON object, the text of one of its own fields begins. */
+/** Finds where the text of a top-level field starts in the bytes of a JSON object. */
 class Scan {
   readonly #wanted: ReadonlySet<string>;
   #depth = 0;
@@ -21,12 +21,12 @@ class Scan {
     this.#wanted = wanted;
   }
 
-  /** The field whose text begins at the index that `find` gave. */
+  /** The field whose text starts at the index that `find` returned. */
   get field(): string {
     return this.#key;
   }
 
-  /** The index behind the quotation mark that opens a wanted field's text; -1 when it is not among these bytes. */
+  /** Returns the index after the opening quotation mark of a wanted field's text; -1 if it is not in these bytes. */
   find(bytes: Buffer, from: number): number {
     for (let at = from; at < bytes.length; at++) {
       const byte = bytes[at] as number;
@@ -51,7 +51,7 @@ class Scan {
       this.#inText = false;
       return;
     }
-    // A key of ours is short, and written without escapes.
+    // Our keys are short and have no escapes.
     if (this.#inKey && this.#key.length < 100) this.#key += String.fromCharCode(byte);
   }
 
@@ -64,7 +64,7 @@ class Scan {
   }
 }
 
-/** Bytes as they come, of which one may look at some and leave the rest to the next who asks. */
+/** A stream of bytes with push-back for the rest of a chunk. */
 class Parts {
   readonly #source: AsyncIterator<Buffer>;
   #left: Buffer | null = null;
@@ -73,7 +73,7 @@ class Parts {
     this.#source = source[Symbol.asyncIterator]();
   }
 
-  /** What is left, else what comes next; null at the end. */
+  /** Returns the pushed-back bytes, else the next chunk; null at the end. */
   async next(): Promise<Buffer | null> {
     const left = this.#left;
     this.#left = null;
@@ -91,16 +91,16 @@ class Parts {
   }
 }
 
-/** Is given the text of a field, as it stands in JSON: without its quotation marks, escapes and all. */
+/** Receives the text of a field as raw JSON: without its quotation marks, escapes included. */
 type Take = (field: string, text: AsyncIterable<Buffer>) => Promise<void>;
 
 /**
- * Reads a JSON object and takes the texts of some of its fields out of it while they come in, so that no more of them is
- * ever held than one part. What takes a text must read it to its end.
+ * Reads a JSON object and streams the texts of some of its fields while they arrive, so that at most one chunk of them
+ * is in memory. The receiver must read each text to its end.
  *
- * @param most bytes of all the rest
- * @returns the object's JSON with empty texts in those places
- * @throws RangeError when the rest is longer, SyntaxError when a text does not end
+ * @param most limit of the remaining bytes
+ * @returns the object's JSON with empty texts in those fields
+ * @throws RangeError if the rest is longer, SyntaxError if a text does not end
  */
 export async function takeFields(
   source: AsyncIterable<Buffer>,
@@ -112,7 +112,7 @@ export async function takeFields(
   try {
     return await takeFrom(parts, fields, most, take);
   } finally {
-    // A connection whose reader just stays away is not read any more, and the next request on it is never seen.
+    // Without a reader the connection is not read any more, and its next request is never seen.
     await parts.close();
   }
 }
@@ -156,7 +156,7 @@ async function* textOf(parts: Parts): AsyncGenerator<Buffer> {
   throw new SyntaxError("it ends within a text");
 }
 
-/** The index of the quotation mark that ends a text, or -1. */
+/** Returns the index of a text's closing quotation mark, or -1. */
 function endOf(bytes: Buffer, state: { escaped: boolean }): number {
   const slash = bytes.indexOf(BACKSLASH);
   const quote = bytes.indexOf(QUOTE);
@@ -170,9 +170,9 @@ function endOf(bytes: Buffer, state: { escaped: boolean }): number {
 }
 
 /**
- * The characters that the text of a JSON string stands for.
+ * Decodes the escapes of a JSON string.
  *
- * @throws SyntaxError for what no JSON string may hold, and for what is not UTF-8
+ * @throws SyntaxError for characters that JSON strings do not allow, and for invalid UTF-8
  */
 export async function* unescaped(text: AsyncIterable<Buffer>): AsyncGenerator<string> {
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
@@ -198,29 +198,29 @@ function readText(text: string): string {
   try {
     return JSON.parse(`"${text}"`);
   } catch {
-    // Without the piece of the text that V8 quotes: it may be of a secret.
+    // Omit V8's quote of the text: it may contain a secret.
     throw new SyntaxError("a text in it holds what none may hold");
   }
 }
 
 const LONGEST_ESCAPE = "\\u0000".length;
 
-/** How much of a text is whole: an escape at its end may go on. */
+/** Returns the length of a text up to an incomplete escape at its end. */
 function wholeEscapes(text: string): number {
   const at = text.lastIndexOf("\\");
   if (at < 0 || at <= text.length - LONGEST_ESCAPE) return text.length;
   let first = at;
   while (text[first - 1] === "\\") first--;
-  // Of a pair of backslashes the second begins nothing.
+  // The second of a pair of backslashes starts no escape.
   if ((at - first) % 2 === 1) return text.length;
   const needs = text[at + 1] === "u" ? LONGEST_ESCAPE : 2;
   return text.length - at >= needs ? text.length : at;
 }
 
 /**
- * The bytes of characters in UTF-8; what comes in two halves is put together.
+ * Encodes characters as UTF-8, joining surrogates split between chunks.
  *
- * @throws RangeError for half a character without the other: no bytes stand for it
+ * @throws RangeError for a lone surrogate, which UTF-8 cannot encode
  */
 export async function* toUtf8(characters: AsyncIterable<string>): AsyncGenerator<Buffer> {
   let half = "";
@@ -237,13 +237,13 @@ function bytesOf(text: string): Buffer {
   return Buffer.from(text);
 }
 
-/** What stands for a byte in a JSON string, where that is not the byte itself. */
+/** The JSON escape of each byte that needs one. */
 const ESCAPES = Array.from({ length: 256 }, (_, byte) => {
   const written = byte < 0x80 ? JSON.stringify(String.fromCharCode(byte)).slice(1, -1) : "";
   return written.length > 1 ? Buffer.from(written) : null;
 });
 
-/** Bytes in UTF-8 as they stand in a JSON string; a character may begin in some and end in the next. */
+/** Escapes UTF-8 bytes for a JSON string; a character may be split between calls. */
 export function escapedBytes(bytes: Buffer): Buffer {
   let size = bytes.length;
   for (const byte of bytes) size += (ESCAPES[byte]?.length ?? 1) - 1;
@@ -258,7 +258,7 @@ export function escapedBytes(bytes: Buffer): Buffer {
   return written;
 }
 
-/** The bytes that base64 stands for. @throws RangeError when it is not the standard one, padded and without breaks */
+/** Decodes base64. @throws RangeError unless it is standard base64, padded and without line breaks */
 export async function* fromBase64(characters: AsyncIterable<string>): AsyncGenerator<Buffer> {
   let held = "";
   let padded = false;
@@ -269,9 +269,9 @@ export async function* fromBase64(characters: AsyncIterable<string>): AsyncGener
     if (whole === 0) continue;
     if (padded) throw new RangeError("more follows the padding");
     const bytes = Buffer.from(text.slice(0, whole), "base64");
-    // Decoding passes over what is no base64: then there are fewer bytes than there must be.
+    // Decoding skips invalid characters: the result is then too short.
     const padding = text[whole - 1] !== "=" ? 0 : text[whole - 2] === "=" ? 2 : 1;
-    // And it takes the alphabet for URLs too, which is another one.
+    // Decoding also accepts the URL alphabet, which is not allowed here.
     if (bytes.length !== (whole / 4) * 3 - padding || /[-_]/.test(text))
       throw new RangeError("it holds other characters");
     padded = padding > 0;

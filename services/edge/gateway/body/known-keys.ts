@@ -4,8 +4,8 @@ import { compileKeyCheck, type KeyCheck } from "../../../../lib/contract/known-k
 const checks = new WeakMap<Operation, KeyCheck>();
 
 /**
- * Refuses keys of a JSON body that its operation does not know: a misspelt one would silently change nothing, or too
- * much. Checked here and not with the action's params, so that a newer gateway can call an older service.
+ * Refuses unknown keys of a JSON body: a misspelt one would silently change nothing, or too much. Checked here and not
+ * with the action's params, so that a newer gateway can call an older service.
  *
  * @throws Fault validation_failed
  */

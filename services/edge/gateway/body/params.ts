@@ -10,12 +10,12 @@ import { readByReference } from "./by-reference.ts";
 import { readJson, requireNoFields } from "./json-bodies.ts";
 import { readInPieces } from "./pieces.ts";
 
-/** Reads the body of an operation into params. One reader for each `consumes` that is not JSON. */
+/** Reads the body of an operation into params. One reader for each `consumes` other than JSON. */
 export type BodyReader = (exchange: Exchange) => Promise<Record<string, unknown>>;
 
 const queryChecks = new WeakMap<Operation, Check>();
 
-/** The query of an exchange as the contract types it: "10" becomes 10, and a misfit is a fault. */
+/** Converts the query to the contract's types: "10" becomes 10. Throws a fault on a mismatch. */
 function readQuery({ op, query }: Exchange): Record<string, unknown> {
   if (!op.query) return {};
   const known = Object.keys(op.query).filter((name) => query[name] !== undefined);
@@ -35,7 +35,7 @@ function queryCheckOf(op: Operation): Check {
   return check;
 }
 
-/** Path, query and body in one object, as the action takes them. The path wins, so a body cannot name another id. */
+/** Merges path, query and body for the action. The path wins, so a body cannot name another id. */
 export async function readParams(exchange: Exchange, readers: Record<string, BodyReader>, blobs: Blobs) {
   const { op, path } = exchange;
   const query = readQuery(exchange);
@@ -53,7 +53,7 @@ function readBody(
   blobs: Blobs,
 ): Promise<Record<string, unknown>> {
   const { op, caller } = exchange;
-  // Only who has a tenant may send what is kept.
+  // Only callers with a tenant may send stored fields.
   if (op.byReference && caller) return readByReference(exchange, caller.tenant_id, blobs);
   const consumes = op.consumes ?? "json";
   if (op.inPieces) return readInPieces(exchange, op.inPieces);
@@ -63,7 +63,7 @@ function readBody(
   return (readers[consumes] as BodyReader)(exchange);
 }
 
-/** The body as it came with the headers, both as text: nodes talk in JSON, where bytes would be lists of numbers. */
+/** Reads the body and the headers, both as text: nodes use JSON, which would encode bytes as lists of numbers. */
 async function readDelivery({ op, req }: Exchange): Promise<Record<string, unknown>> {
   const raw = await readRaw(req, maxBodyOf(op));
   const headers = Object.entries(req.headers).map(([name, value]) => [name, headerText(String(value))]);

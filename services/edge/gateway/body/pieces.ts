@@ -11,12 +11,12 @@ import { MAX_LIST_VALUES, MAX_PIECE_VALUES } from "./split.ts";
 import { splitter } from "./splitter.ts";
 
 /**
- * Bodies of more bytes are parsed in a thread, and what is in their list is done in pieces of so many: neither this
- * node nor the one that does it is held up for long, and calls between nodes stay short.
+ * Larger bodies are parsed in a thread, and their list is processed in chunks of this size: neither this node nor the
+ * one that executes them is blocked for long, and calls between nodes stay short.
  */
 const PIECE_BYTES = 524_288;
 
-/** Reads the JSON body of an operation with `inPieces`; a large one as the exchange's pieces. */
+/** Reads the JSON body of an operation with `inPieces`; splits a large one into the exchange's chunks. */
 export async function readInPieces(exchange: Exchange, name: string): Promise<Record<string, unknown>> {
   const { op, req } = exchange;
   const raw = await readRaw(req, maxBodyOf(op));
@@ -31,9 +31,9 @@ export async function readInPieces(exchange: Exchange, name: string): Promise<Re
 }
 
 /**
- * Reads a body that is a list; a large one as the exchange's pieces.
+ * Reads a body that is a list; splits a large one into the exchange's chunks.
  *
- * @param check throws for what is no list, or for one that is too long; of a large one it is given the length only
+ * @param check throws if it is no list or is too long; for a large one it gets only the length
  */
 export async function readListInPieces(
   exchange: Exchange,
@@ -47,13 +47,13 @@ export async function readListInPieces(
   return { [name]: list };
 }
 
-/** Whether a list is too much for the main thread at once, by its bytes or its values. */
+/** Whether a list is too large for the main thread, by its bytes or its values. */
 function isLarge(raw: Buffer): boolean {
   if (raw.length <= UNCOUNTED_BYTES) return false;
   return raw.length > PIECE_BYTES || countValues(raw, MAX_JSON_VALUES) > MAX_JSON_VALUES;
 }
 
-/** The body is charged for before anything in it is done, and also when it is refused. */
+/** The body is charged before it is processed, even if it is refused. */
 async function splitLarge(exchange: Exchange, raw: Buffer, field: string | null) {
   const share = requestShare(exchange);
   const split = await splitter.split(raw, field, PIECE_BYTES, share).catch((err: unknown) => {
@@ -79,7 +79,7 @@ function checkOf(op: Operation): Check {
   return check;
 }
 
-/** Calls the action for one piece after the other, and gives their answers as one: lists, or objects with one list. */
+/** Calls the action for each chunk in order and joins the answers: lists, or objects with one list. */
 export async function callInPieces(exchange: Exchange, { name, texts }: Pieces): Promise<Buffer> {
   const { ctx, op } = exchange;
   const share = requestShare(exchange);
@@ -95,7 +95,7 @@ export async function callInPieces(exchange: Exchange, { name, texts }: Pieces):
       ? ["", answer]
       : (Object.entries(answer)[0] as [string, unknown[]]);
     if (field) [before, after] = [`{${JSON.stringify(field)}:[`, "]}"];
-    // As bytes at once: a text of all of them would have to be written in one go.
+    // Converted to bytes at once: a single string of everything would have to be written in one go.
     parts.push(Buffer.from(`${i === 0 ? before : ","}${JSON.stringify(list).slice(1, -1)}`));
   }
   return Buffer.concat([...parts, Buffer.from(after)]);

@@ -1,4 +1,4 @@
-// The thread of splitter.ts. The cache can only be switched on before the modules that it is for are loaded.
+// The thread of splitter.ts. Enable the cache before loading the modules that use it.
 import { enableCompileCache } from "node:module";
 import { parentPort, workerData } from "node:worker_threads";
 

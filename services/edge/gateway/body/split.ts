@@ -1,35 +1,32 @@
 import { halfCharacterOf, type NumberTooLarge, parseJsonBytes } from "../../../../lib/json/json.ts";
 import { countValues, MAX_JSON_VALUES } from "../../../../lib/json/json-values.ts";
 
-/** Most values in a list that is done in pieces. */
+/** Limit of values in a list that is processed in chunks. */
 export const MAX_LIST_VALUES = 200_000;
 
-/** What the splitting thread is given. */
+/** A request to the splitting thread. */
 export interface SplitRequest {
   bytes: Uint8Array;
-  /** The field that holds the list; null when the list is the whole body. */
+  /** The field with the list; null if the list is the whole body. */
   field: string | null;
-  /** Most bytes of a piece, unless one item alone has more. */
+  /** Limit of bytes per chunk, unless a single item has more. */
   most: number;
 }
 
-/** A body of which one list is all that counts, in pieces. */
+/** A body with one large list, in chunks. */
 export interface Split {
-  /**
-   * The body with next to nothing in it: its list has as many items, which are empty, and the first other key is there
-   * without its value. Shows what does not fit.
-   */
+  /** The outline of the body for validation: as many items, all empty, and the first other key without its value. */
   outline: unknown;
   /** JSON texts of lists of the items, in order. */
   texts: string[];
-  /** How many values the body holds. */
+  /** Number of values in the body. */
   values: number;
 }
 
-/** What comes of a body: or why it is no JSON, or where half a character stands in it. */
+/** The result for a body: chunks, or why it is no JSON, or the path of a lone surrogate. */
 export type Splitting = Split | { notJson: string; field: string } | { half: string };
 
-/** Parses a body and cuts its list into pieces. */
+/** Parses a body and splits its list into chunks. */
 export function split({ bytes, field, most }: SplitRequest): Splitting {
   const raw = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
   let body: unknown;
@@ -39,7 +36,7 @@ export function split({ bytes, field, most }: SplitRequest): Splitting {
     const { message, field = "" } = err as Error & Partial<NumberTooLarge>;
     return { notJson: message, field };
   }
-  // A body that is a list is one of events: what stands in their data is their publisher's.
+  // A body that is a list contains events: their data belongs to their publisher.
   const half = field === null ? null : halfCharacterOf(raw, body);
   if (half !== null) return { half };
   const list = field !== null && isObject(body) ? body[field] : body;
@@ -69,8 +66,8 @@ function emptied(value: unknown): unknown {
 }
 
 /**
- * A list of more items than any operation takes: only its length is shown. To receive an object for each of millions of
- * items would hold the main thread up for seconds.
+ * Whether a list exceeds every operation's limit, so that only its length is passed on: receiving an object for each of
+ * millions of items would block the main thread for seconds.
  */
 function isHuge(value: unknown): value is unknown[] {
   return Array.isArray(value) && value.length > MAX_JSON_VALUES;
@@ -80,7 +77,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** A piece is parsed on the main thread in about two milliseconds; one item may take longer. */
+/** A chunk is parsed on the main thread in about two milliseconds; a single item may take longer. */
 export const MAX_PIECE_VALUES = 5_000;
 
 function cut(list: unknown[], most: number): string[] {

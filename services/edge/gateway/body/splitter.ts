@@ -8,7 +8,7 @@ import type { Split, SplitRequest, Splitting } from "./split.ts";
 const IDLE_MS = 30_000;
 const MEGABYTES = 512;
 
-/** Others' bodies go between those of a caller that sends many. */
+/** Other callers' bodies are processed between those of a heavy sender. */
 const queue = resourceQueue("split", {
   capacity: 1,
   chargeTime: true,
@@ -25,9 +25,12 @@ const thread = new WorkerThread<SplitRequest, Splitting>({
   idleMs: IDLE_MS,
 });
 
-/** Parses large bodies in a thread, one at a time, so that the main thread goes on serving others. */
+/** Parses large bodies in a thread, one at a time, so that the main thread keeps serving. */
 export const splitter = {
-  /** The body with its list in pieces of `most` bytes. @throws Fault validation_failed, rate_limited, service_unavailable */
+  /**
+   * Splits the body's list into chunks of `most` bytes. @throws Fault validation_failed, rate_limited,
+   * service_unavailable
+   */
   async split(raw: Buffer, field: string | null, most: number, share: Share): Promise<Split> {
     const splitting = await queue.run(share, 1, () => request(raw, field, most)).catch(refuse);
     if ("notJson" in splitting) throw notJson(splitting.notJson, splitting.field);
@@ -35,12 +38,12 @@ export const splitter = {
     return splitting;
   },
 
-  /** Ends the thread; the next body starts another. */
+  /** Stops the thread; the next body starts another. */
   close: () => thread.close(),
 };
 
 function request(raw: Buffer, field: string | null, most: number): Promise<Splitting> {
-  // A copy that is handed over whole: what comes from a pool cannot be.
+  // Transfer a copy: pooled memory cannot be transferred.
   const bytes = new Uint8Array(raw);
   return thread.request({ bytes, field, most }, [bytes.buffer]);
 }

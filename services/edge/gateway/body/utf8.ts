@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 
-/** Passes bytes on as long as they are UTF-8; nothing is decoded for it. @throws RangeError for what is not */
+/** Passes bytes on while they are valid UTF-8, without decoding them. @throws RangeError if they are not */
 export async function* onlyUtf8(parts: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let begun: Buffer | null = null;
   for await (const part of parts) {
@@ -13,7 +13,7 @@ export async function* onlyUtf8(parts: AsyncIterable<Buffer>): AsyncGenerator<Bu
   if (begun) throw new RangeError("it breaks off within a character");
 }
 
-/** Where a character begins that goes on behind these bytes; else their end. */
+/** Returns the start of a character that is incomplete in these bytes; else their end. */
 function endOfWhole(bytes: Buffer): number {
   for (let last = 1; last <= Math.min(3, bytes.length); last++) {
     const byte = bytes[bytes.length - last] as number;
@@ -23,7 +23,7 @@ function endOfWhole(bytes: Buffer): number {
   return bytes.length;
 }
 
-/** How many bytes a character has that begins with this one. */
+/** Returns the length of a character by its first byte. */
 function lengthOf(byte: number): number {
   if (byte >= 0xf0) return 4;
   return byte >= 0xe0 ? 3 : 2;

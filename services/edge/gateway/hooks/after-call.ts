@@ -3,7 +3,7 @@ import { blobPlace } from "../answer/from-blob.ts";
 import { type Answer, JSON_TYPE } from "../answer/respond.ts";
 import type { Exchange } from "../exchange.ts";
 
-/** `onAfterCall`: what an action gave, as the answer that is sent. */
+/** `onAfterCall`: builds the answer from an action's result. */
 export function afterCall({ op, ctx }: Pick<Exchange, "op" | "ctx">, result: unknown): Answer {
   const status = ctx.meta.$statusCode ?? usualStatus(op);
   const headers = ctx.meta.$responseHeaders;

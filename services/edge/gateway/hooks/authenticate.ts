@@ -7,10 +7,10 @@ import { bearerIs, mayMonitor } from "../observe/monitor.ts";
 import { unknownPath } from "../paths.ts";
 
 /**
- * `authenticate`: who calls, into `ctx.meta.caller`; nobody on a public operation.
+ * `authenticate`: sets `ctx.meta.caller`; null on a public operation.
  *
- * @throws Fault authentication_failed, service_unavailable while that cannot be known, not_found of what only the
- *   operator or a monitor may know of
+ * @throws Fault authentication_failed, service_unavailable while the caller cannot be verified, not_found for
+ * operations hidden from all but the operator or a monitor
  */
 export async function authenticate(edge: Edge, exchange: Exchange): Promise<void> {
   const { op, req, ctx } = exchange;
@@ -22,7 +22,7 @@ export async function authenticate(edge: Edge, exchange: Exchange): Promise<void
   exchange.caller = ctx.meta.caller = resolved instanceof Promise ? await resolved : resolved;
 }
 
-/** Whether a public operation that also takes a caller came with one. */
+/** Whether a request to a public operation with optional authentication has a token. */
 function isIdentified({ runtime }: Edge, { op, req }: Exchange): boolean {
   const { access } = op;
   const isPublic = access.by === "public" && access.identified === true;

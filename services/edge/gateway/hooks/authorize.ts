@@ -5,9 +5,9 @@ import type { Exchange } from "../exchange.ts";
 import { rateLimited } from "../limits/limits.ts";
 
 /**
- * `authorize`: limits and rights of the caller, before the body is read, so that nothing is learnt from a 400.
+ * `authorize`: checks the caller's limits and rights before the body is read, so that a 400 reveals nothing.
  *
- * @throws Fault rate_limited, forbidden, insufficient_scope, or what the operation answers to the wrong kind of caller
+ * @throws Fault rate_limited, forbidden, insufficient_scope, or the operation's answer to the wrong kind of caller
  */
 export async function authorize({ limits, runtime }: Edge, exchange: Exchange): Promise<void> {
   const { op, req, caller } = exchange;

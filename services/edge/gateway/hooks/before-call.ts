@@ -6,9 +6,9 @@ import { requireSpace } from "../limits/space.ts";
 import { readQueryString } from "../paths.ts";
 
 /**
- * `onBeforeCall`: the operation is known, its caller is not. What this node cannot do now is refused first.
+ * `onBeforeCall`: the operation is known, its caller is not. Refuses first what this node cannot do now.
  *
- * @throws Fault service_unavailable, or validation_failed for a query that cannot be read
+ * @throws Fault service_unavailable, or validation_failed for an invalid query
  */
 export function beforeCall(edge: Edge, ctx: Context, req: GatewayRequest, op: Operation): void {
   const exchange = req.$exchange as Exchange;

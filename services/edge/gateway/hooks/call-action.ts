@@ -13,14 +13,14 @@ import { whileWanted } from "../streams/wait.ts";
 import { afterCall } from "./after-call.ts";
 
 /**
- * `callAction`, instead of moleculer-web's: it reads the body only now, carries a request out once for its
- * Idempotency-Key, and calls the action by its name, so that what has a key is called on the node that has the key.
+ * Replaces moleculer-web's `callAction`: reads the body only now, executes a request once for its Idempotency-Key, and
+ * calls the action by name, so that calls with an affinity key reach the node that owns it.
  */
 export function callAction(edge: Edge, exchange: Exchange): Promise<Answer> {
   return inPlace(edge, exchange, () => edge.failures.count(exchange, () => carryOut(edge, exchange)));
 }
 
-/** Holds a place among this node's writes or streams, and memory for the body, while a task runs. */
+/** Holds a slot among this node's writes or streams, and memory for the body, while a task runs. */
 export async function inPlace<T>({ overload }: Edge, exchange: Exchange, task: () => Promise<T>): Promise<T> {
   const leave = overload.enter(exchange.op, requestShare(exchange));
   try {
@@ -33,7 +33,7 @@ export async function inPlace<T>({ overload }: Edge, exchange: Exchange, task: (
   }
 }
 
-/** What a caller who was admitted is answered. */
+/** Returns the answer to an admitted caller. */
 export async function carryOut(edge: Edge, exchange: Exchange): Promise<Answer> {
   const { op, caller } = exchange;
   if (caller && isRefusedInBand(op, caller)) return refuseInBand(exchange);
@@ -56,7 +56,7 @@ async function answerTo(edge: Edge, exchange: Exchange): Promise<Answer> {
   );
 }
 
-/** Answers a caller without the scope as the operation says, with 200. */
+/** Answers a caller without the scope as the operation defines, with 200. */
 function refuseInBand({ req, res, op }: Exchange): Answer {
   discardBody(req, res, maxBodyOf(op));
   return { status: 200, type: JSON_TYPE, body: JSON.stringify(op.scopeRefusal) };

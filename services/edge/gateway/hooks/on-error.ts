@@ -15,7 +15,7 @@ export function onError(edge: Edge, req: GatewayRequest, err: unknown): void {
     edge.broker.logger.error({ err, request_id }, "an answer was cut off");
   if (res.destroyed) return;
   const fault = faultOf(edge, err, request_id);
-  // A stream that has begun can only be cut off.
+  // A started stream can only be cut off.
   if (res.headersSent) res.destroy();
   discardBody(req, res, op && maxBodyOf(op));
   if (isTokenRequest(op, req)) return void sendAnswer(edge, exchange, tokenRefusal(fault, request_id));
@@ -23,7 +23,7 @@ export function onError(edge: Edge, req: GatewayRequest, err: unknown): void {
   sendAnswer(edge, exchange, errorAnswer(fault, request_id, authorization));
 }
 
-/** What a caller is told of an error. What it is not told is logged. */
+/** Returns the fault for the caller and logs details hidden from it. */
 export function faultOf({ broker }: Edge, err: unknown, request_id: string): Fault {
   const fault = toFault(err);
   if (fault.type === "internal_error") broker.logger.error({ err, request_id }, "request failed");

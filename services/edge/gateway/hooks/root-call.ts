@@ -6,7 +6,7 @@ import { givenRequestId } from "../access/client.ts";
 import type { Edge } from "../edge.ts";
 import type { GatewayRequest } from "../exchange.ts";
 
-/** `rootCallOptions`: a request has come. Its context gets its id and where it comes from. */
+/** `rootCallOptions`: sets up the context of a new request with its id and address. */
 export function rootCallOptions(
   edge: Edge,
   options: CallingOptions,
@@ -14,14 +14,14 @@ export function rootCallOptions(
   res: ServerResponse,
 ) {
   const request_id = givenRequestId(req) ?? newId("req");
-  // The caller is set once it is known; public operations do not read it.
+  // The caller is set once known; public operations do not read it.
   const meta = { request_id, ip: edge.addressOf(req) } as Meta;
   req.$exchange = { req, res, request_id, caller: null, allowance: null };
   edge.observer.begin(req, res, meta);
-  // CORS is not offered: OPTIONS is a method as any other, where moleculer-web would look for the one it asks about.
+  // CORS is not supported: OPTIONS is an ordinary method, while moleculer-web would look up the one in this header.
   if (req.method === "OPTIONS") req.headers["access-control-request-method"] = "OPTIONS";
   options.meta = meta as never;
-  // Of one that is set moleculer-web makes a header of its own; the context gets it in before-call.ts.
+  // If set, moleculer-web adds its own header; before-call.ts sets it on the context.
   options.requestID = "";
   // Not tracked: the server itself waits for its requests before the services stop.
   options.tracking = false;

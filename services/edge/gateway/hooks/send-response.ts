@@ -3,7 +3,7 @@ import { type Answer, send } from "../answer/respond.ts";
 import type { Edge } from "../edge.ts";
 import type { Arrival } from "../exchange.ts";
 
-/** `sendResponse`, instead of moleculer-web's: status and headers are written at once, from one flat list. */
+/** Replaces moleculer-web's `sendResponse`: writes status and headers at once, from one flat list. */
 export function sendAnswer(edge: Edge, arrival: Arrival, answer: Answer): void | Promise<void> {
   const { res, caller } = arrival;
   const envelope = edge.envelopeOf(arrival);

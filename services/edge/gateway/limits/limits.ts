@@ -10,19 +10,19 @@ export interface Limit {
   max: number;
 }
 
-/** What is left under the tightest of a request's limits. */
+/** The remaining allowance under a request's tightest limit. */
 export interface Allowance {
-  /** False when there was no room, and so nothing was counted. */
+  /** False if a limit is reached; nothing was counted then. */
   allowed: boolean;
   limit: number;
   remaining: number;
-  /** When the oldest counted request stops counting, in milliseconds since the epoch. */
+  /** When the oldest counted request expires, in milliseconds since the epoch. */
   resets_at: number;
 }
 
-/** Where requests are counted: in this process, or in what several nodes share. */
+/** Request counters: in this process, or shared by several nodes. */
 export interface RateCounters {
-  /** Counts one request against every limit, or against none of them when one has no room. */
+  /** Counts one request against every limit, or against none if one is reached. */
   take(limits: readonly Limit[], now: number): Allowance | Promise<Allowance>;
 }
 
@@ -42,7 +42,7 @@ export class LocalRateCounters implements RateCounters {
     return allowance;
   }
 
-  /** Counts a request that was let through already. */
+  /** Counts a request that was already admitted. */
   count(limits: readonly Limit[], now: number): void {
     for (const { key } of limits) this.#window.hit(key, now);
   }
@@ -53,7 +53,7 @@ interface RateLimitSettings {
   TENANT_RATE_LIMIT_PER_MINUTE: number;
 }
 
-/** The limits of authenticated callers: one per agent or user, one for all of a tenant. 0 is none. */
+/** The limits of authenticated callers: one per agent or user, one per tenant. 0 is none. */
 export class CallerLimits {
   readonly #perCaller: number;
   readonly #perTenant: number;
@@ -65,7 +65,7 @@ export class CallerLimits {
     this.#counters = counters;
   }
 
-  /** Counts a request; null where no limit is on. What has no room is for the edge to refuse. */
+  /** Counts a request; null without limits. The edge refuses requests over a limit. */
   take(caller: Caller, now: number): Allowance | Promise<Allowance> | null {
     const limits: Limit[] = [];
     if (this.#perCaller)
@@ -75,7 +75,7 @@ export class CallerLimits {
   }
 }
 
-/** The fault of a request that had no room (spec: rate_limited). */
+/** Returns the fault for a request over a limit (spec: rate_limited). */
 export function rateLimited({ limit, resets_at }: Allowance, now: number): Fault {
   const retry_after_seconds = Math.max(1, Math.ceil((resets_at - now) / 1000));
   return new Fault(

@@ -3,14 +3,14 @@ import type { Share } from "../../../../lib/queue/fair-queue.ts";
 import { busyNode, type Leave, Places } from "./places.ts";
 
 const SAMPLE_MS = 250;
-/** Streams open at once: of all callers, and of one. */
+/** Limits of open streams: in total, and per caller. */
 const MAX_STREAMS = 10_000;
 const MAX_STREAMS_OF_CALLER = 100;
 
 /**
- * Refuses work that would only wait (spec: service_unavailable): too many writes or streams, or an event loop that is
- * late by more than a second twice in a row, as after a single pause it can serve again. Reads are not counted:
- * thousands of polls may wait without cost.
+ * Refuses work that would only wait (spec: service_unavailable): with too many writes or streams, or if the event loop
+ * is late by more than a second twice in a row (it recovers from a single pause). Reads are not counted: thousands of
+ * waiting polls cost nothing.
  */
 export class Overload {
   readonly #maxLagMs: number;
@@ -40,13 +40,16 @@ export class Overload {
     clearInterval(this.#timer);
   }
 
-  /** @throws Fault service_unavailable while the event loop is late, but for reads without a token: they tell how it is */
+  /**
+   * @throws Fault service_unavailable while the event loop is late, except for reads without a token, which report the
+   * state
+   */
   requireTimely({ method, access }: Operation): void {
     if (method === "GET" && access.by === "public") return;
     if (this.#lagMs > this.#maxLagMs) throw busyNode("This node is overloaded.");
   }
 
-  /** Takes a place for a write or a stream; null for what is not counted. @throws Fault as `Places.enter` */
+  /** Takes a slot for a write or a stream; null for uncounted operations. @throws Fault as `Places.enter` */
   enter(op: Operation, share: Share): Leave | null {
     if (op.stream) return this.#streams.enter(share);
     return op.method === "GET" ? null : this.#writes.enter(share);

@@ -1,16 +1,16 @@
 import { Fault } from "../../../../lib/contract/faults.ts";
 import type { Share } from "../../../../lib/queue/fair-queue.ts";
 
-/** From half full on, one tenant may hold a quarter of the places, one caller an eighth. */
+/** Once half full, one tenant may hold a quarter of the slots, one caller an eighth. */
 const CROWDED = 1 / 2;
 const OF_TENANT = 1 / 4;
 const OF_CALLER = 1 / 8;
 const RETRY_AFTER_SECONDS = 1;
 
-/** Gives a place back. */
+/** Releases a slot. */
 export type Leave = () => void;
 
-/** A number of things that may be in progress at once on this node, of which nobody may hold most while others come. */
+/** The slots of a node for concurrent work; nobody may hold most of them while others compete. */
 export class Places {
   readonly #what: string;
   readonly #max: number;
@@ -18,14 +18,14 @@ export class Places {
   readonly #held = new Map<string, number>();
   #total = 0;
 
-  /** @param what `writes`: how messages call them */
+  /** @param what the name in messages, such as `writes` */
   constructor(what: string, max: number, maxOfCaller = max) {
     this.#what = what;
     this.#max = max;
     this.#maxOfCaller = maxOfCaller;
   }
 
-  /** @throws Fault rate_limited while the tenant or the caller holds more than its part, service_unavailable when full */
+  /** @throws Fault rate_limited while the tenant or the caller exceeds its share, service_unavailable when full */
   enter({ tenant_id, caller }: Share): Leave {
     const keys = [tenant_id, `${tenant_id} ${caller}`] as const;
     this.#requirePlace(keys);

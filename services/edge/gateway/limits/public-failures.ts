@@ -7,7 +7,7 @@ import { Guarded } from "../../../identity/auth/guarded.ts";
 import { type Answer, toFault } from "../answer/respond.ts";
 import type { Exchange } from "../exchange.ts";
 
-/** A device that asks before its approval comes early, and one that is refused has not been tried. */
+/** A device that polls before its approval is early, and a rate-limited one was not tried. */
 const NO_FAILURES = new Set([409, 429]);
 
 interface Settings {
@@ -15,7 +15,7 @@ interface Settings {
   PUBLIC_URL: string | null;
 }
 
-/** One budget per address for failed requests that need no token: logins, token exchanges and device codes. */
+/** One budget per address for failed requests without a token: logins, token exchanges and device codes. */
 export class PublicFailures {
   readonly #guarded: Guarded;
   readonly #publicUrl: string | null;
@@ -28,9 +28,9 @@ export class PublicFailures {
   }
 
   /**
-   * Carries out a request; of a public operation that is guarded its failure counts.
+   * Executes a request; counts its failure for guarded public operations.
    *
-   * @throws Fault rate_limited, before anything of the body is read.
+   * @throws Fault rate_limited, before reading the body.
    */
   count(exchange: Exchange, carryOut: () => Promise<Answer>): Promise<Answer> {
     const { op, req, ctx } = exchange;

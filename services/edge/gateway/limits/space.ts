@@ -7,8 +7,8 @@ import type { Exchange } from "../exchange.ts";
 const RETRY_AFTER_SECONDS = 30;
 
 /**
- * Refuses writes while the disk is nearly full: half a write is worse than none. What deletes, and signing in, without
- * which nobody could, goes on.
+ * Refuses writes while the disk is nearly full: half a write is worse than none. Deletes and signing in, which deleting
+ * needs, stay possible.
  *
  * @throws Fault service_unavailable
  */
@@ -22,7 +22,7 @@ export function requireSpace(op: Operation, disk: Pick<DiskWatch, "low">): void 
 }
 
 /**
- * Refuses what would store more than the caller's tenant may. Large fields are counted where they are put into blobs.
+ * Refuses writes beyond the tenant's quota. Large fields are counted when they are put into blobs.
  *
  * @throws Fault business_rule_violation
  */

@@ -11,8 +11,8 @@ import { mayMonitor } from "./monitor.ts";
 type Watched = Pick<Runtime, "config" | "health">;
 
 /**
- * What a node without a gateway answers over HTTP: `/healthz`, `/readyz` and `/metrics`, as a gateway answers them, so
- * that every node can be watched in the same way.
+ * HTTP server of a node without a gateway: answers `/healthz`, `/readyz` and `/metrics` like a gateway, so that every
+ * node is monitored in the same way.
  */
 export function monitorServer({ config, health }: Watched): HttpServer {
   const json = (status: number, value: unknown): Answer => ({

@@ -4,7 +4,7 @@ import type { IncomingMessage } from "node:http";
 const LOOPBACK = /^(127\.|::1$|::ffff:127\.)/;
 const LOOPBACK_HOST = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?$/i;
 
-/** Whether a bearer token is the wanted one, told in the same time whatever was given. */
+/** Whether a bearer token equals the expected one, in constant time. */
 export function bearerIs(req: IncomingMessage, token: string): boolean {
   const given = Buffer.from(req.headers.authorization ?? "");
   const wanted = Buffer.from(`Bearer ${token}`);
@@ -12,9 +12,9 @@ export function bearerIs(req: IncomingMessage, token: string): boolean {
 }
 
 /**
- * Whether a request may read the measures: with `METRICS_TOKEN` whoever brings it, without it this machine only.
- * A proxy on this machine is not: what it passes on came from elsewhere. Nor is a page whose name was made to resolve
- * to this machine: its browser sends that name as Host.
+ * Whether a request may read the metrics: with `METRICS_TOKEN` any bearer of it, without it this machine only. That
+ * excludes a local proxy, whose requests come from elsewhere, and DNS rebinding, where the browser sends the attacker's
+ * name as Host.
  */
 export function mayMonitor(req: IncomingMessage, token: string | null): boolean {
   if (token) return bearerIs(req, token);

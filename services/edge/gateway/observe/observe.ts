@@ -7,10 +7,10 @@ import type { RequestSpan, TracedRequest } from "../../../../observability/traci
 import type { Runtime } from "../../../runtime.ts";
 import { pathOf, VERSION_PREFIX } from "../paths.ts";
 
-/** The status, in log and metrics only, of a request whose caller left before it was answered. */
+/** The status, in log and metrics only, of a request whose caller disconnected before the answer. */
 const GONE = 499;
 
-/** A request as it is seen while it is served. */
+/** A request's state for observability. */
 interface Seen {
   started: number;
   meta: Meta;
@@ -25,9 +25,9 @@ interface SeenRequest extends IncomingMessage {
 /** Measures, traces and logs every request of the gateway. */
 export class RequestObserver {
   readonly #runtime: Runtime;
-  /** As callers name it: behind a proxy that ends TLS the connection does not tell. */
+  /** The callers' scheme: behind a proxy that terminates TLS the connection does not show it. */
   readonly #scheme: string;
-  /** Of each operation by the first digit of the status. */
+  /** Per operation, by the first digit of the status. */
   readonly #durations = new Map<Operation | null, { observe(seconds: number): void }[]>();
 
   constructor(runtime: Runtime) {
@@ -35,14 +35,14 @@ export class RequestObserver {
     this.#scheme = runtime.config.PUBLIC_URL?.startsWith("https:") ? "https" : "http";
   }
 
-  /** A request has come: it is watched until it is answered, or given up by its caller. */
+  /** Observes a new request until it is answered or its caller disconnects. */
   begin(req: SeenRequest, res: ServerResponse, meta: Meta): void {
     metrics.requestsInFlight.inc();
     req.$seen = { started: performance.now(), meta, op: null, span: null };
     res.once("close", () => this.#end(req, res));
   }
 
-  /** The operation is known: from here on the request stands in a trace, its caller's or one of its own. */
+  /** Starts the request's span once the operation is known, in its caller's trace or a new one. */
   enter(req: SeenRequest, op: Operation, meta: Meta): void {
     const seen = req.$seen as Seen;
     seen.op = op;
@@ -69,7 +69,7 @@ export class RequestObserver {
     else if (log.isLevelEnabled("debug")) log.debug(accessLine(req, status, seen, seconds), "request");
   }
 
-  /** Measures an operation that was carried out within a request for another. */
+  /** Measures an operation executed within another request. */
   measure(op: Operation, status: number, started: number): void {
     this.#duration(op, status).observe(secondsSince(started));
   }
@@ -99,7 +99,7 @@ function tracedRequest(req: IncomingMessage, op: Operation, { ip }: Meta): Omit<
   return {
     method: req.method as string,
     route,
-    // What stands in the path of a public operation may be what lets its caller in, as a device's code does.
+    // The path of a public operation may contain a credential, such as a device's code.
     path: op.access.by === "public" ? route : pathOf(req),
     host: req.headers.host,
     client_address: ip,
@@ -109,7 +109,7 @@ function tracedRequest(req: IncomingMessage, op: Operation, { ip }: Meta): Omit<
   };
 }
 
-/** The route, never the path: some paths hold a secret (`/w/…`). */
+/** The route, never the path: some paths contain a secret (`/w/…`). */
 function accessLine(req: IncomingMessage, status: number, { op, meta }: Seen, seconds: number) {
   const { caller } = meta;
   return {

@@ -3,7 +3,7 @@ import { FAULTS, type FaultCode } from "../../../../lib/contract/faults.ts";
 
 type Json = Record<string, unknown>;
 
-/** What `details` holds, per code (spec: Errors): an example of each. */
+/** An example of `details` per code (spec: Errors). */
 const DETAILS: Partial<Record<FaultCode, Json>> = {
   validation_failed: { field: "limit", value: 500, expected: "1 to 200", example: 50 },
   validation_error: { field: "agent_id" },
@@ -39,7 +39,7 @@ export const ERROR_SCHEMA = {
   },
 };
 
-/** What a token request that came as a form is refused with (RFC 6749, section 5.2). */
+/** The error of a token request in form encoding (RFC 6749, section 5.2). */
 export const OAUTH_ERROR_SCHEMA = {
   type: "object",
   description: "The answer to a refused token request that came as a form.",
@@ -59,7 +59,7 @@ export const OAUTH_ERROR_SCHEMA = {
 const ERROR = { $ref: "#/components/schemas/Error" };
 const OAUTH_ERROR = { $ref: "#/components/schemas/OAuthError" };
 
-/** Whether the caller of a response is known, and so limited; whether a token request is refused as OAuth has it. */
+/** The kind of error response: to a known caller, who is rate-limited; to an unknown one; or in OAuth form. */
 type Kind = "known" | "open" | "oauth";
 
 function errorOf(code: FaultCode): Json {
@@ -67,7 +67,7 @@ function errorOf(code: FaultCode): Json {
   return { code, message: FAULTS[code].means, request_id, details: DETAILS[code] ?? {} };
 }
 
-/** The codes an operation may answer: its own, and those that follow from who may call it and what it takes. */
+/** Returns the error codes of an operation: its own, and those implied by its access and its inputs. */
 export function codesOf(op: Operation): FaultCode[] {
   const codes = new Set<FaultCode>(["validation_failed", "internal_error", "service_unavailable"]);
   for (const code of op.errors ?? []) codes.add(code);
@@ -80,7 +80,7 @@ export function codesOf(op: Operation): FaultCode[] {
 function accessCodes(op: Operation): FaultCode[] {
   const { access } = op;
   if (access.by === "public") return access.identified ? ["authentication_failed", "rate_limited"] : [];
-  // Without the installation's setting there is no such path.
+  // Without the installation's setting the path does not exist.
   if (access.by === "operator") {
     return ["authentication_failed", "not_found", ...(honoursKey(op) ? (["conflict"] as const) : [])];
   }
@@ -94,7 +94,7 @@ function accessCodes(op: Operation): FaultCode[] {
   return codes;
 }
 
-/** Whether a misfit of some field is `validation_error`. */
+/** Whether a mismatch of some field is `validation_error`. */
 function hasNamed({ path = {}, query = {}, body = {} }: Operation): boolean {
   const fields = Object.values({ ...path, ...query, ...body }) as Json[];
   return fields.some((field) => /"x-(identifier|value)":/.test(JSON.stringify(field)));
@@ -105,7 +105,7 @@ export class ErrorResponses {
   readonly responses: Json = {};
   readonly examples: Json = {};
 
-  /** Those of an operation, by status. One status may stand for several codes. */
+  /** Returns those of an operation, by status. One status may cover several codes. */
   of(op: Operation): Json {
     const codes = codesOf(op);
     const statuses = [...new Set(codes.map((code) => FAULTS[code].status))];
@@ -155,13 +155,13 @@ function errorResponse(codes: FaultCode[], kind: Kind): Json {
   };
 }
 
-/** Headers of an answer: of every one, and of those to a caller who is known. */
+/** Returns the headers of every answer, or of those to a known caller. */
 export function headers(known: boolean): Json {
   const names = known ? ["X-Request-Id", ...RATE_LIMIT_HEADERS] : ["X-Request-Id"];
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }
 
-/** The whole catalogue as a table: some codes belong to no operation, like that of a wrong method. */
+/** The whole catalogue as a table: some codes, such as that of a wrong method, belong to no operation. */
 export const ERROR_TABLE = [
   "| Code | Status | Retry | Meaning |",
   "|---|---|---|---|",

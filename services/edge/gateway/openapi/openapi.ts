@@ -10,13 +10,13 @@ import { webhooks } from "./webhooks.ts";
 
 type Json = Record<string, unknown>;
 
-/** What is written once and referred to, as it is made. */
+/** Parts written once and referenced, collected during generation. */
 interface Made {
   components: Components;
   errors: ErrorResponses;
 }
 
-/** The operations as an OpenAPI 3.1 document. Pure: the same contracts make the same document. */
+/** Builds the OpenAPI 3.1 document of the operations. Pure: equal contracts give equal documents. */
 export function openApiDocument(operations: readonly Operation[]): Json {
   const made: Made = { components: new Components(), errors: new ErrorResponses() };
   const paths: Record<string, Json> = {};
@@ -48,7 +48,7 @@ function sorted<T>(object: Record<string, T>): Record<string, T> {
   return Object.fromEntries(Object.entries(object).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** The domain of an operation: the service that carries it out. */
+/** Returns the domain of an operation: the service that executes it. */
 function tagOf(op: Operation): string {
   return op.action.split(".")[0] as string;
 }
@@ -177,7 +177,7 @@ function content(op: Operation, schema: JsonSchema, components: Components): Jso
   if (op.produces)
     return Object.fromEntries(op.produces.map((type) => [type, { schema: components.use(schema) }]));
   const text = op.alsoProduces && { [op.alsoProduces]: { schema: { type: "string" } } };
-  // The text first: client generators take what comes first for what is answered.
+  // The text first: client generators use the first media type.
   return { ...text, "application/json": media(schema, components) };
 }
 

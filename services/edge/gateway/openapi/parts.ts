@@ -1,6 +1,6 @@
 import { ERROR_SCHEMA, ERROR_TABLE, OAUTH_ERROR_SCHEMA } from "./errors.ts";
 
-/** The parts of the OpenAPI document that no contract changes. */
+/** The parts of the OpenAPI document that do not depend on contracts. */
 export const INFO = {
   title: "Afferent",
   version: "1.0",
@@ -15,7 +15,7 @@ export const INFO = {
   license: { name: "Apache-2.0", identifier: "Apache-2.0" },
 };
 
-/** What each domain is about. */
+/** Descriptions of the domains. */
 export const TAGS: Record<string, string> = {
   agents: "Those who publish and receive.",
   audit: "What was done that has to be accounted for.",

@@ -1,4 +1,4 @@
-/** JSON Schema as contracts hold it; only what is read here is typed. */
+/** JSON Schema of contracts; types only the keywords read here. */
 export interface JsonSchema {
   [keyword: string]: unknown;
   type?: string;
@@ -10,14 +10,14 @@ export interface JsonSchema {
 }
 
 const COMPONENT_NAME = /^[A-Z][A-Za-z0-9]*$/;
-/** The keys of a map, as contracts have it. */
+/** The key pattern of maps in contracts. */
 export const ANY_KEY = "^.*$";
 
-/** Collects the schemas that have a name of their own: those whose `title` is one, like `Agent`. */
+/** Collects named schemas: those whose `title` is a name, like `Agent`. */
 export class Components {
   readonly schemas: Record<string, JsonSchema> = {};
 
-  /** The schema as it is written where it is used: a reference, when it has a name. */
+  /** Returns the schema for its place of use: a reference if it has a name. */
   use(schema: JsonSchema): JsonSchema {
     const plain = this.#plain(schema);
     const { title } = plain;
@@ -35,7 +35,7 @@ export class Components {
 
   #plain(schema: JsonSchema): JsonSchema {
     const { patternProperties, properties, items, anyOf, ...rest } = schema;
-    // What only this service reads has a name of ours.
+    // Keywords that only this service reads start with `x-`.
     const kept = Object.entries(rest).filter(([keyword]) => !keyword.startsWith("x-"));
     const plain: JsonSchema = Object.fromEntries(kept);
     if (properties) plain.properties = mapValues(properties, (each) => this.use(each));
@@ -52,7 +52,7 @@ export class Components {
   }
 }
 
-/** Alternatives of alternatives as one list: what generators make of a list within a list cannot be read again. */
+/** Flattens nested alternatives: code that generators emit for nested lists cannot be parsed back. */
 function united(plain: JsonSchema, alternatives: JsonSchema[]): JsonSchema {
   return alternatives.reduce<JsonSchema>(
     ({ anyOf = [], ...said }, { anyOf: within, ...rest }) => ({
@@ -67,7 +67,7 @@ function mapValues<T, U>(object: Record<string, T>, map: (value: T) => U): Recor
   return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, map(value)]));
 }
 
-/** A value that fits the schema: what its author gave as an example, else the simplest there is. */
+/** Returns a valid value: the author's example, else the simplest. */
 export function exampleOf(schema: JsonSchema): unknown {
   const { examples, default: fallback, const: constant, enum: allowed, anyOf } = schema;
   const given = [(examples as unknown[])?.[0], fallback, constant, (allowed as unknown[])?.[0]];

@@ -47,7 +47,7 @@ const RETRY_AFTER = {
   schema: { type: "string" },
 };
 
-/** Returns what the service sends by itself: the pushes to an agent's `delivery_endpoint`. */
+/** Returns the requests that the service sends: the pushes to an agent's `delivery_endpoint`. */
 export function webhooks(components: Components): Json {
   const event = CloudEvent as unknown as JsonSchema;
   const post = {

@@ -4,10 +4,10 @@ import { extname, join } from "node:path";
 import ApiGateway from "moleculer-web";
 import { pathOf } from "../paths.ts";
 
-/** Where `npm run console:build` puts the console (docs/decisions/0029-console.md). */
+/** Output folder of `npm run console:build` (docs/decisions/0029-console.md). */
 const FOLDER = join(import.meta.dirname, "../../../../packages/console/dist");
 
-/** Below these stand operations and their documents: what is not there is a 404 to whoever asks. */
+/** Operations and their documents: unknown paths below these are a 404 for everyone. */
 const NOT_PAGES = /^\/(v1|docs|mcp|w|metrics|healthz|readyz|openapi\.json|\.well-known)(\/|$)/;
 
 const TYPES: Record<string, string> = {
@@ -37,12 +37,12 @@ const HEADERS: [string, string][] = [
   ["Cross-Origin-Opener-Policy", "same-origin"],
 ];
 
-/** Their names hold a digest of what is in them. */
+/** Their names contain a digest of their content. */
 const isHashed = (path: string) => path.startsWith("/assets/");
 
 const YEAR = "public, max-age=31536000, immutable";
 
-/** The build writes text beside itself in these encodings, best first. */
+/** The build also writes text files in these encodings, best first. */
 const ENCODINGS = [
   ["br", ".br"],
   ["gzip", ".gz"],
@@ -62,10 +62,10 @@ const NOT_BUILT = `<!doctype html>
 type Next = (err?: unknown) => void;
 
 /**
- * Middleware: a file of the console, or its page where a browser asks for one of the console's own addresses. Anything
- * else is left to whoever is next.
+ * Middleware: serves files of the console, or its page if a browser requests one of the console's addresses. Passes
+ * anything else on.
  *
- * @param folder what the build has published
+ * @param folder the build's output
  */
 export function consoleFiles(folder = FOLDER) {
   const options = { index: false, redirect: false, cacheControl: false } as const;
@@ -91,7 +91,7 @@ function pageHeaders(req: IncomingMessage): [string, string][] {
   return [...HEADERS, ["Content-Type", TYPES[".html"] as string], ["Cache-Control", "no-cache"]];
 }
 
-/** Chooses the file that is sent for the one that is asked for. */
+/** Chooses the file to send for a path, by encoding. */
 function fileHeaders(req: IncomingMessage, folder: string, path: string): [string, string][] {
   const headers: [string, string][] = [
     ...HEADERS,

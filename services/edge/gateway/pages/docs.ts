@@ -15,7 +15,7 @@ const PATHS = new Set(FILES.map((file) => PREFIX + file));
 
 const serve = ApiGateway.serveStatic(FOLDER, { index: false, redirect: false, maxAge: "1h" });
 
-/** Middleware: the files of the page, and no others of that package. @throws Fault method_not_allowed */
+/** Middleware: serves the files of the page, and no others of that package. @throws Fault method_not_allowed */
 export function docsFiles(req: IncomingMessage, res: ServerResponse, next: (err?: unknown) => void) {
   const path = pathOf(req);
   if (!PATHS.has(path)) return next();
@@ -56,7 +56,7 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-/** The HTML page; its policy lets it load nothing from elsewhere. */
+/** Returns the HTML page; its policy allows no external content. */
 export function docsPage(meta: Meta): string {
   meta.$responseHeaders = { "Content-Security-Policy": POLICY, "X-Content-Type-Options": "nosniff" };
   return PAGE;

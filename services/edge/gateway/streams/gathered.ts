@@ -1,13 +1,13 @@
 import type { LiveChange } from "../../live/live-change.ts";
 
-/** What changes within so long is told at once: much of it is of one piece. */
+/** Changes within this time are sent together: most of them belong together. */
 const GATHER_MS = 200;
-/** More ids of a resource are not kept for a reader: without any they are "some, or all". */
+/** Limit of ids per resource; without ids the change means "some, or all". */
 const MOST_IDS = 200;
 
 /**
- * Changes that are told together, one message a resource. While a reader has not taken the last ones, those that come
- * are gathered, within bounds: a window that nobody reads costs no more for the changes it misses.
+ * Groups changes into one message per resource. While a reader has not taken the last message, changes are collected
+ * within bounds: an unread stream costs no more for the changes it misses.
  */
 export class Gathered {
   readonly #send: (text: string) => Promise<void>;
@@ -43,7 +43,7 @@ export class Gathered {
     this.#ids = new Map();
     await this.#send(told.join(""));
     this.#sending = false;
-    // What a slow reader kept waiting may come back here after the stream's end, where nothing can be written any more.
+    // A slow reader may return here after the stream's end, when nothing can be written any more.
     if (this.#ids.size && !this.#ended) this.#timer = setTimeout(() => this.#flush(), GATHER_MS);
   }
 }

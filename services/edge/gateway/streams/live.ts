@@ -9,7 +9,7 @@ const EVERY_MS = 2000;
 
 type Watcher = (change: LiveChange) => void;
 
-/** Who of this node's streams watches which tenant. */
+/** This node's streams by the tenant that they watch. */
 export class LiveWatchers {
   readonly #watchers = new Map<string, Set<Watcher>>();
 
@@ -17,7 +17,7 @@ export class LiveWatchers {
     for (const watcher of this.#watchers.get(change.tenant_id) ?? []) watcher(change);
   }
 
-  /** @returns what ends it */
+  /** @returns a function that removes it */
   add(tenant_id: string, watcher: Watcher): () => void {
     const watchers = this.#watchers.get(tenant_id) ?? new Set();
     this.#watchers.set(tenant_id, watchers.add(watcher));
@@ -28,10 +28,7 @@ export class LiveWatchers {
   }
 }
 
-/**
- * `GET /live`: what `GET /stats` answers, again and again, and between that what has changed, until either side ends
- * it.
- */
+/** `GET /live`: repeats the answer of `GET /stats`, with changes in between, until either side ends it. */
 export function streamLive(watchers: LiveWatchers): StreamHandler {
   return async (exchange, _params, link) => {
     const { req, res, ctx, caller } = exchange;

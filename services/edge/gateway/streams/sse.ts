@@ -7,7 +7,7 @@ import { deliveryJson } from "../../../sense/deliveries/delivery-json.ts";
 import type { Received } from "../../../sense/deliveries/receive.ts";
 import type { Exchange, Link, StreamHandler } from "../exchange.ts";
 
-/** Deliveries taken at once: a slow reader should not hold what another stream could have. */
+/** Deliveries per claim: a slow reader should not hold deliveries that another stream could take. */
 const PIECE = 100;
 const WAIT_MS = 20_000;
 const COMMENT_MS = 15_000;
@@ -24,7 +24,7 @@ export function streamDeliveries(broker: ServiceBroker): StreamHandler {
     const { tenant_id, agent_id } = caller as AgentCaller;
     const stream = { tenant_id, agent_id, lease: randomBytes(9).toString("base64url") };
     const ended = endOf(exchange, link);
-    // A claim that waits is told that nobody does any more.
+    // Cancel a waiting claim.
     const closed = () => broker.broadcast("deliveries.stream_closed", stream);
     ended.addEventListener("abort", closed, { once: true });
     try {
@@ -37,13 +37,13 @@ export function streamDeliveries(broker: ServiceBroker): StreamHandler {
   };
 }
 
-/** The headers of a stream of server-sent events. */
+/** Sets the headers of a stream of server-sent events. */
 export function beginEvents(res: ServerResponse): void {
   res.setHeader("Content-Type", "text/event-stream; charset=utf-8");
   res.setHeader("Cache-Control", "no-store");
-  // Proxies of the nginx kind would keep events back until they have some more.
+  // Proxies such as nginx would buffer events.
   res.setHeader("X-Accel-Buffering", "no");
-  // Else a node that stops would wait for the connection to be used again.
+  // Otherwise a stopping node would wait for the connection to be reused.
   res.setHeader("Connection", "close");
 }
 
@@ -72,15 +72,16 @@ export async function write(res: ServerResponse, text: string, ended: AbortSigna
   if (!res.write(text)) await once(res, "drain", { signal: ended }).catch(() => {});
 }
 
-/** Aborts when the connection closes, the node stops, the token ends or its caller is refused. */
+/**
+ * Returns a signal that aborts when the connection closes, the node stops, the token expires or its caller is refused.
+ */
 export function endOf({ res, caller }: Exchange, { ending, recheck }: Link): AbortSignal {
   const end = new AbortController();
   const stop = () => end.abort();
   const { expires_at } = caller as AgentCaller;
   const expiry = setTimeout(stop, Math.min(expires_at - Date.now(), LONGEST_TIMER_MS));
   const comment = setInterval(() => {
-    // A reader who is behind has enough to read, and what nobody reads must not pile up. Nothing follows the end, which
-    // such a reader has not come to yet.
+    // A slow reader needs no heartbeat, and unread data must not pile up. Nothing may follow the end of the response.
     if (!res.writableNeedDrain && !res.writableEnded) res.write(":\n\n");
   }, COMMENT_MS);
   const check = setInterval(async () => {
@@ -94,7 +95,7 @@ export function endOf({ res, caller }: Exchange, { ending, recheck }: Link): Abo
     clearInterval(check);
     ending.removeEventListener("abort", stop);
   });
-  // Also when the stream ends by itself, as the response then closes.
+  // Covers the normal end of the stream too, because the response closes then.
   if (ending.aborted || res.destroyed) stop();
   return end.signal;
 }

@@ -20,7 +20,7 @@ async function stream(edge: Edge, exchange: Exchange): Promise<void> {
   const { op, res } = exchange;
   const { bodyReaders, streams } = edge.parts;
   const params = await readParams(exchange, bodyReaders, edge.runtime.blobs);
-  // What it was sent does not stay in memory for as long as it is open.
+  // Do not keep the request's body in memory while the stream is open.
   exchange.releaseBody?.();
   const headers = edgeHeaders({ ...exchange, last: false });
   for (let i = 0; i < headers.length; i += 2) res.setHeader(headers[i] as string, headers[i + 1] as string);

@@ -5,9 +5,8 @@ import type { Exchange, Link } from "../exchange.ts";
 const RECHECK_MS = 2000;
 
 /**
- * A call that may wait for long, such as a poll. When its caller goes away or is refused meanwhile, or this node
- * is about to stop, its service is told (`request.abandoned`) and ends it, so that what comes later is kept for
- * somebody who may have it.
+ * Runs a call that may wait for long, such as a poll. If its caller disconnects or is refused meanwhile, or this node
+ * is about to stop, `request.abandoned` tells its service to end it, so that later deliveries go to another receiver.
  *
  * @throws Fault authentication_failed once the caller is refused (api.md "Who calls": within 5 seconds)
  */
@@ -32,7 +31,7 @@ export async function whileWanted<T>(
   ending.addEventListener("abort", abandon, { once: true });
   try {
     const answer = call();
-    // It may have begun to stop, or the caller have left, while the request was on its way here.
+    // The node may have started to stop, or the caller have disconnected, while the request was on its way here.
     if (ending.aborted || res.destroyed) abandon();
     const result = await answer;
     if (refusal) throw refusal;
