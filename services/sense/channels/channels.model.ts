@@ -12,7 +12,7 @@ const channels = tenantSchema({
 });
 channels.index({ tenant_id: 1, name: 1 }, { unique: true });
 
-/** An agent in a channel; `_id` is both their ids, so that it is there once. */
+/** An agent in a channel; `_id` combines their ids, so that each pair exists once. */
 export interface MemberDoc extends InferSchemaType<typeof members> {}
 
 const members = tenantSchema({
@@ -23,7 +23,7 @@ const members = tenantSchema({
 members.index({ tenant_id: 1, channel_id: 1, joined_at: 1 });
 members.index({ tenant_id: 1, _id: 1 });
 
-/** Every event that matches goes to every member of the channel (spec: Channel feed). */
+/** Sends every matching event to every member of the channel (spec: Channel feed). */
 export interface FeedDoc extends InferSchemaType<typeof feeds> {}
 
 const feeds = tenantSchema({

@@ -22,7 +22,7 @@ export function channelsService({ store }: Runtime): ServiceSchema {
     return channel;
   }
 
-  /** Undoes what was put into a channel that is not there any more. @throws Fault not_found */
+  /** Undoes an addition to a channel that was deleted meanwhile. @throws Fault not_found */
   async function keep(tenant_id: string, channel_id: string, undo: () => Promise<unknown>): Promise<void> {
     if (await channels.exists(tenant_id, { _id: channel_id })) return;
     await undo();
@@ -34,7 +34,7 @@ export function channelsService({ store }: Runtime): ServiceSchema {
     await members.deleteMany(tenant_id, { channel_id });
   }
 
-  /** A write whose unique field is the name. */
+  /** Runs a write whose unique field is the name. */
   async function unlessTaken<T>(tenant_id: string, name: string | undefined, write: Promise<T>): Promise<T> {
     try {
       return await write;
@@ -101,7 +101,7 @@ export function channelsService({ store }: Runtime): ServiceSchema {
         const { tenant_id } = ctx.meta.caller;
         const { channel_id } = ctx.params;
         await find(tenant_id, channel_id);
-        // Before the channel, so that a deletion that was cut off can be asked for again; after it, for what came meanwhile.
+        // Before the channel, so that an interrupted deletion can be repeated; after it, for concurrent additions.
         await empty(tenant_id, channel_id);
         await channels.delete(tenant_id, { _id: channel_id });
         await empty(tenant_id, channel_id);

@@ -12,12 +12,12 @@ interface Parts {
   feeds: TenantCollection<FeedDoc>;
   /** Throws not_found. */
   find(tenant_id: string, channel_id: string): Promise<unknown>;
-  /** Throws not_found, with what was put into the channel undone. */
+  /** Throws not_found after undoing the addition to the channel. */
   keep(tenant_id: string, channel_id: string, undo: () => Promise<unknown>): Promise<void>;
   now(): Date;
 }
 
-/** The part of the channels service that knows what goes into a channel. */
+/** The channels service's actions on feeds. */
 export function feedActions({ feeds, find, keep, now }: Parts): Record<string, ActionSchema> {
   return {
     create_feed: action(contract.createFeed, async (ctx) => {
@@ -62,7 +62,7 @@ export function feedActions({ feeds, find, keep, now }: Parts): Record<string, A
       await raiseRouting(ctx, tenant_id, { kind: "unsubscribe", id: feed_id });
     }),
 
-    /** Feeds of all the tenant's channels, for routing: the page after an id. */
+    /** Returns feeds of all the tenant's channels, for routing: the page after an id. */
     feeds_page: internal<{ tenant_id: string; after: string; limit: number }>(async ({ params }) => {
       const { tenant_id, after, limit } = params;
       const rows = await feeds.find(tenant_id, { _id: { $gt: after } }, { sort: { _id: 1 }, limit });
@@ -71,7 +71,7 @@ export function feedActions({ feeds, find, keep, now }: Parts): Record<string, A
   };
 }
 
-/** A feed as matching knows it. */
+/** Converts a feed to a subscription. */
 function toSubscription({ _id: id, channel_id, event_type_glob: glob, filter_expression }: FeedDoc) {
   const filter = filter_expression === null ? {} : { filter: filter_expression };
   return { id, kind: "feed" as const, channel_id, glob, ...filter, priority: 0 };

@@ -11,19 +11,19 @@ interface Parts {
   members: TenantCollection<MemberDoc>;
   /** Throws not_found. */
   find(tenant_id: string, channel_id: string): Promise<unknown>;
-  /** Throws not_found, with what was put into the channel undone. */
+  /** Throws not_found after undoing the addition to the channel. */
   keep(tenant_id: string, channel_id: string, undo: () => Promise<unknown>): Promise<void>;
   now(): Date;
 }
 
-/** The part of the channels service that knows who is in a channel. */
+/** The channels service's actions on members. */
 export function memberActions({ members, find, keep, now }: Parts): Record<string, ActionSchema> {
-  /** Whether the row is new: adding a member again changes nothing. */
+  /** Returns whether the row is new: adding a member again changes nothing. */
   async function insert(row: MemberDoc): Promise<boolean> {
     return (await members.insert(row).catch(nullIfTaken)) !== null;
   }
 
-  /** Whether the agent is in the channel, as matching is to know it. */
+  /** Returns the agent's current membership as a routing change. */
   async function routed(ctx: Call, channel_id: string, agent_id: string): Promise<RoutingChange> {
     const { tenant_id } = ctx.meta.caller;
     const [isMember, agent] = await Promise.all([
@@ -75,7 +75,7 @@ export function memberActions({ members, find, keep, now }: Parts): Record<strin
       await raiseRouting(ctx, tenant_id, left, () => routed(ctx, channel_id, agent_id));
     }),
 
-    /** Members of all the tenant's channels, for routing: the page after an id. */
+    /** Returns members of all the tenant's channels, for routing: the page after an id. */
     members_page: internal<{ tenant_id: string; after: string; limit: number }>(async ({ params }) => {
       const { tenant_id, after, limit } = params;
       const rows = await members.find(tenant_id, { _id: { $gt: after } }, { sort: { _id: 1 }, limit });
@@ -84,7 +84,7 @@ export function memberActions({ members, find, keep, now }: Parts): Record<strin
   };
 }
 
-/** An agent of the caller's tenant. */
+/** Returns an agent of the caller's tenant. */
 async function agentOf(ctx: Call, agent_id: string): Promise<{ status: string } | undefined> {
   const asked = { tenant_id: ctx.meta.caller.tenant_id, agent_ids: [agent_id] };
   const [agent] = await ctx.call<{ status: string }[], unknown>("agents.get_many", asked);

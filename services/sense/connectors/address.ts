@@ -2,14 +2,14 @@ import { assertPublicHost, hostOf, type Resolve } from "../../../connectors/addr
 import { invalidValue } from "../../../lib/contract/faults.ts";
 import type { ConnectorKind } from "./connectors.contract.ts";
 
-/** The address of a broker without what is secret in it: credentials and query. */
+/** Returns a broker's address without its secrets: credentials and query. */
 export function shownUrl(url: string): string {
   const { protocol, username, password, host, pathname } = new URL(url);
   return `${protocol}//${username || password ? "***@" : ""}${host}${pathname}`;
 }
 
 /**
- * Checks that a broker's address can be connected to.
+ * Checks that a broker's address is allowed and resolves.
  *
  * @throws Fault validation_error, field `url`, which never repeats it.
  */
@@ -29,7 +29,10 @@ export async function checkUrl(url: string, allowPrivate: boolean, resolve: Reso
   });
 }
 
-/** The queue or the address, whichever the kind takes. @throws Fault validation_error for the other, or for none */
+/**
+ * Returns the queue or the address, depending on the kind. @throws Fault validation_error for the other one, or for
+ * none
+ */
 export function sourceOf(kind: ConnectorKind, given: { queue?: string; address?: string }): string {
   const [wanted, other] =
     kind === "amqp091" ? (["queue", "address"] as const) : (["address", "queue"] as const);

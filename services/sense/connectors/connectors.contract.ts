@@ -8,8 +8,8 @@ const CONNECTOR_KINDS = ["amqp091", "amqp10"] as const;
 export type ConnectorKind = (typeof CONNECTOR_KINDS)[number];
 
 /**
- * What the nodes that run it last said. `retrying`: it could not connect, was cut off, or what it took cannot be
- * stored; it goes on by itself. `failed`: it cannot even be tried.
+ * The state last reported by its nodes. `retrying`: it could not connect, was disconnected, or its messages cannot be
+ * stored; it retries by itself. `failed`: it cannot even be tried.
  */
 const CONNECTOR_STATES = ["connecting", "consuming", "paused", "retrying", "failed"] as const;
 export type ConnectorState = (typeof CONNECTOR_STATES)[number];
@@ -55,7 +55,7 @@ const ConnectorMapping = Type.Object(
   },
 );
 
-/** What `compileMapping` takes besides the source. */
+/** The arguments of `compileMapping` besides the source. */
 export type ConnectorMapping = Static<typeof ConnectorMapping>;
 
 const ConnectorView = Type.Object(

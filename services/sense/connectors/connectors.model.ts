@@ -11,14 +11,14 @@ import {
 } from "../../../storage/model.ts";
 import type { ConnectorKind, ConnectorMapping, ConnectorState } from "./connectors.contract.ts";
 
-/** Messages since the connector was made. */
+/** Messages since the connector was created. */
 export interface Counts {
   received: number;
   accepted: number;
   mapping_errors: number;
 }
 
-/** A source of messages at a broker (spec: Events 3). */
+/** A broker as a source of messages (spec: Events 3). */
 export interface ConnectorDoc extends InferSchemaType<typeof connectors> {}
 
 const connectors = tenantSchema({
@@ -26,7 +26,7 @@ const connectors = tenantSchema({
   kind: string<ConnectorKind>(),
   /** With its credentials, encrypted. */
   sealed_url: string(),
-  /** Without them. */
+  /** Without its credentials. */
   shown_url: string(),
   /** The queue or address. */
   from: string(),
@@ -41,7 +41,7 @@ const connectors = tenantSchema({
 connectors.index({ tenant_id: 1, created_at: 1, _id: 1 });
 connectors.index({ paused: 1 });
 
-/** What a node says of a connector it runs; `_id` is the connector's and the node's. */
+/** A node's report on a connector that it runs; `_id` combines the connector's id and the node's. */
 export interface ConnectorNodeDoc extends InferSchemaType<typeof nodes> {}
 
 const nodes = tenantSchema({

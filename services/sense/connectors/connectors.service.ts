@@ -23,13 +23,13 @@ import { instanceOf } from "./reporter.ts";
 import { Runner } from "./runner.ts";
 import { present } from "./status.ts";
 
-/** A change or a wake-up that was lost between nodes is noticed after so long. */
+/** Polling interval, for changes and wake-ups that were lost between nodes. */
 const LOOK_MS = 15_000;
 const PREFETCH = 100;
-/** Of a tenant. Each holds a connection and up to `prefetch` events. */
+/** Per tenant. Each holds a connection and up to `prefetch` events. */
 const MOST_CONNECTORS = 50;
 
-/** Takes the messages of brokers as events (spec: Events 3), on every node that runs it. */
+/** Ingests brokers' messages as events (spec: Events 3), on every node that runs it. */
 export const connectorsService: ServiceFactory = ({ store, secrets, config, usage, resolver }) => {
   const connectors = store.collection(ConnectorModel);
   const nodes = store.collection(ConnectorNodeModel);
@@ -53,7 +53,7 @@ export const connectorsService: ServiceFactory = ({ store, secrets, config, usag
     return present(doc, standing(await nodes.find(doc.tenant_id, { connector_id: doc._id })), now());
   }
 
-  /** What nodes say that are there: with NATS that is known at once, without it only by what they say again. */
+  /** Returns the reports of live nodes: with NATS these are known at once, without it by their age. */
   function standing(rows: ConnectorNodeDoc[]): ConnectorNodeDoc[] {
     if (!config.NATS_URL) return rows;
     const there = new Set(broker.registry.getNodeList({ onlyAvailable: true }).map(({ id }) => id));
@@ -143,7 +143,7 @@ export const connectorsService: ServiceFactory = ({ store, secrets, config, usag
         await nodes.deleteMany(tenant_id, { connector_id });
       }),
 
-      /** A dead letter's payload by the mapping as it is now. */
+      /** Maps a dead letter's payload by the current mapping. */
       map_again: idempotent<Again>(async ({ params: { tenant_id, registration_id, ...again } }) => {
         const doc = await connectors.findOne(tenant_id, { _id: registration_id });
         return doc ? mapAgain(doc, again) : { error: "mapping error: the connector was deleted" };
@@ -156,7 +156,7 @@ export const connectorsService: ServiceFactory = ({ store, secrets, config, usag
       "auth.changed": event<Record<string, string>>((changed) => {
         if (Object.keys(changed).join() === "tenant_id") loop.nudge();
       }),
-      // Before the services that it publishes with go.
+      // Before the services needed for publishing stop.
       "node.stopping": event(stop),
     },
 
@@ -164,7 +164,7 @@ export const connectorsService: ServiceFactory = ({ store, secrets, config, usag
       broker = this.broker as ServiceBroker;
       const report = (err: unknown) => broker.logger.warn("connectors: will be tried again", err);
       const urlOf = ({ _id, sealed_url }: ConnectorDoc) => secrets.open(sealed_url, place(_id));
-      // An embedded store has one node at a time, which says again what the one before it said.
+      // An embedded store has one node at a time, which overwrites its predecessor's report.
       const alone = config.MONGO_URL ? randomBytes(6).toString("hex") : "embedded";
       const instance = config.NATS_URL ? broker.nodeID : alone;
       const tell = (tenant_id: string) => tellLive(broker, tenant_id, "connector");
@@ -179,7 +179,7 @@ export const connectorsService: ServiceFactory = ({ store, secrets, config, usag
   };
 };
 
-/** Every node looks again. */
+/** Makes every node check its connectors. */
 function announce(ctx: Call): Promise<void> {
   return ctx.broadcast("connectors.changed");
 }

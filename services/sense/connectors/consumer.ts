@@ -3,15 +3,15 @@ import { backOff } from "../../../lib/queue/backoff.ts";
 import type { ConnectorState } from "./connectors.contract.ts";
 import type { Counts } from "./connectors.model.ts";
 
-/** What became of a message: durable as an event or a dead letter, or neither. */
+/** The outcome for a message: durable as an event or a dead letter, or neither. */
 export type Verdict = "accepted" | "mapping_error" | "again";
 
 interface ConsumerParts {
-  /** A new connection, not opened yet. @throws Error when there never will be one: the consumer has failed */
+  /** Creates a connection without opening it. @throws Error if that can never succeed: the consumer has failed */
   connect(): Connector;
-  /** Makes messages durable: one verdict for each, in order. A rejection is `again` for all of them. */
+  /** Makes messages durable: returns one verdict for each, in order. A rejection is `again` for all of them. */
   take(messages: BrokerMessage[]): Promise<Verdict[]>;
-  /** The state or the counts are others now. */
+  /** Called when the state or the counts have changed. */
   changed(): void;
 }
 
@@ -20,10 +20,10 @@ const MOST_DOUBLINGS = 7;
 const BATCH = 100;
 /** Calls between nodes carry at most about a megabyte. */
 const BATCH_BYTES = 700 * 1024;
-/** How long what was taken may need to be finished when it is stopped; the broker gives out again what was not. */
+/** Time to finish received messages when it is stopped; the broker redelivers the rest. */
 const DRAIN_MS = 2000;
 
-/** Keeps one connector going: connects, takes, acknowledges what is durable, and connects again when it was cut off. */
+/** Runs one connector: connects, receives, acknowledges durable messages, and reconnects. */
 export class Consumer {
   state: ConnectorState = "connecting";
   last_error: string | null = null;
@@ -46,20 +46,20 @@ export class Consumer {
     this.#running ??= this.#run();
   }
 
-  /** Takes no more, finishes what was taken, and closes. */
+  /** Stops receiving, finishes the received messages, and closes. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#running;
   }
 
-  /** What was counted since it was last asked. */
+  /** Returns and resets the counts. */
   countsSince(): Counts {
     const counts = this.#counts;
     this.#counts = nothing();
     return counts;
   }
 
-  /** Puts back counts that could not be kept. */
+  /** Adds back counts that could not be stored. */
   count(counts: Counts): void {
     for (const name of Object.keys(counts) as (keyof Counts)[]) this.#counts[name] += counts[name];
   }
@@ -98,10 +98,10 @@ export class Consumer {
     }
   }
 
-  /** Gives why it was cut off, or null when it was stopped. */
+  /** Resolves to the reason for a disconnection, or to null when it was stopped. */
   async #consume(connector: Connector, stopped: Promise<null>, opened: () => void): Promise<string | null> {
     const opening = connector.open((message) => this.#receive(connector, message));
-    // A broker that does not answer is not waited for.
+    // Do not wait for a broker that does not answer.
     if ((await Promise.race([opening.then(() => true), stopped])) === null) {
       opening.catch(() => {});
       await connector.close();
@@ -114,24 +114,24 @@ export class Consumer {
     const why = await Promise.race([connector.ended, stopped]);
     if (why === null) await this.#drain();
     this.#connector = undefined;
-    // They come again.
+    // The broker redelivers them.
     this.#waiting = [];
     await connector.close();
     return why;
   }
 
   #receive(connector: Connector, message: BrokerMessage): void {
-    // What comes once it is to stop goes back to the broker when the connection closes.
+    // While stopping, messages return to the broker when the connection closes.
     if (this.#stopping.signal.aborted) return;
     this.#counts.received++;
     this.#waiting.push(message);
-    // Until it is open, the first messages wait for it to be known that it is.
+    // The first messages wait until the connection counts as open.
     if (this.#connector === connector) this.#work();
   }
 
   #work(): void {
     this.#working ??= this.#takeAll()
-      // Only what a turn of this loop throws by mistake comes here: the messages are not acknowledged.
+      // Only programming errors of this loop reach this: the messages are not acknowledged.
       .catch((err) => this.#fail("retrying", (err as Error).message))
       .finally(() => {
         this.#working = undefined;
@@ -139,7 +139,7 @@ export class Consumer {
   }
 
   async #takeAll(): Promise<void> {
-    // Those that arrive together go together.
+    // Batch messages that arrive together.
     await new Promise((next) => setImmediate(next));
     for (let failures = 0; this.#waiting.length; ) {
       const connector = this.#connector;
@@ -149,7 +149,7 @@ export class Consumer {
         if (this.state === "retrying" && connector && connector === this.#connector) this.#say("consuming");
         continue;
       }
-      // Of a connection that is gone, the broker hands them out itself.
+      // After a disconnection the broker redelivers them itself.
       if (connector === this.#connector && connector) this.#waiting.unshift(...again);
       this.#fail("retrying", "what was taken cannot be stored now");
       await this.#pause(++failures);
@@ -166,7 +166,7 @@ export class Consumer {
     return this.#waiting.splice(0, end < 0 ? this.#waiting.length : end);
   }
 
-  /** Gives those that are not durable. */
+  /** Returns the messages that are not durable. */
   async #take(batch: BrokerMessage[]): Promise<BrokerMessage[]> {
     const verdicts = await this.#parts.take(batch).catch(() => batch.map((): Verdict => "again"));
     const again: BrokerMessage[] = [];
@@ -192,7 +192,7 @@ export class Consumer {
     clearTimeout(timer);
   }
 
-  /** Waits before the next attempt, unless it is to stop. */
+  /** Waits before the next attempt, unless it is stopping. */
   #pause(attempts: number): Promise<void> {
     const { signal } = this.#stopping;
     if (signal.aborted) return Promise.resolve();

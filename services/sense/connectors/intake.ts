@@ -12,15 +12,15 @@ import type { ConnectorDoc } from "./connectors.model.ts";
 import type { Verdict } from "./consumer.ts";
 
 const STRUCTURED = "application/cloudevents+json";
-/** Refusals that the same event meets every time it is tried. */
+/** Permanent errors of an event: retrying is pointless. */
 const FINAL = ["invalid_event", "payload_too_large"];
 
-/** A message as an event to publish, or as what its dead letter says. */
+/** A message as an event to publish, or as the content of its dead letter. */
 type Read =
   | { event: unknown; payload: unknown; origin: Origin }
   | { error: string; payload: unknown; origin?: Origin };
 
-/** What another mapping needs of a message besides its payload. */
+/** Data that another mapping needs besides the payload. */
 interface Origin {
   default_id: string;
   headers: Record<string, string | undefined>;
@@ -28,16 +28,16 @@ interface Origin {
   structured: boolean;
 }
 
-/** What could not be mapped, as its dead letter keeps it. */
+/** An unmapped message as its dead letter stores it. */
 export interface Again extends Origin {
   tenant_id: string;
   registration_id: string;
   payload: unknown;
-  /** When it was taken, in ms. */
+  /** When it was received, in ms. */
   received_at: number;
 }
 
-/** What a message that could not be mapped is by its connector's mapping of now. */
+/** Maps an unmapped message by its connector's current mapping. */
 export function mapAgain(
   doc: ConnectorDoc,
   { payload, received_at, ...origin }: Omit<Again, "tenant_id" | "registration_id">,
@@ -56,7 +56,7 @@ function mapOne(
   return mapping(payload, { ...receipt, registration_id, ce_source: sourceOf(registration_id) });
 }
 
-/** A message that is an event in binary mode, by itself and not by the mapping. */
+/** Reads a message that is an event in binary mode, without the mapping. */
 function readBinary(attributes: Record<string, unknown>, type: string, body: Buffer, origin: Origin): Read {
   try {
     const payload = binaryEvent(attributes, type, body);
@@ -89,7 +89,7 @@ export class Intake {
     this.#source = sourceOf(connector._id);
   }
 
-  /** @throws Error when nothing could be published. */
+  /** @throws Error if nothing could be published. */
   async take(messages: BrokerMessage[]): Promise<Verdict[]> {
     const read = messages.map((message) => this.#read(message));
     const answers = await this.#publish(read.flatMap((each) => ("event" in each ? [each.event] : [])));

@@ -5,18 +5,18 @@ import type { Consumer } from "./consumer.ts";
 export interface ReporterParts {
   connectors: TenantCollection<ConnectorDoc>;
   nodes: TenantCollection<ConnectorNodeDoc>;
-  /** Names this node among those that run the connector. */
+  /** Identifies this node among those that run the connector. */
   instance: string;
   now(): number;
   report(err: unknown): void;
-  /** Something that callers see is another from here on. */
+  /** Reports a change that callers can see. */
   tell(tenant_id: string): void;
 }
 
-/** While much happens, it is written down so often. */
+/** Interval of writes under load. */
 const EVERY_MS = 1000;
 
-/** Writes down how one connector fares on this node. */
+/** Writes one connector's status on this node. */
 export class Reporter {
   readonly #parts: ReporterParts;
   readonly #doc: ConnectorDoc;
@@ -32,14 +32,14 @@ export class Reporter {
     this.#consumer = consumer;
   }
 
-  /** Something is to be written: at once, or with what comes in the second after the last time. */
+  /** Schedules a write: at once, or a second after the last one. */
   changed(): void {
     if (this.#ended) return;
     this.#again = true;
     if (!this.#timer && !this.#writing) this.#start();
   }
 
-  /** Writes the last counts and takes this node's row away: it does not run the connector any more. */
+  /** Writes the last counts and removes this node's row: it no longer runs the connector. */
   async end(): Promise<void> {
     this.#ended = true;
     clearTimeout(this.#timer);
@@ -100,7 +100,7 @@ export class Reporter {
   }
 }
 
-/** The node that wrote a row. */
+/** Returns the node that wrote a row. */
 export function instanceOf(row_id: string): string {
   return row_id.slice(row_id.indexOf(" ") + 1);
 }

@@ -11,7 +11,7 @@ import { FRESH_MS } from "./status.ts";
 
 type ConnectorClass = new (source: BrokerSource) => Connector;
 
-// Loaded when there is a connector of the kind: most nodes have none, and the protocols' libraries are large.
+// Loaded with the first connector of its kind: most nodes have none, and the protocols' libraries are large.
 const KINDS: Record<ConnectorKind, () => Promise<ConnectorClass>> = {
   amqp091: async () => (await import("../../../connectors/amqp091.ts")).Amqp091Connector,
   amqp10: async () => (await import("../../../connectors/amqp10.ts")).Amqp10Connector,
@@ -19,12 +19,12 @@ const KINDS: Record<ConnectorKind, () => Promise<ConnectorClass>> = {
 
 interface RunnerParts extends ReporterParts {
   broker: ServiceBroker;
-  /** @throws Error when the address does not open. */
+  /** @throws Error if the address cannot be decrypted. */
   urlOf(doc: ConnectorDoc): string;
   allowPrivate: boolean;
   resolver: Pick<HostResolver, "resolve">;
   maxBytes: number;
-  /** @throws Fault business_rule_violation when the tenant may store no more. */
+  /** @throws Fault business_rule_violation if the tenant has reached its quota. */
   requireQuota(tenant_id: string, bytes: number): void | Promise<void>;
 }
 
@@ -34,11 +34,11 @@ interface Running {
   reporter: Reporter;
 }
 
-/** Runs on this node every connector that is to run. */
+/** Runs this node's connectors. */
 export class Runner {
   readonly #parts: RunnerParts;
   readonly #running = new Map<string, Running>();
-  /** What is being stopped, by its connector. */
+  /** Connectors being stopped. */
   readonly #leaving = new Map<string, Promise<void>>();
   #stopped = false;
 
@@ -46,7 +46,7 @@ export class Runner {
     this.#parts = parts;
   }
 
-  /** Starts and stops what should be running and is not, or is and should not; the others say how they fare. */
+  /** Starts and stops connectors as needed; the others report their status. */
   async look(): Promise<void> {
     const { connectors } = this.#parts;
     const docs = await unpaused(connectors);
@@ -63,7 +63,7 @@ export class Runner {
     }
   }
 
-  /** Resolves when what it has taken is finished, or is back at the broker; whoever began to stop it. */
+  /** Resolves when its messages are finished or back at the broker, also if it is being stopped already. */
   async stop(id: string): Promise<void> {
     const running = this.#running.get(id);
     if (!running) return this.#leaving.get(id);
@@ -81,7 +81,7 @@ export class Runner {
     await Promise.all([...[...this.#running.keys()].map((id) => this.stop(id)), ...this.#leaving.values()]);
   }
 
-  /** How many of this node's connectors are in each state. */
+  /** Counts this node's connectors by state. */
   states(): Partial<Record<ConnectorState, number>> {
     const counts: Partial<Record<ConnectorState, number>> = {};
     for (const { consumer } of this.#running.values()) {
@@ -98,9 +98,9 @@ export class Runner {
 
   async #start(doc: ConnectorDoc): Promise<void> {
     const { nodes, broker, now, maxBytes } = this.#parts;
-    // One that is still ending takes this node's row away.
+    // A connector that is still stopping will remove this node's row.
     await this.#leaving.get(doc._id);
-    // Rows of nodes that are gone and could not say so.
+    // Rows of nodes that crashed.
     const before = new Date(now() - FRESH_MS);
     await nodes.deleteMany(doc.tenant_id, { connector_id: doc._id, seen_at: { $lt: before } });
     const kind = await KINDS[doc.kind]();
@@ -136,7 +136,7 @@ export class Runner {
 
 const PAGE = 500;
 
-/** Those that are to run. In pages: a node without connectors needs no thread for long scans at rest. */
+/** Returns the connectors to run. In pages: an idle node without connectors needs no thread for long scans. */
 async function unpaused(connectors: RunnerParts["connectors"]): Promise<ConnectorDoc[]> {
   const found: ConnectorDoc[] = [];
   for (let after = ""; ; after = (found.at(-1) as ConnectorDoc)._id) {
@@ -147,7 +147,7 @@ async function unpaused(connectors: RunnerParts["connectors"]): Promise<Connecto
   }
 }
 
-/** Whether a connector has to be started anew to be what it is now. */
+/** Whether a running connector must be restarted to apply its current settings. */
 function isOther(running: ConnectorDoc | undefined, doc: ConnectorDoc): boolean {
   if (!running) return false;
   const how = ({ mapping, prefetch }: ConnectorDoc) => JSON.stringify([mapping, prefetch]);

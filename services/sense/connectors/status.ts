@@ -2,13 +2,13 @@ import { shownMapping } from "../ingest/mapping.ts";
 import type { ConnectorState } from "./connectors.contract.ts";
 import type { ConnectorDoc, ConnectorNodeDoc } from "./connectors.model.ts";
 
-/** A node that has said nothing for so long is gone: it speaks every 15 s. */
+/** A node without a report for this long is gone: nodes report every 15 s. */
 export const FRESH_MS = 45_000;
 
-/** Of several nodes, what the best of them does is what the connector does. */
+/** The connector's state is the best state of its nodes. */
 const BEST_FIRST: ConnectorState[] = ["consuming", "connecting", "retrying", "failed"];
 
-/** A connector as callers see it, with what its nodes say. */
+/** Formats a connector for callers, with its nodes' status. */
 export function present(doc: ConnectorDoc, rows: ConnectorNodeDoc[], now: number) {
   const fresh = rows.filter(({ seen_at }) => seen_at.getTime() > now - FRESH_MS);
   const state = BEST_FIRST.find((each) => fresh.some((row) => row.state === each)) ?? "connecting";

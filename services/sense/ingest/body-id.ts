@@ -6,10 +6,11 @@ export function digestOf(body: Uint8Array): string {
 }
 
 /**
- * The id of a body that its sender gave none: the same for 24 hours from the first time, then another. It holds the
- * day, and is that of the day before as long as what came under it is not a day old: nothing else needs to be kept.
+ * Returns an id for a body whose sender gave none: the same for 24 hours from the first delivery, then another. It
+ * contains the day, and stays that of the day before until the event accepted under it is a day old: no other state is
+ * needed.
  *
- * @param acceptedAt When something was accepted under an id, in ms; null if nothing was.
+ * @param acceptedAt returns when an event was accepted under an id, in ms; null if none was.
  */
 export async function idOfBody(
   body: Uint8Array,

@@ -9,7 +9,7 @@ const BATCH = "application/cloudevents-batch+json";
 
 type Headers = Readonly<Record<string, string | undefined>>;
 
-/** Reads a delivery of CloudEvents in structured, batch or binary mode: each event as structured mode has it. */
+/** Reads a delivery of CloudEvents in structured, batch or binary mode: each event as in structured mode. */
 export function readCloudEvents(body: Buffer, headers: Headers): Read | Read[] {
   const type = headers["content-type"] ?? "";
   const mode = mediaTypeOf(type);

@@ -8,7 +8,7 @@ import { headerName } from "./mapping.ts";
 import { idOfSender } from "./rows.ts";
 import type { WebhookDoc } from "./webhooks.model.ts";
 
-/** A delivery whose signature holds. */
+/** A delivery with a valid signature. */
 export interface Signed {
   tenant: TenantState;
   webhook: WebhookDoc;
@@ -17,7 +17,10 @@ export interface Signed {
   headers: DeliveryHeaders;
 }
 
-/** For an id in an unsigned header, of a mapping or of CloudEvents in binary mode: the delivery with the id under which its body first came. */
+/**
+ * For an id in an unsigned header, of a mapping or of CloudEvents in binary mode: returns the delivery with the id of
+ * the first delivery of its body.
+ */
 export async function withFirstId(firstIds: FirstIds, signed: Signed): Promise<Signed> {
   const { webhook, signature, headers } = signed;
   const { mapping } = webhook;
@@ -27,7 +30,9 @@ export async function withFirstId(firstIds: FirstIds, signed: Signed): Promise<S
   return { ...signed, headers: { ...headers, [name]: await firstIdOf(firstIds, signed, id) } };
 }
 
-/** The id of a delivery whose mapping names none: the signed one, else that under which its body first came. */
+/**
+ * Returns the id of a delivery whose mapping sets none: the signed one, else that of the first delivery of its body.
+ */
 export async function defaultIdOf(
   ctx: Pick<Call, "call">,
   firstIds: FirstIds,
@@ -49,7 +54,7 @@ function firstIdOf(
   { tenant, webhook, signature, body }: Signed,
   id: string,
 ): Promise<string> {
-  // Two honest deliveries with signed ids may have the same body.
+  // Two genuine deliveries with signed ids may have the same body.
   const all = signature.id === null ? body : Buffer.concat([Buffer.from(`${signature.id}.`), body]);
   return firstIds.of({ tenant_id: tenant.id, webhook_id: webhook._id, body: all, id });
 }

@@ -4,8 +4,8 @@ import { parseJsonText } from "../../../lib/json/json.ts";
 export const FORM = /^application\/x-www-form-urlencoded\b/i;
 
 /**
- * What a form holds, as mappings read it: its fields by name, a list where one stands there more than once. A form
- * whose only field is `payload` and holds JSON is that JSON: so GitHub and Slack send theirs.
+ * Parses a form for mappings: its fields by name, with a list for repeated ones. If its only field is `payload` and
+ * holds JSON, returns that JSON: GitHub and Slack send it that way.
  */
 export function formPayload(text: string): unknown {
   const fields = Object.groupBy(new URLSearchParams(text), ([name]) => name);

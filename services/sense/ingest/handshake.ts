@@ -2,10 +2,10 @@ import type { Config } from "../../../config.ts";
 
 type Headers = Readonly<Record<string, string | undefined>>;
 
-/** A DNS expression, maybe with a scheme or a port: what senders name themselves by. */
+/** A DNS expression, optionally with a scheme or a port: a sender's name for itself. */
 const ORIGIN = /^[\w.*:/-]{1,255}$/;
 
-/** The permission that a sender gets: null where it did not ask. */
+/** The permission for a sender: null if it did not ask. */
 export interface Permission {
   allowed_origin: string | null;
   /** Webhooks per minute, or `*`. */
@@ -14,8 +14,8 @@ export interface Permission {
 
 /**
  * Answers a validation request of the CloudEvents specification "Web Hooks for Event Delivery", 4.1. Any sender may try
- * to deliver, to any address: a signature decides, and the answer must not tell which addresses there are. A callback
- * (`WebHook-Request-Callback`) is never called, as it would let anybody choose where this server connects to.
+ * to deliver to any address: signatures decide, and the answer must not reveal which addresses exist. A callback
+ * (`WebHook-Request-Callback`) is never called, as anyone could choose where this server connects to.
  */
 export function permissionFor(
   headers: Headers,
@@ -29,7 +29,7 @@ export function permissionFor(
   return { allowed_origin: origin, allowed_rate: Number.isFinite(allowed) ? String(allowed) : "*" };
 }
 
-/** The permission as the headers that the specification names. */
+/** Returns the permission as the specification's headers. */
 export function headersOf({ allowed_origin, allowed_rate }: Permission): Record<string, string> {
   return {
     Allow: "POST, OPTIONS",

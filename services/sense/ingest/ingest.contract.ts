@@ -39,7 +39,7 @@ export const Mapping = Type.Object(
   },
 );
 
-/** In place of a mapping: what comes are CloudEvents. */
+/** Instead of a mapping: the deliveries are CloudEvents. */
 export const AS_CLOUDEVENTS = "cloudevents";
 
 export const WebhookMapping = Type.Union([
@@ -197,7 +197,7 @@ const signed =
   "Standard Webhooks (`webhook-…`, or `svix-…`), or `Stripe-Signature`, whose timestamps may be 5 minutes off. " +
   "Whatever is not signed, to whichever address, is the same 401. What cannot be mapped is accepted as a dead letter.";
 
-/** The body as the gateway reads it: the action gets it with the headers of the request. */
+/** The body and headers of the request, as the gateway reads them. */
 const delivery = {
   raw: Type.String({ description: "The body, in base64." }),
   headers: Type.Record(Type.String(), Type.String()),

@@ -8,7 +8,7 @@ import { WebhookModel } from "./webhooks.model.ts";
 
 const SWEEP_MS = 600_000;
 
-/** The inlet for what other systems send over HTTP (spec: Events 3). */
+/** Receives other systems' webhooks over HTTP (spec: Events 3). */
 export const ingestService: ServiceFactory = (runtime) => {
   const { store } = runtime;
   const webhooks = store.collection(WebhookModel);

@@ -4,16 +4,16 @@ import { Fault } from "../../../lib/contract/faults.ts";
 import { SlidingWindow } from "../../../lib/queue/sliding-window.ts";
 
 const WINDOW_SECONDS = 60;
-/** An address may be refused so many times as often at all of its targets together as at one. */
+/** Limit of an address's refusals over all targets, as a multiple of that for one. */
 const TARGETS = 10;
-/** Of a target, which is whatever somebody wrote into a path. */
+/** A target is arbitrary text from a path. */
 const KEY_CHARACTERS = 100;
 const MEGABYTE = 1_048_576;
 
 /**
- * Limits on webhooks. Refusals count per address and target, so that one wrong secret at a provider does not shut out
- * the webhooks of others that come from the same address: they spare this node's processor. What is signed counts per
- * tenant, on all nodes together where they share their windows. 0 is no limit.
+ * Limits on webhooks. Refusals count per address and target, so that one wrong secret at a provider does not block
+ * other webhooks from the same address: they protect this node's processor. Signed ones count per tenant, on all nodes
+ * together if they share windows. 0 is no limit.
  */
 export class WebhookLimits {
   readonly #refusals: number;
@@ -31,15 +31,15 @@ export class WebhookLimits {
     this.#perTenant = config.WEBHOOKS_PER_MINUTE;
   }
 
-  /** @throws Fault rate_limited when this address has been refused too often, here or in all. */
+  /** @throws Fault rate_limited if this address had too many refusals, for this target or in total. */
   check(address: string, target: string, now: number): void {
     if (!this.#refusals) return;
-    // First in all: an address that may try no more adds no more targets to count.
+    // The total first: a blocked address adds no more targets to count.
     requireRoom(this.#refused, address, this.#refusals * TARGETS, now);
     requireRoom(this.#refused, keyOf(address, target), this.#refusals, now);
   }
 
-  /** Counts a refusal: once, and as often again as megabytes were hashed for it. */
+  /** Counts a refusal: once, plus once per megabyte hashed for it. */
   refused(address: string, target: string, now: number, hashedBytes = 0): void {
     if (!this.#refusals) return;
     const times = Math.min(1 + Math.floor(hashedBytes / MEGABYTE), this.#refusals);
@@ -49,7 +49,7 @@ export class WebhookLimits {
     }
   }
 
-  /** Counts a signed webhook. @throws Fault rate_limited when the tenant has had too many. */
+  /** Counts a signed webhook. @throws Fault rate_limited if the tenant has had too many. */
   async accept(tenant_id: string, now: number): Promise<void> {
     if (!this.#perTenant) return;
     const limit = { key: `webhooks ${tenant_id}`, max: this.#perTenant };

@@ -3,32 +3,32 @@ import { invalidValue } from "../../../lib/contract/faults.ts";
 import { parsePointer, resolvePointer } from "../../../lib/json/json-pointer.ts";
 
 /**
- * How a source's payloads become events, fixed at registration (spec: Events 3). Each is a literal, a JSON Pointer
+ * Maps a source's payloads to events, fixed at registration (spec: Events 3). Each field is a literal, a JSON Pointer
  * into the payload (`/issue/number`, RFC 6901) or a header of the delivery (`header:X-GitHub-Event`).
  */
 export interface MappingSpec {
   source: string;
   entity: string;
   action: string;
-  /** Default: the delivery's own id. */
+  /** Default: the delivery's id. */
   id?: string | null;
-  /** Where it is not found, the event has no subject. */
+  /** If it is not found, the event has no subject. */
   subject?: string | null;
   /** Default: the whole payload. */
   data?: string | null;
 }
 
-/** A mapping as callers see it: what it leaves out is null, and nothing else that came along is shown. */
+/** Formats a mapping for callers: omitted fields are null, and unknown ones are removed. */
 export function shownMapping(given: Omit<MappingSpec, "source">) {
   const { entity, action, id = null, subject = null, data = null } = given;
   return { entity, action, id, subject, data };
 }
 
-/** What is known of a delivery besides its payload. */
+/** Data of a delivery besides its payload. */
 export interface Receipt {
-  /** Stands before every id, so that two sources never collide. */
+  /** Prefix of every id, so that two sources never collide. */
   registration_id: string;
-  /** The id of a delivery whose mapping names none. */
+  /** The id of a delivery whose mapping sets none. */
   default_id: string;
   /** The event's `source`, a URI-reference. */
   ce_source: string;
@@ -38,7 +38,7 @@ export interface Receipt {
   now?: number;
 }
 
-/** The event, or why there is none: a whole dead-letter reason that begins with `mapping error: `. */
+/** The event, or the error: a complete dead-letter reason that begins with `mapping error: `. */
 export type Mapped = { event: CloudEvent } | { error: string };
 
 export type Mapping = (payload: unknown, receipt: Receipt) => Mapped;
@@ -46,7 +46,7 @@ export type Mapping = (payload: unknown, receipt: Receipt) => Mapped;
 /**
  * Compiles a mapping. The event's type is `com.<source>.<entity>.<action>`, each part folded by `toTypePart`.
  *
- * @throws Fault validation_error with `field` for what is neither a usable literal, a pointer nor a header.
+ * @throws Fault validation_error with `field` for an unusable literal, pointer or header.
  */
 export function compileMapping(spec: MappingSpec): Mapping {
   const parts = [
@@ -77,15 +77,15 @@ export function compileMapping(spec: MappingSpec): Mapping {
 }
 
 /**
- * A payload that is a CloudEvent already (structured mode), taken as it is. Whether its type is one that only the
- * service may publish is for the publisher to say.
+ * Takes a payload that is a CloudEvent already (structured mode), unchanged. The publisher rejects types reserved for
+ * the service.
  */
 export function takeCloudEvent(payload: unknown): Mapped {
   return attempt(() => checkCloudEvent(payload));
 }
 
 /**
- * Takes a CloudEvent as it is, but for its id, which stands behind the registration's so that two senders never
+ * Takes a CloudEvent unchanged, except that its id gets the registration's as a prefix so that two senders never
  * collide.
  */
 export const mapCloudEvent: Mapping = (payload, { registration_id }) =>
@@ -93,14 +93,15 @@ export const mapCloudEvent: Mapping = (payload, { registration_id }) =>
 
 function withPrefix(payload: unknown, registration_id: string): unknown {
   const { id } = (payload ?? {}) as { id?: unknown };
-  // What has no usable id is refused for that by the check.
+  // The check rejects unusable ids.
   if (typeof id !== "string" || id === "") return payload;
   return { ...(payload as object), id: `${registration_id}:${id}` };
 }
 
 /**
- * A value as one part of an event type: trimmed and in lower case, each run of characters other than letters, digits,
- * `_` and `-` as one `_`, so that it never adds a dot: `Pull Request` → `pull_request`, `invoice.paid` → `invoice_paid`.
+ * Converts a value to one part of an event type: trimmed and in lower case, each run of characters other than letters,
+ * digits, `_` and `-` as one `_`, so that it never adds a dot: `Pull Request` → `pull_request`, `invoice.paid` →
+ * `invoice_paid`.
  *
  * @returns "" for a value without a letter or digit.
  */
@@ -118,7 +119,7 @@ interface Delivery {
   headers: Readonly<Record<string, string | undefined>>;
 }
 
-/** Where a value comes from; `read` gives undefined for what is not there. */
+/** The source of a value; `read` returns undefined if it is missing. */
 interface Term {
   field: string;
   text: string;
@@ -126,7 +127,7 @@ interface Term {
   read(delivery: Delivery): unknown;
 }
 
-/** What one payload lacks. */
+/** A value is missing in this payload. */
 class MappingError extends Error {}
 
 function attempt(make: () => CloudEvent): Mapped {
@@ -139,7 +140,7 @@ function attempt(make: () => CloudEvent): Mapped {
 
 const HEADER = /^header:/i;
 
-/** The header that a term of a mapping names, in lower case; null where it names none. */
+/** Returns the header that a term of a mapping names, in lower case; null for other terms. */
 export function headerName(text: string | null | undefined): string | null {
   return text && HEADER.test(text) ? text.replace(HEADER, "").trim().toLowerCase() : null;
 }
@@ -188,7 +189,7 @@ function present(from: Term, value: unknown): unknown {
 
 function scalarOf(from: Term, value: unknown): string {
   if (typeof value === "string" && value !== "") return value;
-  // Two of them may have been read as the same number, and would then be the same event.
+  // Two unsafe integers may have been parsed as the same number, and would then be the same event.
   const exact = typeof value === "number" && !(Number.isInteger(value) && !Number.isSafeInteger(value));
   if (exact) return String(value);
   throw new MappingError(`${where(from)} is ${found(value)}: expected a text or a number`);

@@ -2,10 +2,10 @@ import { isUtf8 } from "node:buffer";
 import { parseJsonBytes } from "../../../lib/json/json.ts";
 import { FORM, formPayload } from "./form.ts";
 
-/** What a body says, or why that cannot be read and what it is in place of that. */
+/** A parsed body, or the parse error with the text. */
 export type Read = { payload: unknown } | { error: string; text: string };
 
-/** Reads JSON or a form. */
+/** Parses JSON or a form. */
 export function readPayload(body: Buffer, type = ""): Read {
   return FORM.test(type) && isUtf8(body) ? { payload: formPayload(body.toString("utf8")) } : readJson(body);
 }

@@ -21,10 +21,10 @@ import { type Read, readPayload } from "./payload.ts";
 import { keptHeaders, mappingOf, webhookPath } from "./rows.ts";
 import type { WebhookDoc } from "./webhooks.model.ts";
 
-/** As many as a tenant may register: what an unsigned request can make the service try. */
+/** Limit of webhooks per tenant, which bounds the secrets tried for an unsigned request. */
 export const MOST_WEBHOOKS = 50;
 
-/** Whose webhooks there are none of: an unknown slug costs the same look-ups as a known one. */
+/** A tenant without webhooks: an unknown slug costs the same look-ups as a known one. */
 const NOBODY = "tn_";
 
 interface Delivery {
@@ -35,35 +35,35 @@ interface Delivery {
   headers: DeliveryHeaders;
 }
 
-/** What could not be mapped, as its dead letter keeps it. */
+/** An unmapped payload as its dead letter stores it. */
 interface Again {
   tenant_id: string;
   registration_id: string;
   default_id: string;
   headers: DeliveryHeaders;
   payload: unknown;
-  /** When it came, in ms. */
+  /** When it was received, in ms. */
   received_at: number;
 }
 
-/** What a sender is told of an event. */
+/** The answer to the sender for one event. */
 type Taken =
   | { event_id: string; status: "accepted" | "duplicate" }
   | { event_id: null; status: "dead_lettered" };
 
-/** What came and is no event. */
+/** A payload that is no event. */
 interface Refused {
   error: string;
-  /** As its dead letter keeps it. */
+  /** As its dead letter stores it. */
   kept: unknown;
-  /** Absent for what another mapping could not read either. */
+  /** Absent if no other mapping could read it either. */
   default_id?: string;
 }
 
-/** What came: an event to publish, or not. */
+/** A payload: an event to publish, or not. */
 type Entering = ({ event: unknown } & Omit<Refused, "error">) | Refused;
 
-/** The part of the ingest service that senders talk to. */
+/** The ingest service's actions for senders. */
 export function receiveActions(
   { store, secrets, config, windows, usage }: Runtime,
   webhooks: TenantCollection<WebhookDoc>,
@@ -92,7 +92,7 @@ export function receiveActions(
     return answer;
   }
 
-  /** The registrations that a delivery may be signed for. */
+  /** Returns the registrations whose secrets may have signed a delivery. */
   async function candidatesOf(ctx: Call, { tenant_slug, source }: Delivery) {
     const found = await ctx.call<TenantState | null, unknown>("tenants.by_slug", { slug: tenant_slug });
     const tenant = found?.status === "active" ? found : null;
@@ -101,7 +101,7 @@ export function receiveActions(
     return { tenant, candidates };
   }
 
-  /** The one whose secret signed; and how much was hashed to find out. */
+  /** Finds the registration whose secret signed, and returns how much was hashed for it. */
   function signerOf(candidates: WebhookDoc[], body: Buffer, headers: DeliveryHeaders) {
     const now = store.now();
     let hashedBytes = 0;
@@ -112,12 +112,12 @@ export function receiveActions(
       signature = signatureOf(body, headers, plain, now);
       return signature !== null;
     });
-    // Where there is nobody to compare with, comparing takes its time all the same.
+    // Without candidates, spend the time of a comparison all the same.
     if (candidates.length === 0) signatureOf(body, headers, [decoy], now);
     return { webhook, signature: signature as Signature | null, hashedBytes };
   }
 
-  /** Maps and publishes; gives what the sender is told, once it is durable. */
+  /** Maps and publishes; returns the answer to the sender once it is durable. */
   async function enter(ctx: Call, given: Signed): Promise<Taken | Taken[]> {
     const signed = await withFirstId(firstIds, given);
     const { webhook, body, headers } = signed;
@@ -160,7 +160,7 @@ export function receiveActions(
     return { registration_id: webhook._id, default_id, ce_source, headers, now: store.now() };
   }
 
-  /** A dead letter's payload by the mapping as it is now. */
+  /** Maps a dead letter's payload by the current mapping. */
   async function mapAgain(ctx: Call, { tenant_id, received_at, payload, ...again }: Again): Promise<Mapped> {
     const [webhook, [tenant]] = await Promise.all([
       webhooks.findOne(tenant_id, { _id: again.registration_id }),
@@ -172,7 +172,7 @@ export function receiveActions(
     return mappingOf(webhook)(payload, { ...receipt, now: received_at });
   }
 
-  /** @param at its place in a batch */
+  /** @param at its position in a batch */
   async function deadLetter(
     ctx: Call,
     { tenant, webhook, signature, body, headers }: Signed,
@@ -208,11 +208,14 @@ export function receiveActions(
   };
 }
 
-/** An answer to an event; one that was refused as what becomes a dead letter. @throws Fault service_unavailable */
+/**
+ * Returns the answer for an event; for a rejected one, the content of its dead letter. @throws Fault
+ * service_unavailable
+ */
 function refusalOf(entering: Omit<Refused, "error">, answer: BatchAnswer): Taken | Refused {
   if (answer.status !== "rejected") return answer;
   const { code, message } = answer.error;
-  // All that came is sent again then; what was accepted of it is a duplicate.
+  // The sender repeats the whole batch then; accepted events of it are duplicates.
   if (code === "internal_error") throw new Fault("service_unavailable", message, { retry_after_seconds: 1 });
   return { ...entering, error: `mapping error: ${message}` };
 }

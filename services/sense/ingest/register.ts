@@ -13,7 +13,7 @@ import { MOST_WEBHOOKS } from "./receive.ts";
 import { idOfSender, mappingOf, present, webhookPath } from "./rows.ts";
 import type { WebhookDoc } from "./webhooks.model.ts";
 
-/** The part of the ingest service that a tenant's admins talk to. */
+/** The ingest service's actions for a tenant's admins. */
 export function registerActions(
   { store, secrets, config }: Runtime,
   webhooks: TenantCollection<WebhookDoc>,

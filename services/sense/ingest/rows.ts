@@ -2,23 +2,23 @@ import { AS_CLOUDEVENTS } from "./ingest.contract.ts";
 import { compileMapping, type Mapping, mapCloudEvent, shownMapping } from "./mapping.ts";
 import type { WebhookDoc } from "./webhooks.model.ts";
 
-/** Below the origin: with the source where it is fixed, without where the payload says it. */
+/** Returns the path: with the source if it is fixed, without if the payload sets it. */
 export function webhookPath(tenant_slug: string, source: string): string {
   const named = !source.startsWith("/") && !/^header:/i.test(source);
   return `/w/${tenant_slug}${named ? `/${encodeURIComponent(source)}` : ""}`;
 }
 
-/** @throws Fault validation_error for a mapping that can map nothing. */
+/** @throws Fault validation_error for a mapping that cannot work. */
 export function mappingOf({ source, mapping }: Pick<WebhookDoc, "source" | "mapping">): Mapping {
   return mapping === AS_CLOUDEVENTS ? mapCloudEvent : compileMapping({ source, ...mapping });
 }
 
-/** The id that the sender gave a delivery, if it did: sent again, it has the same. */
+/** Returns the sender's id of a delivery, if any; it is the same for redeliveries. */
 export function idOfSender(headers: Readonly<Record<string, string | undefined>>): string | null {
   return headers["webhook-id"] || headers["svix-id"] || headers["x-github-delivery"] || null;
 }
 
-/** Of a delivery that could not be mapped, what another mapping may name: no credentials. */
+/** Returns the headers of an unmapped delivery that another mapping may use: no credentials. */
 export function keptHeaders(headers: Readonly<Record<string, string | undefined>>): Record<string, string> {
   const kept = Object.entries(headers).filter(([name]) => !SECRET.test(name));
   return Object.fromEntries(kept) as Record<string, string>;

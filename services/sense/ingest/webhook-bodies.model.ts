@@ -1,7 +1,7 @@
 import type { InferSchemaType } from "mongoose";
 import { date, type Model, string, tenantSchema } from "../../../storage/model.ts";
 
-/** A body whose signature covers no id, by webhook and digest: the id under which it first came. */
+/** A body whose signature covers no id, by webhook and digest, with the id of its first delivery. */
 export interface WebhookBodyDoc extends InferSchemaType<typeof schema> {}
 
 const schema = tenantSchema({

@@ -21,7 +21,7 @@ const schema = tenantSchema({
   mapping: mixed<Static<typeof WebhookMapping>>(),
   /** Newest first. */
   signing_secrets: subdocuments({ sealed: string(), ends_at: nullable(date()) }),
-  /** Counts the rotations, and guards them. */
+  /** Counts rotations and guards against concurrent ones. */
   signing_version: number(),
   created_at: date(),
   updated_at: date(),

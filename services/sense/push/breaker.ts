@@ -1,6 +1,6 @@
 import { DAY_MS } from "../../../lib/time.ts";
 
-/** An endpoint that could not be reached: since when, and when it is tried again. Times in ms. */
+/** An unreachable endpoint: since when, and when it is retried. Times in ms. */
 export interface OpenBreaker {
   opened_at: number;
   probes: number;
@@ -11,17 +11,17 @@ export interface OpenBreaker {
 const FIRST_PROBE_MS = 5_000;
 const LONGEST_INTERVAL_MS = 3_600_000;
 
-/** How long deliveries are parked for an endpoint that cannot be reached. */
+/** How long deliveries are parked for an unreachable endpoint. */
 export const PARKED_MS = DAY_MS;
 
-/** The breaker after another failure to reach the endpoint: probes at 5 s, 10 s, 20 s … up to every hour. */
+/** Returns the breaker after another failure: probes at 5 s, 10 s, 20 s … up to every hour. */
 export function opened(before: OpenBreaker | null, now: number, last_error: string): OpenBreaker {
   const probes = before ? before.probes + 1 : 0;
   const interval = Math.min(FIRST_PROBE_MS * 2 ** probes, LONGEST_INTERVAL_MS);
   return { opened_at: before?.opened_at ?? now, probes, next_probe_at: now + interval, last_error };
 }
 
-/** Deliveries made before this time have been parked long enough; null while there cannot be any. */
+/** Returns the creation time before which deliveries have been parked too long; null while there are none. */
 export function parkedTooLong({ opened_at }: OpenBreaker, now: number): number | null {
   return now - opened_at >= PARKED_MS ? now - PARKED_MS : null;
 }

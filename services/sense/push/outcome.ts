@@ -2,10 +2,11 @@ import type { PushResult } from "../../../connectors/push-sender.ts";
 import { pushBackOff } from "../../../lib/queue/backoff.ts";
 
 /**
- * What follows from an attempt (api.md Delivery, `push`).
- * - `acknowledge`: done. `retry`: the hand-out counts; again after the delay. `pause` holds the endpoint's others too.
- * - `park`: nothing got there; the endpoint's breaker opens and the hand-out does not count.
- * - `stop`: the endpoint is gone for good. `release`: we broke it off ourselves.
+ * The consequence of an attempt (api.md Delivery, `push`).
+ * - `acknowledge`: done. `retry`: the attempt counts; retried after the delay. `pause` also delays the endpoint's other
+ * deliveries.
+ * - `park`: the endpoint was not reached; its breaker opens and the attempt does not count.
+ * - `stop`: the endpoint is gone permanently. `release`: the worker aborted it.
  */
 export type Outcome =
   | { do: "acknowledge" }
@@ -19,7 +20,7 @@ type Answered = Extract<PushResult, { kind: "answered" }>;
 const GONE = 410;
 const LONGEST_WAIT_SECONDS = 86_400;
 
-/** @param attempts hand-outs of this delivery, with the one that ended like this */
+/** @param attempts of this delivery, including this one */
 export function outcomeOf(result: PushResult, attempts: number): Outcome {
   switch (result.kind) {
     case "aborted":

@@ -1,7 +1,7 @@
 import type { InferSchemaType } from "mongoose";
 import { date, type Model, number, string, tenantSchema } from "../../../storage/model.ts";
 
-/** An endpoint that cannot be reached, by its agent's id; there is no row while it can. */
+/** An unreachable endpoint, by its agent's id; without a row it is reachable. */
 interface PushEndpointDoc extends InferSchemaType<typeof schema> {}
 
 const schema = tenantSchema({

@@ -14,10 +14,10 @@ import type { Target } from "./target.ts";
 import { PushWorker, type WorkerParts } from "./worker.ts";
 
 const TIMEOUT_MS = 15_000;
-/** Attempts in progress on this node at once: over all endpoints, of a tenant, and to one host of a tenant. */
+/** Limits of concurrent attempts on this node: in total, per tenant, and per host of a tenant. */
 const ATTEMPTS = { capacity: 512, perTenant: 256, perCaller: 64 };
 const UNBOUNDED = Number.POSITIVE_INFINITY;
-/** A change or a wake-up that was lost between nodes is noticed after so long. */
+/** Polling interval, for changes and wake-ups that were lost between nodes. */
 const LOOK_MS = 15_000;
 const PAGE = 500;
 
@@ -59,7 +59,7 @@ export const pushService: ServiceFactory = ({ resolver, store, config, tracing }
     return row && { ...row, opened_at: row.opened_at.getTime(), next_probe_at: row.next_probe_at.getTime() };
   }
 
-  /** Has a worker for the target if it is one, none if it is not, and lets it look for something to push. */
+  /** Starts or stops the target's worker as needed, and makes it look for deliveries. */
   async function keep(agent_id: string, target: Target | null): Promise<void> {
     const current = workers.get(agent_id);
     if (current && !isSame(current.target, target)) {
@@ -77,8 +77,8 @@ export const pushService: ServiceFactory = ({ resolver, store, config, tracing }
   }
 
   /**
-   * Those that are this node's to push to now. Of several nodes each target has one, as long as they see each other;
-   * when they do not, what both would push is claimed by one of them. A suspended tenant's deliveries stay until it is
+   * Returns the targets that this node pushes to now. Each target belongs to one node while nodes see each other;
+   * otherwise several may try, and one of them claims each delivery. A suspended tenant's deliveries wait until it is
    * active again.
    */
   async function usable(all: Target[]): Promise<Target[]> {
@@ -99,7 +99,7 @@ export const pushService: ServiceFactory = ({ resolver, store, config, tracing }
     return running.filter(({ name }) => name === "push").map(({ nodeID }) => ({ id: nodeID }));
   }
 
-  /** In turns, so that what was read first is not what counts last. */
+  /** Serialised, so that an older read never overwrites a newer one. */
   function lookAgain(agent_id: string): Promise<void> {
     return looks.with(agent_id, (actor) =>
       actor.run(async () => {
@@ -110,7 +110,7 @@ export const pushService: ServiceFactory = ({ resolver, store, config, tracing }
     );
   }
 
-  /** Compares the workers there are with the targets there should be. */
+  /** Compares the workers with the targets. */
   async function lookAtAll(): Promise<boolean> {
     const seen = new Set<string>();
     for (let after = ""; ; ) {
@@ -144,10 +144,10 @@ export const pushService: ServiceFactory = ({ resolver, store, config, tracing }
       }),
       "agents.changed": event<{ agent_id: string }>(({ agent_id }) => lookAgain(agent_id)),
       "tenants.changed": event(() => loop.nudge()),
-      // Another node pushes as well, or one that did is gone: some targets have another owner.
+      // Another pushing node joined or left: some targets have a new owner.
       "$services.changed": event(() => loop.nudge()),
       "$node.disconnected": event(() => loop.nudge()),
-      // Before the services it settles with go.
+      // Before the services needed for settling stop.
       "node.stopping": event(stop),
     },
     created() {
@@ -170,7 +170,7 @@ export const pushService: ServiceFactory = ({ resolver, store, config, tracing }
   };
 };
 
-/** Whether a worker for the one does for the other. */
+/** Whether one target's worker also serves the other. */
 function isSame(one: Target, other: Target | null): boolean {
   return one.endpoint === other?.endpoint && one.format === other.format;
 }

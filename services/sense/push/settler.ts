@@ -11,7 +11,7 @@ interface Pending {
 
 const nothing = (): Pending => ({ acknowledged: [], failed: [], released: new Map() });
 
-/** Collects what became of an agent's pushes while the writing of those before is under way. */
+/** Collects the outcomes of an agent's pushes while earlier ones are being written. */
 export class Settler {
   readonly #target: Target;
   readonly #broker: ServiceBroker;
@@ -33,21 +33,21 @@ export class Settler {
     this.flush();
   }
 
-  /** Resolves when all that was added is written, or was tried to be: its lease is the backstop. */
+  /** Resolves when all outcomes added so far are written, or their write has failed: the lease is the backstop. */
   flush(): Promise<void> {
     this.#writing ??= this.#write();
     return this.#writing;
   }
 
   async #write(): Promise<void> {
-    // Those that end in the same tick go together.
+    // Batch outcomes of the same tick.
     await new Promise((next) => setImmediate(next));
     while (this.#pending.acknowledged.length || this.#pending.failed.length || this.#pending.released.size) {
       const batch = this.#pending;
       this.#pending = nothing();
       await this.#settle(batch).catch(this.#report);
     }
-    // Here, and not when the promise is settled: what is added in between would be left lying.
+    // Here, not when the promise is settled: outcomes added in between would be left unwritten.
     this.#writing = undefined;
   }
 

@@ -1,6 +1,6 @@
 import type { PushFormat } from "../../identity/agents/agents.contract.ts";
 
-/** An agent that is pushed to. */
+/** An agent with push delivery. */
 export interface Target {
   tenant_id: string;
   agent_id: string;

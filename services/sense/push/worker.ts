@@ -15,22 +15,22 @@ import type { Target } from "./target.ts";
 export interface WorkerParts {
   broker: ServiceBroker;
   sender: PushSender;
-  /** Divides attempts among tenants, and among the hosts of each. */
+  /** Shares attempts fairly between tenants, and between the hosts of each. */
   attempts: FairQueue;
   tracing?: Tracing | null;
   now(): number;
   report(err: unknown): void;
-  /** Keeps the breaker's state across restarts; null when it closed. */
+  /** Persists the breaker's state; null when it closed. */
   saveBreaker(target: Target, breaker: OpenBreaker | null): Promise<void>;
 }
 
 const MOST_AT_ONCE = 8;
-/** Longer than an attempt can take, so that none is handed out twice while it is under way. */
+/** Longer than an attempt can take, so that no delivery is attempted twice at the same time. */
 const LEASE_SECONDS = 30;
-/** Secrets are read again after so long: one that was replaced ends by itself. */
+/** Secrets are reloaded after this time: a replaced one expires by itself. */
 const SECRETS_FRESH_MS = 60_000;
 
-/** Pushes one agent's deliveries, a few at a time; a slow endpoint has fewer, and never holds up another agent. */
+/** Pushes one agent's deliveries, a few at a time; a slow endpoint gets fewer, and never delays another agent. */
 export class PushWorker {
   readonly target: Target;
   readonly #parts: WorkerParts;
@@ -52,20 +52,20 @@ export class PushWorker {
     this.#settler = new Settler(target, parts.broker, parts.report);
   }
 
-  /** There may be something to push. */
+  /** Signals that there may be deliveries to push. */
   nudge(): void {
     this.#wanted = true;
     this.#pump();
   }
 
-  /** The agent was changed, and is to be pushed to: its secrets may be others, and its endpoint is not gone for good. */
+  /** Applies a change of the agent: its secrets may have changed, and its endpoint may be valid again. */
   changed(): void {
     this.#secrets = undefined;
     if (this.#pausedUntil === Number.POSITIVE_INFINITY) this.#pausedUntil = 0;
     this.nudge();
   }
 
-  /** Breaks off what is under way, returns it, and resolves when all is settled. */
+  /** Aborts and releases attempts in progress; resolves when all are settled. */
   async stop(): Promise<void> {
     this.#abort.abort();
     clearTimeout(this.#timer);
@@ -81,7 +81,7 @@ export class PushWorker {
       this.#later(wait);
       return;
     }
-    // A probe goes alone. Otherwise claims are for several at once: each costs the store the same.
+    // A probe runs alone. Otherwise claim several at once: each claim costs the store the same.
     const most = this.#breaker ? 1 : this.#atOnce;
     if (this.#underWay.size > most / 2) return;
     this.#wanted = false;
@@ -98,7 +98,7 @@ export class PushWorker {
     this.#timer = setTimeout(() => this.#pump(), Math.min(ms, 60_000));
   }
 
-  /** The services it needs are not there: try again before long. */
+  /** Retries soon: a required service is unavailable. */
   #failed(err: unknown): void {
     this.#parts.report(err);
     this.#wanted = true;
@@ -190,7 +190,7 @@ export class PushWorker {
   async #unreachable(reason: string): Promise<void> {
     const now = this.#parts.now();
     this.#wanted = true;
-    // Others that were under way when it opened say the same thing again.
+    // Concurrent attempts fail for the same reason.
     if (this.#breaker && now < this.#breaker.next_probe_at) return;
     this.#breaker = opened(this.#breaker, now, reason);
     await this.#parts.saveBreaker(this.target, this.#breaker);
@@ -202,7 +202,7 @@ export class PushWorker {
     await this.#parts.saveBreaker(this.target, null);
   }
 
-  /** What waited too long for the endpoint to come back is dead. */
+  /** Dead-letters deliveries that were parked too long. */
   async #giveUp(): Promise<void> {
     const before = this.#breaker && parkedTooLong(this.#breaker, this.#parts.now());
     if (before === null) return;
@@ -211,18 +211,18 @@ export class PushWorker {
     await this.#parts.broker.call("deliveries.give_up", { tenant_id, agent_id, before, reason });
   }
 
-  /** 410: nothing more is pushed; what there is stays for polls. */
+  /** 410: stops pushing; deliveries remain for polls. */
   async #gone(): Promise<void> {
     const { tenant_id, agent_id, endpoint } = this.target;
     const { broker, now } = this.#parts;
-    // Should that not be written, the next push is told 410 again.
+    // If this write fails, the next push gets another 410.
     this.#pausedUntil = now() + LEASE_SECONDS * 1000;
     await broker.call("agents.stop_push", { tenant_id, agent_id, endpoint });
     this.#pausedUntil = Number.POSITIVE_INFINITY;
   }
 }
 
-/** Reasons are texts of any kind: a span's `error.type` is one of few. */
+/** Reasons are free text, but a span's `error.type` must be one of a few values. */
 function spanOutcome(result: PushResult): Parameters<PushSpan["end"]>[0] {
   return result.kind === "answered" ? { status: result.status } : { error: result.kind };
 }
