@@ -1,7 +1,7 @@
 import { type Call, callerId } from "../lib/access/caller.ts";
 import { type Access, agentAccess, isOrgAdmin, type Owned, personAccess } from "../lib/access/visibility.ts";
 
-/** What the caller may read of scoped rows: for an agent its token tells, for a person their agents are asked for. */
+/** Returns the caller's read access to scoped rows: an agent's from its token, a person's from their agents. */
 export async function callerAccess(ctx: Call): Promise<Access> {
   const { caller } = ctx.meta;
   if (caller.kind === "agent") return agentAccess({ id: caller.agent_id, team_id: caller.team_id });
@@ -13,7 +13,7 @@ export async function callerAccess(ctx: Call): Promise<Access> {
   return personAccess(owned, teams);
 }
 
-/** The same of rows that people own too: a person's own are among it. */
+/** As `callerAccess`, for rows that people own too: includes a person's own. */
 export async function ownerAccess(ctx: Call): Promise<Access> {
   const access = await callerAccess(ctx);
   return { ...access, agent_ids: [...new Set([...access.agent_ids, callerId(ctx.meta.caller)])] };

@@ -1,21 +1,20 @@
 /**
- * One identity's turn-taking: calls for it run one after another, and callers that found nothing wait for a wake-up.
- * What decides is always the guarded write; an actor only keeps calls of one node from fighting over the same rows.
+ * Serialises calls for one identity; callers that found nothing wait for a wake-up. Correctness rests on guarded
+ * writes; an actor only keeps calls of one node from competing for the same rows.
  */
 export class Actor {
-  /** Rises with every wake-up: tells whether anything came since a caller last looked. */
+  /** Increases with every wake-up, so that a caller knows whether anything happened since it last looked. */
   version = 0;
   readonly #waiters = new Set<() => void>();
   #last: Promise<unknown> = Promise.resolve();
 
-  /** Runs a task after all that were given before it, whether those failed or not. */
+  /** Runs a task after all earlier ones, whether they failed or not. */
   run<T>(task: () => Promise<T>): Promise<T> {
     const result = this.#last.then(task);
     this.#last = result.catch(() => {});
     return result;
   }
 
-  /** Wakes every waiter. */
   wake(): void {
     this.version++;
     const waiters = [...this.#waiters];
@@ -24,8 +23,8 @@ export class Actor {
   }
 
   /**
-   * Arms a waiter. Arm before looking, so that what comes between looking and waiting wakes it too.
-   * `sleep` resolves at the wake-up, or after `ms`; `disarm` must be called if `sleep` is not.
+   * Arms a waiter. Arm it before looking, so that a change between looking and waiting wakes it too. `sleep` resolves
+   * at the wake-up, or after `ms`; call `disarm` if `sleep` is not called.
    */
   arm(): Waiter {
     let woken = false;
@@ -56,20 +55,20 @@ export class Actor {
     };
   }
 
-  /** Whether it may be forgotten while nobody uses it. */
+  /** Whether it may be removed while unused. */
   get idle(): boolean {
     return true;
   }
 }
 
 export interface Waiter {
-  /** Wakes this one alone. */
+  /** Wakes only this waiter. */
   wake(): void;
   sleep(ms: number): Promise<void>;
   disarm(): void;
 }
 
-/** The actors of one node by key. One that nobody uses and that is idle is forgotten. */
+/** The actors of one node by key. Unused idle ones are removed. */
 export class Actors<A extends Actor> {
   readonly #actors = new Map<string, { actor: A; users: number }>();
   readonly #make: () => A;
@@ -78,7 +77,7 @@ export class Actors<A extends Actor> {
     this.#make = make;
   }
 
-  /** The actor of a key, for as long as `use` runs. */
+  /** Provides the actor of a key while `use` runs. */
   async with<T>(key: string, use: (actor: A) => Promise<T>): Promise<T> {
     let entry = this.#actors.get(key);
     if (!entry) {
@@ -93,7 +92,7 @@ export class Actors<A extends Actor> {
     }
   }
 
-  /** The actor of a key if there is one: a wake-up for any other concerns nobody on this node. */
+  /** Returns the actor of a key, if any: without one, nobody on this node needs a wake-up. */
   peek(key: string): A | undefined {
     return this.#actors.get(key)?.actor;
   }

@@ -3,16 +3,16 @@ import { type ActionSchema, type Context, Strategies } from "moleculer";
 /** A node that runs an action, as Moleculer's registry lists it. */
 interface Endpoint {
   id: string;
-  /** It is the node that calls. */
+  /** Whether it is the calling node. */
   local?: boolean;
 }
 
 interface Options {
-  /** Where an actor's key is in a context: `params.agent_id`. */
+  /** Path of an actor's key in a context, such as `params.agent_id`. */
   key?: string;
 }
 
-/** Moleculer's own strategy for calls without a key; its types leave out what it is made with. */
+/** Moleculer's own strategy for calls without a key; its types omit the constructor's arguments. */
 const RoundRobin = Strategies.RoundRobin as unknown as new (
   registry: unknown,
   broker: unknown,
@@ -20,10 +20,10 @@ const RoundRobin = Strategies.RoundRobin as unknown as new (
 ) => { select(endpoints: Endpoint[], ctx?: Context): Endpoint };
 
 /**
- * Sends the calls for an actor to one node (`keyedBy`). All others stay on the node that makes them, where it runs what
- * they ask for: gateways have shared the work out already, and each hop costs more than most calls. Else they go to
- * each node in turn. Owners are chosen by rendezvous hashing: every caller that sees the same nodes chooses the same
- * one, and when a node comes or goes only its own keys move (docs/decisions/0015-affinity.md).
+ * Sends the calls for an actor to one node (`keyedBy`). Other calls stay on the calling node if it has the action:
+ * gateways have balanced the load already, and each hop costs more than most calls. Otherwise they rotate between
+ * nodes. Owners are chosen by rendezvous hashing: every caller that sees the same nodes chooses the same one, and when
+ * a node joins or leaves only its own keys move (docs/decisions/0015-affinity.md).
  */
 export class Affinity extends RoundRobin {
   readonly #path: string[] | undefined;
@@ -40,7 +40,7 @@ export class Affinity extends RoundRobin {
   }
 }
 
-/** Actions whose calls with the same key run on the same node. @param key where it is in a call's context */
+/** Runs calls of actions with the same key on the same node. @param key its path in a call's context */
 export function keyedBy(
   key: `params.${string}` | `meta.${string}`,
   actions: Record<string, ActionSchema>,
@@ -52,13 +52,13 @@ export function keyedBy(
   return Object.fromEntries(keyed);
 }
 
-/** The node that owns a key. There must be one. */
+/** Returns the node that owns a key. There must be at least one. */
 export function ownerOf<N extends Endpoint>(key: string, nodes: readonly N[]): N {
   let owner = nodes[0] as N;
   let highest = -1;
   for (const node of nodes) {
     const weight = hash(`${node.id} ${key}`);
-    // Two with the same weight: the same one for every caller, whatever the order it sees them in.
+    // Break ties equally for every caller, whatever the order in which it sees the nodes.
     if (weight < highest || (weight === highest && node.id > owner.id)) continue;
     owner = node;
     highest = weight;
@@ -72,7 +72,9 @@ function valueAt(from: unknown, path: readonly string[]): unknown {
   return value;
 }
 
-/** FNV-1a, then MurmurHash3's finalizer: node ids differ in few letters, and FNV alone would keep them close. */
+/**
+ * FNV-1a, then MurmurHash3's finalizer: node ids differ in few letters, and FNV alone would keep their hashes close.
+ */
 function hash(text: string): number {
   let value = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) value = Math.imul(value ^ text.charCodeAt(i), 0x01000193);

@@ -2,7 +2,7 @@ import type { Call } from "../lib/access/caller.ts";
 import type { Operation } from "../lib/contract/contract.ts";
 import { isFault } from "../lib/contract/faults.ts";
 
-/** What is noted before something is done that has to be accounted for. Ids and names of fields, never values. */
+/** The entry before an audited operation. Ids and names of fields, never values. */
 export interface AuditBeginning {
   tenant_id: string;
   action: string;
@@ -11,7 +11,7 @@ export interface AuditBeginning {
   details: Record<string, unknown>;
 }
 
-/** What came of it. */
+/** The outcome of an audited operation. */
 export interface AuditSettlement {
   tenant_id: string;
   id: string;
@@ -19,14 +19,14 @@ export interface AuditSettlement {
   resource_id?: string;
   /** The code of the fault. */
   error?: string;
-  /** All of them, where the handler had some to add. */
+  /** The complete details, if the handler added some. */
   details?: Record<string, unknown>;
 }
 
-/** Whose entries those of the operator are: no tenant reads them. */
+/** Owner of the operator's entries: no tenant reads them. */
 const INSTALLATION = "installation";
 
-/** Adds to the note of an operation what tells most of it, when it is done. Never content, never a secret. */
+/** Adds details to the audit entry of an operation when it ends. Never content, never a secret. */
 export function account(ctx: Pick<Call, "locals">, details: Record<string, unknown>): void {
   ctx.locals.audit = details;
 }
@@ -34,8 +34,8 @@ export function account(ctx: Pick<Call, "locals">, details: Record<string, unkno
 type Handler<P> = (ctx: Call<P>) => unknown;
 
 /**
- * Carries an operation out between two notes of the audit log: nothing is done that is not noted, and what a crash
- * cuts off stays noted as begun. What services do without a caller is their own business.
+ * Runs an operation between two audit entries: nothing runs without an entry, and an operation cut off by a crash stays
+ * recorded as begun. Calls of services without a caller are not audited.
  */
 export function audited<P>(
   op: Pick<Operation, "action" | "access" | "path" | "body">,
@@ -50,7 +50,7 @@ export function audited<P>(
     const id = await ctx.call<string, AuditBeginning>("audit.begin", beginning);
     const settle = (settlement: Omit<AuditSettlement, "tenant_id" | "id">) =>
       ctx.call("audit.settle", { tenant_id, id, ...settlement }).catch((err) => {
-        // It is noted as begun, and was carried out or not: that cannot be undone for want of a note.
+        // The operation was executed or refused; a missing entry cannot undo that.
         ctx.broker.logger.error({ err, id, ...settlement }, "the audit log does not know how it ended");
       });
     try {
@@ -77,7 +77,7 @@ function beginningOf(
 ) {
   const given = params as Record<string, unknown>;
   const resource_type = singular(action.split(".")[0] as string);
-  // What is done within a run is of the run, whatever else is named or made.
+  // Operations within a run belong to the run, whatever else they name or create.
   const own = `${resource_type}_id`;
   const ids = Object.keys(path).map((name) => [name, given[name]] as const);
   const fields = Object.keys(body).filter((name) => given[name] !== undefined);
@@ -85,7 +85,7 @@ function beginningOf(
     action,
     resource_type,
     resource_id: ((own in path ? given[own] : ids.at(-1)?.[1]) as string | undefined) ?? null,
-    // A path may name an output by its slug: then its id is what the answer says.
+    // A path may name an output by its slug: its id is then in the answer.
     named: own in path && UUID.test(String(given[own])),
     details: { ...Object.fromEntries(ids), ...(fields.length && { fields }) },
   };
@@ -93,7 +93,7 @@ function beginningOf(
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** `memories` → `memory`: what a domain is of. */
+/** Converts a domain to its resource: `memories` → `memory`. */
 function singular(domain: string): string {
   return domain.replace(/ies$/, "y").replace(/s$/, "");
 }

@@ -1,19 +1,21 @@
 import type { Share } from "../lib/queue/fair-queue.ts";
 import { resourceQueue } from "../observability/resources.ts";
 
-/** Rows of one write: a few milliseconds of the embedded store's writer. */
+/** Rows per write: a few milliseconds of the embedded store's writer. */
 const PIECE = 100;
 
 /**
- * Rows of large writes that are at the store at once: what others write waits for no more than these. They are never
- * refused, as a part may be written by then; requests in progress are bounded before.
+ * Limit of concurrent rows of large writes: other writes wait for no more than these. They are never refused, because a
+ * part may be written already; requests in progress are limited earlier.
  */
 const rowsAtOnce = resourceQueue("store_bulk", {
   ...{ capacity: 600, perTenant: 500 },
   ...{ maxWaiting: Number.MAX_SAFE_INTEGER, maxWaitingPerCaller: Number.MAX_SAFE_INTEGER },
 });
 
-/** Writes many rows in pieces, each when it is its tenant's turn. Rejects with the first failure when all have ended. */
+/**
+ * Writes many rows in batches, scheduled fairly between tenants. Rejects with the first failure when all have ended.
+ */
 export async function writeInPieces<T>(
   share: Share,
   rows: readonly T[],

@@ -1,13 +1,13 @@
 import { Fault } from "../lib/contract/faults.ts";
 
-/** Each time one of those who write a row at once gets through, and the others try again on what it left. */
+/** In each round one of the concurrent writers of a row succeeds, and the others retry on the new state. */
 const ATTEMPTS = 50;
 
 /**
- * Repeats an attempt to read a row, decide, and write it guarded by what was read, until nobody else was first.
+ * Repeats an attempt to read a row, decide, and write it guarded by the state read, until no other write came first.
  *
- * @param attempt returns what was written, or null when somebody else was first
- * @param refusal of who was never first
+ * @param attempt returns the written row, or null if another write came first
+ * @param refusal for a writer that never succeeded
  * @throws Fault conflict
  */
 export async function guardedWrite<T>(

@@ -1,16 +1,15 @@
 import { type Call, callerId } from "../lib/access/caller.ts";
 import { resourceQueue } from "../observability/resources.ts";
 
-/** Reads that walk over much of what a tenant has: one is always left for another tenant. */
+/** Reads that scan much of a tenant's data: one slot always remains for another tenant. */
 const reads = resourceQueue("heavy_read", {
   ...{ capacity: 4, perTenant: 3, perCaller: 2, chargeTime: true },
-  // Less than a call between services may take.
+  // Below the timeout of a call between services.
   ...{ maxWaiting: 256, maxWaitingPerCaller: 32, patienceMs: 10_000 },
 });
 
 /**
- * Carries out a read whose cost follows the tenant's data when it is its caller's turn. What services do of themselves
- * does not wait.
+ * Queues a read whose cost grows with the tenant's data. Internal calls are not queued.
  *
  * @throws Fault rate_limited, service_unavailable
  */

@@ -1,15 +1,15 @@
 import type { Service, ServiceBroker, ServiceSchema } from "moleculer";
 import { isStoreLost } from "../storage/store-lost.ts";
 
-/** What a loop tells when its task fails. */
+/** Called when a loop's task fails. */
 type Report = (err: unknown) => void;
 
-/** A task that failed is tried again after so long at the most. */
+/** Longest delay before a failed task is retried. */
 const RETRY_MS = 1000;
 
 /**
- * Work found by looking: a task that runs at start, at each nudge, and at an interval as the backstop for nudges
- * that were lost. One run at a time; a run that returns true has more to do and is followed by the next at once.
+ * Finds work by polling: runs a task at start, at each nudge, and at an interval as the backstop for lost nudges. One
+ * run at a time; a run that returns true has more to do and is repeated at once.
  */
 export class Loop {
   readonly #task: () => Promise<boolean>;
@@ -20,7 +20,7 @@ export class Loop {
   #again = false;
   #stopped = true;
 
-  /** @param interval milliseconds between looks when there is nothing to do */
+  /** @param interval milliseconds between runs when there is nothing to do */
   constructor(task: () => Promise<boolean>, interval: number, report: Report) {
     this.#task = task;
     this.#interval = interval;
@@ -32,14 +32,14 @@ export class Loop {
     this.nudge();
   }
 
-  /** Looks now; or once more, when it is looking already. */
+  /** Runs the task now, or again after the current run. */
   nudge(): void {
     if (this.#stopped) return;
     this.#again = true;
     this.#running ??= this.#run();
   }
 
-  /** No further run begins; resolves when the one under way has ended. */
+  /** Starts no further run; resolves when the current one has ended. */
   async stop(): Promise<void> {
     this.#stopped = true;
     clearTimeout(this.#timer);
@@ -63,15 +63,15 @@ export class Loop {
   }
 }
 
-/** What a service does by itself, beside its actions. */
+/** A service's background work. */
 interface Worker {
   start(): void;
   stop(): Promise<void>;
 }
 
 /**
- * A Moleculer mixin: starts workers when every service of the node has started, as they ask each other, and stops them
- * with the service.
+ * A Moleculer mixin: starts workers when every service of the node has started, because they call each other, and stops
+ * them with the service.
  */
 export function working(workers: () => Worker[]): Partial<ServiceSchema> {
   return {
@@ -86,11 +86,11 @@ export function working(workers: () => Worker[]): Partial<ServiceSchema> {
   };
 }
 
-/** A loop of a service, which has `mixin` among its mixins. */
+/** A loop of a service, which must include its `mixin`. */
 export class ServiceLoop extends Loop {
   readonly mixin: Partial<ServiceSchema>;
 
-  /** @param failed is logged with what the task threw, before it is tried again */
+  /** @param failed message logged with the task's error before a retry */
   constructor(task: (broker: ServiceBroker) => Promise<boolean>, interval: number, failed: string) {
     let service: Service;
     const report = (err: unknown) => service.logger.warn({ err }, failed);
@@ -103,10 +103,10 @@ export class ServiceLoop extends Loop {
 }
 
 /**
- * Carries out a task for one row after the other. A row whose task fails stops no other, and its failure is thrown at the
- * end; what the next row would fail of too, a store or a service that is not there, is thrown at once.
+ * Runs a task for each row in order. A failing row does not stop the others, and its error is thrown at the end; an
+ * error that would affect every row, such as a missing store or service, is thrown at once.
  *
- * @param failed is told of a row whose task failed by itself
+ * @param failed called for a row whose task failed by itself
  */
 export async function eachInTurn<Row>(
   rows: readonly Row[],
@@ -129,10 +129,10 @@ interface OfTenant {
 }
 
 /**
- * Carries out a task for one tenant's rows after the other's. Those of a tenant whose task fails are passed over until
- * all others' are done: however many they are, they hold up nobody. Its failure is thrown at the end, as in `eachInTurn`.
+ * Runs a task for the rows of one tenant after another. A tenant whose task fails is skipped until all others are done,
+ * so that it blocks nobody. Its error is thrown at the end, as in `eachInTurn`.
  *
- * @param find the next of the rows, but for those of some tenants: less than `batch` are the last
+ * @param find returns the next rows, excluding some tenants: fewer than `batch` are the last
  * @returns whether there may be more
  */
 export async function tenantsInTurn<Row extends OfTenant>(
@@ -152,7 +152,7 @@ export async function tenantsInTurn<Row extends OfTenant>(
       failures.push(err);
     });
     more = rows.length >= batch;
-    // As long as none fails whoever calls may stop in between.
+    // While none fails the caller may stop in between.
     if (failed.length === 0) return more;
   }
   throw failures[0];

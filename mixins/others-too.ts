@@ -1,6 +1,6 @@
-/** How long nobody looks for what other tenants have, when the last look found nothing. */
+/** Pause of looks for other tenants after one that found nothing. */
 const LOOK_MS = 1_000;
-/** Such looks in a row, each for tenants that none before it found. */
+/** Limit of consecutive looks, each for tenants that none before it found. */
 const MAX_LOOKS = 8;
 
 interface OfTenant {
@@ -11,12 +11,12 @@ type Others = { tenant_id?: { $nin: string[] } };
 type Find<Row> = (others: Others) => Promise<Row[]>;
 
 /**
- * Finds what is oldest, and where that fills a batch, what is oldest of other tenants too: a tenant's backlog keeps
- * nobody waiting, however long it is. A look for others passes over all of the backlog; so where none was found, the
- * next is a second later.
+ * Finds the oldest rows and, if they fill a batch, the oldest of other tenants too, so that no backlog of one tenant
+ * blocks the others. A look for others scans the whole backlog, so after one that found nothing the next is a second
+ * later.
  *
- * @param find gives the oldest rows, `batch` at most, without those of some tenants
- * @returns a `find` that gives at least `batch` rows where there may be more
+ * @param find returns the oldest rows, `batch` at most, excluding some tenants
+ * @returns a `find` that returns at least `batch` rows if there may be more
  */
 export function othersToo<Row extends OfTenant>(
   find: Find<Row>,

@@ -4,28 +4,28 @@ import { HOUR_MS } from "../lib/time.ts";
 import type { TenantCollection, TenantDocument } from "../storage/collection.ts";
 import { byFields } from "../storage/query.ts";
 
-/** A node that dies holds up a row for so long; one that lives renews in time. */
+/** A crashed node blocks a row for this long; a live one renews in time. */
 export const LEASE_MS = 15_000;
 const RENEW_MS = LEASE_MS / 4;
-/** No lease ends later, nor is a row put off for longer: one that is due after that was so by a clock that was ahead. */
+/** Longest lease and delay: a row due later was written while the clock was ahead. */
 const LONGEST_MS = 2 * HOUR_MS;
 const DIGITS = 15;
 const PAGE = 500;
-/** Tenants whose caller served last is remembered. */
+/** Limit of tenants whose last served caller is remembered. */
 const MOST_REMEMBERED = 1000;
 
-/** A row that something may be to be done with. */
+/** A row that may have work. */
 interface Workable extends TenantDocument {
-  /** Its place in the queue and the lease of whoever works on it; absent when nothing is to do. Needs a sparse index. */
+  /** Its position in the queue and the worker's lease; absent without work. Needs a sparse index. */
   queue?: string;
 }
 
-/** A row that something is to be done with. */
+/** A row that has work. */
 export type Queued<T> = T & { queue: string };
 
 /**
- * A row's position in the queue: by tenant, by caller where one is named, then by when it is due. It changes with every
- * claim, so a write that names it is the write of the lease holder.
+ * Returns a row's position in the queue: by tenant, by caller if given, then by due time. It changes with every claim,
+ * so only the lease holder's writes match it.
  */
 export function place(tenant_id: string, due: number, caller?: string): string {
   const lane = caller === undefined ? tenant_id : `${tenant_id} ${caller}`;
@@ -45,22 +45,25 @@ function callerOf(queue: string): string | undefined {
   return parts.length === 4 ? parts[1] : undefined;
 }
 
-/** Tenant and caller of a position, as `IsFull` gets them. */
+/** Returns tenant and caller of a position, for `IsFull`. */
 export function laneOf(queue: string): string {
   return [tenantOf(queue), callerOf(queue)].filter((each) => each !== undefined).join(" ");
 }
 
-/** After all that a tenant has in the queue: `~` follows every character of an id. */
+/** Sorts after all of a tenant's positions: `~` follows every character of an id. */
 const pastTenant = (queue: string) => `${tenantOf(queue)} ~`;
 
-/** Who may not be given another row now: a tenant's id, or tenant and caller with a space between them. */
+/** Whether a lane may not get another row now: a tenant's id, or tenant and caller separated by a space. */
 export type IsFull = (lane: string) => boolean;
 
-/** Hands out rows of a collection to work on. Tenants take turns, and within a tenant its callers; due rows first. */
+/**
+ * Leases rows of a collection to workers. Rotates between tenants, and within a tenant between its callers; due rows
+ * first.
+ */
 export class Queue<T extends Workable> {
   readonly #rows: TenantCollection<T>;
   readonly #now: () => number;
-  /** Past the tenant served last, and past each tenant's caller served last. */
+  /** Positions after the last served tenant, and after each tenant's last served caller. */
   #last = "";
   readonly #lastCallers = new Map<string, string>();
 
@@ -69,7 +72,7 @@ export class Queue<T extends Workable> {
     this.#now = now;
   }
 
-  /** Leases a row; null when none is due. Tenants and callers that are full are passed over. */
+  /** Leases a row; null if none is due. Skips tenants and callers that are full. */
   async claim(isFull: IsFull = () => false): Promise<Queued<T> | null> {
     for (;;) {
       const row = (await this.#dueAfter(this.#last, isFull)) ?? (await this.#dueAfter("", isFull));
@@ -83,10 +86,10 @@ export class Queue<T extends Workable> {
   }
 
   /**
-   * Does something with a row for as long as that takes, and holds its lease meanwhile. The row changes hands with every
-   * renewal: `queue` of what the task is given is always the lease held now, and one that fits no row when it is lost.
+   * Processes a row and renews its lease meanwhile. Each renewal changes the row's `queue`: the task's row always has
+   * the current lease, or one that matches no row once it is lost.
    *
-   * @param failed is told with what the task threw, while the lease is held
+   * @param failed called with the task's error, while the lease is held
    */
   async hold(
     claimed: Queued<T>,
@@ -106,17 +109,17 @@ export class Queue<T extends Workable> {
     }
   }
 
-  /** Holds the lease for longer; null when it is lost. */
+  /** Renews the lease; null if it is lost. */
   renew(row: Queued<T>): Promise<Queued<T> | null> {
     return this.#move(row, this.#now() + LEASE_MS);
   }
 
-  /** Gives a row back, due at a time; null when the lease is lost. */
+  /** Returns a row to the queue, due at a time; null if the lease is lost. */
   release(row: Queued<T>, due: number, more: Partial<T> = {}): Promise<Queued<T> | null> {
     return this.#move(row, due, more);
   }
 
-  /** An embedded store has one process at a time: leases that are there at its start are of one that died. */
+  /** An embedded store has one process at a time: leases found at its start belong to a crashed one. */
   async reclaim(): Promise<void> {
     const all: Queued<T>[] = [];
     for (let after = "", page: Queued<T>[]; ; after = (page.at(-1) as Queued<T>).queue) {
@@ -137,7 +140,7 @@ export class Queue<T extends Workable> {
     }
   }
 
-  /** A due row of the tenant whose first row this is. */
+  /** Returns a due row of the tenant, given its first row. */
   async #dueOfTenant(first: Queued<T>, isFull: IsFull): Promise<Queued<T> | null> {
     const tenant_id = tenantOf(first.queue);
     if (isFull(tenant_id)) return null;
@@ -169,7 +172,7 @@ export class Queue<T extends Workable> {
   }
 }
 
-/** The row as it was claimed, under the lease that is held now; a lost one fits no row. */
+/** Returns the claimed row with the current lease; a lost one matches no row. */
 function holding<T extends Workable>(claimed: Queued<T>, held: () => Queued<T> | null): Queued<T> {
   return Object.defineProperty({ ...claimed }, "queue", { enumerable: true, get: () => held()?.queue ?? "" });
 }

@@ -3,21 +3,21 @@ import type { TenantCollection, TenantDocument } from "../storage/collection.ts"
 import { byFields, type Where } from "../storage/query.ts";
 
 export interface Room<T extends TenantDocument> {
-  /** Of what there may be so many. */
+  /** The limited rows. */
   of: TenantCollection<T>;
   most: number;
-  /** What they are called, and the rule that one more breaks. */
+  /** Their name, and the rule that one more violates. */
   called: string;
   rule: Rule;
-  /** What to do when there are as many. */
+  /** What to do at the limit. */
   instead: string;
-  /** Of which of the tenant's they may be so many; default: of all. */
+  /** Filter of the tenant's rows that count; default: all. */
   within?: Where<T>;
 }
 
 /**
- * Refuses one more than there may be. The row with the new one's id does not count: a retry of what was done must not
- * be refused.
+ * Refuses a row beyond the limit. The row with the new one's id does not count: a retry of a successful request must
+ * not be refused.
  *
  * @throws Fault business_rule_violation
  */

@@ -4,11 +4,11 @@ import { DAY_MS } from "../lib/time.ts";
 import type { Removal, Store } from "../storage/connection.ts";
 import { onEveryNode } from "./every-node.ts";
 
-/** From best to worst: a receipt says the worst of all files. */
+/** From best to worst: a receipt names the worst of all files. */
 const REMOVALS: Removal[] = ["rewritten", "overwritten", "deleted"];
 
 /**
- * Removes deleted rows from the files of the store and of every node's search index. Comes before a receipt.
+ * Removes deleted rows from the files of the store and of every node's search index, before a receipt is issued.
  *
  * @throws Fault service_unavailable while a reader keeps a write-ahead log from being emptied
  */
@@ -27,7 +27,7 @@ export async function scrub(broker: ServiceBroker, store: Pick<Store, "scrub">):
   }
 }
 
-/** Until when a backup may hold what was erased at a time; null when the operator has not said. */
+/** Returns until when a backup may contain data erased at a time; null if the operator has not configured it. */
 export function backupsUntil(
   erasedAt: Date,
   { BACKUP_RETENTION_DAYS }: { BACKUP_RETENTION_DAYS: number },

@@ -2,21 +2,21 @@ import type { Filter } from "mongodb";
 import type { TenantCollection, TenantDocument } from "../storage/collection.ts";
 import type { SearchEntriesAnswer, SearchEntriesPage, SearchEntry } from "../storage/search/entry.ts";
 
-/** So many rows fit into one message between nodes, if they are not long ones. */
+/** This many rows fit into one message between nodes, unless they are long. */
 const MOST_ENTRIES = 200;
 
 interface Changing extends TenantDocument {
   changed_at: Date;
 }
 
-/** For search to follow: rows in order of their last change, behind a place in it, of one tenant or of all. */
+/** Returns rows for search in order of their last change, after a position, of one tenant or of all. */
 export function changedAfter<T extends Changing>(
   rows: TenantCollection<T>,
   { tenant_id, after, limit }: SearchEntriesPage,
 ): Promise<T[]> {
   const at = after && new Date(after.changed_at);
   const filter = {
-    // The range lets an index begin there.
+    // The range lets an index scan start there.
     ...(at && { changed_at: { $gte: at }, $or: [{ changed_at: { $gt: at } }, { _id: { $gt: after.id } }] }),
     ...(tenant_id !== undefined && { tenant_id }),
   };
@@ -24,7 +24,7 @@ export function changedAfter<T extends Changing>(
   return rows.system.find(filter as Filter<T>, options).toArray() as Promise<T[]>;
 }
 
-/** The answer to `search_entries`: what search is to know of these rows, and where the next page begins. */
+/** Builds the answer to `search_entries`: the rows' entries for search, and the start of the next page. */
 export function entriesOf<T extends Changing>(
   rows: readonly T[],
   toEntry: (row: T) => SearchEntry,

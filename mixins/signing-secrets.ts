@@ -3,11 +3,11 @@ import type { SecretBox, SigningSecret } from "../lib/crypto/secrets.ts";
 import type { TenantCollection, TenantDocument } from "../storage/collection.ts";
 import { guardedWrite } from "./guarded-write.ts";
 
-/** A row with signing secrets of its own. */
+/** A row with its own signing secrets. */
 export interface Signed extends TenantDocument {
   /** Newest first. */
   signing_secrets: SigningSecret[];
-  /** Counts the rotations, and guards them. */
+  /** Counts rotations and guards against concurrent ones. */
   signing_version: number;
   updated_at: Date;
 }
@@ -15,17 +15,17 @@ export interface Signed extends TenantDocument {
 const SECRET_BYTES = 32;
 const OVERLAP_MS = 24 * 60 * 60 * 1000;
 
-/** A new secret in the form of Standard Webhooks; the same one again for the same seed. */
+/** Creates a secret in the form of Standard Webhooks; the same seed gives the same secret. */
 export function newSigningSecret(secrets: SecretBox, seed?: string): string {
   return `whsec_${secrets.random(SECRET_BYTES, "signing-secret", seed).toString("base64")}`;
 }
 
-/** @param owner Its kind and id: `agents/ag_1`. */
+/** @param owner its kind and id: `agents/ag_1`. */
 export function sealSigningSecret(secrets: SecretBox, owner: string, secret: string): SigningSecret {
   return { sealed: secrets.seal(secret, place(owner)), ends_at: null };
 }
 
-/** The secrets that count at a time, in plain text, newest first. */
+/** Returns the secrets valid at a time, in plain text, newest first. */
 export function secretsAt(
   secrets: SecretBox,
   owner: string,
@@ -41,11 +41,11 @@ interface Target {
   tenant_id: string;
   id: string;
   seed?: string | undefined;
-  /** The new secret, where the other side has made it. */
+  /** The new secret, if the other side created it. */
   secret?: string | undefined;
 }
 
-/** Rows with signing secrets, and what they are called. */
+/** Rows with signing secrets, and their names. */
 interface SignedRows {
   rows: Pick<TenantCollection<Signed>, "findOne" | "update">;
   secrets: SecretBox;
@@ -56,10 +56,10 @@ interface SignedRows {
 }
 
 /**
- * Puts a new secret before the others, of which only the newest goes on counting, for 24 hours. With a seed, a second
- * try of the same request finds its secret there already.
+ * Adds a new secret. Of the older ones only the newest stays valid, for 24 hours. With a seed, a retry of the same
+ * request finds its secret.
  *
- * @returns the secret, and until when the previous one counts too.
+ * @returns the secret, and until when the previous one stays valid.
  */
 export async function rotate(
   { rows, secrets, owners, resource_type }: SignedRows,

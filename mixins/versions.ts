@@ -2,12 +2,12 @@ import { nullIfTaken, type TenantCollection, type TenantDocument } from "../stor
 import { byFields, type Where } from "../storage/query.ts";
 import { guardedWrite } from "./guarded-write.ts";
 
-/** One version of a thing that has a name; versions are never changed (spec: Versioning 2). */
+/** One version of a named resource; versions are immutable (spec: Versioning 2). */
 interface VersionDoc extends TenantDocument {
   version_num: number;
 }
 
-/** The newest version of what a filter names, or null. The filter and `version_num` need a unique index. */
+/** Returns the newest version that matches a filter, or null. The filter and `version_num` need a unique index. */
 export async function newestVersion<T extends VersionDoc>(
   rows: TenantCollection<T>,
   tenant_id: string,
@@ -18,9 +18,9 @@ export async function newestVersion<T extends VersionDoc>(
 }
 
 /**
- * Stores a row as the version after the newest of its name; a row that is there by its id already is given as it is.
+ * Stores a row as the version after the newest of its name; if its id exists, returns that row unchanged.
  *
- * @throws Fault conflict when too many others store at the same time
+ * @throws Fault conflict if too many others store at the same time
  */
 export async function insertNextVersion<T extends VersionDoc>(
   rows: TenantCollection<T>,

@@ -39,7 +39,7 @@ import { runOperations } from "./work/runs/runs.contract.ts";
 import { stepOperations } from "./work/runs/steps.contract.ts";
 import { templatesOperations } from "./work/templates/templates.contract.ts";
 
-/** Every operation of the service. Routes, OpenAPI, MCP tools and the client are made from this list. */
+/** Every operation of the service: the source of routes, OpenAPI, MCP tools and the client. */
 export const operations: readonly Operation[] = [
   agentsOperations,
   auditOperations,

@@ -1,7 +1,10 @@
 import { HostResolver } from "../connectors/host-resolver.ts";
 import { resourceQueue } from "../observability/resources.ts";
 
-/** A resolver whose look-ups are divided among tenants. @param servers name servers; empty: those of the system */
+/**
+ * Creates a resolver whose look-ups are shared fairly between tenants. @param servers name servers; empty for those of
+ * the system
+ */
 export function newHostResolver(servers: readonly string[]): HostResolver {
   const queue = resourceQueue("dns", {
     ...{ capacity: 256, perTenant: 64, perCaller: 2 },

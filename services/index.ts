@@ -35,7 +35,7 @@ import { outputsService } from "./work/outputs/outputs.service.ts";
 import { runsService } from "./work/runs/runs.service.ts";
 import { templatesService } from "./work/templates/templates.service.ts";
 
-/** Every service by its name, which is what `SERVICES` lists. */
+/** Every service by its name, as listed in `SERVICES`. */
 export const serviceFactories: Record<string, ServiceFactory> = {
   agents: agentsService,
   audit: auditService,

@@ -13,29 +13,29 @@ import type { Blobs } from "../storage/blobs/blobs.ts";
 import type { Store } from "../storage/connection.ts";
 import type { StorageUsage } from "../storage/usage/usage.ts";
 
-/** What a node gives its services. */
+/** A node's dependencies for its services. */
 export interface Runtime extends Observability {
   config: Config;
   store: Store;
   blobs: Blobs;
-  /** What tenants store, and their quotas. */
+  /** Storage used by tenants, and their quotas. */
   usage: StorageUsage;
   secrets: SecretBox;
   /** Resolves the hosts that tenants name. */
   resolver: HostResolver;
-  /** What limits are counted in for all nodes; null without `REDIS_URL`. */
+  /** Shared rate-limit counters of all nodes; null without `REDIS_URL`. */
   windows: SharedWindows | null;
 }
 
-/** A domain's service, made for a node. */
+/** Creates a domain's service for a node. */
 export type ServiceFactory = (runtime: Runtime) => ServiceSchema;
 
-/** The call is made again at another node when the one that had it died (lib/broker/between-nodes.ts). */
+/** Repeats the call on another node if the first one crashes (lib/broker/between-nodes.ts). */
 const AGAIN = { retryPolicy: { enabled: true } };
 
 /**
- * The Moleculer action that carries out an operation: the contract's params are checked before the handler runs,
- * and what has to be accounted for is noted.
+ * Builds the Moleculer action of an operation: validates params against the contract before the handler runs, and
+ * audits it if required.
  */
 export function action<P extends TProperties, Q extends TProperties, B extends TProperties>(
   op: Operation<P, Q, B>,
@@ -47,32 +47,32 @@ export function action<P extends TProperties, Q extends TProperties, B extends T
     visibility: "published",
     params: op.params as never,
     handler: (op.heavy ? inTurn : carriedOut) as (ctx: Context) => unknown,
-    // What waits is asked for again by its caller, who knows how long it still wants to.
+    // A caller repeats a waiting call itself: it knows how long it still wants to wait.
     ...(op.method === "GET" && !op.waits && AGAIN),
   };
 }
 
-/** An action for other services only: no contract, no route. */
+/** Builds an action for other services only: no contract, no route. */
 export function internal<P>(handler: (ctx: Call<P>) => unknown): ActionSchema {
   return { visibility: "public", handler: handler as (ctx: Context) => unknown };
 }
 
-/** An action for its own node only: other nodes do not know of it, and answer for themselves. */
+/** Builds an action for its own node only: other nodes do not see it, and answer for themselves. */
 export function local<P>(handler: (ctx: Call<P>) => unknown): ActionSchema {
   return { ...internal(handler), visibility: "protected" };
 }
 
-/** An action of an operation that every gateway answers for itself. */
+/** Builds the action of an operation that every gateway answers itself. */
 export function published<P>(handler: (ctx: Call<P>) => unknown): ActionSchema {
   return { ...internal(handler), visibility: "published" };
 }
 
-/** An internal action that may run twice without harm: see AGAIN. */
+/** Builds an internal action that may safely run twice: see AGAIN. */
 export function idempotent<P>(handler: (ctx: Call<P>) => unknown): ActionSchema {
   return { ...internal(handler), ...AGAIN };
 }
 
-/** A handler of a broker event. The payload comes from another node as it does from this one. */
+/** Builds a handler of a broker event. The payload is the same from this node and from others. */
 export function event<P>(handler: (payload: P) => unknown): EventSchema {
   return { context: true, handler: (ctx: Context<P>) => handler(ctx.params) } as EventSchema;
 }

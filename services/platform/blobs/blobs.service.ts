@@ -5,13 +5,16 @@ import type { InUse } from "../../../storage/blobs/blobs.ts";
 import { idempotent, type ServiceFactory } from "../../runtime.ts";
 import { Unneeded } from "./unneeded.ts";
 
-/** Domains whose rows name blobs: each offers `blob_references {tenant_id, hashes}`, those of the hashes in use. */
+/**
+ * Domains whose rows reference blobs: each offers `blob_references {tenant_id, hashes}`, which returns the hashes in
+ * use.
+ */
 const OWNERS = ["documents", "exemplars", "idempotency", "outputs", "runs"];
 
-/** What was put is left alone for so long: its row may still be on the way. */
+/** New blobs are kept this long: their row may not be written yet. */
 const KEPT_MS = HOUR_MS;
 
-/** Deletes the blobs that nobody needs any more. While an owner cannot be asked, nothing is deleted. */
+/** Deletes unused blobs. While an owner cannot be asked, nothing is deleted. */
 export const blobsService: ServiceFactory = ({ store, blobs }) => {
   let broker: ServiceBroker;
   const inUse: InUse = async (tenant_id, hashes) => {
@@ -32,7 +35,7 @@ export const blobsService: ServiceFactory = ({ store, blobs }) => {
     name: "blobs",
     mixins: [sweep.mixin],
     actions: {
-      /** Deletes at once those that no row names any more. */
+      /** Deletes blobs without references at once. */
       erase: idempotent<{ tenant_id: string; hashes: string[] }>(
         async ({ params: { tenant_id, hashes } }) => {
           const used = new Set(await inUse(tenant_id, hashes));

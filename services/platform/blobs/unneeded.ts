@@ -1,8 +1,8 @@
 import type { InUse } from "../../../storage/blobs/blobs.ts";
 
 /**
- * Lets a sweep delete only what was unneeded at the sweep before as well, so that there is time between the end of a
- * row and that of its blob: a backup that began with the row finds the blob.
+ * Limits a sweep to blobs that were unused at the previous sweep too, so that a blob outlives its row for a while: a
+ * backup that contains the row finds the blob.
  */
 export class Unneeded {
   readonly #inUse: InUse;
@@ -19,7 +19,7 @@ export class Unneeded {
     this.#now = new Set();
   }
 
-  /** Those of the hashes that must stay. */
+  /** Returns the hashes to keep. */
   readonly stay: InUse = async (tenant_id, hashes) => {
     const used = new Set(await this.#inUse(tenant_id, hashes));
     return hashes.filter((hash) => {

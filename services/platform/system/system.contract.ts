@@ -60,7 +60,7 @@ const JsonRpcError = Type.Object(
   { title: "JsonRpcError", description: "What is wrong with a message, as the protocol says it." },
 );
 
-/** Of a request the gateway says what is wrong with it, of a message the protocol. */
+/** The gateway reports errors of the request, the protocol those of a message. */
 const Refusal = Type.Union([JsonRpcError, Type.Unsafe({ $ref: "#/components/schemas/Error" })]);
 
 /** Both under the version segment and at the origin (api.md "Others"). */
