@@ -24,24 +24,24 @@ import { RESTORING } from "./restoring.ts";
 
 const DATABASE = "afferent.db";
 const MANIFEST = "manifest.json";
-/** What a data directory holds besides the database, and a backup too when it is there. */
+/** Files of a data directory besides the database; a backup includes those that exist. */
 const BESIDES = ["secret.key", "credentials.json"];
 const BLOBS = "blobs";
 const ALLOWED = /^(manifest\.json|afferent\.db|secret\.key|credentials\.json|blobs\/(.*))$/;
 
-/** The layout of a backup. A newer one is refused. */
+/** The layout version of a backup. Newer ones are refused. */
 const FORMAT = 1;
 
-/** All pages in one step, so one state of the database: a step at a time begins anew with every write in between. */
+/** All pages in one step, for one consistent state: a stepwise copy restarts with every write in between. */
 const ALL_PAGES = 0x7fffffff;
 
-/** A backup that cannot be made or put back; its message is for the operator. */
+/** A backup that cannot be created or restored; its message is for the operator. */
 export class BackupError extends Error {}
 
 /**
- * Copies rows, blobs and keys of a data directory into one file (tar, gzip) that only its owner may read, while the
- * service may be running. The rows are those of one moment; blobs are copied after them, and a blob is never deleted
- * while a row of the last hours names it.
+ * Copies rows, blobs and keys of a data directory into one file (tar, gzip) that only its owner may read, even while
+ * the service is running. The rows are a snapshot; blobs are copied afterwards, and no blob is deleted while a row of
+ * the last hours references it.
  */
 export async function backUp(dataDir: string, file: string): Promise<void> {
   if (!(await exists(join(dataDir, DATABASE)))) throw new BackupError(`${dataDir} holds no embedded store.`);
@@ -79,20 +79,20 @@ async function stageContents(dataDir: string, stage: string): Promise<void> {
   if (await exists(join(dataDir, BLOBS))) await stageFolder(join(dataDir, BLOBS), join(stage, BLOBS));
 }
 
-/** Names every file of a folder a second time, so that none vanishes while it is being archived. */
+/** Hard-links every file of a folder, so that none disappears while it is being archived. */
 async function stageFolder(from: string, to: string): Promise<void> {
   await mkdir(to);
-  // Gone is the folder of a tenant that was erased meanwhile.
+  // The folder of a tenant that was erased meanwhile is gone.
   const entries = (await unlessGone(readdir(from, { withFileTypes: true }))) ?? [];
   for (const entry of entries) {
     const [source, target] = [join(from, entry.name), join(to, entry.name)];
     if (entry.isDirectory()) await stageFolder(source, target);
-    // A backup on another disk holds the bytes a second time for a while.
+    // A backup on another disk temporarily needs the space twice.
     else await unlessGone(link(source, target).catch(() => copyFile(source, target)));
   }
 }
 
-/** What was deleted meanwhile is not needed by any row of the backup, but for those of a tenant that is being erased. */
+/** No row of the backup needs files deleted meanwhile, except those of a tenant that is being erased. */
 async function unlessGone<T>(step: Promise<T>): Promise<T | undefined> {
   return step.catch((err: NodeJS.ErrnoException) => {
     if (err.code !== "ENOENT") throw err;
@@ -101,8 +101,8 @@ async function unlessGone<T>(step: Promise<T>): Promise<T | undefined> {
 }
 
 /**
- * Puts a backup into an empty data directory. Nothing is there under its final name before all of it was unpacked
- * and the database was checked.
+ * Restores a backup into an empty data directory. Nothing gets its final name before everything was unpacked and the
+ * database was checked.
  */
 export async function restore(file: string, dataDir: string): Promise<void> {
   if (!(await exists(file))) throw new BackupError(`There is no file ${file}.`);
@@ -119,7 +119,7 @@ export async function restore(file: string, dataDir: string): Promise<void> {
     await moveInto(stage, dataDir);
   } finally {
     await rm(stage, { recursive: true });
-    // A directory that was made for a restore that failed goes with it; one that holds something stays.
+    // Remove a directory that was created for a failed restore, unless it has content.
     if (isNew) await rmdir(dataDir).catch(() => {});
   }
 }
@@ -149,7 +149,7 @@ async function checkManifest(file: string, stage: string): Promise<void> {
 }
 
 async function checkDatabase(file: string, path: string): Promise<void> {
-  // SQLite would make an empty one.
+  // SQLite would create an empty one.
   if (!(await exists(path)))
     throw new BackupError(`${file} is not a whole backup: it has no database (${DATABASE}).`);
   try {
@@ -162,7 +162,7 @@ async function checkDatabase(file: string, path: string): Promise<void> {
   }
 }
 
-/** The database last: without it a directory is no store, and a second try is asked to empty it. */
+/** Moves the database last: without it a directory is no store, and a retry must empty it first. */
 async function moveInto(stage: string, dataDir: string): Promise<void> {
   await rm(join(stage, MANIFEST));
   const names = (await readdir(stage)).filter((name) => name !== DATABASE);

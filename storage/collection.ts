@@ -12,42 +12,42 @@ import type { SqliteCollection } from "mongoose-sqlite";
 import type { OwnedWhere, Update, Where, Write } from "./query.ts";
 import { type Growth, roughSize } from "./usage/growth.ts";
 
-/** What every stored document has. */
+/** Fields of every stored document. */
 export interface TenantDocument {
   _id: string;
   tenant_id: string;
 }
 
-/** The same as the driver takes it, once `Where` and `Update` have checked what is asked. */
+/** The driver's type of a document, after `Where` and `Update` have checked the arguments. */
 export type Row = TenantDocument & Document;
 
 function asRows({ system }: { system: unknown }): Collection<Row> {
   return system as Collection<Row>;
 }
 
-/** Rows of another collection that belong to rows, in the order of these: `of` gives the place of each one's own. */
+/** Rows of another collection that belong to inserted rows: `of` gives the index of each one's row. */
 export interface Belonging {
   collection: { system: { collectionName: string } };
   docs: TenantDocument[];
   of: number[];
 }
 
-/** Rows of one write of many: some milliseconds of the embedded store's writer. */
+/** Rows per slice of a bulk write: some milliseconds of the embedded store's writer. */
 const SLICE = 500;
 
 /**
- * A collection that can only be asked on behalf of a tenant: every filter and every document gets its `tenant_id`
- * here, and there is no other way in but `system`, whose few callers a test pins by name.
+ * A collection that is always accessed on behalf of a tenant: every filter and document gets its `tenant_id` here, and
+ * the only other access is `system`, whose few callers a test lists by name.
  *
- * Documents are plain objects: contracts have checked what callers send, and hydrating costs more than the query.
+ * Documents are plain objects: contracts have validated the input, and hydration costs more than the query.
  */
 export class TenantCollection<T extends TenantDocument> {
-  /** Finds across tenants: for sweeps and for look-ups by a credential that is not bound to a tenant yet. */
+  /** Accesses all tenants: for sweeps and for look-ups by a credential that is not bound to a tenant yet. */
   readonly system: Collection<T>;
 
   readonly #growth: Growth | undefined;
 
-  /** @param growth is told of what is inserted; without it nothing is counted */
+  /** @param growth counts inserted bytes; without it nothing is counted */
   constructor(native: Collection<Row>, growth?: Growth) {
     this.system = native as unknown as Collection<T>;
     this.#growth = growth;
@@ -61,7 +61,7 @@ export class TenantCollection<T extends TenantDocument> {
     return asRows(this).findOne<T>(scoped(tenant_id, filter), options);
   }
 
-  /** Whether there is one that fits. */
+  /** Whether any document matches. */
   async exists(tenant_id: string, filter: Where<T>): Promise<boolean> {
     return (await this.findOne(tenant_id, filter, { projection: { _id: 1 } })) !== null;
   }
@@ -70,7 +70,7 @@ export class TenantCollection<T extends TenantDocument> {
     return asRows(this).countDocuments(scoped(tenant_id, filter));
   }
 
-  /** Inserts a document that says its tenant itself. Throws the driver's duplicate-key error (code 11000). */
+  /** Inserts a document, which includes its tenant. Throws the driver's duplicate-key error (code 11000). */
   async insert(doc: T): Promise<T> {
     await asRows(this).insertOne(doc as Row);
     this.#grew([doc]);
@@ -78,8 +78,8 @@ export class TenantCollection<T extends TenantDocument> {
   }
 
   /**
-   * Inserts, unless a first try of the same request did so under the same id: then gives the row that is there.
-   * Throws the duplicate-key error when another unique field is what is taken.
+   * Inserts, unless an earlier attempt of the same request did so under the same id: then returns the existing row.
+   * Throws the duplicate-key error for a conflict on another unique field.
    */
   async insertOnce(doc: T): Promise<T> {
     try {
@@ -92,16 +92,16 @@ export class TenantCollection<T extends TenantDocument> {
     }
   }
 
-  /** Inserts each on its own; `refusedRows` tells of its error which were refused. */
+  /** Inserts each document on its own; `refusedRows` extracts the refused ones from the error. */
   async insertMany(docs: T[]): Promise<void> {
-    // Before it is known which are refused: a measurement corrects it.
+    // Before refusals are known: a measurement corrects it.
     this.#grew(docs);
     await asRows(this).insertMany(docs as Row[], { ordered: false });
   }
 
   /**
-   * Inserts each with the rows of another collection that belong to it, all in one commit: where one is refused, nothing
-   * of it is written. Only on a store that `commitsTogether`. `refusedRows` tells of its error which were refused.
+   * Inserts documents and their rows of another collection in one commit: if one is refused, none of its rows are
+   * written. Only on a store that `commitsTogether`. `refusedRows` extracts the refused ones from the error.
    */
   async insertManyWith(docs: T[], { collection, docs: documents, of }: Belonging): Promise<void> {
     const native = asRows(this) as Collection<Row> & Partial<Pick<SqliteCollection, "insertManyWith">>;
@@ -115,7 +115,7 @@ export class TenantCollection<T extends TenantDocument> {
     this.#grew(documents);
   }
 
-  /** Inserts those whose keys are not taken: what was inserted before is left as it is. */
+  /** Inserts documents whose keys are new; leaves existing ones unchanged. */
   async insertMissing(docs: T[]): Promise<void> {
     try {
       await this.insertMany(docs);
@@ -124,7 +124,7 @@ export class TenantCollection<T extends TenantDocument> {
     }
   }
 
-  /** One guarded write: changes the document only if it still fits the filter. Gives it as it is after, or null. */
+  /** Updates the document in one guarded write, only if it still matches the filter. Returns the new state, or null. */
   update(tenant_id: string, filter: Where<T>, update: Update<T>): Promise<T | null> {
     this.#replaced(tenant_id, update);
     const options = { returnDocument: "after" } as const;
@@ -132,7 +132,7 @@ export class TenantCollection<T extends TenantDocument> {
     return asRows(this).findOneAndUpdate(scoped(tenant_id, filter), changes, options) as Promise<T | null>;
   }
 
-  /** Changes all that fit; gives how many were changed. Many are changed in slices: see `#slices`. */
+  /** Updates all that match; returns how many were changed. Large updates are split: see `#slices`. */
   async updateMany(tenant_id: string, filter: Where<T>, update: Update<T>): Promise<number> {
     let changed = 0;
     for (const slice of await this.#slices(tenant_id, filter))
@@ -140,12 +140,12 @@ export class TenantCollection<T extends TenantDocument> {
     return changed;
   }
 
-  /** Removes one; gives whether it was there. */
+  /** Deletes one; returns whether it existed. */
   async delete(tenant_id: string, filter: Where<T>): Promise<boolean> {
     return (await asRows(this).deleteOne(scoped(tenant_id, filter))).deletedCount === 1;
   }
 
-  /** Removes all that fit; gives how many there were. Many are removed in slices: see `#slices`. */
+  /** Deletes all that match; returns how many there were. Large deletes are split: see `#slices`. */
   async deleteMany(tenant_id: string, filter: Where<T>): Promise<number> {
     let removed = 0;
     for (const slice of await this.#slices(tenant_id, filter))
@@ -154,8 +154,8 @@ export class TenantCollection<T extends TenantDocument> {
   }
 
   /**
-   * A filter that fits many rows in slices, each a write of its own: the embedded store's writer commits others' writes
-   * between them. What names ids is bounded by those who name them.
+   * Splits a filter that matches many rows into slices, each a separate write: the embedded store's writer commits
+   * other writes in between. Callers limit filters by id themselves.
    */
   async #slices(tenant_id: string, filter: Where<T>): Promise<Filter<Row>[]> {
     const whole = scoped(tenant_id, filter);
@@ -168,14 +168,14 @@ export class TenantCollection<T extends TenantDocument> {
     return slices;
   }
 
-  /** Many writes in one round trip, in no order; each carries its tenant in its own filter or document. */
+  /** Sends many writes in one round trip, in no order; each includes its tenant in its filter or document. */
   bulk(writes: Write<T>[]) {
     return asRows(this).bulkWrite(writes as AnyBulkWriteOperation<Row>[], { ordered: false });
   }
 
   /**
-   * Sets fields of rows that may not be there yet. Of two that make the same row at once MongoDB refuses one: that one is
-   * tried again, and finds the row. Throws the duplicate-key error when its filter still does not fit the row that is there.
+   * Updates rows or creates missing ones. If two create the same row at once, MongoDB refuses one, which is retried and
+   * finds the row. Throws the duplicate-key error if its filter still does not match the existing row.
    */
   async upsert(changes: { filter: OwnedWhere<T>; update: Update<T> }[]): Promise<void> {
     const operations = changes.map((updateOne) => ({ updateOne: { ...updateOne, upsert: true } }));
@@ -192,7 +192,7 @@ export class TenantCollection<T extends TenantDocument> {
     for (const doc of docs) this.#growth?.add(doc.tenant_id, roughSize(doc));
   }
 
-  /** Counts only what sets much: a row that is changed often and little does not grow. */
+  /** Counts only large updates: a row with frequent small changes does not grow. */
   #replaced(tenant_id: string, { $set }: Update<T>): void {
     if ($set === undefined || !this.#growth) return;
     const size = roughSize($set);
@@ -200,7 +200,7 @@ export class TenantCollection<T extends TenantDocument> {
   }
 }
 
-/** Bytes that an update sets and that may make its row grow. */
+/** Bytes above which an update may make its row grow. */
 const MUCH = 1024;
 
 function scoped(tenant_id: string, filter: object): Filter<Row> {
@@ -209,18 +209,18 @@ function scoped(tenant_id: string, filter: object): Filter<Row> {
 
 const DUPLICATE_KEY = 11000;
 
-/** Whether a write failed because its key is taken: the only driver error the services tell apart. */
+/** Whether a write failed on an existing key: the only driver error that services distinguish. */
 export function isDuplicateKey(err: unknown): boolean {
   return err instanceof Error && "code" in err && err.code === DUPLICATE_KEY;
 }
 
-/** Catches that a key is taken. */
+/** Returns null for a duplicate-key error; rethrows others. */
 export function nullIfTaken(err: unknown): null {
   if (isDuplicateKey(err)) return null;
   throw err;
 }
 
-/** Which of an upsert's rows were refused, where all that went wrong is that their keys are taken; else throws the error. */
+/** Returns the refused rows of an upsert if all of them failed on existing keys; else throws the error. */
 export function takenRows(err: unknown): WriteError[] {
   if (!(err instanceof MongoBulkWriteError) || err.result.getWriteConcernError()) throw err;
   const refused = [err.writeErrors].flat();
@@ -229,10 +229,10 @@ export function takenRows(err: unknown): WriteError[] {
 }
 
 /**
- * Which of an `insertMany`'s rows were refused, by its error; all others are durable. A connection that broke leaves no
- * refusals either: rows count as written only when the server has counted them.
+ * Returns the refused rows of an `insertMany` from its error; all others are durable. A broken connection reports no
+ * refusals either: rows count as written only if the server has counted them.
  *
- * @throws the error itself when it is not known of every row what became of it, or the write concern was not met
+ * @throws the error itself if the outcome of some row is unknown, or the write concern was not met
  */
 export function refusedRows(err: unknown, rows: number): WriteError[] {
   if (!(err instanceof MongoBulkWriteError)) throw err;

@@ -10,14 +10,14 @@ import { REWRITE_MB, type Scrubbed, Scrubber } from "./scrubber.ts";
 import { threads } from "./threads.ts";
 import { Growth } from "./usage/growth.ts";
 
-/** Where the record is: a MongoDB address, or without it the directory of the embedded store. */
+/** The location of the record: a MongoDB address, else the directory of the embedded store. */
 interface StoreOptions {
   DATA_DIR: string;
   MONGO_URL?: string | null | undefined;
   ERASURE_REWRITE_MB?: number;
 }
 
-/** How deleted rows were removed. `deleted`: by MongoDB, which reuses their space in its own time. */
+/** How deleted rows were removed. `deleted`: by MongoDB, which reuses their space eventually. */
 export type Removal = Scrubbed | "deleted";
 
 /** The record, on either driver. */
@@ -27,25 +27,25 @@ export interface Store {
   driver: "sqlite" | "mongodb";
   /** Whether rows of two collections can be written in one commit (`TenantCollection.insertManyWith`). */
   commitsTogether: boolean;
-  /** What rows and blobs have grown by since it was last written to the tenants' usage. */
+  /** Growth of rows and blobs since it was last written to the tenants' usage. */
   growth: Growth;
-  /** Declares a model and gives its collection. Its indexes are being made from then on: see `ready`. */
+  /** Declares a model, returns its collection and starts creating its indexes: see `ready`. */
   collection<T extends TenantDocument>(model: Model<T>): TenantCollection<T>;
-  /** All collections that hold documents, declared here or not, by name. */
+  /** Returns all collections that exist in the store by name, declared here or not. */
   collections(): Promise<Map<string, Collection>>;
-  /** Fulfils when the indexes of all models declared so far stand. */
+  /** Resolves when the indexes of all models declared so far exist. */
   ready(): Promise<void>;
-  /** The store's time in milliseconds since 1970: what every time that decides anything is stamped with. */
+  /** Returns the store's time in milliseconds since 1970: use it for every timestamp that decides anything. */
   now(): number;
-  /** Fulfils when what was deleted before is on no page of the store's files, as far as the driver can do that. */
+  /** Resolves when data deleted before is on no page of the store's files, as far as the driver can ensure it. */
   scrub(): Promise<Removal>;
-  /** Rejects when the store does not answer. */
+  /** Rejects if the store does not answer. */
   ping(): Promise<void>;
-  /** Calls `listener` when a thread of the embedded store died: it answers nothing more, and only a new start helps. */
+  /** Calls `listener` when a thread of the embedded store has died: it answers no more, and only a restart helps. */
   onFatal(listener: (err: Error) => void): void;
-  /** Lets `listener` know of every group commit of the embedded store: how many writes, and how long they took. */
+  /** Calls `listener` for every group commit of the embedded store, with its number of writes and duration. */
   onCommit(listener: (writes: number, seconds: number) => void): void;
-  /** Finishes what was accepted and lets go of the store. */
+  /** Finishes accepted writes and closes the store. */
   close(): Promise<void>;
 }
 
@@ -54,7 +54,7 @@ export class StoreError extends Error {}
 
 /**
  * Opens the record. Every write is durable before it is answered: `synchronous=FULL` on SQLite, write concern majority
- * with journal on MongoDB. Rejects with a StoreError when it cannot be used; nothing of it is touched then.
+ * with journal on MongoDB. Rejects with a StoreError, and changes nothing, if it cannot be used.
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
   return options.MONGO_URL ? openMongo(options.MONGO_URL) : openEmbedded(options);
@@ -102,7 +102,7 @@ async function openMongo(url: string): Promise<Store> {
   );
   let offset = await clockOffset(connection);
   const refresh = setInterval(async () => {
-    // a missed refresh leaves the offset of a minute ago, which is good enough until the next
+    // A failed refresh keeps the offset of a minute ago, which is good enough until the next.
     offset = await clockOffset(connection).catch(() => offset);
   }, CLOCK_REFRESH_MS);
   refresh.unref();
@@ -139,7 +139,7 @@ async function connect(
   return connection;
 }
 
-/** @param keepApart is told of a collection's field that may stand apart before the collection is used */
+/** @param keepApart called with a collection's out-of-line field before the collection is used */
 function modelsOf(
   connection: Connection,
   keepApart: (name: string, field: string) => void = () => {},
@@ -156,7 +156,7 @@ function modelsOf(
       const native = database.collection<Row>(name);
       const indexes = schema.indexes().map(([key, given]) => ({ ...given, key }) as IndexDescription);
       const built = buildIndexes(native, indexes, retired);
-      // Reported by `ready`; until somebody asks it must not count as unhandled.
+      // Reported by `ready`; until it is called it must not count as unhandled.
       built.catch(() => {});
       building.push(built);
       return new TenantCollection(native, growth);
@@ -183,7 +183,7 @@ async function buildIndexes(
   if (retired.length === 0) return;
   const held = new Set((await native.indexes()).map(({ name }) => name));
   for (const name of retired) {
-    // Where another node was first it is gone meanwhile.
+    // Another node may have dropped it meanwhile.
     if (held.has(name)) await native.dropIndex(name).catch(() => {});
   }
 }
@@ -193,7 +193,7 @@ function databaseOf(connection: Connection): NonNullable<Connection["db"]> {
   return connection.db;
 }
 
-/** How far the store's clock is ahead of ours, taking its answer to be half a round trip old. */
+/** Returns how far the store's clock is ahead of ours, assuming its answer is half a round trip old. */
 async function clockOffset(connection: Connection): Promise<number> {
   const sent = Date.now();
   const { localTime } = (await databaseOf(connection).command({ hello: 1 })) as { localTime: Date };

@@ -6,16 +6,16 @@ import type { TenantDocument } from "./collection.ts";
 export interface Model<T> {
   name: string;
   schema: Schema<T>;
-  /** A long string that is written once: the embedded store keeps it beside the row, where no update copies it. */
+  /** A long string that is written once: the embedded store keeps it out of line, where no update copies it. */
   apart?: keyof T & string;
-  /** Names of indexes that earlier versions made and this one does not need. */
+  /** Names of indexes of earlier versions to drop. */
   retired?: string[];
 }
 
 /**
- * The schema of a tenant's documents: the given fields, `_id` and `tenant_id`. `InferSchemaType` gives the type of its
- * documents. Not mongoose's own inference, by which every field may be absent, an id is an ObjectId, and strings and
- * mixed values are of any kind.
+ * Builds the schema of a tenant's documents: the given fields, `_id` and `tenant_id`. `InferSchemaType` gives the type
+ * of its documents. This replaces mongoose's own inference, which makes every field optional, ids ObjectIds, and
+ * strings and mixed values of any kind.
  */
 export function tenantSchema<F extends Fields>(fields: F): Schema<Flat<TenantDocument & FieldTypes<F>>> {
   const definition: object = { _id: String, tenant_id: String, ...fields };
@@ -25,7 +25,7 @@ export function tenantSchema<F extends Fields>(fields: F): Schema<Flat<TenantDoc
 declare const TYPE: unique symbol;
 declare const OPTIONAL: unique symbol;
 
-/** A field's definition, as mongoose takes it. The type of its values is known to the compiler alone. */
+/** A field's definition for mongoose. The type of its values exists for the compiler only. */
 interface Field<T, Optional extends boolean = false> {
   readonly [TYPE]: T;
   readonly [OPTIONAL]: Optional;
@@ -41,22 +41,22 @@ export const boolean = () => field<boolean>(Boolean);
 export const date = () => field<Date>(Date);
 /** Bytes, as the driver reads them. */
 export const binary = () => field<Binary>(Buffer);
-/** A value that mongoose does not look into. */
+/** A value whose content mongoose ignores. */
 export const mixed = <T>() => field<T>(Schema.Types.Mixed);
 export const array = <T>(of: Field<T>) => field<T[]>([of]);
-/** An array of subdocuments without ids of their own. */
+/** An array of subdocuments without ids. */
 export const subdocuments = <F extends Fields>(fields: F) =>
   field<FieldTypes<F>[]>([{ _id: false, ...fields }]);
 
-/** Null where there is no value. */
+/** Null without a value. */
 export const nullable = <T>(of: Field<T>) => field<T | null>(of);
-/** A document may lack it. */
+/** The field may be absent. */
 export const optional = <T>(of: Field<T>) => field<T, true>(of);
 
 type Flat<T> = { [K in keyof T]: T[K] };
 type TypeOf<F> = F extends Field<infer T, boolean> ? T : never;
 
-/** The object that these fields describe. */
+/** The type of an object with these fields. */
 export type FieldTypes<F extends Fields> = Flat<
   { [K in keyof F as F[K] extends Field<unknown, true> ? never : K]: TypeOf<F[K]> } & {
     [K in keyof F as F[K] extends Field<unknown, true> ? K : never]?: TypeOf<F[K]>;

@@ -1,11 +1,11 @@
 import type { ConnectOptions } from "mongoose";
 
-/** While no server can be written to, callers are told so after this time and come again. */
+/** While no server is writable, callers get an error after this time and retry. */
 const SERVER_SELECTION_MS = 5000;
 
 /**
- * What is promised rests on these, whatever the address says: a write is answered when a majority has it on disk, and
- * what was written is read by whoever reads next.
+ * Guarantees depend on these, whatever the address says: a write is answered when a majority has it on disk, and later
+ * reads see it.
  */
 const PINNED = {
   w: "majority",
@@ -15,26 +15,26 @@ const PINNED = {
   serverSelectionTimeoutMS: SERVER_SELECTION_MS,
 } as const satisfies ConnectOptions;
 
-/** Where the address says nothing else. */
+/** Defaults that the address may override. */
 const USUAL = {
   appName: "afferent",
-  // A server that is silent is noticed after both together, and what waits for its answer is let go.
+  // A silent server is noticed after the sum of both, and requests waiting for it fail.
   heartbeatFrequencyMS: 5000,
   connectTimeoutMS: 5000,
   waitQueueTimeoutMS: 10_000,
-  // Where no majority is left that has data, a write would wait for ever, and hold its connection.
+  // Without a majority of data-bearing members, a write would wait forever and hold its connection.
   wtimeoutMS: 20_000,
-  // Clouds forget idle connections after four minutes, without a word to either end.
+  // Cloud networks drop idle connections silently after four minutes.
   maxIdleTimeMS: 120_000,
 } as const satisfies ConnectOptions;
 
 const DATABASE = "afferent";
 
-/** How MongoDB is talked to at an address. Not part of it: what limits how long one statement may take. */
+/** Returns the driver's options for an address. Statement timeouts are set elsewhere. */
 export function mongoOptions(url: string): ConnectOptions {
   const [, database, query = ""] = /^[^:]+:\/\/[^/?]*(?:\/([^?]*))?(?:\?(.*))?$/.exec(url) ?? [];
   const given = new Set([...new URLSearchParams(query).keys()].map((name) => name.toLowerCase()));
   const usual = Object.entries(USUAL).filter(([name]) => !given.has(name.toLowerCase()));
-  // Given as an option, mongoose takes it for itself: the database of the login stays what the address makes it.
+  // As an option, mongoose consumes it: the login's database stays the one that the address implies.
   return { ...Object.fromEntries(usual), ...PINNED, ...(!database && { dbName: DATABASE }) };
 }

@@ -1,6 +1,6 @@
 import type { Condition } from "mongodb";
 
-/** Paths into what a field holds, which the compiler does not follow. */
+/** Paths into a field's value, which the compiler does not check. */
 type Paths = { [path: `${string}.${string}`]: unknown };
 
 /** A filter of a tenant's documents, without the tenant. */
@@ -10,7 +10,7 @@ export type Where<T> = Paths & { [K in Exclude<keyof T, "tenant_id">]?: Conditio
   $nor?: Where<T>[];
 };
 
-/** A filter by the fields that all `T` have, for code that is to work with any of them. */
+/** Converts a filter by the common fields of all `T`, for generic code. */
 export function byFields<T extends Base, Base>(filter: Where<Base>): Where<T> {
   return filter as unknown as Where<T>;
 }
@@ -18,7 +18,7 @@ export function byFields<T extends Base, Base>(filter: Where<Base>): Where<T> {
 type Item<T> = NonNullable<T> extends readonly (infer E)[] ? E : never;
 type Numbers<T> = { [K in keyof T as NonNullable<T[K]> extends number ? K : never]?: number };
 
-/** A change of documents, by operators. */
+/** An update of documents, by operators. */
 export interface Update<T> {
   $set?: Partial<T> & Paths;
   $setOnInsert?: Partial<T>;
@@ -30,10 +30,10 @@ export interface Update<T> {
   $pull?: { [K in keyof T]?: Condition<Item<T[K]>> };
 }
 
-/** A filter that names its tenant itself. */
+/** A filter that includes its tenant. */
 export type OwnedWhere<T> = Where<T> & { tenant_id: string };
 
-/** One of many writes. */
+/** One write of a bulk. */
 export type Write<T> =
   | { insertOne: { document: T } }
   | { updateOne: { filter: OwnedWhere<T>; update: Update<T>; upsert?: boolean } }

@@ -1,36 +1,35 @@
 import { setTimeout } from "node:timers/promises";
 
-/** What one connection to a SQLite file does between two of its transactions (sqlite/scrub.ts). */
+/** Operations of a connection to a SQLite file between two of its transactions (sqlite/scrub.ts). */
 export interface ScrubRequests {
-  /** Rewrites the file when it has at most so many bytes; gives whether it did. */
+  /** Rewrites the file if it is no larger than the limit; returns whether it did. */
   rewrite(mostBytes: number): Promise<boolean>;
-  /** Copies the write-ahead log into the file and empties it; gives false while a reader still needs the log. */
+  /** Copies the write-ahead log into the file and empties it; returns false while a reader still needs the log. */
   emptyLog(): Promise<boolean>;
 }
 
-/** `rewritten`: the file holds live rows only. `overwritten`: deleted rows are overwritten where they stood. */
+/** `rewritten`: the file contains live rows only. `overwritten`: deleted rows are overwritten in place. */
 export type Scrubbed = "rewritten" | "overwritten";
 
 /** A file of this size is rewritten in about half a second. */
 export const REWRITE_MB = 64;
 
 const MEGABYTE = 1_048_576;
-/** Rewriting blocks all writes: for each millisecond of it there are so many without. */
+/** Rewriting blocks all writes: pause for this multiple of its duration. */
 const PAUSE_FACTOR = 24;
-/** Readers hold the log for as long as a query runs, a backup for as long as it copies. */
+/** Readers hold the log during a query, a backup during its copy. */
 const LOG_PATIENCE_MS = 15_000;
 const LOG_RETRY_MS = 20;
 
 /** The log could not be emptied in time; a later attempt may succeed. */
 export class ScrubTimeout extends Error {
-  // Between nodes an error keeps its name only.
+  // Between nodes an error keeps only its name.
   override readonly name = "ScrubTimeout";
 }
 
 /**
- * Removes what was deleted from the pages of a SQLite file. Callers that wait at the same time share one pass, and
- * passes take at most 4 % of the time, so that erasures cannot slow down everybody else's
- * writes.
+ * Removes deleted data from the pages of a SQLite file. Concurrent callers share one pass, and passes take at most 4 %
+ * of the time, so that erasures cannot slow down other writes.
  */
 export class Scrubber {
   readonly #requests: ScrubRequests;
@@ -39,15 +38,15 @@ export class Scrubber {
   #last: Promise<unknown> = Promise.resolve();
   #restUntil = 0;
 
-  /** @param rewriteMegabytes a larger file is not rewritten */
+  /** @param rewriteMegabytes larger files are not rewritten */
   constructor(requests: ScrubRequests, rewriteMegabytes: number) {
     this.#requests = requests;
     this.#mostBytes = rewriteMegabytes * MEGABYTE;
   }
 
-  /** Fulfils when nothing that was deleted before the call is in the file or its log. @throws ScrubTimeout */
+  /** Resolves when nothing deleted before the call is in the file or its log. @throws ScrubTimeout */
   scrub(): Promise<Scrubbed> {
-    // A pass that has begun may have passed over what was deleted since.
+    // A pass in progress may have missed recent deletions.
     this.#next ??= this.#last.then(async () => {
       const rest = this.#restUntil - performance.now();
       if (rest > 0) await setTimeout(rest);

@@ -1,10 +1,12 @@
-/** MongoDB's driver has no connection, waits for one in vain, or lost it in the middle. One has no prefix. */
+/**
+ * MongoDB's driver has no connection, timed out waiting for one, or lost it during a request. One name has no prefix.
+ */
 const NAMES =
   /^PoolClearedOnNetworkError$|^Mongo(Network|ServerSelection|ServerClosed|PoolCleared|PoolClosed|WaitQueueTimeout|NotConnected|Topology|ClientClosed|StalePrimary|WriteConcern|OperationTimeout)/;
 
 /**
- * Codes of MongoDB's server: it is not, or no longer, the primary; it is going down or cannot reach the others; a
- * majority did not answer in time; it has no room, of disk or of quota.
+ * Codes of MongoDB's server: it is not, or no longer, the primary; it is shutting down or cannot reach the others; a
+ * majority did not answer in time; disk or quota is full.
  */
 const CODES = new Set<unknown>([
   ...[6, 7, 89, 91, 189, 9001, 10058, 10107, 11600, 11602, 13435, 13436],
@@ -13,8 +15,8 @@ const CODES = new Set<unknown>([
 ]);
 
 /**
- * Of the file system: its disk, or what the user may have of it, is full, it fails or may only be read. Of this process: it
- * has as many files open as it may, or can have no thread more.
+ * File system errors: the disk or the user's quota is full, or it fails or is read-only. Process errors: too many open
+ * files or threads.
  */
 const NO_ROOM = new Set<unknown>([
   "ENOSPC",
@@ -25,7 +27,7 @@ const NO_ROOM = new Set<unknown>([
   "ENFILE",
   "ERR_WORKER_INIT_FAILED",
 ]);
-/** The same as SQLite says it, and that its disk fails or may only be read. */
+/** The same errors as reported by SQLite, and those of a failing or read-only disk. */
 const DISK = new Set([
   "database or disk is full",
   "disk I/O error",
@@ -34,13 +36,13 @@ const DISK = new Set([
 ]);
 
 /**
- * Whether an error says that the record cannot be reached or written now, and nothing about what was asked of it. Errors
- * of other nodes count too: they keep their names and codes on the way.
+ * Whether an error means that the record cannot be reached or written now, independent of the request. Includes errors
+ * of other nodes, which keep their names and codes in transit.
  */
 export function isStoreLost(err: unknown): boolean {
   const { name = "", code, message } = (err ?? {}) as { name?: string; code?: unknown; message?: string };
   if (NO_ROOM.has(code) || DISK.has(message ?? "")) return true;
-  // A bulk write hides why it failed; without a code it was not the server that said no.
+  // A bulk write hides the cause of its failure; without a code it was not the server that refused.
   if (name === "MongoBulkWriteError" && code === undefined) return true;
   return NAMES.test(name) || (name.startsWith("Mongo") && CODES.has(code));
 }

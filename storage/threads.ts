@@ -1,7 +1,7 @@
 import { CODE_CACHE } from "../lib/code-cache.ts";
 import { atTurnEnd } from "../lib/queue/turn.ts";
 
-/** How this program's threads over SQLite files start, and when what is requested of them is sent. */
+/** Settings for this program's SQLite threads: their start, and when requests are sent to them. */
 export const threads = {
   bootstrap: { module: new URL("./thread.mjs", import.meta.url), data: { cache: CODE_CACHE } },
   atTurnEnd,

@@ -1,20 +1,21 @@
 import type { Readable } from "node:stream";
 
-/** What a row keeps of a blob. `hash`: SHA-256 of its bytes in hex. */
+/** A row's reference to a blob. `hash`: SHA-256 of its bytes in hex. */
 export interface BlobRef {
   hash: string;
   size: number;
 }
 
-/** Which of a tenant's hashes somebody still needs. */
+/** Returns the hashes of a tenant that are in use. */
 export type InUse = (tenant_id: string, hashes: string[]) => Promise<readonly string[]>;
 
-/** Bytes kept outside of rows, addressed by tenant and content: the same bytes are there once. */
+/** Bytes stored outside of rows, addressed by tenant and content: equal bytes are stored once. */
 export interface Blobs {
   /**
-   * Fulfils when the bytes are durable. What is put is kept for an hour at least, so that a row can come to name it.
+   * Resolves when the bytes are durable. They are kept for at least an hour, so that a row can be written that
+   * references them.
    *
-   * @param expected the least number of bytes that a stream is known to bring
+   * @param expected minimum number of bytes of a stream
    */
   put(
     tenant_id: string,
@@ -23,14 +24,14 @@ export interface Blobs {
   ): Promise<BlobRef>;
   /** @throws BlobMissing */
   get(tenant_id: string, hash: string): Promise<Buffer>;
-  /** For what is too large to hold at once. @throws BlobMissing */
+  /** Streams blobs too large for memory. @throws BlobMissing */
   stream(tenant_id: string, hash: string): Promise<Readable>;
-  /** Deletes what nobody uses and nobody has put since `before` (ms); gives how many. */
+  /** Deletes blobs that are unused and were not put since `before` (ms); returns how many. */
   sweep(before: number, inUse: InUse): Promise<number>;
-  /** Deletes these, whoever uses them: only for what no row names. */
+  /** Deletes blobs unconditionally: only for those that no row references. */
   delete(tenant_id: string, hashes: readonly string[]): Promise<void>;
-  /** Deletes all that a tenant has; gives how many. */
+  /** Deletes all of a tenant's blobs; returns how many. */
   erase(tenant_id: string): Promise<number>;
-  /** How many bytes a tenant's blobs have. */
+  /** Returns the total size of a tenant's blobs in bytes. */
   bytesOf(tenant_id: string): Promise<number>;
 }

@@ -9,17 +9,17 @@ import type { BlobRef, Blobs, InUse } from "./blobs.ts";
 import { BlobMissing, hashOf, Measure } from "./hash.ts";
 
 const FOLDER = "blobs";
-/** Outside of the blobs, so that a backup never meets half a file. */
+/** Outside of the blobs, so that a backup never contains half a file. */
 const DRAFTS = "blobs.new";
 const BATCH = 500;
 const TENANT = /^[A-Za-z0-9_-]{1,80}$/;
 const HASH = /^[0-9a-f]{64}$/;
 
-/** Blobs as files: `blobs/<tenant>/<two digits>/<hash>`; when one was last put is its time of modification. */
+/** Blobs as files: `blobs/<tenant>/<two digits>/<hash>`; the modification time is that of the last put. */
 export class FileBlobs implements Blobs {
   readonly #root: string;
   readonly #drafts: string;
-  /** One thing at a time happens to a file: a sweep must not delete what is just being put again. */
+  /** Operations on a file are serialised: a sweep must not delete a blob that is being put again. */
   readonly #turns = new Map<string, Promise<unknown>>();
   readonly #growth: Growth | undefined;
 
@@ -29,7 +29,7 @@ export class FileBlobs implements Blobs {
     this.#drafts = join(dataDir, DRAFTS);
   }
 
-  /** The data directory is this process's own: drafts that are there were left by one that died. */
+  /** The data directory belongs to this process: existing drafts are remains of a crash. */
   static async open(dataDir: string, growth?: Growth): Promise<FileBlobs> {
     const blobs = new FileBlobs(dataDir, growth);
     await rm(blobs.#drafts, { recursive: true, force: true });
@@ -75,7 +75,7 @@ export class FileBlobs implements Blobs {
       const path = this.#path(tenant_id, hash);
       await this.#inTurn(path, async () => {
         await rm(path, { force: true });
-        // Without its folder there is no such blob.
+        // Without its folder the blob does not exist.
         await syncDirectory(dirname(path)).catch((err) => isAbsent(err) || Promise.reject(err));
       });
     }
@@ -108,7 +108,7 @@ export class FileBlobs implements Blobs {
     return { hash, size: measure.size };
   }
 
-  /** A file that is whole and on the disk, under a name of its own. */
+  /** Writes a complete, durable file under a temporary name. */
   async #draft(content: Iterable<Uint8Array> | AsyncIterable<Uint8Array>): Promise<string> {
     await mkdir(this.#drafts, { recursive: true, mode: 0o700 });
     const path = join(this.#drafts, randomUUID());
@@ -169,13 +169,13 @@ export class FileBlobs implements Blobs {
   }
 }
 
-/** A name that cannot lead out of its folder. */
+/** Returns a name that cannot lead out of its folder. */
 function requireMatch(pattern: RegExp, name: string): string {
   if (pattern.test(name)) return name;
   throw new BlobMissing(`There can be no blob under ${JSON.stringify(name)}.`);
 }
 
-/** Whether the file is there; it counts as put now. Its name is durable then, whoever gave it that. */
+/** Returns whether the file exists, and updates its time. Syncs its name, whichever process created it. */
 async function touch(path: string): Promise<boolean> {
   const now = new Date();
   try {
@@ -197,7 +197,7 @@ async function touchedAt(path: string): Promise<number> {
   }
 }
 
-/** Null where there is no such file. */
+/** Returns null if the file does not exist. */
 async function sizeOf(path: string): Promise<number | null> {
   try {
     return (await stat(path)).size;
@@ -207,7 +207,7 @@ async function sizeOf(path: string): Promise<number | null> {
   }
 }
 
-/** Makes a folder with those above it, all of them durable. */
+/** Creates a folder and its parents durably. */
 async function makeFolder(path: string): Promise<void> {
   const first = await mkdir(path, { recursive: true, mode: 0o700 });
   if (!first) return;

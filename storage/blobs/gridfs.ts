@@ -10,25 +10,28 @@ import type { Growth } from "../usage/growth.ts";
 import type { BlobRef, Blobs, InUse } from "./blobs.ts";
 import { BlobMissing, hashOf, Measure } from "./hash.ts";
 
-/** What is known of a file in GridFS, under the same `_id`. It is there before the file and after it. */
+/** Metadata of a file in GridFS, under the same `_id`. It is created before the file and deleted after it. */
 interface BlobDoc extends InferSchemaType<typeof schema> {}
 
 const schema = tenantSchema({
-  /** Null while the file is not whole yet, and from when it is to be deleted. */
+  /** Null while the file is incomplete, and once it is to be deleted. */
   hash: nullable(string()),
   touched_at: date(),
 });
 schema.index({ tenant_id: 1, hash: 1 });
 schema.index({ touched_at: 1, _id: 1 });
 
-/** GridFS takes any id, but its types know ObjectIds alone. */
+/** GridFS accepts any id, but its types only ObjectIds. */
 const fileId = (_id: string) => _id as unknown as ObjectId;
 
 const BATCH = 500;
-/** Each is a write that a majority has to have before the next: fewer and larger than MongoDB's own 255 KB. */
+/**
+ * Each chunk is a write that a majority must confirm before the next: fewer and larger than MongoDB's default of 255
+ * KB.
+ */
 const CHUNK_BYTES = 1_048_576;
 
-/** Blobs in GridFS. Two puts of the same bytes at once may leave them there twice: both are kept, or neither. */
+/** Blobs in GridFS. Two concurrent puts of the same bytes may store them twice: both are kept, or neither. */
 export class GridFsBlobs implements Blobs {
   readonly #rows: TenantCollection<BlobDoc>;
   readonly #bucket: GridFSBucket;
@@ -87,7 +90,7 @@ export class GridFsBlobs implements Blobs {
   async delete(tenant_id: string, hashes: readonly string[]): Promise<void> {
     const rows = await this.#rows.find(tenant_id, { hash: { $in: [...hashes] } });
     for (const row of rows) {
-      // From here on nobody finds it; what a crash leaves is swept.
+      // It can no longer be found; a sweep removes the remains of a crash.
       await this.#rows.update(tenant_id, { _id: row._id }, { $set: { hash: null } });
       await this.#delete(row);
     }
@@ -137,7 +140,7 @@ export class GridFsBlobs implements Blobs {
       const hashes = [...new Set(own.flatMap(({ hash }) => hash ?? []))];
       const used = new Set(hashes.length ? await inUse(tenant_id, hashes) : []);
       for (const row of own.filter(({ hash }) => hash === null || !used.has(hash))) {
-        // From here on nobody finds it, so that nobody comes to rely on it.
+        // It can no longer be found, so that no new row references it.
         const marked = await this.#rows.update(tenant_id, { _id: row._id, ...due }, { $set: { hash: null } });
         if (!marked) continue;
         await this.#delete(row);
@@ -150,11 +153,11 @@ export class GridFsBlobs implements Blobs {
   async #touch(tenant_id: string, hash: string): Promise<boolean> {
     const row = await this.#rows.findOne(tenant_id, { hash }, { projection: { _id: 1 } });
     const $set = { touched_at: new Date(this.#now()) };
-    // By its id, which a sharded collection asks for in what changes one row.
+    // By its id, which a sharded collection requires for a change of one row.
     return row !== null && (await this.#rows.update(tenant_id, { _id: row._id, hash }, { $set })) !== null;
   }
 
-  /** The file is whole: it can be found from now on, unless its tenant was erased meanwhile. */
+  /** Publishes a complete file, unless its tenant was erased meanwhile. */
   async #name(tenant_id: string, _id: string, hash: string): Promise<void> {
     const $set = { hash, touched_at: new Date(this.#now()) };
     if (await this.#rows.update(tenant_id, { _id }, { $set })) return;
@@ -162,7 +165,7 @@ export class GridFsBlobs implements Blobs {
     throw new BlobMissing(`${tenant_id} was erased.`);
   }
 
-  /** The file first: a row without a file is found by the next sweep, a file without a row by nobody. */
+  /** The file first: the next sweep finds a row without a file, but nothing finds a file without a row. */
   async #delete({ tenant_id, _id }: BlobDoc): Promise<void> {
     await this.#deleteFile(_id);
     await this.#rows.delete(tenant_id, { _id });
@@ -172,7 +175,7 @@ export class GridFsBlobs implements Blobs {
     try {
       await this.#bucket.delete(fileId(_id));
     } catch (err) {
-      // The driver has deleted the parts by then; that there was no whole file is no failure.
+      // The driver has deleted the chunks by then; an incomplete file is no failure.
       if (!/File not found/i.test((err as Error).message)) throw err;
     }
   }

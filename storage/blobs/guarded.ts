@@ -1,22 +1,22 @@
 import type { Readable } from "node:stream";
 import type { BlobRef, Blobs, InUse } from "./blobs.ts";
 
-/** What a write has claimed and not yet written. */
+/** Bytes claimed by a write but not yet written. */
 export interface Claim {
-  /** Claims more before it is written. @throws Fault when it may not be written */
+  /** Extends the claim before writing. @throws Fault if the write is not allowed */
   extend(bytes: number): Promise<void>;
-  /** Says that so much of the claim is written. */
+  /** Reports bytes of the claim as written. */
   wrote?(bytes: number): void;
   end(): void;
 }
 
-/** What bounds blobs: each gives the claim of one that a tenant is about to put. */
+/** A limit on blobs: returns the claim for a put of a tenant. */
 export type Guard = (tenant_id: string) => Claim;
 
-/** Bytes that a stream claims at once: asking for every piece would cost more than it saves. */
+/** Bytes that a stream claims at once: a claim per chunk would cost more than it saves. */
 const STEP = 4_194_304;
 
-/** Blobs that are put only as far as all guards allow: one that goes beyond is cut off, and leaves nothing behind. */
+/** Limits puts to what all guards allow: an excessive one is cut off and leaves nothing behind. */
 export class GuardedBlobs implements Blobs {
   readonly #blobs: Blobs;
   readonly #guards: readonly Guard[];
@@ -66,7 +66,7 @@ export class GuardedBlobs implements Blobs {
   }
 }
 
-/** How far one guard lets a blob grow. */
+/** The limit of one guard on a blob. */
 class Bound {
   readonly #claim: Claim;
   #claimed = 0;
@@ -81,7 +81,7 @@ class Bound {
     this.#claimed += bytes;
   }
 
-  /** Claims a piece where it is not claimed yet: with what follows, or alone where there is only so much left. */
+  /** Claims a chunk if necessary: with a reserve, or alone if little is left. */
   async admit(piece: number): Promise<void> {
     const missing = this.#written + piece - this.#claimed;
     if (missing <= 0) return;
@@ -99,7 +99,7 @@ class Bound {
   }
 }
 
-/** Passes on what the bounds admit. */
+/** Passes chunks on within the limits. */
 async function* within(
   bounds: readonly Bound[],
   content: AsyncIterable<Uint8Array>,

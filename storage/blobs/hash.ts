@@ -1,19 +1,19 @@
 import { createHash, webcrypto } from "node:crypto";
 
-/** No such blob, or no more. */
+/** The blob does not exist, or no longer. */
 export class BlobMissing extends Error {}
 
-/** More than this is hashed by another thread, so that nobody waits meanwhile. */
+/** Larger contents are hashed in another thread, to keep this one responsive. */
 const LARGE = 1_048_576;
 
-/** SHA-256 in hex. */
+/** Returns the SHA-256 in hex. */
 export async function hashOf(bytes: Uint8Array): Promise<string> {
   if (bytes.length < LARGE) return createHash("sha256").update(bytes).digest("hex");
   const digest = await webcrypto.subtle.digest("SHA-256", bytes as Uint8Array<ArrayBuffer>);
   return Buffer.from(digest).toString("hex");
 }
 
-/** Passes bytes on, and knows their hash and number when all went by. */
+/** Passes bytes on and computes their hash and size. */
 export class Measure {
   size = 0;
   readonly #hash = createHash("sha256");
@@ -26,7 +26,7 @@ export class Measure {
     }
   }
 
-  /** To be asked once. */
+  /** Call once, at the end. */
   hash(): string {
     return this.#hash.digest("hex");
   }

@@ -1,4 +1,4 @@
-/** Bytes that tenants have come to store and that are not in their usage rows yet; negative where they have freed some. */
+/** Bytes added by tenants that are not in their usage rows yet; negative if they have freed some. */
 export class Growth {
   readonly #bytes = new Map<string, number>();
 
@@ -17,10 +17,10 @@ export class Growth {
   }
 }
 
-/** What a key, a number or a date takes, about. */
+/** Approximate size of a key, a number or a date. */
 const SMALL = 8;
 
-/** About how many bytes a value takes in a row: measuring it exactly would mean encoding it once more. */
+/** Returns the approximate size of a value in a row: an exact measurement would need another encoding. */
 export function roughSize(value: unknown): number {
   if (typeof value === "string") return value.length;
   if (typeof value !== "object" || value === null || value instanceof Date) return SMALL;

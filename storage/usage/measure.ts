@@ -3,12 +3,12 @@ import type { SqliteCollection } from "mongoose-sqlite";
 import type { Store } from "../connection.ts";
 import { roughSize } from "./growth.ts";
 
-/** Collections that are not a tenant's own rows: blobs are measured by their files. */
+/** Collections without a tenant's rows: blobs are measured by their files. */
 const NOT_COUNTED = new Set(["tenants", "storage_usage", "blobs", "blobs.files", "blobs.chunks"]);
-/** What a server that cannot measure rows is asked for instead. */
+/** Sample size for a server that cannot measure rows. */
 const SAMPLE = 100;
 
-/** About how many bytes the rows of a tenant take, without indexes. */
+/** Returns the approximate size of a tenant's rows in bytes, without indexes. */
 export async function rowBytes(store: Store, tenant_id: string): Promise<number> {
   let bytes = 0;
   for (const [name, collection] of await store.collections()) {

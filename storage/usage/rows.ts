@@ -1,7 +1,7 @@
 import type { InferSchemaType } from "mongoose";
 import { date, type Model, nullable, number, optional, tenantSchema } from "../model.ts";
 
-/** What a tenant stores. `_id` is the tenant's. */
+/** A tenant's storage use. `_id` is the tenant's. */
 export interface UsageDoc extends InferSchemaType<typeof schema> {}
 
 const schema = tenantSchema({
@@ -10,9 +10,9 @@ const schema = tenantSchema({
   /** Bytes added since, less those freed. */
   added: number(),
   measured_at: nullable(date()),
-  /** When it is measured next; also the lease of the node that does. */
+  /** When it is measured next; also the lease of the measuring node. */
   due_at: date(),
-  /** The tenant's own quota in megabytes, 0 for none; absent: that of the installation. */
+  /** The tenant's own quota in megabytes, 0 for none; absent for that of the installation. */
   quota_mb: optional(number()),
 });
 schema.index({ due_at: 1 });

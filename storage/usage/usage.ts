@@ -7,14 +7,14 @@ import type { Store } from "../connection.ts";
 import { rowBytes } from "./measure.ts";
 import { type UsageDoc, UsageModel } from "./rows.ts";
 
-/** What a tenant stores, and what it may; no quota is `Infinity`. */
+/** A tenant's storage use and quota; `Infinity` without one. */
 export interface Usage {
   used_bytes: number;
   quota_bytes: number;
   quota_mb: number | null;
 }
 
-/** As callers see it. */
+/** Formats usage for callers. */
 export function toStorage({ used_bytes, quota_bytes }: Usage) {
   return {
     used_bytes: Math.round(used_bytes),
@@ -24,7 +24,7 @@ export function toStorage({ used_bytes, quota_bytes }: Usage) {
 
 interface Known extends Usage {
   asked_at: number;
-  /** From when it may be measured again because it is full. */
+  /** When it may be measured again because it is full. */
   measurable_at: number;
 }
 
@@ -32,24 +32,24 @@ const MB = 1_000_000;
 const FLUSH_MS = 5000;
 const LOOK_MS = 60_000;
 const FORGET_MS = 600_000;
-/** A node that measures and dies holds the tenant up for so long. */
+/** A node that crashes while measuring blocks the tenant's measurements for this long. */
 const LEASE_MS = 600_000;
-/** Deleting frees space at the next measurement: a tenant that is full is measured this often, but for what it costs. */
+/** Deletes free space only at the next measurement: a full tenant is measured this often, if its cost allows. */
 const FULL_MS = 5000;
-/** Measuring takes a twentieth of the time at the most. */
+/** Measuring takes at most a twentieth of the time. */
 const REST = 20;
 
 interface Parts {
   store: Store;
   blobs: Blobs;
-  /** The installation's quota of a tenant in megabytes (10^6 bytes); 0: none. */
+  /** The installation's quota per tenant in megabytes (10^6 bytes); 0: none. */
   defaultMb: number;
 }
 
 /**
- * Counts what each tenant stores and holds it to its quota. Inserts and blobs are counted in memory and written to the
- * tenant's row every few seconds, which shows each node the sum of all; a measurement corrects it, and finds what was freed.
- * Nodes may together go beyond a quota by what they accept within `FLUSH_MS`.
+ * Counts each tenant's storage and enforces its quota. Inserts and blobs are counted in memory and added to the
+ * tenant's row every few seconds, which shows each node the total; a measurement corrects it and detects freed space.
+ * Nodes together may exceed a quota by what they accept within `FLUSH_MS`.
  */
 export class StorageUsage {
   readonly #parts: Parts;
@@ -65,21 +65,21 @@ export class StorageUsage {
     this.#rows = parts.store.collection(UsageModel);
   }
 
-  /** @param report is told what failed in the background */
+  /** @param report called with errors of background tasks */
   start(report: (err: unknown) => void): void {
     const every = (task: () => Promise<void>, ms: number) =>
       setInterval(() => task().catch(report), ms).unref();
     this.#timers = [every(() => this.#refresh(), FLUSH_MS), every(() => this.measureDue(), LOOK_MS)];
   }
 
-  /** Waits for no measurement, and for no store that is lost: what is not written is measured later. */
+  /** Does not wait for measurements or a lost store: unwritten counts are measured later. */
   async stop(): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer);
     await this.flush().catch(() => {});
   }
 
   /**
-   * Requires that a tenant may store so many bytes more. Nothing is awaited where it is known to have the space.
+   * Requires capacity for more bytes. Synchronous if the tenant is known to have the space.
    *
    * @throws Fault business_rule_violation, rule `storage_quota`
    */
@@ -87,13 +87,13 @@ export class StorageUsage {
     return this.#fits(tenant_id, bytes) ? undefined : this.#recheck(tenant_id, bytes);
   }
 
-  /** Whether a tenant is known to have nothing left. */
+  /** Whether a tenant is known to have reached its quota. */
   isFull(tenant_id: string): boolean {
     const known = this.#known.get(tenant_id);
     return known !== undefined && this.#leftOf(tenant_id, known) <= 0;
   }
 
-  /** What a blob that is being put takes of its tenant's quota until it is counted. */
+  /** Claims a part of the tenant's quota for a blob until it is counted. */
   readonly claim = (tenant_id: string): Claim => {
     let claimed = 0;
     const add = (bytes: number) => {
@@ -103,7 +103,7 @@ export class StorageUsage {
     return {
       extend: async (bytes) => {
         if (!this.#fits(tenant_id, bytes)) await this.#recheck(tenant_id, bytes);
-        // Others may have claimed it meanwhile.
+        // Another request may have claimed it meanwhile.
         if (!this.#fits(tenant_id, bytes)) throw this.#exceeded(tenant_id);
         add(bytes);
       },
@@ -127,7 +127,7 @@ export class StorageUsage {
     return new Map(tenant_ids.map((id) => [id, this.#usageOf(id, this.#toUsage(found.get(id) ?? null))]));
   }
 
-  /** Of all tenants together. */
+  /** Returns the totals of all tenants. */
   async totals(): Promise<{ used_bytes: number; full: number; tenants: number }> {
     await this.flush();
     const rows = (await this.#rows.system.find({}).toArray()) as UsageDoc[];
@@ -144,13 +144,13 @@ export class StorageUsage {
     await this.#change(tenant_id, quota_mb === null ? { $unset: { quota_mb: 1 } } : { $set: { quota_mb } });
   }
 
-  /** Writes what was counted to the tenants' rows. */
+  /** Adds the counted bytes to the tenants' rows. */
   flush(): Promise<void> {
     this.#flushing = this.#flushing.catch(() => {}).then(() => this.#writeGrowth());
     return this.#flushing;
   }
 
-  /** Measures the tenants whose time has come, one after the other. */
+  /** Measures the tenants that are due, one after the other. */
   async measureDue(): Promise<void> {
     for (;;) {
       const due = { due_at: { $lte: new Date(this.#parts.store.now()) } };
@@ -160,7 +160,7 @@ export class StorageUsage {
     }
   }
 
-  /** Measures what a tenant stores; once at a time. */
+  /** Measures a tenant's storage; concurrent calls share one measurement. */
   measure(tenant_id: string): Promise<void> {
     const running = this.#measuring.get(tenant_id) ?? this.#measure(tenant_id);
     this.#measuring.set(tenant_id, running);
@@ -169,7 +169,7 @@ export class StorageUsage {
 
   async #measure(tenant_id: string): Promise<void> {
     const { store, blobs } = this.#parts;
-    // What is counted by then is part of what is measured.
+    // Bytes counted by then are part of the measurement.
     await this.flush();
     const due_at = new Date(store.now() + LEASE_MS);
     const row = await this.#change(tenant_id, { $set: { due_at } });
@@ -178,7 +178,7 @@ export class StorageUsage {
     const rest = REST * (performance.now() - began);
     const now = store.now();
     const $set = { measured, measured_at: new Date(now), due_at: new Date(now + Math.max(HOUR_MS, rest)) };
-    // Of two nodes that measure at once, one counts.
+    // If two nodes measure at once, one result counts.
     const guard = { _id: tenant_id, measured_at: row.measured_at };
     const after = await this.#rows.update(tenant_id, guard, { $set, $inc: { added: -row.added } });
     if (after) this.#learn(after);
@@ -195,7 +195,7 @@ export class StorageUsage {
     );
   }
 
-  /** Writes what was counted here, and reads what other nodes have counted. */
+  /** Writes this node's counts and reads those of other nodes. */
   async #refresh(): Promise<void> {
     const now = Date.now();
     await this.flush();
@@ -204,7 +204,7 @@ export class StorageUsage {
       if (asked_at < now - FORGET_MS) this.#known.delete(tenant_id);
       else if (asked_at >= now - FLUSH_MS) asked.push(tenant_id);
     }
-    // The embedded store has one process: it knows all.
+    // The embedded store has one process, which knows everything.
     if (this.#parts.store.driver === "sqlite" || asked.length === 0) return;
     for (const row of await this.#rows.system.find({ _id: { $in: asked } }).toArray())
       this.#learn(row as UsageDoc);
@@ -220,9 +220,9 @@ export class StorageUsage {
         { ...update, $setOnInsert },
         { upsert: true, returnDocument: "after" },
       );
-    // Of two nodes that make the row at once, MongoDB refuses one.
+    // If two nodes create the row at once, MongoDB refuses one.
     const doc = await write().catch((err) => (isDuplicateKey(err) ? write() : Promise.reject(err)));
-    // In one turn with what is learnt, so that nothing counts twice in between.
+    // In the same tick as `#learn`, so that nothing is counted twice in between.
     then();
     this.#learn(doc as UsageDoc);
     return doc as UsageDoc;
@@ -267,7 +267,7 @@ export class StorageUsage {
     return this.#leftOf(tenant_id, known) > 0 && this.#leftOf(tenant_id, known) >= bytes;
   }
 
-  /** Looks again before it refuses: another node, the operator or a deletion may have made space. */
+  /** Checks again before refusing: another node, the operator or a deletion may have freed space. */
   async #recheck(tenant_id: string, bytes: number): Promise<void> {
     await this.#load(tenant_id);
     if (this.#fits(tenant_id, bytes)) return;
