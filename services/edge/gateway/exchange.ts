@@ -52,7 +52,7 @@ export interface GatewayRequest extends IncomingMessage {
   originalUrl: string;
 }
 
-/** Calls actions for a request: Moleculer's context, or a RootCall. */
+/** Calls actions for a request. */
 export interface ActionCaller {
   readonly meta: Meta;
   call<T = unknown>(action: string, params: unknown, options?: CallingOptions): Promise<T>;
@@ -88,7 +88,10 @@ export interface Asked extends Target {
  */
 export type Perform = (asked: Asked) => Promise<Answer>;
 
-/** Calls actions for a request within a request: `meta` is its own, and actions' changes to it are visible here. */
+/**
+ * Calls actions for a request with the request's own `meta`, where an action's changes to it are visible. `Context.call`
+ * copies `meta` to each call and merges it back, for 2 µs (docs/decisions/0010-edge.md).
+ */
 export class RootCall implements ActionCaller {
   readonly meta: Meta;
   readonly #broker: ServiceBroker;

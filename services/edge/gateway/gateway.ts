@@ -11,6 +11,7 @@ import type { Exchange, GatewayRequest } from "./exchange.ts";
 import { authenticate } from "./hooks/authenticate.ts";
 import { authorize } from "./hooks/authorize.ts";
 import { callAction } from "./hooks/call-action.ts";
+import { type Found, handleRoute, type Route } from "./hooks/handle-route.ts";
 import { onError } from "./hooks/on-error.ts";
 import { rootCallOptions } from "./hooks/root-call.ts";
 import { sendAnswer } from "./hooks/send-response.ts";
@@ -25,8 +26,8 @@ const exchangeOf = (req: GatewayRequest) => req.$exchange as Exchange;
 
 /**
  * The gateway: moleculer-web with routes from the contracts and hooks in hooks/. It replaces `resolveAlias` by a tree
- * look-up, `callAction` to read the body late and to call by name, `sendResponse` for its cost, and `errorHandler`,
- * which would log request data (docs/decisions/0010-edge.md).
+ * look-up, `callAction` to read the body late and to call by name, `routeHandler` and `sendResponse` for their cost, and
+ * `errorHandler`, which would log request data (docs/decisions/0010-edge.md).
  */
 export function gateway(
   runtime: Runtime,
@@ -82,6 +83,9 @@ export function gateway(
       resolveAlias(url: string, method = "GET") {
         const found = router.resolve(url, method);
         return found && { alias: aliases.get(found.op), params: found.path };
+      },
+      routeHandler(_ctx: Context, route: Route, req: GatewayRequest, res: ServerResponse, found?: Found) {
+        return handleRoute(route, req, res, found, (alias) => this.aliasHandler(req, res, alias));
       },
       async callAction(_route: unknown, _action: string, req: GatewayRequest, res: ServerResponse) {
         this.sendResponse(req, res, await callAction(edge, exchangeOf(req)));

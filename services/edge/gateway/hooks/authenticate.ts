@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import type { Caller } from "../../../../lib/access/caller.ts";
 import { Fault } from "../../../../lib/contract/faults.ts";
 import { authorizationOf } from "../access/browser.ts";
 import type { Edge } from "../edge.ts";
@@ -12,14 +13,19 @@ import { unknownPath } from "../paths.ts";
  * @throws Fault authentication_failed, service_unavailable while the caller cannot be verified, not_found for
  * operations hidden from all but the operator or a monitor
  */
-export async function authenticate(edge: Edge, exchange: Exchange): Promise<void> {
+export function authenticate(edge: Edge, exchange: Exchange): void | Promise<void> {
   const { op, req, ctx } = exchange;
   const { OPERATOR_TOKEN, METRICS_TOKEN } = edge.runtime.config;
   if (op.access.by === "public" && !isIdentified(edge, exchange)) return;
   if (op.access.by === "operator") return admitOperator(req, OPERATOR_TOKEN);
   if (op.access.by === "monitor") return admitMonitor(req, METRICS_TOKEN);
   const resolved = edge.parts.callers.resolve(req, ctx.meta.ip);
-  exchange.caller = ctx.meta.caller = resolved instanceof Promise ? await resolved : resolved;
+  if (resolved instanceof Promise) return resolved.then((caller) => admit(exchange, caller));
+  admit(exchange, resolved);
+}
+
+function admit(exchange: Exchange, caller: Caller): void {
+  exchange.caller = exchange.ctx.meta.caller = caller;
 }
 
 /** Whether a request to a public operation with optional authentication has a token. */

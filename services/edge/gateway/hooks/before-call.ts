@@ -1,7 +1,8 @@
 import type { Context } from "moleculer";
+import type { Meta } from "../../../../lib/access/caller.ts";
 import type { Operation } from "../../../../lib/contract/contract.ts";
 import type { Edge } from "../edge.ts";
-import type { ActionCaller, Exchange, GatewayRequest } from "../exchange.ts";
+import { type Exchange, type GatewayRequest, RootCall } from "../exchange.ts";
 import { requireSpace } from "../limits/space.ts";
 import { readQueryString } from "../paths.ts";
 
@@ -14,11 +15,10 @@ export function beforeCall(edge: Edge, ctx: Context, req: GatewayRequest, op: Op
   const exchange = req.$exchange as Exchange;
   const { $params, originalUrl } = req as GatewayRequest & { $params: { params: Record<string, string> } };
   req.url = originalUrl;
-  exchange.ctx = ctx as unknown as ActionCaller;
+  exchange.ctx = new RootCall(edge.broker, ctx.meta as Meta);
   exchange.op = op;
   exchange.path = $params.params;
   exchange.query = readQueryString(originalUrl);
-  ctx.requestID = exchange.request_id;
   edge.observer.enter(req, op, exchange.ctx.meta);
   requireSpace(op, edge.runtime.disk);
   edge.overload.requireTimely(op);
