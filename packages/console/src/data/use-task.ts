@@ -13,11 +13,15 @@ export interface Task<A extends unknown[]> {
   clear(): void;
 }
 
-/** A task started by a person: busy while it runs, with a toast on failure unless the form shows it (`quiet`). */
-export function useTask<A extends unknown[]>(
-  task: (...args: A) => Promise<unknown>,
-  { quiet = false }: { quiet?: boolean } = {},
-): Task<A> {
+/** A task started by a person: busy while it runs, with a toast on failure. */
+export const useTask = <A extends unknown[]>(task: (...args: A) => Promise<unknown>) =>
+  useRunning(task, true);
+
+/** The task of a form, which shows the failure itself. */
+export const useFormTask = <A extends unknown[]>(task: (...args: A) => Promise<unknown>) =>
+  useRunning(task, false);
+
+function useRunning<A extends unknown[]>(task: (...args: A) => Promise<unknown>, toasts: boolean): Task<A> {
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>();
   const { expired } = useSession();
@@ -38,7 +42,7 @@ export function useTask<A extends unknown[]>(
           return false;
         }
         setError(thrown);
-        if (!quiet) toast({ tone: "bad", title: messageOf(thrown) });
+        if (toasts) toast({ tone: "bad", title: messageOf(thrown) });
         return false;
       } finally {
         setBusy(false);

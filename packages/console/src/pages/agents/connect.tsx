@@ -2,7 +2,7 @@ import { useEffect, useState } from "react";
 import { useSearchParams } from "react-router";
 import { isApiError } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { useTask } from "../../data/use-task.ts";
+import { useFormTask } from "../../data/use-task.ts";
 import { TextField } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
 import { Card, Page } from "../../ui/page.tsx";
@@ -25,13 +25,10 @@ export function Connect() {
   const given = normalizeCode(search.get("code") ?? "");
   const [code, setCode] = useState(given);
   const [agent, setAgent] = useState<{ id: string; name: string }>();
-  const look = useTask(
-    async () => {
-      const { agent_id } = await api.devices.lookUp({ code });
-      setAgent({ id: agent_id, name: (await api.agents.get({ agent_id })).name });
-    },
-    { quiet: true },
-  );
+  const look = useFormTask(async () => {
+    const { agent_id } = await api.devices.lookUp({ code });
+    setAgent({ id: agent_id, name: (await api.agents.get({ agent_id })).name });
+  });
   const { run } = look;
   const unknown = isApiError(look.error, "not_found");
   const shown = unknown ? { ...look, error: undefined } : look;

@@ -1,7 +1,7 @@
 import { useState } from "react";
 import type { Agent, AgentsCreateResult, KeysCreateResult } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { useTask } from "../../data/use-task.ts";
+import { useFormTask } from "../../data/use-task.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { messageOf } from "../../ui/failure.tsx";
@@ -28,18 +28,15 @@ export function CreateAgent({ onClose, onCreated }: { onClose(): void; onCreated
   const [description, setDescription] = useState("");
   const [wantsKey, setWantsKey] = useState(true);
   const [made, setMade] = useState<Created>();
-  const create = useTask(
-    async () => {
-      const agent = await api.agents.create({
-        name,
-        delivery_mode: mode,
-        ...(description && { description }),
-        ...(mode === "push" && endpoint && { delivery_endpoint: endpoint }),
-      });
-      setMade({ agent, ...(wantsKey && (await firstKey(agent.id))) });
-    },
-    { quiet: true },
-  );
+  const create = useFormTask(async () => {
+    const agent = await api.agents.create({
+      name,
+      delivery_mode: mode,
+      ...(description && { description }),
+      ...(mode === "push" && endpoint && { delivery_endpoint: endpoint }),
+    });
+    setMade({ agent, ...(wantsKey && (await firstKey(agent.id))) });
+  });
   if (made) return <Secrets {...made} onDone={() => onCreated(made.agent.id)} />;
   return (
     <FormDialog title="New agent" submit="Make agent" onClose={onClose} task={create}>

@@ -4,7 +4,7 @@ import type { Agent, Interest, InterestsTestResult } from "../../../../client/in
 import { ApiError } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { plural } from "../../data/format.ts";
-import { useTask } from "../../data/use-task.ts";
+import { useFormTask } from "../../data/use-task.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { CodeArea, SelectField, TextField } from "../../ui/field.tsx";
@@ -40,29 +40,23 @@ export function InterestForm({ agent, interest, onClose, onSaved }: Props) {
   const [result, setResult] = useState<InterestsTestResult>();
   const subject = { agent_id: agent.id, event_type: type, filter_expression: filter || null };
   const changes = useRef(0);
-  const test = useTask(
-    async () => {
-      const before = changes.current;
-      const found = await api.interests.test(subject);
-      if (changes.current === before) setResult(found);
-    },
-    { quiet: true },
-  );
-  const save = useTask(
-    async () => {
-      const wanted = { ...subject, priority: Number(priority), enrichment_depth: depth };
-      if (before) {
-        const which = { agent_id: agent.id, id: before.id };
-        const read = () => api.interests.get(which);
-        const changes = await changesToSave<Interest>({ before, wanted, read, look: `/agents/${agent.id}` });
-        if (!changes) return;
-        await api.interests.update({ ...changes, ...which });
-      } else await api.interests.create(wanted);
-      toast({ title: before ? "The interest is changed." : `${agent.name} is interested from now on.` });
-      await onSaved();
-    },
-    { quiet: true },
-  );
+  const test = useFormTask(async () => {
+    const before = changes.current;
+    const found = await api.interests.test(subject);
+    if (changes.current === before) setResult(found);
+  });
+  const save = useFormTask(async () => {
+    const wanted = { ...subject, priority: Number(priority), enrichment_depth: depth };
+    if (before) {
+      const which = { agent_id: agent.id, id: before.id };
+      const read = () => api.interests.get(which);
+      const changes = await changesToSave<Interest>({ before, wanted, read, look: `/agents/${agent.id}` });
+      if (!changes) return;
+      await api.interests.update({ ...changes, ...which });
+    } else await api.interests.create(wanted);
+    toast({ title: before ? "The interest is changed." : `${agent.name} is interested from now on.` });
+    await onSaved();
+  });
   const error = save.error ?? test.error;
   const ofFilter = error instanceof ApiError && error.details.field === "filter_expression";
   // A test result belongs to the tested values, even if it arrives late.

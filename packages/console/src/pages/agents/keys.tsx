@@ -3,7 +3,7 @@ import { useState } from "react";
 import type { Agent, KeysCreateResult, KeysListResult } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { useOffsetPages } from "../../data/use-load.ts";
-import { useTask } from "../../data/use-task.ts";
+import { useFormTask, useTask } from "../../data/use-task.ts";
 import { Button } from "../../ui/button.tsx";
 import { confirm } from "../../ui/confirm.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
@@ -116,13 +116,10 @@ function NewKey({ agent, onClose }: { agent: Agent; onClose(): void }) {
   const [scopes, setScopes] = useState<Scope[]>(["send", "receive"]);
   const [days, setDays] = useState("");
   const [key, setKey] = useState<string>();
-  const make = useTask(
-    async () => {
-      const expires_at = days ? new Date(Date.now() + Number(days) * DAY_MS).toISOString() : null;
-      setKey((await api.keys.create({ agent_id: agent.id, scopes, expires_at })).key);
-    },
-    { quiet: true },
-  );
+  const make = useFormTask(async () => {
+    const expires_at = days ? new Date(Date.now() + Number(days) * DAY_MS).toISOString() : null;
+    setKey((await api.keys.create({ agent_id: agent.id, scopes, expires_at })).key);
+  });
   if (key) {
     return (
       <Dialog

@@ -4,7 +4,7 @@ import { api } from "../../data/api.ts";
 import { findPeople, findTeams } from "../../data/find.ts";
 import { nameIs } from "../../data/names.ts";
 import { useNames } from "../../data/use-names.ts";
-import { useTask } from "../../data/use-task.ts";
+import { useFormTask, useTask } from "../../data/use-task.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Button } from "../../ui/button.tsx";
 import { type Choice, Combo } from "../../ui/combo.tsx";
@@ -62,27 +62,24 @@ function Delivery({ agent, onSaved }: Props) {
   const [draft, setDraft] = useState(() => draftOf(agent));
   const { name, description, mode, endpoint, format, lease, budget } = draft;
   const set = (field: keyof typeof draft) => (value: string) => setDraft({ ...draft, [field]: value });
-  const save = useTask(
-    async () => {
-      const changed = await saveAgent(before, {
-        name,
-        description: description || null,
-        delivery_mode: mode,
-        delivery_endpoint: endpoint || null,
-        push_format: format,
-        visibility_timeout_seconds: orNull(lease),
-        retry_budget: orNull(budget),
-      });
-      if (!changed) return;
-      // Includes others' concurrent changes.
-      setBefore(changed);
-      setDraft(draftOf(changed));
-      nameIs(changed.id, changed.name);
-      toast({ title: "Saved." });
-      onSaved(changed);
-    },
-    { quiet: true },
-  );
+  const save = useFormTask(async () => {
+    const changed = await saveAgent(before, {
+      name,
+      description: description || null,
+      delivery_mode: mode,
+      delivery_endpoint: endpoint || null,
+      push_format: format,
+      visibility_timeout_seconds: orNull(lease),
+      retry_budget: orNull(budget),
+    });
+    if (!changed) return;
+    // Includes others' concurrent changes.
+    setBefore(changed);
+    setDraft(draftOf(changed));
+    nameIs(changed.id, changed.name);
+    toast({ title: "Saved." });
+    onSaved(changed);
+  });
   return (
     <Card title="Delivery">
       <Form task={save} submit="Save">
@@ -147,20 +144,17 @@ function Belonging({ agent, onSaved }: Props) {
   const [owner, setOwner] = useState(choiceOf(agent.owner_user_id));
   // Names load later than ids.
   const named = (choice: Choice | null) => choice && { ...choice, label: choice.label || nameOf(choice.id) };
-  const save = useTask(
-    async () => {
-      const team_id = team?.id ?? null;
-      const owner_user_id = owner?.id ?? null;
-      const changed = await saveAgent(before, { team_id, owner_user_id });
-      if (!changed) return;
-      setBefore(changed);
-      setTeam(choiceOf(changed.team_id));
-      setOwner(choiceOf(changed.owner_user_id));
-      onSaved(changed);
-      toast({ title: "Saved. It holds for what is read and approved from now on." });
-    },
-    { quiet: true },
-  );
+  const save = useFormTask(async () => {
+    const team_id = team?.id ?? null;
+    const owner_user_id = owner?.id ?? null;
+    const changed = await saveAgent(before, { team_id, owner_user_id });
+    if (!changed) return;
+    setBefore(changed);
+    setTeam(choiceOf(changed.team_id));
+    setOwner(choiceOf(changed.owner_user_id));
+    onSaved(changed);
+    toast({ title: "Saved. It holds for what is read and approved from now on." });
+  });
   return (
     <Card title="Team and owner">
       <Form task={save} submit="Save">

@@ -1,7 +1,7 @@
 import { useState } from "react";
 import type { Channel } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { useTask } from "../../data/use-task.ts";
+import { useFormTask } from "../../data/use-task.ts";
 import { TextArea, TextField } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { changesToSave } from "../../ui/overwrite.tsx";
@@ -26,16 +26,13 @@ export function ChannelForm({ channel, onClose, onSaved }: Props) {
   const [before] = useState(channel);
   const [name, setName] = useState(channel?.name ?? "");
   const [description, setDescription] = useState(channel?.description ?? "");
-  const save = useTask(
-    async () => {
-      const wanted = { name, description: description || null };
-      const saved = before ? await saveChannel(before, wanted) : await api.channels.create(wanted);
-      if (!saved) return;
-      toast({ title: channel ? "Saved." : `${saved.name} is there.` });
-      await onSaved(saved);
-    },
-    { quiet: true },
-  );
+  const save = useFormTask(async () => {
+    const wanted = { name, description: description || null };
+    const saved = before ? await saveChannel(before, wanted) : await api.channels.create(wanted);
+    if (!saved) return;
+    toast({ title: channel ? "Saved." : `${saved.name} is there.` });
+    await onSaved(saved);
+  });
   return (
     <FormDialog
       title={channel ? "Edit channel" : "New channel"}

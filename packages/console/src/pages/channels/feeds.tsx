@@ -3,7 +3,7 @@ import { useState } from "react";
 import type { Feed } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { useOffsetPages } from "../../data/use-load.ts";
-import { useTask } from "../../data/use-task.ts";
+import { useFormTask, useTask } from "../../data/use-task.ts";
 import { Button, IconButton } from "../../ui/button.tsx";
 import { confirm } from "../../ui/confirm.tsx";
 import { CodeArea, TextField } from "../../ui/field.tsx";
@@ -87,14 +87,11 @@ function AddFeed({
 }) {
   const [type, setType] = useState("");
   const [filter, setFilter] = useState("");
-  const add = useTask(
-    async () => {
-      await api.channels.createFeed({ channel_id, event_type_glob: type, filter_expression: filter || null });
-      onClose();
-      await onAdded();
-    },
-    { quiet: true },
-  );
+  const add = useFormTask(async () => {
+    await api.channels.createFeed({ channel_id, event_type_glob: type, filter_expression: filter || null });
+    onClose();
+    await onAdded();
+  });
   return (
     <FormDialog title="New feed" submit="Add feed" onClose={onClose} task={add}>
       <TextField

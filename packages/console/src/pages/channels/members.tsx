@@ -5,7 +5,7 @@ import { api } from "../../data/api.ts";
 import { findAgents } from "../../data/find.ts";
 import { useOffsetPages } from "../../data/use-load.ts";
 import { useNames } from "../../data/use-names.ts";
-import { useTask } from "../../data/use-task.ts";
+import { useFormTask, useTask } from "../../data/use-task.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Button, IconButton } from "../../ui/button.tsx";
 import { type Choice, Combo } from "../../ui/combo.tsx";
@@ -89,14 +89,11 @@ function AddMember({ channel_id, onClose, onAdded }: AddProps) {
   const [id, setId] = useState("");
   const { may } = useSession();
   const chosen = may("agents.list") ? agent?.id : id.trim();
-  const add = useTask(
-    async () => {
-      if (chosen) await api.channels.addMember({ channel_id, agent_id: chosen });
-      onClose();
-      await onAdded();
-    },
-    { quiet: true },
-  );
+  const add = useFormTask(async () => {
+    if (chosen) await api.channels.addMember({ channel_id, agent_id: chosen });
+    onClose();
+    await onAdded();
+  });
   return (
     <FormDialog title="Add a member" submit="Add" disabled={!chosen} onClose={onClose} task={add}>
       {may("agents.list") ? (

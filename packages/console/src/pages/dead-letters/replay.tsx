@@ -2,7 +2,7 @@ import { useState } from "react";
 import { api } from "../../data/api.ts";
 import { plural } from "../../data/format.ts";
 import { useLoad } from "../../data/use-load.ts";
-import { useTask } from "../../data/use-task.ts";
+import { useFormTask } from "../../data/use-task.ts";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { Load } from "../../ui/table.tsx";
 import { toast } from "../../ui/toast.tsx";
@@ -32,14 +32,11 @@ export function Replay({
 }) {
   const plan = useLoad(() => planOf(wanted), []);
   const [passed, setPassed] = useState(0);
-  const replay = useTask(
-    async () => {
-      const count = await replayAll(wanted, setPassed);
-      toast({ title: `${plural(count, "dead letter")} replayed.` });
-      await onDone();
-    },
-    { quiet: true },
-  );
+  const replay = useFormTask(async () => {
+    const count = await replayAll(wanted, setPassed);
+    toast({ title: `${plural(count, "dead letter")} replayed.` });
+    await onDone();
+  });
   const count = plan.data?.count ?? 0;
   return (
     <FormDialog

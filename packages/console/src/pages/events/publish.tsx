@@ -1,7 +1,7 @@
 import { useState } from "react";
 import { api } from "../../data/api.ts";
 import { mistakeInJson } from "../../data/text.ts";
-import { useTask } from "../../data/use-task.ts";
+import { useFormTask } from "../../data/use-task.ts";
 import { CodeArea, TextField } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 
@@ -18,22 +18,19 @@ export function Publish({
   const [subject, setSubject] = useState("");
   const [data, setData] = useState('{\n  "total": 42\n}');
   const problem = mistakeInJson(data);
-  const publish = useTask(
-    async () => {
-      const event = {
-        specversion: "1.0" as const,
-        id: `console-${Date.now().toString(36)}-${Math.random().toString(36).slice(2, 8)}`,
-        source,
-        type,
-        time: new Date().toISOString(),
-        ...(subject && { subject }),
-        ...(data.trim() && { datacontenttype: "application/json", data: JSON.parse(data) }),
-      };
-      const result = await api.events.publish({ event });
-      if ("event_id" in result) onPublished(result.event_id, result.status === "duplicate");
-    },
-    { quiet: true },
-  );
+  const publish = useFormTask(async () => {
+    const event = {
+      specversion: "1.0" as const,
+      id: `console-${Date.now().toString(36)}-${Math.random().toString(36).slice(2, 8)}`,
+      source,
+      type,
+      time: new Date().toISOString(),
+      ...(subject && { subject }),
+      ...(data.trim() && { datacontenttype: "application/json", data: JSON.parse(data) }),
+    };
+    const result = await api.events.publish({ event });
+    if ("event_id" in result) onPublished(result.event_id, result.status === "duplicate");
+  });
   return (
     <FormDialog
       title="Publish an event"

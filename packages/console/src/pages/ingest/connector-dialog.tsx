@@ -1,7 +1,7 @@
 import { useState } from "react";
 import type { Connector } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { useTask } from "../../data/use-task.ts";
+import { useFormTask } from "../../data/use-task.ts";
 import { SelectField, TextField } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { changesToSave } from "../../ui/overwrite.tsx";
@@ -46,25 +46,22 @@ export function ConnectorDialog({ connector, onClose, onSaved }: Props) {
   const [source, setSource] = useState(connector?.source ?? "");
   const [prefetch, setPrefetch] = useState(String(connector?.prefetch ?? 100));
   const [mapping, setMapping] = useState(connector ? draftOfMapping(connector.mapping) : emptyMapping);
-  const save = useTask(
-    async () => {
-      const parts = { name: name.trim(), mapping: mappingOf(mapping), prefetch: Number(prefetch) };
-      if (before) {
-        if (!(await saveConnector(before, parts))) return;
-      } else
-        await api.connectors.create({
-          ...parts,
-          kind,
-          url,
-          source: source.trim(),
-          ...(kind === "amqp091" ? { queue: from } : { address: from }),
-        });
-      toast({ title: before ? "Saved. It holds for what comes from now on." : `${name} is connecting.` });
-      onClose();
-      await onSaved();
-    },
-    { quiet: true },
-  );
+  const save = useFormTask(async () => {
+    const parts = { name: name.trim(), mapping: mappingOf(mapping), prefetch: Number(prefetch) };
+    if (before) {
+      if (!(await saveConnector(before, parts))) return;
+    } else
+      await api.connectors.create({
+        ...parts,
+        kind,
+        url,
+        source: source.trim(),
+        ...(kind === "amqp091" ? { queue: from } : { address: from }),
+      });
+    toast({ title: before ? "Saved. It holds for what comes from now on." : `${name} is connecting.` });
+    onClose();
+    await onSaved();
+  });
   return (
     <FormDialog
       wide

@@ -3,7 +3,7 @@ import { useState } from "react";
 import type { IngestTestWebhookResult, Webhook } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { mistakeInJson } from "../../data/text.ts";
-import { useTask } from "../../data/use-task.ts";
+import { useFormTask } from "../../data/use-task.ts";
 import { CodeArea } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
 import { Card } from "../../ui/page.tsx";
@@ -35,18 +35,15 @@ export function TestMapping({ webhook }: { webhook: Webhook }) {
   const [headers, setHeaders] = useState(sample.headers);
   const [result, setResult] = useState<IngestTestWebhookResult>();
   const wrong = mistakeInJson(payload);
-  const test = useTask(
-    async () => {
-      setResult(
-        await api.ingest.testWebhook({
-          webhook_id: webhook.id,
-          payload: JSON.parse(payload),
-          headers: headersOf(headers),
-        }),
-      );
-    },
-    { quiet: true },
-  );
+  const test = useFormTask(async () => {
+    setResult(
+      await api.ingest.testWebhook({
+        webhook_id: webhook.id,
+        payload: JSON.parse(payload),
+        headers: headersOf(headers),
+      }),
+    );
+  });
   return (
     <Card title="Test it">
       <Form

@@ -5,7 +5,7 @@ import type { Webhook } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { dateTime } from "../../data/format.ts";
 import { useLoad } from "../../data/use-load.ts";
-import { useTask } from "../../data/use-task.ts";
+import { useFormTask, useTask } from "../../data/use-task.ts";
 import { Button } from "../../ui/button.tsx";
 import { confirm } from "../../ui/confirm.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
@@ -77,25 +77,22 @@ function Edit({ webhook, onSaved }: { webhook: Webhook; onSaved(webhook: Webhook
   const [before, setBefore] = useState(webhook);
   const [name, setName] = useState(webhook.name);
   const [mapping, setMapping] = useState(draftOfWebhook(webhook));
-  const save = useTask(
-    async () => {
-      const changes = await changesToSave<Webhook>({
-        before: whole(before),
-        wanted: { name: name.trim(), mapping: webhookMappingOf(mapping) },
-        read: async () => whole(await find(before.id)),
-        look: `/ingest/webhooks/${before.id}`,
-      });
-      if (!changes) return;
-      const saved = await api.ingest.updateWebhook({ ...changes, webhook_id: before.id });
-      // Includes others' concurrent changes.
-      setBefore(saved);
-      setName(saved.name);
-      setMapping(draftOfWebhook(saved));
-      onSaved(saved);
-      toast({ title: "Saved. It holds for what comes from now on." });
-    },
-    { quiet: true },
-  );
+  const save = useFormTask(async () => {
+    const changes = await changesToSave<Webhook>({
+      before: whole(before),
+      wanted: { name: name.trim(), mapping: webhookMappingOf(mapping) },
+      read: async () => whole(await find(before.id)),
+      look: `/ingest/webhooks/${before.id}`,
+    });
+    if (!changes) return;
+    const saved = await api.ingest.updateWebhook({ ...changes, webhook_id: before.id });
+    // Includes others' concurrent changes.
+    setBefore(saved);
+    setName(saved.name);
+    setMapping(draftOfWebhook(saved));
+    onSaved(saved);
+    toast({ title: "Saved. It holds for what comes from now on." });
+  });
   return (
     <Card title="Mapping">
       <Form

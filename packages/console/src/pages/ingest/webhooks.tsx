@@ -4,7 +4,7 @@ import { Link } from "react-router";
 import type { Webhook } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { useOffsetPages } from "../../data/use-load.ts";
-import { useTask } from "../../data/use-task.ts";
+import { useFormTask } from "../../data/use-task.ts";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { TextField } from "../../ui/field.tsx";
@@ -85,19 +85,16 @@ function AddDialog({ onClose, onAdded }: { onClose(): void; onAdded(): Promise<v
   const [source, setSource] = useState("");
   const [mapping, setMapping] = useState<WebhookDraft>(emptyMapping);
   const [made, setMade] = useState<Created>();
-  const add = useTask(
-    async () => {
-      setMade(
-        await api.ingest.createWebhook({
-          name: name.trim(),
-          source: source.trim(),
-          mapping: webhookMappingOf(mapping),
-        }),
-      );
-      await onAdded();
-    },
-    { quiet: true },
-  );
+  const add = useFormTask(async () => {
+    setMade(
+      await api.ingest.createWebhook({
+        name: name.trim(),
+        source: source.trim(),
+        mapping: webhookMappingOf(mapping),
+      }),
+    );
+    await onAdded();
+  });
   if (made) return <MadeDialog made={made} onClose={onClose} />;
   const github = () => {
     setName(name || "GitHub");

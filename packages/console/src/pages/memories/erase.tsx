@@ -4,7 +4,7 @@ import { api } from "../../data/api.ts";
 import { findAgents } from "../../data/find.ts";
 import { plural } from "../../data/format.ts";
 import { linesOf } from "../../data/text.ts";
-import { useTask } from "../../data/use-task.ts";
+import { useFormTask } from "../../data/use-task.ts";
 import { Button } from "../../ui/button.tsx";
 import { type Choice, Combo } from "../../ui/combo.tsx";
 import { CodeArea, Segments, TextField } from "../../ui/field.tsx";
@@ -110,16 +110,13 @@ function What({ onChange, onPlanned }: WhatProps) {
     ids: linesOf(ids).length > 0 ? { ids: linesOf(ids) } : null,
   };
   const changes = useRef(0);
-  const look = useTask(
-    async () => {
-      const given = wanted[by];
-      if (!given) return;
-      const before = changes.current;
-      const counted = await api.memories.erase({ ...given, dry_run: true });
-      if (changes.current === before) onPlanned(given, counted);
-    },
-    { quiet: true },
-  );
+  const look = useFormTask(async () => {
+    const given = wanted[by];
+    if (!given) return;
+    const before = changes.current;
+    const counted = await api.memories.erase({ ...given, dry_run: true });
+    if (changes.current === before) onPlanned(given, counted);
+  });
   // A count belongs to the values it was requested for, even if it arrives late.
   const change =
     <T,>(set: (value: T) => void) =>
@@ -180,14 +177,11 @@ interface ConfirmProps {
 
 function Confirm({ planned, count, onClose, onDone }: ConfirmProps) {
   const [word, setWord] = useState("");
-  const erase = useTask(
-    async () => {
-      const result = await api.memories.erase(planned);
-      toast({ title: "Erased. Keep the receipt." });
-      onDone(result);
-    },
-    { quiet: true },
-  );
+  const erase = useFormTask(async () => {
+    const result = await api.memories.erase(planned);
+    toast({ title: "Erased. Keep the receipt." });
+    onDone(result);
+  });
   return (
     <FormDialog
       title={

@@ -4,7 +4,7 @@ import { api } from "../../data/api.ts";
 import { findTeams } from "../../data/find.ts";
 import { listed } from "../../data/text.ts";
 import { useLoad } from "../../data/use-load.ts";
-import { useTask } from "../../data/use-task.ts";
+import { useFormTask } from "../../data/use-task.ts";
 import { useSession } from "../../shell/session.tsx";
 import { type Choice, Combo } from "../../ui/combo.tsx";
 import { SelectField, TextArea, TextField } from "../../ui/field.tsx";
@@ -27,19 +27,16 @@ export function EditDialog({ memory, onClose, onDone }: Props) {
   const [confidence, setConfidence] = useState(String(memory.confidence));
   const [importance, setImportance] = useState(String(memory.importance));
   const [tags, setTags] = useState(memory.tags.join(", "));
-  const save = useTask(
-    async () => {
-      const shares = { confidence: Number(confidence), importance: Number(importance) };
-      const wanted = { title, content, ...shares, tags: listed(tags) };
-      const read = () => api.memories.get({ id: memory.id });
-      const changes = await changesToSave<Memory>({ before, wanted, read, look: `/memories/${memory.id}` });
-      if (!changes) return;
-      await api.memories.update({ id: memory.id, ...changes });
-      toast({ title: "Saved." });
-      await onDone();
-    },
-    { quiet: true },
-  );
+  const save = useFormTask(async () => {
+    const shares = { confidence: Number(confidence), importance: Number(importance) };
+    const wanted = { title, content, ...shares, tags: listed(tags) };
+    const read = () => api.memories.get({ id: memory.id });
+    const changes = await changesToSave<Memory>({ before, wanted, read, look: `/memories/${memory.id}` });
+    if (!changes) return;
+    await api.memories.update({ id: memory.id, ...changes });
+    toast({ title: "Saved." });
+    await onDone();
+  });
   const share = { type: "number", min: 0, max: 1, step: 0.05, required: true };
   return (
     <FormDialog title="Edit memory" submit="Save" onClose={onClose} task={save}>
@@ -70,21 +67,17 @@ export function PromoteDialog({ memory, onClose, onDone }: Props) {
   const [scope, setScope] = useState<"team" | "institutional">("institutional");
   const [team, setTeam] = useState<Choice | null>(null);
   const { may } = useSession();
-  const save = useTask(
-    async () => {
-      await api.memories.promote({
-        id: memory.id,
-        scope,
-        ...(scope === "team" && team && { team_id: team.id }),
-      });
-      toast({
-        title:
-          scope === "team" ? "The team can read it now." : "Everyone in the organisation can read it now.",
-      });
-      await onDone();
-    },
-    { quiet: true },
-  );
+  const save = useFormTask(async () => {
+    await api.memories.promote({
+      id: memory.id,
+      scope,
+      ...(scope === "team" && team && { team_id: team.id }),
+    });
+    toast({
+      title: scope === "team" ? "The team can read it now." : "Everyone in the organisation can read it now.",
+    });
+    await onDone();
+  });
   const options = [
     ...(memory.scope === "agent" ? [{ value: "team", label: "The team of the agent that owns it" }] : []),
     { value: "institutional", label: "Everyone in the organisation" },
@@ -117,20 +110,17 @@ export function RelateDialog({ memory, onClose, onDone }: Props) {
   const [strength, setStrength] = useState("0.5");
   const types = useLoad((signal) => api.relationships.types({}, { signal }), []);
   const known = types.data?.relationship_types ?? [];
-  const save = useTask(
-    async () => {
-      const made = await api.relationships.create({
-        id: memory.id,
-        target_memory_id: target?.id ?? "",
-        relationship_type: type,
-        strength: Number(strength),
-      });
-      madeHere.add(made.id);
-      toast({ title: "Related." });
-      await onDone();
-    },
-    { quiet: true },
-  );
+  const save = useFormTask(async () => {
+    const made = await api.relationships.create({
+      id: memory.id,
+      target_memory_id: target?.id ?? "",
+      relationship_type: type,
+      strength: Number(strength),
+    });
+    madeHere.add(made.id);
+    toast({ title: "Related." });
+    await onDone();
+  });
   return (
     <FormDialog
       title="Relate to another memory"
@@ -163,14 +153,11 @@ export function RelateDialog({ memory, onClose, onDone }: Props) {
 
 export function SupersedeDialog({ memory, onClose, onDone }: Props) {
   const [by, setBy] = useState<Choice | null>(null);
-  const save = useTask(
-    async () => {
-      await api.memories.supersede({ id: memory.id, superseded_by_id: by?.id ?? "" });
-      toast({ title: "Replaced: searches give the newer one." });
-      await onDone();
-    },
-    { quiet: true },
-  );
+  const save = useFormTask(async () => {
+    await api.memories.supersede({ id: memory.id, superseded_by_id: by?.id ?? "" });
+    toast({ title: "Replaced: searches give the newer one." });
+    await onDone();
+  });
   return (
     <FormDialog
       title="Replace by another memory"

@@ -2,7 +2,7 @@ import { useState } from "react";
 import { useNavigate } from "react-router";
 import { api } from "../../data/api.ts";
 import { listed } from "../../data/text.ts";
-import { useTask } from "../../data/use-task.ts";
+import { useFormTask } from "../../data/use-task.ts";
 import { SelectField, TextArea, TextField } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { toast } from "../../ui/toast.tsx";
@@ -15,15 +15,12 @@ export function RememberDialog({ onClose }: { onClose(): void }) {
   const [type, setType] = useState<(typeof TYPES)[number]>("semantic");
   const [tags, setTags] = useState("");
   const navigate = useNavigate();
-  const save = useTask(
-    async () => {
-      const list = listed(tags);
-      const made = await api.memories.create({ title, content, type, scope: "institutional", tags: list });
-      toast({ title: "Remembered: every agent can find it now." });
-      navigate(`/memories/${made.id}`);
-    },
-    { quiet: true },
-  );
+  const save = useFormTask(async () => {
+    const list = listed(tags);
+    const made = await api.memories.create({ title, content, type, scope: "institutional", tags: list });
+    toast({ title: "Remembered: every agent can find it now." });
+    navigate(`/memories/${made.id}`);
+  });
   return (
     <FormDialog title="Remember something" submit="Remember" onClose={onClose} task={save}>
       <TextField label="Title" value={title} onChange={setTitle} required maxLength={500} />

@@ -6,7 +6,7 @@ import { api } from "../../data/api.ts";
 import { saveFile } from "../../data/save-file.ts";
 import { listed } from "../../data/text.ts";
 import { useIsOwn } from "../../data/use-names.ts";
-import { useTask } from "../../data/use-task.ts";
+import { useFormTask, useTask } from "../../data/use-task.ts";
 import { Button, IconButton } from "../../ui/button.tsx";
 import { confirm } from "../../ui/confirm.tsx";
 import { SelectField, TextField } from "../../ui/field.tsx";
@@ -85,15 +85,12 @@ function MailDialog({ output, onClose }: { output: Output; onClose(): void }) {
   const [to, setTo] = useState("");
   const [subject, setSubject] = useState(output.title);
   const [format, setFormat] = useState("");
-  const send = useTask(
-    async () => {
-      const attached = format ? { attach_format: format as Format } : {};
-      await api.outputs.email({ output_id: output.id, to: to.trim(), subject, ...attached });
-      toast({ title: `Sent to ${to.trim()}.` });
-      onClose();
-    },
-    { quiet: true },
-  );
+  const send = useFormTask(async () => {
+    const attached = format ? { attach_format: format as Format } : {};
+    await api.outputs.email({ output_id: output.id, to: to.trim(), subject, ...attached });
+    toast({ title: `Sent to ${to.trim()}.` });
+    onClose();
+  });
   const mailOff = isApiError(send.error, "not_found")
     ? new Error("The operator has not switched e-mail on (OUTBOUND_EMAIL).")
     : send.error;
@@ -115,22 +112,19 @@ function FileDialog({ output, onClose, reload }: Props & { onClose(): void }) {
   const [before] = useState(output);
   const [project, setProject] = useState(output.project_id ?? "");
   const [tags, setTags] = useState(output.tags.join(", "));
-  const save = useTask(
-    async () => {
-      const which = { output_id: output.id };
-      const changes = await changesToSave<Output>({
-        before,
-        wanted: { project_id: project.trim() || null, tags: listed(tags) },
-        read: () => api.outputs.get(which),
-        look: `/outputs/${output.id}`,
-      });
-      if (!changes) return;
-      await api.outputs.update({ ...changes, ...which });
-      onClose();
-      await reload();
-    },
-    { quiet: true },
-  );
+  const save = useFormTask(async () => {
+    const which = { output_id: output.id };
+    const changes = await changesToSave<Output>({
+      before,
+      wanted: { project_id: project.trim() || null, tags: listed(tags) },
+      read: () => api.outputs.get(which),
+      look: `/outputs/${output.id}`,
+    });
+    if (!changes) return;
+    await api.outputs.update({ ...changes, ...which });
+    onClose();
+    await reload();
+  });
   return (
     <FormDialog title="Project and tags" submit="Save" onClose={onClose} task={save}>
       <TextField

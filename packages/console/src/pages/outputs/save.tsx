@@ -3,7 +3,7 @@ import { useNavigate } from "react-router";
 import type { Output } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { knownName } from "../../data/names.ts";
-import { useTask } from "../../data/use-task.ts";
+import { useFormTask } from "../../data/use-task.ts";
 import { TextArea, TextField } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { mayOverwrite } from "../../ui/overwrite.tsx";
@@ -23,23 +23,20 @@ export function SaveDialog({ output, onClose, onSaved }: Props) {
   const [body, setBody] = useState(output?.body ?? "");
   const [note, setNote] = useState("");
   const navigate = useNavigate();
-  const save = useTask(
-    async () => {
-      if (before && !(await isStillLatest(before))) return;
-      const named = title.trim() ? { title: title.trim() } : {};
-      const version = { output_id: output?.id ?? "", ...(note.trim() && { change_note: note.trim() }) };
-      const saved = await api.outputs.save({
-        body,
-        ...named,
-        ...(output ? version : { scope: "institutional" as const }),
-      });
-      toast({ title: `Saved as version ${saved.current_version_num}.` });
-      onClose();
-      if (output) await onSaved?.();
-      else navigate(`/outputs/${saved.id}`);
-    },
-    { quiet: true },
-  );
+  const save = useFormTask(async () => {
+    if (before && !(await isStillLatest(before))) return;
+    const named = title.trim() ? { title: title.trim() } : {};
+    const version = { output_id: output?.id ?? "", ...(note.trim() && { change_note: note.trim() }) };
+    const saved = await api.outputs.save({
+      body,
+      ...named,
+      ...(output ? version : { scope: "institutional" as const }),
+    });
+    toast({ title: `Saved as version ${saved.current_version_num}.` });
+    onClose();
+    if (output) await onSaved?.();
+    else navigate(`/outputs/${saved.id}`);
+  });
   return (
     <FormDialog
       wide

@@ -5,7 +5,7 @@ import { api } from "../../data/api.ts";
 import { findProjects } from "../../data/find.ts";
 import { linesOf } from "../../data/text.ts";
 import { useLoad } from "../../data/use-load.ts";
-import { useTask } from "../../data/use-task.ts";
+import { useFormTask } from "../../data/use-task.ts";
 import { type Choice, Combo } from "../../ui/combo.tsx";
 import { SelectField, TextArea, TextField } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
@@ -49,18 +49,15 @@ export function BeginDialog({ onClose, given }: BeginProps) {
   const navigate = useNavigate();
   const steps = template ? (chosen.data?.steps ?? []) : stepsOfLines(lines);
   const goalOfTemplate = chosen.data?.goal_template ?? "";
-  const begin = useTask(
-    async () => {
-      const run = await api.runs.create({
-        goal: goal.trim() || goalOfTemplate,
-        success_criteria: linesOf(criteria),
-        ...workOf(template, steps, assigned),
-        ...(project && { project_id: project.id }),
-      });
-      navigate(`/runs/${run.id}`);
-    },
-    { quiet: true },
-  );
+  const begin = useFormTask(async () => {
+    const run = await api.runs.create({
+      goal: goal.trim() || goalOfTemplate,
+      success_criteria: linesOf(criteria),
+      ...workOf(template, steps, assigned),
+      ...(project && { project_id: project.id }),
+    });
+    navigate(`/runs/${run.id}`);
+  });
   const listed = templates.data ?? [];
   const isListed = listed.some(({ id }) => id === given?.id);
   const options = [

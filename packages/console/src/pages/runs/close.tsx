@@ -2,7 +2,7 @@ import { Flag } from "lucide-react";
 import { useState } from "react";
 import type { RunWithAttempts } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { useTask } from "../../data/use-task.ts";
+import { useFormTask } from "../../data/use-task.ts";
 import { Button } from "../../ui/button.tsx";
 import { SelectField, TextArea } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
@@ -44,15 +44,12 @@ function CloseDialog({
   );
   const [note, setNote] = useState("");
   const open = run.steps.filter(({ status }) => status !== "completed" && status !== "skipped").length;
-  const close = useTask(
-    async () => {
-      await api.runs.close({ run_id: run.id, outcome, ...(note.trim() && { note: note.trim() }) });
-      toast({ title: "The run is closed. Its retrospective is there now." });
-      onClose();
-      await reload();
-    },
-    { quiet: true },
-  );
+  const close = useFormTask(async () => {
+    await api.runs.close({ run_id: run.id, outcome, ...(note.trim() && { note: note.trim() }) });
+    toast({ title: "The run is closed. Its retrospective is there now." });
+    onClose();
+    await reload();
+  });
   return (
     <FormDialog title="Close the run?" submit="Close the run" onClose={onClose} task={close}>
       <p className="muted">

@@ -3,7 +3,7 @@ import type { RunWithAttempts } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { base64 } from "../../data/base64.ts";
 import { bytes } from "../../data/format.ts";
-import { useTask } from "../../data/use-task.ts";
+import { useFormTask } from "../../data/use-task.ts";
 import { CheckField, TextArea } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { toast } from "../../ui/toast.tsx";
@@ -31,31 +31,28 @@ export function CompleteDialog({ run, step, onClose, reload }: Props) {
   const whole = open.length === 0 || met.length === open.length;
   const tooLarge = file !== null && file.size > MAX_EVIDENCE;
 
-  const complete = useTask(
-    async () => {
-      const evidence = file ? await evidenceOf(run.id, file) : {};
-      const said = {
-        run_id: run.id,
-        step_key: step.step_key,
-        ...(what.trim() && { what_makes_this_done: what.trim() }),
-      };
-      // If all are met, one request completes the step atomically.
-      const keys = whole ? [undefined] : met;
-      let completed = false;
-      for (const [at, criterion_key] of keys.entries()) {
-        const answer = await api.runs.completeStep({
-          ...said,
-          ...(criterion_key && { criterion_key }),
-          ...(at === 0 && evidence),
-        });
-        completed = answer.run_completed;
-      }
-      toast({ title: completed ? "Every step is done." : whole ? `Completed: ${step.title}` : "Attested." });
-      onClose();
-      await reload();
-    },
-    { quiet: true },
-  );
+  const complete = useFormTask(async () => {
+    const evidence = file ? await evidenceOf(run.id, file) : {};
+    const said = {
+      run_id: run.id,
+      step_key: step.step_key,
+      ...(what.trim() && { what_makes_this_done: what.trim() }),
+    };
+    // If all are met, one request completes the step atomically.
+    const keys = whole ? [undefined] : met;
+    let completed = false;
+    for (const [at, criterion_key] of keys.entries()) {
+      const answer = await api.runs.completeStep({
+        ...said,
+        ...(criterion_key && { criterion_key }),
+        ...(at === 0 && evidence),
+      });
+      completed = answer.run_completed;
+    }
+    toast({ title: completed ? "Every step is done." : whole ? `Completed: ${step.title}` : "Attested." });
+    onClose();
+    await reload();
+  });
   return (
     <FormDialog
       title={`Complete “${step.title}”`}

@@ -1,6 +1,6 @@
 import { useState } from "react";
 import { api } from "../../data/api.ts";
-import { useTask } from "../../data/use-task.ts";
+import { useFormTask } from "../../data/use-task.ts";
 import { useSession } from "../../shell/session.tsx";
 import { TextField } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
@@ -38,15 +38,12 @@ function PasswordForm() {
   const [next, setNext] = useState("");
   const [again, setAgain] = useState("");
   const differs = again !== "" && again !== next;
-  const change = useTask(
-    async () => {
-      await api.auth.password({ current_password: current, new_password: next });
-      for (const empty of [setCurrent, setNext, setAgain]) empty("");
-      // All sessions of the person have ended, including this one.
-      expired();
-    },
-    { quiet: true },
-  );
+  const change = useFormTask(async () => {
+    await api.auth.password({ current_password: current, new_password: next });
+    for (const empty of [setCurrent, setNext, setAgain]) empty("");
+    // All sessions of the person have ended, including this one.
+    expired();
+  });
   return (
     <Form
       task={change}

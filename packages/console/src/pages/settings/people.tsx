@@ -4,7 +4,7 @@ import type { User } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { useAddress } from "../../data/use-address.ts";
 import { useOffsetPages } from "../../data/use-load.ts";
-import { useTask } from "../../data/use-task.ts";
+import { useFormTask, useTask } from "../../data/use-task.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Badge } from "../../ui/badge.tsx";
 import { Button, IconButton } from "../../ui/button.tsx";
@@ -100,19 +100,16 @@ function InviteDialog({ onClose, onInvited, onPassword }: InviteProps) {
   const [email, setEmail] = useState("");
   const [name, setName] = useState("");
   const [role, setRole] = useState<User["role"]>("member");
-  const invite = useTask(
-    async () => {
-      const made = await api.users.create({
-        email: email.trim(),
-        role,
-        ...(name.trim() && { display_name: name.trim() }),
-      });
-      onClose();
-      if (made.password) onPassword({ email: made.email, password: made.password });
-      await onInvited();
-    },
-    { quiet: true },
-  );
+  const invite = useFormTask(async () => {
+    const made = await api.users.create({
+      email: email.trim(),
+      role,
+      ...(name.trim() && { display_name: name.trim() }),
+    });
+    onClose();
+    if (made.password) onPassword({ email: made.email, password: made.password });
+    await onInvited();
+  });
   return (
     <FormDialog title="Invite a person" submit="Invite" onClose={onClose} task={invite}>
       <TextField label="E-mail" type="email" value={email} onChange={setEmail} required />

@@ -3,7 +3,7 @@ import { useState } from "react";
 import type { Project } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { useOffsetPages } from "../../data/use-load.ts";
-import { useTask } from "../../data/use-task.ts";
+import { useFormTask } from "../../data/use-task.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -121,18 +121,15 @@ function ProjectDialog({
   const [name, setName] = useState(project?.name ?? "");
   const [status, setStatus] = useState<Project["status"]>(project?.status ?? "active");
   const [target, setTarget] = useState(dayOf(project?.target_date ?? null) ?? "");
-  const save = useTask(
-    async () => {
-      const parts = { status, target_date: target || null, ...(name.trim() && { name: name.trim() }) };
-      if (before) {
-        if (!(await saveProject(before, parts))) return;
-      } else await api.projects.create({ key: key.trim(), ...parts });
-      toast({ title: before ? "Saved." : `${key.trim()} is there.` });
-      onClose();
-      await onSaved();
-    },
-    { quiet: true },
-  );
+  const save = useFormTask(async () => {
+    const parts = { status, target_date: target || null, ...(name.trim() && { name: name.trim() }) };
+    if (before) {
+      if (!(await saveProject(before, parts))) return;
+    } else await api.projects.create({ key: key.trim(), ...parts });
+    toast({ title: before ? "Saved." : `${key.trim()} is there.` });
+    onClose();
+    await onSaved();
+  });
   return (
     <FormDialog
       title={project ? project.name : "Make a project"}

@@ -3,7 +3,7 @@ import { useState } from "react";
 import type { Team } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { useOffsetPages } from "../../data/use-load.ts";
-import { useTask } from "../../data/use-task.ts";
+import { useFormTask } from "../../data/use-task.ts";
 import { Button } from "../../ui/button.tsx";
 import { TextField } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
@@ -57,17 +57,14 @@ export function Teams() {
 function AddDialog({ onClose, onAdded }: { onClose(): void; onAdded(): Promise<void> }) {
   const [name, setName] = useState("");
   const [description, setDescription] = useState("");
-  const add = useTask(
-    async () => {
-      await api.teams.create({
-        name: name.trim(),
-        ...(description.trim() && { description: description.trim() }),
-      });
-      onClose();
-      await onAdded();
-    },
-    { quiet: true },
-  );
+  const add = useFormTask(async () => {
+    await api.teams.create({
+      name: name.trim(),
+      ...(description.trim() && { description: description.trim() }),
+    });
+    onClose();
+    await onAdded();
+  });
   return (
     <FormDialog title="Make a team" submit="Make the team" onClose={onClose} task={add}>
       <TextField label="Name" value={name} onChange={setName} required maxLength={200} />

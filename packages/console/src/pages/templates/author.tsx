@@ -4,7 +4,7 @@ import { useNavigate, useParams } from "react-router";
 import { isApiError, type ProcessTemplate } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { useLoad } from "../../data/use-load.ts";
-import { useTask } from "../../data/use-task.ts";
+import { useFormTask } from "../../data/use-task.ts";
 import { useUnsaved } from "../../data/use-unsaved.ts";
 import { StepGraph } from "../../graph/step-graph.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -83,16 +83,13 @@ function Author({ of }: { of?: ProcessTemplate }) {
   const navigate = useNavigate();
   const change = (to: Partial<Draft>) => setDraft((old) => ({ ...old, ...to }));
   const step = draft.steps.find(({ id }) => id === chosen);
-  const save = useTask(
-    async () => {
-      if (!(await isStillLatest(draft.slug, before))) return;
-      const made = await api.templates.author(templateOf(draft));
-      saved.current = draft;
-      toast({ title: `${made.name}, version ${made.version_num}, is there.` });
-      navigate(`/templates/${made.slug}`);
-    },
-    { quiet: true },
-  );
+  const save = useFormTask(async () => {
+    if (!(await isStillLatest(draft.slug, before))) return;
+    const made = await api.templates.author(templateOf(draft));
+    saved.current = draft;
+    toast({ title: `${made.name}, version ${made.version_num}, is there.` });
+    navigate(`/templates/${made.slug}`);
+  });
   const add = () => {
     const added = newStep(step, draft.steps);
     change({ steps: [...draft.steps, added] });
