@@ -101,7 +101,7 @@ function callOf(connection: Connection, operation: Operation): unknown {
   const { pages } = operation;
   if (!pages) return call;
   const all = (params: Params = {}, options?: CallOptions) => allPages(pages, call, params, options);
-  return Object.assign(call, { all });
+  return Object.assign(call, { all, pages });
 }
 
 function streamOf(connection: Connection, operation: Operation) {

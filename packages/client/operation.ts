@@ -25,8 +25,13 @@ export interface Operation {
   stream?: true;
   /** Answers with a document, as text or bytes, or with JSON. */
   document?: true;
-  /** Paged: the answer's field with the items (empty: the answer itself), and how to request the next page. */
-  pages?: { items: string; by: "cursor" | "offset" };
+  pages?: Paging;
+}
+
+/** The answer's field with the items (empty: the answer itself), and how to request the next page. */
+interface Paging {
+  items: string;
+  by: "cursor" | "offset";
 }
 
 /** Options of one call that override the client's. */
@@ -54,6 +59,7 @@ export type PagedCall<Params, Result, Item> = Call<Params, Result> & {
   all: Record<never, never> extends Params
     ? (params?: Params, options?: CallOptions) => AsyncGenerator<Item, void>
     : (params: Params, options?: CallOptions) => AsyncGenerator<Item, void>;
+  pages: Paging;
 };
 
 /** A message of a stream of server-sent events, without comments. */

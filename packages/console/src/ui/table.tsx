@@ -1,6 +1,7 @@
 import type { MouseEvent, ReactNode } from "react";
 import { useNavigate } from "react-router";
-import type { Loaded, Pages } from "../data/use-load.ts";
+import type { Pages } from "../data/use-list.ts";
+import type { Loaded } from "../data/use-load.ts";
 import { Button } from "./button.tsx";
 import { Failure } from "./failure.tsx";
 import { useKeptFocus } from "./kept-focus.ts";

@@ -3,7 +3,7 @@ import { Link, useNavigate } from "react-router";
 import type { Agent } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { useAddress } from "../../data/use-address.ts";
-import { useOffsetPages } from "../../data/use-load.ts";
+import { useList } from "../../data/use-list.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Badge } from "../../ui/badge.tsx";
 import { Button, ButtonLink } from "../../ui/button.tsx";
@@ -58,14 +58,7 @@ export function Agents() {
 }
 
 function OwnAgents() {
-  const pages = useOffsetPages(
-    async (page, signal) => {
-      const { agents, total } = await api.agents.listOwn(page, { signal });
-      return { items: agents, total };
-    },
-    [],
-    "own agents",
-  );
+  const pages = useList(api.agents.listOwn, {}, "own agents");
   return (
     <Page
       title="Agents"
@@ -92,15 +85,8 @@ function AllAgents() {
   const navigate = useNavigate();
   const shown = SHOWN.find(({ value }) => value === search.get("status"))?.value ?? "active";
   const q = search.get("q") ?? "";
-  const pages = useOffsetPages(
-    async (page, signal) => {
-      const asked = { ...(shown !== "all" && { status: shown }), ...(q && { search: q }) };
-      const { agents, total } = await api.agents.list({ ...page, ...asked }, { signal });
-      return { items: agents, total };
-    },
-    [shown, q],
-    "agents",
-  );
+  const asked = { ...(shown !== "all" && { status: shown }), ...(q && { search: q }) };
+  const pages = useList(api.agents.list, asked, "agents");
   const create = () => change({ create: "1" });
   return (
     <Page

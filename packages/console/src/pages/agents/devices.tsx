@@ -4,7 +4,7 @@ import type { Agent, DevicesIssueResult, SessionsListResult } from "../../../../
 import { api } from "../../data/api.ts";
 import { useOnChange } from "../../data/live.ts";
 import { useReload } from "../../data/use-fresh.ts";
-import { useOffsetPages } from "../../data/use-load.ts";
+import { usePages } from "../../data/use-list.ts";
 import { useTask } from "../../data/use-task.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Badge } from "../../ui/badge.tsx";
@@ -17,18 +17,21 @@ import { Time } from "../../ui/text.tsx";
 import { toast } from "../../ui/toast.tsx";
 import { Approval } from "./approval.tsx";
 
+const PAGE = 50;
+
 type Session = SessionsListResult["sessions"][number];
 
 /** The devices that act as an agent, and how to connect another. */
 export function Devices({ agent }: { agent: Agent }) {
   const { may } = useSession();
   const [issued, setIssued] = useState<DevicesIssueResult>();
-  const list = useOffsetPages(
-    async (page, signal) => {
-      const { sessions } = await api.sessions.list({ agent_id: agent.id, ...page }, { signal });
+  const list = usePages(
+    async (cursor, signal) => {
+      const offset = Number(cursor ?? 0);
+      const which = { agent_id: agent.id, offset, limit: PAGE };
+      const { sessions } = await api.sessions.list(which, { signal });
       // The API returns no total: a full page may have others after it.
-      const more = sessions.length === page.limit ? 1 : 0;
-      return { items: sessions, total: page.offset + sessions.length + more };
+      return { items: sessions, next: sessions.length === PAGE ? String(offset + PAGE) : null };
     },
     [agent.id],
   );

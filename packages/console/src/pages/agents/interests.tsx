@@ -2,7 +2,7 @@ import { Filter, Plus, Trash2 } from "lucide-react";
 import { useState } from "react";
 import type { Agent, Interest } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { useOffsetPages } from "../../data/use-load.ts";
+import { useList } from "../../data/use-list.ts";
 import { useTask } from "../../data/use-task.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button, IconButton } from "../../ui/button.tsx";
@@ -16,13 +16,7 @@ import "./agents.css";
 /** The interests of an agent. */
 export function Interests({ agent }: { agent: Agent }) {
   const [editing, setEditing] = useState<Interest | "new">();
-  const list = useOffsetPages(
-    async (page, signal) => {
-      const { interests, total } = await api.interests.list({ agent_id: agent.id, ...page }, { signal });
-      return { items: interests, total };
-    },
-    [agent.id],
-  );
+  const list = useList(api.interests.list, { agent_id: agent.id });
   const remove = useTask(async (interest: Interest) => {
     const sure = await confirm({
       title: "Delete this interest?",

@@ -2,7 +2,7 @@ import { KeyRound, Plus } from "lucide-react";
 import { useState } from "react";
 import type { Agent, KeysCreateResult, KeysListResult } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { useOffsetPages } from "../../data/use-load.ts";
+import { useList } from "../../data/use-list.ts";
 import { useFormTask, useTask } from "../../data/use-task.ts";
 import { Button } from "../../ui/button.tsx";
 import { confirm } from "../../ui/confirm.tsx";
@@ -30,13 +30,7 @@ const SCOPES: { scope: Scope; means: string }[] = [
 /** An agent's API keys. The key itself is shown once, when created. */
 export function Keys({ agent }: { agent: Agent }) {
   const [making, setMaking] = useState(false);
-  const list = useOffsetPages(
-    async (page, signal) => {
-      const { keys, total } = await api.keys.list({ agent_id: agent.id, ...page }, { signal });
-      return { items: keys, total };
-    },
-    [agent.id],
-  );
+  const list = useList(api.keys.list, { agent_id: agent.id });
   const revoke = useTask(async (key: Key) => {
     const sure = await confirm({
       title: `Revoke ${key.prefix}…?`,

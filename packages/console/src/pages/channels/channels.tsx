@@ -2,7 +2,7 @@ import { Hash, Plus } from "lucide-react";
 import { Link, useNavigate } from "react-router";
 import { api } from "../../data/api.ts";
 import { useAddress } from "../../data/use-address.ts";
-import { useOffsetPages } from "../../data/use-load.ts";
+import { useList } from "../../data/use-list.ts";
 import { Button } from "../../ui/button.tsx";
 import { Empty, Page } from "../../ui/page.tsx";
 import { ListSearch } from "../../ui/search.tsx";
@@ -14,14 +14,7 @@ export function Channels() {
   const [search, change] = useAddress();
   const navigate = useNavigate();
   const q = search.get("q") ?? "";
-  const pages = useOffsetPages(
-    async (page, signal) => {
-      const { channels, total } = await api.channels.list({ ...page, ...(q && { search: q }) }, { signal });
-      return { items: channels, total };
-    },
-    [q],
-    "channels",
-  );
+  const pages = useList(api.channels.list, q ? { search: q } : {}, "channels");
   const create = (
     <Button kind="primary" icon={Plus} onClick={() => change({ create: "1" })}>
       New channel

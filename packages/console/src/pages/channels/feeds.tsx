@@ -2,7 +2,7 @@ import { Plus, Rss, Trash2 } from "lucide-react";
 import { useState } from "react";
 import type { Feed } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { useOffsetPages } from "../../data/use-load.ts";
+import { useList } from "../../data/use-list.ts";
 import { useFormTask, useTask } from "../../data/use-task.ts";
 import { Button, IconButton } from "../../ui/button.tsx";
 import { confirm } from "../../ui/confirm.tsx";
@@ -14,13 +14,7 @@ import { List } from "../../ui/table.tsx";
 /** The events that a channel receives. */
 export function Feeds({ channel_id }: { channel_id: string }) {
   const [adding, setAdding] = useState(false);
-  const list = useOffsetPages(
-    async (page, signal) => {
-      const { feeds, total } = await api.channels.listFeeds({ channel_id, ...page }, { signal });
-      return { items: feeds, total };
-    },
-    [channel_id],
-  );
+  const list = useList(api.channels.listFeeds, { channel_id });
   const remove = useTask(async (feed: Feed) => {
     const text = (
       <>

@@ -3,7 +3,7 @@ import { useState } from "react";
 import type { Member } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { findAgents } from "../../data/find.ts";
-import { useOffsetPages } from "../../data/use-load.ts";
+import { useList } from "../../data/use-list.ts";
 import { useNames } from "../../data/use-names.ts";
 import { useFormTask, useTask } from "../../data/use-task.ts";
 import { useSession } from "../../shell/session.tsx";
@@ -21,13 +21,7 @@ import { Who } from "../../ui/who.tsx";
 export function Members({ channel_id }: { channel_id: string }) {
   const [adding, setAdding] = useState(false);
   const nameOf = useNames();
-  const list = useOffsetPages(
-    async (page, signal) => {
-      const { members, total } = await api.channels.listMembers({ channel_id, ...page }, { signal });
-      return { items: members, total };
-    },
-    [channel_id],
-  );
+  const list = useList(api.channels.listMembers, { channel_id });
   const remove = useTask(async ({ agent_id }: Member) => {
     const name = nameOf(agent_id);
     const text = `${name} gets no more events by this channel. Its own interests stay.`;

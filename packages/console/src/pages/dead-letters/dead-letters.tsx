@@ -4,7 +4,7 @@ import { api } from "../../data/api.ts";
 import { number, plural } from "../../data/format.ts";
 import { useLive } from "../../data/live.ts";
 import { useAddress } from "../../data/use-address.ts";
-import { type Pages, usePages } from "../../data/use-load.ts";
+import { type Pages, useList } from "../../data/use-list.ts";
 import { useNames } from "../../data/use-names.ts";
 import { Button } from "../../ui/button.tsx";
 import { Empty, Page } from "../../ui/page.tsx";
@@ -17,21 +17,13 @@ import { Replay, type Wanted } from "./replay.tsx";
 import { typeOf } from "./words.ts";
 import "./dead-letters.css";
 
-const PAGE = 200;
-
 /** Dead letters by reason, to inspect and replay. */
 export function DeadLetters() {
   const [search, change] = useAddress();
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const [replaying, setReplaying] = useState<Wanted>();
   const nameOf = useNames();
-  const list = usePages(async (cursor, signal) => {
-    const { items, next_cursor } = await api.deliveries.deadLetters(
-      { limit: PAGE, ...(cursor && { cursor }) },
-      { signal },
-    );
-    return { items, next: next_cursor };
-  }, []);
+  const list = useList(api.deliveries.deadLetters, { limit: 200 });
   const reason = search.get("reason");
   const shown = reason === null ? list.items : list.items?.filter((each) => each.dlq_reason === reason);
   const opened = list.items?.find(({ id }) => id === search.get("letter"));

@@ -5,7 +5,8 @@ import { api } from "../../data/api.ts";
 import { bytes, number } from "../../data/format.ts";
 import { useOnChange } from "../../data/live.ts";
 import { useReload } from "../../data/use-fresh.ts";
-import { useLoad, useOffsetPages } from "../../data/use-load.ts";
+import { useList } from "../../data/use-list.ts";
+import { useLoad } from "../../data/use-load.ts";
 import { useIsOwn } from "../../data/use-names.ts";
 import { useTask } from "../../data/use-task.ts";
 import { Button } from "../../ui/button.tsx";
@@ -111,17 +112,11 @@ function About({ document }: { document: Document }) {
 }
 
 function Chunks({ document }: { document: Document }) {
-  const { items, error, more, loading, reload } = useOffsetPages(
-    async (page, signal) => {
-      const { document_id, ingestion_source_id: source_id } = document;
-      const { chunks, total } = await api.documents.listChunks(
-        { document_id, source_id, ...page },
-        { signal },
-      );
-      return { items: chunks, total };
-    },
-    [document.document_id],
-  );
+  const { document_id, ingestion_source_id: source_id } = document;
+  const { items, error, more, loading, reload } = useList(api.documents.listChunks, {
+    document_id,
+    source_id,
+  });
   if (!items) return error === undefined ? <Skeleton lines={6} /> : <Failure error={error} retry={reload} />;
   if (items.length === 0) {
     return (

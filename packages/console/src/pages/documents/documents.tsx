@@ -5,7 +5,8 @@ import { api } from "../../data/api.ts";
 import { bytes, number } from "../../data/format.ts";
 import { useOnChange } from "../../data/live.ts";
 import { useReload } from "../../data/use-fresh.ts";
-import { useLoad, usePages } from "../../data/use-load.ts";
+import { useList } from "../../data/use-list.ts";
+import { useLoad } from "../../data/use-load.ts";
 import { Empty, Page } from "../../ui/page.tsx";
 import { Plain } from "../../ui/plain.ts";
 import { Hits, SearchLine } from "../../ui/search.tsx";
@@ -39,14 +40,7 @@ const COLUMNS: Column<Document>[] = [
 export function Documents() {
   const [search] = useSearchParams();
   const q = search.get("q") ?? "";
-  const pages = usePages(
-    async (cursor, signal) => {
-      const answer = await api.documents.list({ limit: 50, ...(cursor && { cursor }) }, { signal });
-      return { items: answer.documents, next: answer.next_cursor };
-    },
-    [],
-    "documents",
-  );
+  const pages = useList(api.documents.list, {}, "documents");
   useOnChange("document", null, true, useReload(pages));
   return (
     <Page

@@ -4,7 +4,7 @@ import { Link, useNavigate } from "react-router";
 import { api } from "../../data/api.ts";
 import { useLive } from "../../data/live.ts";
 import { useAddress } from "../../data/use-address.ts";
-import { usePages } from "../../data/use-load.ts";
+import { usePages } from "../../data/use-list.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Button } from "../../ui/button.tsx";
 import { CheckField, SelectField, TextField } from "../../ui/field.tsx";

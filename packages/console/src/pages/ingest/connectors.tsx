@@ -5,7 +5,7 @@ import { api } from "../../data/api.ts";
 import { number } from "../../data/format.ts";
 import { useOnChange } from "../../data/live.ts";
 import { useReload } from "../../data/use-fresh.ts";
-import { useOffsetPages } from "../../data/use-load.ts";
+import { useList } from "../../data/use-list.ts";
 import { useTask } from "../../data/use-task.ts";
 import { Button, IconButton } from "../../ui/button.tsx";
 import { confirm } from "../../ui/confirm.tsx";
@@ -18,10 +18,7 @@ import { ConnectorState } from "./words.tsx";
 
 export function Connectors() {
   const [open, setOpen] = useState<Connector | "new" | null>(null);
-  const pages = useOffsetPages(async (page, signal) => {
-    const { connectors, total } = await api.connectors.list({ ...page }, { signal });
-    return { items: connectors, total };
-  }, []);
+  const pages = useList(api.connectors.list, {});
   useOnChange("connector", null, true, useReload(pages));
   const columns: Column<Connector>[] = [
     {

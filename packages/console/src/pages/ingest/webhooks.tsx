@@ -3,7 +3,7 @@ import { useState } from "react";
 import { Link } from "react-router";
 import type { Webhook } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { useOffsetPages } from "../../data/use-load.ts";
+import { useList } from "../../data/use-list.ts";
 import { useFormTask } from "../../data/use-task.ts";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
@@ -48,10 +48,7 @@ const COLUMNS: Column<Webhook>[] = [
 
 export function Webhooks() {
   const [adding, setAdding] = useState(false);
-  const pages = useOffsetPages(async (page, signal) => {
-    const { webhooks, total } = await api.ingest.listWebhooks({ ...page }, { signal });
-    return { items: webhooks, total };
-  }, []);
+  const pages = useList(api.ingest.listWebhooks, {});
   const add = (
     <Button kind="primary" icon={Plus} onClick={() => setAdding(true)}>
       Add a webhook

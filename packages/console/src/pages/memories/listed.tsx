@@ -2,7 +2,7 @@ import { Brain, Plus, SearchX } from "lucide-react";
 import { Link } from "react-router";
 import type { Memory } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { usePages } from "../../data/use-load.ts";
+import { useList } from "../../data/use-list.ts";
 import { Button } from "../../ui/button.tsx";
 import { Empty } from "../../ui/page.tsx";
 import { Plain } from "../../ui/plain.ts";
@@ -52,14 +52,7 @@ export function Listed({ filters, remember }: { filters: MemoryFilters; remember
     ...(neverCited && { never_cited: true }),
   };
   const filtered = Object.keys(params).length > 0;
-  const pages = usePages(
-    async (cursor, signal) => {
-      const answer = await api.memories.list({ ...params, ...(cursor && { cursor }), limit: 50 }, { signal });
-      return { items: answer.memories, next: answer.next_cursor };
-    },
-    [JSON.stringify(params)],
-    "memories",
-  );
+  const pages = useList(api.memories.list, params, "memories");
   return (
     <List
       pages={pages}

@@ -4,7 +4,7 @@ import { isApiError, type Memory, type MergeProposal } from "../../../../client/
 import { api } from "../../data/api.ts";
 import { capitalised } from "../../data/text.ts";
 import { useAddress } from "../../data/use-address.ts";
-import { useOffsetPages } from "../../data/use-load.ts";
+import { usePages } from "../../data/use-list.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Segments } from "../../ui/field.tsx";
 import { Empty, Page } from "../../ui/page.tsx";
@@ -50,10 +50,13 @@ export function Proposer({ proposal }: { proposal: MergeProposal }) {
 export function Merges() {
   const [search, change] = useAddress();
   const status = STATUSES.find((each) => each === search.get("status")) ?? "open";
-  const pages = useOffsetPages(
-    async (page, signal) => {
-      const answer = await api.merges.list({ status, ...page, limit: PAGE }, { signal });
-      return { items: await withMemories(answer.merge_proposals, signal), total: answer.total };
+  const pages = usePages(
+    async (cursor, signal) => {
+      const offset = Number(cursor ?? 0);
+      const answer = await api.merges.list({ status, offset, limit: PAGE }, { signal });
+      const items = await withMemories(answer.merge_proposals, signal);
+      const end = offset + items.length;
+      return { items, next: items.length > 0 && end < answer.total ? String(end) : null };
     },
     [status],
     "merges",

@@ -4,7 +4,8 @@ import { Link, useSearchParams } from "react-router";
 import type { Output } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { bytes } from "../../data/format.ts";
-import { useLoad, usePages } from "../../data/use-load.ts";
+import { useList } from "../../data/use-list.ts";
+import { useLoad } from "../../data/use-load.ts";
 import { Button } from "../../ui/button.tsx";
 import { Empty, Page } from "../../ui/page.tsx";
 import { Plain } from "../../ui/plain.ts";
@@ -40,14 +41,7 @@ export function Outputs() {
   const [search] = useSearchParams();
   const [saving, setSaving] = useState(false);
   const q = search.get("q") ?? "";
-  const pages = usePages(
-    async (cursor, signal) => {
-      const answer = await api.outputs.list({ limit: 50, ...(cursor && { cursor }) }, { signal });
-      return { items: answer.outputs, next: answer.next_cursor };
-    },
-    [],
-    "outputs",
-  );
+  const pages = useList(api.outputs.list, {}, "outputs");
   const save = (
     <Button kind="primary" icon={Plus} onClick={() => setSaving(true)}>
       Save an output

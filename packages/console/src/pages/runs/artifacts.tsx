@@ -4,7 +4,7 @@ import { api } from "../../data/api.ts";
 import { bytes } from "../../data/format.ts";
 import { useOnChange } from "../../data/live.ts";
 import { useReload } from "../../data/use-fresh.ts";
-import { useOffsetPages } from "../../data/use-load.ts";
+import { useList } from "../../data/use-list.ts";
 import { Empty } from "../../ui/page.tsx";
 import { type Column, List } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";
@@ -34,13 +34,7 @@ const COLUMNS: Column<RunArtifact>[] = [
 
 /** The artifacts of a run, and those kept as evidence. */
 export function Artifacts({ run }: { run: RunWithAttempts }) {
-  const pages = useOffsetPages(
-    async (page, signal) => {
-      const { artifacts, total } = await api.runs.listArtifacts({ run_id: run.id, ...page }, { signal });
-      return { items: artifacts, total };
-    },
-    [run.id],
-  );
+  const pages = useList(api.runs.listArtifacts, { run_id: run.id });
   useOnChange("run", run.id, true, useReload(pages));
   return (
     <List

@@ -7,7 +7,7 @@ import { useOnChange } from "../../data/live.ts";
 import { capitalised } from "../../data/text.ts";
 import { useAddress } from "../../data/use-address.ts";
 import { useReload } from "../../data/use-fresh.ts";
-import { usePages } from "../../data/use-load.ts";
+import { usePages } from "../../data/use-list.ts";
 import { Button } from "../../ui/button.tsx";
 import { Segments } from "../../ui/field.tsx";
 import { Empty, Page } from "../../ui/page.tsx";

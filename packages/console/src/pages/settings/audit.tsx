@@ -4,7 +4,7 @@ import type { AuditEntry } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { fullTime } from "../../data/format.ts";
 import { useAddress } from "../../data/use-address.ts";
-import { usePages } from "../../data/use-load.ts";
+import { useList } from "../../data/use-list.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { TextField } from "../../ui/field.tsx";
@@ -20,16 +20,7 @@ export function Audit() {
   const action = search.get("action") ?? "";
   const [text, setText] = useState(action);
   useEffect(() => setText(action), [action]);
-  const pages = usePages(
-    async (cursor, signal) => {
-      const answer = await api.audit.list(
-        { limit: 50, ...(cursor && { cursor }), ...(action && { action }) },
-        { signal },
-      );
-      return { items: answer.entries, next: answer.next_cursor };
-    },
-    [action],
-  );
+  const pages = useList(api.audit.list, action ? { action } : {});
   const columns: Column<AuditEntry>[] = [
     { name: "What", cell: (entry) => <EntryButton entry={entry} open={setShown} /> },
     { name: "Who", cell: (entry) => (entry.actor_id ? <Who id={entry.actor_id} /> : entry.actor_kind) },

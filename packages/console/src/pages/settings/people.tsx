@@ -3,7 +3,7 @@ import { useState } from "react";
 import type { User } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { useAddress } from "../../data/use-address.ts";
-import { useOffsetPages } from "../../data/use-load.ts";
+import { useList } from "../../data/use-list.ts";
 import { useFormTask, useTask } from "../../data/use-task.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Badge } from "../../ui/badge.tsx";
@@ -35,13 +35,7 @@ export function People() {
   const [shown, setShown] = useState<Password>();
   const [search] = useAddress();
   const q = search.get("q") ?? "";
-  const pages = useOffsetPages(
-    async (page, signal) => {
-      const { users, total } = await api.users.list({ ...page, ...(q && { search: q }) }, { signal });
-      return { items: users, total };
-    },
-    [q],
-  );
+  const pages = useList(api.users.list, q ? { search: q } : {});
   const columns: Column<User>[] = [
     {
       name: "Person",

@@ -2,7 +2,7 @@ import { FolderKanban, Plus } from "lucide-react";
 import { useState } from "react";
 import type { Project } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { useOffsetPages } from "../../data/use-load.ts";
+import { useList } from "../../data/use-list.ts";
 import { useFormTask } from "../../data/use-task.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Badge } from "../../ui/badge.tsx";
@@ -21,10 +21,7 @@ const STATUSES = ["active", "completed", "archived"] as const;
 export function Projects() {
   const { may } = useSession();
   const [open, setOpen] = useState<Project | "new" | null>(null);
-  const pages = useOffsetPages(async (page, signal) => {
-    const { projects, total } = await api.projects.list({ ...page }, { signal });
-    return { items: projects, total };
-  }, []);
+  const pages = useList(api.projects.list, {});
   const columns: Column<Project>[] = [
     { name: "Key", cell: ({ key }) => <code>{key}</code> },
     { name: "Name", cell: ({ name }) => <strong>{name}</strong> },

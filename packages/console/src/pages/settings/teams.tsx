@@ -2,7 +2,7 @@ import { Plus, Users } from "lucide-react";
 import { useState } from "react";
 import type { Team } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { useOffsetPages } from "../../data/use-load.ts";
+import { useList } from "../../data/use-list.ts";
 import { useFormTask } from "../../data/use-task.ts";
 import { Button } from "../../ui/button.tsx";
 import { TextField } from "../../ui/field.tsx";
@@ -25,10 +25,7 @@ const COLUMNS: Column<Team>[] = [
 /** Agents of a team read each other's memories of scope `team`. */
 export function Teams() {
   const [adding, setAdding] = useState(false);
-  const pages = useOffsetPages(async (page, signal) => {
-    const { teams, total } = await api.teams.list({ ...page }, { signal });
-    return { items: teams, total };
-  }, []);
+  const pages = useList(api.teams.list, {});
   const add = (
     <Button kind="primary" icon={Plus} onClick={() => setAdding(true)}>
       Make a team
