@@ -72,17 +72,18 @@ export function Card({
   );
 }
 
-/** Names and values. */
-export function Facts({ children }: { children: ReactNode }) {
-  return <dl className="facts">{children}</dl>;
-}
-
-export function Fact({ name, children, wide }: { name: string; children: ReactNode; wide?: boolean }) {
+/** Names and values; those without a value are omitted. */
+export function Facts({ of, wide }: { of: Record<string, ReactNode>; wide?: string }) {
+  const facts = Object.entries(of).filter(([, value]) => value || value === 0);
   return (
-    <div className={wide ? "wide" : undefined}>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
+    <dl className="facts">
+      {facts.map(([name, value]) => (
+        <div key={name} className={name === wide ? "wide" : undefined}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
   );
 }
 

@@ -9,7 +9,7 @@ import { useLoad } from "../../data/use-load.ts";
 import { useTask } from "../../data/use-task.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
-import { Empty, Fact, Facts } from "../../ui/page.tsx";
+import { Empty, Facts } from "../../ui/page.tsx";
 import { Load } from "../../ui/table.tsx";
 import { Copy } from "../../ui/text.tsx";
 import "./agents.css";
@@ -115,21 +115,23 @@ function Asking({ status, agent, busy, decide }: AskingProps) {
         Approve only what you have started yourself, just now. What it says of itself is not proven; compare
         the code with the one on its screen.
       </p>
-      <Facts>
-        <Fact name="Client">
-          {client_info.name} {client_info.version}
-        </Fact>
-        <Fact name="Host">{client_info.host}</Fact>
-        <Fact name="Asked at">
-          <time dateTime={claimed_at} title={fullTime(claimed_at)}>
-            {clockTime(claimed_at)}
-          </time>
-        </Fact>
-        <Fact name="Code">
-          <code>{status.user_code}</code>
-        </Fact>
-        <Fact name="It will be allowed to">{scopes.join(", ")}</Fact>
-      </Facts>
+      <Facts
+        of={{
+          Client: (
+            <>
+              {client_info.name} {client_info.version}
+            </>
+          ),
+          Host: client_info.host,
+          "Asked at": (
+            <time dateTime={claimed_at} title={fullTime(claimed_at)}>
+              {clockTime(claimed_at)}
+            </time>
+          ),
+          Code: <code>{status.user_code}</code>,
+          "It will be allowed to": scopes.join(", "),
+        }}
+      />
       {claim_id && (
         <div className="row">
           <Button kind="primary" busy={busy} onClick={() => decide(claim_id, "approve")}>

@@ -12,7 +12,7 @@ import { confirm } from "../../ui/confirm.tsx";
 import { TextArea, TextField } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
 import { changesToSave } from "../../ui/overwrite.tsx";
-import { Card, Fact, Facts } from "../../ui/page.tsx";
+import { Card, Facts } from "../../ui/page.tsx";
 import { Id, Secret, Time } from "../../ui/text.tsx";
 import { toast } from "../../ui/toast.tsx";
 import { FormatField, ModeField } from "./mode.tsx";
@@ -185,18 +185,14 @@ const choiceOf = (id: string | null): Choice | null => (id === null ? null : { i
 
 function Identity({ agent }: { agent: Agent }) {
   return (
-    <Facts>
-      <Fact name="Agent id">
-        <Id>{agent.id}</Id>
-      </Fact>
-      <Fact name="Receives by">{agent.delivery_mode}</Fact>
-      <Fact name="Since">
-        <Time at={agent.created_at} />
-      </Fact>
-      <Fact name="Changed">
-        <Time at={agent.updated_at} />
-      </Fact>
-    </Facts>
+    <Facts
+      of={{
+        "Agent id": <Id>{agent.id}</Id>,
+        "Receives by": agent.delivery_mode,
+        Since: <Time at={agent.created_at} />,
+        Changed: <Time at={agent.updated_at} />,
+      }}
+    />
   );
 }
 

@@ -7,7 +7,7 @@ import { useTask } from "../../data/use-task.ts";
 import { Button } from "../../ui/button.tsx";
 import { confirm } from "../../ui/confirm.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
-import { Fact, Facts } from "../../ui/page.tsx";
+import { Facts } from "../../ui/page.tsx";
 import { Json } from "../../ui/text.tsx";
 import { toast } from "../../ui/toast.tsx";
 import { typeOf } from "./words.ts";
@@ -52,23 +52,19 @@ export function Inspect({ letter, agent, onClose, onReplay, onDone }: Props) {
     >
       <div className="stack">
         <p className="notice warn">{letter.dlq_reason}</p>
-        <Facts>
-          <Fact name="For">
-            {letter.agent_id ? (
+        <Facts
+          of={{
+            For: letter.agent_id ? (
               <Link to={`/agents/${letter.agent_id}`}>{agent ?? letter.agent_id}</Link>
             ) : (
               "nobody yet: it is no event"
-            )}
-          </Fact>
-          <Fact name="Hand-outs">{letter.attempt_count}</Fact>
-          <Fact name="Died">{fullTime(letter.dead_lettered_at)}</Fact>
-          <Fact name="Source">{letter.source ?? "–"}</Fact>
-          {letter.event_id && (
-            <Fact name="Event">
-              <Link to={`/events/${letter.event_id}`}>Its whole story</Link>
-            </Fact>
-          )}
-        </Facts>
+            ),
+            "Hand-outs": letter.attempt_count,
+            Died: fullTime(letter.dead_lettered_at),
+            Source: letter.source ?? "–",
+            Event: letter.event_id && <Link to={`/events/${letter.event_id}`}>Its whole story</Link>,
+          }}
+        />
         <Json value={letter.payload} label="payload" />
       </div>
     </Dialog>

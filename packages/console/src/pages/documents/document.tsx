@@ -12,7 +12,7 @@ import { useTask } from "../../data/use-task.ts";
 import { Button } from "../../ui/button.tsx";
 import { confirm } from "../../ui/confirm.tsx";
 import { Failure } from "../../ui/failure.tsx";
-import { Card, Empty, Fact, Facts, Page, Skeleton } from "../../ui/page.tsx";
+import { Card, Empty, Facts, Page, Skeleton } from "../../ui/page.tsx";
 import { Load } from "../../ui/table.tsx";
 import { Id, Time } from "../../ui/text.tsx";
 import { toast } from "../../ui/toast.tsx";
@@ -84,29 +84,21 @@ function About({ document }: { document: Document }) {
   const audience = Object.entries(document.audience).filter(([, labels]) => labels.length > 0);
   return (
     <Card>
-      <Facts>
-        <Fact name="Kind">{kindInWords(document.mime_type)}</Fact>
-        <Fact name="Size">{bytes(document.byte_size)}</Fact>
-        <Fact name="Who may read">{document.sensitivity}</Fact>
-        <Fact name="Source">{document.ingestion_source_name}</Fact>
-        <Fact name="Version">{document.version_num}</Fact>
-        {audience.map(([name, labels]) => (
-          <Fact key={name} name={name.replace("_", " ")}>
-            {labels.join(", ")}
-          </Fact>
-        ))}
-        <Fact name="Uploaded">
-          <Time at={document.created_at} />
-        </Fact>
-        {document.ingested_at && (
-          <Fact name="Searchable since">
-            <Time at={document.ingested_at} />
-          </Fact>
-        )}
-        <Fact name="Id">
-          <Id>{document.document_id}</Id>
-        </Fact>
-      </Facts>
+      <Facts
+        of={{
+          Kind: kindInWords(document.mime_type),
+          Size: bytes(document.byte_size),
+          "Who may read": document.sensitivity,
+          Source: document.ingestion_source_name,
+          Version: document.version_num,
+          ...Object.fromEntries(
+            audience.map(([name, labels]) => [name.replace("_", " "), labels.join(", ")]),
+          ),
+          Uploaded: <Time at={document.created_at} />,
+          "Searchable since": document.ingested_at && <Time at={document.ingested_at} />,
+          Id: <Id>{document.document_id}</Id>,
+        }}
+      />
     </Card>
   );
 }

@@ -9,7 +9,7 @@ import { useLoad } from "../../data/use-load.ts";
 import { useTask } from "../../data/use-task.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Button, ButtonLink } from "../../ui/button.tsx";
-import { Card, Empty, Fact, Facts, Page } from "../../ui/page.tsx";
+import { Card, Empty, Facts, Page } from "../../ui/page.tsx";
 import { Load } from "../../ui/table.tsx";
 import { Id, Json } from "../../ui/text.tsx";
 import { toast } from "../../ui/toast.tsx";
@@ -50,27 +50,26 @@ function Story({ event }: { event: EventsGetResult }) {
   return (
     <div className="stack loose">
       <Card>
-        <Facts>
-          <Fact name="Subject">{payload.subject ?? "–"}</Fact>
-          <Fact name="Source">{payload.source}</Fact>
-          <Fact name="Accepted">{fullTime(event.accepted_at)}</Fact>
-          <Fact name="Event id">
-            <Id>{event.event_id}</Id>
-          </Fact>
-          <Fact name="Producer's id">
-            <Id>{payload.id}</Id>
-          </Fact>
-          <Fact name="Published by">
-            <Publisher id={event.publisher_id} />
-          </Fact>
-          <Fact name="Deliveries" wide>
-            {number(deliveries.acknowledged)} acknowledged, {number(deliveries.pending)} pending,{" "}
-            {number(deliveries.dlq)} dead
-          </Fact>
-          {event.duplicate_sources > 0 && (
-            <Fact name="Sent again">{number(event.duplicate_sources)} times, from other sources</Fact>
-          )}
-        </Facts>
+        <Facts
+          wide="Deliveries"
+          of={{
+            Subject: payload.subject ?? "–",
+            Source: payload.source,
+            Accepted: fullTime(event.accepted_at),
+            "Event id": <Id>{event.event_id}</Id>,
+            "Producer's id": <Id>{payload.id}</Id>,
+            "Published by": <Publisher id={event.publisher_id} />,
+            Deliveries: (
+              <>
+                {number(deliveries.acknowledged)} acknowledged, {number(deliveries.pending)} pending,{" "}
+                {number(deliveries.dlq)} dead
+              </>
+            ),
+            "Sent again": event.duplicate_sources > 0 && (
+              <>{number(event.duplicate_sources)} times, from other sources</>
+            ),
+          }}
+        />
       </Card>
       <div className="sides">
         <div className="stack">

@@ -12,7 +12,7 @@ import { Dialog } from "../../ui/dialog.tsx";
 import { TextField } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
 import { changesToSave } from "../../ui/overwrite.tsx";
-import { Card, Fact, Facts, Page } from "../../ui/page.tsx";
+import { Card, Facts, Page } from "../../ui/page.tsx";
 import { Load } from "../../ui/table.tsx";
 import { Copy, Id, Secret, Time } from "../../ui/text.tsx";
 import { toast } from "../../ui/toast.tsx";
@@ -35,20 +35,19 @@ export function WebhookPage() {
         {(data) => (
           <div className="stack">
             <Card>
-              <Facts>
-                <Fact name="Address" wide>
-                  <span className="row nowrap">
-                    <code className="truncate">{data.url}</code>
-                    <Copy text={data.url} label="Copy the address" />
-                  </span>
-                </Fact>
-                <Fact name="Since">
-                  <Time at={data.created_at} />
-                </Fact>
-                <Fact name="Id">
-                  <Id>{data.id}</Id>
-                </Fact>
-              </Facts>
+              <Facts
+                wide="Address"
+                of={{
+                  Address: (
+                    <span className="row nowrap">
+                      <code className="truncate">{data.url}</code>
+                      <Copy text={data.url} label="Copy the address" />
+                    </span>
+                  ),
+                  Since: <Time at={data.created_at} />,
+                  Id: <Id>{data.id}</Id>,
+                }}
+              />
             </Card>
             <div className="sides">
               <Edit webhook={data} onSaved={loaded.set} />

@@ -4,23 +4,17 @@ import { fullTime, number } from "../../data/format.ts";
 import { saveFile } from "../../data/save-file.ts";
 import { capitalised } from "../../data/text.ts";
 import { Button } from "../../ui/button.tsx";
-import { Card, Fact, Facts } from "../../ui/page.tsx";
+import { Card, Facts } from "../../ui/page.tsx";
 import { Secret } from "../../ui/text.tsx";
 
 /** Rows of each kind, omitting kinds without any. */
 export function Counts({ erased }: { erased: MemoriesEraseResult["erased"] }) {
-  const counts = Object.entries(erased).filter(([, count]) => count);
-  return (
-    <Facts>
-      {counts.map(([kind, count]) => (
-        <Fact key={kind} name={capitalised(kind)}>
-          <strong className="num">{number(count ?? 0)}</strong>
-        </Fact>
-      ))}
-      {counts.length === 0 && <Fact name="Rows">none</Fact>}
-    </Facts>
-  );
+  const counts = Object.entries(erased).flatMap(([kind, count]) => (count ? [{ kind, count }] : []));
+  const shown = counts.map(({ kind, count }) => [capitalised(kind), bold(count)]);
+  return <Facts of={counts.length > 0 ? Object.fromEntries(shown) : { Rows: "none" }} />;
 }
+
+const bold = (count: number) => <strong className="num">{number(count)}</strong>;
 
 /** The erased data and the proof. */
 export function Receipt({ result, again }: { result: MemoriesEraseResult; again(): void }) {

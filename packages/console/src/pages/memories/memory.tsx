@@ -1,12 +1,16 @@
 import { Quote } from "lucide-react";
 import { Link, useParams } from "react-router";
-import type { MemoryWithUsage } from "../../../../client/index.ts";
+import type {
+  MemoriesCitationsResult,
+  MemoriesLineageResult,
+  MemoryWithUsage,
+} from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { number } from "../../data/format.ts";
 import { useLoad } from "../../data/use-load.ts";
 import { Markdown } from "../../ui/markdown.tsx";
 import { OutsideLink } from "../../ui/outside-link.tsx";
-import { Card, Empty, Fact, Facts, Page } from "../../ui/page.tsx";
+import { Card, Empty, Facts, Page } from "../../ui/page.tsx";
 import { Load } from "../../ui/table.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { Id, Json, Time } from "../../ui/text.tsx";
@@ -51,73 +55,46 @@ function Parts({ memory }: { memory: MemoryWithUsage }) {
 }
 
 function Content({ memory }: { memory: MemoryWithUsage }) {
+  const { usage } = memory;
   return (
     <div className="sides with-facts">
       <Card>
         <Markdown>{memory.content}</Markdown>
       </Card>
       <Card>
-        <Facts>
-          <Fact name="Scope">
-            <ScopeBadge scope={memory.scope} />
-          </Fact>
-          <Fact name="Type">{memory.type}</Fact>
-          <Fact name="Confidence">{percent(memory.confidence)}</Fact>
-          <Fact name="Importance">{percent(memory.importance)}</Fact>
-          <Fact name="Trust">{percent(memory.usage.trust)}</Fact>
-          <Fact name="Cited in 30 days">{number(memory.usage.cite_count_30d)}</Fact>
-          {memory.usage.last_cited_at && (
-            <Fact name="Last cited">
-              <Time at={memory.usage.last_cited_at} />
-            </Fact>
-          )}
-          <Fact name="Owner">
-            <Who id={memory.agent_id ?? memory.user_id ?? ""} />
-          </Fact>
-          {memory.team_id && (
-            <Fact name="Team">
-              <Who id={memory.team_id} />
-            </Fact>
-          )}
-          {memory.project_id && <Fact name="Project">{memory.project_id}</Fact>}
-          {memory.tags.length > 0 && (
-            <Fact name="Tags">
-              <Tags tags={memory.tags} />
-            </Fact>
-          )}
-          <Fact name="Made">
-            <Time at={memory.created_at} />
-          </Fact>
-          <Fact name="Changed">
-            <Time at={memory.updated_at} />
-          </Fact>
-          {memory.freshness_date && (
-            <Fact name="Holds as of">
-              <Time at={memory.freshness_date} />
-            </Fact>
-          )}
-          {memory.expires_at && (
-            <Fact name="Expires">
-              <Time at={memory.expires_at} />
-            </Fact>
-          )}
-          {memory.superseded_by && (
-            <Fact name="Replaced by">
+        <Facts
+          of={{
+            Scope: <ScopeBadge scope={memory.scope} />,
+            Type: memory.type,
+            Confidence: percent(memory.confidence),
+            Importance: percent(memory.importance),
+            Trust: percent(usage.trust),
+            "Cited in 30 days": number(usage.cite_count_30d),
+            "Last cited": usage.last_cited_at && <Time at={usage.last_cited_at} />,
+            Owner: <Who id={memory.agent_id ?? memory.user_id ?? ""} />,
+            Team: memory.team_id && <Who id={memory.team_id} />,
+            Project: memory.project_id,
+            Tags: memory.tags.length > 0 && <Tags tags={memory.tags} />,
+            Made: <Time at={memory.created_at} />,
+            Changed: <Time at={memory.updated_at} />,
+            "Holds as of": memory.freshness_date && <Time at={memory.freshness_date} />,
+            Expires: memory.expires_at && <Time at={memory.expires_at} />,
+            "Replaced by": memory.superseded_by && (
               <Link to={`/memories/${memory.superseded_by}`}>the newer one</Link>
-            </Fact>
-          )}
-          <Fact name="Id">
-            <Id>{memory.id}</Id>
-          </Fact>
-        </Facts>
+            ),
+            Id: <Id>{memory.id}</Id>,
+          }}
+        />
       </Card>
     </div>
   );
 }
 
+type Lineage = MemoriesLineageResult & Pick<MemoriesCitationsResult, "citations">;
+
 function Origin({ memory }: { memory: MemoryWithUsage }) {
   const loaded = useLoad(
-    async (signal) => {
+    async (signal): Promise<Lineage> => {
       const [lineage, cited] = await Promise.all([
         api.memories.lineage({ id: memory.id }, { signal }),
         api.memories.citations({ id: memory.id }, { signal }),
@@ -126,59 +103,12 @@ function Origin({ memory }: { memory: MemoryWithUsage }) {
     },
     [memory.id],
   );
-  const sources = [memory.source_type, memory.source_id].filter(Boolean).join(" · ");
   return (
     <Load of={loaded}>
-      {({ citations, merge_lineage, supersedes_target }) => (
+      {(lineage) => (
         <div className="stack">
-          {(sources ||
-            memory.source_url ||
-            memory.source_event_id ||
-            supersedes_target ||
-            merge_lineage.length > 0) && (
-            <Card title="Source">
-              <Facts>
-                {sources && <Fact name="Source">{sources}</Fact>}
-                {memory.source_url && (
-                  <Fact name="Address">
-                    <OutsideLink to={memory.source_url} />
-                  </Fact>
-                )}
-                {memory.source_event_id && <Fact name="Event">{memory.source_event_id}</Fact>}
-                {supersedes_target && (
-                  <Fact name="Replaces">
-                    <Link to={`/memories/${supersedes_target}`}>{supersedes_target}</Link>
-                  </Fact>
-                )}
-                {merge_lineage.map((merge) => (
-                  <Fact key={merge.loser_memory_id} name={`Merged into it (${merge.origin})`}>
-                    <Link to={`/memories/${merge.loser_memory_id}`}>{merge.loser_memory_id}</Link>
-                  </Fact>
-                ))}
-              </Facts>
-            </Card>
-          )}
-          {citations.length === 0 ? (
-            <Empty icon={Quote} title="It rests on no document">
-              A memory made from a document's chunk (<code>source_type: document_chunk</code>) shows the
-              passage here.
-            </Empty>
-          ) : (
-            citations.map((citation) => (
-              <Card
-                key={`${citation.document_id} ${citation.snippet}`}
-                title={<Link to={`/documents/${citation.document_id}`}>{citation.document_name}</Link>}
-              >
-                <blockquote className="citation">{citation.snippet}</blockquote>
-                <p className="muted small">
-                  {citation.page && `Page ${citation.page} · `}
-                  {citation.freshness.stale
-                    ? "The document was replaced or deleted since."
-                    : "The document is as it was."}
-                </p>
-              </Card>
-            ))
-          )}
+          <Source memory={memory} lineage={lineage} />
+          <Citations citations={lineage.citations} />
           {Object.keys(memory.metadata).length > 0 && (
             <Card title="Metadata">
               <Json value={memory.metadata} label="Metadata" />
@@ -188,4 +118,55 @@ function Origin({ memory }: { memory: MemoryWithUsage }) {
       )}
     </Load>
   );
+}
+
+function Source({ memory, lineage }: { memory: MemoryWithUsage; lineage: Lineage }) {
+  const { merge_lineage, supersedes_target } = lineage;
+  const mergedBy = Map.groupBy(merge_lineage, ({ origin }) => `Merged into it (${origin})`);
+  const facts = {
+    Source: [memory.source_type, memory.source_id].filter(Boolean).join(" · "),
+    Address: memory.source_url && <OutsideLink to={memory.source_url} />,
+    Event: memory.source_event_id,
+    Replaces: supersedes_target && <MemoryLink id={supersedes_target} />,
+    ...Object.fromEntries(
+      [...mergedBy].map(([name, merges]) => [
+        name,
+        merges.map(({ loser_memory_id: id }) => <MemoryLink key={id} id={id} />),
+      ]),
+    ),
+  };
+  if (!Object.values(facts).some(Boolean)) return null;
+  return (
+    <Card title="Source">
+      <Facts of={facts} />
+    </Card>
+  );
+}
+
+const MemoryLink = ({ id }: { id: string }) => (
+  <div>
+    <Link to={`/memories/${id}`}>{id}</Link>
+  </div>
+);
+
+function Citations({ citations }: Pick<Lineage, "citations">) {
+  if (citations.length === 0)
+    return (
+      <Empty icon={Quote} title="It rests on no document">
+        A memory made from a document's chunk (<code>source_type: document_chunk</code>) shows the passage
+        here.
+      </Empty>
+    );
+  return citations.map(({ document_id, document_name, snippet, page, freshness }) => (
+    <Card
+      key={`${document_id} ${snippet}`}
+      title={<Link to={`/documents/${document_id}`}>{document_name}</Link>}
+    >
+      <blockquote className="citation">{snippet}</blockquote>
+      <p className="muted small">
+        {page && `Page ${page} · `}
+        {freshness.stale ? "The document was replaced or deleted since." : "The document is as it was."}
+      </p>
+    </Card>
+  ));
 }

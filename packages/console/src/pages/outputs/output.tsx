@@ -8,7 +8,7 @@ import { useLoad } from "../../data/use-load.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Markdown } from "../../ui/markdown.tsx";
-import { Card, Fact, Facts, Page } from "../../ui/page.tsx";
+import { Card, Facts, Page } from "../../ui/page.tsx";
 import { Load } from "../../ui/table.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { Copy, Id, Time } from "../../ui/text.tsx";
@@ -96,61 +96,37 @@ function Source({ output }: { output: Output }) {
 
 function About({ output }: { output: Output }) {
   const by = output.agent_id ?? output.user_id;
-  const links = [
-    ["Made from", output.derived_from_ids],
-    ["Refers to", output.references_ids],
-    ["Takes the place of", output.supersedes_ids],
-  ] as const;
   return (
     <Card>
-      <Facts>
-        <Fact name="Scope">
-          <ScopeBadge scope={output.scope} />
-        </Fact>
-        {by && (
-          <Fact name="By">
-            <Who id={by} />
-          </Fact>
-        )}
-        {output.project_id && <Fact name="Project">{output.project_id}</Fact>}
-        {output.tags.length > 0 && (
-          <Fact name="Tags">
-            <Tags tags={output.tags} />
-          </Fact>
-        )}
-        {output.process_run_id && (
-          <Fact name="Run">
+      <Facts
+        of={{
+          Scope: <ScopeBadge scope={output.scope} />,
+          By: by && <Who id={by} />,
+          Project: output.project_id,
+          Tags: output.tags.length > 0 && <Tags tags={output.tags} />,
+          Run: output.process_run_id && (
             <Link to={`/runs/${output.process_run_id}`}>the run it came from</Link>
-          </Fact>
-        )}
-        {output.superseded_by && (
-          <Fact name="Replaced by">
+          ),
+          "Replaced by": output.superseded_by && (
             <Link to={`/outputs/${output.superseded_by}`}>the newer one</Link>
-          </Fact>
-        )}
-        {links.map(
-          ([name, ids]) =>
-            ids.length > 0 && (
-              <Fact key={name} name={name}>
-                {ids.map((id) => (
-                  <Link key={id} to={`/outputs/${id}`} className="output-link">
-                    …{id.slice(-8)}
-                  </Link>
-                ))}
-              </Fact>
-            ),
-        )}
-        <Fact name="Size">{bytes(output.byte_size)}</Fact>
-        <Fact name="Changed">
-          <Time at={output.updated_at} />
-        </Fact>
-        <Fact name="Slug">
-          <Id>{output.slug}</Id>
-        </Fact>
-        <Fact name="SHA-256">
-          <Id>{output.content_hash}</Id>
-        </Fact>
-      </Facts>
+          ),
+          "Made from": linksTo(output.derived_from_ids),
+          "Refers to": linksTo(output.references_ids),
+          "Takes the place of": linksTo(output.supersedes_ids),
+          Size: bytes(output.byte_size),
+          Changed: <Time at={output.updated_at} />,
+          Slug: <Id>{output.slug}</Id>,
+          "SHA-256": <Id>{output.content_hash}</Id>,
+        }}
+      />
     </Card>
   );
 }
+
+const linksTo = (ids: readonly string[]) =>
+  ids.length > 0 &&
+  ids.map((id) => (
+    <Link key={id} to={`/outputs/${id}`} className="output-link">
+      …{id.slice(-8)}
+    </Link>
+  ));

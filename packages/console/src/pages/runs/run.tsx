@@ -9,7 +9,7 @@ import { useAddress } from "../../data/use-address.ts";
 import { useReload } from "../../data/use-fresh.ts";
 import { useLoad } from "../../data/use-load.ts";
 import { StepGraph } from "../../graph/step-graph.tsx";
-import { Card, Empty, Fact, Facts, Page } from "../../ui/page.tsx";
+import { Card, Empty, Facts, Page } from "../../ui/page.tsx";
 import { Load } from "../../ui/table.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { Id, Time } from "../../ui/text.tsx";
@@ -153,37 +153,34 @@ function Next({ run, position, choose }: Omit<Props, "reload"> & { choose(key: s
 function About({ run }: { run: RunWithAttempts }) {
   return (
     <Card>
-      <Facts>
-        <Fact name="Begun by">{run.initiated_by.display_name}</Fact>
-        <Fact name="Begun">
-          <Time at={run.created_at} />
-        </Fact>
-        {run.project_id && <Fact name="Project">{run.project_id}</Fact>}
-        {run.success_criteria.length > 0 && (
-          <Fact name="Success criteria">
+      <Facts
+        of={{
+          "Begun by": run.initiated_by.display_name,
+          Begun: <Time at={run.created_at} />,
+          Project: run.project_id,
+          "Success criteria": run.success_criteria.length > 0 && (
             <ul className="plain-list">
               {run.success_criteria.map((criterion) => (
                 <li key={criterion}>{criterion}</li>
               ))}
             </ul>
-          </Fact>
-        )}
-        {run.ambiguity_score !== null && <Fact name="Ambiguity">{run.ambiguity_score}</Fact>}
-        {run.ambiguity_notes.map((note) => (
-          <Fact key={note.dimension} name={note.dimension}>
-            {[note.score, note.status, note.note].filter((part) => part != null).join(" · ")}
-          </Fact>
-        ))}
-        {run.closed_at && (
-          <Fact name="Closed">
-            <Time at={run.closed_at} />
-            {run.close_note && ` · ${run.close_note}`}
-          </Fact>
-        )}
-        <Fact name="Id">
-          <Id>{run.id}</Id>
-        </Fact>
-      </Facts>
+          ),
+          Ambiguity: run.ambiguity_score,
+          ...Object.fromEntries(
+            run.ambiguity_notes.map(({ dimension, score, status, note }) => [
+              dimension,
+              [score, status, note].filter((part) => part != null).join(" · "),
+            ]),
+          ),
+          Closed: run.closed_at && (
+            <>
+              <Time at={run.closed_at} />
+              {run.close_note && ` · ${run.close_note}`}
+            </>
+          ),
+          Id: <Id>{run.id}</Id>,
+        }}
+      />
     </Card>
   );
 }

@@ -2,7 +2,7 @@ import type { Position, RunWithAttempts } from "../../../../client/index.ts";
 import { STEP_STATUS } from "../../graph/step-graph.tsx";
 import { Badge, type Tone } from "../../ui/badge.tsx";
 import { Markdown } from "../../ui/markdown.tsx";
-import { Card, Fact, Facts } from "../../ui/page.tsx";
+import { Card, Facts } from "../../ui/page.tsx";
 import { Time } from "../../ui/text.tsx";
 import { Who } from "../../ui/who.tsx";
 import { Offers } from "./offers.tsx";
@@ -122,25 +122,17 @@ function Attempts({ step }: { step: Step }) {
 function About({ step }: { step: Step }) {
   const { reference_pointer: pointer } = step;
   return (
-    <Facts>
-      <Fact name="Key">
-        <code>{step.step_key}</code>
-      </Fact>
-      {step.role && <Fact name="Role">{step.role}</Fact>}
-      {step.assigned_user_id && (
-        <Fact name="Assigned to">
-          <Who id={step.assigned_user_id} />
-        </Fact>
-      )}
-      {step.specialist_name && <Fact name="Specialist">{step.specialist_name}</Fact>}
-      <Fact name="Done by">
-        {step.completion_mode === "attestation" ? "attesting it" : "an accepted handoff"}
-      </Fact>
-      {step.expected_artifact_kinds.length > 0 && (
-        <Fact name="Brings forth">{step.expected_artifact_kinds.join(", ")}</Fact>
-      )}
-      {pointer && <Fact name="Reference">{pointer.display_name ?? pointer.uri ?? pointer.native_id}</Fact>}
-      {step.reference_note && <Fact name="About it">{step.reference_note}</Fact>}
-    </Facts>
+    <Facts
+      of={{
+        Key: <code>{step.step_key}</code>,
+        Role: step.role,
+        "Assigned to": step.assigned_user_id && <Who id={step.assigned_user_id} />,
+        Specialist: step.specialist_name,
+        "Done by": step.completion_mode === "attestation" ? "attesting it" : "an accepted handoff",
+        "Brings forth": step.expected_artifact_kinds.join(", "),
+        Reference: pointer && (pointer.display_name ?? pointer.uri ?? pointer.native_id),
+        "About it": step.reference_note,
+      }}
+    />
   );
 }

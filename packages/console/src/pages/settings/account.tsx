@@ -4,7 +4,7 @@ import { useFormTask } from "../../data/use-task.ts";
 import { useSession } from "../../shell/session.tsx";
 import { TextField } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
-import { Card, Fact, Facts } from "../../ui/page.tsx";
+import { Card, Facts } from "../../ui/page.tsx";
 import { Id } from "../../ui/text.tsx";
 
 /** The person's account and password. */
@@ -13,15 +13,15 @@ export function Account() {
   return (
     <div className="stack">
       <Card>
-        <Facts>
-          <Fact name="Name">{user.display_name}</Fact>
-          <Fact name="E-mail">{user.email}</Fact>
-          <Fact name="Role">{user.role}</Fact>
-          <Fact name="Organisation">{tenant.name}</Fact>
-          <Fact name="Id">
-            <Id>{user.id}</Id>
-          </Fact>
-        </Facts>
+        <Facts
+          of={{
+            Name: user.display_name,
+            "E-mail": user.email,
+            Role: user.role,
+            Organisation: tenant.name,
+            Id: <Id>{user.id}</Id>,
+          }}
+        />
       </Card>
       <Card title="Change your password">
         <PasswordForm />

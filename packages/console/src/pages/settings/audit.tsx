@@ -8,7 +8,7 @@ import { useList } from "../../data/use-list.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { TextField } from "../../ui/field.tsx";
-import { Empty, Fact, Facts } from "../../ui/page.tsx";
+import { Empty, Facts } from "../../ui/page.tsx";
 import { type Column, List } from "../../ui/table.tsx";
 import { Id, Json, Time } from "../../ui/text.tsx";
 import { Who } from "../../ui/who.tsx";
@@ -73,23 +73,23 @@ function EntryDialog({ entry, onClose }: { entry: AuditEntry; onClose(): void })
   return (
     <Dialog light title={entry.action} onClose={onClose}>
       <div className="stack">
-        <Facts>
-          <Fact name="Who">
-            {entry.actor_id ? <Who id={entry.actor_id} /> : "–"} ({entry.actor_kind})
-          </Fact>
-          <Fact name="When">{fullTime(entry.at)}</Fact>
-          {entry.resource_type && (
-            <Fact name="On">
-              {entry.resource_type} {entry.resource_id}
-            </Fact>
-          )}
-          {entry.ip && <Fact name="From">{entry.ip}</Fact>}
-          {entry.request_id && (
-            <Fact name="Request">
-              <Id>{entry.request_id}</Id>
-            </Fact>
-          )}
-        </Facts>
+        <Facts
+          of={{
+            Who: (
+              <>
+                {entry.actor_id ? <Who id={entry.actor_id} /> : "–"} ({entry.actor_kind})
+              </>
+            ),
+            When: fullTime(entry.at),
+            On: entry.resource_type && (
+              <>
+                {entry.resource_type} {entry.resource_id}
+              </>
+            ),
+            From: entry.ip,
+            Request: entry.request_id && <Id>{entry.request_id}</Id>,
+          }}
+        />
         <Json value={entry.details} label="Details" />
       </div>
     </Dialog>

@@ -3,7 +3,7 @@ import type { Limits as Rules } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { bytes, duration, number, plural } from "../../data/format.ts";
 import { useLoad } from "../../data/use-load.ts";
-import { Card, Fact, Facts } from "../../ui/page.tsx";
+import { Card, Facts } from "../../ui/page.tsx";
 import { Load } from "../../ui/table.tsx";
 
 interface Rate {
@@ -25,23 +25,24 @@ export function Limits() {
             <Requests rules={rules} rate={rate} />
           </Card>
           <Card title="Sizes">
-            <Facts>
-              <Fact name="Stored">
-                <Stored {...rules.storage} />
-              </Fact>
-              <Fact name="Largest event">{bytes(rules.largest_bytes.event)}</Fact>
-              <Fact name="Largest document">{bytes(rules.largest_bytes.document)}</Fact>
-              <Fact name="Largest output">
-                {rules.largest_bytes.output === null ? NO_LIMIT : bytes(rules.largest_bytes.output)}
-              </Fact>
-            </Facts>
+            <Facts
+              of={{
+                Stored: <Stored {...rules.storage} />,
+                "Largest event": bytes(rules.largest_bytes.event),
+                "Largest document": bytes(rules.largest_bytes.document),
+                "Largest output":
+                  rules.largest_bytes.output === null ? NO_LIMIT : bytes(rules.largest_bytes.output),
+              }}
+            />
           </Card>
           <Card title="Delivery">
             <div className="stack tight">
-              <Facts>
-                <Fact name="Lease of a delivery">{duration(rules.delivery.visibility_timeout_seconds)}</Fact>
-                <Fact name="Most delivery attempts">{rules.delivery.retry_budget}</Fact>
-              </Facts>
+              <Facts
+                of={{
+                  "Lease of a delivery": duration(rules.delivery.visibility_timeout_seconds),
+                  "Most delivery attempts": rules.delivery.retry_budget,
+                }}
+              />
               <p className="field-hint">An agent can have its own, under its settings.</p>
             </div>
           </Card>
@@ -94,18 +95,19 @@ function Requests({ rules, rate }: { rules: Rules; rate: Rate | null }) {
           />
         </div>
       )}
-      <Facts>
-        <Fact name="Each agent and each person">{perMinute(caller)}</Fact>
-        <Fact name="All of the organisation">{perMinute(tenant)}</Fact>
-        <Fact name="Signed webhooks">{perMinute(webhooks)}</Fact>
-        <Fact name="E-mails">
-          {rules.emails_per_hour === null ? (
-            <span className="muted">not switched on</span>
-          ) : (
-            `${number(rules.emails_per_hour)} an hour`
-          )}
-        </Fact>
-      </Facts>
+      <Facts
+        of={{
+          "Each agent and each person": perMinute(caller),
+          "All of the organisation": perMinute(tenant),
+          "Signed webhooks": perMinute(webhooks),
+          "E-mails":
+            rules.emails_per_hour === null ? (
+              <span className="muted">not switched on</span>
+            ) : (
+              `${number(rules.emails_per_hour)} an hour`
+            ),
+        }}
+      />
     </div>
   );
 }
@@ -113,13 +115,15 @@ function Requests({ rules, rate }: { rules: Rules; rate: Rate | null }) {
 function Kept({ rules: { kept_days } }: { rules: Rules }) {
   const days = (count: number) => plural(count, "day");
   return (
-    <Facts>
-      <Fact name="Events">{days(kept_days.events)}</Fact>
-      <Fact name="Ids, against duplicates">{days(kept_days.event_ids)}</Fact>
-      <Fact name="Acknowledged deliveries">{days(kept_days.acknowledged_deliveries)}</Fact>
-      <Fact name="Forgotten memories">{days(kept_days.forgotten_memories)}, to be restored</Fact>
-      <Fact name="Audit log">{days(kept_days.audit)}</Fact>
-    </Facts>
+    <Facts
+      of={{
+        Events: days(kept_days.events),
+        "Ids, against duplicates": days(kept_days.event_ids),
+        "Acknowledged deliveries": days(kept_days.acknowledged_deliveries),
+        "Forgotten memories": <>{days(kept_days.forgotten_memories)}, to be restored</>,
+        "Audit log": days(kept_days.audit),
+      }}
+    />
   );
 }
 

@@ -10,7 +10,7 @@ import { Badge } from "../../ui/badge.tsx";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { SelectField } from "../../ui/field.tsx";
 import { Markdown } from "../../ui/markdown.tsx";
-import { Card, Fact, Facts, Page } from "../../ui/page.tsx";
+import { Card, Facts, Page } from "../../ui/page.tsx";
 import { Load } from "../../ui/table.tsx";
 import { BeginDialog } from "../runs/begin.tsx";
 import "./templates.css";
@@ -102,26 +102,23 @@ function Picture({ template }: { template: ProcessTemplate }) {
             ) : (
               <p className="muted">No instructions.</p>
             )}
-            <Facts>
-              <Fact name="Key">
-                <code>{step.step_key}</code>
-              </Fact>
-              {step.role && <Fact name="Role">{step.role}</Fact>}
-              {step.specialist_name && <Fact name="Specialist">{step.specialist_name}</Fact>}
-              {step.depends_on.length > 0 && <Fact name="After">{step.depends_on.join(", ")}</Fact>}
-              <Fact name="Done by">
-                {step.completion_mode === "attestation" ? "attesting it" : "an accepted handoff"}
-              </Fact>
-              {step.completion_criteria.length > 0 && (
-                <Fact name="What makes it done" wide>
+            <Facts
+              wide="What makes it done"
+              of={{
+                Key: <code>{step.step_key}</code>,
+                Role: step.role,
+                Specialist: step.specialist_name,
+                After: step.depends_on.join(", "),
+                "Done by": step.completion_mode === "attestation" ? "attesting it" : "an accepted handoff",
+                "What makes it done": step.completion_criteria.length > 0 && (
                   <ul className="plain-list">
                     {step.completion_criteria.map(({ key, description }) => (
                       <li key={key}>{description || key}</li>
                     ))}
                   </ul>
-                </Fact>
-              )}
-            </Facts>
+                ),
+              }}
+            />
           </div>
         </Card>
       )}
