@@ -1,6 +1,7 @@
 import { type FormEvent, useEffect, useState } from "react";
 import { type AuthSessionResult, isApiError } from "../../../client/index.ts";
 import { api } from "../data/api.ts";
+import { useDraft } from "../data/use-draft.ts";
 import { Button } from "../ui/button.tsx";
 import { Failure } from "../ui/failure.tsx";
 import { TextField } from "../ui/field.tsx";
@@ -24,9 +25,7 @@ export function SignIn({
   email?: string;
   onSignedIn(session: AuthSessionResult): void;
 }) {
-  const [email, setEmail] = useState(known);
-  const [password, setPassword] = useState("");
-  const [slug, setSlug] = useState("");
+  const [{ email, password, slug }, field] = useDraft({ email: known, password: "", slug: "" });
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>();
   useEffect(() => {
@@ -56,29 +55,19 @@ export function SignIn({
         <h1>Afferent</h1>
         <p className="muted">{WHY[why]}</p>
       </div>
-      <TextField
-        label="E-mail"
-        type="email"
-        autoComplete="username"
-        required
-        autoFocus
-        value={email}
-        onChange={setEmail}
-      />
+      <TextField label="E-mail" type="email" autoComplete="username" required autoFocus {...field("email")} />
       <TextField
         label="Password"
         type="password"
         autoComplete="current-password"
         required
-        value={password}
-        onChange={setPassword}
+        {...field("password")}
       />
       <details className="more-fields" open={slug !== ""}>
         <summary>Several organisations?</summary>
         <TextField
           label="Organisation"
-          value={slug}
-          onChange={setSlug}
+          {...field("slug")}
           hint="Its short name. Needed when your e-mail stands in several."
         />
       </details>

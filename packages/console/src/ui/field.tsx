@@ -2,7 +2,6 @@ import {
   type ComponentProps,
   type InputHTMLAttributes,
   type ReactNode,
-  type SelectHTMLAttributes,
   type TextareaHTMLAttributes,
   useId,
 } from "react";
@@ -38,7 +37,7 @@ function Field({ label, hint, error, children }: FieldProps & { children(wired: 
   );
 }
 
-type Changed = { onChange(value: string): void };
+type Changed<T = string> = { onChange(value: T): void };
 
 export function TextField({
   label,
@@ -93,27 +92,29 @@ export function CodeArea(props: ComponentProps<typeof TextArea>) {
   return <TextArea {...props} className="code" spellCheck={false} />;
 }
 
-export interface Option {
-  value: string;
+export interface Option<T extends string = string> {
+  value: T;
   label: string;
 }
 
-export function SelectField({
-  label,
-  hint,
-  error,
+export function SelectField<T extends string>({
+  value,
   onChange,
   options,
-  ...select
-}: FieldProps &
-  Changed & { options: readonly Option[] } & Omit<SelectHTMLAttributes<HTMLSelectElement>, "onChange">) {
+  ...labels
+}: FieldProps & Changed<T> & { value: T; options: readonly Option<T>[] }) {
   return (
-    <Field label={label} hint={hint} error={error}>
+    <Field {...labels}>
       {(wired) => (
-        <select {...select} {...wired} className="input" onChange={(event) => onChange(event.target.value)}>
-          {options.map(({ value, label: text }) => (
-            <option key={value} value={value}>
-              {text}
+        <select
+          {...wired}
+          value={value}
+          className="input"
+          onChange={(event) => onChange(event.target.value as T)}
+        >
+          {options.map((option) => (
+            <option key={option.value} value={option.value}>
+              {option.label}
             </option>
           ))}
         </select>
@@ -161,7 +162,7 @@ export function Segments<T extends string>({
   label: string;
   value: T;
   onChange(value: T): void;
-  options: readonly { value: T; label: string }[];
+  options: readonly Option<T>[];
 }) {
   const name = useId();
   return (

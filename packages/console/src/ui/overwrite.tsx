@@ -25,21 +25,27 @@ export function mayOverwrite({ text, look }: Meanwhile): Promise<boolean> {
   });
 }
 
-interface Saving<T extends object> {
-  /** The state when the form was opened. */
-  before: T;
-  wanted: Partial<T>;
-  read(): Promise<T>;
-  look: string;
+interface Resource<W, T, S> {
+  get(which: W): Promise<T>;
+  update(params: W & Partial<T>): Promise<S>;
 }
 
-/** Returns the person's changes; null if others changed the same fields and the person does not overwrite them. */
-export async function changesToSave<T extends object>({ before, wanted, read, look }: Saving<T>) {
+/**
+ * Saves what the person changed of a resource since `before`. Returns null if others changed the same fields and the
+ * person does not overwrite them.
+ */
+export async function saveChanges<W extends object, T extends object, S>(
+  { get, update }: Resource<W, T, S>,
+  which: W,
+  before: T,
+  wanted: Partial<T>,
+  look: string,
+): Promise<S | null> {
   const changes = changesOf<Partial<T>>(before, wanted);
-  const theirs = changesOf<Partial<T>>(before, await read());
+  const theirs = changesOf<Partial<T>>(before, await get(which));
   const clashing = Object.keys(changesOf<Partial<T>>(theirs as T, changes)).filter((name) => name in theirs);
-  if (clashing.length === 0) return changes;
   const names = clashing.map((name) => name.replaceAll("_", " ")).join(", ");
   const text = `Since you opened this form somebody has changed its ${names}. Saving puts yours in their place.`;
-  return (await mayOverwrite({ text, look })) ? changes : null;
+  const mayBeSaved = clashing.length === 0 || (await mayOverwrite({ text, look }));
+  return mayBeSaved ? update({ ...changes, ...which }) : null;
 }

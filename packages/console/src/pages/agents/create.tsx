@@ -1,6 +1,7 @@
 import { useState } from "react";
 import type { Agent, AgentsCreateResult, KeysCreateResult } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
+import { useDraft } from "../../data/use-draft.ts";
 import { useFormTask } from "../../data/use-task.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
@@ -22,10 +23,12 @@ const DEFAULT_SCOPES: KeysCreateResult["scopes"] = [
 
 /** Creates an agent and optionally its first key, which is shown once. */
 export function CreateAgent({ onClose, onCreated }: { onClose(): void; onCreated(id: string): void }) {
-  const [name, setName] = useState("");
-  const [mode, setMode] = useState<Agent["delivery_mode"]>("poll");
-  const [endpoint, setEndpoint] = useState("");
-  const [description, setDescription] = useState("");
+  const [{ name, mode, endpoint, description }, field] = useDraft({
+    name: "",
+    mode: "poll" as Agent["delivery_mode"],
+    endpoint: "",
+    description: "",
+  });
   const [wantsKey, setWantsKey] = useState(true);
   const [made, setMade] = useState<Created>();
   const create = useFormTask(async () => {
@@ -40,16 +43,15 @@ export function CreateAgent({ onClose, onCreated }: { onClose(): void; onCreated
   if (made) return <Secrets {...made} onDone={() => onCreated(made.agent.id)} />;
   return (
     <FormDialog title="New agent" submit="Make agent" onClose={onClose} task={create}>
-      <TextField label="Name" required autoFocus value={name} onChange={setName} placeholder="billing-bot" />
-      <TextArea label="Description" rows={2} value={description} onChange={setDescription} />
-      <ModeField value={mode} onChange={setMode} />
+      <TextField label="Name" required autoFocus {...field("name")} placeholder="billing-bot" />
+      <TextArea label="Description" rows={2} {...field("description")} />
+      <ModeField {...field("mode")} />
       {mode === "push" && (
         <TextField
           label="Endpoint"
           type="url"
           required
-          value={endpoint}
-          onChange={setEndpoint}
+          {...field("endpoint")}
           placeholder="https://agent.example.com/events"
           hint="Each event is posted here, signed."
         />

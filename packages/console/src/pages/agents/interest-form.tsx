@@ -4,12 +4,13 @@ import type { Agent, Interest, InterestsTestResult } from "../../../../client/in
 import { ApiError } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { plural } from "../../data/format.ts";
+import { useDraft } from "../../data/use-draft.ts";
 import { useFormTask } from "../../data/use-task.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { CodeArea, SelectField, TextField } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
-import { changesToSave } from "../../ui/overwrite.tsx";
+import { saveChanges } from "../../ui/overwrite.tsx";
 import { Time } from "../../ui/text.tsx";
 import { toast } from "../../ui/toast.tsx";
 
@@ -35,8 +36,10 @@ export function InterestForm({ agent, interest, onClose, onSaved }: Props) {
   const [before] = useState(interest);
   const [type, setType] = useState(interest?.event_type ?? "");
   const [filter, setFilter] = useState(interest?.filter_expression ?? "");
-  const [priority, setPriority] = useState(String(interest?.priority ?? 5));
-  const [depth, setDepth] = useState<Interest["enrichment_depth"]>(interest?.enrichment_depth ?? "none");
+  const [{ priority, depth }, field] = useDraft({
+    priority: String(interest?.priority ?? 5),
+    depth: (interest?.enrichment_depth ?? "none") as Interest["enrichment_depth"],
+  });
   const [result, setResult] = useState<InterestsTestResult>();
   const subject = { agent_id: agent.id, event_type: type, filter_expression: filter || null };
   const changes = useRef(0);
@@ -49,10 +52,7 @@ export function InterestForm({ agent, interest, onClose, onSaved }: Props) {
     const wanted = { ...subject, priority: Number(priority), enrichment_depth: depth };
     if (before) {
       const which = { agent_id: agent.id, id: before.id };
-      const read = () => api.interests.get(which);
-      const changes = await changesToSave<Interest>({ before, wanted, read, look: `/agents/${agent.id}` });
-      if (!changes) return;
-      await api.interests.update({ ...changes, ...which });
+      if (!(await saveChanges(api.interests, which, before, wanted, `/agents/${agent.id}`))) return;
     } else await api.interests.create(wanted);
     toast({ title: before ? "The interest is changed." : `${agent.name} is interested from now on.` });
     await onSaved();
@@ -96,13 +96,8 @@ export function InterestForm({ agent, interest, onClose, onSaved }: Props) {
         error={ofFilter ? error.message : undefined}
       />
       <div className="grid-2">
-        <SelectField label="Priority" options={PRIORITIES} value={priority} onChange={setPriority} />
-        <SelectField
-          label="Memories with each event"
-          options={DEPTHS}
-          value={depth}
-          onChange={(value) => setDepth(value as Interest["enrichment_depth"])}
-        />
+        <SelectField label="Priority" options={PRIORITIES} {...field("priority")} />
+        <SelectField label="Memories with each event" options={DEPTHS} {...field("depth")} />
       </div>
       <div className="row">
         <Button small icon={FlaskConical} busy={test.busy} disabled={type === ""} onClick={() => test.run()}>

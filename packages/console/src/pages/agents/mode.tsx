@@ -18,24 +18,10 @@ const FORMATS: { value: Format; label: string }[] = [
 
 /** The format of pushed events. */
 export function FormatField({ value, onChange }: { value: Format; onChange(format: Format): void }) {
-  return (
-    <SelectField
-      label="Push format"
-      options={FORMATS}
-      value={value}
-      onChange={(chosen) => onChange(chosen as Format)}
-    />
-  );
+  return <SelectField label="Push format" options={FORMATS} value={value} onChange={onChange} />;
 }
 
 /** How events reach an agent. */
 export function ModeField({ value, onChange }: { value: Mode; onChange(mode: Mode): void }) {
-  return (
-    <SelectField
-      label="How it receives events"
-      options={MODES}
-      value={value}
-      onChange={(chosen) => onChange(chosen as Mode)}
-    />
-  );
+  return <SelectField label="How it receives events" options={MODES} value={value} onChange={onChange} />;
 }

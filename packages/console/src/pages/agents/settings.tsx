@@ -11,7 +11,7 @@ import { type Choice, Combo } from "../../ui/combo.tsx";
 import { confirm } from "../../ui/confirm.tsx";
 import { TextArea, TextField } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
-import { changesToSave } from "../../ui/overwrite.tsx";
+import { saveChanges } from "../../ui/overwrite.tsx";
 import { Card, Facts } from "../../ui/page.tsx";
 import { Id, Secret, Time } from "../../ui/text.tsx";
 import { toast } from "../../ui/toast.tsx";
@@ -40,12 +40,8 @@ export function AgentSettings({ agent, onSaved }: Props) {
 }
 
 /** Returns the saved agent; null if others changed the same fields and the person keeps theirs. */
-async function saveAgent(before: Agent, wanted: Partial<Agent>): Promise<Agent | null> {
-  const which = { agent_id: before.id };
-  const read = () => api.agents.get(which);
-  const changes = await changesToSave({ before, wanted, read, look: `/agents/${before.id}?tab=settings` });
-  return changes && api.agents.update({ ...changes, ...which });
-}
+const saveAgent = (before: Agent, wanted: Partial<Agent>) =>
+  saveChanges(api.agents, { agent_id: before.id }, before, wanted, `/agents/${before.id}?tab=settings`);
 
 const draftOf = (agent: Agent) => ({
   name: agent.name,

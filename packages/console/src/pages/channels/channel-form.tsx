@@ -1,10 +1,11 @@
 import { useState } from "react";
 import type { Channel } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
+import { useDraft } from "../../data/use-draft.ts";
 import { useFormTask } from "../../data/use-task.ts";
 import { TextArea, TextField } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
-import { changesToSave } from "../../ui/overwrite.tsx";
+import { saveChanges } from "../../ui/overwrite.tsx";
 import { toast } from "../../ui/toast.tsx";
 
 interface Props {
@@ -15,17 +16,15 @@ interface Props {
 }
 
 /** Returns the saved channel; null if others changed the same fields and the person keeps theirs. */
-async function saveChannel(before: Channel, wanted: Partial<Channel>): Promise<Channel | null> {
-  const which = { channel_id: before.id };
-  const read = () => api.channels.get(which);
-  const changes = await changesToSave({ before, wanted, read, look: `/channels/${before.id}` });
-  return changes && api.channels.update({ ...changes, ...which });
-}
+const saveChannel = (before: Channel, wanted: Partial<Channel>) =>
+  saveChanges(api.channels, { channel_id: before.id }, before, wanted, `/channels/${before.id}`);
 
 export function ChannelForm({ channel, onClose, onSaved }: Props) {
   const [before] = useState(channel);
-  const [name, setName] = useState(channel?.name ?? "");
-  const [description, setDescription] = useState(channel?.description ?? "");
+  const [{ name, description }, field] = useDraft({
+    name: channel?.name ?? "",
+    description: channel?.description ?? "",
+  });
   const save = useFormTask(async () => {
     const wanted = { name, description: description || null };
     const saved = before ? await saveChannel(before, wanted) : await api.channels.create(wanted);
@@ -43,12 +42,11 @@ export function ChannelForm({ channel, onClose, onSaved }: Props) {
       <TextField
         label="Name"
         required
-        value={name}
-        onChange={setName}
+        {...field("name")}
         placeholder="deployments"
         hint="No other channel may have it."
       />
-      <TextArea label="Description" rows={2} value={description} onChange={setDescription} />
+      <TextArea label="Description" rows={2} {...field("description")} />
     </FormDialog>
   );
 }

@@ -2,6 +2,7 @@ import { Plus, Rss, Trash2 } from "lucide-react";
 import { useState } from "react";
 import type { Feed } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
+import { useDraft } from "../../data/use-draft.ts";
 import { useList } from "../../data/use-list.ts";
 import { useFormTask, useTask } from "../../data/use-task.ts";
 import { Button, IconButton } from "../../ui/button.tsx";
@@ -79,8 +80,7 @@ function AddFeed({
   onClose(): void;
   onAdded(): unknown;
 }) {
-  const [type, setType] = useState("");
-  const [filter, setFilter] = useState("");
+  const [{ type, filter }, field] = useDraft({ type: "", filter: "" });
   const add = useFormTask(async () => {
     await api.channels.createFeed({ channel_id, event_type_glob: type, filter_expression: filter || null });
     onClose();
@@ -94,15 +94,13 @@ function AddFeed({
         autoFocus
         className="code"
         placeholder="com.github.*"
-        value={type}
-        onChange={setType}
+        {...field("type")}
         hint="A glob: * is any run of characters."
       />
       <CodeArea
         label="Filter (CEL)"
         rows={2}
-        value={filter}
-        onChange={setFilter}
+        {...field("filter")}
         hint="Empty takes every event of the type."
       />
     </FormDialog>

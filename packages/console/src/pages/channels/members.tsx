@@ -3,6 +3,7 @@ import { useState } from "react";
 import type { Member } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { findAgents } from "../../data/find.ts";
+import { useDraft } from "../../data/use-draft.ts";
 import { useList } from "../../data/use-list.ts";
 import { useNames } from "../../data/use-names.ts";
 import { useFormTask, useTask } from "../../data/use-task.ts";
@@ -79,8 +80,7 @@ interface AddProps {
 }
 
 function AddMember({ channel_id, onClose, onAdded }: AddProps) {
-  const [agent, setAgent] = useState<Choice | null>(null);
-  const [id, setId] = useState("");
+  const [{ agent, id }, field] = useDraft({ agent: null as Choice | null, id: "" });
   const { may } = useSession();
   const chosen = may("agents.list") ? agent?.id : id.trim();
   const add = useFormTask(async () => {
@@ -91,14 +91,13 @@ function AddMember({ channel_id, onClose, onAdded }: AddProps) {
   return (
     <FormDialog title="Add a member" submit="Add" disabled={!chosen} onClose={onClose} task={add}>
       {may("agents.list") ? (
-        <Combo label="Agent" value={agent} onChange={setAgent} find={findAgents} />
+        <Combo label="Agent" {...field("agent")} find={findAgents} />
       ) : (
         <TextField
           label="Agent"
           className="code"
           required
-          value={id}
-          onChange={setId}
+          {...field("id")}
           placeholder="ag_…"
           hint="Its id. Admins see the agents of the organisation, and can tell you."
         />

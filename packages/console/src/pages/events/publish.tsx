@@ -1,6 +1,6 @@
-import { useState } from "react";
 import { api } from "../../data/api.ts";
 import { mistakeInJson } from "../../data/text.ts";
+import { useDraft } from "../../data/use-draft.ts";
 import { useFormTask } from "../../data/use-task.ts";
 import { CodeArea, TextField } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
@@ -13,10 +13,12 @@ export function Publish({
   onClose(): void;
   onPublished(id: string, duplicate: boolean): void;
 }) {
-  const [type, setType] = useState("com.example.order.created");
-  const [source, setSource] = useState(`${location.origin}/console`);
-  const [subject, setSubject] = useState("");
-  const [data, setData] = useState('{\n  "total": 42\n}');
+  const [{ type, source, subject, data }, field] = useDraft({
+    type: "com.example.order.created",
+    source: `${location.origin}/console`,
+    subject: "",
+    data: '{\n "total": 42\n}',
+  });
   const problem = mistakeInJson(data);
   const publish = useFormTask(async () => {
     const event = {
@@ -39,16 +41,10 @@ export function Publish({
       task={publish}
       disabled={problem !== undefined}
     >
-      <TextField
-        label="Type"
-        required
-        value={type}
-        onChange={setType}
-        hint="Reverse-DNS, as interests match it."
-      />
-      <TextField label="Source" required value={source} onChange={setSource} />
-      <TextField label="Subject" value={subject} onChange={setSubject} placeholder="acme/shop#12" />
-      <CodeArea label="Data (JSON)" rows={7} value={data} onChange={setData} error={problem} />
+      <TextField label="Type" required {...field("type")} hint="Reverse-DNS, as interests match it." />
+      <TextField label="Source" required {...field("source")} />
+      <TextField label="Subject" {...field("subject")} placeholder="acme/shop#12" />
+      <CodeArea label="Data (JSON)" rows={7} {...field("data")} error={problem} />
     </FormDialog>
   );
 }

@@ -1,10 +1,11 @@
 import { useState } from "react";
 import type { Connector } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
+import { useDraft } from "../../data/use-draft.ts";
 import { useFormTask } from "../../data/use-task.ts";
 import { SelectField, TextField } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
-import { changesToSave } from "../../ui/overwrite.tsx";
+import { saveChanges } from "../../ui/overwrite.tsx";
 import { toast } from "../../ui/toast.tsx";
 import { draftOfMapping, emptyMapping, MappingFields, mappingOf, wholeMapping } from "./mapping.tsx";
 
@@ -25,27 +26,27 @@ const whole = (connector: Connector): Connector => ({
   mapping: wholeMapping(connector.mapping),
 });
 
-/** Returns whether it was saved: the person may keep others' changes instead. */
-async function saveConnector(before: Connector, wanted: Partial<Connector>): Promise<boolean> {
+/** Returns the saved connector; null if others changed the same fields and the person keeps theirs. */
+function saveConnector(before: Connector, wanted: Partial<Connector>) {
   const which = { connector_id: before.id };
-  const read = async () => whole(await api.connectors.get(which));
-  const changes = await changesToSave({
-    ...{ before: whole(before), wanted, read },
-    look: "/ingest?tab=connectors",
-  });
-  if (changes) await api.connectors.update({ ...changes, ...which });
-  return changes !== null;
+  const connectors = {
+    get: async () => whole(await api.connectors.get(which)),
+    update: api.connectors.update,
+  };
+  return saveChanges(connectors, which, whole(before), wanted, "/ingest?tab=connectors");
 }
 
 export function ConnectorDialog({ connector, onClose, onSaved }: Props) {
   const [before] = useState(connector);
-  const [name, setName] = useState(connector?.name ?? "");
-  const [kind, setKind] = useState(connector?.kind ?? "amqp091");
-  const [url, setUrl] = useState("");
-  const [from, setFrom] = useState("");
-  const [source, setSource] = useState(connector?.source ?? "");
-  const [prefetch, setPrefetch] = useState(String(connector?.prefetch ?? 100));
-  const [mapping, setMapping] = useState(connector ? draftOfMapping(connector.mapping) : emptyMapping);
+  const [{ name, kind, url, from, source, prefetch, mapping }, field] = useDraft({
+    name: connector?.name ?? "",
+    kind: connector?.kind ?? "amqp091",
+    url: "",
+    from: "",
+    source: connector?.source ?? "",
+    prefetch: String(connector?.prefetch ?? 100),
+    mapping: connector ? draftOfMapping(connector.mapping) : emptyMapping,
+  });
   const save = useFormTask(async () => {
     const parts = { name: name.trim(), mapping: mappingOf(mapping), prefetch: Number(prefetch) };
     if (before) {
@@ -70,19 +71,13 @@ export function ConnectorDialog({ connector, onClose, onSaved }: Props) {
       onClose={onClose}
       task={save}
     >
-      <TextField label="Name" value={name} onChange={setName} required maxLength={200} />
+      <TextField label="Name" {...field("name")} required maxLength={200} />
       {!connector && (
         <>
-          <SelectField
-            label="Broker"
-            value={kind}
-            options={KINDS}
-            onChange={(value) => setKind(value as typeof kind)}
-          />
+          <SelectField label="Broker" {...field("kind")} options={KINDS} />
           <TextField
             label="Address"
-            value={url}
-            onChange={setUrl}
+            {...field("url")}
             required
             pattern="amqps?://.+"
             placeholder="amqps://user:password@rabbit.example.com/"
@@ -91,16 +86,14 @@ export function ConnectorDialog({ connector, onClose, onSaved }: Props) {
           <div className="grid-2">
             <TextField
               label={kind === "amqp091" ? "Queue" : "Source address"}
-              value={from}
-              onChange={setFrom}
+              {...field("from")}
               required
               placeholder={kind === "amqp091" ? "orders" : "/amq/queue/orders"}
               hint="It must be there already."
             />
             <TextField
               label="Source"
-              value={source}
-              onChange={setSource}
+              {...field("source")}
               required
               placeholder="shop"
               hint="The second part of the type."
@@ -113,16 +106,10 @@ export function ConnectorDialog({ connector, onClose, onSaved }: Props) {
         type="number"
         min={1}
         max={1000}
-        value={prefetch}
-        onChange={setPrefetch}
+        {...field("prefetch")}
         hint="How many messages each node may hold that are not stored yet."
       />
-      <MappingFields
-        source={source}
-        mapping={mapping}
-        onChange={setMapping}
-        idDefault="Default: the broker's message id."
-      />
+      <MappingFields source={source} {...field("mapping")} idDefault="Default: the broker's message id." />
     </FormDialog>
   );
 }

@@ -26,13 +26,13 @@ export function typeOf(source: string, { entity, action }: Pick<Mapping, "entity
 
 interface Props {
   source: string;
-  mapping: MappingDraft;
+  value: MappingDraft;
   onChange(mapping: MappingDraft): void;
   /** The default for the id. */
   idDefault: string;
 }
 
-export function MappingFields({ source, mapping, onChange, idDefault }: Props) {
+export function MappingFields({ source, value: mapping, onChange, idDefault }: Props) {
   const field = (name: keyof MappingDraft) => ({
     value: mapping[name],
     onChange: (value: string) => onChange({ ...mapping, [name]: value }),

@@ -28,21 +28,21 @@ const KINDS = [
 
 interface Props {
   source: string;
-  draft: WebhookDraft;
+  value: WebhookDraft;
   onChange(draft: WebhookDraft): void;
 }
 
-export function WebhookMappingFields({ source, draft, onChange }: Props) {
+export function WebhookMappingFields({ source, value, onChange }: Props) {
   return (
     <>
       <SelectField
         label="What it sends"
         options={KINDS}
-        value={draft === AS_CLOUDEVENTS ? draft : "mapped"}
+        value={value === AS_CLOUDEVENTS ? value : "mapped"}
         onChange={(kind) => onChange(kind === AS_CLOUDEVENTS ? kind : emptyMapping)}
       />
-      {draft !== AS_CLOUDEVENTS && (
-        <MappingFields source={source} mapping={draft} onChange={onChange} idDefault={ID_DEFAULT} />
+      {value !== AS_CLOUDEVENTS && (
+        <MappingFields source={source} value={value} onChange={onChange} idDefault={ID_DEFAULT} />
       )}
     </>
   );

@@ -4,6 +4,7 @@ import { useNavigate, useParams } from "react-router";
 import type { Webhook } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { dateTime } from "../../data/format.ts";
+import { useDraft } from "../../data/use-draft.ts";
 import { useLoad } from "../../data/use-load.ts";
 import { useFormTask, useTask } from "../../data/use-task.ts";
 import { Button } from "../../ui/button.tsx";
@@ -11,7 +12,7 @@ import { confirm } from "../../ui/confirm.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { TextField } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
-import { changesToSave } from "../../ui/overwrite.tsx";
+import { saveChanges } from "../../ui/overwrite.tsx";
 import { Card, Facts, Page } from "../../ui/page.tsx";
 import { Load } from "../../ui/table.tsx";
 import { Copy, Id, Secret, Time } from "../../ui/text.tsx";
@@ -72,23 +73,20 @@ const whole = (webhook: Webhook): Webhook => ({
   mapping: webhookMappingOf(draftOfWebhook(webhook)),
 });
 
+const draftOf = (webhook: Webhook) => ({ name: webhook.name, mapping: draftOfWebhook(webhook) });
+
 function Edit({ webhook, onSaved }: { webhook: Webhook; onSaved(webhook: Webhook): void }) {
   const [before, setBefore] = useState(webhook);
-  const [name, setName] = useState(webhook.name);
-  const [mapping, setMapping] = useState(draftOfWebhook(webhook));
+  const [draft, field, change] = useDraft(draftOf(webhook));
   const save = useFormTask(async () => {
-    const changes = await changesToSave<Webhook>({
-      before: whole(before),
-      wanted: { name: name.trim(), mapping: webhookMappingOf(mapping) },
-      read: async () => whole(await find(before.id)),
-      look: `/ingest/webhooks/${before.id}`,
-    });
-    if (!changes) return;
-    const saved = await api.ingest.updateWebhook({ ...changes, webhook_id: before.id });
+    const webhooks = { get: async () => whole(await find(before.id)), update: api.ingest.updateWebhook };
+    const wanted = { name: draft.name.trim(), mapping: webhookMappingOf(draft.mapping) };
+    const which = { webhook_id: before.id };
+    const saved = await saveChanges(webhooks, which, whole(before), wanted, `/ingest/webhooks/${before.id}`);
+    if (!saved) return;
     // Includes others' concurrent changes.
     setBefore(saved);
-    setName(saved.name);
-    setMapping(draftOfWebhook(saved));
+    change(draftOf(saved));
     onSaved(saved);
     toast({ title: "Saved. It holds for what comes from now on." });
   });
@@ -99,8 +97,8 @@ function Edit({ webhook, onSaved }: { webhook: Webhook; onSaved(webhook: Webhook
         submit="Save"
         note="What could not be mapped before can be replayed from the dead letters."
       >
-        <TextField label="Name" value={name} onChange={setName} required maxLength={200} />
-        <WebhookMappingFields source={webhook.source} draft={mapping} onChange={setMapping} />
+        <TextField label="Name" {...field("name")} required maxLength={200} />
+        <WebhookMappingFields source={webhook.source} {...field("mapping")} />
       </Form>
     </Card>
   );

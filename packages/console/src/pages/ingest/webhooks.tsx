@@ -3,6 +3,7 @@ import { useState } from "react";
 import { Link } from "react-router";
 import type { Webhook } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
+import { useDraft } from "../../data/use-draft.ts";
 import { useList } from "../../data/use-list.ts";
 import { useFormTask } from "../../data/use-task.ts";
 import { Button, ButtonLink } from "../../ui/button.tsx";
@@ -75,56 +76,52 @@ export function Webhooks() {
   );
 }
 
+const GITHUB = {
+  source: "github",
+  mapping: {
+    ...emptyMapping,
+    entity: "header:X-GitHub-Event",
+    action: "/action",
+    subject: "/repository/full_name",
+  },
+};
+
 type Created = Awaited<ReturnType<typeof api.ingest.createWebhook>>;
 
 function AddDialog({ onClose, onAdded }: { onClose(): void; onAdded(): Promise<void> }) {
-  const [name, setName] = useState("");
-  const [source, setSource] = useState("");
-  const [mapping, setMapping] = useState<WebhookDraft>(emptyMapping);
+  const [draft, field, change] = useDraft({ name: "", source: "", mapping: emptyMapping as WebhookDraft });
   const [made, setMade] = useState<Created>();
   const add = useFormTask(async () => {
     setMade(
       await api.ingest.createWebhook({
-        name: name.trim(),
-        source: source.trim(),
-        mapping: webhookMappingOf(mapping),
+        name: draft.name.trim(),
+        source: draft.source.trim(),
+        mapping: webhookMappingOf(draft.mapping),
       }),
     );
     await onAdded();
   });
   if (made) return <MadeDialog made={made} onClose={onClose} />;
-  const github = () => {
-    setName(name || "GitHub");
-    setSource("github");
-    setMapping({
-      entity: "header:X-GitHub-Event",
-      action: "/action",
-      id: "",
-      subject: "/repository/full_name",
-      data: "",
-    });
-  };
   return (
     <FormDialog wide title="Add a webhook" submit="Add the webhook" onClose={onClose} task={add}>
       <div className="row muted small">
         Fill in for
-        <Button small onClick={github}>
+        <Button small onClick={() => change({ ...GITHUB, name: draft.name || "GitHub" })}>
           GitHub
         </Button>
       </div>
       <div className="grid-2">
-        <TextField label="Name" value={name} onChange={setName} required maxLength={200} />
+        <TextField label="Name" {...field("name")} required maxLength={200} />
         <TextField
           label="Source"
-          value={source}
-          onChange={setSource}
+          {...field("source")}
           required
           maxLength={300}
           placeholder="github"
           hint="Stands in the address and in the type."
         />
       </div>
-      <WebhookMappingFields source={source} draft={mapping} onChange={setMapping} />
+      <WebhookMappingFields source={draft.source} {...field("mapping")} />
     </FormDialog>
   );
 }

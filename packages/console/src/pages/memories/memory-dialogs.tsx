@@ -1,15 +1,16 @@
 import { useState } from "react";
-import type { Memory, MemoryWithUsage } from "../../../../client/index.ts";
+import type { MemoryWithUsage } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { findTeams } from "../../data/find.ts";
 import { listed } from "../../data/text.ts";
+import { useDraft } from "../../data/use-draft.ts";
 import { useLoad } from "../../data/use-load.ts";
 import { useFormTask } from "../../data/use-task.ts";
 import { useSession } from "../../shell/session.tsx";
 import { type Choice, Combo } from "../../ui/combo.tsx";
 import { SelectField, TextArea, TextField } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
-import { changesToSave } from "../../ui/overwrite.tsx";
+import { saveChanges } from "../../ui/overwrite.tsx";
 import { plain } from "../../ui/plain.ts";
 import { toast } from "../../ui/toast.tsx";
 import { madeHere } from "./made-here.ts";
@@ -22,50 +23,45 @@ interface Props {
 
 export function EditDialog({ memory, onClose, onDone }: Props) {
   const [before] = useState(memory);
-  const [title, setTitle] = useState(memory.title);
-  const [content, setContent] = useState(memory.content);
-  const [confidence, setConfidence] = useState(String(memory.confidence));
-  const [importance, setImportance] = useState(String(memory.importance));
-  const [tags, setTags] = useState(memory.tags.join(", "));
+  const [{ title, content, confidence, importance, tags }, field] = useDraft({
+    title: memory.title,
+    content: memory.content,
+    confidence: String(memory.confidence),
+    importance: String(memory.importance),
+    tags: memory.tags.join(", "),
+  });
   const save = useFormTask(async () => {
     const shares = { confidence: Number(confidence), importance: Number(importance) };
     const wanted = { title, content, ...shares, tags: listed(tags) };
-    const read = () => api.memories.get({ id: memory.id });
-    const changes = await changesToSave<Memory>({ before, wanted, read, look: `/memories/${memory.id}` });
-    if (!changes) return;
-    await api.memories.update({ id: memory.id, ...changes });
+    const look = `/memories/${memory.id}`;
+    if (!(await saveChanges(api.memories, { id: memory.id }, before, wanted, look))) return;
     toast({ title: "Saved." });
     await onDone();
   });
   const share = { type: "number", min: 0, max: 1, step: 0.05, required: true };
   return (
     <FormDialog title="Edit memory" submit="Save" onClose={onClose} task={save}>
-      <TextField label="Title" value={title} onChange={setTitle} required maxLength={500} />
-      <TextArea label="Content" value={content} onChange={setContent} required maxLength={32_768} rows={8} />
+      <TextField label="Title" {...field("title")} required maxLength={500} />
+      <TextArea label="Content" {...field("content")} required maxLength={32_768} rows={8} />
       <div className="grid-2">
-        <TextField
-          label="Confidence"
-          {...share}
-          value={confidence}
-          onChange={setConfidence}
-          hint="0 to 1: how sure it is."
-        />
+        <TextField label="Confidence" {...share} {...field("confidence")} hint="0 to 1: how sure it is." />
         <TextField
           label="Importance"
           {...share}
-          value={importance}
-          onChange={setImportance}
+          {...field("importance")}
           hint="0 to 1: how much it matters."
         />
       </div>
-      <TextField label="Tags" value={tags} onChange={setTags} hint="Separated by commas." />
+      <TextField label="Tags" {...field("tags")} hint="Separated by commas." />
     </FormDialog>
   );
 }
 
 export function PromoteDialog({ memory, onClose, onDone }: Props) {
-  const [scope, setScope] = useState<"team" | "institutional">("institutional");
-  const [team, setTeam] = useState<Choice | null>(null);
+  const [{ scope, team }, field] = useDraft({
+    scope: "institutional" as "team" | "institutional",
+    team: null as Choice | null,
+  });
   const { may } = useSession();
   const save = useFormTask(async () => {
     await api.memories.promote({
@@ -86,28 +82,23 @@ export function PromoteDialog({ memory, onClose, onDone }: Props) {
     <FormDialog title="Let more read it" submit="Promote" onClose={onClose} task={save}>
       <SelectField
         label="Who may read it"
-        value={scope}
+        {...field("scope")}
         options={options}
-        onChange={(value) => setScope(value as typeof scope)}
         hint="It only ever widens: this cannot be taken back."
       />
       {scope === "team" && may("teams.list") && (
-        <Combo
-          label="Team"
-          value={team}
-          onChange={setTeam}
-          find={findTeams}
-          none="The team of the agent that owns it"
-        />
+        <Combo label="Team" {...field("team")} find={findTeams} none="The team of the agent that owns it" />
       )}
     </FormDialog>
   );
 }
 
 export function RelateDialog({ memory, onClose, onDone }: Props) {
-  const [type, setType] = useState("related_to");
-  const [target, setTarget] = useState<Choice | null>(null);
-  const [strength, setStrength] = useState("0.5");
+  const [{ type, target, strength }, field] = useDraft({
+    type: "related_to",
+    target: null as Choice | null,
+    strength: "0.5",
+  });
   const types = useLoad((signal) => api.relationships.types({}, { signal }), []);
   const known = types.data?.relationship_types ?? [];
   const save = useFormTask(async () => {
@@ -132,21 +123,12 @@ export function RelateDialog({ memory, onClose, onDone }: Props) {
     >
       <SelectField
         label={`“${memory.title}” …`}
-        value={type}
-        onChange={setType}
+        {...field("type")}
         options={known.map(({ name }) => ({ value: name, label: name.replaceAll("_", " ") }))}
         hint={known.find(({ name }) => name === type)?.description}
       />
-      <Combo label="… which memory" value={target} onChange={setTarget} find={others(memory)} />
-      <TextField
-        label="Strength"
-        type="number"
-        min={0}
-        max={1}
-        step={0.05}
-        value={strength}
-        onChange={setStrength}
-      />
+      <Combo label="… which memory" {...field("target")} find={others(memory)} />
+      <TextField label="Strength" type="number" min={0} max={1} step={0.05} {...field("strength")} />
     </FormDialog>
   );
 }

@@ -1,7 +1,7 @@
-import { useState } from "react";
 import { useNavigate } from "react-router";
 import { api } from "../../data/api.ts";
 import { listed } from "../../data/text.ts";
+import { useDraft } from "../../data/use-draft.ts";
 import { useFormTask } from "../../data/use-task.ts";
 import { SelectField, TextArea, TextField } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
@@ -10,10 +10,12 @@ import { TYPES } from "./words.tsx";
 
 /** Creates a memory for the whole tenant: agents create their own. */
 export function RememberDialog({ onClose }: { onClose(): void }) {
-  const [title, setTitle] = useState("");
-  const [content, setContent] = useState("");
-  const [type, setType] = useState<(typeof TYPES)[number]>("semantic");
-  const [tags, setTags] = useState("");
+  const [{ title, content, type, tags }, field] = useDraft({
+    title: "",
+    content: "",
+    type: "semantic" as (typeof TYPES)[number],
+    tags: "",
+  });
   const navigate = useNavigate();
   const save = useFormTask(async () => {
     const list = listed(tags);
@@ -23,11 +25,10 @@ export function RememberDialog({ onClose }: { onClose(): void }) {
   });
   return (
     <FormDialog title="Remember something" submit="Remember" onClose={onClose} task={save}>
-      <TextField label="Title" value={title} onChange={setTitle} required maxLength={500} />
+      <TextField label="Title" {...field("title")} required maxLength={500} />
       <TextArea
         label="Content"
-        value={content}
-        onChange={setContent}
+        {...field("content")}
         required
         maxLength={32_768}
         rows={6}
@@ -35,11 +36,10 @@ export function RememberDialog({ onClose }: { onClose(): void }) {
       />
       <SelectField
         label="Type"
-        value={type}
-        onChange={(value) => setType(value as typeof type)}
+        {...field("type")}
         options={TYPES.map((each) => ({ value: each, label: each }))}
       />
-      <TextField label="Tags" value={tags} onChange={setTags} hint="Separated by commas." />
+      <TextField label="Tags" {...field("tags")} hint="Separated by commas." />
     </FormDialog>
   );
 }

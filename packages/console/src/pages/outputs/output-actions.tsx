@@ -5,6 +5,7 @@ import { isApiError, type Output } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { saveFile } from "../../data/save-file.ts";
 import { listed } from "../../data/text.ts";
+import { useDraft } from "../../data/use-draft.ts";
 import { useIsOwn } from "../../data/use-names.ts";
 import { useFormTask, useTask } from "../../data/use-task.ts";
 import { Button, IconButton } from "../../ui/button.tsx";
@@ -12,7 +13,7 @@ import { confirm } from "../../ui/confirm.tsx";
 import { SelectField, TextField } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { Menu } from "../../ui/menu.tsx";
-import { changesToSave } from "../../ui/overwrite.tsx";
+import { saveChanges } from "../../ui/overwrite.tsx";
 import { toast } from "../../ui/toast.tsx";
 
 const FORMATS = [
@@ -82,9 +83,7 @@ async function exported(output_id: string, format: Format): Promise<string | Blo
 }
 
 function MailDialog({ output, onClose }: { output: Output; onClose(): void }) {
-  const [to, setTo] = useState("");
-  const [subject, setSubject] = useState(output.title);
-  const [format, setFormat] = useState("");
+  const [{ to, subject, format }, field] = useDraft({ to: "", subject: output.title, format: "" });
   const send = useFormTask(async () => {
     const attached = format ? { attach_format: format as Format } : {};
     await api.outputs.email({ output_id: output.id, to: to.trim(), subject, ...attached });
@@ -96,12 +95,11 @@ function MailDialog({ output, onClose }: { output: Output; onClose(): void }) {
     : send.error;
   return (
     <FormDialog title="Send by e-mail" submit="Send" onClose={onClose} task={send} error={mailOff}>
-      <TextField label="To" type="email" value={to} onChange={setTo} required />
-      <TextField label="Subject" value={subject} onChange={setSubject} required maxLength={300} />
+      <TextField label="To" type="email" {...field("to")} required />
+      <TextField label="Subject" {...field("subject")} required maxLength={300} />
       <SelectField
         label="Attached"
-        value={format}
-        onChange={setFormat}
+        {...field("format")}
         options={[{ value: "", label: "Nothing: the text stands in the mail" }, ...FORMATS]}
       />
     </FormDialog>
@@ -110,30 +108,21 @@ function MailDialog({ output, onClose }: { output: Output; onClose(): void }) {
 
 function FileDialog({ output, onClose, reload }: Props & { onClose(): void }) {
   const [before] = useState(output);
-  const [project, setProject] = useState(output.project_id ?? "");
-  const [tags, setTags] = useState(output.tags.join(", "));
+  const [{ project, tags }, field] = useDraft({
+    project: output.project_id ?? "",
+    tags: output.tags.join(", "),
+  });
   const save = useFormTask(async () => {
-    const which = { output_id: output.id };
-    const changes = await changesToSave<Output>({
-      before,
-      wanted: { project_id: project.trim() || null, tags: listed(tags) },
-      read: () => api.outputs.get(which),
-      look: `/outputs/${output.id}`,
-    });
-    if (!changes) return;
-    await api.outputs.update({ ...changes, ...which });
+    const wanted = { project_id: project.trim() || null, tags: listed(tags) };
+    const look = `/outputs/${output.id}`;
+    if (!(await saveChanges(api.outputs, { output_id: output.id }, before, wanted, look))) return;
     onClose();
     await reload();
   });
   return (
     <FormDialog title="Project and tags" submit="Save" onClose={onClose} task={save}>
-      <TextField
-        label="Project"
-        value={project}
-        onChange={setProject}
-        hint="A project's key. Empty: unfiled."
-      />
-      <TextField label="Tags" value={tags} onChange={setTags} hint="Separated by commas." />
+      <TextField label="Project" {...field("project")} hint="A project's key. Empty: unfiled." />
+      <TextField label="Tags" {...field("tags")} hint="Separated by commas." />
     </FormDialog>
   );
 }

@@ -3,6 +3,7 @@ import { useNavigate } from "react-router";
 import type { Output } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { knownName } from "../../data/names.ts";
+import { useDraft } from "../../data/use-draft.ts";
 import { useFormTask } from "../../data/use-task.ts";
 import { TextArea, TextField } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
@@ -19,9 +20,11 @@ interface Props {
 /** A new output is for the whole organisation; a new version keeps its readers. */
 export function SaveDialog({ output, onClose, onSaved }: Props) {
   const [before] = useState(output);
-  const [title, setTitle] = useState(output?.title ?? "");
-  const [body, setBody] = useState(output?.body ?? "");
-  const [note, setNote] = useState("");
+  const [{ title, body, note }, field] = useDraft({
+    title: output?.title ?? "",
+    body: output?.body ?? "",
+    note: "",
+  });
   const navigate = useNavigate();
   const save = useFormTask(async () => {
     if (before && !(await isStillLatest(before))) return;
@@ -48,16 +51,14 @@ export function SaveDialog({ output, onClose, onSaved }: Props) {
     >
       <TextField
         label="Title"
-        value={title}
-        onChange={setTitle}
+        {...field("title")}
         maxLength={300}
         hint={output ? undefined : "Default: its first heading."}
       />
       <TextArea
         label="Text"
         className="mono"
-        value={body}
-        onChange={setBody}
+        {...field("body")}
         rows={16}
         required
         hint={
@@ -66,7 +67,7 @@ export function SaveDialog({ output, onClose, onSaved }: Props) {
             : "Markdown. Everyone in the organisation will be able to read it."
         }
       />
-      {output && <TextField label="What changes" value={note} onChange={setNote} maxLength={2000} />}
+      {output && <TextField label="What changes" {...field("note")} maxLength={2000} />}
     </FormDialog>
   );
 }

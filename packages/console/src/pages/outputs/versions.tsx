@@ -1,7 +1,7 @@
-import { useState } from "react";
 import type { Output, OutputVersion } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { bytes } from "../../data/format.ts";
+import { useDraft } from "../../data/use-draft.ts";
 import { useLoad } from "../../data/use-load.ts";
 import { Diff } from "../../ui/diff.tsx";
 import { SelectField } from "../../ui/field.tsx";
@@ -55,8 +55,7 @@ function Chronicle({ versions }: { versions: OutputVersion[] }) {
 
 function Compare({ output, versions }: { output: Output; versions: OutputVersion[] }) {
   const [newest, before] = versions.map(({ version_num }) => String(version_num));
-  const [from, setFrom] = useState(before ?? "1");
-  const [to, setTo] = useState(newest ?? "1");
+  const [{ from, to }, field] = useDraft({ from: before ?? "1", to: newest ?? "1" });
   const bodies = useLoad(
     (signal) =>
       Promise.all(
@@ -74,8 +73,8 @@ function Compare({ output, versions }: { output: Output; versions: OutputVersion
   return (
     <div className="stack">
       <div className="row compare-choice">
-        <SelectField label="From" value={from} options={options} onChange={setFrom} />
-        <SelectField label="To" value={to} options={options} onChange={setTo} />
+        <SelectField label="From" {...field("from")} options={options} />
+        <SelectField label="To" {...field("to")} options={options} />
       </div>
       <Load of={bodies} lines={6}>
         {([old = "", current = ""]) => <Diff before={old} after={current} />}

@@ -4,6 +4,7 @@ import type { ProcessTemplate } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { findProjects } from "../../data/find.ts";
 import { linesOf } from "../../data/text.ts";
+import { useDraft } from "../../data/use-draft.ts";
 import { useLoad } from "../../data/use-load.ts";
 import { useFormTask } from "../../data/use-task.ts";
 import { type Choice, Combo } from "../../ui/combo.tsx";
@@ -35,11 +36,13 @@ interface BeginProps {
 }
 
 export function BeginDialog({ onClose, given }: BeginProps) {
-  const [goal, setGoal] = useState("");
-  const [template, setTemplate] = useState(given?.id ?? "");
-  const [lines, setLines] = useState("");
-  const [project, setProject] = useState<Choice | null>(null);
-  const [criteria, setCriteria] = useState("");
+  const [{ goal, template, lines, project, criteria }, field] = useDraft({
+    goal: "",
+    template: given?.id ?? "",
+    lines: "",
+    project: null as Choice | null,
+    criteria: "",
+  });
   const [assigned, setAssigned] = useState<Assigned>({});
   const templates = useLoad((signal) => api.templates.list({}, { signal }), []);
   const chosen = useLoad(
@@ -77,31 +80,23 @@ export function BeginDialog({ onClose, given }: BeginProps) {
     >
       <TextField
         label="Goal"
-        value={goal}
-        onChange={setGoal}
+        {...field("goal")}
         required={!goalOfTemplate}
         placeholder={goalOfTemplate || "Ship the release notes"}
       />
-      <SelectField label="Steps" value={template} onChange={setTemplate} options={options} />
+      <SelectField label="Steps" {...field("template")} options={options} />
       {!template && (
         <TextArea
           label="One step a line"
-          value={lines}
-          onChange={setLines}
+          {...field("lines")}
           rows={5}
           placeholder={"Write the draft\nReview it\nPublish"}
           hint="Each waits for the one before it. A template can have steps side by side."
         />
       )}
       {steps.length > 0 && <Assignees steps={steps} assigned={assigned} onChange={setAssigned} />}
-      <TextArea
-        label="Success criteria"
-        value={criteria}
-        onChange={setCriteria}
-        rows={2}
-        hint="One a line. Optional."
-      />
-      <Combo label="Project" value={project} onChange={setProject} find={findProjects} none="No project" />
+      <TextArea label="Success criteria" {...field("criteria")} rows={2} hint="One a line. Optional." />
+      <Combo label="Project" {...field("project")} find={findProjects} none="No project" />
     </FormDialog>
   );
 }

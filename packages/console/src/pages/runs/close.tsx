@@ -2,6 +2,7 @@ import { Flag } from "lucide-react";
 import { useState } from "react";
 import type { RunWithAttempts } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
+import { useDraft } from "../../data/use-draft.ts";
 import { useFormTask } from "../../data/use-task.ts";
 import { Button } from "../../ui/button.tsx";
 import { SelectField, TextArea } from "../../ui/field.tsx";
@@ -39,10 +40,10 @@ function CloseDialog({
   onClose(): void;
   reload(): Promise<void>;
 }) {
-  const [outcome, setOutcome] = useState<(typeof OUTCOMES)[number]["value"]>(
-    run.status === "completed" ? "achieved" : "abandoned",
-  );
-  const [note, setNote] = useState("");
+  const [{ outcome, note }, field] = useDraft({
+    outcome: (run.status === "completed" ? "achieved" : "abandoned") as (typeof OUTCOMES)[number]["value"],
+    note: "",
+  });
   const open = run.steps.filter(({ status }) => status !== "completed" && status !== "skipped").length;
   const close = useFormTask(async () => {
     await api.runs.close({ run_id: run.id, outcome, ...(note.trim() && { note: note.trim() }) });
@@ -56,13 +57,8 @@ function CloseDialog({
         Nothing can be done in a closed run, and it cannot be opened again.
         {open > 0 && ` Steps not done: ${open} of ${run.steps.length}.`}
       </p>
-      <SelectField
-        label="Outcome"
-        value={outcome}
-        onChange={(value) => setOutcome(value as typeof outcome)}
-        options={OUTCOMES}
-      />
-      <TextArea label="Note" value={note} onChange={setNote} hint="What came of it. Optional." />
+      <SelectField label="Outcome" {...field("outcome")} options={OUTCOMES} />
+      <TextArea label="Note" {...field("note")} hint="What came of it. Optional." />
     </FormDialog>
   );
 }

@@ -1,5 +1,5 @@
-import { useState } from "react";
 import { api } from "../../data/api.ts";
+import { useDraft } from "../../data/use-draft.ts";
 import { useFormTask } from "../../data/use-task.ts";
 import { useSession } from "../../shell/session.tsx";
 import { TextField } from "../../ui/field.tsx";
@@ -31,22 +31,21 @@ export function Account() {
 }
 
 const MIN_LENGTH = 12;
+const EMPTY = { current: "", next: "", again: "" };
 
 function PasswordForm() {
   const { expired } = useSession();
-  const [current, setCurrent] = useState("");
-  const [next, setNext] = useState("");
-  const [again, setAgain] = useState("");
+  const [{ current, next, again }, field, change] = useDraft(EMPTY);
   const differs = again !== "" && again !== next;
-  const change = useFormTask(async () => {
+  const save = useFormTask(async () => {
     await api.auth.password({ current_password: current, new_password: next });
-    for (const empty of [setCurrent, setNext, setAgain]) empty("");
+    change(EMPTY);
     // All sessions of the person have ended, including this one.
     expired();
   });
   return (
     <Form
-      task={change}
+      task={save}
       submit="Change the password"
       disabled={differs}
       note="You are signed out everywhere, and sign in with the new one."
@@ -56,8 +55,7 @@ function PasswordForm() {
         label="Current password"
         type="password"
         autoComplete="current-password"
-        value={current}
-        onChange={setCurrent}
+        {...field("current")}
         required
       />
       <TextField
@@ -66,8 +64,7 @@ function PasswordForm() {
         autoComplete="new-password"
         minLength={MIN_LENGTH}
         maxLength={256}
-        value={next}
-        onChange={setNext}
+        {...field("next")}
         required
         hint={`At least ${MIN_LENGTH} characters; a sentence is good.`}
       />
@@ -75,8 +72,7 @@ function PasswordForm() {
         label="Repeat the new password"
         type="password"
         autoComplete="new-password"
-        value={again}
-        onChange={setAgain}
+        {...field("again")}
         required
         error={differs ? "It is another one." : undefined}
       />

@@ -3,6 +3,7 @@ import { useState } from "react";
 import type { User } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { useAddress } from "../../data/use-address.ts";
+import { useDraft } from "../../data/use-draft.ts";
 import { useList } from "../../data/use-list.ts";
 import { useFormTask, useTask } from "../../data/use-task.ts";
 import { useSession } from "../../shell/session.tsx";
@@ -91,9 +92,7 @@ interface InviteProps {
 }
 
 function InviteDialog({ onClose, onInvited, onPassword }: InviteProps) {
-  const [email, setEmail] = useState("");
-  const [name, setName] = useState("");
-  const [role, setRole] = useState<User["role"]>("member");
+  const [{ email, name, role }, field] = useDraft({ email: "", name: "", role: "member" as User["role"] });
   const invite = useFormTask(async () => {
     const made = await api.users.create({
       email: email.trim(),
@@ -106,14 +105,9 @@ function InviteDialog({ onClose, onInvited, onPassword }: InviteProps) {
   });
   return (
     <FormDialog title="Invite a person" submit="Invite" onClose={onClose} task={invite}>
-      <TextField label="E-mail" type="email" value={email} onChange={setEmail} required />
-      <TextField label="Name" value={name} onChange={setName} />
-      <SelectField
-        label="Role"
-        value={role}
-        options={ROLES}
-        onChange={(value) => setRole(value as User["role"])}
-      />
+      <TextField label="E-mail" type="email" {...field("email")} required />
+      <TextField label="Name" {...field("name")} />
+      <SelectField label="Role" {...field("role")} options={ROLES} />
     </FormDialog>
   );
 }

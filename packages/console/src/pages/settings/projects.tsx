@@ -2,6 +2,7 @@ import { FolderKanban, Plus } from "lucide-react";
 import { useState } from "react";
 import type { Project } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
+import { useDraft } from "../../data/use-draft.ts";
 import { useList } from "../../data/use-list.ts";
 import { useFormTask } from "../../data/use-task.ts";
 import { useSession } from "../../shell/session.tsx";
@@ -9,7 +10,7 @@ import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { SelectField, TextField } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
-import { changesToSave } from "../../ui/overwrite.tsx";
+import { saveChanges } from "../../ui/overwrite.tsx";
 import { Empty } from "../../ui/page.tsx";
 import { type Column, List } from "../../ui/table.tsx";
 import { toast } from "../../ui/toast.tsx";
@@ -91,17 +92,11 @@ async function find(id: string): Promise<Project> {
   throw new Error("There is no such project (any more).");
 }
 
-/** Returns whether it was saved: the person may keep others' changes instead. */
-async function saveProject(before: Project, wanted: Partial<Project>): Promise<boolean> {
-  const read = async () => shown(await find(before.id));
-  const changes = await changesToSave({
-    before: shown(before),
-    wanted,
-    read,
-    look: "/settings?tab=projects",
-  });
-  if (changes) await api.projects.update({ ...changes, key: before.key });
-  return changes !== null;
+/** Returns the saved project; null if others changed the same fields and the person keeps theirs. */
+function saveProject(before: Project, wanted: Partial<Project>) {
+  const get = async () => shown(await find(before.id));
+  const projects = { get, update: api.projects.update };
+  return saveChanges(projects, { key: before.key }, shown(before), wanted, "/settings?tab=projects");
 }
 
 function ProjectDialog({
@@ -114,10 +109,12 @@ function ProjectDialog({
   onSaved(): Promise<void>;
 }) {
   const [before] = useState(project);
-  const [key, setKey] = useState(project?.key ?? "");
-  const [name, setName] = useState(project?.name ?? "");
-  const [status, setStatus] = useState<Project["status"]>(project?.status ?? "active");
-  const [target, setTarget] = useState(dayOf(project?.target_date ?? null) ?? "");
+  const [{ key, name, status, target }, field] = useDraft({
+    key: project?.key ?? "",
+    name: project?.name ?? "",
+    status: (project?.status ?? "active") as Project["status"],
+    target: dayOf(project?.target_date ?? null) ?? "",
+  });
   const save = useFormTask(async () => {
     const parts = { status, target_date: target || null, ...(name.trim() && { name: name.trim() }) };
     if (before) {
@@ -137,8 +134,7 @@ function ProjectDialog({
       {!project && (
         <TextField
           label="Key"
-          value={key}
-          onChange={setKey}
+          {...field("key")}
           required
           pattern="[A-Za-z0-9][A-Za-z0-9._\-]{0,99}"
           placeholder="apollo"
@@ -147,18 +143,16 @@ function ProjectDialog({
       )}
       <TextField
         label="Name"
-        value={name}
-        onChange={setName}
+        {...field("name")}
         maxLength={200}
         hint={project ? undefined : "Default: its key."}
       />
       <SelectField
         label="Status"
-        value={status}
-        onChange={(value) => setStatus(value as Project["status"])}
+        {...field("status")}
         options={STATUSES.map((value) => ({ value, label: value }))}
       />
-      <TextField label="Target date" type="date" value={target} onChange={setTarget} />
+      <TextField label="Target date" type="date" {...field("target")} />
     </FormDialog>
   );
 }

@@ -2,6 +2,7 @@ import { Plus, Users } from "lucide-react";
 import { useState } from "react";
 import type { Team } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
+import { useDraft } from "../../data/use-draft.ts";
 import { useList } from "../../data/use-list.ts";
 import { useFormTask } from "../../data/use-task.ts";
 import { Button } from "../../ui/button.tsx";
@@ -52,8 +53,7 @@ export function Teams() {
 }
 
 function AddDialog({ onClose, onAdded }: { onClose(): void; onAdded(): Promise<void> }) {
-  const [name, setName] = useState("");
-  const [description, setDescription] = useState("");
+  const [{ name, description }, field] = useDraft({ name: "", description: "" });
   const add = useFormTask(async () => {
     await api.teams.create({
       name: name.trim(),
@@ -64,8 +64,8 @@ function AddDialog({ onClose, onAdded }: { onClose(): void; onAdded(): Promise<v
   });
   return (
     <FormDialog title="Make a team" submit="Make the team" onClose={onClose} task={add}>
-      <TextField label="Name" value={name} onChange={setName} required maxLength={200} />
-      <TextField label="Description" value={description} onChange={setDescription} />
+      <TextField label="Name" {...field("name")} required maxLength={200} />
+      <TextField label="Description" {...field("description")} />
     </FormDialog>
   );
 }
