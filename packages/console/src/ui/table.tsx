@@ -22,12 +22,13 @@ interface TableProps<T> {
   label: string;
   columns: readonly Column<T>[];
   rows: readonly T[];
-  keyOf(row: T): string;
+  /** Default: its `id`. */
+  keyOf?(row: T): string;
   /** The link of a row. The first cell should contain the same link, for the keyboard. */
   linkOf?(row: T): string;
 }
 
-export function Table<T>({ label, columns, rows, keyOf, linkOf }: TableProps<T>) {
+export function Table<T>({ label, columns, rows, keyOf = idOf, linkOf }: TableProps<T>) {
   const navigate = useNavigate();
   const section = useKeptFocus<HTMLElement>();
   const classOf = ({ name, end, wideOnly }: Column<T>) =>
@@ -68,7 +69,9 @@ export function Table<T>({ label, columns, rows, keyOf, linkOf }: TableProps<T>)
   );
 }
 
-interface ListProps<T> extends Omit<TableProps<T>, "rows"> {
+const idOf = (row: unknown) => (row as { id: string }).id;
+
+export interface ListProps<T> extends Omit<TableProps<T>, "rows"> {
   pages: Pages<T>;
   /** Above a non-empty table: an empty list shows its own action. */
   actions?: ReactNode;

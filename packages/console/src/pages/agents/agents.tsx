@@ -47,7 +47,6 @@ const COLUMNS: Column<Agent>[] = [
 const LIST = {
   label: "Agents",
   columns: COLUMNS,
-  keyOf: ({ id }: Agent) => id,
   linkOf: ({ id }: Agent) => `/agents/${id}`,
 };
 

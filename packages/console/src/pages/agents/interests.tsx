@@ -44,7 +44,6 @@ export function Interests({ agent }: { agent: Agent }) {
         pages={list}
         actions={add}
         label="Interests"
-        keyOf={(interest) => interest.id}
         columns={[
           {
             name: "Event type",

@@ -53,7 +53,6 @@ export function Keys({ agent }: { agent: Agent }) {
         pages={list}
         actions={make}
         label="API keys"
-        keyOf={(key) => key.id}
         columns={[
           { name: "Key", cell: (key) => <code>{key.prefix}…</code> },
           { name: "Scopes", cell: (key) => <span className="muted">{key.scopes.join(", ")}</span> },

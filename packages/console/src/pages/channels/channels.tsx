@@ -32,7 +32,6 @@ export function Channels() {
       <List
         pages={pages}
         label="Channels"
-        keyOf={(channel) => channel.id}
         linkOf={(channel) => `/channels/${channel.id}`}
         columns={[
           { name: "Name", cell: (channel) => <Link to={`/channels/${channel.id}`}>{channel.name}</Link> },

@@ -36,7 +36,6 @@ export function Feeds({ channel_id }: { channel_id: string }) {
       <List
         pages={list}
         label="Feeds"
-        keyOf={(feed) => feed.id}
         columns={[
           { name: "Event type", cell: (feed) => <code>{feed.event_type_glob}</code> },
           {

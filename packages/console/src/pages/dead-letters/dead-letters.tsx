@@ -65,7 +65,6 @@ export function DeadLetters() {
       <List
         pages={{ ...list, items: shown }}
         label="Dead letters"
-        keyOf={(letter) => letter.id}
         columns={[
           {
             name: "Event",

@@ -10,8 +10,8 @@ import { toast } from "../../ui/toast.tsx";
 import { draftOfMapping, emptyMapping, MappingFields, mappingOf, wholeMapping } from "./mapping.tsx";
 
 interface Props {
-  /** The connector to edit; null for a new one. */
-  connector: Connector | null;
+  /** The connector to edit; missing for a new one. */
+  connector: Connector | undefined;
   onClose(): void;
   onSaved(): Promise<void>;
 }

@@ -1,5 +1,4 @@
-import { Pause, Play, Plug, Plus, Trash2 } from "lucide-react";
-import { useState } from "react";
+import { Pause, Play, Plug, Trash2 } from "lucide-react";
 import type { Connector } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { number } from "../../data/format.ts";
@@ -7,74 +6,65 @@ import { useOnChange } from "../../data/live.ts";
 import { useReload } from "../../data/use-fresh.ts";
 import { useList } from "../../data/use-list.ts";
 import { useTask } from "../../data/use-task.ts";
-import { Button, IconButton } from "../../ui/button.tsx";
+import { IconButton } from "../../ui/button.tsx";
 import { confirm } from "../../ui/confirm.tsx";
-import { Empty } from "../../ui/page.tsx";
-import { type Column, List } from "../../ui/table.tsx";
+import { EditableList } from "../../ui/editable-list.tsx";
+import type { Column } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";
 import { toast } from "../../ui/toast.tsx";
 import { ConnectorDialog } from "./connector-dialog.tsx";
 import { ConnectorState } from "./words.tsx";
 
 export function Connectors() {
-  const [open, setOpen] = useState<Connector | "new" | null>(null);
   const pages = useList(api.connectors.list, {});
   useOnChange("connector", null, true, useReload(pages));
-  const columns: Column<Connector>[] = [
-    {
-      name: "Connector",
-      cell: (connector) => (
-        <div className="connector-name">
-          <button type="button" className="link" onClick={() => setOpen(connector)}>
-            {connector.name}
-          </button>
-          <code className="muted small truncate">
-            {connector.url} · {connector.queue ?? connector.address}
-          </code>
-          {connector.last_error && connector.state !== "consuming" && (
-            <span className="small connector-error">
-              {connector.last_error} {connector.last_error_at && <Time at={connector.last_error_at} />}
-            </span>
-          )}
-        </div>
-      ),
-    },
-    { name: "State", cell: (connector) => <ConnectorState connector={connector} /> },
-    { name: "Waiting", cell: ({ lag }) => (lag === null ? "–" : number(lag)), end: true },
-    { name: "Events", cell: ({ counts }) => number(counts.accepted), end: true, wideOnly: true },
-    { name: "Not mapped", cell: ({ counts }) => number(counts.mapping_errors), end: true, wideOnly: true },
-    {
-      name: "",
-      cell: (connector) => <RowActions connector={connector} reload={pages.reload} />,
-      end: true,
-    },
-  ];
-  const add = (
-    <Button kind="primary" icon={Plus} onClick={() => setOpen("new")}>
-      Add a connector
-    </Button>
-  );
   return (
-    <div className="stack">
-      <List
-        pages={pages}
-        actions={add}
-        label="Connectors"
-        columns={columns}
-        keyOf={({ id }) => id}
-        empty={
-          <Empty icon={Plug} title="No connectors yet" action={add}>
-            A connector takes the messages of RabbitMQ, Azure Service Bus or another AMQP broker as events,
-            and acknowledges each only when its event is stored.
-          </Empty>
-        }
-      />
-      {open && (
-        <ConnectorDialog
-          connector={open === "new" ? null : open}
-          onClose={() => setOpen(null)}
-          onSaved={pages.reload}
-        />
+    <EditableList
+      pages={pages}
+      label="Connectors"
+      columns={(edit) => columnsOf(edit, pages.reload)}
+      add="Add a connector"
+      empty={{
+        icon: Plug,
+        title: "No connectors yet",
+        text: "A connector takes the messages of RabbitMQ, Azure Service Bus or another AMQP broker as events, and acknowledges each only when its event is stored.",
+      }}
+      dialog={(connector, onClose) => (
+        <ConnectorDialog connector={connector} onClose={onClose} onSaved={pages.reload} />
+      )}
+    />
+  );
+}
+
+const columnsOf = (
+  edit: (connector: Connector) => void,
+  reload: () => Promise<void>,
+): Column<Connector>[] => [
+  {
+    name: "Connector",
+    cell: (connector) => <Name connector={connector} edit={edit} />,
+  },
+  { name: "State", cell: (connector) => <ConnectorState connector={connector} /> },
+  { name: "Waiting", cell: ({ lag }) => (lag === null ? "–" : number(lag)), end: true },
+  { name: "Events", cell: ({ counts }) => number(counts.accepted), end: true, wideOnly: true },
+  { name: "Not mapped", cell: ({ counts }) => number(counts.mapping_errors), end: true, wideOnly: true },
+  { name: "", cell: (connector) => <RowActions connector={connector} reload={reload} />, end: true },
+];
+
+function Name({ connector, edit }: { connector: Connector; edit(connector: Connector): void }) {
+  const { name, url, queue, address, last_error, last_error_at, state } = connector;
+  return (
+    <div className="connector-name">
+      <button type="button" className="link" onClick={() => edit(connector)}>
+        {name}
+      </button>
+      <code className="muted small truncate">
+        {url} · {queue ?? address}
+      </code>
+      {last_error && state !== "consuming" && (
+        <span className="small connector-error">
+          {last_error} {last_error_at && <Time at={last_error_at} />}
+        </span>
       )}
     </div>
   );

@@ -1,4 +1,4 @@
-import { Plus, Webhook as WebhookIcon } from "lucide-react";
+import { Webhook as WebhookIcon } from "lucide-react";
 import { useState } from "react";
 import { Link } from "react-router";
 import type { Webhook } from "../../../../client/index.ts";
@@ -8,10 +8,10 @@ import { useList } from "../../data/use-list.ts";
 import { useFormTask } from "../../data/use-task.ts";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
+import { EditableList } from "../../ui/editable-list.tsx";
 import { TextField } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
-import { Empty } from "../../ui/page.tsx";
-import { type Column, List } from "../../ui/table.tsx";
+import type { Column } from "../../ui/table.tsx";
 import { Copy, Secret, Time } from "../../ui/text.tsx";
 import { emptyMapping } from "./mapping.tsx";
 import {
@@ -48,31 +48,21 @@ const COLUMNS: Column<Webhook>[] = [
 ];
 
 export function Webhooks() {
-  const [adding, setAdding] = useState(false);
   const pages = useList(api.ingest.listWebhooks, {});
-  const add = (
-    <Button kind="primary" icon={Plus} onClick={() => setAdding(true)}>
-      Add a webhook
-    </Button>
-  );
   return (
-    <div className="stack">
-      <List
-        pages={pages}
-        actions={add}
-        label="Webhooks"
-        columns={COLUMNS}
-        keyOf={({ id }) => id}
-        linkOf={({ id }) => `/ingest/webhooks/${id}`}
-        empty={
-          <Empty icon={WebhookIcon} title="No webhooks yet" action={add}>
-            Register what sends them, GitHub say: you get an address and a secret to sign with, and every
-            delivery becomes an event.
-          </Empty>
-        }
-      />
-      {adding && <AddDialog onClose={() => setAdding(false)} onAdded={pages.reload} />}
-    </div>
+    <EditableList
+      pages={pages}
+      label="Webhooks"
+      columns={COLUMNS}
+      linkOf={({ id }) => `/ingest/webhooks/${id}`}
+      add="Add a webhook"
+      empty={{
+        icon: WebhookIcon,
+        title: "No webhooks yet",
+        text: "Register what sends them, GitHub say: you get an address and a secret to sign with, and every delivery becomes an event.",
+      }}
+      dialog={(_, onClose) => <AddDialog onClose={onClose} onAdded={pages.reload} />}
+    />
   );
 }
 

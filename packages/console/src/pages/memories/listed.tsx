@@ -58,7 +58,6 @@ export function Listed({ filters, remember }: { filters: MemoryFilters; remember
       pages={pages}
       label="Memories"
       columns={COLUMNS}
-      keyOf={(memory) => memory.id}
       linkOf={(memory) => `/memories/${memory.id}`}
       empty={filtered ? <NothingFits /> : <Nothing remember={remember} />}
     />

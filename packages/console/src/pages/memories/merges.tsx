@@ -79,7 +79,6 @@ export function Merges() {
         pages={pages}
         label="Merge proposals"
         columns={COLUMNS}
-        keyOf={({ id }) => id}
         linkOf={({ id }) => `/memories/merges/${id}`}
         empty={
           <Empty icon={GitMerge} title={`No ${status} proposals`}>

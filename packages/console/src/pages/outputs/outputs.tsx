@@ -62,7 +62,6 @@ export function Outputs() {
             pages={pages}
             label="Outputs"
             columns={COLUMNS}
-            keyOf={({ id }) => id}
             linkOf={({ id }) => `/outputs/${id}`}
             empty={
               <Empty icon={FileOutput} title="Nothing is saved yet" action={save}>

@@ -41,7 +41,6 @@ export function Artifacts({ run }: { run: RunWithAttempts }) {
       pages={pages}
       label="Artifacts"
       columns={COLUMNS}
-      keyOf={({ id }) => id}
       empty={
         <Empty icon={Paperclip} title="No evidence yet">
           Add a file when you complete a step. Agents register theirs with{" "}

@@ -79,7 +79,6 @@ export function Runs() {
         pages={pages}
         label="Runs"
         columns={COLUMNS}
-        keyOf={(run) => run.id}
         linkOf={(run) => `/runs/${run.id}`}
         empty={
           <Empty

@@ -49,7 +49,6 @@ export function Audit() {
         pages={pages}
         label="Audit log"
         columns={columns}
-        keyOf={({ id }) => id}
         empty={
           <Empty icon={ScrollText} title={action ? `Nothing of “${action}”` : "Nothing to account for yet"}>
             What admins change, what is deleted or erased, and what only people may decide is recorded here.

@@ -74,7 +74,6 @@ export function People() {
         pages={pages}
         label="People"
         columns={columns}
-        keyOf={({ id }) => id}
         empty={<Empty icon={UserPlus} title={`Nobody has “${q}” in name or e-mail`} />}
       />
       {inviting && (

@@ -1,4 +1,4 @@
-import { FolderKanban, Plus } from "lucide-react";
+import { FolderKanban } from "lucide-react";
 import { useState } from "react";
 import type { Project } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
@@ -8,11 +8,11 @@ import { useFormTask } from "../../data/use-task.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
+import { EditableList } from "../../ui/editable-list.tsx";
 import { SelectField, TextField } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { saveChanges } from "../../ui/overwrite.tsx";
-import { Empty } from "../../ui/page.tsx";
-import { type Column, List } from "../../ui/table.tsx";
+import type { Column } from "../../ui/table.tsx";
 import { toast } from "../../ui/toast.tsx";
 
 const TONE = { active: "good", completed: "info", archived: "neutral" } as const;
@@ -21,65 +21,45 @@ const STATUSES = ["active", "completed", "archived"] as const;
 /** Projects, which group memories, runs and outputs. */
 export function Projects() {
   const { may } = useSession();
-  const [open, setOpen] = useState<Project | "new" | null>(null);
   const pages = useList(api.projects.list, {});
-  const columns: Column<Project>[] = [
-    { name: "Key", cell: ({ key }) => <code>{key}</code> },
-    { name: "Name", cell: ({ name }) => <strong>{name}</strong> },
-    { name: "Status", cell: ({ status }) => <Badge tone={TONE[status]}>{status}</Badge> },
-    {
-      name: "Target",
-      cell: ({ target_date }) => dayOf(target_date) ?? "–",
-      end: true,
-      wideOnly: true,
-    },
-    ...(may("projects.update")
-      ? [
-          {
-            name: "",
-            end: true,
-            cell: (project: Project) => <EditButton project={project} open={setOpen} />,
-          },
-        ]
-      : []),
-  ];
-  const add = may("projects.create") && (
-    <Button kind="primary" icon={Plus} onClick={() => setOpen("new")}>
-      Make a project
-    </Button>
-  );
   return (
-    <div className="stack">
-      <List
-        pages={pages}
-        actions={add}
-        label="Projects"
-        columns={columns}
-        keyOf={({ id }) => id}
-        empty={
-          <Empty icon={FolderKanban} title="No projects yet" action={add}>
+    <EditableList
+      pages={pages}
+      label="Projects"
+      columns={(edit) => (may("projects.update") ? [...COLUMNS, editColumn(edit)] : COLUMNS)}
+      add={may("projects.create") && "Make a project"}
+      empty={{
+        icon: FolderKanban,
+        title: "No projects yet",
+        text: (
+          <>
             A project’s key is what memories, runs and outputs are filed under, as <code>project_id</code>.
-          </Empty>
-        }
-      />
-      {open && (
-        <ProjectDialog
-          project={open === "new" ? null : open}
-          onClose={() => setOpen(null)}
-          onSaved={pages.reload}
-        />
+          </>
+        ),
+      }}
+      dialog={(project, onClose) => (
+        <ProjectDialog project={project} onClose={onClose} onSaved={pages.reload} />
       )}
-    </div>
+    />
   );
 }
 
-function EditButton({ project, open }: { project: Project; open(project: Project): void }) {
-  return (
-    <Button small kind="quiet" onClick={() => open(project)}>
+const COLUMNS: Column<Project>[] = [
+  { name: "Key", cell: ({ key }) => <code>{key}</code> },
+  { name: "Name", cell: ({ name }) => <strong>{name}</strong> },
+  { name: "Status", cell: ({ status }) => <Badge tone={TONE[status]}>{status}</Badge> },
+  { name: "Target", cell: ({ target_date }) => dayOf(target_date) ?? "–", end: true, wideOnly: true },
+];
+
+const editColumn = (edit: (project: Project) => void): Column<Project> => ({
+  name: "",
+  end: true,
+  cell: (project) => (
+    <Button small kind="quiet" onClick={() => edit(project)}>
       Edit <span className="visually-hidden">{project.key}</span>
     </Button>
-  );
-}
+  ),
+});
 
 const dayOf = (date: string | null) => date?.slice(0, 10) ?? null;
 
@@ -99,15 +79,13 @@ function saveProject(before: Project, wanted: Partial<Project>) {
   return saveChanges(projects, { key: before.key }, shown(before), wanted, "/settings?tab=projects");
 }
 
-function ProjectDialog({
-  project,
-  onClose,
-  onSaved,
-}: {
-  project: Project | null;
+interface DialogProps {
+  project: Project | undefined;
   onClose(): void;
   onSaved(): Promise<void>;
-}) {
+}
+
+function ProjectDialog({ project, onClose, onSaved }: DialogProps) {
   const [before] = useState(project);
   const [{ key, name, status, target }, field] = useDraft({
     key: project?.key ?? "",

@@ -1,15 +1,13 @@
-import { Plus, Users } from "lucide-react";
-import { useState } from "react";
+import { Users } from "lucide-react";
 import type { Team } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { useDraft } from "../../data/use-draft.ts";
 import { useList } from "../../data/use-list.ts";
 import { useFormTask } from "../../data/use-task.ts";
-import { Button } from "../../ui/button.tsx";
+import { EditableList } from "../../ui/editable-list.tsx";
 import { TextField } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
-import { Empty } from "../../ui/page.tsx";
-import { type Column, List } from "../../ui/table.tsx";
+import type { Column } from "../../ui/table.tsx";
 import { Id, Time } from "../../ui/text.tsx";
 
 const COLUMNS: Column<Team>[] = [
@@ -25,30 +23,20 @@ const COLUMNS: Column<Team>[] = [
 
 /** Agents of a team read each other's memories of scope `team`. */
 export function Teams() {
-  const [adding, setAdding] = useState(false);
   const pages = useList(api.teams.list, {});
-  const add = (
-    <Button kind="primary" icon={Plus} onClick={() => setAdding(true)}>
-      Make a team
-    </Button>
-  );
   return (
-    <div className="stack">
-      <List
-        pages={pages}
-        actions={add}
-        label="Teams"
-        columns={COLUMNS}
-        keyOf={({ id }) => id}
-        empty={
-          <Empty icon={Users} title="No teams yet" action={add}>
-            Agents of a team share memories and documents that others do not see. An agent’s team is set on
-            its own page.
-          </Empty>
-        }
-      />
-      {adding && <AddDialog onClose={() => setAdding(false)} onAdded={pages.reload} />}
-    </div>
+    <EditableList
+      pages={pages}
+      label="Teams"
+      columns={COLUMNS}
+      add="Make a team"
+      empty={{
+        icon: Users,
+        title: "No teams yet",
+        text: "Agents of a team share memories and documents that others do not see. An agent’s team is set on its own page.",
+      }}
+      dialog={(_, onClose) => <AddDialog onClose={onClose} onAdded={pages.reload} />}
+    />
   );
 }
 

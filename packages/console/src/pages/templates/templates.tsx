@@ -48,7 +48,6 @@ export function Templates() {
               label="Templates"
               columns={COLUMNS}
               rows={templates}
-              keyOf={({ id }) => id}
               linkOf={({ slug }) => `/templates/${slug}`}
             />
           ) : (
