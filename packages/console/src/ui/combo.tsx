@@ -26,25 +26,26 @@ interface ComboProps {
 /** Wait for a pause in typing before searching. */
 const PAUSE_MS = 150;
 
-/** Chooses one of many by typing a part of it: an ARIA combobox with a list below. */
-export function Combo({ label, hint, value, onChange, find, none }: ComboProps) {
-  const id = useId();
+/** The typed text, null while the list is closed; what it finds; and the position of the one that Enter takes. */
+function useCombo(find: ComboProps["find"], onChange: ComboProps["onChange"]) {
   const [text, setText] = useState<string | null>(null);
   const [at, setAt] = useState(0);
-  const isOpen = text !== null;
-  const found = useLoad((signal) => (isOpen ? later(text, signal, find) : Promise.resolve([])), [text]);
+  const found = useLoad(
+    (signal) => (text === null ? Promise.resolve([]) : later(text, signal, find)),
+    [text],
+  );
   const choices = found.data ?? [];
-  const close = () => {
-    setText(null);
+  const type = (typed: string | null) => {
+    setText(typed);
     setAt(0);
   };
   const take = (choice: Choice | null) => {
     onChange(choice);
-    close();
+    type(null);
   };
   const press = (event: KeyboardEvent) => {
     const { key } = event;
-    if (!isOpen) {
+    if (text === null) {
       if (key === "ArrowDown") setText("");
       return;
     }
@@ -52,69 +53,91 @@ export function Combo({ label, hint, value, onChange, find, none }: ComboProps) 
     if (key === "ArrowDown") setAt(Math.min(at + 1, choices.length - 1));
     else if (key === "ArrowUp") setAt(Math.max(at - 1, 0));
     else if (key === "Enter" && chosen) take(chosen);
-    else if (key === "Escape") close();
+    else if (key === "Escape") type(null);
     else if (key !== "Enter") return;
     // Escape closes the list, not its dialog; Enter chooses without submitting the form.
     event.preventDefault();
     event.stopPropagation();
   };
+  return { text, at, found, choices, type, take, press };
+}
+
+/** Chooses one of many by typing a part of it: an ARIA combobox with a list below. */
+export function Combo({ label, hint, value, onChange, find, none }: ComboProps) {
+  const id = useId();
+  const { text, at, found, choices, type, take, press } = useCombo(find, onChange);
+  const isOpen = text !== null;
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: leaving it closes the list, by whatever way
     <div
       className="field combo"
-      onBlur={(event) => event.currentTarget.contains(event.relatedTarget) || close()}
+      onBlur={(event) => event.currentTarget.contains(event.relatedTarget) || type(null)}
     >
       <label htmlFor={id}>{label}</label>
       <div className="combo-line">
         <input
           id={id}
-          className="input"
           role="combobox"
           aria-expanded={isOpen}
           aria-controls={`${id}-list`}
           aria-autocomplete="list"
           aria-activedescendant={isOpen && choices[at] ? `${id}-${at}` : undefined}
           aria-describedby={hint && `${id}-hint`}
+          className="input"
           autoComplete="off"
           placeholder={none ?? "Type a part of its name"}
           value={text ?? value?.label ?? ""}
-          onClick={() => setText(text ?? "")}
-          onChange={(event) => {
-            setText(event.target.value);
-            setAt(0);
-          }}
+          onClick={() => isOpen || type("")}
+          onChange={(event) => type(event.target.value)}
           onKeyDown={press}
         />
         {value && none !== undefined && (
           <IconButton icon={X} label={`${label}: ${none}`} onClick={() => take(null)} />
         )}
       </div>
-      <div id={`${id}-list`} className="combo-list" role="listbox" aria-label={label} hidden={!isOpen}>
-        {choices.map((choice, i) => (
-          // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are the field's
-          <div
-            key={choice.id}
-            id={`${id}-${i}`}
-            role="option"
-            tabIndex={-1}
-            aria-selected={i === at}
-            className="combo-choice"
-            onMouseDown={(event) => event.preventDefault()}
-            onClick={() => take(choice)}
-          >
-            <span className="truncate">
-              {choice.label} {choice.detail && <span className="faint small">{choice.detail}</span>}
-            </span>
-            {choice.id === value?.id && <Check aria-hidden size={14} />}
-          </div>
-        ))}
-      </div>
+      <Choices {...{ id, label, choices, at, value, take }} hidden={!isOpen} />
       {isOpen && choices.length === 0 && <p className="field-hint">{stateOf(found)}</p>}
       {hint && (
         <p id={`${id}-hint`} className="field-hint">
           {hint}
         </p>
       )}
+    </div>
+  );
+}
+
+interface ChoicesProps {
+  id: string;
+  label: string;
+  choices: Choice[];
+  /** The position of the one that Enter takes. */
+  at: number;
+  value: Choice | null;
+  take(choice: Choice): void;
+  hidden: boolean;
+}
+
+function Choices({ id, label, choices, at, value, take, hidden }: ChoicesProps) {
+  return (
+    <div id={`${id}-list`} className="combo-list" role="listbox" aria-label={label} hidden={hidden}>
+      {choices.map((choice, i) => (
+        // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are the field's
+        <div
+          key={choice.id}
+          id={`${id}-${i}`}
+          role="option"
+          tabIndex={-1}
+          aria-selected={i === at}
+          className="combo-choice"
+          onMouseDown={(event) => event.preventDefault()}
+          onClick={() => take(choice)}
+        >
+          <span className="truncate">
+            {choice.label} {choice.detail && <span className="faint small">{choice.detail}</span>}
+          </span>
+          {choice.id === value?.id && <Check aria-hidden size={14} />}
+        </div>
+      ))}
     </div>
   );
 }

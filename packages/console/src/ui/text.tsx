@@ -89,3 +89,8 @@ export function Json({ value, label = "JSON" }: { value: unknown; label?: string
     </div>
   );
 }
+
+/** A filter in CEL, in a table. */
+export function FilterText({ filter }: { filter: string | null }) {
+  return filter ? <code className="break">{filter}</code> : <span className="faint">every one</span>;
+}

@@ -12,7 +12,7 @@ import { Button } from "../../ui/button.tsx";
 import { confirm } from "../../ui/confirm.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Empty } from "../../ui/page.tsx";
-import { List } from "../../ui/table.tsx";
+import { type Column, List } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";
 import { toast } from "../../ui/toast.tsx";
 import { Approval } from "./approval.tsx";
@@ -37,17 +37,6 @@ export function Devices({ agent }: { agent: Agent }) {
   );
   useOnChange("device", null, true, useReload(list));
   const issue = useTask(async () => setIssued(await api.devices.issue({ agent_id: agent.id })));
-  const disconnect = useTask(async (session: Session) => {
-    const sure = await confirm({
-      title: `Disconnect ${session.client_name}?`,
-      text: "Its key is revoked: within 5 seconds it can do nothing as this agent any more.",
-      action: "Disconnect",
-    });
-    if (!sure) return;
-    await api.sessions.delete({ agent_id: agent.id, session_id: session.session_id });
-    toast({ title: `${session.client_name} is disconnected.` });
-    await list.reload();
-  });
   const connect = (
     <Button icon={Plus} busy={issue.busy} onClick={() => issue.run()}>
       Connect a device
@@ -61,38 +50,12 @@ export function Devices({ agent }: { agent: Agent }) {
         label="Devices"
         keyOf={(session) => session.session_id}
         columns={[
-          {
-            name: "Device",
-            cell: (session) => (
-              <>
-                <strong>{session.client_name}</strong> <span className="faint">{session.client_version}</span>
-              </>
-            ),
-          },
-          {
-            name: "State",
-            cell: (session) => (
-              <Badge tone={session.state === "active" ? "good" : "neutral"} dot>
-                {session.state}
-              </Badge>
-            ),
-          },
-          { name: "Last seen", end: true, cell: (session) => <Time at={session.last_activity_at} /> },
-          {
-            name: "Connected",
-            end: true,
-            wideOnly: true,
-            cell: (session) => <Time at={session.connected_at} />,
-          },
+          ...COLUMNS,
           {
             name: "",
             end: true,
             cell: (session) =>
-              may("sessions.delete") && (
-                <Button small kind="quiet" onClick={() => disconnect.run(session)}>
-                  Disconnect
-                </Button>
-              ),
+              may("sessions.delete") && <Disconnect agent={agent} session={session} reload={list.reload} />,
           },
         ]}
         empty={
@@ -113,5 +76,52 @@ export function Devices({ agent }: { agent: Agent }) {
         </Dialog>
       )}
     </>
+  );
+}
+
+const COLUMNS: Column<Session>[] = [
+  {
+    name: "Device",
+    cell: ({ client_name, client_version }) => (
+      <>
+        <strong>{client_name}</strong> <span className="faint">{client_version}</span>
+      </>
+    ),
+  },
+  {
+    name: "State",
+    cell: ({ state }) => (
+      <Badge tone={state === "active" ? "good" : "neutral"} dot>
+        {state}
+      </Badge>
+    ),
+  },
+  { name: "Last seen", end: true, cell: ({ last_activity_at }) => <Time at={last_activity_at} /> },
+  { name: "Connected", end: true, wideOnly: true, cell: ({ connected_at }) => <Time at={connected_at} /> },
+];
+
+interface DisconnectProps {
+  agent: Agent;
+  session: Session;
+  reload(): Promise<void>;
+}
+
+function Disconnect({ agent, session, reload }: DisconnectProps) {
+  const { client_name, session_id } = session;
+  const disconnect = useTask(async () => {
+    const sure = await confirm({
+      title: `Disconnect ${client_name}?`,
+      text: "Its key is revoked: within 5 seconds it can do nothing as this agent any more.",
+      action: "Disconnect",
+    });
+    if (!sure) return;
+    await api.sessions.delete({ agent_id: agent.id, session_id });
+    toast({ title: `${client_name} is disconnected.` });
+    await reload();
+  });
+  return (
+    <Button small kind="quiet" onClick={() => disconnect.run()}>
+      Disconnect
+    </Button>
   );
 }

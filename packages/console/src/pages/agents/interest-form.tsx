@@ -55,6 +55,7 @@ export function InterestForm({ agent, interest, onClose, onSaved }: Props) {
       if (!(await saveChanges(api.interests, which, before, wanted, `/agents/${agent.id}`))) return;
     } else await api.interests.create(wanted);
     toast({ title: before ? "The interest is changed." : `${agent.name} is interested from now on.` });
+    onClose();
     await onSaved();
   });
   const error = save.error ?? test.error;

@@ -1,4 +1,4 @@
-import { KeyRound, Plus } from "lucide-react";
+import { KeyRound } from "lucide-react";
 import { useState } from "react";
 import type { Agent, KeysCreateResult, KeysListResult } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
@@ -7,10 +7,10 @@ import { useFormTask, useTask } from "../../data/use-task.ts";
 import { Button } from "../../ui/button.tsx";
 import { confirm } from "../../ui/confirm.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
+import { EditableList } from "../../ui/editable-list.tsx";
 import { CheckField, SelectField } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
-import { Empty } from "../../ui/page.tsx";
-import { List } from "../../ui/table.tsx";
+import type { Column } from "../../ui/table.tsx";
 import { Secret, Time } from "../../ui/text.tsx";
 import { toast } from "../../ui/toast.tsx";
 
@@ -29,7 +29,6 @@ const SCOPES: { scope: Scope; means: string }[] = [
 
 /** An agent's API keys. The key itself is shown once, when created. */
 export function Keys({ agent }: { agent: Agent }) {
-  const [making, setMaking] = useState(false);
   const list = useList(api.keys.list, { agent_id: agent.id });
   const revoke = useTask(async (key: Key) => {
     const sure = await confirm({
@@ -42,60 +41,50 @@ export function Keys({ agent }: { agent: Agent }) {
     toast({ title: "The key is revoked." });
     await list.reload();
   });
-  const make = (
-    <Button icon={Plus} onClick={() => setMaking(true)}>
-      New key
-    </Button>
-  );
   return (
-    <>
-      <List
-        pages={list}
-        actions={make}
-        label="API keys"
-        columns={[
-          { name: "Key", cell: (key) => <code>{key.prefix}…</code> },
-          { name: "Scopes", cell: (key) => <span className="muted">{key.scopes.join(", ")}</span> },
-          {
-            name: "Last used",
-            wideOnly: true,
-            cell: (key) =>
-              key.last_used_at ? <Time at={key.last_used_at} /> : <span className="faint">never</span>,
-          },
-          {
-            name: "Expires",
-            wideOnly: true,
-            cell: (key) =>
-              key.expires_at ? <Time at={key.expires_at} /> : <span className="faint">never</span>,
-          },
-          {
-            name: "",
-            end: true,
-            cell: (key) => (
-              <Button small kind="quiet" onClick={() => revoke.run(key)}>
-                Revoke
-              </Button>
-            ),
-          },
-        ]}
-        empty={
-          <Empty icon={KeyRound} title="No keys" action={make}>
-            A key is what {agent.name} signs in with. Devices get theirs when they are connected.
-          </Empty>
-        }
-      />
-      {making && (
+    <EditableList
+      pages={list}
+      label="API keys"
+      columns={[
+        ...COLUMNS,
+        {
+          name: "",
+          end: true,
+          cell: (key) => (
+            <Button small kind="quiet" onClick={() => revoke.run(key)}>
+              Revoke
+            </Button>
+          ),
+        },
+      ]}
+      add="New key"
+      kind="plain"
+      empty={{
+        icon: KeyRound,
+        title: "No keys",
+        text: `A key is what ${agent.name} signs in with. Devices get theirs when they are connected.`,
+      }}
+      dialog={(_, onClose) => (
         <NewKey
           agent={agent}
           onClose={() => {
-            setMaking(false);
+            onClose();
             list.reload();
           }}
         />
       )}
-    </>
+    />
   );
 }
+
+const timeOrNever = (at: string | null) => (at ? <Time at={at} /> : <span className="faint">never</span>);
+
+const COLUMNS: Column<Key>[] = [
+  { name: "Key", cell: ({ prefix }) => <code>{prefix}…</code> },
+  { name: "Scopes", cell: ({ scopes }) => <span className="muted">{scopes.join(", ")}</span> },
+  { name: "Last used", wideOnly: true, cell: ({ last_used_at }) => timeOrNever(last_used_at) },
+  { name: "Expires", wideOnly: true, cell: ({ expires_at }) => timeOrNever(expires_at) },
+];
 
 const LIVES = [
   { value: "", label: "Never" },

@@ -11,6 +11,7 @@ import { CodeArea, TextField } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { Card, Empty } from "../../ui/page.tsx";
 import { List } from "../../ui/table.tsx";
+import { FilterText } from "../../ui/text.tsx";
 
 /** The events that a channel receives. */
 export function Feeds({ channel_id }: { channel_id: string }) {
@@ -40,12 +41,7 @@ export function Feeds({ channel_id }: { channel_id: string }) {
           { name: "Event type", cell: (feed) => <code>{feed.event_type_glob}</code> },
           {
             name: "Filter",
-            cell: (feed) =>
-              feed.filter_expression ? (
-                <code className="break">{feed.filter_expression}</code>
-              ) : (
-                <span className="faint">every one</span>
-              ),
+            cell: (feed) => <FilterText filter={feed.filter_expression} />,
           },
           {
             name: "",
@@ -70,15 +66,13 @@ export function Feeds({ channel_id }: { channel_id: string }) {
   );
 }
 
-function AddFeed({
-  channel_id,
-  onClose,
-  onAdded,
-}: {
+interface AddProps {
   channel_id: string;
   onClose(): void;
   onAdded(): unknown;
-}) {
+}
+
+function AddFeed({ channel_id, onClose, onAdded }: AddProps) {
   const [{ type, filter }, field] = useDraft({ type: "", filter: "" });
   const add = useFormTask(async () => {
     await api.channels.createFeed({ channel_id, event_type_glob: type, filter_expression: filter || null });

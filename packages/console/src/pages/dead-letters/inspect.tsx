@@ -3,6 +3,7 @@ import { Link } from "react-router";
 import type { DeadLetter } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { fullTime } from "../../data/format.ts";
+import { useNames } from "../../data/use-names.ts";
 import { useTask } from "../../data/use-task.ts";
 import { Button } from "../../ui/button.tsx";
 import { confirm } from "../../ui/confirm.tsx";
@@ -14,14 +15,14 @@ import { typeOf } from "./words.ts";
 
 interface Props {
   letter: DeadLetter;
-  agent: string | null | undefined;
   onClose(): void;
   onReplay(): void;
   onDone(): unknown;
 }
 
 /** One dead letter: its content, its error and the possible actions. */
-export function Inspect({ letter, agent, onClose, onReplay, onDone }: Props) {
+export function Inspect({ letter, onClose, onReplay, onDone }: Props) {
+  const nameOf = useNames();
   const discard = useTask(async () => {
     const sure = await confirm({
       title: "Delete this dead letter?",
@@ -55,7 +56,7 @@ export function Inspect({ letter, agent, onClose, onReplay, onDone }: Props) {
         <Facts
           of={{
             For: letter.agent_id ? (
-              <Link to={`/agents/${letter.agent_id}`}>{agent ?? letter.agent_id}</Link>
+              <Link to={`/agents/${letter.agent_id}`}>{nameOf(letter.agent_id)}</Link>
             ) : (
               "nobody yet: it is no event"
             ),

@@ -2,6 +2,7 @@ import { useState } from "react";
 import { api } from "../../data/api.ts";
 import { plural } from "../../data/format.ts";
 import { useLoad } from "../../data/use-load.ts";
+import { useNames } from "../../data/use-names.ts";
 import { useFormTask } from "../../data/use-task.ts";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { Load } from "../../ui/table.tsx";
@@ -18,18 +19,15 @@ interface Plan {
   receivers?: string[] | undefined;
 }
 
-/** Previews the effect of a replay, then runs it. */
-export function Replay({
-  wanted,
-  nameOf,
-  onClose,
-  onDone,
-}: {
+interface Props {
   wanted: Wanted;
-  nameOf(agent_id: string): string;
   onClose(): void;
   onDone(): unknown;
-}) {
+}
+
+/** Previews the effect of a replay, then runs it. */
+export function Replay({ wanted, onClose, onDone }: Props) {
+  const nameOf = useNames();
   const plan = useLoad(() => planOf(wanted), []);
   const [passed, setPassed] = useState(0);
   const replay = useFormTask(async () => {

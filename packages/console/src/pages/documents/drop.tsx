@@ -20,13 +20,9 @@ let next = 0;
 /** A browser has six connections to a host, and the page needs some, too. */
 const CONCURRENT_UPLOADS = 3;
 
-/** Accepts files by drag and drop or selection, and shows the progress of each upload. */
-export function Drop({ onAccepted }: { onAccepted(): void }) {
+/** Returns the uploads, latest first, and a function that adds some. */
+function useUploads(readers: Readers, onAccepted: () => void) {
   const [files, setFiles] = useState<Sending[]>([]);
-  const [readers, setReaders] = useState<Readers>(NO_READERS);
-  const [over, setOver] = useState(false);
-  const input = useRef<HTMLInputElement>(null);
-
   const change = (key: number, to: Partial<Sending>) =>
     setFiles((all) => all.map((file) => (file.key === key ? { ...file, ...to } : file)));
   const show = (file: File) => {
@@ -37,13 +33,9 @@ export function Drop({ onAccepted }: { onAccepted(): void }) {
   const send = async ({ key, file }: ReturnType<typeof show>) => {
     try {
       const { accepted, error_code } = await upload(file, readers, (part) => change(key, { part }));
-      change(
-        key,
-        accepted
-          ? { part: 1, state: "accepted" }
-          : { state: "refused", why: error_code ?? "It was refused." },
-      );
-      if (accepted) onAccepted();
+      if (!accepted) return change(key, { state: "refused", why: error_code ?? "It was refused." });
+      change(key, { part: 1, state: "accepted" });
+      onAccepted();
     } catch (error) {
       change(key, { state: "refused", why: messageOf(error) });
     }
@@ -55,22 +47,31 @@ export function Drop({ onAccepted }: { onAccepted(): void }) {
     };
     for (let n = 0; n < CONCURRENT_UPLOADS; n++) void work();
   };
-  const drop = (event: DragEvent) => {
+  return [files, take] as const;
+}
+
+const EXTENSIONS = Object.keys(KINDS).map((extension) => `.${extension}`);
+
+/** Accepts files by drag and drop or selection, and shows the progress of each upload. */
+export function Drop({ onAccepted }: { onAccepted(): void }) {
+  const [readers, setReaders] = useState<Readers>(NO_READERS);
+  const [files, take] = useUploads(readers, onAccepted);
+  const [over, setOver] = useState(false);
+  const drag = (event: DragEvent, isOver: boolean) => {
     event.preventDefault();
-    setOver(false);
-    take(event.dataTransfer.files);
+    setOver(isOver);
   };
   return (
     <div className="stack tight">
       {/* biome-ignore lint/a11y/noStaticElementInteractions: dropping is for the mouse; the button inside does the same */}
       <div
         className={over ? "drop over" : "drop"}
-        onDragOver={(event) => {
-          event.preventDefault();
-          setOver(true);
-        }}
+        onDragOver={(event) => drag(event, true)}
         onDragLeave={() => setOver(false)}
-        onDrop={drop}
+        onDrop={(event) => {
+          drag(event, false);
+          take(event.dataTransfer.files);
+        }}
       >
         <FileUp aria-hidden size={22} className="faint" />
         <div className="grow">
@@ -82,24 +83,7 @@ export function Drop({ onAccepted }: { onAccepted(): void }) {
             one.
           </p>
         </div>
-        <Button icon={FileUp} onClick={() => input.current?.click()}>
-          Choose files
-        </Button>
-        <input
-          ref={input}
-          type="file"
-          multiple
-          className="visually-hidden"
-          aria-label="Files to upload"
-          tabIndex={-1}
-          accept={Object.keys(KINDS)
-            .map((extension) => `.${extension}`)
-            .join()}
-          onChange={(event) => {
-            take(event.target.files);
-            event.target.value = "";
-          }}
-        />
+        <Choose take={take} />
         <ForWhom readers={readers} onChange={setReaders} />
       </div>
       {files.length > 0 && (
@@ -110,6 +94,30 @@ export function Drop({ onAccepted }: { onAccepted(): void }) {
         </ul>
       )}
     </div>
+  );
+}
+
+function Choose({ take }: { take(list: FileList | null): void }) {
+  const input = useRef<HTMLInputElement>(null);
+  return (
+    <>
+      <Button icon={FileUp} onClick={() => input.current?.click()}>
+        Choose files
+      </Button>
+      <input
+        ref={input}
+        type="file"
+        multiple
+        className="visually-hidden"
+        aria-label="Files to upload"
+        tabIndex={-1}
+        accept={EXTENSIONS.join()}
+        onChange={(event) => {
+          take(event.target.files);
+          event.target.value = "";
+        }}
+      />
+    </>
   );
 }
 

@@ -1,6 +1,7 @@
 import { Radio, Search, Send } from "lucide-react";
 import { useEffect, useState } from "react";
 import { Link, useNavigate } from "react-router";
+import type { EventsListResult } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { useLive } from "../../data/live.ts";
 import { useAddress } from "../../data/use-address.ts";
@@ -9,7 +10,7 @@ import { useSession } from "../../shell/session.tsx";
 import { Button } from "../../ui/button.tsx";
 import { CheckField, SelectField, TextField } from "../../ui/field.tsx";
 import { Empty, Page } from "../../ui/page.tsx";
-import { List } from "../../ui/table.tsx";
+import { type Column, List } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";
 import { toast } from "../../ui/toast.tsx";
 import { Publish } from "./publish.tsx";
@@ -17,27 +18,49 @@ import { EventState } from "./state.tsx";
 import "./events.css";
 
 const NAMES = ["type", "source", "subject", "id"] as const;
+type Listed = EventsListResult["events"][number];
 type Filters = Record<(typeof NAMES)[number] | "within", string> & { unmatched: boolean };
+
+const COLUMNS: Column<Listed>[] = [
+  {
+    name: "Type",
+    cell: ({ event_id, payload }) => (
+      <Link to={`/events/${event_id}`} className="break">
+        {payload.type}
+      </Link>
+    ),
+  },
+  {
+    name: "Subject",
+    wideOnly: true,
+    cell: ({ payload }) => <span className="muted break">{payload.subject ?? "–"}</span>,
+  },
+  {
+    name: "Source",
+    wideOnly: true,
+    cell: ({ payload }) => <span className="muted break">{payload.source}</span>,
+  },
+  { name: "Became", cell: (event) => <EventState state={event.state} matched={event.matched_count} /> },
+  { name: "Accepted", end: true, cell: (event) => <Time at={event.accepted_at} /> },
+];
 
 /** All events, latest first; the filters are in the address. */
 export function Events() {
   const [search, set] = useAddress();
   const navigate = useNavigate();
-  const { user, may } = useSession();
+  const { user } = useSession();
   const filters = filtersIn(search);
   const list = usePages(
     async (cursor, signal) => {
-      const { events, next_cursor } = await api.events.list(
-        { ...paramsOf(filters), limit: 50, ...(cursor && { cursor }) },
-        { signal },
-      );
+      const page = { ...paramsOf(filters), limit: 50, ...(cursor && { cursor }) };
+      const { events, next_cursor } = await api.events.list(page, { signal });
       return { items: events, next: next_cursor };
     },
     [JSON.stringify(filters)],
     "events",
   );
   const searching = NAMES.some((name) => filters[name]) || filters.unmatched || filters.within !== "";
-
+  const publish = () => set({ publish: "1" });
   return (
     <Page
       title="Events"
@@ -47,7 +70,7 @@ export function Events() {
           : "Events that you published, latest first, with their status. Admins see all events."
       }
       actions={
-        <Button kind="primary" icon={Send} onClick={() => set({ publish: "1" })}>
+        <Button kind="primary" icon={Send} onClick={publish}>
           Publish event
         </Button>
       }
@@ -62,61 +85,8 @@ export function Events() {
         label="Events"
         keyOf={(event) => event.event_id}
         linkOf={(event) => `/events/${event.event_id}`}
-        columns={[
-          {
-            name: "Type",
-            cell: (event) => (
-              <Link to={`/events/${event.event_id}`} className="break">
-                {event.payload.type}
-              </Link>
-            ),
-          },
-          {
-            name: "Subject",
-            wideOnly: true,
-            cell: (event) => <span className="muted break">{event.payload.subject ?? "–"}</span>,
-          },
-          {
-            name: "Source",
-            wideOnly: true,
-            cell: (event) => <span className="muted break">{event.payload.source}</span>,
-          },
-          {
-            name: "Became",
-            cell: (event) => <EventState state={event.state} matched={event.matched_count} />,
-          },
-          { name: "Accepted", end: true, cell: (event) => <Time at={event.accepted_at} /> },
-        ]}
-        empty={
-          searching ? (
-            <Empty
-              icon={Search}
-              title="No event fits"
-              action={<Button onClick={() => navigate("/events")}>Clear the search</Button>}
-            >
-              Types are globs: <code>com.github.*</code> finds all that begin so.
-            </Empty>
-          ) : (
-            <Empty
-              icon={Radio}
-              title="No events yet"
-              action={
-                <Button icon={Send} onClick={() => set({ publish: "1" })}>
-                  Publish the first one
-                </Button>
-              }
-            >
-              Events come from agents that publish, from webhooks and brokers
-              {may("ingest.listWebhooks") && (
-                <>
-                  {" "}
-                  attached under <Link to="/ingest">Ingest</Link>
-                </>
-              )}
-              , or from here.
-            </Empty>
-          )
-        }
+        columns={COLUMNS}
+        empty={searching ? <NoMatch /> : <NoEvents publish={publish} />}
       />
       {search.get("publish") && (
         <Publish
@@ -130,6 +100,37 @@ export function Events() {
         />
       )}
     </Page>
+  );
+}
+
+function NoMatch() {
+  const navigate = useNavigate();
+  const clear = <Button onClick={() => navigate("/events")}>Clear the search</Button>;
+  return (
+    <Empty icon={Search} title="No event fits" action={clear}>
+      Types are globs: <code>com.github.*</code> finds all that begin so.
+    </Empty>
+  );
+}
+
+function NoEvents({ publish }: { publish(): void }) {
+  const { may } = useSession();
+  const first = (
+    <Button icon={Send} onClick={publish}>
+      Publish the first one
+    </Button>
+  );
+  return (
+    <Empty icon={Radio} title="No events yet" action={first}>
+      Events come from agents that publish, from webhooks and brokers
+      {may("ingest.listWebhooks") && (
+        <>
+          {" "}
+          attached under <Link to="/ingest">Ingest</Link>
+        </>
+      )}
+      , or from here.
+    </Empty>
   );
 }
 

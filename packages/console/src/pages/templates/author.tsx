@@ -3,6 +3,7 @@ import { useRef, useState } from "react";
 import { useNavigate, useParams } from "react-router";
 import { isApiError, type ProcessTemplate } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
+import { useDraft } from "../../data/use-draft.ts";
 import { useLoad } from "../../data/use-load.ts";
 import { useFormTask } from "../../data/use-task.ts";
 import { useUnsaved } from "../../data/use-unsaved.ts";
@@ -74,15 +75,10 @@ async function isStillLatest(slug: string, before: ProcessTemplate | undefined):
 function Author({ of }: { of?: ProcessTemplate }) {
   const [before] = useState(of);
   const [start] = useState(() => (before ? draftOf(before) : emptyDraft()));
-  const fixedSlug = before !== undefined;
-  const [draft, setDraft] = useState(start);
-  const [chosen, setChosen] = useState(start.steps[0]?.id);
-  const [ownSlug, setOwnSlug] = useState(fixedSlug);
+  const [draft, field, change] = useDraft(start);
   const saved = useRef(start);
   useUnsaved(() => draft !== saved.current);
   const navigate = useNavigate();
-  const change = (to: Partial<Draft>) => setDraft((old) => ({ ...old, ...to }));
-  const step = draft.steps.find(({ id }) => id === chosen);
   const save = useFormTask(async () => {
     if (!(await isStillLatest(draft.slug, before))) return;
     const made = await api.templates.author(templateOf(draft));
@@ -90,84 +86,94 @@ function Author({ of }: { of?: ProcessTemplate }) {
     toast({ title: `${made.name}, version ${made.version_num}, is there.` });
     navigate(`/templates/${made.slug}`);
   });
-  const add = () => {
-    const added = newStep(step, draft.steps);
-    change({ steps: [...draft.steps, added] });
-    setChosen(added.id);
-  };
-  const remove = (gone: DraftStep) => {
-    const steps = without(draft.steps, gone.id);
-    change({ steps });
-    setChosen(steps[0]?.id);
-  };
   return (
     <Form
       task={save}
-      submit={fixedSlug ? "Save as a new version" : "Save the template"}
+      submit={before ? "Save as a new version" : "Save the template"}
       others={<Button onClick={() => navigate(-1)}>Cancel</Button>}
     >
       <Card>
         <div className="grid-2">
-          <TextField
-            label="Name"
-            value={draft.name}
-            required
-            maxLength={200}
-            onChange={(name) => change(ownSlug ? { name } : { name, slug: slugOf(name) })}
-          />
-          <TextField
-            label="Slug"
-            value={draft.slug}
-            required
-            readOnly={fixedSlug}
-            pattern="[a-z0-9]+(-[a-z0-9]+)*"
-            title="Lower-case letters, digits and single hyphens"
-            hint={
-              fixedSlug ? "It names the template, and stays." : "A slug that is there gets the next version."
-            }
-            onChange={(slug) => {
-              setOwnSlug(true);
-              change({ slug });
-            }}
-          />
-          <TextField
-            label="Description"
-            value={draft.description}
-            onChange={(description) => change({ description })}
-          />
+          <Names draft={draft} change={change} fixedSlug={before !== undefined} />
+          <TextField label="Description" {...field("description")} />
           <TextField
             label="Goal"
-            value={draft.goal}
-            onChange={(goal) => change({ goal })}
+            {...field("goal")}
             hint="What runs of it are for. Nothing in it is substituted."
           />
         </div>
       </Card>
-      <div className="sides with-form">
-        <div className="stack tight">
-          <div className="row">
-            <h2 className="grow">Steps</h2>
-            <Button small icon={Plus} onClick={add}>
-              {step ? `Add a step after “${step.title || step.step_key}”` : "Add a step"}
-            </Button>
-          </div>
-          <StepGraph
-            steps={draft.steps}
-            selected={step?.step_key ?? null}
-            onSelect={(key) => setChosen(draft.steps.find(({ step_key }) => step_key === key)?.id)}
-            height={460}
-          />
-        </div>
-        {step && (
-          <StepForm
-            key={step.id}
-            step={step}
-            steps={draft.steps}
-            onChange={(steps) => change({ steps })}
-            onRemove={remove}
-          />
-        )}
-      </div>
+      <Steps steps={draft.steps} onChange={(steps) => change({ steps })} />
     </Form>
+  );
+}
+
+interface NamesProps {
+  draft: Draft;
+  change(to: Partial<Draft>): void;
+  fixedSlug: boolean;
+}
+
+/** The name and the slug, which follows the name until edited. */
+function Names({ draft, change, fixedSlug }: NamesProps) {
+  const [ownSlug, setOwnSlug] = useState(fixedSlug);
+  return (
+    <>
+      <TextField
+        label="Name"
+        value={draft.name}
+        required
+        maxLength={200}
+        onChange={(name) => change(ownSlug ? { name } : { name, slug: slugOf(name) })}
+      />
+      <TextField
+        label="Slug"
+        value={draft.slug}
+        required
+        readOnly={fixedSlug}
+        pattern="[a-z0-9]+(-[a-z0-9]+)*"
+        title="Lower-case letters, digits and single hyphens"
+        hint={fixedSlug ? "It names the template, and stays." : "A slug that is there gets the next version."}
+        onChange={(slug) => {
+          setOwnSlug(true);
+          change({ slug });
+        }}
+      />
+    </>
+  );
+}
+
+/** The steps as a graph, and the form of the chosen one. */
+function Steps({ steps, onChange }: { steps: DraftStep[]; onChange(steps: DraftStep[]): void }) {
+  const [chosen, setChosen] = useState(steps[0]?.id);
+  const step = steps.find(({ id }) => id === chosen);
+  const add = () => {
+    const added = newStep(step, steps);
+    onChange([...steps, added]);
+    setChosen(added.id);
+  };
+  const remove = (gone: DraftStep) => {
+    const left = without(steps, gone.id);
+    onChange(left);
+    setChosen(left[0]?.id);
+  };
+  return (
+    <div className="sides with-form">
+      <div className="stack tight">
+        <div className="row">
+          <h2 className="grow">Steps</h2>
+          <Button small icon={Plus} onClick={add}>
+            {step ? `Add a step after “${step.title || step.step_key}”` : "Add a step"}
+          </Button>
+        </div>
+        <StepGraph
+          steps={steps}
+          selected={step?.step_key ?? null}
+          onSelect={(key) => setChosen(steps.find(({ step_key }) => step_key === key)?.id)}
+          height={460}
+        />
+      </div>
+      {step && <StepForm key={step.id} step={step} steps={steps} onChange={onChange} onRemove={remove} />}
+    </div>
   );
 }

@@ -22,118 +22,121 @@ export function StepForm({ step, steps, onChange, onRemove }: Props) {
   // Until edited, the key follows the title.
   const [ownKey, setOwnKey] = useState(step.title !== "");
   const others = steps.filter(({ id }) => id !== step.id);
-  const change = (to: Partial<DraftStep>) =>
-    onChange(steps.map((each) => (each.id === step.id ? { ...each, ...to } : each)));
+  const changed = (to: Partial<DraftStep>) =>
+    steps.map((each) => (each.id === step.id ? { ...each, ...to } : each));
+  const change = (to: Partial<DraftStep>) => onChange(changed(to));
+  const field: FieldOf = (name) => ({
+    value: step[name],
+    onChange: (value) => change({ [name]: value }),
+  });
   const title = (text: string) => {
-    const titled = steps.map((each) => (each.id === step.id ? { ...each, title: text } : each));
     const key = slugOf(text);
+    const titled = changed({ title: text });
     onChange(ownKey || !key ? titled : renamed(titled, step.id, freeKey(key, others)));
   };
-  const depend = (key: string, on: boolean) =>
-    change({ depends_on: on ? [...step.depends_on, key] : step.depends_on.filter((each) => each !== key) });
+  const rename = (key: string) => {
+    setOwnKey(true);
+    onChange(renamed(steps, step.id, key));
+  };
   const taken = others.some(({ step_key }) => step_key === step.step_key);
+  const remove = steps.length > 1 && (
+    <Button small icon={Trash2} onClick={() => onRemove(step)}>
+      Remove
+    </Button>
+  );
   return (
-    <Card
-      title="Step"
-      actions={
-        steps.length > 1 && (
-          <Button small icon={Trash2} onClick={() => onRemove(step)}>
-            Remove
-          </Button>
-        )
-      }
-    >
+    <Card title="Step" actions={remove}>
       <div className="stack">
         <TextField label="Title" value={step.title} onChange={title} maxLength={500} required />
         <div className="grid-2">
           <TextField
             label="Key"
             value={step.step_key}
+            onChange={rename}
             required
             pattern="[A-Za-z0-9][A-Za-z0-9._\-]*"
             error={taken ? "Another step has this key." : undefined}
-            onChange={(key) => {
-              setOwnKey(true);
-              onChange(renamed(steps, step.id, key));
-            }}
           />
-          <TextField
-            label="Role"
-            value={step.role}
-            onChange={(role) => change({ role })}
-            placeholder="writer"
-          />
+          <TextField label="Role" {...field("role")} placeholder="writer" />
         </div>
-        <TextArea
-          label="Instructions"
-          value={step.instructions}
-          onChange={(instructions) => change({ instructions })}
-          rows={4}
-          hint="Markdown."
-        />
-        {others.length > 0 && (
-          <fieldset className="criteria-choice">
-            <legend>Waits for</legend>
-            {others.map((other) => {
-              const circle = waitsFor(steps, other.step_key, step.step_key);
-              return (
-                <CheckField
-                  key={other.id}
-                  label={other.title || other.step_key}
-                  hint={circle ? "waits for this one" : undefined}
-                  checked={step.depends_on.includes(other.step_key)}
-                  disabled={circle}
-                  onChange={(on) => depend(other.step_key, on)}
-                />
-              );
-            })}
-          </fieldset>
-        )}
-        <SelectField
-          label="It is done when"
-          value={step.completion_mode}
-          options={MODES}
-          onChange={(value) => change({ completion_mode: value as DraftStep["completion_mode"] })}
-        />
+        <TextArea label="Instructions" {...field("instructions")} rows={4} hint="Markdown." />
+        {others.length > 0 && <WaitsFor step={step} steps={steps} others={others} onChange={change} />}
+        <SelectField label="It is done when" {...field("completion_mode")} options={MODES} />
         <TextArea
           label="What makes it done"
-          value={step.criteria}
-          onChange={(criteria) => change({ criteria })}
+          {...field("criteria")}
           rows={3}
           placeholder="reviewed: A second pair of eyes has read it."
           hint="One criterion a line; each is attested on its own."
         />
-        <details className="more-fields">
-          <summary>Specialist, due time and what it brings forth</summary>
-          <div className="stack">
-            <div className="grid-2">
-              <TextField
-                label="Specialist"
-                value={step.specialist}
-                onChange={(specialist) => change({ specialist })}
-                placeholder="release-writer"
-                hint="Its brief goes with the step."
-              />
-              <TextField
-                label="Due in hours"
-                type="number"
-                min={0.01}
-                step="any"
-                value={step.due}
-                onChange={(due) => change({ due })}
-                hint="After it became ready; then it is stale."
-              />
-            </div>
-            <TextField
-              label="Brings forth"
-              value={step.brings}
-              onChange={(brings) => change({ brings })}
-              placeholder="pull_request, file"
-              hint="Kinds of artifacts, separated by commas."
-            />
-          </div>
-        </details>
+        <MoreFields field={field} />
       </div>
     </Card>
+  );
+}
+
+interface WaitsForProps {
+  step: DraftStep;
+  steps: DraftStep[];
+  others: DraftStep[];
+  onChange(to: Pick<DraftStep, "depends_on">): void;
+}
+
+function WaitsFor({ step: { step_key, depends_on }, steps, others, onChange }: WaitsForProps) {
+  const depend = (key: string, on: boolean) =>
+    onChange({ depends_on: on ? [...depends_on, key] : depends_on.filter((each) => each !== key) });
+  return (
+    <fieldset className="criteria-choice">
+      <legend>Waits for</legend>
+      {others.map((other) => {
+        const circle = waitsFor(steps, other.step_key, step_key);
+        return (
+          <CheckField
+            key={other.id}
+            label={other.title || other.step_key}
+            hint={circle ? "waits for this one" : undefined}
+            checked={depends_on.includes(other.step_key)}
+            disabled={circle}
+            onChange={(on) => depend(other.step_key, on)}
+          />
+        );
+      })}
+    </fieldset>
+  );
+}
+
+type FieldOf = <N extends keyof DraftStep>(
+  name: N,
+) => { value: DraftStep[N]; onChange(value: DraftStep[N]): void };
+
+function MoreFields({ field }: { field: FieldOf }) {
+  return (
+    <details className="more-fields">
+      <summary>Specialist, due time and what it brings forth</summary>
+      <div className="stack">
+        <div className="grid-2">
+          <TextField
+            label="Specialist"
+            {...field("specialist")}
+            placeholder="release-writer"
+            hint="Its brief goes with the step."
+          />
+          <TextField
+            label="Due in hours"
+            type="number"
+            min={0.01}
+            step="any"
+            {...field("due")}
+            hint="After it became ready; then it is stale."
+          />
+        </div>
+        <TextField
+          label="Brings forth"
+          {...field("brings")}
+          placeholder="pull_request, file"
+          hint="Kinds of artifacts, separated by commas."
+        />
+      </div>
+    </details>
   );
 }
