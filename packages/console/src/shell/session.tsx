@@ -43,11 +43,8 @@ type State =
   | { error: unknown }
   | null;
 
-/**
- * Shows the content to a signed-in person, else the sign-in page. An expired session puts that page in front of
- * everything, and after signing in again the person continues with what they had typed.
- */
-export function Session({ children }: { children: ReactNode }) {
+/** Reads the session, and returns its state and functions to begin one and to read it again. */
+function useSessionState() {
   const [state, setState] = useState<State>(null);
 
   const begin = useCallback((session: AuthSessionResult) => {
@@ -67,6 +64,15 @@ export function Session({ children }: { children: ReactNode }) {
   }, [begin]);
 
   useEffect(() => void load(), [load]);
+  return { state, setState, begin, load };
+}
+
+/**
+ * Shows the content to a signed-in person, else the sign-in page. An expired session puts that page in front of
+ * everything, and after signing in again the person continues with what they had typed.
+ */
+export function Session({ children }: { children: ReactNode }) {
+  const { state, setState, begin, load } = useSessionState();
   useRenewal(state && "session" in state ? state.session : null, begin);
 
   const value = useMemo(() => {
@@ -84,25 +90,21 @@ export function Session({ children }: { children: ReactNode }) {
         setState({ signedOut: "left" });
       },
     };
-  }, [state]);
+  }, [state, setState]);
 
   if (!state) return null;
-  if ("error" in state) {
+  if (!("session" in state))
     return (
       <main className="sign-in">
-        <div className="sign-in-box">
-          <Failure error={state.error} retry={load} />
-        </div>
+        {"error" in state ? (
+          <div className="sign-in-box">
+            <Failure error={state.error} retry={load} />
+          </div>
+        ) : (
+          <SignIn why={state.signedOut} onSignedIn={begin} />
+        )}
       </main>
     );
-  }
-  if ("signedOut" in state) {
-    return (
-      <main className="sign-in">
-        <SignIn why={state.signedOut} onSignedIn={begin} />
-      </main>
-    );
-  }
   const { user } = state.session;
   const beginAgain = (session: AuthSessionResult) => {
     if (session.user.id !== user.id) clearPersonData();

@@ -16,26 +16,17 @@ const WHY = {
   left: "You are signed out.",
 };
 
-export function SignIn({
-  why,
-  email: known = "",
-  onSignedIn,
-}: {
+interface Props {
   why: keyof typeof WHY;
   email?: string;
   onSignedIn(session: AuthSessionResult): void;
-}) {
+}
+
+export function SignIn({ why, email: known = "", onSignedIn }: Props) {
   const [{ email, password, slug }, field] = useDraft({ email: known, password: "", slug: "" });
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>();
-  useEffect(() => {
-    const before = document.title;
-    document.title = "Sign in · Afferent";
-    return () => {
-      document.title = before;
-    };
-  }, []);
-
+  useTitle("Sign in · Afferent");
   async function send(event: FormEvent) {
     event.preventDefault();
     setBusy(true);
@@ -80,4 +71,15 @@ export function SignIn({
       </p>
     </form>
   );
+}
+
+/** Sets the document's title while the component is shown. */
+function useTitle(title: string): void {
+  useEffect(() => {
+    const before = document.title;
+    document.title = title;
+    return () => {
+      document.title = before;
+    };
+  }, [title]);
 }

@@ -86,7 +86,6 @@ function AllAgents() {
   const q = search.get("q") ?? "";
   const asked = { ...(shown !== "all" && { status: shown }), ...(q && { search: q }) };
   const pages = useList(api.agents.list, asked, "agents");
-  const create = () => change({ create: "1" });
   return (
     <Page
       title="Agents"
@@ -95,7 +94,7 @@ function AllAgents() {
         <>
           <ButtonLink to="/connect">Connect a device</ButtonLink>
           {may("agents.create") && (
-            <Button kind="primary" icon={Plus} onClick={create}>
+            <Button kind="primary" icon={Plus} onClick={() => change({ create: "1" })}>
               New agent
             </Button>
           )}
@@ -111,34 +110,30 @@ function AllAgents() {
           onChange={(status) => change({ status: status === "active" ? null : status })}
         />
       </div>
-      <List
-        {...LIST}
-        pages={pages}
-        empty={
-          <Empty
-            icon={Bot}
-            title={
-              q ? `No agent has “${q}” in it` : shown === "inactive" ? "No inactive agents" : "No agents yet"
-            }
-            action={
-              q ? (
-                <Button onClick={() => change({ q: null, status: "all" })}>Look among all</Button>
-              ) : (
-                may("agents.create") && (
-                  <Button icon={Plus} onClick={create}>
-                    Make an agent
-                  </Button>
-                )
-              )
-            }
-          >
-            An agent is a program that receives events, remembers, and takes part in runs.
-          </Empty>
-        }
-      />
+      <List {...LIST} pages={pages} empty={<NoAgents q={q} shown={shown} />} />
       {search.get("create") && (
         <CreateAgent onClose={() => change({ create: null })} onCreated={(id) => navigate(`/agents/${id}`)} />
       )}
     </Page>
+  );
+}
+
+function NoAgents({ q, shown }: { q: string; shown: Shown }) {
+  const { may } = useSession();
+  const [, change] = useAddress();
+  const make = may("agents.create") && (
+    <Button icon={Plus} onClick={() => change({ create: "1" })}>
+      Make an agent
+    </Button>
+  );
+  const all = <Button onClick={() => change({ q: null, status: "all" })}>Look among all</Button>;
+  return (
+    <Empty
+      icon={Bot}
+      title={q ? `No agent has “${q}” in it` : shown === "inactive" ? "No inactive agents" : "No agents yet"}
+      action={q ? all : make}
+    >
+      An agent is a program that receives events, remembers, and takes part in runs.
+    </Empty>
   );
 }

@@ -4,8 +4,8 @@ import type { Agent, Interest, InterestsTestResult } from "../../../../client/in
 import { ApiError } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { plural } from "../../data/format.ts";
-import { useDraft } from "../../data/use-draft.ts";
-import { useFormTask } from "../../data/use-task.ts";
+import { type FieldOf, useDraft } from "../../data/use-draft.ts";
+import { type Task, useFormTask } from "../../data/use-task.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { CodeArea, SelectField, TextField } from "../../ui/field.tsx";
@@ -34,19 +34,27 @@ interface Props {
 /** Creates or edits an interest; it can be tested on the latest events before saving. */
 export function InterestForm({ agent, interest, onClose, onSaved }: Props) {
   const [before] = useState(interest);
-  const [type, setType] = useState(interest?.event_type ?? "");
-  const [filter, setFilter] = useState(interest?.filter_expression ?? "");
   const [{ priority, depth }, field] = useDraft({
     priority: String(interest?.priority ?? 5),
     depth: (interest?.enrichment_depth ?? "none") as Interest["enrichment_depth"],
   });
   const [result, setResult] = useState<InterestsTestResult>();
+  const edits = useRef(0);
+  const [{ type, filter }, testedField] = useDraft<Tested>(
+    { type: interest?.event_type ?? "", filter: interest?.filter_expression ?? "" },
+    () => {
+      edits.current += 1;
+      setResult(undefined);
+      test.clear();
+      save.clear();
+    },
+  );
   const subject = { agent_id: agent.id, event_type: type, filter_expression: filter || null };
-  const changes = useRef(0);
   const test = useFormTask(async () => {
-    const before = changes.current;
+    const before = edits.current;
     const found = await api.interests.test(subject);
-    if (changes.current === before) setResult(found);
+    // A result belongs to the tested values, even if it arrives late.
+    if (edits.current === before) setResult(found);
   });
   const save = useFormTask(async () => {
     const wanted = { ...subject, priority: Number(priority), enrichment_depth: depth };
@@ -60,14 +68,6 @@ export function InterestForm({ agent, interest, onClose, onSaved }: Props) {
   });
   const error = save.error ?? test.error;
   const ofFilter = error instanceof ApiError && error.details.field === "filter_expression";
-  // A test result belongs to the tested values, even if it arrives late.
-  const change = (set: (value: string) => void) => (value: string) => {
-    changes.current += 1;
-    set(value);
-    setResult(undefined);
-    test.clear();
-    save.clear();
-  };
   return (
     <FormDialog
       wide
@@ -77,31 +77,61 @@ export function InterestForm({ agent, interest, onClose, onSaved }: Props) {
       task={save}
       error={ofFilter ? undefined : error}
     >
+      <TestedFields field={testedField} filterError={ofFilter ? error.message : undefined} />
+      <div className="grid-2">
+        <SelectField label="Priority" options={PRIORITIES} {...field("priority")} />
+        <SelectField label="Memories with each event" options={DEPTHS} {...field("depth")} />
+      </div>
+      <Tried test={test} result={result} disabled={type === ""} />
+    </FormDialog>
+  );
+}
+
+interface Tested {
+  type: string;
+  filter: string;
+}
+
+interface TestedProps {
+  field: FieldOf<Tested>;
+  filterError: string | undefined;
+}
+
+function TestedFields({ field, filterError }: TestedProps) {
+  return (
+    <>
       <TextField
         label="Event type"
         required
         autoFocus
         className="code"
         placeholder="com.github.issues.*"
-        value={type}
-        onChange={change(setType)}
+        {...field("type")}
         hint="A glob: * is any run of characters, ? one."
       />
       <CodeArea
         label="Filter (CEL)"
         rows={2}
         placeholder='data.total > 100 && event.subject.startsWith("acme/")'
-        value={filter}
-        onChange={change(setFilter)}
+        {...field("filter")}
         hint="Empty takes every event of the type. It sees data and event."
-        error={ofFilter ? error.message : undefined}
+        error={filterError}
       />
-      <div className="grid-2">
-        <SelectField label="Priority" options={PRIORITIES} {...field("priority")} />
-        <SelectField label="Memories with each event" options={DEPTHS} {...field("depth")} />
-      </div>
+    </>
+  );
+}
+
+interface TriedProps {
+  test: Task<[]>;
+  result: InterestsTestResult | undefined;
+  disabled: boolean;
+}
+
+function Tried({ test, result, disabled }: TriedProps) {
+  return (
+    <>
       <div className="row">
-        <Button small icon={FlaskConical} busy={test.busy} disabled={type === ""} onClick={() => test.run()}>
+        <Button small icon={FlaskConical} busy={test.busy} disabled={disabled} onClick={() => test.run()}>
           Try on the last events
         </Button>
         {result && (
@@ -110,8 +140,8 @@ export function InterestForm({ agent, interest, onClose, onSaved }: Props) {
           </span>
         )}
       </div>
-      {result && result.tested > 0 && <Tried result={result} />}
-    </FormDialog>
+      {result && result.tested > 0 && <Results results={result.results} />}
+    </>
   );
 }
 
@@ -121,8 +151,8 @@ const MISSES: Record<string, string> = {
   filter_error: "filter failed",
 };
 
-function Tried({ result }: { result: InterestsTestResult }) {
-  const matchesFirst = [...result.results].sort((a, b) => Number(b.matches) - Number(a.matches));
+function Results({ results }: Pick<InterestsTestResult, "results">) {
+  const matchesFirst = results.toSorted((a, b) => Number(b.matches) - Number(a.matches));
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and keys must be able to
     <section className="tried" aria-label="Events it was tried on" tabIndex={0}>

@@ -3,6 +3,7 @@ import type { Agent } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { findPeople, findTeams } from "../../data/find.ts";
 import { nameIs } from "../../data/names.ts";
+import { useDraft } from "../../data/use-draft.ts";
 import { useNames } from "../../data/use-names.ts";
 import { useFormTask, useTask } from "../../data/use-task.ts";
 import { useSession } from "../../shell/session.tsx";
@@ -53,25 +54,25 @@ const draftOf = (agent: Agent) => ({
   budget: String(agent.retry_budget ?? ""),
 });
 
+const agentOf = (draft: ReturnType<typeof draftOf>): Partial<Agent> => ({
+  name: draft.name,
+  description: draft.description || null,
+  delivery_mode: draft.mode,
+  delivery_endpoint: draft.endpoint || null,
+  push_format: draft.format,
+  visibility_timeout_seconds: orNull(draft.lease),
+  retry_budget: orNull(draft.budget),
+});
+
 function Delivery({ agent, onSaved }: Props) {
   const [before, setBefore] = useState(agent);
-  const [draft, setDraft] = useState(() => draftOf(agent));
-  const { name, description, mode, endpoint, format, lease, budget } = draft;
-  const set = (field: keyof typeof draft) => (value: string) => setDraft({ ...draft, [field]: value });
+  const [draft, field, change] = useDraft(() => draftOf(agent));
   const save = useFormTask(async () => {
-    const changed = await saveAgent(before, {
-      name,
-      description: description || null,
-      delivery_mode: mode,
-      delivery_endpoint: endpoint || null,
-      push_format: format,
-      visibility_timeout_seconds: orNull(lease),
-      retry_budget: orNull(budget),
-    });
+    const changed = await saveAgent(before, agentOf(draft));
     if (!changed) return;
     // Includes others' concurrent changes.
     setBefore(changed);
-    setDraft(draftOf(changed));
+    change(draftOf(changed));
     nameIs(changed.id, changed.name);
     toast({ title: "Saved." });
     onSaved(changed);
@@ -80,16 +81,15 @@ function Delivery({ agent, onSaved }: Props) {
     <Card title="Delivery">
       <Form task={save} submit="Save">
         <div className="grid-2">
-          <TextField label="Name" required value={name} onChange={set("name")} />
-          <ModeField value={mode} onChange={set("mode")} />
+          <TextField label="Name" required {...field("name")} />
+          <ModeField {...field("mode")} />
         </div>
-        <TextArea label="Description" rows={2} value={description} onChange={set("description")} />
-        {(mode === "push" || endpoint) && (
+        <TextArea label="Description" rows={2} {...field("description")} />
+        {(draft.mode === "push" || draft.endpoint) && (
           <TextField
             label="Endpoint"
             type="url"
-            value={endpoint}
-            onChange={set("endpoint")}
+            {...field("endpoint")}
             hint={
               agent.push_stopped
                 ? "It answered 410 Gone, so pushing stopped; saving an endpoint starts it again."
@@ -97,20 +97,18 @@ function Delivery({ agent, onSaved }: Props) {
             }
           />
         )}
-        {mode === "push" && <FormatField value={format} onChange={set("format")} />}
+        {draft.mode === "push" && <FormatField {...field("format")} />}
         <div className="grid-2">
           <OwnNumber
             label="Lease in seconds"
             max={43_200}
-            value={lease}
-            onChange={set("lease")}
+            {...field("lease")}
             hint="How long it has to acknowledge a delivery."
           />
           <OwnNumber
             label="Most delivery attempts"
             max={100}
-            value={budget}
-            onChange={set("budget")}
+            {...field("budget")}
             hint="Then the delivery becomes a dead letter."
           />
         </div>
@@ -136,8 +134,7 @@ function OwnNumber(props: OwnNumberProps) {
 function Belonging({ agent, onSaved }: Props) {
   const nameOf = useNames();
   const [before, setBefore] = useState(agent);
-  const [team, setTeam] = useState(choiceOf(agent.team_id));
-  const [owner, setOwner] = useState(choiceOf(agent.owner_user_id));
+  const [{ team, owner }, field, change] = useDraft(() => belongingOf(agent));
   // Names load later than ids.
   const named = (choice: Choice | null) => choice && { ...choice, label: choice.label || nameOf(choice.id) };
   const save = useFormTask(async () => {
@@ -146,8 +143,7 @@ function Belonging({ agent, onSaved }: Props) {
     const changed = await saveAgent(before, { team_id, owner_user_id });
     if (!changed) return;
     setBefore(changed);
-    setTeam(choiceOf(changed.team_id));
-    setOwner(choiceOf(changed.owner_user_id));
+    change(belongingOf(changed));
     onSaved(changed);
     toast({ title: "Saved. It holds for what is read and approved from now on." });
   });
@@ -157,16 +153,16 @@ function Belonging({ agent, onSaved }: Props) {
         <div className="grid-2">
           <Combo
             label="Team"
+            {...field("team")}
             value={named(team)}
-            onChange={setTeam}
             find={findTeams}
             none="No team"
             hint="Agents of a team read each other's memories of the scope team."
           />
           <Combo
             label="Owner"
+            {...field("owner")}
             value={named(owner)}
-            onChange={setOwner}
             find={findPeople}
             none="Nobody"
             hint="A person who reads what it remembers and whose steps in runs it takes on."
@@ -176,6 +172,11 @@ function Belonging({ agent, onSaved }: Props) {
     </Card>
   );
 }
+
+const belongingOf = ({ team_id, owner_user_id }: Agent) => ({
+  team: choiceOf(team_id),
+  owner: choiceOf(owner_user_id),
+});
 
 const choiceOf = (id: string | null): Choice | null => (id === null ? null : { id, label: "" });
 

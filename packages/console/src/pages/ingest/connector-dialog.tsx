@@ -1,7 +1,7 @@
 import { useState } from "react";
 import type { Connector } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { useDraft } from "../../data/use-draft.ts";
+import { type FieldOf, useDraft } from "../../data/use-draft.ts";
 import { useFormTask } from "../../data/use-task.ts";
 import { SelectField, TextField } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
@@ -36,17 +36,19 @@ function saveConnector(before: Connector, wanted: Partial<Connector>) {
   return saveChanges(connectors, which, whole(before), wanted, "/ingest?tab=connectors");
 }
 
+const draftOf = (connector: Connector | undefined) => ({
+  name: connector?.name ?? "",
+  kind: connector?.kind ?? ("amqp091" as const),
+  url: "",
+  from: "",
+  source: connector?.source ?? "",
+  prefetch: String(connector?.prefetch ?? 100),
+  mapping: connector ? draftOfMapping(connector.mapping) : emptyMapping,
+});
+
 export function ConnectorDialog({ connector, onClose, onSaved }: Props) {
   const [before] = useState(connector);
-  const [{ name, kind, url, from, source, prefetch, mapping }, field] = useDraft({
-    name: connector?.name ?? "",
-    kind: connector?.kind ?? "amqp091",
-    url: "",
-    from: "",
-    source: connector?.source ?? "",
-    prefetch: String(connector?.prefetch ?? 100),
-    mapping: connector ? draftOfMapping(connector.mapping) : emptyMapping,
-  });
+  const [{ name, kind, url, from, source, prefetch, mapping }, field] = useDraft(() => draftOf(connector));
   const save = useFormTask(async () => {
     const parts = { name: name.trim(), mapping: mappingOf(mapping), prefetch: Number(prefetch) };
     if (before) {
@@ -72,35 +74,7 @@ export function ConnectorDialog({ connector, onClose, onSaved }: Props) {
       task={save}
     >
       <TextField label="Name" {...field("name")} required maxLength={200} />
-      {!connector && (
-        <>
-          <SelectField label="Broker" {...field("kind")} options={KINDS} />
-          <TextField
-            label="Address"
-            {...field("url")}
-            required
-            pattern="amqps?://.+"
-            placeholder="amqps://user:password@rabbit.example.com/"
-            hint="With its credentials, which are never shown again."
-          />
-          <div className="grid-2">
-            <TextField
-              label={kind === "amqp091" ? "Queue" : "Source address"}
-              {...field("from")}
-              required
-              placeholder={kind === "amqp091" ? "orders" : "/amq/queue/orders"}
-              hint="It must be there already."
-            />
-            <TextField
-              label="Source"
-              {...field("source")}
-              required
-              placeholder="shop"
-              hint="The second part of the type."
-            />
-          </div>
-        </>
-      )}
+      {!connector && <BrokerFields kind={kind} field={field} />}
       <TextField
         label="Prefetch"
         type="number"
@@ -111,5 +85,39 @@ export function ConnectorDialog({ connector, onClose, onSaved }: Props) {
       />
       <MappingFields source={source} {...field("mapping")} idDefault="Default: the broker's message id." />
     </FormDialog>
+  );
+}
+
+type Draft = ReturnType<typeof draftOf>;
+
+function BrokerFields({ kind, field }: Pick<Draft, "kind"> & { field: FieldOf<Draft> }) {
+  return (
+    <>
+      <SelectField label="Broker" {...field("kind")} options={KINDS} />
+      <TextField
+        label="Address"
+        {...field("url")}
+        required
+        pattern="amqps?://.+"
+        placeholder="amqps://user:password@rabbit.example.com/"
+        hint="With its credentials, which are never shown again."
+      />
+      <div className="grid-2">
+        <TextField
+          label={kind === "amqp091" ? "Queue" : "Source address"}
+          {...field("from")}
+          required
+          placeholder={kind === "amqp091" ? "orders" : "/amq/queue/orders"}
+          hint="It must be there already."
+        />
+        <TextField
+          label="Source"
+          {...field("source")}
+          required
+          placeholder="shop"
+          hint="The second part of the type."
+        />
+      </div>
+    </>
   );
 }

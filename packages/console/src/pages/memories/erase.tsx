@@ -4,6 +4,7 @@ import { api } from "../../data/api.ts";
 import { findAgents } from "../../data/find.ts";
 import { plural } from "../../data/format.ts";
 import { linesOf } from "../../data/text.ts";
+import { useDraft } from "../../data/use-draft.ts";
 import { useFormTask } from "../../data/use-task.ts";
 import { Button } from "../../ui/button.tsx";
 import { type Choice, Combo } from "../../ui/combo.tsx";
@@ -100,32 +101,28 @@ interface WhatProps {
 }
 
 function What({ onChange, onPlanned }: WhatProps) {
-  const [by, setBy] = useState<By>("subject");
-  const [subject, setSubject] = useState("");
-  const [agent, setAgent] = useState<Choice | null>(null);
-  const [ids, setIds] = useState("");
+  const edits = useRef(0);
+  const [{ by, subject, agent, ids }, field] = useDraft(
+    { by: "subject" as By, subject: "", agent: null as Choice | null, ids: "" },
+    () => {
+      edits.current += 1;
+      look.clear();
+      onChange();
+    },
+  );
   const wanted: Record<By, MemoriesEraseParams | null> = {
     subject: subject.trim() ? { subject: subject.trim() } : null,
     agent: agent && { agent_id: agent.id },
     ids: linesOf(ids).length > 0 ? { ids: linesOf(ids) } : null,
   };
-  const changes = useRef(0);
   const look = useFormTask(async () => {
     const given = wanted[by];
     if (!given) return;
-    const before = changes.current;
+    const before = edits.current;
     const counted = await api.memories.erase({ ...given, dry_run: true });
-    if (changes.current === before) onPlanned(given, counted);
+    // A count belongs to the values it was requested for, even if it arrives late.
+    if (edits.current === before) onPlanned(given, counted);
   });
-  // A count belongs to the values it was requested for, even if it arrives late.
-  const change =
-    <T,>(set: (value: T) => void) =>
-    (value: T) => {
-      changes.current += 1;
-      set(value);
-      look.clear();
-      onChange();
-    };
   return (
     <Form
       task={look}
@@ -134,13 +131,12 @@ function What({ onChange, onPlanned }: WhatProps) {
       note="Nothing is erased by that."
     >
       <div>
-        <Segments label="Chosen by" value={by} options={BY} onChange={change<By>(setBy)} />
+        <Segments label="Chosen by" {...field("by")} options={BY} />
       </div>
       {by === "subject" && (
         <TextField
           label="Subject"
-          value={subject}
-          onChange={change(setSubject)}
+          {...field("subject")}
           placeholder="customer-4711"
           hint="Memories whose metadata names it as subject or that came of an event about it, and documents about it."
         />
@@ -148,19 +144,13 @@ function What({ onChange, onPlanned }: WhatProps) {
       {by === "agent" && (
         <Combo
           label="Agent"
-          value={agent}
-          onChange={change(setAgent)}
+          {...field("agent")}
           find={findAgents}
           hint="All that this agent owns, also what only it may read."
         />
       )}
       {by === "ids" && (
-        <CodeArea
-          label="Ids of memories"
-          value={ids}
-          onChange={change(setIds)}
-          hint="One a line, at most 1,000."
-        />
+        <CodeArea label="Ids of memories" {...field("ids")} hint="One a line, at most 1,000." />
       )}
     </Form>
   );

@@ -1,6 +1,6 @@
 import { useState } from "react";
 import { useNavigate } from "react-router";
-import type { ProcessTemplate } from "../../../../client/index.ts";
+import type { ProcessTemplate, TemplateSummary } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { findProjects } from "../../data/find.ts";
 import { linesOf } from "../../data/text.ts";
@@ -61,15 +61,6 @@ export function BeginDialog({ onClose, given }: BeginProps) {
     });
     navigate(`/runs/${run.id}`);
   });
-  const listed = templates.data ?? [];
-  const isListed = listed.some(({ id }) => id === given?.id);
-  const options = [
-    { value: "", label: "No template: custom steps" },
-    ...(given && !isListed ? [given, ...listed] : listed).map(({ id, name, version_num }) => ({
-      value: id,
-      label: `${name} (version ${version_num})`,
-    })),
-  ];
   return (
     <FormDialog
       title="Begin a run"
@@ -84,7 +75,7 @@ export function BeginDialog({ onClose, given }: BeginProps) {
         required={!goalOfTemplate}
         placeholder={goalOfTemplate || "Ship the release notes"}
       />
-      <SelectField label="Steps" {...field("template")} options={options} />
+      <SelectField label="Steps" {...field("template")} options={optionsOf(templates.data ?? [], given)} />
       {!template && (
         <TextArea
           label="One step a line"
@@ -99,6 +90,18 @@ export function BeginDialog({ onClose, given }: BeginProps) {
       <Combo label="Project" {...field("project")} find={findProjects} none="No project" />
     </FormDialog>
   );
+}
+
+function optionsOf(listed: TemplateSummary[], given: ProcessTemplate | undefined) {
+  const isListed = listed.some(({ id }) => id === given?.id);
+  const templates = given && !isListed ? [given, ...listed] : listed;
+  return [
+    { value: "", label: "No template: custom steps" },
+    ...templates.map(({ id, name, version_num }) => ({
+      value: id,
+      label: `${name} (version ${version_num})`,
+    })),
+  ];
 }
 
 function workOf(

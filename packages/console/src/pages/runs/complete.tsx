@@ -1,8 +1,8 @@
-import { useState } from "react";
-import type { RunWithAttempts } from "../../../../client/index.ts";
+import type { RunsCompleteStepParams, RunWithAttempts } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { base64 } from "../../data/base64.ts";
 import { bytes } from "../../data/format.ts";
+import { useDraft } from "../../data/use-draft.ts";
 import { useFormTask } from "../../data/use-task.ts";
 import { CheckField, TextArea } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
@@ -23,33 +23,21 @@ const MAX_EVIDENCE = 4 * 1_048_576;
 /** Completes a step, or attests those of its criteria that are met. */
 export function CompleteDialog({ run, step, onClose, reload }: Props) {
   const open = step.completion_criteria.filter(({ key }) => !step.attested_criteria.includes(key));
-  const [checked, setChecked] = useState<string[]>([]);
+  const [{ checked, what, file }, field] = useDraft({
+    checked: [] as string[],
+    what: "",
+    file: null as File | null,
+  });
   // Others may attest a criterion while this is open.
   const met = checked.filter((each) => open.some(({ key }) => key === each));
-  const [what, setWhat] = useState("");
-  const [file, setFile] = useState<File | null>(null);
   const whole = open.length === 0 || met.length === open.length;
-  const tooLarge = file !== null && file.size > MAX_EVIDENCE;
-
   const complete = useFormTask(async () => {
     const evidence = file ? await evidenceOf(run.id, file) : {};
-    const said = {
-      run_id: run.id,
-      step_key: step.step_key,
-      ...(what.trim() && { what_makes_this_done: what.trim() }),
-    };
+    const which = { run_id: run.id, step_key: step.step_key };
+    const said = { ...which, ...(what.trim() && { what_makes_this_done: what.trim() }) };
     // If all are met, one request completes the step atomically.
-    const keys = whole ? [undefined] : met;
-    let completed = false;
-    for (const [at, criterion_key] of keys.entries()) {
-      const answer = await api.runs.completeStep({
-        ...said,
-        ...(criterion_key && { criterion_key }),
-        ...(at === 0 && evidence),
-      });
-      completed = answer.run_completed;
-    }
-    toast({ title: completed ? "Every step is done." : whole ? `Completed: ${step.title}` : "Attested." });
+    const isDone = await attest(said, whole ? [undefined] : met, evidence);
+    toast({ title: isDone ? "Every step is done." : whole ? `Completed: ${step.title}` : "Attested." });
     onClose();
     await reload();
   });
@@ -57,7 +45,7 @@ export function CompleteDialog({ run, step, onClose, reload }: Props) {
     <FormDialog
       title={`Complete “${step.title}”`}
       submit={whole ? "Complete the step" : "Attest these"}
-      disabled={(open.length > 0 && met.length === 0) || tooLarge}
+      disabled={(open.length > 0 && met.length === 0) || isTooLarge(file)}
       onClose={onClose}
       task={complete}
     >
@@ -69,32 +57,56 @@ export function CompleteDialog({ run, step, onClose, reload }: Props) {
               key={key}
               label={description || key}
               checked={met.includes(key)}
-              onChange={(on) => setChecked(on ? [...met, key] : met.filter((each) => each !== key))}
+              onChange={(on) =>
+                field("checked").onChange(on ? [...met, key] : met.filter((each) => each !== key))
+              }
             />
           ))}
         </fieldset>
       )}
       <TextArea
         label="What makes this done"
-        value={what}
-        onChange={setWhat}
+        {...field("what")}
         rows={3}
         hint="For readers of the retrospective."
       />
-      <div className="field">
-        <label htmlFor="evidence">Evidence</label>
-        <input
-          id="evidence"
-          className="input"
-          type="file"
-          onChange={(event) => setFile(event.target.files?.[0] ?? null)}
-        />
-        <p className={tooLarge ? "field-error" : "field-hint"}>
-          {tooLarge ? `The file has ${bytes(file.size)}; ` : "A file that is kept as it is now; "}at most{" "}
-          {bytes(MAX_EVIDENCE)}.
-        </p>
-      </div>
+      <Evidence {...field("file")} />
     </FormDialog>
+  );
+}
+
+type Completion = Omit<RunsCompleteStepParams, "criterion_key" | "artifact_contents">;
+type Contents = Pick<RunsCompleteStepParams, "artifact_contents">;
+
+/** Attests each criterion, the first with the evidence. Returns whether that completed the run. */
+async function attest(said: Completion, keys: (string | undefined)[], evidence: Contents): Promise<boolean> {
+  let completed = false;
+  for (const [at, criterion_key] of keys.entries()) {
+    const given = { ...said, ...(criterion_key && { criterion_key }), ...(at === 0 && evidence) };
+    completed = (await api.runs.completeStep(given)).run_completed;
+  }
+  return completed;
+}
+
+const isTooLarge = (file: File | null) => file !== null && file.size > MAX_EVIDENCE;
+
+function Evidence({ value: file, onChange }: { value: File | null; onChange(file: File | null): void }) {
+  return (
+    <div className="field">
+      <label htmlFor="evidence">Evidence</label>
+      <input
+        id="evidence"
+        className="input"
+        type="file"
+        onChange={(event) => onChange(event.target.files?.[0] ?? null)}
+      />
+      <p className={isTooLarge(file) ? "field-error" : "field-hint"}>
+        {file && isTooLarge(file)
+          ? `The file has ${bytes(file.size)}; `
+          : "A file that is kept as it is now; "}
+        at most {bytes(MAX_EVIDENCE)}.
+      </p>
+    </div>
   );
 }
 

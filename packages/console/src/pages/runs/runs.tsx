@@ -1,5 +1,5 @@
 import { Plus, Workflow } from "lucide-react";
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
 import { Link } from "react-router";
 import type { Run } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
@@ -57,15 +57,16 @@ export function Runs() {
     "runs",
   );
   useOnChange("run", null, true, useReload(pages));
+  const begin = (
+    <Button kind="primary" icon={Plus} onClick={() => setBeginning(true)}>
+      Begin a run
+    </Button>
+  );
   return (
     <Page
       title="Runs"
       lead="Work towards a goal, step by step, by agents and people together."
-      actions={
-        <Button kind="primary" icon={Plus} onClick={() => setBeginning(true)}>
-          Begin a run
-        </Button>
-      }
+      actions={begin}
     >
       <div className="list-bar">
         <Segments
@@ -80,29 +81,20 @@ export function Runs() {
         label="Runs"
         columns={COLUMNS}
         linkOf={(run) => `/runs/${run.id}`}
-        empty={
-          <Empty
-            icon={Workflow}
-            title={status === "all" ? "Nothing has been begun yet" : `No ${status} runs`}
-            action={
-              status === "all" && (
-                <Button kind="primary" icon={Plus} onClick={() => setBeginning(true)}>
-                  Begin a run
-                </Button>
-              )
-            }
-          >
-            {status === "all" && (
-              <>
-                A run is a goal with steps that wait for each other. Begin one from a{" "}
-                <Link to="/templates">template</Link> or with custom steps; agents take it on with{" "}
-                <code>GET /v1/runs/{"{id}"}/position</code>.
-              </>
-            )}
-          </Empty>
-        }
+        empty={<NoRuns status={status} begin={begin} />}
       />
       {beginning && <BeginDialog onClose={() => setBeginning(false)} />}
     </Page>
+  );
+}
+
+function NoRuns({ status, begin }: { status: (typeof STATUSES)[number]; begin: ReactNode }) {
+  if (status !== "all") return <Empty icon={Workflow} title={`No ${status} runs`} />;
+  return (
+    <Empty icon={Workflow} title="Nothing has been begun yet" action={begin}>
+      A run is a goal with steps that wait for each other. Begin one from a{" "}
+      <Link to="/templates">template</Link> or with custom steps; agents take it on with{" "}
+      <code>GET /v1/runs/{"{id}"}/position</code>.
+    </Empty>
   );
 }

@@ -1,5 +1,6 @@
 import { Trash2 } from "lucide-react";
 import { useState } from "react";
+import type { FieldOf } from "../../data/use-draft.ts";
 import { Button } from "../../ui/button.tsx";
 import { CheckField, SelectField, TextArea, TextField } from "../../ui/field.tsx";
 import { Card } from "../../ui/page.tsx";
@@ -25,7 +26,7 @@ export function StepForm({ step, steps, onChange, onRemove }: Props) {
   const changed = (to: Partial<DraftStep>) =>
     steps.map((each) => (each.id === step.id ? { ...each, ...to } : each));
   const change = (to: Partial<DraftStep>) => onChange(changed(to));
-  const field: FieldOf = (name) => ({
+  const field: FieldOf<DraftStep> = (name) => ({
     value: step[name],
     onChange: (value) => change({ [name]: value }),
   });
@@ -105,11 +106,7 @@ function WaitsFor({ step: { step_key, depends_on }, steps, others, onChange }: W
   );
 }
 
-type FieldOf = <N extends keyof DraftStep>(
-  name: N,
-) => { value: DraftStep[N]; onChange(value: DraftStep[N]): void };
-
-function MoreFields({ field }: { field: FieldOf }) {
+function MoreFields({ field }: { field: FieldOf<DraftStep> }) {
   return (
     <details className="more-fields">
       <summary>Specialist, due time and what it brings forth</summary>

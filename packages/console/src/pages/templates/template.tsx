@@ -18,7 +18,7 @@ import "./templates.css";
 /** A template as a graph, in any of its versions. */
 export function Template() {
   const { slug = "" } = useParams();
-  const [search, change] = useAddress();
+  const [search] = useAddress();
   const [beginning, setBeginning] = useState(false);
   const version = Number(search.get("version")) || undefined;
   const loaded = useLoad(
@@ -61,25 +61,30 @@ export function Template() {
       <Load of={loaded} lines={8}>
         {({ shown, latest }) => (
           <div className="stack">
-            {latest > 1 && (
-              <div className="version-choice">
-                <SelectField
-                  label="Version"
-                  value={String(shown.version_num)}
-                  onChange={(value) => change({ version: value === String(latest) ? null : value })}
-                  options={Array.from({ length: latest }, (_, at) => ({
-                    value: String(latest - at),
-                    label: at === 0 ? `${latest} (latest)` : String(latest - at),
-                  }))}
-                />
-              </div>
-            )}
+            {latest > 1 && <VersionChoice latest={latest} shown={shown.version_num} />}
             <Picture key={shown.id} template={shown} />
           </div>
         )}
       </Load>
       {beginning && data && <BeginDialog given={data.shown} onClose={() => setBeginning(false)} />}
     </Page>
+  );
+}
+
+function VersionChoice({ latest, shown }: { latest: number; shown: number }) {
+  const [, change] = useAddress();
+  return (
+    <div className="version-choice">
+      <SelectField
+        label="Version"
+        value={String(shown)}
+        onChange={(value) => change({ version: value === String(latest) ? null : value })}
+        options={Array.from({ length: latest }, (_, at) => ({
+          value: String(latest - at),
+          label: at === 0 ? `${latest} (latest)` : String(latest - at),
+        }))}
+      />
+    </div>
   );
 }
 
