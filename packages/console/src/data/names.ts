@@ -65,7 +65,7 @@ export function ownerOf(agent_id: string, may: May): string | null | undefined {
 }
 
 /** Enough to distinguish ids: "agent …x81k". */
-export function shortOf(id: string): string {
+function shortOf(id: string): string {
   const word = KINDS[kindOf(id)]?.word;
   return word ? `${word} …${id.slice(-4)}` : id;
 }

@@ -1,6 +1,6 @@
 import { X } from "lucide-react";
 import { type ReactNode, useId, useLayoutEffect, useRef } from "react";
-import { IconButton } from "./button.tsx";
+import { Button, IconButton } from "./button.tsx";
 
 export interface DialogProps {
   title: string;
@@ -8,6 +8,8 @@ export interface DialogProps {
   children: ReactNode;
   /** Below the content, to the right. */
   footer?: ReactNode;
+  /** The label of a button that closes it, at the end of the footer. */
+  done?: string;
   wide?: boolean;
   /** A click outside closes it too: it contains nothing that could be lost. */
   light?: boolean;
@@ -17,7 +19,7 @@ export interface DialogProps {
 const FIRST_FOCUSABLE = ".dialog-body :is(input, select, textarea, button), .dialog-foot button";
 
 /** The browser's modal dialog: it keeps the focus, and Escape closes it. Shown as long as it is rendered. */
-export function Dialog({ title, onClose, children, footer, wide, light }: DialogProps) {
+export function Dialog({ title, onClose, children, footer, done, wide, light }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   const heading = useId();
   // Close it while it is still in the page: only then does the browser return the focus.
@@ -45,7 +47,16 @@ export function Dialog({ title, onClose, children, footer, wide, light }: Dialog
           <IconButton icon={X} label="Close" onClick={onClose} />
         </header>
         <div className="dialog-body">{children}</div>
-        {footer && <footer className="dialog-foot">{footer}</footer>}
+        {(footer || done) && (
+          <footer className="dialog-foot">
+            {footer}
+            {done && (
+              <Button kind="primary" onClick={onClose}>
+                {done}
+              </Button>
+            )}
+          </footer>
+        )}
       </div>
     </dialog>
   );

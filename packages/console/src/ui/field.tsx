@@ -1,4 +1,5 @@
 import {
+  type ChangeEvent,
   type ComponentProps,
   type InputHTMLAttributes,
   type ReactNode,
@@ -39,48 +40,38 @@ function Field({ label, hint, error, children }: FieldProps & { children(wired: 
 
 type Changed<T = string> = { onChange(value: T): void };
 
-export function TextField({
-  label,
-  hint,
-  error,
-  onChange,
-  className = "",
-  ...input
-}: FieldProps & Changed & Omit<InputHTMLAttributes<HTMLInputElement>, "onChange">) {
-  return (
-    <Field label={label} hint={hint} error={error}>
-      {(wired) => (
-        <input
-          autoComplete="off"
-          dir="auto"
-          {...input}
-          {...wired}
-          className={`input ${className}`}
-          onChange={(event) => onChange(event.target.value)}
-        />
-      )}
-    </Field>
-  );
+type TextProps<A> = FieldProps & Changed & Omit<A, "onChange">;
+
+export function TextField(props: TextProps<InputHTMLAttributes<HTMLInputElement>>) {
+  return <Text {...props} as="input" autoComplete={props.autoComplete ?? "off"} />;
 }
 
-export function TextArea({
+export function TextArea(props: TextProps<TextareaHTMLAttributes<HTMLTextAreaElement>>) {
+  return <Text {...props} as="textarea" rows={props.rows ?? 4} />;
+}
+
+type Control = InputHTMLAttributes<HTMLElement> & TextareaHTMLAttributes<HTMLElement>;
+
+function Text({
+  as: Control,
   label,
   hint,
   error,
   onChange,
   className = "",
   ...input
-}: FieldProps & Changed & Omit<TextareaHTMLAttributes<HTMLTextAreaElement>, "onChange">) {
+}: TextProps<Control> & { as: "input" | "textarea" }) {
   return (
     <Field label={label} hint={hint} error={error}>
       {(wired) => (
-        <textarea
-          rows={4}
+        <Control
           dir="auto"
           {...input}
           {...wired}
           className={`input ${className}`}
-          onChange={(event) => onChange(event.target.value)}
+          onChange={(event: ChangeEvent<HTMLInputElement | HTMLTextAreaElement>) =>
+            onChange(event.target.value)
+          }
         />
       )}
     </Field>

@@ -3,13 +3,12 @@ import type { Agent, AgentsCreateResult, KeysCreateResult } from "../../../../cl
 import { api } from "../../data/api.ts";
 import { useDraft } from "../../data/use-draft.ts";
 import { useFormTask } from "../../data/use-task.ts";
-import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { messageOf } from "../../ui/failure.tsx";
-import { CheckField, TextArea, TextField } from "../../ui/field.tsx";
+import { CheckField, SelectField, TextArea, TextField } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { Secret } from "../../ui/text.tsx";
-import { ModeField } from "./mode.tsx";
+import { MODES } from "./mode.ts";
 
 /** The scopes of a first key: all that an agent usually needs. */
 const DEFAULT_SCOPES: KeysCreateResult["scopes"] = [
@@ -45,7 +44,7 @@ export function CreateAgent({ onClose, onCreated }: { onClose(): void; onCreated
     <FormDialog title="New agent" submit="Make agent" onClose={onClose} task={create}>
       <TextField label="Name" required autoFocus {...field("name")} placeholder="billing-bot" />
       <TextArea label="Description" rows={2} {...field("description")} />
-      <ModeField {...field("mode")} />
+      <SelectField label="How it receives events" options={MODES} {...field("mode")} />
       {mode === "push" && (
         <TextField
           label="Endpoint"
@@ -84,15 +83,7 @@ async function firstKey(agent_id: string): Promise<Pick<Created, "apiKey" | "pro
 
 function Secrets({ agent, apiKey, problem, onDone }: Created & { onDone(): void }) {
   return (
-    <Dialog
-      title={`${agent.name} is there`}
-      onClose={onDone}
-      footer={
-        <Button kind="primary" onClick={onDone}>
-          I have kept them
-        </Button>
-      }
-    >
+    <Dialog title={`${agent.name} is there`} onClose={onDone} done="I have kept them">
       <div className="stack">
         <p className="notice warn">These are shown only now. Keep them in your secret store.</p>
         {problem && <p className="notice bad">It has no key yet: {problem} Make one under API keys.</p>}

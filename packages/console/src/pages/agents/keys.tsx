@@ -104,15 +104,7 @@ function NewKey({ agent, onClose }: { agent: Agent; onClose(): void }) {
   });
   if (key) {
     return (
-      <Dialog
-        title="The new key"
-        onClose={onClose}
-        footer={
-          <Button kind="primary" onClick={onClose}>
-            I have kept it
-          </Button>
-        }
-      >
+      <Dialog title="The new key" onClose={onClose} done="I have kept it">
         <Secret label="API key" value={key} note="It is shown only now." />
       </Dialog>
     );

@@ -10,13 +10,13 @@ import { useSession } from "../../shell/session.tsx";
 import { Button } from "../../ui/button.tsx";
 import { type Choice, Combo } from "../../ui/combo.tsx";
 import { confirm } from "../../ui/confirm.tsx";
-import { TextArea, TextField } from "../../ui/field.tsx";
+import { SelectField, TextArea, TextField } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
 import { saveChanges } from "../../ui/overwrite.tsx";
 import { Card, Facts } from "../../ui/page.tsx";
 import { Id, Secret, Time } from "../../ui/text.tsx";
 import { toast } from "../../ui/toast.tsx";
-import { FormatField, ModeField } from "./mode.tsx";
+import { FORMATS, MODES } from "./mode.ts";
 
 const orNull = (text: string) => (text === "" ? null : Number(text));
 
@@ -82,7 +82,7 @@ function Delivery({ agent, onSaved }: Props) {
       <Form task={save} submit="Save">
         <div className="grid-2">
           <TextField label="Name" required {...field("name")} />
-          <ModeField {...field("mode")} />
+          <SelectField label="How it receives events" options={MODES} {...field("mode")} />
         </div>
         <TextArea label="Description" rows={2} {...field("description")} />
         {(draft.mode === "push" || draft.endpoint) && (
@@ -97,7 +97,7 @@ function Delivery({ agent, onSaved }: Props) {
             }
           />
         )}
-        {draft.mode === "push" && <FormatField {...field("format")} />}
+        {draft.mode === "push" && <SelectField label="Push format" options={FORMATS} {...field("format")} />}
         <div className="grid-2">
           <OwnNumber
             label="Lease in seconds"

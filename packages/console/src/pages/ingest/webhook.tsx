@@ -136,15 +136,7 @@ function Actions({ webhook }: { webhook: Webhook }) {
         Delete
       </Button>
       {secret && (
-        <Dialog
-          title="The new signing secret"
-          onClose={() => setSecret(undefined)}
-          footer={
-            <Button kind="primary" onClick={() => setSecret(undefined)}>
-              Done
-            </Button>
-          }
-        >
+        <Dialog title="The new signing secret" onClose={() => setSecret(undefined)} done="Done">
           <Secret
             label="Signing secret"
             value={secret.signing_secret}

@@ -117,16 +117,9 @@ function AddDialog({ onClose, onAdded }: { onClose(): void; onAdded(): Promise<v
 }
 
 function MadeDialog({ made, onClose }: { made: Created; onClose(): void }) {
-  const footer = (
-    <>
-      <ButtonLink to={`/ingest/webhooks/${made.id}`}>Test its mapping</ButtonLink>
-      <Button kind="primary" onClick={onClose}>
-        Done
-      </Button>
-    </>
-  );
+  const test = <ButtonLink to={`/ingest/webhooks/${made.id}`}>Test its mapping</ButtonLink>;
   return (
-    <Dialog title={`${made.name} can deliver now`} onClose={onClose} footer={footer}>
+    <Dialog title={`${made.name} can deliver now`} onClose={onClose} footer={test} done="Done">
       <div className="stack">
         <Secret label="Address" value={made.url} note="Where the sender delivers to." />
         <Secret

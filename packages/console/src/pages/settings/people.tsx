@@ -112,13 +112,8 @@ function InviteDialog({ onClose, onInvited, onPassword }: InviteProps) {
 }
 
 function PasswordDialog({ email, password, onClose }: Password & { onClose(): void }) {
-  const done = (
-    <Button kind="primary" onClick={onClose}>
-      Done
-    </Button>
-  );
   return (
-    <Dialog title={`${email} can sign in`} onClose={onClose} footer={done}>
+    <Dialog title={`${email} can sign in`} onClose={onClose} done="Done">
       <Secret
         label="Password"
         value={password}

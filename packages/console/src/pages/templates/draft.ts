@@ -17,8 +17,8 @@ export interface DraftStep {
   due: string;
   /** Kinds of artifacts, separated by commas. */
   brings: string;
-  /** Fields that the form does not show but must keep. */
-  rest: Partial<GivenTemplateStep>;
+  /** The step as it was, with fields that the form does not show but must keep. */
+  given: Partial<GivenTemplateStep>;
 }
 
 export interface Draft {
@@ -45,7 +45,7 @@ export function newStep(after: DraftStep | undefined, taken: readonly DraftStep[
     specialist: "",
     due: "",
     brings: "",
-    rest: {},
+    given: {},
   };
 }
 
@@ -64,37 +64,22 @@ export function draftOf(template: ProcessTemplate): Draft {
     slug,
     description: description ?? "",
     goal: goal_template ?? "",
-    steps: steps.map(
-      ({
-        step_key,
-        title,
-        role,
-        instructions,
-        depends_on,
-        completion_mode,
-        completion_criteria,
-        specialist_name,
-        due_in_seconds,
-        expected_artifact_kinds,
-        ordinal: _,
-        ...rest
-      }) => ({
-        id: next++,
-        step_key,
-        title,
-        role: role ?? "",
-        instructions: instructions ?? "",
-        depends_on,
-        completion_mode,
-        criteria: completion_criteria
-          .map(({ key, description: says }) => (says ? `${key}: ${says}` : key))
-          .join("\n"),
-        specialist: specialist_name ?? "",
-        due: due_in_seconds ? String(due_in_seconds / HOUR_S) : "",
-        brings: expected_artifact_kinds.join(", "),
-        rest,
-      }),
-    ),
+    steps: steps.map(({ ordinal: _, ...step }) => ({
+      id: next++,
+      step_key: step.step_key,
+      title: step.title,
+      role: step.role ?? "",
+      instructions: step.instructions ?? "",
+      depends_on: step.depends_on,
+      completion_mode: step.completion_mode,
+      criteria: step.completion_criteria
+        .map(({ key, description: says }) => (says ? `${key}: ${says}` : key))
+        .join("\n"),
+      specialist: step.specialist_name ?? "",
+      due: step.due_in_seconds ? String(step.due_in_seconds / HOUR_S) : "",
+      brings: step.expected_artifact_kinds.join(", "),
+      given: step,
+    })),
   };
 }
 
@@ -107,7 +92,7 @@ export function templateOf({ name, slug, description, goal, steps }: Draft) {
     goal_template: goal.trim() || null,
     steps: steps.map(
       (step): GivenTemplateStep => ({
-        ...step.rest,
+        ...step.given,
         step_key: step.step_key,
         title: step.title.trim() || step.step_key,
         role: step.role.trim() || null,
