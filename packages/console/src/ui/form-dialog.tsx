@@ -5,6 +5,12 @@ import { confirm } from "./confirm.tsx";
 import { Dialog, type DialogProps } from "./dialog.tsx";
 import { Failure } from "./failure.tsx";
 
+/** The props of a dialog that saves something: after that it closes, and calls `onDone`. */
+export interface Saving {
+  onClose(): void;
+  onDone(): unknown;
+}
+
 interface FormDialogProps extends Omit<DialogProps, "footer" | "light"> {
   submit: string;
   task: Task<[]>;

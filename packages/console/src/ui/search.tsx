@@ -2,7 +2,9 @@ import { Search, X } from "lucide-react";
 import { type FormEvent, type ReactNode, useEffect, useRef, useState } from "react";
 import { Link } from "react-router";
 import { useAddress } from "../data/use-address.ts";
+import type { Loaded } from "../data/use-load.ts";
 import { Button, IconButton } from "./button.tsx";
+import { Load } from "./table.tsx";
 import "../styles/search.css";
 
 /** The current search of the list (`?q=`), and the text being typed. */
@@ -100,6 +102,23 @@ export interface Hit {
   /** The explanation of the score, on hover. */
   why?: string;
   facts: ReactNode;
+}
+
+interface FoundProps<R> {
+  of: Loaded<{ results: R[] }>;
+  label: string;
+  hit(result: R): Hit;
+  /** Replaces an empty list. */
+  empty: ReactNode;
+}
+
+/** The results of a search, once loaded. */
+export function Found<R>({ of, label, hit, empty }: FoundProps<R>) {
+  return (
+    <Load of={of} lines={6}>
+      {({ results }) => (results.length === 0 ? empty : <Hits label={label} hits={results.map(hit)} />)}
+    </Load>
+  );
 }
 
 /** Search results, best first. */

@@ -9,7 +9,7 @@ import { type Task, useFormTask } from "../../data/use-task.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { CodeArea, SelectField, TextField } from "../../ui/field.tsx";
-import { FormDialog } from "../../ui/form-dialog.tsx";
+import { FormDialog, type Saving } from "../../ui/form-dialog.tsx";
 import { saveChanges } from "../../ui/overwrite.tsx";
 import { Time } from "../../ui/text.tsx";
 import { toast } from "../../ui/toast.tsx";
@@ -24,15 +24,10 @@ const DEPTHS = [
   { value: "deep", label: "Ten best, with content" },
 ];
 
-interface Props {
-  agent: Agent;
-  interest: Interest | undefined;
-  onClose(): void;
-  onSaved(): unknown;
-}
+type Props = Saving & { agent: Agent; interest: Interest | undefined };
 
 /** Creates or edits an interest; it can be tested on the latest events before saving. */
-export function InterestForm({ agent, interest, onClose, onSaved }: Props) {
+export function InterestForm({ agent, interest, onClose, onDone }: Props) {
   const [before] = useState(interest);
   const [{ priority, depth }, field] = useDraft({
     priority: String(interest?.priority ?? 5),
@@ -64,7 +59,7 @@ export function InterestForm({ agent, interest, onClose, onSaved }: Props) {
     } else await api.interests.create(wanted);
     toast({ title: before ? "The interest is changed." : `${agent.name} is interested from now on.` });
     onClose();
-    await onSaved();
+    await onDone();
   });
   const error = save.error ?? test.error;
   const ofFilter = error instanceof ApiError && error.details.field === "filter_expression";

@@ -45,7 +45,7 @@ export function Interests({ agent }: { agent: Agent }) {
         text: `Without one, events reach ${agent.name} only by the channels it is a member of.`,
       }}
       dialog={(interest, onClose) => (
-        <InterestForm agent={agent} interest={interest} onClose={onClose} onSaved={list.reload} />
+        <InterestForm agent={agent} interest={interest} onClose={onClose} onDone={list.reload} />
       )}
     />
   );

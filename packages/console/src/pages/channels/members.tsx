@@ -12,7 +12,7 @@ import { Button, IconButton } from "../../ui/button.tsx";
 import { type Choice, Combo } from "../../ui/combo.tsx";
 import { confirm } from "../../ui/confirm.tsx";
 import { TextField } from "../../ui/field.tsx";
-import { FormDialog } from "../../ui/form-dialog.tsx";
+import { FormDialog, type Saving } from "../../ui/form-dialog.tsx";
 import { Card, Empty } from "../../ui/page.tsx";
 import { List } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";
@@ -68,25 +68,19 @@ export function Members({ channel_id }: { channel_id: string }) {
           </Empty>
         }
       />
-      {adding && <AddMember channel_id={channel_id} onClose={() => setAdding(false)} onAdded={list.reload} />}
+      {adding && <AddMember channel_id={channel_id} onClose={() => setAdding(false)} onDone={list.reload} />}
     </Card>
   );
 }
 
-interface AddProps {
-  channel_id: string;
-  onClose(): void;
-  onAdded(): unknown;
-}
-
-function AddMember({ channel_id, onClose, onAdded }: AddProps) {
+function AddMember({ channel_id, onClose, onDone }: Saving & { channel_id: string }) {
   const [{ agent, id }, field] = useDraft({ agent: null as Choice | null, id: "" });
   const { may } = useSession();
   const chosen = may("agents.list") ? agent?.id : id.trim();
   const add = useFormTask(async () => {
     if (chosen) await api.channels.addMember({ channel_id, agent_id: chosen });
     onClose();
-    await onAdded();
+    await onDone();
   });
   return (
     <FormDialog title="Add a member" submit="Add" disabled={!chosen} onClose={onClose} task={add}>

@@ -9,8 +9,8 @@ import { useList } from "../../data/use-list.ts";
 import { useLoad } from "../../data/use-load.ts";
 import { Empty, Page } from "../../ui/page.tsx";
 import { Plain } from "../../ui/plain.ts";
-import { Hits, SearchLine } from "../../ui/search.tsx";
-import { type Column, List, Load } from "../../ui/table.tsx";
+import { Found, SearchLine } from "../../ui/search.tsx";
+import { type Column, List } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";
 import { Drop } from "./drop.tsx";
 import { DocumentStatus, kindInWords } from "./words.tsx";
@@ -75,31 +75,27 @@ export function Documents() {
 function Passages({ q }: { q: string }) {
   const found = useLoad((signal) => api.documents.search({ query: q, limit: 20 }, { signal }), [q], "found");
   return (
-    <Load of={found} lines={6}>
-      {({ results }) =>
-        results.length === 0 ? (
-          <Empty icon={SearchX} title="No passage fits well enough">
-            Only documents that are stored and that you may read are searched.
-          </Empty>
-        ) : (
-          <Hits
-            label="Passages"
-            hits={results.map(({ chunk, document, score }) => ({
-              key: chunk.chunk_id,
-              to: `/documents/${document.document_id}`,
-              title: document.filename,
-              text: document.mime_type === "text/markdown" ? <Plain>{chunk.text}</Plain> : chunk.text,
-              score,
-              facts: (
-                <>
-                  {chunk.page_number && <span>page {number(chunk.page_number)}</span>}
-                  <span>chunk {number(chunk.chunk_index + 1)}</span>
-                </>
-              ),
-            }))}
-          />
-        )
+    <Found
+      of={found}
+      label="Passages"
+      hit={({ chunk, document, score }) => ({
+        key: chunk.chunk_id,
+        to: `/documents/${document.document_id}`,
+        title: document.filename,
+        text: document.mime_type === "text/markdown" ? <Plain>{chunk.text}</Plain> : chunk.text,
+        score,
+        facts: (
+          <>
+            {chunk.page_number && <span>page {number(chunk.page_number)}</span>}
+            <span>chunk {number(chunk.chunk_index + 1)}</span>
+          </>
+        ),
+      })}
+      empty={
+        <Empty icon={SearchX} title="No passage fits well enough">
+          Only documents that are stored and that you may read are searched.
+        </Empty>
       }
-    </Load>
+    />
   );
 }

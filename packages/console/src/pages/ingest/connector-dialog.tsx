@@ -4,17 +4,13 @@ import { api } from "../../data/api.ts";
 import { type FieldOf, useDraft } from "../../data/use-draft.ts";
 import { useFormTask } from "../../data/use-task.ts";
 import { SelectField, TextField } from "../../ui/field.tsx";
-import { FormDialog } from "../../ui/form-dialog.tsx";
+import { FormDialog, type Saving } from "../../ui/form-dialog.tsx";
 import { saveChanges } from "../../ui/overwrite.tsx";
 import { toast } from "../../ui/toast.tsx";
 import { draftOfMapping, emptyMapping, MappingFields, mappingOf, wholeMapping } from "./mapping.tsx";
 
-interface Props {
-  /** The connector to edit; missing for a new one. */
-  connector: Connector | undefined;
-  onClose(): void;
-  onSaved(): Promise<void>;
-}
+/** Without a connector, a new one is added. */
+type Props = Saving & { connector: Connector | undefined };
 
 const KINDS = [
   { value: "amqp091", label: "RabbitMQ (AMQP 0-9-1)" },
@@ -46,7 +42,7 @@ const draftOf = (connector: Connector | undefined) => ({
   mapping: connector ? draftOfMapping(connector.mapping) : emptyMapping,
 });
 
-export function ConnectorDialog({ connector, onClose, onSaved }: Props) {
+export function ConnectorDialog({ connector, onClose, onDone }: Props) {
   const [before] = useState(connector);
   const [{ name, kind, url, from, source, prefetch, mapping }, field] = useDraft(() => draftOf(connector));
   const save = useFormTask(async () => {
@@ -63,7 +59,7 @@ export function ConnectorDialog({ connector, onClose, onSaved }: Props) {
       });
     toast({ title: before ? "Saved. It holds for what comes from now on." : `${name} is connecting.` });
     onClose();
-    await onSaved();
+    await onDone();
   });
   return (
     <FormDialog

@@ -30,7 +30,7 @@ export function Connectors() {
         text: "A connector takes the messages of RabbitMQ, Azure Service Bus or another AMQP broker as events, and acknowledges each only when its event is stored.",
       }}
       dialog={(connector, onClose) => (
-        <ConnectorDialog connector={connector} onClose={onClose} onSaved={pages.reload} />
+        <ConnectorDialog connector={connector} onClose={onClose} onDone={pages.reload} />
       )}
     />
   );

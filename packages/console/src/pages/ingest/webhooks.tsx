@@ -10,7 +10,7 @@ import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { EditableList } from "../../ui/editable-list.tsx";
 import { TextField } from "../../ui/field.tsx";
-import { FormDialog } from "../../ui/form-dialog.tsx";
+import { FormDialog, type Saving } from "../../ui/form-dialog.tsx";
 import type { Column } from "../../ui/table.tsx";
 import { Copy, Secret, Time } from "../../ui/text.tsx";
 import { emptyMapping } from "./mapping.tsx";
@@ -61,7 +61,7 @@ export function Webhooks() {
         title: "No webhooks yet",
         text: "Register what sends them, GitHub say: you get an address and a secret to sign with, and every delivery becomes an event.",
       }}
-      dialog={(_, onClose) => <AddDialog onClose={onClose} onAdded={pages.reload} />}
+      dialog={(_, onClose) => <AddDialog onClose={onClose} onDone={pages.reload} />}
     />
   );
 }
@@ -78,7 +78,7 @@ const GITHUB = {
 
 type Created = Awaited<ReturnType<typeof api.ingest.createWebhook>>;
 
-function AddDialog({ onClose, onAdded }: { onClose(): void; onAdded(): Promise<void> }) {
+function AddDialog({ onClose, onDone }: Saving) {
   const [draft, field, change] = useDraft({ name: "", source: "", mapping: emptyMapping as WebhookDraft });
   const [made, setMade] = useState<Created>();
   const add = useFormTask(async () => {
@@ -89,7 +89,7 @@ function AddDialog({ onClose, onAdded }: { onClose(): void; onAdded(): Promise<v
         mapping: webhookMappingOf(draft.mapping),
       }),
     );
-    await onAdded();
+    await onDone();
   });
   if (made) return <MadeDialog made={made} onClose={onClose} />;
   return (

@@ -10,11 +10,16 @@ import { Menu } from "../../ui/menu.tsx";
 import { toast } from "../../ui/toast.tsx";
 import { EditDialog, PromoteDialog, RelateDialog, SupersedeDialog } from "./memory-dialogs.tsx";
 
-type Open = "edit" | "promote" | "relate" | "supersede" | null;
+const DIALOGS = {
+  edit: EditDialog,
+  promote: PromoteDialog,
+  relate: RelateDialog,
+  supersede: SupersedeDialog,
+};
 
 /** The possible actions on a memory. */
 export function Actions({ memory, reload }: { memory: MemoryWithUsage; reload(): Promise<void> }) {
-  const [open, setOpen] = useState<Open>(null);
+  const [open, setOpen] = useState<keyof typeof DIALOGS | null>(null);
   const own = useIsOwn()(memory);
   const forget = useTask(async () => {
     const wanted = await confirm({
@@ -39,11 +44,7 @@ export function Actions({ memory, reload }: { memory: MemoryWithUsage; reload():
       </Button>
     );
   }
-  const close = () => setOpen(null);
-  const done = async () => {
-    close();
-    await reload();
-  };
+  const OpenDialog = open && DIALOGS[open];
   return (
     <>
       {own && (
@@ -64,10 +65,7 @@ export function Actions({ memory, reload }: { memory: MemoryWithUsage; reload():
           ...(own ? [{ label: "Forget…", onSelect: () => forget.run(), danger: true }] : []),
         ]}
       />
-      {open === "edit" && <EditDialog memory={memory} onClose={close} onDone={done} />}
-      {open === "promote" && <PromoteDialog memory={memory} onClose={close} onDone={done} />}
-      {open === "relate" && <RelateDialog memory={memory} onClose={close} onDone={done} />}
-      {open === "supersede" && <SupersedeDialog memory={memory} onClose={close} onDone={done} />}
+      {OpenDialog && <OpenDialog memory={memory} onClose={() => setOpen(null)} onDone={reload} />}
     </>
   );
 }

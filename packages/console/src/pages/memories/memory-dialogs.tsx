@@ -9,17 +9,13 @@ import { useFormTask } from "../../data/use-task.ts";
 import { useSession } from "../../shell/session.tsx";
 import { type Choice, Combo } from "../../ui/combo.tsx";
 import { SelectField, TextArea, TextField } from "../../ui/field.tsx";
-import { FormDialog } from "../../ui/form-dialog.tsx";
+import { FormDialog, type Saving } from "../../ui/form-dialog.tsx";
 import { saveChanges } from "../../ui/overwrite.tsx";
 import { plain } from "../../ui/plain.ts";
 import { toast } from "../../ui/toast.tsx";
 import { madeHere } from "./made-here.ts";
 
-interface Props {
-  memory: MemoryWithUsage;
-  onClose(): void;
-  onDone(): Promise<void>;
-}
+type Props = Saving & { memory: MemoryWithUsage };
 
 export function EditDialog({ memory, onClose, onDone }: Props) {
   const [before] = useState(memory);
@@ -36,6 +32,7 @@ export function EditDialog({ memory, onClose, onDone }: Props) {
     const look = `/memories/${memory.id}`;
     if (!(await saveChanges(api.memories, { id: memory.id }, before, wanted, look))) return;
     toast({ title: "Saved." });
+    onClose();
     await onDone();
   });
   const share = { type: "number", min: 0, max: 1, step: 0.05, required: true };
@@ -72,6 +69,7 @@ export function PromoteDialog({ memory, onClose, onDone }: Props) {
     toast({
       title: scope === "team" ? "The team can read it now." : "Everyone in the organisation can read it now.",
     });
+    onClose();
     await onDone();
   });
   const options = [
@@ -110,6 +108,7 @@ export function RelateDialog({ memory, onClose, onDone }: Props) {
     });
     madeHere.add(made.id);
     toast({ title: "Related." });
+    onClose();
     await onDone();
   });
   return (
@@ -138,6 +137,7 @@ export function SupersedeDialog({ memory, onClose, onDone }: Props) {
   const save = useFormTask(async () => {
     await api.memories.supersede({ id: memory.id, superseded_by_id: by?.id ?? "" });
     toast({ title: "Replaced: searches give the newer one." });
+    onClose();
     await onDone();
   });
   return (

@@ -9,8 +9,8 @@ import { useLoad } from "../../data/use-load.ts";
 import { Button } from "../../ui/button.tsx";
 import { Empty, Page } from "../../ui/page.tsx";
 import { Plain } from "../../ui/plain.ts";
-import { Hits, SearchLine } from "../../ui/search.tsx";
-import { type Column, List, Load } from "../../ui/table.tsx";
+import { Found, SearchLine } from "../../ui/search.tsx";
+import { type Column, List } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";
 import { ScopeBadge, Tags } from "../memories/words.tsx";
 import { SaveDialog } from "./save.tsx";
@@ -56,7 +56,7 @@ export function Outputs() {
       <div className="stack">
         <SearchLine label="Search outputs" placeholder="Find an output by words or meaning" />
         {q ? (
-          <Found q={q} />
+          <Results q={q} />
         ) : (
           <List
             pages={pages}
@@ -77,35 +77,31 @@ export function Outputs() {
   );
 }
 
-function Found({ q }: { q: string }) {
+function Results({ q }: { q: string }) {
   const found = useLoad((signal) => api.outputs.search({ query: q, limit: 20 }, { signal }), [q], "found");
   return (
-    <Load of={found} lines={6}>
-      {({ results }) =>
-        results.length === 0 ? (
-          <Empty icon={SearchX} title="No output fits well enough">
-            Try other words, or leave the search empty to see all of them.
-          </Empty>
-        ) : (
-          <Hits
-            label="Results"
-            hits={results.map(({ output, score, passage }) => ({
-              key: output.id,
-              to: `/outputs/${output.id}`,
-              title: output.title,
-              text: <Plain>{passage}</Plain>,
-              score,
-              facts: (
-                <>
-                  <ScopeBadge scope={output.scope} />
-                  <span>version {output.current_version_num}</span>
-                  <Time at={output.updated_at} />
-                </>
-              ),
-            }))}
-          />
-        )
+    <Found
+      of={found}
+      label="Results"
+      hit={({ output, score, passage }) => ({
+        key: output.id,
+        to: `/outputs/${output.id}`,
+        title: output.title,
+        text: <Plain>{passage}</Plain>,
+        score,
+        facts: (
+          <>
+            <ScopeBadge scope={output.scope} />
+            <span>version {output.current_version_num}</span>
+            <Time at={output.updated_at} />
+          </>
+        ),
+      })}
+      empty={
+        <Empty icon={SearchX} title="No output fits well enough">
+          Try other words, or leave the search empty to see all of them.
+        </Empty>
       }
-    </Load>
+    />
   );
 }

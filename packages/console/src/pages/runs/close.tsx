@@ -6,7 +6,7 @@ import { useDraft } from "../../data/use-draft.ts";
 import { useFormTask } from "../../data/use-task.ts";
 import { Button } from "../../ui/button.tsx";
 import { SelectField, TextArea } from "../../ui/field.tsx";
-import { FormDialog } from "../../ui/form-dialog.tsx";
+import { FormDialog, type Saving } from "../../ui/form-dialog.tsx";
 import { toast } from "../../ui/toast.tsx";
 
 const OUTCOMES = [
@@ -26,20 +26,12 @@ export function CloseRun({ run, reload }: { run: RunWithAttempts; reload(): Prom
       >
         Close the run
       </Button>
-      {open && <CloseDialog run={run} onClose={() => setOpen(false)} reload={reload} />}
+      {open && <CloseDialog run={run} onClose={() => setOpen(false)} onDone={reload} />}
     </>
   );
 }
 
-function CloseDialog({
-  run,
-  onClose,
-  reload,
-}: {
-  run: RunWithAttempts;
-  onClose(): void;
-  reload(): Promise<void>;
-}) {
+function CloseDialog({ run, onClose, onDone }: Saving & { run: RunWithAttempts }) {
   const [{ outcome, note }, field] = useDraft({
     outcome: (run.status === "completed" ? "achieved" : "abandoned") as (typeof OUTCOMES)[number]["value"],
     note: "",
@@ -49,7 +41,7 @@ function CloseDialog({
     await api.runs.close({ run_id: run.id, outcome, ...(note.trim() && { note: note.trim() }) });
     toast({ title: "The run is closed. Its retrospective is there now." });
     onClose();
-    await reload();
+    await onDone();
   });
   return (
     <FormDialog title="Close the run?" submit="Close the run" onClose={onClose} task={close}>

@@ -21,7 +21,7 @@ interface Props {
 
 /** The actions that the step's status allows. Calls `hold` during an action, to keep the step selected. */
 export function StepActions({ run, step, reload, hold }: Props & { hold(key: string | null): void }) {
-  const [open, setOpen] = useState<"assign" | "complete" | "skip" | "reopen" | null>(null);
+  const [open, setOpen] = useState<keyof typeof DIALOGS | null>(null);
   useEffect(() => {
     hold(open && step.step_key);
     return () => hold(null);
@@ -31,7 +31,7 @@ export function StepActions({ run, step, reload, hold }: Props & { hold(key: str
     toast({ title: attempt.warning ?? `Started: ${step.title}` });
     await reload();
   });
-  const close = () => setOpen(null);
+  const OpenDialog = open && DIALOGS[open];
   const workable = step.status === "ready" || step.status === "in_progress";
   const done = step.status === "completed" || step.status === "skipped";
   const byHandoff = step.completion_mode === "handoff_accepted" && step.completion_criteria.length === 0;
@@ -68,10 +68,7 @@ export function StepActions({ run, step, reload, hold }: Props & { hold(key: str
           Reopen
         </Button>
       )}
-      {open === "complete" && <CompleteDialog run={run} step={step} onClose={close} reload={reload} />}
-      {open === "assign" && <AssignDialog run={run} step={step} onClose={close} reload={reload} />}
-      {open === "skip" && <SkipDialog run={run} step={step} onClose={close} reload={reload} />}
-      {open === "reopen" && <ReopenDialog run={run} step={step} onClose={close} reload={reload} />}
+      {OpenDialog && <OpenDialog run={run} step={step} onClose={() => setOpen(null)} reload={reload} />}
     </>
   );
 }
@@ -179,3 +176,5 @@ function ReasonDialog({ title, text, submit, act, onClose }: ReasonProps) {
     </FormDialog>
   );
 }
+
+const DIALOGS = { assign: AssignDialog, complete: CompleteDialog, skip: SkipDialog, reopen: ReopenDialog };

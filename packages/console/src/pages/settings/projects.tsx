@@ -10,7 +10,7 @@ import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { EditableList } from "../../ui/editable-list.tsx";
 import { SelectField, TextField } from "../../ui/field.tsx";
-import { FormDialog } from "../../ui/form-dialog.tsx";
+import { FormDialog, type Saving } from "../../ui/form-dialog.tsx";
 import { saveChanges } from "../../ui/overwrite.tsx";
 import type { Column } from "../../ui/table.tsx";
 import { toast } from "../../ui/toast.tsx";
@@ -38,7 +38,7 @@ export function Projects() {
         ),
       }}
       dialog={(project, onClose) => (
-        <ProjectDialog project={project} onClose={onClose} onSaved={pages.reload} />
+        <ProjectDialog project={project} onClose={onClose} onDone={pages.reload} />
       )}
     />
   );
@@ -79,13 +79,7 @@ function saveProject(before: Project, wanted: Partial<Project>) {
   return saveChanges(projects, { key: before.key }, shown(before), wanted, "/settings?tab=projects");
 }
 
-interface DialogProps {
-  project: Project | undefined;
-  onClose(): void;
-  onSaved(): Promise<void>;
-}
-
-function ProjectDialog({ project, onClose, onSaved }: DialogProps) {
+function ProjectDialog({ project, onClose, onDone }: Saving & { project: Project | undefined }) {
   const [before] = useState(project);
   const [{ key, name, status, target }, field] = useDraft({
     key: project?.key ?? "",
@@ -100,7 +94,7 @@ function ProjectDialog({ project, onClose, onSaved }: DialogProps) {
     } else await api.projects.create({ key: key.trim(), ...parts });
     toast({ title: before ? "Saved." : `${key.trim()} is there.` });
     onClose();
-    await onSaved();
+    await onDone();
   });
   return (
     <FormDialog

@@ -6,7 +6,7 @@ import { useList } from "../../data/use-list.ts";
 import { useFormTask } from "../../data/use-task.ts";
 import { EditableList } from "../../ui/editable-list.tsx";
 import { TextField } from "../../ui/field.tsx";
-import { FormDialog } from "../../ui/form-dialog.tsx";
+import { FormDialog, type Saving } from "../../ui/form-dialog.tsx";
 import type { Column } from "../../ui/table.tsx";
 import { Id, Time } from "../../ui/text.tsx";
 
@@ -35,12 +35,12 @@ export function Teams() {
         title: "No teams yet",
         text: "Agents of a team share memories and documents that others do not see. An agent’s team is set on its own page.",
       }}
-      dialog={(_, onClose) => <AddDialog onClose={onClose} onAdded={pages.reload} />}
+      dialog={(_, onClose) => <AddDialog onClose={onClose} onDone={pages.reload} />}
     />
   );
 }
 
-function AddDialog({ onClose, onAdded }: { onClose(): void; onAdded(): Promise<void> }) {
+function AddDialog({ onClose, onDone }: Saving) {
   const [{ name, description }, field] = useDraft({ name: "", description: "" });
   const add = useFormTask(async () => {
     await api.teams.create({
@@ -48,7 +48,7 @@ function AddDialog({ onClose, onAdded }: { onClose(): void; onAdded(): Promise<v
       ...(description.trim() && { description: description.trim() }),
     });
     onClose();
-    await onAdded();
+    await onDone();
   });
   return (
     <FormDialog title="Make a team" submit="Make the team" onClose={onClose} task={add}>
