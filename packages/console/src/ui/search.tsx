@@ -124,7 +124,7 @@ export function Found<R>({ of, label, hit, empty }: FoundProps<R>) {
 /** Search results, best first. */
 export function Hits({ label, hits }: { label: string; hits: readonly Hit[] }) {
   return (
-    <ol className="results" aria-label={label}>
+    <ol className="framed" aria-label={label}>
       {hits.map(({ key, to, title, text, score, why, facts }) => (
         <li key={key} className="result">
           <div className="result-score" title={why}>

@@ -1,5 +1,5 @@
 import type { MouseEvent, ReactNode } from "react";
-import { useNavigate } from "react-router";
+import { Link, useNavigate } from "react-router";
 import type { Pages } from "../data/use-list.ts";
 import type { Loaded } from "../data/use-load.ts";
 import { Button } from "./button.tsx";
@@ -15,6 +15,22 @@ export interface Column<T> {
   end?: boolean;
   /** Hidden on narrow screens. */
   wideOnly?: boolean;
+}
+
+interface TitledProps {
+  to: string;
+  title: string;
+  children: ReactNode;
+}
+
+/** A first cell: the link of the row, and small text below. */
+export function Titled({ to, title, children }: TitledProps) {
+  return (
+    <div className="titled">
+      <Link to={to}>{title}</Link>
+      <span className="muted small">{children}</span>
+    </div>
+  );
 }
 
 interface TableProps<T> {

@@ -121,9 +121,9 @@ function Chunks({ document }: { document: Document }) {
   }
   return (
     <div className="stack tight">
-      <ol className="chunks" aria-label="Chunks">
+      <ol className="framed" aria-label="Chunks">
         {items.map((chunk) => (
-          <li key={chunk.chunk_id} className="chunk">
+          <li key={chunk.chunk_id}>
             <p className="chunk-head">
               <span className="num">{number(chunk.chunk_index + 1)}</span>
               {chunk.page_number && <span>page {number(chunk.page_number)}</span>}

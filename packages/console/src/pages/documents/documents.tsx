@@ -1,5 +1,5 @@
 import { FileText, SearchX } from "lucide-react";
-import { Link, useSearchParams } from "react-router";
+import { useSearchParams } from "react-router";
 import type { Document } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { bytes, number } from "../../data/format.ts";
@@ -10,7 +10,7 @@ import { useLoad } from "../../data/use-load.ts";
 import { Empty, Page } from "../../ui/page.tsx";
 import { Plain } from "../../ui/plain.ts";
 import { Found, SearchLine } from "../../ui/search.tsx";
-import { type Column, List } from "../../ui/table.tsx";
+import { type Column, List, Titled } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";
 import { Drop } from "./drop.tsx";
 import { DocumentStatus, kindInWords } from "./words.tsx";
@@ -20,13 +20,10 @@ const COLUMNS: Column<Document>[] = [
   {
     name: "Document",
     cell: (document) => (
-      <div className="document-name">
-        <Link to={`/documents/${document.document_id}`}>{document.filename}</Link>
-        <span className="muted small">
-          {document.error ??
-            `${kindInWords(document.mime_type)} · ${document.ingestion_source_name} · version ${document.version_num}`}
-        </span>
-      </div>
+      <Titled to={`/documents/${document.document_id}`} title={document.filename}>
+        {document.error ??
+          `${kindInWords(document.mime_type)} · ${document.ingestion_source_name} · version ${document.version_num}`}
+      </Titled>
     ),
   },
   { name: "Status", cell: (document) => <DocumentStatus document={document} /> },

@@ -87,7 +87,7 @@ export function Drop({ onAccepted }: { onAccepted(): void }) {
         <ForWhom readers={readers} onChange={setReaders} />
       </div>
       {files.length > 0 && (
-        <ul className="sendings" aria-label="Uploads">
+        <ul className="framed" aria-label="Uploads">
           {files.map((file) => (
             <Progress key={file.key} file={file} />
           ))}

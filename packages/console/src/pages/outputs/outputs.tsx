@@ -1,6 +1,6 @@
 import { FileOutput, Plus, SearchX } from "lucide-react";
 import { useState } from "react";
-import { Link, useSearchParams } from "react-router";
+import { useSearchParams } from "react-router";
 import type { Output } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { bytes } from "../../data/format.ts";
@@ -10,7 +10,7 @@ import { Button } from "../../ui/button.tsx";
 import { Empty, Page } from "../../ui/page.tsx";
 import { Plain } from "../../ui/plain.ts";
 import { Found, SearchLine } from "../../ui/search.tsx";
-import { type Column, List } from "../../ui/table.tsx";
+import { type Column, List, Titled } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";
 import { ScopeBadge, Tags } from "../memories/words.tsx";
 import { SaveDialog } from "./save.tsx";
@@ -20,13 +20,10 @@ const COLUMNS: Column<Output>[] = [
   {
     name: "Output",
     cell: (output) => (
-      <div className="output-name">
-        <Link to={`/outputs/${output.id}`}>{output.title}</Link>
-        <span className="muted small">
-          {output.slug}
-          {output.project_id && ` · ${output.project_id}`}
-        </span>
-      </div>
+      <Titled to={`/outputs/${output.id}`} title={output.title}>
+        {output.slug}
+        {output.project_id && ` · ${output.project_id}`}
+      </Titled>
     ),
   },
   { name: "Scope", cell: ({ scope }) => <ScopeBadge scope={scope} /> },

@@ -33,7 +33,7 @@ export function Versions({ output }: { output: Output }) {
 
 function Chronicle({ versions }: { versions: OutputVersion[] }) {
   return (
-    <ol className="version-list" aria-label="Versions" reversed>
+    <ol className="framed" aria-label="Versions" reversed>
       {versions.map((version) => {
         const by = version.authored_by_agent_id ?? version.authored_by_user_id;
         return (

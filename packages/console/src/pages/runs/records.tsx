@@ -23,7 +23,7 @@ export function History({ run }: Props) {
             Each completion is listed here: who did it, when, and what it brought forth.
           </Empty>
         ) : (
-          <ol className="history" aria-label="Completed steps">
+          <ol className="framed history" aria-label="Completed steps">
             {items.map((item) => (
               <li key={`${item.step_key} ${item.at}`}>
                 <span className="history-dot" aria-hidden="true" />

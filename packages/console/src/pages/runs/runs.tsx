@@ -11,7 +11,7 @@ import { usePages } from "../../data/use-list.ts";
 import { Button } from "../../ui/button.tsx";
 import { Segments } from "../../ui/field.tsx";
 import { Empty, Page } from "../../ui/page.tsx";
-import { type Column, List } from "../../ui/table.tsx";
+import { type Column, List, Titled } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";
 import { BeginDialog } from "./begin.tsx";
 import { RunStatus, Steps } from "./words.tsx";
@@ -24,13 +24,10 @@ const COLUMNS: Column<Run>[] = [
   {
     name: "Goal",
     cell: (run) => (
-      <div className="run-goal">
-        <Link to={`/runs/${run.id}`}>{run.goal}</Link>
-        <span className="muted small">
-          begun by {run.initiated_by.display_name}
-          {run.project_id && ` · ${run.project_id}`}
-        </span>
-      </div>
+      <Titled to={`/runs/${run.id}`} title={run.goal}>
+        begun by {run.initiated_by.display_name}
+        {run.project_id && ` · ${run.project_id}`}
+      </Titled>
     ),
   },
   { name: "Status", cell: (run) => <RunStatus run={run} /> },

@@ -1,21 +1,19 @@
 import { Plus, Shapes } from "lucide-react";
-import { Link } from "react-router";
 import type { TemplateSummary } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { useLoad } from "../../data/use-load.ts";
 import { ButtonLink } from "../../ui/button.tsx";
 import { Empty, Page } from "../../ui/page.tsx";
-import { type Column, Load, Table } from "../../ui/table.tsx";
+import { type Column, Load, Table, Titled } from "../../ui/table.tsx";
 import "./templates.css";
 
 const COLUMNS: Column<TemplateSummary>[] = [
   {
     name: "Template",
     cell: ({ slug, name, description }) => (
-      <div className="template-name">
-        <Link to={`/templates/${slug}`}>{name}</Link>
-        <span className="muted small">{description ?? slug}</span>
-      </div>
+      <Titled to={`/templates/${slug}`} title={name}>
+        {description ?? slug}
+      </Titled>
     ),
   },
   {
