@@ -4,7 +4,7 @@ import { ConfigError, readConfig } from "../config.ts";
 import { COMMANDS } from "./admin/commands.ts";
 import { openTarget } from "./admin/open.ts";
 import { AdminError } from "./admin/target.ts";
-import { OPTIONS, refuseMore, type Typed } from "./admin/typed.ts";
+import { COMMON, ownOptions, refuseMore, type Typed } from "./admin/typed.ts";
 
 /** The operator's command line: uses the server if it runs, and otherwise its store. */
 async function main(args: string[]): Promise<void> {
@@ -33,7 +33,8 @@ async function passwordIn(file: string | undefined): Promise<string | undefined>
 }
 
 function readCommand(args: string[]): { name: string; typed: Typed; wantsHelp: boolean } {
-  const valued = OPTIONS.map((name) => [name, { type: "string" as const }] as const);
+  const names = [...COMMON, ...Object.values(COMMANDS).flatMap(ownOptions)];
+  const valued = names.map((name) => [name, { type: "string" as const }] as const);
   const options = { ...Object.fromEntries(valued), help: { type: "boolean", short: "h" } as const };
   try {
     const { values, positionals } = parseArgs({ args, options, allowPositionals: true });

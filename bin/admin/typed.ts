@@ -2,23 +2,7 @@ import type { Operation } from "../../lib/contract/contract.ts";
 import { AdminError, type Target } from "./target.ts";
 
 /** Options of every command. */
-const COMMON = ["tenant", "url", "email", "password-file"] as const;
-/** Options of commands; all take a value. */
-export const OPTIONS = [
-  ...COMMON,
-  "slug",
-  "name",
-  "admin-email",
-  "user-email",
-  "role",
-  "mode",
-  "scopes",
-  "expires-at",
-  "confirm",
-  "storage-mb",
-  "file",
-] as const;
-
+export const COMMON = ["tenant", "url", "email", "password-file"];
 /** The arguments after the command: options by name, and the other words in order. */
 export interface Typed {
   options: Record<string, string | undefined>;
@@ -32,12 +16,16 @@ export interface Command {
   run(target: Target, typed: Typed): Promise<unknown>;
 }
 
+/** Returns the names of a command's own options; all take a value. */
+export const ownOptions = ({ takes }: Command) =>
+  Array.from(takes.matchAll(/--([\w-]+) /g), ([, option]) => option as string);
+
 /** Refuses unknown arguments: ignoring one could change the meaning. @throws AdminError */
-export function refuseMore(name: string, { takes }: Command, { options, words }: Typed): void {
-  const own = Array.from(takes.matchAll(/--([\w-]+) /g), ([, option]) => option);
-  const other = Object.keys(options).find((option) => ![...COMMON, ...own].includes(option));
+export function refuseMore(name: string, command: Command, { options, words }: Typed): void {
+  const known = [...COMMON, ...ownOptions(command)];
+  const other = Object.keys(options).find((option) => !known.includes(option));
   if (other !== undefined) throw new AdminError(`${name} takes no --${other}.`);
-  const taken = takes
+  const taken = command.takes
     .replace(/\[?--[\w-]+ \S+/g, "")
     .split(" ")
     .filter(Boolean);
@@ -46,7 +34,7 @@ export function refuseMore(name: string, { takes }: Command, { options, words }:
 }
 
 /** @throws AdminError if missing */
-export function option({ options }: Typed, name: (typeof OPTIONS)[number]): string {
+export function option({ options }: Typed, name: string): string {
   const value = options[name];
   if (value === undefined) throw new AdminError(`--${name} is needed.`);
   return value;
