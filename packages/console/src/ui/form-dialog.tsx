@@ -6,7 +6,7 @@ import { Dialog, type DialogProps } from "./dialog.tsx";
 import { Failure } from "./failure.tsx";
 
 /** The props of a dialog that saves something: after that it closes, and calls `onDone`. */
-export interface Saving {
+export interface SavingProps {
   onClose(): void;
   onDone(): unknown;
 }

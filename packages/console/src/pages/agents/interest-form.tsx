@@ -9,7 +9,7 @@ import { type Task, useFormTask } from "../../data/use-task.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { CodeArea, SelectField, TextField } from "../../ui/field.tsx";
-import { FormDialog, type Saving } from "../../ui/form-dialog.tsx";
+import { FormDialog, type SavingProps } from "../../ui/form-dialog.tsx";
 import { saveChanges } from "../../ui/overwrite.tsx";
 import { Time } from "../../ui/text.tsx";
 import { toast } from "../../ui/toast.tsx";
@@ -24,7 +24,7 @@ const DEPTHS = [
   { value: "deep", label: "Ten best, with content" },
 ];
 
-type Props = Saving & { agent: Agent; interest: Interest | undefined };
+type Props = SavingProps & { agent: Agent; interest: Interest | undefined };
 
 /** Creates or edits an interest; it can be tested on the latest events before saving. */
 export function InterestForm({ agent, interest, onClose, onDone }: Props) {

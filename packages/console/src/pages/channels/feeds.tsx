@@ -8,7 +8,7 @@ import { useFormTask, useTask } from "../../data/use-task.ts";
 import { Button, IconButton } from "../../ui/button.tsx";
 import { confirm } from "../../ui/confirm.tsx";
 import { CodeArea, TextField } from "../../ui/field.tsx";
-import { FormDialog, type Saving } from "../../ui/form-dialog.tsx";
+import { FormDialog, type SavingProps } from "../../ui/form-dialog.tsx";
 import { Card, Empty } from "../../ui/page.tsx";
 import { List } from "../../ui/table.tsx";
 import { FilterText } from "../../ui/text.tsx";
@@ -66,7 +66,7 @@ export function Feeds({ channel_id }: { channel_id: string }) {
   );
 }
 
-function AddFeed({ channel_id, onClose, onDone }: Saving & { channel_id: string }) {
+function AddFeed({ channel_id, onClose, onDone }: SavingProps & { channel_id: string }) {
   const [{ type, filter }, field] = useDraft({ type: "", filter: "" });
   const add = useFormTask(async () => {
     await api.channels.createFeed({ channel_id, event_type_glob: type, filter_expression: filter || null });

@@ -12,7 +12,7 @@ import { Button, IconButton } from "../../ui/button.tsx";
 import { type Choice, Combo } from "../../ui/combo.tsx";
 import { confirm } from "../../ui/confirm.tsx";
 import { TextField } from "../../ui/field.tsx";
-import { FormDialog, type Saving } from "../../ui/form-dialog.tsx";
+import { FormDialog, type SavingProps } from "../../ui/form-dialog.tsx";
 import { Card, Empty } from "../../ui/page.tsx";
 import { List } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";
@@ -73,7 +73,7 @@ export function Members({ channel_id }: { channel_id: string }) {
   );
 }
 
-function AddMember({ channel_id, onClose, onDone }: Saving & { channel_id: string }) {
+function AddMember({ channel_id, onClose, onDone }: SavingProps & { channel_id: string }) {
   const [{ agent, id }, field] = useDraft({ agent: null as Choice | null, id: "" });
   const { may } = useSession();
   const chosen = may("agents.list") ? agent?.id : id.trim();

@@ -4,13 +4,13 @@ import { api } from "../../data/api.ts";
 import { type FieldOf, useDraft } from "../../data/use-draft.ts";
 import { useFormTask } from "../../data/use-task.ts";
 import { SelectField, TextField } from "../../ui/field.tsx";
-import { FormDialog, type Saving } from "../../ui/form-dialog.tsx";
+import { FormDialog, type SavingProps } from "../../ui/form-dialog.tsx";
 import { saveChanges } from "../../ui/overwrite.tsx";
 import { toast } from "../../ui/toast.tsx";
 import { draftOfMapping, emptyMapping, MappingFields, mappingOf, wholeMapping } from "./mapping.tsx";
 
 /** Without a connector, a new one is added. */
-type Props = Saving & { connector: Connector | undefined };
+type Props = SavingProps & { connector: Connector | undefined };
 
 const KINDS = [
   { value: "amqp091", label: "RabbitMQ (AMQP 0-9-1)" },

@@ -10,7 +10,7 @@ import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { EditableList } from "../../ui/editable-list.tsx";
 import { TextField } from "../../ui/field.tsx";
-import { FormDialog, type Saving } from "../../ui/form-dialog.tsx";
+import { FormDialog, type SavingProps } from "../../ui/form-dialog.tsx";
 import type { Column } from "../../ui/table.tsx";
 import { Copy, Secret, Time } from "../../ui/text.tsx";
 import { emptyMapping } from "./mapping.tsx";
@@ -78,7 +78,7 @@ const GITHUB = {
 
 type Created = Awaited<ReturnType<typeof api.ingest.createWebhook>>;
 
-function AddDialog({ onClose, onDone }: Saving) {
+function AddDialog({ onClose, onDone }: SavingProps) {
   const [draft, field, change] = useDraft({ name: "", source: "", mapping: emptyMapping as WebhookDraft });
   const [made, setMade] = useState<Created>();
   const add = useFormTask(async () => {

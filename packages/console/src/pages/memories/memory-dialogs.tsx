@@ -9,13 +9,13 @@ import { useFormTask } from "../../data/use-task.ts";
 import { useSession } from "../../shell/session.tsx";
 import { type Choice, Combo } from "../../ui/combo.tsx";
 import { SelectField, TextArea, TextField } from "../../ui/field.tsx";
-import { FormDialog, type Saving } from "../../ui/form-dialog.tsx";
+import { FormDialog, type SavingProps } from "../../ui/form-dialog.tsx";
 import { saveChanges } from "../../ui/overwrite.tsx";
 import { plain } from "../../ui/plain.ts";
 import { toast } from "../../ui/toast.tsx";
 import { madeHere } from "./made-here.ts";
 
-type Props = Saving & { memory: MemoryWithUsage };
+type Props = SavingProps & { memory: MemoryWithUsage };
 
 export function EditDialog({ memory, onClose, onDone }: Props) {
   const [before] = useState(memory);

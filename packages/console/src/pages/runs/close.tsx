@@ -6,7 +6,7 @@ import { useDraft } from "../../data/use-draft.ts";
 import { useFormTask } from "../../data/use-task.ts";
 import { Button } from "../../ui/button.tsx";
 import { SelectField, TextArea } from "../../ui/field.tsx";
-import { FormDialog, type Saving } from "../../ui/form-dialog.tsx";
+import { FormDialog, type SavingProps } from "../../ui/form-dialog.tsx";
 import { toast } from "../../ui/toast.tsx";
 
 const OUTCOMES = [
@@ -31,7 +31,7 @@ export function CloseRun({ run, reload }: { run: RunWithAttempts; reload(): Prom
   );
 }
 
-function CloseDialog({ run, onClose, onDone }: Saving & { run: RunWithAttempts }) {
+function CloseDialog({ run, onClose, onDone }: SavingProps & { run: RunWithAttempts }) {
   const [{ outcome, note }, field] = useDraft({
     outcome: (run.status === "completed" ? "achieved" : "abandoned") as (typeof OUTCOMES)[number]["value"],
     note: "",

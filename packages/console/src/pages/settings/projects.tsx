@@ -10,7 +10,7 @@ import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { EditableList } from "../../ui/editable-list.tsx";
 import { SelectField, TextField } from "../../ui/field.tsx";
-import { FormDialog, type Saving } from "../../ui/form-dialog.tsx";
+import { FormDialog, type SavingProps } from "../../ui/form-dialog.tsx";
 import { saveChanges } from "../../ui/overwrite.tsx";
 import type { Column } from "../../ui/table.tsx";
 import { toast } from "../../ui/toast.tsx";
@@ -79,7 +79,7 @@ function saveProject(before: Project, wanted: Partial<Project>) {
   return saveChanges(projects, { key: before.key }, shown(before), wanted, "/settings?tab=projects");
 }
 
-function ProjectDialog({ project, onClose, onDone }: Saving & { project: Project | undefined }) {
+function ProjectDialog({ project, onClose, onDone }: SavingProps & { project: Project | undefined }) {
   const [before] = useState(project);
   const [{ key, name, status, target }, field] = useDraft({
     key: project?.key ?? "",

@@ -6,7 +6,7 @@ import { useList } from "../../data/use-list.ts";
 import { useFormTask } from "../../data/use-task.ts";
 import { EditableList } from "../../ui/editable-list.tsx";
 import { TextField } from "../../ui/field.tsx";
-import { FormDialog, type Saving } from "../../ui/form-dialog.tsx";
+import { FormDialog, type SavingProps } from "../../ui/form-dialog.tsx";
 import type { Column } from "../../ui/table.tsx";
 import { Id, Time } from "../../ui/text.tsx";
 
@@ -40,7 +40,7 @@ export function Teams() {
   );
 }
 
-function AddDialog({ onClose, onDone }: Saving) {
+function AddDialog({ onClose, onDone }: SavingProps) {
   const [{ name, description }, field] = useDraft({ name: "", description: "" });
   const add = useFormTask(async () => {
     await api.teams.create({
