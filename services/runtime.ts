@@ -4,7 +4,7 @@ import type { Config } from "../config.ts";
 import type { HostResolver } from "../connectors/host-resolver.ts";
 import type { SharedWindows } from "../connectors/redis.ts";
 import type { Call } from "../lib/access/caller.ts";
-import { isAudited, type Operation } from "../lib/contract/contract.ts";
+import { isAudited, type Operation, type ParamsOf } from "../lib/contract/contract.ts";
 import type { SecretBox } from "../lib/crypto/secrets.ts";
 import { audited } from "../mixins/audited.ts";
 import { heavyRead } from "../mixins/heavy.ts";
@@ -29,6 +29,9 @@ export interface Runtime extends Observability {
 
 /** Creates a domain's service for a node. */
 export type ServiceFactory = (runtime: Runtime) => ServiceSchema;
+
+/** The context of an operation's action. */
+export type CallOf<O> = Call<ParamsOf<O>>;
 
 /** Repeats the call on another node if the first one crashes (lib/broker/between-nodes.ts). */
 const AGAIN = { retryPolicy: { enabled: true } };

@@ -61,6 +61,20 @@ export class TenantCollection<T extends TenantDocument> {
     return asRows(this).findOne<T>(scoped(tenant_id, filter), options);
   }
 
+  /** Returns one page of the documents that match, 50 by default, and how many match in all. */
+  async page(
+    tenant_id: string,
+    filter: Where<T>,
+    sort: FindOptions["sort"],
+    { offset = 0, limit = 50 }: { offset?: number; limit?: number },
+  ): Promise<{ rows: T[]; total: number }> {
+    const [rows, total] = await Promise.all([
+      this.find(tenant_id, filter, { sort, skip: offset, limit }),
+      this.count(tenant_id, filter),
+    ]);
+    return { rows, total };
+  }
+
   /** Whether any document matches. */
   async exists(tenant_id: string, filter: Where<T>): Promise<boolean> {
     return (await this.findOne(tenant_id, filter, { projection: { _id: 1 } })) !== null;

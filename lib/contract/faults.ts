@@ -122,6 +122,12 @@ export function notFound(resource_type: string, resource_id: string): Fault {
   });
 }
 
+/** Returns the row. @throws Fault not_found if it is null */
+export function requireFound<T>(row: T | null | undefined, resource_type: string, resource_id: string): T {
+  if (!row) throw notFound(resource_type, resource_id);
+  return row;
+}
+
 /** Returns the fault of a well-formed value that is not allowed; `field` is its dotted path in the request. */
 export function invalidValue(field: string, message: string, details: Record<string, unknown> = {}): Fault {
   return new Fault("validation_error", message, { field, ...details });

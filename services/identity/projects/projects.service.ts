@@ -1,6 +1,7 @@
-import { Fault, invalidValue, notFound } from "../../../lib/contract/faults.ts";
+import { invalidValue, requireFound } from "../../../lib/contract/faults.ts";
+import { defined } from "../../../lib/defined.ts";
 import { newUuid } from "../../../lib/ids.ts";
-import { isDuplicateKey } from "../../../storage/collection.ts";
+import { unlessTaken } from "../../../mixins/unless-taken.ts";
 import { action, idempotent, type ServiceFactory } from "../../runtime.ts";
 import { createProject, listProjects, updateProject } from "./projects.contract.ts";
 import { type ProjectDoc, ProjectModel } from "./projects.model.ts";
@@ -15,14 +16,11 @@ export const projectsService: ServiceFactory = ({ store }) => {
   return {
     name: "projects",
     actions: {
-      list: action(listProjects, async ({ params: { status, offset = 0, limit = 50 }, meta }) => {
-        const { tenant_id } = meta.caller;
-        const filter = status ? { status } : {};
-        const [docs, total] = await Promise.all([
-          projects.find(tenant_id, filter, { sort: { folded_key: 1 }, skip: offset, limit }),
-          projects.count(tenant_id, filter),
-        ]);
-        return { projects: docs.map(present), total };
+      list: action(listProjects, async ({ params, meta }) => {
+        const filter = params.status ? { status: params.status } : {};
+        const sort = { folded_key: 1 } as const;
+        const { rows, total } = await projects.page(meta.caller.tenant_id, filter, sort, params);
+        return { projects: rows.map(present), total };
       }),
 
       create: action(createProject, async ({ params, meta }) => {
@@ -32,29 +30,18 @@ export const projectsService: ServiceFactory = ({ store }) => {
         const folded_key = key.toLowerCase();
         const [_id, at] = [newUuid(meta.idempotency_seed), now()];
         const row = { _id, tenant_id, key, folded_key, name, status, target_date };
-        try {
-          return present(await projects.insertOnce({ ...row, created_at: at, updated_at: at }));
-        } catch (err) {
-          if (!isDuplicateKey(err)) throw err;
-          const holder = await projects.findOne(tenant_id, { folded_key });
-          throw new Fault("conflict", `There is a project with the key "${holder?.key ?? key}" already.`, {
-            field: "key",
-            existing_resource_id: holder?._id ?? null,
-          });
-        }
+        const insert = projects.insertOnce({ ...row, created_at: at, updated_at: at });
+        const message = (holder: ProjectDoc | null) =>
+          `There is a project with the key "${holder?.key ?? key}" already.`;
+        const unique = { field: "key", holder: { folded_key }, message };
+        return present(await unlessTaken(projects, tenant_id, unique, insert));
       }),
 
       update: action(updateProject, async ({ params: { key, name, status, target_date }, meta }) => {
-        const $set = {
-          ...(name !== undefined && { name }),
-          ...(status !== undefined && { status }),
-          ...(target_date !== undefined && { target_date }),
-          updated_at: now(),
-        };
+        const $set = { ...defined({ name, status, target_date }), updated_at: now() };
         const filter = { folded_key: key.toLowerCase(), key };
         const row = await projects.update(meta.caller.tenant_id, filter, { $set });
-        if (!row) throw notFound("project", key);
-        return present(row);
+        return present(requireFound(row, "project", key));
       }),
 
       /** Returns the keys of archived projects. */
@@ -66,7 +53,7 @@ export const projectsService: ServiceFactory = ({ store }) => {
       /** Refuses an unknown project key. @throws Fault validation_error, field project_id. */
       require: idempotent<{ tenant_id: string; key: string }>(async ({ params: { tenant_id, key } }) => {
         const filter = { folded_key: key.toLowerCase(), key };
-        if (await projects.findOne(tenant_id, filter, { projection: { _id: 1 } })) return;
+        if (await projects.exists(tenant_id, filter)) return;
         const sort = { folded_key: 1 } as const;
         const known = await projects.find(tenant_id, {}, { sort, limit: SUGGESTED, projection: { key: 1 } });
         throw invalidValue("project_id", unknownKey(key, known), { value: key });

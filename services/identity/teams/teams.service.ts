@@ -1,6 +1,5 @@
-import { Fault } from "../../../lib/contract/faults.ts";
 import { newId } from "../../../lib/ids.ts";
-import { isDuplicateKey } from "../../../storage/collection.ts";
+import { unlessTaken } from "../../../mixins/unless-taken.ts";
 import { action, idempotent, internal, type ServiceFactory } from "../../runtime.ts";
 import { createTeam, listTeams } from "./teams.contract.ts";
 import { type TeamDoc, TeamModel } from "./teams.model.ts";
@@ -15,24 +14,15 @@ export const teamsService: ServiceFactory = ({ store }) => {
         const { tenant_id } = meta.caller;
         const { name, description = null } = params;
         const _id = newId("team", meta.idempotency_seed);
-        try {
-          const created_at = new Date(store.now());
-          return present(await teams.insertOnce({ _id, tenant_id, name, description, created_at }));
-        } catch (err) {
-          if (!isDuplicateKey(err)) throw err;
-          const holder = await teams.findOne(tenant_id, { name });
-          const details = { field: "name", existing_resource_id: holder?._id ?? null };
-          throw new Fault("conflict", `There is a team with the name "${name}" already.`, details);
-        }
+        const row = { _id, tenant_id, name, description, created_at: new Date(store.now()) };
+        const message = () => `There is a team with the name "${name}" already.`;
+        const unique = { field: "name", holder: { name }, message };
+        return present(await unlessTaken(teams, tenant_id, unique, teams.insertOnce(row)));
       }),
 
-      list: action(listTeams, async ({ params: { offset = 0, limit = 50 }, meta }) => {
-        const { tenant_id } = meta.caller;
-        const [docs, total] = await Promise.all([
-          teams.find(tenant_id, {}, { sort: { name: 1 }, skip: offset, limit }),
-          teams.count(tenant_id, {}),
-        ]);
-        return { teams: docs.map(present), total };
+      list: action(listTeams, async ({ params, meta }) => {
+        const { rows, total } = await teams.page(meta.caller.tenant_id, {}, { name: 1 }, params);
+        return { teams: rows.map(present), total };
       }),
 
       /** Returns all ids of a tenant's teams, which determine what an org admin may read. */
