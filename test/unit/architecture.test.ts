@@ -127,9 +127,10 @@ test("a file has 400 lines at most", () => {
 const SYSTEM_FINDERS: Record<string, string> = {
   "mixins/queue.ts": "rows that are to be worked on",
   "mixins/search-feed.ts": "rows in order of change, for search to follow",
-  "services/identity/agents/agents.service.ts": "agents of verified tokens; agents to push to",
+  "services/identity/agents/agents.service.ts": "agents of verified tokens",
+  "services/identity/agents/push-targets.ts": "agents to push to",
   "services/identity/audit/audit.service.ts": "sweep of old entries",
-  "services/identity/auth/auth.service.ts": "sweep of ended tokens",
+  "services/identity/auth/auth.ts": "sweep of ended tokens",
   "services/identity/auth/callers.ts": "tokens that were ended early, by their id",
   "services/remember/bundles/retention.ts": "sweep of bundles whose time is over",
   "services/sense/connectors/runner.ts": "connectors to run",

@@ -79,33 +79,17 @@ async function load(
 ): Promise<Standing> {
   const agentCallers = callers.filter((caller) => caller.kind === "agent");
   const userCallers = callers.filter((caller) => caller.kind === "user");
-  const ending_ids = callers.flatMap(endingIds);
+  const tenant_ids = callers.map(({ tenant_id }) => tenant_id);
+  const key_ids = agentCallers.map(({ key_id }) => key_id);
+  const agent_ids = agentCallers.map(({ agent_id }) => agent_id);
+  const user_ids = userCallers.map(({ user_id }) => user_id);
+  const ended_ids = { _id: { $in: callers.flatMap(endingIds) } };
   const [tenants, keys, agents, users, ended] = await Promise.all([
-    ask<TenantState>(
-      ctx,
-      "tenants.get_many",
-      "tenant_ids",
-      callers.map((caller) => caller.tenant_id),
-    ),
-    ask<KeyState>(
-      ctx,
-      "keys.of_tokens",
-      "key_ids",
-      agentCallers.map((caller) => caller.key_id),
-    ),
-    ask<AgentState>(
-      ctx,
-      "agents.of_tokens",
-      "agent_ids",
-      agentCallers.map((caller) => caller.agent_id),
-    ),
-    ask<UserState>(
-      ctx,
-      "users.of_tokens",
-      "user_ids",
-      userCallers.map((caller) => caller.user_id),
-    ),
-    endedTokens.system.find({ _id: { $in: ending_ids } }, { projection: { _id: 1 } }).toArray(),
+    ask<TenantState>(ctx, "tenants.get_many", "tenant_ids", tenant_ids),
+    ask<KeyState>(ctx, "keys.of_tokens", "key_ids", key_ids),
+    ask<AgentState>(ctx, "agents.of_tokens", "agent_ids", agent_ids),
+    ask<UserState>(ctx, "users.of_tokens", "user_ids", user_ids),
+    endedTokens.system.find(ended_ids, { projection: { _id: 1 } }).toArray(),
   ]);
   return { tenants, keys, agents, users, ended: new Set(ended.map((doc) => doc._id)) };
 }

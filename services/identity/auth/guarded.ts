@@ -1,17 +1,23 @@
 import type { SharedWindows } from "../../../connectors/redis.ts";
-import { SharedAttempts } from "./shared-attempts.ts";
-import { Turns } from "./turns.ts";
+import { metrics } from "../../../observability/metrics.ts";
+import { Attempts, tooMany } from "./attempts.ts";
+import { AttemptsInProgress } from "./attempts-in-progress.ts";
 
-/** Runs attempts with a limit of failures per minute and key. */
+/**
+ * Runs attempts with a limit of failures per minute and key. Failures count in Redis for all nodes; without Redis, or
+ * while it is unreachable, on this node alone.
+ */
 export class Guarded {
-  readonly #attempts: SharedAttempts;
-  readonly #turns = new Turns();
-  readonly #isOff: boolean;
+  readonly #limit: number;
+  readonly #windows: SharedWindows | null;
+  readonly #local: Attempts;
+  readonly #inProgress = new AttemptsInProgress();
 
   /** @param limit Failures per minute and key; 0 is no limit. */
   constructor(limit: number, windows: SharedWindows | null) {
-    this.#isOff = limit === 0;
-    this.#attempts = new SharedAttempts(limit, windows);
+    this.#limit = limit;
+    this.#windows = windows;
+    this.#local = new Attempts(limit);
   }
 
   /**
@@ -24,8 +30,8 @@ export class Guarded {
     attempt: () => Promise<T>,
     failed: (outcome: T | undefined, error: unknown) => boolean,
   ): Promise<T> {
-    if (this.#isOff) return attempt();
-    const giveBack = await this.#turns.take(keys, () => this.#attempts.begin(keys, Date.now()));
+    if (this.#limit === 0) return attempt();
+    const giveBack = await this.#inProgress.take(keys, () => this.#begin(keys, Date.now()));
     let isFailure = false;
     try {
       const outcome = await attempt();
@@ -36,7 +42,21 @@ export class Guarded {
       throw err;
     } finally {
       if (!isFailure) giveBack();
-      this.#turns.leave(keys, !isFailure);
+      this.#inProgress.leave(keys, !isFailure);
     }
+  }
+
+  /** Takes one attempt from each key; returns a function that gives them back after success. */
+  async #begin(keys: readonly string[], now: number): Promise<() => void> {
+    const windows = this.#windows;
+    const named = keys.map((key) => `attempt ${key}`);
+    const standing = await windows?.take(named.map((key) => ({ key, max: this.#limit })));
+    if (!windows || !standing) {
+      if (windows) metrics.limitsCountedHere.inc();
+      this.#local.begin(keys, now);
+      return () => this.#local.succeeded(keys);
+    }
+    if (!standing.allowed) throw tooMany(now + standing.resets_in_ms, this.#limit, now);
+    return () => void windows.giveBack(named, standing.slot);
   }
 }

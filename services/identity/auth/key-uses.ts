@@ -1,18 +1,12 @@
 import type { ServiceBroker } from "moleculer";
 
-interface Use {
-  tenant_id: string;
-  key_id: string;
-  at: number;
-}
-
 /**
  * Batches the times when keys were used, so that `last_used_at` costs one write per key and period, not per request.
  */
 export class KeyUses {
-  #uses = new Map<string, Use>();
+  #uses = new Map<string, { tenant_id: string; key_id: string; at: number }>();
 
-  note({ tenant_id, key_id }: { tenant_id: string; key_id: string }, at: number): void {
+  note(key_id: string, tenant_id: string, at: number): void {
     this.#uses.set(key_id, { tenant_id, key_id, at });
   }
 

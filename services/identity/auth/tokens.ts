@@ -15,7 +15,8 @@ import { SigningKeyModel } from "./auth.model.ts";
 const ALGORITHM = "ES256";
 const AUDIENCE = "afferent";
 const RECEIPT_AUDIENCE = "afferent-receipt";
-export const TOKEN_SECONDS = 60 * 60;
+const TOKEN_SECONDS = 60 * 60;
+export const LONGEST_SESSION_SECONDS = 12 * 3600;
 // One pair serves all tenants, so its row belongs to none.
 const INSTALLATION = { _id: "es256", tenant_id: "installation" };
 
@@ -117,6 +118,13 @@ export async function openTokens(store: Store, secrets: SecretBox, issuer: strin
   return new Tokens(createPrivateKey(secrets.open(row.sealed_private_key, place)), issuer);
 }
 
+/** Returns when the last token that can derive from a caller's sign-in expires, in milliseconds since the epoch. */
+export function lastExpiry(caller: Caller): number {
+  if (caller.kind === "agent") return caller.expires_at;
+  const renewed = ((caller.auth_time ?? 0) + LONGEST_SESSION_SECONDS + TOKEN_SECONDS) * 1000;
+  return Math.max(caller.expires_at, renewed);
+}
+
 /** Returns the scopes of a person: admins have all, members all but `admin` (api.md "Who calls"). */
 export function scopesOf(role: UserCaller["role"]): readonly Scope[] {
   return role === "admin" ? SCOPES : SCOPES.filter((scope) => scope !== "admin");
@@ -127,14 +135,8 @@ function claimsOf(subject: Subject, iat: number): object {
     const { tenant_id, agent_id, key_id, token_version, scopes } = subject;
     return { sub: agent_id, tenant_id, agent_id, key_id, scopes, token_version };
   }
-  const {
-    tenant_id,
-    user_id,
-    role,
-    token_version,
-    session_id: sid = newId("sid"),
-    auth_time = iat,
-  } = subject;
+  const { tenant_id, user_id, role, token_version } = subject;
+  const { session_id: sid = newId("sid"), auth_time = iat } = subject;
   return { sub: user_id, tenant_id, user_id, role, scopes: scopesOf(role), token_version, sid, auth_time };
 }
 
@@ -142,12 +144,8 @@ function callerOf(claims: jwt.JwtPayload): Caller {
   const { tenant_id, scopes, agent_id, key_id, user_id, role, auth_time, sid, jti, iat } = claims;
   // Absent in tokens from older versions.
   const { token_version = 0 } = claims;
-  const identity = {
-    tenant_id,
-    scopes,
-    token_id: jti as string,
-    expires_at: (claims.exp as number) * 1000,
-  };
+  const expires_at = (claims.exp as number) * 1000;
+  const identity = { tenant_id, scopes, token_id: jti as string, expires_at };
   return agent_id
     ? { kind: "agent", ...identity, agent_id, team_id: null, key_id, token_version }
     : {

@@ -12,7 +12,7 @@ interface Waiter {
  * Tracks attempts in progress on this node, by key. An attempt over the limit waits for them, as each may succeed and
  * free capacity. Otherwise a fleet of agents that starts at once would be refused without any failure.
  */
-export class Turns {
+export class AttemptsInProgress {
   readonly #underWay = new Map<string, number>();
   readonly #waiting = new Map<string, Set<Waiter>>();
 

@@ -1,22 +1,7 @@
 import type { SigningSecret } from "../../../lib/crypto/secrets.ts";
+import { defined } from "../../../lib/defined.ts";
 import type { AgentState, DeliveryMode } from "./agents.contract.ts";
 import type { AgentDoc } from "./agents.model.ts";
-
-/** Settings that callers may change; absent ones stay unchanged. */
-export type Settings = Partial<
-  Pick<
-    AgentDoc,
-    | "name"
-    | "description"
-    | "delivery_mode"
-    | "delivery_endpoint"
-    | "push_format"
-    | "team_id"
-    | "owner_user_id"
-    | "visibility_timeout_seconds"
-    | "retry_budget"
-  >
->;
 
 const SETTABLE = [
   "name",
@@ -28,12 +13,14 @@ const SETTABLE = [
   "owner_user_id",
   "visibility_timeout_seconds",
   "retry_budget",
-] as const satisfies (keyof Settings)[];
+] as const satisfies (keyof AgentDoc)[];
+
+/** Settings that callers may change; absent ones stay unchanged. */
+export type Settings = Partial<Pick<AgentDoc, (typeof SETTABLE)[number]>>;
 
 /** Returns the fields to write for an update. Setting an endpoint, even the same, resumes pushes. */
-export function changesOf(given: Settings): Settings & { push_stopped?: false } {
-  const fields = SETTABLE.filter((field) => given[field] !== undefined);
-  const changes: Settings = Object.fromEntries(fields.map((field) => [field, given[field]]));
+export function toChanges(given: Settings): Settings & { push_stopped?: false } {
+  const changes: Settings = defined(Object.fromEntries(SETTABLE.map((field) => [field, given[field]])));
   return given.delivery_endpoint === undefined ? changes : { ...changes, push_stopped: false };
 }
 
@@ -58,7 +45,7 @@ export function newAgent(
     retry_budget: null,
     name: given.name,
     delivery_mode: given.delivery_mode,
-    ...changesOf(given),
+    ...toChanges(given),
     _id,
     tenant_id,
     status: "active",
@@ -70,17 +57,8 @@ export function newAgent(
   };
 }
 
-/** Returns the first agent of a new tenant. */
-export function firstAgent(
-  { tenant_id, agent_id, owner_user_id }: { tenant_id: string; agent_id: string; owner_user_id: string },
-  signing: SigningSecret,
-  at: Date,
-): AgentDoc {
-  const settings = { name: "default", delivery_mode: "poll", owner_user_id } as const;
-  return newAgent(settings, { _id: agent_id, tenant_id, at, signing });
-}
-
-export function stateOf(agent: AgentDoc): AgentState {
+/** Returns an agent's state for other domains. */
+export function toState(agent: AgentDoc): AgentState {
   return { ...shownOf(agent), token_version: agent.token_version ?? 0 };
 }
 

@@ -1,24 +1,24 @@
 import { describe, expect, test } from "@jest/globals";
 import { Attempts } from "../../services/identity/auth/attempts.ts";
-import { Turns } from "../../services/identity/auth/turns.ts";
+import { AttemptsInProgress } from "../../services/identity/auth/attempts-in-progress.ts";
 
 const LIMIT = 3;
 
 /** Attempts that all begin at once and end when they are told; each says whether it was let in. */
 function begin(count: number) {
   const attempts = new Attempts(LIMIT);
-  const turns = new Turns();
+  const inProgress = new AttemptsInProgress();
   const keys = ["address", "account"];
   const ends: ((succeeded: boolean) => void)[] = [];
   const results = Array.from({ length: count }, async () => {
     try {
-      await turns.take(keys, async () => attempts.begin(keys, 0));
+      await inProgress.take(keys, async () => attempts.begin(keys, 0));
     } catch (err) {
       return (err as { type: string }).type;
     }
     const succeeded = await new Promise<boolean>((resolve) => ends.push(resolve));
     if (succeeded) attempts.succeeded(keys);
-    turns.leave(keys, succeeded);
+    inProgress.leave(keys, succeeded);
     return succeeded;
   });
   return { ends, results: Promise.all(results) };
@@ -27,7 +27,7 @@ function begin(count: number) {
 const next = () => new Promise((resolve) => setImmediate(resolve));
 
 describe("attempts that begin at once", () => {
-  test("all come to their turn while they succeed, never more than the limit together", async () => {
+  test("are all admitted while they succeed, never more than the limit together", async () => {
     const { ends, results } = begin(50);
     for (let ended = 0; ended < 50; ended++) {
       await next();
@@ -37,7 +37,7 @@ describe("attempts that begin at once", () => {
     expect(await results).toEqual(Array(50).fill(true));
   });
 
-  test("are refused as soon as none of those before can make room", async () => {
+  test("are refused as soon as none of those before can free capacity", async () => {
     const { ends, results } = begin(10);
     for (let ended = 0; ended < LIMIT; ended++) {
       await next();
@@ -47,7 +47,7 @@ describe("attempts that begin at once", () => {
     expect(await results).toEqual([false, false, false, ...Array(7).fill("rate_limited")]);
   });
 
-  test("after failures take the room that is left", async () => {
+  test("after failures take the remaining capacity", async () => {
     const { ends, results } = begin(6);
     await next();
     ends[0]?.(false);

@@ -1,0 +1,139 @@
+import { AddressRefused, assertPublicUrl } from "../../../connectors/address-guard.ts";
+import { type Call, callerId, isAdmin } from "../../../lib/access/caller.ts";
+import { Fault, invalidValue, requireFound } from "../../../lib/contract/faults.ts";
+import { newId } from "../../../lib/ids.ts";
+import { shareOf } from "../../../lib/queue/fair-queue.ts";
+import { containing } from "../../../lib/text/containing.ts";
+import { account } from "../../../mixins/audited.ts";
+import { newSigningSecret, rotate, sealSigningSecret } from "../../../mixins/signing-secrets.ts";
+import type { TenantCollection } from "../../../storage/collection.ts";
+import type { CallOf, Runtime } from "../../runtime.ts";
+import { raiseRouting } from "../../sense/interests/routing-change.ts";
+import type * as contract from "./agents.contract.ts";
+import type { AgentDoc } from "./agents.model.ts";
+import { newAgent, present, type Settings, toChanges } from "./settings.ts";
+
+const BY_AGE = { created_at: 1, _id: 1 } as const;
+
+/** The operations on agents. */
+export class Agents {
+  readonly #runtime: Runtime;
+  readonly #rows: TenantCollection<AgentDoc>;
+
+  constructor(runtime: Runtime, rows: TenantCollection<AgentDoc>) {
+    this.#runtime = runtime;
+    this.#rows = rows;
+  }
+
+  async create(ctx: CallOf<typeof contract.createAgent>) {
+    const { secrets, store } = this.#runtime;
+    const { caller, idempotency_seed: seed } = ctx.meta;
+    await this.#check(ctx, ctx.params);
+    const _id = newId("ag", seed);
+    const signing_secret = newSigningSecret(secrets, seed);
+    const signing = sealSigningSecret(secrets, `agents/${_id}`, signing_secret);
+    const owner_user_id = caller.kind === "user" ? caller.user_id : null;
+    const key = { _id, tenant_id: caller.tenant_id, at: new Date(store.now()), signing };
+    const agent = await this.#rows.insertOnce(newAgent({ owner_user_id, ...ctx.params }, key));
+    await announce(ctx, agent);
+    return { ...present(agent), signing_secret };
+  }
+
+  async list({ params, meta }: CallOf<typeof contract.listAgents>) {
+    const part = params.search && containing(params.search);
+    const filter = {
+      ...(params.status && { status: params.status }),
+      ...(part && { $or: [{ name: part }, { description: part }] }),
+    };
+    const { rows, total } = await this.#rows.page(meta.caller.tenant_id, filter, BY_AGE, params);
+    return { agents: rows.map(present), total };
+  }
+
+  async listOwn({ params, meta: { caller } }: CallOf<typeof contract.listOwnAgents>) {
+    const filter = { owner_user_id: callerId(caller) };
+    const { rows, total } = await this.#rows.page(caller.tenant_id, filter, BY_AGE, params);
+    return { agents: rows.map(present), total };
+  }
+
+  async get({ params: { agent_id }, meta: { caller } }: CallOf<typeof contract.getAgent>) {
+    const agent = await this.#find(caller.tenant_id, agent_id);
+    const own =
+      caller.kind === "agent" ? caller.agent_id === agent_id : caller.user_id === agent.owner_user_id;
+    if (own || isAdmin(caller)) return present(agent);
+    throw new Fault("insufficient_scope", "Reading another agent needs the scope admin.", {
+      required_scope: "admin",
+    });
+  }
+
+  async update(ctx: CallOf<typeof contract.updateAgent>) {
+    const { tenant_id } = ctx.meta.caller;
+    const { agent_id } = ctx.params;
+    const known = await this.#find(tenant_id, agent_id);
+    await this.#check(ctx, ctx.params);
+    const changes = toChanges(ctx.params);
+    if (Object.keys(changes).length === 0) return present(known);
+    const $set = { ...changes, updated_at: new Date(this.#runtime.store.now()) };
+    const written = await this.#rows.update(tenant_id, { _id: agent_id }, { $set });
+    const agent = requireFound(written, "agent", agent_id);
+    await announce(ctx, agent);
+    return present(agent);
+  }
+
+  async setStatus(ctx: CallOf<typeof contract.setAgentStatus>) {
+    const { tenant_id } = ctx.meta.caller;
+    const { agent_id, status } = ctx.params;
+    const $set = { status, updated_at: new Date(this.#runtime.store.now()) };
+    const $inc = { token_version: status === "inactive" ? 1 : 0 };
+    const other = { _id: agent_id, status: { $ne: status } };
+    const changed = await this.#rows.update(tenant_id, other, { $set, $inc });
+    const agent = changed ?? (await this.#find(tenant_id, agent_id));
+    // Also without a change: an earlier try may have been interrupted between the two writes.
+    const routed = (doc: AgentDoc) => ({ kind: "agent", agent_id, active: doc.status === "active" }) as const;
+    await raiseRouting(ctx, tenant_id, routed(agent), async () =>
+      routed((await this.#rows.findOne(tenant_id, { _id: agent_id })) ?? agent),
+    );
+    await announce(ctx, agent);
+    account(ctx, { status });
+    return present(agent);
+  }
+
+  async rotateSigningSecret(ctx: CallOf<typeof contract.rotateSigningSecret>) {
+    const { secrets, store } = this.#runtime;
+    const { tenant_id } = ctx.meta.caller;
+    const { agent_id } = ctx.params;
+    const target = { tenant_id, id: agent_id, seed: ctx.meta.idempotency_seed };
+    const signed = { rows: this.#rows, secrets, owners: "agents", resource_type: "agent" };
+    const { secret, previous_ends_at } = await rotate(signed, store.now(), target);
+    await ctx.broadcast("agents.changed", { tenant_id, agent_id });
+    return { signing_secret: secret, previous_ends_at: previous_ends_at.toISOString() };
+  }
+
+  async #find(tenant_id: string, agent_id: string): Promise<AgentDoc> {
+    return requireFound(await this.#rows.findOne(tenant_id, { _id: agent_id }), "agent", agent_id);
+  }
+
+  /** Checks that references in the settings exist, and that pushes to the endpoint are allowed. */
+  async #check(ctx: Call, { team_id, owner_user_id, delivery_endpoint }: Settings): Promise<void> {
+    const { config, resolver } = this.#runtime;
+    const { tenant_id } = ctx.meta.caller;
+    if (team_id && (await ctx.call("teams.name_of", { tenant_id, team_id })) === null) {
+      throw invalidValue("team_id", `There is no team ${team_id}.`);
+    }
+    if (owner_user_id && !(await ctx.call("users.exists", { tenant_id, user_id: owner_user_id }))) {
+      throw invalidValue("owner_user_id", `There is no user ${owner_user_id}.`);
+    }
+    if (!delivery_endpoint) return;
+    const resolve = (host: string) => resolver.resolve(host, shareOf(ctx.meta.caller));
+    const allowPrivate = config.PUSH_ALLOW_PRIVATE;
+    await assertPublicUrl(delivery_endpoint, { allowPrivate, resolve }).catch((err: Error) => {
+      const unless = err instanceof AddressRefused ? " without PUSH_ALLOW_PRIVATE" : "";
+      throw invalidValue("delivery_endpoint", `delivery_endpoint: ${err.message}${unless}.`);
+    });
+  }
+}
+
+/** Invalidates what other nodes cache of an agent. */
+async function announce(ctx: Call, { tenant_id, _id }: AgentDoc): Promise<void> {
+  await ctx.broadcast("agents.changed", { tenant_id, agent_id: _id });
+  await ctx.broadcast("auth.changed", { tenant_id, agent_id: _id });
+}

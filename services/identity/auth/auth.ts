@@ -1,0 +1,137 @@
+import type { ServiceBroker } from "moleculer";
+import { hashApiKey } from "../../../lib/access/api-key.ts";
+import type { AgentCaller, Call, Caller } from "../../../lib/access/caller.ts";
+import { Fault } from "../../../lib/contract/faults.ts";
+import type { TenantCollection } from "../../../storage/collection.ts";
+import type { CallOf, Runtime } from "../../runtime.ts";
+import type { UserState } from "../users/users.contract.ts";
+import type * as contract from "./auth.contract.ts";
+import { type EndedTokenDoc, EndedTokenModel } from "./auth.model.ts";
+import { callerOfKey, currentCallers } from "./callers.ts";
+import { Credentials } from "./credentials.ts";
+import { KeyUses } from "./key-uses.ts";
+import { noteSignOut } from "./sign-ins.ts";
+import { lastExpiry, openTokens, type Tokens } from "./tokens.ts";
+
+/** Exchanges credentials for tokens, verifies both, and ends tokens. */
+export class Auth {
+  readonly credentials: Credentials;
+  readonly #uses = new KeyUses();
+  readonly #runtime: Runtime;
+  readonly #ended: TenantCollection<EndedTokenDoc>;
+  #tokens: Tokens | undefined;
+
+  constructor(runtime: Runtime) {
+    this.#runtime = runtime;
+    this.#ended = runtime.store.collection(EndedTokenModel);
+    this.credentials = new Credentials(runtime);
+  }
+
+  /** Reads or creates the installation's keys. */
+  async open(): Promise<void> {
+    const { store, secrets, config } = this.#runtime;
+    this.#tokens = await openTokens(store, secrets, config.PUBLIC_URL ?? "afferent");
+  }
+
+  get tokens(): Tokens {
+    return this.#tokens as Tokens;
+  }
+
+  now(): number {
+    return this.#runtime.store.now();
+  }
+
+  async exchangeKey(ctx: CallOf<typeof contract.exchangeKey>) {
+    const { key, agent } = await this.credentials.checkKey(ctx, hashApiKey(ctx.params.api_key));
+    const now = this.now();
+    const { tenant_id, agent_id, id: key_id, scopes, expires_at: key_expires_at } = key;
+    // Visible at once in the list of keys; an exchange does not fail if this write does.
+    await ctx
+      .call("keys.touch", { uses: [{ tenant_id, key_id, at: now }] })
+      .catch(() => this.#uses.note(key_id, tenant_id, now));
+    const { team_id, token_version } = agent;
+    const team = team_id ? await ctx.call("teams.name_of", { tenant_id, team_id }) : null;
+    const subject = { tenant_id, agent_id, key_id, token_version, scopes, key_expires_at };
+    const token = this.tokens.issue(subject, now);
+    return {
+      ...token,
+      expires_in: Math.max(0, Math.floor((Date.parse(token.expires_at) - now) / 1000)),
+      scope: scopes.join(" "),
+      agent: { id: agent_id, name: agent.name, team, tenant_id },
+    };
+  }
+
+  async login(ctx: CallOf<typeof contract.login>) {
+    return this.#signedIn(await this.credentials.checkPassword(ctx, "token"));
+  }
+
+  async changePassword(ctx: CallOf<typeof contract.changePassword>) {
+    return this.#signedIn(await this.credentials.changePassword(ctx));
+  }
+
+  /** Ends the caller's token, or all tokens of its sign-in. */
+  async signOut(ctx: Call): Promise<void> {
+    const { caller } = ctx.meta;
+    const { tenant_id } = caller;
+    const ended = caller.kind === "user" ? { session_id: caller.session_id } : { token_id: caller.token_id };
+    const [_id] = Object.values(ended) as [string];
+    await this.#ended.insertOnce({ _id, tenant_id, expires_at: new Date(lastExpiry(caller)) });
+    await ctx.broadcast("auth.changed", { tenant_id, ...ended });
+    if (caller.kind === "user") await noteSignOut(ctx);
+  }
+
+  /** Returns the caller of a token. @throws Fault authentication_failed if it is invalid or no longer valid. */
+  async verify(ctx: Call<{ token: string }>): Promise<Caller> {
+    const caller = this.tokens.read(ctx.params.token, this.now());
+    const [live] = caller ? await this.current(ctx, [caller]) : [null];
+    if (!live) throw new Fault("authentication_failed", "The token is malformed, expired or revoked.");
+    return live;
+  }
+
+  /**
+   * Returns the caller of an API key that a request carries in place of a token.
+   *
+   * @throws Fault authentication_failed, rate_limited after too many wrong keys from this address
+   */
+  async verifyKey(ctx: Call<{ hash: string }>): Promise<AgentCaller> {
+    const { key, agent } = await this.credentials.checkKey(ctx, ctx.params.hash);
+    this.#uses.note(key.id, key.tenant_id, this.now());
+    return callerOfKey(key, agent);
+  }
+
+  /** Returns the current state of verified callers: null if the token is no longer valid. */
+  async current(ctx: Call, callers: readonly Caller[]): Promise<(Caller | null)[]> {
+    const now = this.now();
+    const current = await currentCallers(ctx, this.#ended, now, callers);
+    for (const caller of current)
+      if (caller?.kind === "agent") this.#uses.note(caller.key_id, caller.tenant_id, now);
+    return current;
+  }
+
+  /** Writes when keys were last used. */
+  async flushUses(broker: ServiceBroker): Promise<boolean> {
+    await this.#uses.flush(broker);
+    return false;
+  }
+
+  /** Forgets ended tokens that have expired. */
+  async removeExpired(): Promise<boolean> {
+    await this.#ended.system.deleteMany({ expires_at: { $lt: new Date(this.now()) } });
+    return false;
+  }
+
+  #signedIn({ id, tenant_id, display_name, role, token_version }: UserState) {
+    const token = this.tokens.issue({ tenant_id, user_id: id, role, token_version }, this.now());
+    return { ...token, user: { id, display_name, role, tenant_id } };
+  }
+}
+
+/** @throws Fault forbidden with an API key in place of a token: it is ended by revoking it, not by signing out */
+export function requireToken(caller: Caller): void {
+  if (caller.kind !== "agent" || caller.token_id !== caller.key_id) return;
+  const { agent_id, key_id } = caller;
+  throw new Fault(
+    "forbidden",
+    `Signing out ends tokens, and this is an API key. Revoke it: DELETE /v1/agents/${agent_id}/keys/${key_id}.`,
+  );
+}

@@ -1,0 +1,103 @@
+import { type Call, callerId } from "../../../lib/access/caller.ts";
+import { accountTag } from "../../../lib/access/device-cookie.ts";
+import { Fault, invalidValue } from "../../../lib/contract/faults.ts";
+import { networkOf } from "../../../lib/http/network-address.ts";
+import type { CallOf, Runtime } from "../../runtime.ts";
+import type { AgentState } from "../agents/agents.contract.ts";
+import type { KeyState } from "../keys/keys.contract.ts";
+import { activeTenants } from "../tenants/find-tenants.ts";
+import type { TenantState } from "../tenants/tenants.contract.ts";
+import type { UserState } from "../users/users.contract.ts";
+import type { changePassword } from "./auth.contract.ts";
+import { Guarded } from "./guarded.ts";
+import { type Login, noteFailedSignIn, noteSignIn, type SignInKind } from "./sign-ins.ts";
+
+const WRONG_KEY = "The API key is unknown, revoked or expired, or its agent is not active.";
+const WRONG_LOGIN = "The e-mail or the password is wrong, or tenant_slug is needed to tell tenants apart.";
+
+interface KeyHolder {
+  key: KeyState;
+  agent: AgentState;
+}
+
+/** Checks keys and passwords, with a limit of wrong ones. */
+export class Credentials {
+  readonly #runtime: Pick<Runtime, "secrets" | "store">;
+  readonly #guarded: Guarded;
+
+  constructor({ secrets, store, config, windows }: Runtime) {
+    this.#runtime = { secrets, store };
+    this.#guarded = new Guarded(config.LOGIN_ATTEMPTS_PER_MINUTE, windows);
+  }
+
+  /** Returns the API key with this hash and its agent. @throws Fault authentication_failed, rate_limited */
+  checkKey(ctx: Call, hash: string): Promise<KeyHolder> {
+    const wrong = new Fault("authentication_failed", WRONG_KEY);
+    return this.#attempt(attemptKeys(ctx), wrong, () => keyHolder(ctx, hash));
+  }
+
+  /** Returns the person who signs in. @throws Fault authentication_failed, rate_limited */
+  async checkPassword(ctx: Call<Login>, by: SignInKind): Promise<UserState> {
+    const { secrets, store } = this.#runtime;
+    const { email, password, tenant_slug } = ctx.params;
+    const { device } = ctx.meta;
+    const isKnown = device !== undefined && device.account === accountTag(secrets, email);
+    const keys = isKnown ? [`device ${device.id}`] : attemptKeys(ctx);
+    const wrong = new Fault("authentication_failed", WRONG_LOGIN);
+    const user = await this.#attempt(keys, wrong, async () => {
+      const signedIn = await signIn(ctx, { email, password, tenant_slug });
+      // Not awaited: the response time would reveal whether the e-mail exists.
+      if (!signedIn) void noteFailedSignIn(ctx, { email, tenant_slug }, store.now());
+      return signedIn;
+    });
+    await noteSignIn(ctx, user, by);
+    return user;
+  }
+
+  /** Returns the calling person's new state. @throws Fault validation_error, rate_limited */
+  async changePassword(ctx: CallOf<typeof changePassword>): Promise<UserState> {
+    const { tenant_id } = ctx.meta.caller;
+    const user_id = callerId(ctx.meta.caller);
+    const { current_password: current, new_password: next } = ctx.params;
+    const wrong = invalidValue("current_password", "current_password is not the present password.");
+    return this.#attempt([`user ${user_id}`], wrong, () =>
+      ctx.call<UserState | null, unknown>("users.change_password", { tenant_id, user_id, current, next }),
+    );
+  }
+
+  /** Tries a credential; null means it was wrong, which counts against the keys. */
+  async #attempt<T>(keys: string[], wrong: Fault, trial: () => Promise<T | null>): Promise<T> {
+    // An attempt that could not be checked is not a guess.
+    const result = await this.#guarded.run(keys, trial, (outcome) => outcome === null);
+    if (result === null) throw wrong;
+    return result;
+  }
+}
+
+function attemptKeys({ meta }: Call): string[] {
+  return [`address ${networkOf(meta.ip ?? "")}`];
+}
+
+/** Returns the key with this hash and its agent, if both and their tenant are valid. */
+async function keyHolder(ctx: Call, hash: string): Promise<KeyHolder | null> {
+  const key = await ctx.call<KeyState | null, unknown>("keys.by_secret", { hash });
+  if (!key) return null;
+  const { tenant_id, agent_id } = key;
+  const [[agent], active] = await Promise.all([
+    ctx.call<AgentState[], unknown>("agents.get_many", { tenant_id, agent_ids: [agent_id] }),
+    activeTenants(ctx, [key]),
+  ]);
+  return agent?.status === "active" && active.has(tenant_id) ? { key, agent } : null;
+}
+
+/** Returns the one user whose password matches, or null; an unknown tenant takes as long as a wrong password. */
+async function signIn(ctx: Call, { email, password, tenant_slug }: Login): Promise<UserState | null> {
+  const slug = tenant_slug;
+  const named = slug ? await ctx.call<TenantState | null, unknown>("tenants.by_slug", { slug }) : undefined;
+  const tenant_id = named === undefined ? undefined : (named?.id ?? "none");
+  const sought = { email, password, tenant_id };
+  const users = await ctx.call<UserState[], unknown>("users.fitting_password", sought);
+  const active = await activeTenants(ctx, users);
+  const [user, ...others] = users.filter((each) => active.has(each.tenant_id));
+  return user && others.length === 0 ? user : null;
+}

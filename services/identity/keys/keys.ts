@@ -1,0 +1,81 @@
+import { apiKeyPrefix, hashApiKey, newApiKey } from "../../../lib/access/api-key.ts";
+import { invalidValue, requireFound } from "../../../lib/contract/faults.ts";
+import { newId } from "../../../lib/ids.ts";
+import type { TenantCollection } from "../../../storage/collection.ts";
+import type { CallOf, Runtime } from "../../runtime.ts";
+import { requireAgent } from "../agents/find-agent.ts";
+import type { createKey, KeyState, listKeys, revokeKey } from "./keys.contract.ts";
+import type { KeyDoc } from "./keys.model.ts";
+
+/** The operations on agents' API keys. */
+export class Keys {
+  readonly #runtime: Pick<Runtime, "secrets" | "store">;
+  readonly #rows: TenantCollection<KeyDoc>;
+
+  constructor(runtime: Pick<Runtime, "secrets" | "store">, rows: TenantCollection<KeyDoc>) {
+    this.#runtime = runtime;
+    this.#rows = rows;
+  }
+
+  async create(ctx: CallOf<typeof createKey>) {
+    const { agent_id, scopes, expires_at } = ctx.params;
+    const { tenant_id } = await requireAgent(ctx, agent_id);
+    if (expires_at && Date.parse(expires_at) <= this.#runtime.store.now()) {
+      const details = { value: expires_at };
+      throw invalidValue("expires_at", "expires_at: expected a time in the future.", details);
+    }
+    const seed = ctx.meta.idempotency_seed;
+    const ends = expires_at ? new Date(expires_at) : null;
+    const { doc, key } = await this.issue({ tenant_id, agent_id, scopes, expires_at: ends }, seed);
+    return { ...present(doc), key };
+  }
+
+  async list(ctx: CallOf<typeof listKeys>) {
+    const { tenant_id, id: agent_id } = await requireAgent(ctx, ctx.params.agent_id);
+    const filter = { agent_id, revoked_at: null };
+    const { rows, total } = await this.#rows.page(tenant_id, filter, { created_at: -1 }, ctx.params);
+    return { keys: rows.map(present), total };
+  }
+
+  async revoke(ctx: CallOf<typeof revokeKey>) {
+    const { tenant_id } = ctx.meta.caller;
+    const { agent_id, key_id } = ctx.params;
+    const filter = { _id: key_id, agent_id, revoked_at: null };
+    const $set = { revoked_at: new Date(this.#runtime.store.now()) };
+    requireFound(await this.#rows.update(tenant_id, filter, { $set }), "key", key_id);
+    await ctx.broadcast("auth.changed", { tenant_id, key_id });
+  }
+
+  /** Issues a key; the same seed always gives the same key, which is stored once. */
+  async issue(
+    row: Pick<KeyDoc, "tenant_id" | "agent_id" | "scopes" | "expires_at">,
+    seed: string | undefined,
+    { _id = newId("key", seed), key = newApiKey(this.#runtime.secrets, seed) } = {},
+  ) {
+    const doc = await this.#rows.insertOnce({
+      ...{ ...row, _id, hash: hashApiKey(key), prefix: apiKeyPrefix(key) },
+      ...{ revoked_at: null, last_used_at: null, created_at: new Date(this.#runtime.store.now()) },
+    });
+    return { doc, key };
+  }
+}
+
+/** Returns a key's state for other domains; null if it has expired. */
+export function toState(
+  { _id, tenant_id, agent_id, scopes, expires_at }: KeyDoc,
+  now: number,
+): KeyState | null {
+  const ends = expires_at?.getTime() ?? null;
+  return ends !== null && ends <= now ? null : { id: _id, tenant_id, agent_id, scopes, expires_at: ends };
+}
+
+function present({ _id, prefix, scopes, expires_at, last_used_at, created_at }: KeyDoc) {
+  return {
+    id: _id,
+    prefix,
+    scopes,
+    expires_at: expires_at?.toISOString() ?? null,
+    last_used_at: last_used_at?.toISOString() ?? null,
+    created_at: created_at.toISOString(),
+  };
+}

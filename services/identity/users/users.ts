@@ -1,0 +1,136 @@
+import type { Call } from "../../../lib/access/caller.ts";
+import { requireFound, ruleBroken } from "../../../lib/contract/faults.ts";
+import {
+  fitsPassword,
+  hashPassword,
+  hasSharedSalt,
+  isPassword,
+  newPassword,
+} from "../../../lib/crypto/password.ts";
+import type { SecretBox } from "../../../lib/crypto/secrets.ts";
+import { defined } from "../../../lib/defined.ts";
+import { newId } from "../../../lib/ids.ts";
+import { containing } from "../../../lib/text/containing.ts";
+import { unlessTaken } from "../../../mixins/unless-taken.ts";
+import type { TenantCollection } from "../../../storage/collection.ts";
+import type { CallOf, Runtime } from "../../runtime.ts";
+import type { createUser, listUsers, UserState, updateUser } from "./users.contract.ts";
+import type { UserDoc } from "./users.model.ts";
+
+type NewUser = Pick<UserDoc, "_id" | "tenant_id" | "email"> &
+  Partial<Pick<UserDoc, "display_name" | "role">> & { password: string };
+
+/** The operations on people, and their passwords. */
+export class Users {
+  readonly #secrets: SecretBox;
+  readonly #now: () => Date;
+  readonly #rows: TenantCollection<UserDoc>;
+
+  constructor({ secrets, store }: Pick<Runtime, "secrets" | "store">, rows: TenantCollection<UserDoc>) {
+    this.#secrets = secrets;
+    this.#now = () => new Date(store.now());
+    this.#rows = rows;
+  }
+
+  async create({ params, meta }: CallOf<typeof createUser>) {
+    const seed = meta.idempotency_seed;
+    const password = params.password ?? newPassword(this.#secrets, seed);
+    const { tenant_id } = meta.caller;
+    const row = { ...params, _id: newId("usr", seed), tenant_id, password };
+    const message = () => `There is a user with the e-mail ${row.email.toLowerCase()} already.`;
+    const unique = { field: "email", holder: { email: row.email.toLowerCase() }, message };
+    const user = await unlessTaken(this.#rows, tenant_id, unique, this.insert(row));
+    return { ...present(user), ...(params.password === undefined && { password }) };
+  }
+
+  async insert({ _id, tenant_id, email: given, display_name, role = "member", password }: NewUser) {
+    const email = given.toLowerCase();
+    const at = this.#now();
+    return this.#rows.insertOnce({
+      ...{ _id, tenant_id, email, display_name: display_name ?? (email.split("@")[0] as string), role },
+      ...{ status: "active", password: await hashPassword(password, this.#secrets, given) },
+      ...{ token_version: 1, created_at: at, updated_at: at },
+    });
+  }
+
+  async list({ params, meta }: CallOf<typeof listUsers>) {
+    const part = params.search && containing(params.search);
+    const filter = part ? { $or: [{ display_name: part }, { email: part }] } : {};
+    const sort = { created_at: 1, _id: 1 } as const;
+    const { rows, total } = await this.#rows.page(meta.caller.tenant_id, filter, sort, params);
+    return { users: rows.map(present), total };
+  }
+
+  async update(ctx: CallOf<typeof updateUser>) {
+    const { caller, idempotency_seed: seed } = ctx.meta;
+    const { user_id, display_name, role, status, reset_password } = ctx.params;
+    const { tenant_id } = caller;
+    if (caller.kind === "user" && caller.user_id === user_id) refuseOwnDemotion(role, status);
+    const password = reset_password ? newPassword(this.#secrets, seed) : null;
+    const hash = password ? await this.#hashAnew(tenant_id, user_id, password) : undefined;
+    const $set = { ...defined({ display_name, role, status, password: hash }), updated_at: this.#now() };
+    const $inc = { token_version: hash || status === "disabled" ? 1 : 0 };
+    const written = await this.#rows.update(tenant_id, { _id: user_id }, { $set, $inc });
+    const user = requireFound(written, "user", user_id);
+    await announce(ctx, user);
+    return { ...present(user), ...(password && { password }) };
+  }
+
+  /** Returns the enabled ones of these users whose password fits. Takes equally long for any number. */
+  async withPassword(users: UserDoc[], password: string): Promise<UserState[]> {
+    const hashes = users.map((user) => user.password);
+    const fits = await fitsPassword(password, hashes);
+    const fitting = users.filter(({ status }, i) => fits[i] && status === "active");
+    for (const user of fitting) await this.#shareSalt(user, password);
+    return fitting.map(toState);
+  }
+
+  /** Returns the user's new state, or null if the current password is wrong. */
+  async changePassword(
+    ctx: Call<{ tenant_id: string; user_id: string; current: string; next: string }>,
+  ): Promise<UserState | null> {
+    const { tenant_id, user_id, current, next } = ctx.params;
+    const user = await this.#rows.findOne(tenant_id, { _id: user_id });
+    if (!(await isPassword(current, user?.password ?? null)) || !user) return null;
+    const password = await hashPassword(next, this.#secrets, user.email);
+    const known = { _id: user_id, token_version: user.token_version };
+    const update = { $set: { password, updated_at: this.#now() }, $inc: { token_version: 1 } };
+    const changed = await this.#rows.update(tenant_id, known, update);
+    if (!changed) return null;
+    await announce(ctx, changed);
+    return toState(changed);
+  }
+
+  async #hashAnew(tenant_id: string, user_id: string, password: string) {
+    const user = requireFound(await this.#rows.findOne(tenant_id, { _id: user_id }), "user", user_id);
+    return hashPassword(password, this.#secrets, user.email);
+  }
+
+  /** Upgrades an older hash to the salt that all accounts of its e-mail share. */
+  async #shareSalt({ tenant_id, _id, token_version, email, password: old }: UserDoc, plain: string) {
+    if (hasSharedSalt(old, this.#secrets, email)) return;
+    const password = await hashPassword(plain, this.#secrets, email);
+    await this.#rows.update(tenant_id, { _id, token_version }, { $set: { password } });
+  }
+}
+
+/** Returns a person's state for other domains. */
+export function toState(user: UserDoc): UserState {
+  const { _id, tenant_id, email, display_name, role, status, token_version } = user;
+  return { id: _id, tenant_id, email, display_name, role, status, token_version };
+}
+
+function present(user: UserDoc) {
+  const { token_version, ...shown } = toState(user);
+  const { created_at, updated_at } = user;
+  return { ...shown, created_at: created_at.toISOString(), updated_at: updated_at.toISOString() };
+}
+
+async function announce(ctx: Call, { tenant_id, _id }: UserDoc): Promise<void> {
+  await ctx.broadcast("auth.changed", { tenant_id, user_id: _id });
+}
+
+function refuseOwnDemotion(role?: string, status?: string): void {
+  if (role !== "member" && status !== "disabled") return;
+  throw ruleBroken("own_account", "Nobody can disable or demote themselves.");
+}
