@@ -159,8 +159,8 @@ const SYSTEM_FINDERS: Record<string, string> = {
   "services/identity/tenants/erasure.ts": "sweep of tenants to erase",
   "services/identity/tenants/first-start.ts": "whether there is any tenant",
   "services/identity/tenants/founding.ts": "whether a slug is taken",
-  "services/identity/tenants/tenants.service.ts":
-    "the operator's list; a tenant by slug; tenants of verified tokens",
+  "services/identity/tenants/tenants.service.ts": "a tenant by slug; tenants of verified tokens",
+  "services/identity/tenants/tenants.ts": "the operator's list",
   "services/identity/users/users.service.ts": "a person by e-mail at login; people of verified tokens",
 };
 

@@ -53,10 +53,7 @@ interface Listeners {
 export async function eraseDue(holdings: Holdings, { erased, failed }: Listeners): Promise<void> {
   const { store, tenants } = holdings;
   const now = new Date(store.now());
-  const due = await tenants.system
-    .find({ erase_due_at: { $lte: now } })
-    .limit(BATCH)
-    .toArray();
+  const due = await tenants.system.find({ erase_due_at: { $lte: now } }, { limit: BATCH }).toArray();
   for (const tenant of due as TenantDoc[]) {
     await eraseAgain(holdings, tenant, erased).catch((err) => failed(err, tenant._id));
   }
@@ -89,12 +86,10 @@ async function eraseHoldings({ store, blobs }: Holdings, tenant_id: string): Pro
 
 /** In batches: one delete of a million rows would block all other writes. */
 async function eraseFrom(collection: Collection, tenant_id: string): Promise<number> {
+  const options = { projection: { _id: 1 }, limit: BATCH };
   let count = 0;
   for (;;) {
-    const rows = await collection
-      .find({ tenant_id }, { projection: { _id: 1 } })
-      .limit(BATCH)
-      .toArray();
+    const rows = await collection.find({ tenant_id }, options).toArray();
     if (rows.length === 0) return count;
     const { deletedCount } = await collection.deleteMany({ _id: { $in: rows.map((row) => row._id) } });
     count += deletedCount;

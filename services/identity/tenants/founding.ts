@@ -53,18 +53,9 @@ export async function found(
 async function reserve(tenants: TenantCollection<TenantDoc>, now: number, founding: Founding): Promise<void> {
   const { tenant_id, slug, name } = founding;
   const at = new Date(now);
-  const row: TenantDoc = {
-    _id: tenant_id,
-    tenant_id,
-    slug,
-    name,
-    status: "founding",
-    routing_version: 1,
-    created_at: at,
-    updated_at: at,
-  };
+  const row = { _id: tenant_id, tenant_id, slug, name, routing_version: 1, created_at: at, updated_at: at };
   try {
-    await tenants.insert(row);
+    await tenants.insert({ ...row, status: "founding" });
   } catch (err) {
     if (!isDuplicateKey(err)) throw err;
     const holder = (await tenants.system.findOne({ slug })) as TenantDoc | null;

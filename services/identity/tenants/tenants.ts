@@ -1,0 +1,126 @@
+import type { ServiceBroker } from "moleculer";
+import { newApiKey } from "../../../lib/access/api-key.ts";
+import type { Call } from "../../../lib/access/caller.ts";
+import { requireFound } from "../../../lib/contract/faults.ts";
+import { newPassword } from "../../../lib/crypto/password.ts";
+import { newId } from "../../../lib/ids.ts";
+import { nodesOf } from "../../../mixins/every-node.ts";
+import { backupsUntil, scrub } from "../../../mixins/scrub.ts";
+import type { TenantCollection } from "../../../storage/collection.ts";
+import { toStorage, type Usage } from "../../../storage/usage/usage.ts";
+import type { CallOf, Runtime } from "../../runtime.ts";
+import { erase, eraseDue } from "./erasure.ts";
+import { type Founding, firstIds, found } from "./founding.ts";
+import { originOf } from "./origin.ts";
+import type * as contract from "./tenants.contract.ts";
+import type { TenantDoc } from "./tenants.model.ts";
+
+const USABLE = { $in: ["active", "suspended"] as ("active" | "suspended")[] };
+
+/** The operator's operations on tenants. */
+export class Tenants {
+  readonly #runtime: Runtime;
+  readonly #rows: TenantCollection<TenantDoc>;
+
+  constructor(runtime: Runtime, rows: TenantCollection<TenantDoc>) {
+    this.#runtime = runtime;
+    this.#rows = rows;
+  }
+
+  async create(ctx: CallOf<typeof contract.createTenant>) {
+    const { secrets, usage, config } = this.#runtime;
+    const { slug, name, admin_email } = ctx.params;
+    const seed = ctx.meta.idempotency_seed;
+    const admin = { email: admin_email, password: newPassword(secrets, seed) };
+    const api_key = newApiKey(secrets, seed);
+    const tenant = await this.found(ctx, { tenant_id: newId("tn", seed), slug, name, admin, api_key });
+    return {
+      tenant: present(tenant, await usage.of(tenant._id)),
+      admin,
+      agent: { id: firstIds(tenant._id).agent_id, api_key },
+      ingest_url: await originOf(ctx.broker, config),
+    };
+  }
+
+  found(ctx: Call, founding: Founding): Promise<TenantDoc> {
+    return found(this.#rows, ctx, this.#runtime.store.now(), founding);
+  }
+
+  async list({ params: { offset = 0, limit = 50 } }: CallOf<typeof contract.listTenants>) {
+    const shown = { status: USABLE };
+    const options = { sort: { created_at: 1, _id: 1 } as const, skip: offset, limit };
+    const [docs, total] = await Promise.all([
+      this.#rows.system.find(shown, options).toArray() as Promise<TenantDoc[]>,
+      this.#rows.system.countDocuments(shown),
+    ]);
+    const usages = await this.#runtime.usage.ofAll(docs.map(({ _id }) => _id));
+    return { tenants: docs.map((doc) => present(doc, usages.get(doc._id) as Usage)), total };
+  }
+
+  async update(ctx: CallOf<typeof contract.updateTenant>) {
+    const { usage, store } = this.#runtime;
+    const { tenant_id, status, storage_quota_mb } = ctx.params;
+    const $set = { ...(status && { status }), updated_at: new Date(store.now()) };
+    const written = await this.#rows.update(tenant_id, { _id: tenant_id, status: USABLE }, { $set });
+    const tenant = requireFound(written, "tenant", tenant_id);
+    if (storage_quota_mb !== undefined) await usage.setQuota(tenant_id, storage_quota_mb);
+    if (status) await announce(ctx, tenant_id);
+    return present(tenant, await usage.of(tenant_id));
+  }
+
+  async erase(ctx: CallOf<typeof contract.eraseTenant>) {
+    const { store, config } = this.#runtime;
+    const { tenant_id } = ctx.params;
+    const left = { _id: tenant_id, status: { $ne: "erased" as const } };
+    requireFound(await this.#rows.findOne(tenant_id, left), "tenant", tenant_id);
+    // Refuses requests first, so that nobody adds rows during the erasure.
+    const erasing = { status: "erasing", erase_due_at: new Date(store.now()) } as const;
+    await this.#rows.update(tenant_id, { _id: tenant_id }, { $set: erasing });
+    await announce(ctx, tenant_id);
+    const erased = await erase(this.#holdings(), tenant_id);
+    const storage = await this.#eraseElsewhere(ctx.broker, tenant_id);
+    const at = new Date(store.now());
+    const backups_until = backupsUntil(at, config);
+    const statement = { erased_at: at.toISOString(), erased, storage, backups_until };
+    const receipt = await ctx.call("auth.sign_receipt", { claims: { tenant_id, ...statement } });
+    return { tenant_id, ...statement, receipt };
+  }
+
+  /** Carries out due erasures; a failed one is due again. */
+  async eraseDue(broker: ServiceBroker): Promise<boolean> {
+    await eraseDue(this.#holdings(), {
+      erased: (tenant_id) => this.#eraseElsewhere(broker, tenant_id),
+      failed: (err, tenant_id) =>
+        broker.logger.error({ err, tenant_id }, "an erasure failed; it is tried again"),
+    });
+    return false;
+  }
+
+  #holdings() {
+    const { store, blobs } = this.#runtime;
+    return { store, blobs, tenants: this.#rows };
+  }
+
+  /** Resolves when search and the files of the store hold nothing of the tenant on any node. */
+  async #eraseElsewhere(broker: ServiceBroker, tenant_id: string) {
+    await broker.broadcast("tenants.erased", { tenant_id });
+    if (nodesOf(broker, "search.drop_tenant").length) await broker.call("search.drop_tenant", { tenant_id });
+    return scrub(broker, this.#runtime.store);
+  }
+}
+
+/** Announces changed permissions in the tenant: tokens are checked again, and pushes stop or continue. */
+async function announce(ctx: Call, tenant_id: string): Promise<void> {
+  await ctx.broadcast("auth.changed", { tenant_id });
+  await ctx.broadcast("tenants.changed", { tenant_id });
+}
+
+function present({ _id, slug, name, status, created_at, updated_at }: TenantDoc, usage: Usage) {
+  return {
+    ...{ id: _id, slug, name, status },
+    storage: toStorage(usage),
+    storage_quota_mb: usage.quota_mb,
+    created_at: created_at.toISOString(),
+    updated_at: updated_at.toISOString(),
+  };
+}
