@@ -1,6 +1,7 @@
 import { type Call, type Caller, isAdmin } from "../../../lib/access/caller.ts";
-import { Fault, notFound } from "../../../lib/contract/faults.ts";
+import { Fault } from "../../../lib/contract/faults.ts";
 import type { AgentState } from "../agents/agents.contract.ts";
+import { requireAgent } from "../agents/find-agent.ts";
 
 /**
  * Returns the agent if the caller may manage its devices (api: Device connection).
@@ -8,8 +9,7 @@ import type { AgentState } from "../agents/agents.contract.ts";
  * @throws Fault not_found, insufficient_scope
  */
 export async function ownAgent(ctx: Call, agent_id: string): Promise<AgentState> {
-  const agent = await findAgent(ctx, agent_id);
-  if (!agent) throw notFound("agent", agent_id);
+  const agent = await requireAgent(ctx, agent_id);
   if (maySeeDevices(ctx.meta.caller, agent)) return agent;
   throw new Fault(
     "insufficient_scope",
@@ -25,14 +25,4 @@ export function maySeeDevices(
 ): boolean {
   if (isAdmin(caller)) return true;
   return caller.kind === "agent" ? caller.agent_id === id : caller.user_id === owner_user_id;
-}
-
-/** Returns the agent of the caller's tenant; null without one. */
-export async function findAgent(ctx: Call, agent_id: string): Promise<AgentState | null> {
-  const { tenant_id } = ctx.meta.caller;
-  const [agent] = await ctx.call<AgentState[], object>("agents.get_many", {
-    tenant_id,
-    agent_ids: [agent_id],
-  });
-  return agent ?? null;
 }

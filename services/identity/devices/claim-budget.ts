@@ -32,6 +32,10 @@ export class ClaimBudget {
     });
   }
 
+  async removeOld(before: Date): Promise<void> {
+    await this.#rows.system.deleteMany({ ends_at: { $lt: before } });
+  }
+
   #count(_id: string, now: number): Promise<ClaimBudgetDoc | null> {
     return this.#rows.update(NOBODY, { _id, ends_at: { $gt: new Date(now) } }, { $inc: { attempts: 1 } });
   }

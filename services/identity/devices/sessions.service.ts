@@ -1,12 +1,11 @@
-import type { ServiceBroker } from "moleculer";
-import { isAdmin } from "../../../lib/access/caller.ts";
+import { type AgentCaller, isAdmin } from "../../../lib/access/caller.ts";
 import { Fault, isFault, notFound } from "../../../lib/contract/faults.ts";
 import { DAY_MS } from "../../../lib/time.ts";
 import { ServiceLoop } from "../../../mixins/loop.ts";
 import { action, type ServiceFactory } from "../../runtime.ts";
 import { ownAgent } from "./agent-access.ts";
 import { DeviceCodeModel, type SessionDoc, SessionModel } from "./devices.model.ts";
-import { forgetGone } from "./gone-sessions.ts";
+import { forgetGone, removeUnfetched } from "./gone-sessions.ts";
 import { deleteSession, heartbeat, listSessions } from "./sessions.contract.ts";
 
 const IDLE_AFTER_MS = 24 * 60 * 60_000;
@@ -19,19 +18,13 @@ export const sessionsService: ServiceFactory = ({ store, config }) => {
   const sessions = store.collection(SessionModel);
   const codes = store.collection(DeviceCodeModel);
   const failed = "sweep of sessions failed";
-  const sweep = new ServiceLoop(removeUnfetched, SWEEP_MS, failed);
-  const forgetting = new ServiceLoop(forget, FORGET_MS, failed);
-
-  async function removeUnfetched(): Promise<boolean> {
-    // Null is no date, so sessions with a key do not match.
-    await sessions.system.deleteMany({ fetch_by: { $lt: new Date(store.now()) } });
-    return false;
-  }
-
-  async function forget(broker: ServiceBroker): Promise<boolean> {
-    await forgetGone(sessions, broker, new Date(store.now() - config.SESSION_RETENTION_DAYS * DAY_MS));
-    return false;
-  }
+  const keptMs = config.SESSION_RETENTION_DAYS * DAY_MS;
+  const sweep = new ServiceLoop(() => removeUnfetched(sessions, new Date(store.now())), SWEEP_MS, failed);
+  const forgetting = new ServiceLoop(
+    (broker) => forgetGone(sessions, broker, new Date(store.now() - keptMs)),
+    FORGET_MS,
+    failed,
+  );
 
   return {
     name: "sessions",
@@ -62,19 +55,15 @@ export const sessionsService: ServiceFactory = ({ store, config }) => {
 
       heartbeat: action(heartbeat, async ({ params: { session_id: _id }, meta: { caller } }) => {
         if (caller.kind !== "agent") throw notTheDevice();
-        const { tenant_id, agent_id, key_id } = caller;
         const now = store.now();
-        const own = { _id, agent_id, key_id };
-        const due = {
-          $or: [{ last_heartbeat_at: null }, { last_heartbeat_at: { $lte: new Date(now - HEARTBEAT_MS) } }],
-        };
+        const { tenant_id, agent_id, key_id } = caller;
+        const due = [
+          { last_heartbeat_at: null },
+          { last_heartbeat_at: { $lte: new Date(now - HEARTBEAT_MS) } },
+        ];
         const $set = { last_heartbeat_at: new Date(now), last_seen_at: new Date(now) };
-        if (!(await sessions.update(tenant_id, { ...own, ...due }, { $set }))) {
-          const session = await sessions.findOne(tenant_id, { _id });
-          const own = session && (session.agent_id === agent_id || isAdmin(caller));
-          if (!own) throw notFound("session", _id);
-          throw session.key_id === key_id ? tooSoon(session, now) : notTheDevice();
-        }
+        if (!(await sessions.update(tenant_id, { _id, agent_id, key_id, $or: due }, { $set })))
+          throw refusal(await sessions.findOne(tenant_id, { _id }), _id, caller, now);
         const next_allowed_at = new Date(now + HEARTBEAT_MS).toISOString();
         const server_now = new Date(now).toISOString();
         return { last_seen_at: server_now, next_allowed_at, server_now };
@@ -82,6 +71,13 @@ export const sessionsService: ServiceFactory = ({ store, config }) => {
     },
   };
 };
+
+/** Returns why a heartbeat was refused. */
+function refusal(session: SessionDoc | null, session_id: string, caller: AgentCaller, now: number): Fault {
+  const own = session && (session.agent_id === caller.agent_id || isAdmin(caller));
+  if (!own) return notFound("session", session_id);
+  return session.key_id === caller.key_id ? tooSoon(session, now) : notTheDevice();
+}
 
 function revokedBefore(err: unknown): void {
   if (!isFault(err) || err.type !== "not_found") throw err;
@@ -94,15 +90,9 @@ function notTheDevice(): Fault {
 function tooSoon({ last_heartbeat_at }: SessionDoc, now: number): Fault {
   const next = (last_heartbeat_at?.getTime() ?? now) + HEARTBEAT_MS;
   const retry_after_seconds = Math.max(1, Math.ceil((next - now) / 1000));
-  return new Fault(
-    "rate_limited",
-    `One heartbeat a minute is enough; the next in ${retry_after_seconds} s.`,
-    {
-      retry_after_seconds,
-      limit: 1,
-      window_seconds: HEARTBEAT_MS / 1000,
-    },
-  );
+  const details = { retry_after_seconds, limit: 1, window_seconds: HEARTBEAT_MS / 1000 };
+  const message = `One heartbeat a minute is enough; the next in ${retry_after_seconds} s.`;
+  return new Fault("rate_limited", message, details);
 }
 
 function present({ _id, client_name, client_version, connected_at, last_seen_at }: SessionDoc, now: number) {

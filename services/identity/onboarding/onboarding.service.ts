@@ -1,5 +1,6 @@
 import { type Call, callerId } from "../../../lib/access/caller.ts";
 import { action, idempotent, type ServiceFactory } from "../../runtime.ts";
+import { findAgent } from "../agents/find-agent.ts";
 import { ACTIONS, type StepKey } from "./guidance.ts";
 import { dismissOnboarding, getOnboarding, STEPS } from "./onboarding.contract.ts";
 import { OnboardingModel } from "./onboarding.model.ts";
@@ -19,7 +20,7 @@ const ASKED: Record<Exclude<StepKey, "search_memory">, string> = {
 const GENERAL: StepKey = "create_memory";
 
 /** Suggests what to try next, based on what the organisation has tried (spec: Onboarding guidance). */
-export const onboardingService: ServiceFactory = ({ store, log }) => {
+export const onboardingService: ServiceFactory = ({ store }) => {
   const rows = store.collection(OnboardingModel);
 
   /** Records the first time of each. */
@@ -29,40 +30,25 @@ export const onboardingService: ServiceFactory = ({ store, log }) => {
   }
 
   /** Returns when each step, and one caller's dismissal, was recorded. */
-  async function notedOf(tenant_id: string, dismissal: string): Promise<Map<string, Date>> {
+  async function readNoted(tenant_id: string, dismissal: string): Promise<Map<string, Date>> {
     const ids = [...STEPS, dismissal].map((key) => `${tenant_id} ${key}`);
     return new Map((await rows.find(tenant_id, { _id: { $in: ids } })).map(({ key, at }) => [key, at]));
   }
 
-  /** Returns which open steps are done by now. Those that cannot be checked now count as not done. */
-  async function newlyDone(ctx: Call, open: StepKey[]): Promise<StepKey[]> {
+  async function guide(ctx: Call, dismiss: boolean) {
     const { caller } = ctx.meta;
-    const { tenant_id } = caller;
-    const ask = async (key: StepKey): Promise<boolean> => {
-      if (key === "connect_agent" && caller.kind === "agent") return true;
-      if (key === "search_memory") return false;
-      return ctx.call<boolean, { tenant_id: string }>(ASKED[key], { tenant_id }).catch((err) => {
-        log.warn({ err, key }, "a step of the onboarding cannot be told now");
-        return false;
-      });
-    };
-    const done = await Promise.all(open.map(ask));
-    return open.filter((_, i) => done[i]);
-  }
-
-  async function guide(ctx: Call, owner: string | null, noted: Map<string, Date>) {
-    const dismissed_at = noted.get(dismissalOf(owner ?? idOf(ctx)))?.toISOString() ?? null;
+    const owner = caller.kind === "user" ? caller.user_id : await ownerOf(ctx, caller.agent_id);
+    const dismissal = `dismissed ${owner ?? callerId(caller)}`;
+    if (dismiss) await note(caller.tenant_id, [dismissal]);
+    const noted = await readNoted(caller.tenant_id, dismissal);
+    const dismissed_at = noted.get(dismissal)?.toISOString() ?? null;
     if (owner === null) {
       const none = { all_complete: false, completed_steps: 0, total_steps: 0, steps: [] };
       return { dismissed_at, personalized: false, ...none, next_action: actionOf(GENERAL) };
     }
-    const known = STEPS.filter((key) => noted.has(key));
-    const found = await newlyDone(
-      ctx,
-      STEPS.filter((key) => !noted.has(key)),
-    );
-    if (found.length) await note(ctx.meta.caller.tenant_id, found);
-    const done = new Set<StepKey>([...known, ...found]);
+    const found = await findDone(ctx, new Set(STEPS).difference(noted));
+    if (found.length) await note(caller.tenant_id, found);
+    const done = new Set(STEPS.filter((key) => noted.has(key) || found.includes(key)));
     const next = STEPS.find((key) => !done.has(key));
     return {
       ...{ dismissed_at, personalized: true, all_complete: next === undefined },
@@ -75,18 +61,8 @@ export const onboardingService: ServiceFactory = ({ store, log }) => {
   return {
     name: "onboarding",
     actions: {
-      get: action(getOnboarding, async (ctx) => {
-        const owner = await ownerOf(ctx);
-        return guide(ctx, owner, await notedOf(ctx.meta.caller.tenant_id, dismissalOf(owner ?? idOf(ctx))));
-      }),
-
-      dismiss: action(dismissOnboarding, async (ctx) => {
-        const { tenant_id } = ctx.meta.caller;
-        const owner = await ownerOf(ctx);
-        const dismissal = dismissalOf(owner ?? idOf(ctx));
-        await note(tenant_id, [dismissal]);
-        return guide(ctx, owner, await notedOf(tenant_id, dismissal));
-      }),
+      get: action(getOnboarding, (ctx) => guide(ctx, false)),
+      dismiss: action(dismissOnboarding, (ctx) => guide(ctx, true)),
 
       /** Records that a tenant has searched its memories, which no row shows. */
       searched: idempotent<{ tenant_id: string }>(({ params }) => note(params.tenant_id, ["search_memory"])),
@@ -94,21 +70,23 @@ export const onboardingService: ServiceFactory = ({ store, log }) => {
   };
 };
 
-/** Returns the person that guidance is for: the caller, or the owner of the calling agent. */
-async function ownerOf(ctx: Call): Promise<string | null> {
-  const { caller } = ctx.meta;
-  if (caller.kind === "user") return caller.user_id;
-  const asked = { tenant_id: caller.tenant_id, agent_ids: [caller.agent_id] };
-  const [agent] = await ctx.call<{ owner_user_id: string | null }[], unknown>("agents.get_many", asked);
-  return agent?.owner_user_id ?? null;
+async function ownerOf(ctx: Call, agent_id: string): Promise<string | null> {
+  return (await findAgent(ctx, agent_id))?.owner_user_id ?? null;
 }
 
-function idOf({ meta }: Call): string {
-  return callerId(meta.caller);
-}
-
-function dismissalOf(id: string): string {
-  return `dismissed ${id}`;
+/** Returns which open steps are done by now. Those that cannot be checked now count as not done. */
+async function findDone(ctx: Call, open: Set<StepKey>): Promise<StepKey[]> {
+  const { tenant_id, kind } = ctx.meta.caller;
+  const isDone = async (key: StepKey): Promise<boolean> => {
+    if (key === "connect_agent" && kind === "agent") return true;
+    if (key === "search_memory") return false;
+    return ctx.call<boolean, { tenant_id: string }>(ASKED[key], { tenant_id }).catch((err) => {
+      ctx.broker.logger.warn({ err, key }, "a step of the onboarding cannot be checked now");
+      return false;
+    });
+  };
+  const done = await Promise.all([...open].map(async (key) => ((await isDone(key)) ? [key] : [])));
+  return done.flat();
 }
 
 function actionOf(key: StepKey) {

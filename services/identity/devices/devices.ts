@@ -1,0 +1,161 @@
+import { type Call, type Caller, callerId } from "../../../lib/access/caller.ts";
+import { Fault, notFound, requireFound } from "../../../lib/contract/faults.ts";
+import { networkOf } from "../../../lib/http/network-address.ts";
+import { newId } from "../../../lib/ids.ts";
+import { account } from "../../../mixins/audited.ts";
+import type { TenantCollection } from "../../../storage/collection.ts";
+import { tellLive } from "../../edge/live/live-change.ts";
+import type { CallOf, Runtime } from "../../runtime.ts";
+import { findAgent } from "../agents/find-agent.ts";
+import { originOf } from "../tenants/origin.ts";
+import { maySeeDevices, ownAgent } from "./agent-access.ts";
+import { ClaimBudget } from "./claim-budget.ts";
+import { scopesToIssue } from "./code-scopes.ts";
+import { Codes } from "./codes.ts";
+import type * as contract from "./devices.contract.ts";
+import {
+  ClaimBudgetModel,
+  type DeviceCodeDoc,
+  DeviceCodeModel,
+  type SessionDoc,
+  SessionModel,
+} from "./devices.model.ts";
+
+/** How long the status reports the outcome of a code. */
+const KEPT_MS = 24 * 60 * 60_000;
+
+/** Connects devices to agents: issue, claim, confirm, complete. */
+export class Devices {
+  readonly #runtime: Runtime;
+  readonly #codes: Codes;
+  readonly #budget: ClaimBudget;
+  readonly #sessions: TenantCollection<SessionDoc>;
+
+  constructor(runtime: Runtime) {
+    const { store, secrets, config } = runtime;
+    this.#runtime = runtime;
+    this.#codes = new Codes(store.collection(DeviceCodeModel), secrets);
+    this.#budget = new ClaimBudget(store.collection(ClaimBudgetModel), config.DEVICE_CLAIMS_PER_HOUR);
+    this.#sessions = store.collection(SessionModel);
+  }
+
+  async issue(ctx: CallOf<typeof contract.issueCode>) {
+    const agent = await ownAgent(ctx, ctx.params.agent_id);
+    const now = this.#now();
+    const scopes = scopesToIssue(ctx.meta.caller, ctx.params.scopes);
+    const code = await this.#codes.issue(agent, scopes, { now, seed: ctx.meta.idempotency_seed });
+    const verification_uri = `${await originOf(ctx.broker, this.#runtime.config)}/connect`;
+    const verification_uri_complete = `${verification_uri}?code=${this.#codes.textOf(code)}`;
+    return { ...this.#codes.present(code, now), verification_uri, verification_uri_complete };
+  }
+
+  async status(ctx: CallOf<typeof contract.deviceStatus>) {
+    const { agent_id } = ctx.params;
+    const { tenant_id } = await ownAgent(ctx, agent_id);
+    const code = requireFound(await this.#codes.newest(tenant_id, agent_id), "device_code", agent_id);
+    return this.#codes.status(code, this.#now(), ctx.meta.caller.kind === "user");
+  }
+
+  async claim(ctx: CallOf<typeof contract.claimCode>) {
+    const { user_code, client_info } = ctx.params;
+    await this.#takeTry(ctx);
+    const claim_id = newId("clm");
+    const claimed = await this.#codes.claim(user_code, claim_id, client_info, this.#now());
+    tellLive(ctx.broker, requireFound(claimed, "device_code", user_code).tenant_id, "device");
+    return { claim_id };
+  }
+
+  async confirm(ctx: CallOf<typeof contract.confirmClaim>) {
+    const { agent_id, claim_id, action } = ctx.params;
+    const { caller } = ctx.meta;
+    const { tenant_id } = await ownAgent(ctx, agent_id);
+    const now = this.#now();
+    const claim = await this.#codes.byClaim(claim_id);
+    const own = claim?.tenant_id === tenant_id && claim.agent_id === agent_id;
+    if (!own || claim.expires_at.getTime() <= now) throw notFound("claim", claim_id);
+    const approve = action === "approve";
+    if (approve) assertMayApprove(caller, claim);
+    const decided = await this.#codes.decide(claim, approve, callerId(caller), now);
+    if (!decided) throw new Fault("conflict", "The claim was approved or rejected before.");
+    if (approve) await this.#openSession(decided);
+    tellLive(ctx.broker, tenant_id, "device");
+    account(ctx, { decision: action, scopes: claim.scopes });
+    return { state: approve ? "approved" : "denied", confirmed_at: new Date(now).toISOString() };
+  }
+
+  async complete(ctx: CallOf<typeof contract.completeClaim>) {
+    const { claim_id } = ctx.params;
+    const now = this.#now();
+    const claim = await this.#codes.byClaim(claim_id);
+    const open = claim && claim.expires_at.getTime() > now;
+    if (open && claim.state === "claimed") {
+      const message = "The claim is not approved yet: ask again once a person has confirmed it.";
+      throw new Fault("conflict", message);
+    }
+    if (!open || claim.state !== "approved") throw notFound("claim", claim_id);
+    const { tenant_id, agent_id, session_id, scopes } = claim;
+    // Issued before the claim is used up, and the same on each try: after a crash here the claim is still valid.
+    const issue = { tenant_id, agent_id, scopes, seed: `device ${claim._id}` };
+    const issued = await ctx.call<{ key: string; key_id: string }, object>("keys.issue", issue);
+    await this.#openSession(claim);
+    const $set = { key_id: issued.key_id, fetch_by: null, last_seen_at: new Date(now) };
+    await this.#sessions.update(tenant_id, { _id: session_id }, { $set });
+    const { access_token, expires_at } = await ctx.call<{ access_token: string; expires_at: string }, object>(
+      "auth.token",
+      { api_key: issued.key },
+    );
+    if (!(await this.#codes.use(claim, now))) throw notFound("claim", claim_id);
+    tellLive(ctx.broker, tenant_id, "device");
+    const server_now = new Date(now).toISOString();
+    return { session_id, agent_id, api_key: issued.key, access_token, expires_at, server_now };
+  }
+
+  async lookUp(ctx: CallOf<typeof contract.lookUpCode>) {
+    await this.#takeTry(ctx);
+    const code = await this.#codes.byCode(ctx.params.code, this.#now());
+    if (!code || !(await mayLookUp(ctx, code))) throw notFound("device_code", ctx.params.code);
+    const { agent_id, scopes } = code;
+    return { agent_id, ...(ctx.meta.caller && { scopes }) };
+  }
+
+  /** Removes old codes, and counts of claims whose hour is over. */
+  async removeOld(): Promise<boolean> {
+    await this.#codes.removeOld(new Date(this.#now() - KEPT_MS));
+    await this.#budget.removeOld(new Date(this.#now()));
+    return false;
+  }
+
+  #now(): number {
+    return this.#runtime.store.now();
+  }
+
+  #takeTry({ meta }: Call): Promise<void> {
+    return this.#budget.take(this.#codes.digest("address", networkOf(meta.ip ?? "")), this.#now());
+  }
+
+  /**
+   * The session exists from the approval on, and is removed unless the device fetches its key (spec: claimed →
+   * approved).
+   */
+  async #openSession({ session_id: _id, tenant_id, agent_id, client_info, expires_at }: DeviceCodeDoc) {
+    const at = new Date(this.#now());
+    const { name: client_name, version: client_version } = client_info ?? { name: "", version: "" };
+    await this.#sessions.insertOnce({
+      ...{ _id, tenant_id, agent_id, key_id: null, client_name, client_version },
+      ...{ connected_at: at, last_seen_at: at, last_heartbeat_at: null, fetch_by: expires_at },
+    });
+  }
+}
+
+/** The code alone authorises its device; an authenticated caller must also have access. */
+async function mayLookUp(ctx: Call, { tenant_id, agent_id }: DeviceCodeDoc): Promise<boolean> {
+  const caller: Caller | undefined = ctx.meta.caller;
+  if (!caller) return true;
+  const agent = caller.tenant_id === tenant_id && (await findAgent(ctx, agent_id));
+  return Boolean(agent && maySeeDevices(caller, agent));
+}
+
+function assertMayApprove(caller: Caller, { scopes }: DeviceCodeDoc): void {
+  if (!scopes.includes("admin") || (caller.kind === "user" && caller.role === "admin")) return;
+  throw new Fault("forbidden", "A code with the scope admin is approved by an org admin.");
+}
