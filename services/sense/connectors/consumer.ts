@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import type { BrokerMessage, Connector } from "../../../connectors/connector.ts";
 import { backOff } from "../../../lib/queue/backoff.ts";
 import type { ConnectorState } from "./connectors.contract.ts";
@@ -6,7 +7,7 @@ import type { Counts } from "./connectors.model.ts";
 /** The outcome for a message: durable as an event or a dead letter, or neither. */
 export type Verdict = "accepted" | "mapping_error" | "again";
 
-interface ConsumerParts {
+interface ConsumerDeps {
   /** Creates a connection without opening it. @throws Error if that can never succeed: the consumer has failed */
   connect(): Connector;
   /** Makes messages durable: returns one verdict for each, in order. A rejection is `again` for all of them. */
@@ -28,7 +29,7 @@ export class Consumer {
   state: ConnectorState = "connecting";
   last_error: string | null = null;
   last_error_at: Date | null = null;
-  readonly #parts: ConsumerParts;
+  readonly #deps: ConsumerDeps;
   readonly #now: () => number;
   readonly #stopping = new AbortController();
   #counts = nothing();
@@ -37,8 +38,8 @@ export class Consumer {
   #working: Promise<void> | undefined;
   #running: Promise<void> | undefined;
 
-  constructor(parts: ConsumerParts, now: () => number) {
-    this.#parts = parts;
+  constructor(deps: ConsumerDeps, now: () => number) {
+    this.#deps = deps;
     this.#now = now;
   }
 
@@ -91,7 +92,7 @@ export class Consumer {
 
   #connect(): Connector | null {
     try {
-      return this.#parts.connect();
+      return this.#deps.connect();
     } catch (err) {
       this.#fail("failed", (err as Error).message);
       return null;
@@ -168,7 +169,7 @@ export class Consumer {
 
   /** Returns the messages that are not durable. */
   async #take(batch: BrokerMessage[]): Promise<BrokerMessage[]> {
-    const verdicts = await this.#parts.take(batch).catch(() => batch.map((): Verdict => "again"));
+    const verdicts = await this.#deps.take(batch).catch(() => batch.map((): Verdict => "again"));
     const again: BrokerMessage[] = [];
     for (const [i, message] of batch.entries()) {
       if (verdicts[i] === "again") {
@@ -179,37 +180,24 @@ export class Consumer {
       else this.#counts.mapping_errors++;
       message.acknowledge();
     }
-    this.#parts.changed();
+    this.#deps.changed();
     return again;
   }
 
   async #drain(): Promise<void> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise((resolve) => {
-      timer = setTimeout(resolve, DRAIN_MS);
-    });
-    await Promise.race([this.#working, late]);
-    clearTimeout(timer);
+    const drained = new AbortController();
+    await Promise.race([this.#working, sleep(DRAIN_MS, drained.signal)]);
+    drained.abort();
   }
 
   /** Waits before the next attempt, unless it is stopping. */
   #pause(attempts: number): Promise<void> {
-    const { signal } = this.#stopping;
-    if (signal.aborted) return Promise.resolve();
-    return new Promise((resolve) => {
-      const done = () => {
-        clearTimeout(timer);
-        signal.removeEventListener("abort", done);
-        resolve();
-      };
-      const timer = setTimeout(done, backOff(Math.min(attempts, MOST_DOUBLINGS)) * 1000);
-      signal.addEventListener("abort", done);
-    });
+    return sleep(backOff(Math.min(attempts, MOST_DOUBLINGS)) * 1000, this.#stopping.signal);
   }
 
   #say(state: ConnectorState): void {
     this.state = state;
-    this.#parts.changed();
+    this.#deps.changed();
   }
 
   #fail(state: ConnectorState, error: string): void {
@@ -217,6 +205,11 @@ export class Consumer {
     this.last_error_at = new Date(this.#now());
     this.#say(state);
   }
+}
+
+/** Resolves after the time, or as soon as it is aborted. */
+function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  return setTimeout(ms, undefined, { signal }).catch(() => {});
 }
 
 function nothing(): Counts {

@@ -2,7 +2,7 @@ import type { TenantCollection } from "../../../storage/collection.ts";
 import type { ConnectorDoc, ConnectorNodeDoc, Counts } from "./connectors.model.ts";
 import type { Consumer } from "./consumer.ts";
 
-export interface ReporterParts {
+export interface ReporterDeps {
   connectors: TenantCollection<ConnectorDoc>;
   nodes: TenantCollection<ConnectorNodeDoc>;
   /** Identifies this node among those that run the connector. */
@@ -18,7 +18,7 @@ const EVERY_MS = 1000;
 
 /** Writes one connector's status on this node. */
 export class Reporter {
-  readonly #parts: ReporterParts;
+  readonly #deps: ReporterDeps;
   readonly #doc: ConnectorDoc;
   readonly #consumer: Consumer;
   #timer: NodeJS.Timeout | undefined;
@@ -26,8 +26,8 @@ export class Reporter {
   #again = false;
   #ended = false;
 
-  constructor(parts: ReporterParts, doc: ConnectorDoc, consumer: Consumer) {
-    this.#parts = parts;
+  constructor(deps: ReporterDeps, doc: ConnectorDoc, consumer: Consumer) {
+    this.#deps = deps;
     this.#doc = doc;
     this.#consumer = consumer;
   }
@@ -45,15 +45,15 @@ export class Reporter {
     clearTimeout(this.#timer);
     await this.#writing;
     const { _id, tenant_id } = this.#doc;
-    const { nodes } = this.#parts;
-    await this.#writeCounts(this.#consumer.countsSince()).catch(this.#parts.report);
-    await nodes.delete(tenant_id, { _id: this.#rowOf(_id) }).catch(this.#parts.report);
+    const { nodes } = this.#deps;
+    await this.#writeCounts(this.#consumer.countsSince()).catch(this.#deps.report);
+    await nodes.delete(tenant_id, { _id: this.#rowOf(_id) }).catch(this.#deps.report);
   }
 
   #start(): void {
     this.#again = false;
     this.#writing = this.#write()
-      .catch(this.#parts.report)
+      .catch(this.#deps.report)
       .then(() => {
         this.#writing = undefined;
         if (!this.#ended) this.#timer = setTimeout(() => this.#next(), EVERY_MS);
@@ -69,14 +69,14 @@ export class Reporter {
     const { _id: connector_id, tenant_id } = this.#doc;
     const lag = await this.#consumer.lag();
     const { state, last_error, last_error_at } = this.#consumer;
-    const seen_at = new Date(this.#parts.now());
+    const seen_at = new Date(this.#deps.now());
     const row = { connector_id, state, last_error, last_error_at, lag, seen_at };
     const filter = { _id: this.#rowOf(connector_id), tenant_id };
     await Promise.all([
-      this.#parts.nodes.upsert([{ filter, update: { $set: row } }]),
+      this.#deps.nodes.upsert([{ filter, update: { $set: row } }]),
       this.#writeCounts(this.#consumer.countsSince()),
     ]);
-    this.#parts.tell(tenant_id);
+    this.#deps.tell(tenant_id);
   }
 
   async #writeCounts(counts: Counts): Promise<void> {
@@ -88,7 +88,7 @@ export class Reporter {
     if (Object.keys($inc).length === 0) return;
     const { _id, tenant_id } = this.#doc;
     try {
-      await this.#parts.connectors.update(tenant_id, { _id }, { $inc });
+      await this.#deps.connectors.update(tenant_id, { _id }, { $inc });
     } catch (err) {
       this.#consumer.count(counts);
       throw err;
@@ -96,7 +96,7 @@ export class Reporter {
   }
 
   #rowOf(connector_id: string): string {
-    return `${connector_id} ${this.#parts.instance}`;
+    return `${connector_id} ${this.#deps.instance}`;
   }
 }
 

@@ -1,12 +1,12 @@
 import type { ServiceBroker } from "moleculer";
 import type { BrokerSource, Connector } from "../../../connectors/connector.ts";
 import type { HostResolver } from "../../../connectors/host-resolver.ts";
-import type { TenantState } from "../../identity/tenants/tenants.contract.ts";
+import { activeTenants } from "../../identity/tenants/find-tenants.ts";
 import type { ConnectorKind, ConnectorState } from "./connectors.contract.ts";
 import type { ConnectorDoc } from "./connectors.model.ts";
 import { Consumer } from "./consumer.ts";
 import { Intake } from "./intake.ts";
-import { Reporter, type ReporterParts } from "./reporter.ts";
+import { Reporter, type ReporterDeps } from "./reporter.ts";
 import { FRESH_MS } from "./status.ts";
 
 type ConnectorClass = new (source: BrokerSource) => Connector;
@@ -17,7 +17,7 @@ const KINDS: Record<ConnectorKind, () => Promise<ConnectorClass>> = {
   amqp10: async () => (await import("../../../connectors/amqp10.ts")).Amqp10Connector,
 };
 
-interface RunnerParts extends ReporterParts {
+interface RunnerDeps extends ReporterDeps {
   broker: ServiceBroker;
   /** @throws Error if the address cannot be decrypted. */
   urlOf(doc: ConnectorDoc): string;
@@ -36,21 +36,20 @@ interface Running {
 
 /** Runs this node's connectors. */
 export class Runner {
-  readonly #parts: RunnerParts;
+  readonly #deps: RunnerDeps;
   readonly #running = new Map<string, Running>();
   /** Connectors being stopped. */
   readonly #leaving = new Map<string, Promise<void>>();
   #stopped = false;
 
-  constructor(parts: RunnerParts) {
-    this.#parts = parts;
+  constructor(deps: RunnerDeps) {
+    this.#deps = deps;
   }
 
-  /** Starts and stops connectors as needed; the others report their status. */
-  async look(): Promise<void> {
-    const { connectors } = this.#parts;
-    const docs = await unpaused(connectors);
-    const active = await this.#activeTenants([...new Set(docs.map(({ tenant_id }) => tenant_id))]);
+  /** Starts and stops connectors as needed; the others report their status. Returns false: nothing is left to do. */
+  async look(): Promise<false> {
+    const docs = await unpaused(this.#deps.connectors);
+    const active = await activeTenants(this.#deps.broker, docs);
     const wanted = new Map(
       docs.filter(({ tenant_id }) => active.has(tenant_id)).map((doc) => [doc._id, doc]),
     );
@@ -61,6 +60,7 @@ export class Runner {
       if (running) running.reporter.changed();
       else if (!this.#stopped) await this.#start(doc);
     }
+    return false;
   }
 
   /** Resolves when its messages are finished or back at the broker, also if it is being stopped already. */
@@ -83,21 +83,12 @@ export class Runner {
 
   /** Counts this node's connectors by state. */
   states(): Partial<Record<ConnectorState, number>> {
-    const counts: Partial<Record<ConnectorState, number>> = {};
-    for (const { consumer } of this.#running.values()) {
-      counts[consumer.state] = (counts[consumer.state] ?? 0) + 1;
-    }
-    return counts;
-  }
-
-  async #activeTenants(tenant_ids: string[]): Promise<Set<string>> {
-    if (tenant_ids.length === 0) return new Set();
-    const tenants = await this.#parts.broker.call<TenantState[], unknown>("tenants.get_many", { tenant_ids });
-    return new Set(tenants.filter(({ status }) => status === "active").map(({ id }) => id));
+    const byState = Map.groupBy(this.#running.values(), ({ consumer }) => consumer.state);
+    return Object.fromEntries([...byState].map(([state, running]) => [state, running.length]));
   }
 
   async #start(doc: ConnectorDoc): Promise<void> {
-    const { nodes, broker, now, maxBytes } = this.#parts;
+    const { nodes, broker, now, maxBytes } = this.#deps;
     // A connector that is still stopping will remove this node's row.
     await this.#leaving.get(doc._id);
     // Rows of nodes that crashed.
@@ -114,20 +105,20 @@ export class Runner {
         },
         take: async (messages) => {
           const bytes = messages.reduce((sum, { body }) => sum + body.length, 0);
-          await this.#parts.requireQuota(doc.tenant_id, bytes);
+          await this.#deps.requireQuota(doc.tenant_id, bytes);
           return intake.take(messages);
         },
         changed: () => reporter.changed(),
       },
       now,
     );
-    const reporter = new Reporter(this.#parts, doc, consumer);
+    const reporter = new Reporter(this.#deps, doc, consumer);
     this.#running.set(doc._id, { doc, consumer, reporter });
     consumer.start();
   }
 
   #connector(kind: ConnectorClass, doc: ConnectorDoc): Connector {
-    const { urlOf, allowPrivate, resolver, maxBytes } = this.#parts;
+    const { urlOf, allowPrivate, resolver, maxBytes } = this.#deps;
     const { from, prefetch, tenant_id, _id } = doc;
     const resolve = (host: string) => resolver.resolve(host, { tenant_id, caller: _id });
     return new kind({ url: urlOf(doc), from, prefetch, maxBytes, allowPrivate, resolve });
@@ -137,7 +128,7 @@ export class Runner {
 const PAGE = 500;
 
 /** Returns the connectors to run. In pages: an idle node without connectors needs no thread for long scans. */
-async function unpaused(connectors: RunnerParts["connectors"]): Promise<ConnectorDoc[]> {
+async function unpaused(connectors: RunnerDeps["connectors"]): Promise<ConnectorDoc[]> {
   const found: ConnectorDoc[] = [];
   for (let after = ""; ; after = (found.at(-1) as ConnectorDoc)._id) {
     const filter = { paused: false, _id: { $gt: after } };

@@ -1,0 +1,160 @@
+import { randomBytes } from "node:crypto";
+import type { ServiceBroker } from "moleculer";
+import { requireFound } from "../../../lib/contract/faults.ts";
+import { defined } from "../../../lib/defined.ts";
+import { newId } from "../../../lib/ids.ts";
+import { shareOf } from "../../../lib/queue/fair-queue.ts";
+import { type Room, requireRoom } from "../../../mixins/room.ts";
+import type { TenantCollection } from "../../../storage/collection.ts";
+import { tellLive } from "../../edge/live/live-change.ts";
+import type { CallOf, Runtime } from "../../runtime.ts";
+import { compileMapping } from "../ingest/mapping.ts";
+import { checkUrl, shownUrl, sourceOf } from "./address.ts";
+import type * as contract from "./connectors.contract.ts";
+import {
+  type ConnectorDoc,
+  ConnectorModel,
+  type ConnectorNodeDoc,
+  ConnectorNodeModel,
+} from "./connectors.model.ts";
+import { type Again, mapAgain } from "./intake.ts";
+import { instanceOf } from "./reporter.ts";
+import { Runner } from "./runner.ts";
+import { present } from "./status.ts";
+
+const PREFETCH = 100;
+/** Per tenant. Each holds a connection and up to `prefetch` events. */
+const MOST_CONNECTORS = 50;
+
+/** The operations on connectors, and those that this node runs. */
+export class Connectors {
+  readonly runner: Runner;
+  readonly #runtime: Runtime;
+  readonly #broker: ServiceBroker;
+  readonly #rows: TenantCollection<ConnectorDoc>;
+  readonly #nodes: TenantCollection<ConnectorNodeDoc>;
+  readonly #room: Room<ConnectorDoc>;
+
+  constructor(runtime: Runtime, broker: ServiceBroker) {
+    const { store, secrets, config, usage, resolver } = runtime;
+    this.#runtime = runtime;
+    this.#broker = broker;
+    this.#rows = store.collection(ConnectorModel);
+    this.#nodes = store.collection(ConnectorNodeModel);
+    const [called, rule, instead] = ["connectors", "connector_limit", "delete one first"] as const;
+    this.#room = { of: this.#rows, most: MOST_CONNECTORS, called, rule, instead };
+    // An embedded store has one node at a time, which overwrites its predecessor's report.
+    const alone = config.MONGO_URL ? randomBytes(6).toString("hex") : "embedded";
+    this.runner = new Runner({
+      connectors: this.#rows,
+      nodes: this.#nodes,
+      instance: config.NATS_URL ? broker.nodeID : alone,
+      now: () => store.now(),
+      report: (err) => broker.logger.warn("connectors: will be tried again", err),
+      tell: (tenant_id) => tellLive(broker, tenant_id, "connector"),
+      broker,
+      urlOf: ({ _id, sealed_url }) => secrets.open(sealed_url, place(_id)),
+      allowPrivate: config.CONNECTOR_ALLOW_PRIVATE,
+      resolver,
+      maxBytes: config.EVENT_MAX_BYTES,
+      requireQuota: usage.require.bind(usage),
+    });
+  }
+
+  async create(ctx: CallOf<typeof contract.createConnector>) {
+    const { config, resolver, secrets } = this.#runtime;
+    const { name, kind, url, source, mapping, prefetch = PREFETCH, paused = false } = ctx.params;
+    const { tenant_id } = ctx.meta.caller;
+    const from = sourceOf(kind, ctx.params);
+    compileMapping({ ...mapping, source });
+    const resolve = (host: string) => resolver.resolve(host, shareOf(ctx.meta.caller));
+    await checkUrl(url, config.CONNECTOR_ALLOW_PRIVATE, resolve);
+    const _id = newId("con", ctx.meta.idempotency_seed);
+    await requireRoom(this.#room, tenant_id, _id);
+    const at = this.#now();
+    const doc = await this.#rows.insertOnce({
+      ...{ _id, tenant_id, name, kind, from, source, mapping, prefetch, paused },
+      ...{ sealed_url: secrets.seal(url, place(_id)), shown_url: shownUrl(url) },
+      ...{ counts: { received: 0, accepted: 0, mapping_errors: 0 }, created_at: at, updated_at: at },
+    });
+    await this.#announce();
+    return present(doc, [], Number(this.#now()));
+  }
+
+  async list({ params, meta }: CallOf<typeof contract.listConnectors>) {
+    const { tenant_id } = meta.caller;
+    const page = await this.#rows.page(tenant_id, {}, { created_at: 1, _id: 1 }, params);
+    return { connectors: await this.#show(tenant_id, page.rows), total: page.total };
+  }
+
+  async get({ params: { connector_id }, meta }: CallOf<typeof contract.getConnector>) {
+    const [shown] = await this.#show(meta.caller.tenant_id, [
+      await this.#find(meta.caller.tenant_id, connector_id),
+    ]);
+    return shown;
+  }
+
+  async update(ctx: CallOf<typeof contract.updateConnector>) {
+    const { connector_id, name, mapping, prefetch, paused } = ctx.params;
+    const { tenant_id } = ctx.meta.caller;
+    const { source } = await this.#find(tenant_id, connector_id);
+    if (mapping) compileMapping({ ...mapping, source });
+    const $set = { ...defined({ name, mapping, prefetch, paused }), updated_at: this.#now() };
+    requireFound(
+      await this.#rows.update(tenant_id, { _id: connector_id }, { $set }),
+      "connector",
+      connector_id,
+    );
+    await this.#announce();
+    if (paused) await this.runner.stop(connector_id);
+    return this.get(ctx);
+  }
+
+  async delete(ctx: CallOf<typeof contract.deleteConnector>) {
+    const { tenant_id } = ctx.meta.caller;
+    const { connector_id } = ctx.params;
+    const deleted = await this.#rows.delete(tenant_id, { _id: connector_id });
+    requireFound(deleted, "connector", connector_id);
+    await this.#announce();
+    await this.runner.stop(connector_id);
+    await this.#nodes.deleteMany(tenant_id, { connector_id });
+  }
+
+  /** Maps a dead letter's payload by the current mapping. */
+  async mapAgain({ tenant_id, registration_id, ...again }: Again) {
+    const doc = await this.#rows.findOne(tenant_id, { _id: registration_id });
+    return doc ? mapAgain(doc, again) : { error: "mapping error: the connector was deleted" };
+  }
+
+  #now(): Date {
+    return new Date(this.#runtime.store.now());
+  }
+
+  /** Makes every node check its connectors. */
+  #announce(): Promise<void> {
+    return this.#broker.broadcast("connectors.changed");
+  }
+
+  async #find(tenant_id: string, _id: string): Promise<ConnectorDoc> {
+    return requireFound(await this.#rows.findOne(tenant_id, { _id }), "connector", _id);
+  }
+
+  /** Formats connectors with the reports of live nodes. */
+  async #show(tenant_id: string, docs: ConnectorDoc[]) {
+    const rows = await this.#nodes.find(tenant_id, { connector_id: { $in: docs.map(({ _id }) => _id) } });
+    const byId = Map.groupBy(this.#standing(rows), ({ connector_id }) => connector_id);
+    return docs.map((doc) => present(doc, byId.get(doc._id) ?? [], Number(this.#now())));
+  }
+
+  /** Returns the reports of live nodes: with NATS these are known at once, without it by their age. */
+  #standing(rows: ConnectorNodeDoc[]): ConnectorNodeDoc[] {
+    if (!this.#runtime.config.NATS_URL) return rows;
+    const nodes = this.#broker.registry.getNodeList({ onlyAvailable: true });
+    const live = new Set(nodes.map(({ id }) => id));
+    return rows.filter(({ _id }) => live.has(instanceOf(_id)));
+  }
+}
+
+function place(connector_id: string): string {
+  return `connectors/${connector_id}/url`;
+}
