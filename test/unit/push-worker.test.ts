@@ -4,7 +4,7 @@ import { ServiceBroker } from "moleculer";
 import { PushSender } from "../../connectors/push-sender.ts";
 import { FairQueue } from "../../lib/queue/fair-queue.ts";
 import { newHostResolver } from "../../services/host-resolver.ts";
-import { PushWorker, type WorkerParts } from "../../services/sense/push/worker.ts";
+import { PushWorker, type WorkerDeps } from "../../services/sense/push/worker.ts";
 import { type Endpoint, startEndpoint } from "../support/endpoint.ts";
 import { settle } from "../support/settle.ts";
 
@@ -48,7 +48,7 @@ afterAll(async () => {
 });
 
 function newWorker(): PushWorker {
-  const parts: WorkerParts = {
+  const deps: WorkerDeps = {
     ...{ broker, sender, attempts: new FairQueue({ capacity: 8, maxWaiting: 100 }), now: () => now },
     report: (err) => {
       throw err;
@@ -58,7 +58,7 @@ function newWorker(): PushWorker {
   return new PushWorker(
     { tenant_id: "tn_a", agent_id: "ag_a", endpoint: endpoint.url, format: "structured" } as const,
     null,
-    parts,
+    deps,
   );
 }
 

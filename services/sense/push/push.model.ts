@@ -2,7 +2,7 @@ import type { InferSchemaType } from "mongoose";
 import { date, type Model, number, string, tenantSchema } from "../../../storage/model.ts";
 
 /** An unreachable endpoint, by its agent's id; without a row it is reachable. */
-interface PushEndpointDoc extends InferSchemaType<typeof schema> {}
+export interface PushEndpointDoc extends InferSchemaType<typeof schema> {}
 
 const schema = tenantSchema({
   endpoint: string(),

@@ -12,7 +12,7 @@ import { type Outcome, outcomeOf } from "./outcome.ts";
 import { Settler } from "./settler.ts";
 import type { Target } from "./target.ts";
 
-export interface WorkerParts {
+export interface WorkerDeps {
   broker: ServiceBroker;
   sender: PushSender;
   /** Shares attempts fairly between tenants, and between the hosts of each. */
@@ -33,7 +33,7 @@ const SECRETS_FRESH_MS = 60_000;
 /** Pushes one agent's deliveries, a few at a time; a slow endpoint gets fewer, and never delays another agent. */
 export class PushWorker {
   readonly target: Target;
-  readonly #parts: WorkerParts;
+  readonly #deps: WorkerDeps;
   readonly #settler: Settler;
   readonly #abort = new AbortController();
   #secrets: { read: Promise<string[]>; until: number } | undefined;
@@ -45,11 +45,11 @@ export class PushWorker {
   #wanted = false;
   #claiming: Promise<void> | undefined;
 
-  constructor(target: Target, breaker: OpenBreaker | null, parts: WorkerParts) {
+  constructor(target: Target, breaker: OpenBreaker | null, deps: WorkerDeps) {
     this.target = target;
     this.#breaker = breaker;
-    this.#parts = parts;
-    this.#settler = new Settler(target, parts.broker, parts.report);
+    this.#deps = deps;
+    this.#settler = new Settler(target, deps.broker, deps.report);
   }
 
   /** Signals that there may be deliveries to push. */
@@ -76,7 +76,7 @@ export class PushWorker {
 
   #pump(): void {
     if (!this.#wanted || this.#claiming || this.#abort.signal.aborted) return;
-    const wait = Math.max(this.#breaker?.next_probe_at ?? 0, this.#pausedUntil) - this.#parts.now();
+    const wait = Math.max(this.#breaker?.next_probe_at ?? 0, this.#pausedUntil) - this.#deps.now();
     if (wait > 0) {
       this.#later(wait);
       return;
@@ -100,13 +100,13 @@ export class PushWorker {
 
   /** Retries soon: a required service is unavailable. */
   #failed(err: unknown): void {
-    this.#parts.report(err);
+    this.#deps.report(err);
     this.#wanted = true;
-    this.#pausedUntil = this.#parts.now() + 1000;
+    this.#pausedUntil = this.#deps.now() + 1000;
   }
 
   async #claim(most: number): Promise<void> {
-    const { broker, attempts } = this.#parts;
+    const { broker, attempts } = this.#deps;
     const { tenant_id, agent_id, endpoint } = this.target;
     const release = await attempts.acquire({ tenant_id, caller: hostOf(endpoint) }, most);
     let used = 0;
@@ -128,7 +128,7 @@ export class PushWorker {
   }
 
   #signingSecrets(): Promise<string[]> {
-    const { broker, now } = this.#parts;
+    const { broker, now } = this.#deps;
     if (!this.#secrets || this.#secrets.until <= now()) {
       const { tenant_id, agent_id } = this.target;
       const read = broker.call<string[], unknown>("agents.signing_secrets", { tenant_id, agent_id });
@@ -139,7 +139,7 @@ export class PushWorker {
 
   #start(delivery: Claimed, secrets: string[], release: Release): void {
     const attempt = this.#attempt(delivery, secrets)
-      .catch((err) => this.#parts.report(err))
+      .catch((err) => this.#deps.report(err))
       .finally(() => {
         this.#underWay.delete(attempt);
         release(1);
@@ -153,7 +153,7 @@ export class PushWorker {
     const { signal } = this.#abort;
     const span = this.#span(delivery);
     const { tenant_id, agent_id, endpoint: url } = this.target;
-    const result = await this.#parts.sender.send({
+    const result = await this.#deps.sender.send({
       share: { tenant_id, caller: agent_id },
       url,
       id,
@@ -177,44 +177,44 @@ export class PushWorker {
   #span({ id: delivery_id, attempt_count, traceparent }: Claimed): PushSpan | undefined {
     if (!traceparent) return undefined;
     const { endpoint: url } = this.target;
-    return this.#parts.tracing?.push({ url, delivery_id, attempt_count, traceparent });
+    return this.#deps.tracing?.push({ url, delivery_id, attempt_count, traceparent });
   }
 
   #adapt(outcome: Outcome): void {
     if (outcome.do === "acknowledge") this.#atOnce = Math.min(this.#atOnce + 1, MOST_AT_ONCE);
     if (outcome.do !== "retry") return;
     this.#atOnce = Math.max(Math.floor(this.#atOnce / 2), 1);
-    this.#pausedUntil = Math.max(this.#pausedUntil, this.#parts.now() + outcome.pause_seconds * 1000);
+    this.#pausedUntil = Math.max(this.#pausedUntil, this.#deps.now() + outcome.pause_seconds * 1000);
   }
 
   async #unreachable(reason: string): Promise<void> {
-    const now = this.#parts.now();
+    const now = this.#deps.now();
     this.#wanted = true;
     // Concurrent attempts fail for the same reason.
     if (this.#breaker && now < this.#breaker.next_probe_at) return;
     this.#breaker = opened(this.#breaker, now, reason);
-    await this.#parts.saveBreaker(this.target, this.#breaker);
+    await this.#deps.saveBreaker(this.target, this.#breaker);
   }
 
   async #reached(): Promise<void> {
     this.#breaker = null;
     this.#wanted = true;
-    await this.#parts.saveBreaker(this.target, null);
+    await this.#deps.saveBreaker(this.target, null);
   }
 
   /** Dead-letters deliveries that were parked too long. */
   async #giveUp(): Promise<void> {
-    const before = this.#breaker && parkedTooLong(this.#breaker, this.#parts.now());
+    const before = this.#breaker && parkedTooLong(this.#breaker, this.#deps.now());
     if (before === null) return;
     const { tenant_id, agent_id } = this.target;
     const reason = `the endpoint could not be reached for 24 h: ${this.#breaker?.last_error}`;
-    await this.#parts.broker.call("deliveries.give_up", { tenant_id, agent_id, before, reason });
+    await this.#deps.broker.call("deliveries.give_up", { tenant_id, agent_id, before, reason });
   }
 
   /** 410: stops pushing; deliveries remain for polls. */
   async #gone(): Promise<void> {
     const { tenant_id, agent_id, endpoint } = this.target;
-    const { broker, now } = this.#parts;
+    const { broker, now } = this.#deps;
     // If this write fails, the next push gets another 410.
     this.#pausedUntil = now() + LEASE_SECONDS * 1000;
     await broker.call("agents.stop_push", { tenant_id, agent_id, endpoint });
