@@ -1,7 +1,8 @@
 import { afterAll, describe, expect, test } from "@jest/globals";
 import { connect } from "amqplib";
 import type { BrokerMessage, BrokerSource, Connector } from "../../connectors/connector.ts";
-import { Consumer, type Verdict } from "../../services/sense/connectors/consumer.ts";
+import type { Verdict } from "../../services/sense/connectors/connectors.model.ts";
+import { Consumer } from "../../services/sense/connectors/consumer.ts";
 import { resolveHost } from "../support/dns.ts";
 import { type Outgoing, sendThrough, sendTo, type TestRabbit } from "../support/rabbitmq.ts";
 import { settle } from "../support/settle.ts";

@@ -2,11 +2,11 @@ import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { SecretBox } from "../../lib/crypto/secrets.ts";
 import { newSigningSecret, sealSigningSecret, secretsAt } from "../../mixins/signing-secrets.ts";
-import { idOfBody } from "../../services/sense/ingest/body-id.ts";
+import { idOfBody } from "../../services/sense/ingest/delivery-id.ts";
 import { FirstIds } from "../../services/sense/ingest/first-ids.ts";
 import { WebhookLimits } from "../../services/sense/ingest/limits.ts";
-import { webhookPath } from "../../services/sense/ingest/rows.ts";
 import { WebhookBodyModel } from "../../services/sense/ingest/webhook-bodies.model.ts";
+import { webhookPath } from "../../services/sense/ingest/webhooks.ts";
 import { type TemporaryStore, temporaryStore } from "../support/gateway.ts";
 
 const HOUR = 60 * 60 * 1000;

@@ -2,10 +2,7 @@ import { setTimeout } from "node:timers/promises";
 import type { BrokerMessage, Connector } from "../../../connectors/connector.ts";
 import { backOff } from "../../../lib/queue/backoff.ts";
 import type { ConnectorState } from "./connectors.contract.ts";
-import type { Counts } from "./connectors.model.ts";
-
-/** The outcome for a message: durable as an event or a dead letter, or neither. */
-export type Verdict = "accepted" | "mapping_error" | "again";
+import type { Counts, Verdict } from "./connectors.model.ts";
 
 interface ConsumerDeps {
   /** Creates a connection without opening it. @throws Error if that can never succeed: the consumer has failed */

@@ -8,8 +8,7 @@ import { parseJsonBytes } from "../../../lib/json/json.ts";
 import { metrics } from "../../../observability/metrics.ts";
 import type { BatchAnswer } from "../events/publish-answers.ts";
 import { compileMapping, type Mapped, type Mapping, takeCloudEvent } from "../ingest/mapping.ts";
-import type { ConnectorDoc } from "./connectors.model.ts";
-import type { Verdict } from "./consumer.ts";
+import type { ConnectorDoc, Verdict } from "./connectors.model.ts";
 
 const STRUCTURED = "application/cloudevents+json";
 /** Permanent errors of an event: retrying is pointless. */

@@ -1,12 +1,12 @@
 import type { DeliveryHeaders, Signature } from "../../../connectors/webhook-signature.ts";
 import type { Call } from "../../../lib/access/caller.ts";
+import { DAY_MS } from "../../../lib/time.ts";
 import type { TenantState } from "../../identity/tenants/tenants.contract.ts";
-import { idOfBody } from "./body-id.ts";
-import type { FirstIds } from "./first-ids.ts";
+import { digestOf, type FirstIds } from "./first-ids.ts";
 import { AS_CLOUDEVENTS } from "./ingest.contract.ts";
 import { headerName } from "./mapping.ts";
-import { idOfSender } from "./rows.ts";
 import type { WebhookDoc } from "./webhooks.model.ts";
+import { idOfSender } from "./webhooks.ts";
 
 /** A delivery with a valid signature. */
 export interface Signed {
@@ -57,4 +57,23 @@ function firstIdOf(
   // Two genuine deliveries with signed ids may have the same body.
   const all = signature.id === null ? body : Buffer.concat([Buffer.from(`${signature.id}.`), body]);
   return firstIds.of({ tenant_id: tenant.id, webhook_id: webhook._id, body: all, id });
+}
+
+/**
+ * Returns an id for a body whose sender gave none: the same for 24 hours from the first delivery, then another. It
+ * contains the day, and stays that of the day before until the event accepted under it is a day old: no other state is
+ * needed.
+ *
+ * @param acceptedAt returns when an event was accepted under an id, in ms; null if none was.
+ */
+export async function idOfBody(
+  body: Uint8Array,
+  now: number,
+  acceptedAt: (id: string) => Promise<number | null>,
+): Promise<string> {
+  const digest = digestOf(body);
+  const day = Math.floor(now / DAY_MS);
+  const previous = `${digest}:${day - 1}`;
+  const at = await acceptedAt(previous);
+  return at !== null && at > now - DAY_MS ? previous : `${digest}:${day}`;
 }

@@ -1,6 +1,6 @@
+import { createHash } from "node:crypto";
 import { DAY_MS } from "../../../lib/time.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
-import { digestOf } from "./body-id.ts";
 import type { WebhookBodyDoc } from "./webhook-bodies.model.ts";
 
 /** A delivery with an unsigned id. */
@@ -48,4 +48,8 @@ export class FirstIds {
     await this.#bodies.system.deleteMany({ _id: { $in: rows.map(({ _id }) => _id) }, ...over });
     return rows.length === BATCH;
   }
+}
+
+export function digestOf(body: Uint8Array): string {
+  return `sha256:${createHash("sha256").update(body).digest("hex")}`;
 }

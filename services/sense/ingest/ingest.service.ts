@@ -1,26 +1,36 @@
 import { ServiceLoop } from "../../../mixins/loop.ts";
-import type { ServiceFactory } from "../../runtime.ts";
-import { FirstIds } from "./first-ids.ts";
-import { receiveActions } from "./receive.ts";
-import { registerActions } from "./register.ts";
-import { WebhookBodyModel } from "./webhook-bodies.model.ts";
+import { action, idempotent, type ServiceFactory } from "../../runtime.ts";
+import * as contract from "./ingest.contract.ts";
+import { type Again, Receiver } from "./receive.ts";
 import { WebhookModel } from "./webhooks.model.ts";
+import { Webhooks } from "./webhooks.ts";
 
 const SWEEP_MS = 600_000;
+const LATER = "ingest: old bodies stay until the next sweep";
 
 /** Receives other systems' webhooks over HTTP (spec: Events 3). */
 export const ingestService: ServiceFactory = (runtime) => {
-  const { store } = runtime;
-  const webhooks = store.collection(WebhookModel);
-  const firstIds = new FirstIds(store.collection(WebhookBodyModel), () => store.now());
-  const sweep = new ServiceLoop(
-    () => firstIds.sweep(),
-    SWEEP_MS,
-    "ingest: old bodies stay until the next sweep",
-  );
+  const rows = runtime.store.collection(WebhookModel);
+  const webhooks = new Webhooks(runtime, rows);
+  const receiver = new Receiver(runtime, rows);
+  const sweep = new ServiceLoop(() => receiver.firstIds.sweep(), SWEEP_MS, LATER);
+
   return {
     name: "ingest",
     mixins: [sweep.mixin],
-    actions: { ...registerActions(runtime, webhooks), ...receiveActions(runtime, webhooks, firstIds) },
+    actions: {
+      create_webhook: action(contract.createWebhook, (ctx) => webhooks.create(ctx)),
+      list_webhooks: action(contract.listWebhooks, (ctx) => webhooks.list(ctx)),
+      update_webhook: action(contract.updateWebhook, (ctx) => webhooks.update(ctx)),
+      delete_webhook: action(contract.deleteWebhook, (ctx) => webhooks.delete(ctx)),
+      rotate_webhook: action(contract.rotateWebhook, (ctx) => webhooks.rotate(ctx)),
+      test_webhook: action(contract.testWebhook, (ctx) => webhooks.test(ctx)),
+
+      receive: action(contract.receiveWebhook, (ctx) => receiver.receive(ctx)),
+      receive_from: action(contract.receiveWebhookOf, (ctx) => receiver.receive(ctx)),
+      validate: action(contract.validateWebhook, (ctx) => receiver.permit(ctx)),
+      validate_for: action(contract.validateWebhookOf, (ctx) => receiver.permit(ctx)),
+      map_again: idempotent<Again>((ctx) => receiver.mapAgain(ctx)),
+    },
   };
 };

@@ -1,0 +1,145 @@
+import type { Call } from "../../../lib/access/caller.ts";
+import { requireFound } from "../../../lib/contract/faults.ts";
+import { defined } from "../../../lib/defined.ts";
+import { newId } from "../../../lib/ids.ts";
+import { requireRoom } from "../../../mixins/room.ts";
+import { newSigningSecret, rotate, sealSigningSecret } from "../../../mixins/signing-secrets.ts";
+import type { TenantCollection } from "../../../storage/collection.ts";
+import { findTenant } from "../../identity/tenants/find-tenants.ts";
+import { originOf } from "../../identity/tenants/origin.ts";
+import type { TenantState } from "../../identity/tenants/tenants.contract.ts";
+import type { CallOf, Runtime } from "../../runtime.ts";
+import * as contract from "./ingest.contract.ts";
+import { compileMapping, type Mapping, mapCloudEvent, shownMapping } from "./mapping.ts";
+import type { WebhookDoc } from "./webhooks.model.ts";
+
+/** Limit of webhooks per tenant, which bounds the secrets tried for an unsigned request. */
+export const MOST_WEBHOOKS = 50;
+
+/** The operations on a tenant's webhooks. */
+export class Webhooks {
+  readonly #runtime: Runtime;
+  readonly #rows: TenantCollection<WebhookDoc>;
+
+  constructor(runtime: Runtime, rows: TenantCollection<WebhookDoc>) {
+    this.#runtime = runtime;
+    this.#rows = rows;
+  }
+
+  async create(ctx: CallOf<typeof contract.createWebhook>) {
+    const { secrets } = this.#runtime;
+    const { tenant_id } = ctx.meta.caller;
+    const { name, source, mapping } = ctx.params;
+    mappingOf({ source, mapping });
+    const seed = ctx.meta.idempotency_seed;
+    const _id = newId("whk", seed);
+    const [called, rule, instead] = ["webhooks", "webhook_limit", "delete one first"] as const;
+    await requireRoom({ of: this.#rows, most: MOST_WEBHOOKS, called, rule, instead }, tenant_id, _id);
+    const { signing_secret = newSigningSecret(secrets, seed) } = ctx.params;
+    const signing_secrets = [sealSigningSecret(secrets, `webhooks/${_id}`, signing_secret)];
+    const at = this.#now();
+    const row = await this.#rows.insertOnce({
+      ...{ _id, tenant_id, name, source, mapping },
+      ...{ signing_secrets, signing_version: 1, created_at: at, updated_at: at },
+    });
+    return { ...present(row, await this.#addressOf(ctx)), signing_secret };
+  }
+
+  async list(ctx: CallOf<typeof contract.listWebhooks>) {
+    const [{ rows, total }, address] = await Promise.all([
+      this.#rows.page(ctx.meta.caller.tenant_id, {}, { created_at: 1, _id: 1 }, ctx.params),
+      this.#addressOf(ctx),
+    ]);
+    return { webhooks: rows.map((row) => present(row, address)), total };
+  }
+
+  async update(ctx: CallOf<typeof contract.updateWebhook>) {
+    const { webhook_id, name, mapping } = ctx.params;
+    const { tenant_id, source } = await this.#find(ctx);
+    if (mapping) mappingOf({ source, mapping });
+    const $set = { ...defined({ name, mapping }), updated_at: this.#now() };
+    const row = await this.#rows.update(tenant_id, { _id: webhook_id }, { $set });
+    return present(requireFound(row, "webhook", webhook_id), await this.#addressOf(ctx));
+  }
+
+  async delete({ params: { webhook_id }, meta }: CallOf<typeof contract.deleteWebhook>) {
+    const deleted = await this.#rows.delete(meta.caller.tenant_id, { _id: webhook_id });
+    requireFound(deleted, "webhook", webhook_id);
+  }
+
+  async rotate({ params, meta }: CallOf<typeof contract.rotateWebhook>) {
+    const { secrets, store } = this.#runtime;
+    const signed = { rows: this.#rows, secrets, owners: "webhooks", resource_type: "webhook" };
+    const { secret, previous_ends_at } = await rotate(signed, store.now(), {
+      tenant_id: meta.caller.tenant_id,
+      id: params.webhook_id,
+      seed: meta.idempotency_seed,
+      secret: params.signing_secret,
+    });
+    return { signing_secret: secret, previous_ends_at: previous_ends_at.toISOString() };
+  }
+
+  async test(ctx: CallOf<typeof contract.testWebhook>) {
+    const { webhook_id, payload, headers: given = {} } = ctx.params;
+    const webhook = await this.#find(ctx);
+    const named = Object.entries(given).map(([name, value]) => [name.toLowerCase(), value]);
+    const headers: Record<string, string> = Object.fromEntries(named);
+    const mapped = mappingOf(webhook)(payload, {
+      registration_id: webhook_id,
+      default_id: idOfSender(headers) ?? "sha256:of-the-body",
+      ce_source: webhookPath(await slugOf(ctx), webhook.source),
+      headers,
+      now: this.#runtime.store.now(),
+    });
+    return { event: null, error: null, ...mapped };
+  }
+
+  #now(): Date {
+    return new Date(this.#runtime.store.now());
+  }
+
+  async #find({ params: { webhook_id }, meta }: Call<{ webhook_id: string }>): Promise<WebhookDoc> {
+    const webhook = await this.#rows.findOne(meta.caller.tenant_id, { _id: webhook_id });
+    return requireFound(webhook, "webhook", webhook_id);
+  }
+
+  async #addressOf(ctx: Call) {
+    const [tenant_slug, origin] = await Promise.all([
+      slugOf(ctx),
+      originOf(ctx.broker, this.#runtime.config),
+    ]);
+    return { tenant_slug, origin };
+  }
+}
+
+/** Returns the path: with the source if it is fixed, without if the payload sets it. */
+export function webhookPath(tenant_slug: string, source: string): string {
+  const named = !source.startsWith("/") && !/^header:/i.test(source);
+  return `/w/${tenant_slug}${named ? `/${encodeURIComponent(source)}` : ""}`;
+}
+
+/** @throws Fault validation_error for a mapping that cannot work. */
+export function mappingOf({ source, mapping }: Pick<WebhookDoc, "source" | "mapping">): Mapping {
+  return mapping === contract.AS_CLOUDEVENTS ? mapCloudEvent : compileMapping({ source, ...mapping });
+}
+
+/** Returns the sender's id of a delivery, if any; it is the same for redeliveries. */
+export function idOfSender(headers: Readonly<Record<string, string | undefined>>): string | null {
+  return headers["webhook-id"] || headers["svix-id"] || headers["x-github-delivery"] || null;
+}
+
+async function slugOf(ctx: Call): Promise<string> {
+  return ((await findTenant(ctx, ctx.meta.caller.tenant_id)) as TenantState).slug;
+}
+
+function present(doc: WebhookDoc, address: { origin: string; tenant_slug: string }) {
+  return {
+    id: doc._id,
+    name: doc.name,
+    source: doc.source,
+    mapping: doc.mapping === contract.AS_CLOUDEVENTS ? doc.mapping : shownMapping(doc.mapping),
+    url: address.origin + webhookPath(address.tenant_slug, doc.source),
+    created_at: doc.created_at.toISOString(),
+    updated_at: doc.updated_at.toISOString(),
+  };
+}
