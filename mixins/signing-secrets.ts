@@ -65,14 +65,14 @@ export async function rotate(
   { rows, secrets, owners, resource_type }: SignedRows,
   now: number,
   { tenant_id, id, seed, secret = newSigningSecret(secrets, seed) }: Target,
-): Promise<{ secret: string; previous_ends_at: Date }> {
+): Promise<{ signing_secret: string; previous_ends_at: string }> {
   const owner = `${owners}/${id}`;
   return guardedWrite(async () => {
     const row = await rows.findOne(tenant_id, { _id: id });
     if (!row) throw notFound(resource_type, id);
     const [newest, previous] = row.signing_secrets as [SigningSecret, SigningSecret?];
     if (seed && previous?.ends_at && secrets.open(newest.sealed, place(owner)) === secret) {
-      return { secret, previous_ends_at: previous.ends_at };
+      return { signing_secret: secret, previous_ends_at: previous.ends_at.toISOString() };
     }
     const previous_ends_at = new Date(now + OVERLAP_MS);
     const next = [sealSigningSecret(secrets, owner, secret), { ...newest, ends_at: previous_ends_at }];
@@ -81,7 +81,7 @@ export async function rotate(
       { _id: id, signing_version: row.signing_version },
       { $set: { signing_secrets: next, updated_at: new Date(now) }, $inc: { signing_version: 1 } },
     );
-    return changed && { secret, previous_ends_at };
+    return changed && { signing_secret: secret, previous_ends_at: previous_ends_at.toISOString() };
   }, "The signing secret is being changed by others; try again.");
 }
 

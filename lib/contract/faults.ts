@@ -133,6 +133,13 @@ export function invalidValue(field: string, message: string, details: Record<str
   return new Fault("validation_error", message, { field, ...details });
 }
 
+/** Returns the fault of a caller who has reached a limit. @param message continues with the time to wait, in ms */
+export function rateLimited(message: string, limit: number, window_seconds: number, waitMs: number): Fault {
+  const retry_after_seconds = Math.max(1, Math.ceil(waitMs / 1000));
+  const details = { retry_after_seconds, limit, window_seconds };
+  return new Fault("rate_limited", `${message} in ${retry_after_seconds} s.`, details);
+}
+
 /** Returns the fault of a valid request that breaks a rule of the domain. */
 export function ruleBroken(rule: Rule, message: string, details: Record<string, unknown> = {}): Fault {
   return new Fault("business_rule_violation", message, { rule, message, ...details });

@@ -4,8 +4,8 @@ import { SecretBox } from "../../lib/crypto/secrets.ts";
 import { newSigningSecret, sealSigningSecret, secretsAt } from "../../mixins/signing-secrets.ts";
 import { idOfBody } from "../../services/sense/ingest/delivery-id.ts";
 import { FirstIds } from "../../services/sense/ingest/first-ids.ts";
+import { WebhookBodyModel } from "../../services/sense/ingest/ingest.model.ts";
 import { WebhookLimits } from "../../services/sense/ingest/limits.ts";
-import { WebhookBodyModel } from "../../services/sense/ingest/webhook-bodies.model.ts";
 import { webhookPath } from "../../services/sense/ingest/webhooks.ts";
 import { type TemporaryStore, temporaryStore } from "../support/gateway.ts";
 

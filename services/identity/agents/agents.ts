@@ -103,9 +103,9 @@ export class Agents {
     const { agent_id } = ctx.params;
     const target = { tenant_id, id: agent_id, seed: ctx.meta.idempotency_seed };
     const signed = { rows: this.#rows, secrets, owners: "agents", resource_type: "agent" };
-    const { secret, previous_ends_at } = await rotate(signed, store.now(), target);
+    const rotated = await rotate(signed, store.now(), target);
     await ctx.broadcast("agents.changed", { tenant_id, agent_id });
-    return { signing_secret: secret, previous_ends_at: previous_ends_at.toISOString() };
+    return rotated;
   }
 
   async #find(tenant_id: string, agent_id: string): Promise<AgentDoc> {

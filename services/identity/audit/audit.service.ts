@@ -1,4 +1,5 @@
 import { pageOf } from "../../../lib/contract/cursor.ts";
+import { defined } from "../../../lib/defined.ts";
 import { derivedId, newId } from "../../../lib/ids.ts";
 import { DAY_MS } from "../../../lib/time.ts";
 import type { AuditBeginning, AuditSettlement } from "../../../mixins/audited.ts";
@@ -6,7 +7,7 @@ import { ServiceLoop } from "../../../mixins/loop.ts";
 import { action, idempotent, internal, type ServiceFactory } from "../../runtime.ts";
 import { listAudit } from "./audit.contract.ts";
 import { type AuditDoc, AuditModel } from "./audit.model.ts";
-import { filterOf, present, rowOf } from "./rows.ts";
+import { newEntry, present, toFilter } from "./entry.ts";
 
 /** An action to record; the actor is the caller's token, unless the record names one. */
 export interface AuditRecord
@@ -41,26 +42,22 @@ export const auditService: ServiceFactory = ({ store, config }) => {
       list: action(listAudit, async ({ params, meta }) => {
         const { limit = 50 } = params;
         const options = { sort: { at: -1, _id: -1 } as const, limit: limit + 1 };
-        const rows = await entries.find(meta.caller.tenant_id, filterOf(params), options);
+        const rows = await entries.find(meta.caller.tenant_id, toFilter(params), options);
         const { page, next_cursor } = pageOf(rows, limit, "at");
         return { entries: page.map(present), next_cursor };
       }),
 
       /** Records that an action is about to happen; returns the entry's id. */
       begin: internal<AuditBeginning>(async ({ params, meta }) => {
-        const row = rowOf(params, meta, { _id: newId("aud"), at: now(), outcome: "begun" });
+        const row = newEntry(params, meta, { _id: newId("aud"), at: now(), outcome: "begun" });
         return (await entries.insert(row))._id;
       }),
 
       /** Records its outcome. */
       settle: idempotent<AuditSettlement>(async ({ params }) => {
         const { tenant_id, id, outcome, resource_id, error, details } = params;
-        const $set = {
-          outcome,
-          ...(resource_id !== undefined && { resource_id }),
-          ...(error && { error }),
-          ...(details && { details: JSON.stringify(details) }),
-        };
+        const text = details && JSON.stringify(details);
+        const $set = { outcome, ...defined({ resource_id, error, details: text }) };
         await entries.update(tenant_id, { _id: id }, { $set });
       }),
 
@@ -69,11 +66,8 @@ export const auditService: ServiceFactory = ({ store, config }) => {
         const { tenant_id, action: what, dedupe, outcome = "done" } = params;
         const { actor_kind, actor_id, error, ip } = params;
         const _id = dedupe ? derivedId("aud", tenant_id, what, dedupe) : newId("aud");
-        const row = rowOf(params, meta, { _id, at: now(), outcome });
-        const given = Object.entries({ actor_kind, actor_id, error, ip }).filter(
-          ([, value]) => value !== undefined,
-        );
-        await entries.insertOnce({ ...row, ...Object.fromEntries(given) });
+        const row = newEntry(params, meta, { _id, at: now(), outcome });
+        await entries.insertOnce({ ...row, ...defined({ actor_kind, actor_id, error, ip }) });
       }),
     },
   };

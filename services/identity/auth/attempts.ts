@@ -1,4 +1,4 @@
-import { Fault } from "../../../lib/contract/faults.ts";
+import { type Fault, rateLimited } from "../../../lib/contract/faults.ts";
 
 const WINDOW_MS = 60_000;
 const MOST_KEYS = 100_000;
@@ -26,7 +26,7 @@ export class Attempts {
     if (this.#limit === 0) return;
     const windows = keys.map((key) => this.#windowOf(key, now));
     const full = windows.find((window) => window.count >= this.#limit);
-    if (full) throw tooMany(full.ends_at, this.#limit, now);
+    if (full) throw tooMany(this.#limit, full.ends_at - now);
     for (const window of windows) window.count++;
   }
 
@@ -56,12 +56,7 @@ export class Attempts {
   }
 }
 
-/** Returns the fault of an attempt over the limit (spec: rate_limited). Times are in ms. */
-export function tooMany(ends_at: number, limit: number, now: number): Fault {
-  const retry_after_seconds = Math.max(1, Math.ceil((ends_at - now) / 1000));
-  return new Fault("rate_limited", `Too many failed attempts; try again in ${retry_after_seconds} s.`, {
-    retry_after_seconds,
-    limit,
-    window_seconds: WINDOW_MS / 1000,
-  });
+/** Returns the fault of an attempt over the limit, which has capacity after some ms. */
+export function tooMany(limit: number, waitMs: number): Fault {
+  return rateLimited("Too many failed attempts; try again", limit, WINDOW_MS / 1000, waitMs);
 }

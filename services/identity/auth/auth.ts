@@ -9,14 +9,14 @@ import type * as contract from "./auth.contract.ts";
 import { type EndedTokenDoc, EndedTokenModel } from "./auth.model.ts";
 import { callerOfKey, currentCallers } from "./callers.ts";
 import { Credentials } from "./credentials.ts";
-import { KeyUses } from "./key-uses.ts";
 import { noteSignOut } from "./sign-ins.ts";
 import { lastExpiry, openTokens, type Tokens } from "./tokens.ts";
 
 /** Exchanges credentials for tokens, verifies both, and ends tokens. */
 export class Auth {
   readonly credentials: Credentials;
-  readonly #uses = new KeyUses();
+  /** When keys were last used, so that `last_used_at` costs one write per key and period, not per request. */
+  #uses = new Map<string, { tenant_id: string; key_id: string; at: number }>();
   readonly #runtime: Runtime;
   readonly #ended: TenantCollection<EndedTokenDoc>;
   #tokens: Tokens | undefined;
@@ -48,7 +48,7 @@ export class Auth {
     // Visible at once in the list of keys; an exchange does not fail if this write does.
     await ctx
       .call("keys.touch", { uses: [{ tenant_id, key_id, at: now }] })
-      .catch(() => this.#uses.note(key_id, tenant_id, now));
+      .catch(() => this.#note({ tenant_id, key_id }, now));
     const { team_id, token_version } = agent;
     const team = team_id ? await ctx.call("teams.name_of", { tenant_id, team_id }) : null;
     const subject = { tenant_id, agent_id, key_id, token_version, scopes, key_expires_at };
@@ -95,7 +95,7 @@ export class Auth {
    */
   async verifyKey(ctx: Call<{ hash: string }>): Promise<AgentCaller> {
     const { key, agent } = await this.credentials.checkKey(ctx, ctx.params.hash);
-    this.#uses.note(key.id, key.tenant_id, this.now());
+    this.#note({ tenant_id: key.tenant_id, key_id: key.id }, this.now());
     return callerOfKey(key, agent);
   }
 
@@ -103,14 +103,16 @@ export class Auth {
   async current(ctx: Call, callers: readonly Caller[]): Promise<(Caller | null)[]> {
     const now = this.now();
     const current = await currentCallers(ctx, this.#ended, now, callers);
-    for (const caller of current)
-      if (caller?.kind === "agent") this.#uses.note(caller.key_id, caller.tenant_id, now);
+    for (const caller of current) if (caller?.kind === "agent") this.#note(caller, now);
     return current;
   }
 
   /** Writes when keys were last used. */
   async flushUses(broker: ServiceBroker): Promise<boolean> {
-    await this.#uses.flush(broker);
+    if (this.#uses.size === 0) return false;
+    const uses = [...this.#uses.values()];
+    this.#uses = new Map();
+    await broker.call("keys.touch", { uses });
     return false;
   }
 
@@ -118,6 +120,10 @@ export class Auth {
   async removeExpired(): Promise<boolean> {
     await this.#ended.system.deleteMany({ expires_at: { $lt: new Date(this.now()) } });
     return false;
+  }
+
+  #note({ tenant_id, key_id }: { tenant_id: string; key_id: string }, at: number): void {
+    this.#uses.set(key_id, { tenant_id, key_id, at });
   }
 
   #signedIn({ id, tenant_id, display_name, role, token_version }: UserState) {

@@ -56,7 +56,7 @@ export class Guarded {
       this.#local.begin(keys, now);
       return () => this.#local.succeeded(keys);
     }
-    if (!standing.allowed) throw tooMany(now + standing.resets_in_ms, this.#limit, now);
+    if (!standing.allowed) throw tooMany(this.#limit, standing.resets_in_ms);
     return () => void windows.giveBack(named, standing.slot);
   }
 }

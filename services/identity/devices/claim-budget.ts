@@ -1,4 +1,4 @@
-import { Fault } from "../../../lib/contract/faults.ts";
+import { rateLimited } from "../../../lib/contract/faults.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { ClaimBudgetDoc } from "./devices.model.ts";
 
@@ -24,12 +24,8 @@ export class ClaimBudget {
   async take(address: string, now: number): Promise<void> {
     const standing = (await this.#count(address, now)) ?? (await this.#begin(address, now));
     if (standing.attempts <= this.#most) return;
-    const retry_after_seconds = Math.max(1, Math.ceil((standing.ends_at.getTime() - now) / 1000));
-    throw new Fault("rate_limited", `Too many codes were tried; try again in ${retry_after_seconds} s.`, {
-      retry_after_seconds,
-      limit: this.#most,
-      window_seconds: WINDOW_SECONDS,
-    });
+    const waitMs = standing.ends_at.getTime() - now;
+    throw rateLimited("Too many codes were tried; try again", this.#most, WINDOW_SECONDS, waitMs);
   }
 
   async removeOld(before: Date): Promise<void> {

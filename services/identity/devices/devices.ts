@@ -8,9 +8,8 @@ import { tellLive } from "../../edge/live/live-change.ts";
 import type { CallOf, Runtime } from "../../runtime.ts";
 import { findAgent } from "../agents/find-agent.ts";
 import { originOf } from "../tenants/origin.ts";
-import { maySeeDevices, ownAgent } from "./agent-access.ts";
+import { maySeeDevices, ownAgent, scopesToIssue } from "./agent-access.ts";
 import { ClaimBudget } from "./claim-budget.ts";
-import { scopesToIssue } from "./code-scopes.ts";
 import { Codes } from "./codes.ts";
 import type * as contract from "./devices.contract.ts";
 import {

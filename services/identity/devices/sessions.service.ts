@@ -1,5 +1,5 @@
 import { type AgentCaller, isAdmin } from "../../../lib/access/caller.ts";
-import { Fault, isFault, notFound } from "../../../lib/contract/faults.ts";
+import { Fault, isFault, notFound, rateLimited } from "../../../lib/contract/faults.ts";
 import { DAY_MS } from "../../../lib/time.ts";
 import { ServiceLoop } from "../../../mixins/loop.ts";
 import { action, type ServiceFactory } from "../../runtime.ts";
@@ -88,11 +88,8 @@ function notTheDevice(): Fault {
 }
 
 function tooSoon({ last_heartbeat_at }: SessionDoc, now: number): Fault {
-  const next = (last_heartbeat_at?.getTime() ?? now) + HEARTBEAT_MS;
-  const retry_after_seconds = Math.max(1, Math.ceil((next - now) / 1000));
-  const details = { retry_after_seconds, limit: 1, window_seconds: HEARTBEAT_MS / 1000 };
-  const message = `One heartbeat a minute is enough; the next in ${retry_after_seconds} s.`;
-  return new Fault("rate_limited", message, details);
+  const waitMs = (last_heartbeat_at?.getTime() ?? now) + HEARTBEAT_MS - now;
+  return rateLimited("One heartbeat a minute is enough; the next", 1, HEARTBEAT_MS / 1000, waitMs);
 }
 
 function present({ _id, client_name, client_version, connected_at, last_seen_at }: SessionDoc, now: number) {

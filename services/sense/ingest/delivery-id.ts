@@ -4,8 +4,8 @@ import { DAY_MS } from "../../../lib/time.ts";
 import type { TenantState } from "../../identity/tenants/tenants.contract.ts";
 import { digestOf, type FirstIds } from "./first-ids.ts";
 import { AS_CLOUDEVENTS } from "./ingest.contract.ts";
+import type { WebhookDoc } from "./ingest.model.ts";
 import { headerName } from "./mapping.ts";
-import type { WebhookDoc } from "./webhooks.model.ts";
 import { idOfSender } from "./webhooks.ts";
 
 /** A delivery with a valid signature. */

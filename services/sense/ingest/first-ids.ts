@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { DAY_MS } from "../../../lib/time.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
-import type { WebhookBodyDoc } from "./webhook-bodies.model.ts";
+import type { WebhookBodyDoc } from "./ingest.model.ts";
 
 /** A delivery with an unsigned id. */
 interface Unsigned {

@@ -6,7 +6,7 @@ type Headers = Readonly<Record<string, string | undefined>>;
 const ORIGIN = /^[\w.*:/-]{1,255}$/;
 
 /** The permission for a sender: null if it did not ask. */
-export interface Permission {
+interface Permission {
   allowed_origin: string | null;
   /** Webhooks per minute, or `*`. */
   allowed_rate: string | null;

@@ -1,8 +1,8 @@
 import { ServiceLoop } from "../../../mixins/loop.ts";
 import { action, idempotent, type ServiceFactory } from "../../runtime.ts";
 import * as contract from "./ingest.contract.ts";
+import { WebhookModel } from "./ingest.model.ts";
 import { type Again, Receiver } from "./receive.ts";
-import { WebhookModel } from "./webhooks.model.ts";
 import { Webhooks } from "./webhooks.ts";
 
 const SWEEP_MS = 600_000;

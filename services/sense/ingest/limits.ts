@@ -1,6 +1,6 @@
 import type { Config } from "../../../config.ts";
 import type { SharedWindows } from "../../../connectors/redis.ts";
-import { Fault } from "../../../lib/contract/faults.ts";
+import { type Fault, rateLimited } from "../../../lib/contract/faults.ts";
 import { SlidingWindow } from "../../../lib/queue/sliding-window.ts";
 
 const WINDOW_SECONDS = 60;
@@ -35,8 +35,8 @@ export class WebhookLimits {
   check(address: string, target: string, now: number): void {
     if (!this.#refusals) return;
     // The total first: a blocked address adds no more targets to count.
-    requireRoom(this.#refused, address, this.#refusals * TARGETS, now);
-    requireRoom(this.#refused, keyOf(address, target), this.#refusals, now);
+    requireCapacity(this.#refused, address, this.#refusals * TARGETS, now);
+    requireCapacity(this.#refused, keyOf(address, target), this.#refusals, now);
   }
 
   /** Counts a refusal: once, plus once per megabyte hashed for it. */
@@ -54,9 +54,9 @@ export class WebhookLimits {
     if (!this.#perTenant) return;
     const limit = { key: `webhooks ${tenant_id}`, max: this.#perTenant };
     const standing = await this.#windows?.take([limit]);
-    if (standing && !standing.allowed) throw tooMany(limit.max, now + standing.resets_in_ms, now);
+    if (standing && !standing.allowed) throw tooMany(limit.max, standing.resets_in_ms);
     if (standing) return;
-    requireRoom(this.#accepted, tenant_id, limit.max, now);
+    requireCapacity(this.#accepted, tenant_id, limit.max, now);
     this.#accepted.hit(tenant_id, now);
   }
 }
@@ -65,16 +65,11 @@ function keyOf(address: string, target: string): string {
   return `${address} ${target.slice(0, KEY_CHARACTERS)}`;
 }
 
-function requireRoom(window: SlidingWindow, key: string, limit: number, now: number): void {
+function requireCapacity(window: SlidingWindow, key: string, limit: number, now: number): void {
   const { room, resets_at } = window.look(key, limit, now);
-  if (room <= 0) throw tooMany(limit, resets_at, now);
+  if (room <= 0) throw tooMany(limit, resets_at - now);
 }
 
-function tooMany(limit: number, resets_at: number, now: number): Fault {
-  const retry_after_seconds = Math.max(1, Math.ceil((resets_at - now) / 1000));
-  return new Fault("rate_limited", `Too many webhooks: try again in ${retry_after_seconds} s.`, {
-    retry_after_seconds,
-    limit,
-    window_seconds: WINDOW_SECONDS,
-  });
+function tooMany(limit: number, waitMs: number): Fault {
+  return rateLimited("Too many webhooks: try again", limit, WINDOW_SECONDS, waitMs);
 }

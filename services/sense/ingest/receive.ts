@@ -14,11 +14,10 @@ import { defaultIdOf, type Signed, withFirstId } from "./delivery-id.ts";
 import { digestOf, FirstIds } from "./first-ids.ts";
 import { headersOf, permissionFor } from "./handshake.ts";
 import { AS_CLOUDEVENTS } from "./ingest.contract.ts";
+import { WebhookBodyModel, type WebhookDoc } from "./ingest.model.ts";
 import { WebhookLimits } from "./limits.ts";
 import type { Mapped, Receipt } from "./mapping.ts";
 import { type Read, readPayload } from "./payload.ts";
-import { WebhookBodyModel } from "./webhook-bodies.model.ts";
-import type { WebhookDoc } from "./webhooks.model.ts";
 import { MOST_WEBHOOKS, mappingOf, webhookPath } from "./webhooks.ts";
 
 /** A tenant without webhooks: an unknown slug costs the same look-ups as a known one. */

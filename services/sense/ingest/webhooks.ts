@@ -10,8 +10,8 @@ import { originOf } from "../../identity/tenants/origin.ts";
 import type { TenantState } from "../../identity/tenants/tenants.contract.ts";
 import type { CallOf, Runtime } from "../../runtime.ts";
 import * as contract from "./ingest.contract.ts";
+import type { WebhookDoc } from "./ingest.model.ts";
 import { compileMapping, type Mapping, mapCloudEvent, shownMapping } from "./mapping.ts";
-import type { WebhookDoc } from "./webhooks.model.ts";
 
 /** Limit of webhooks per tenant, which bounds the secrets tried for an unsigned request. */
 export const MOST_WEBHOOKS = 50;
@@ -70,13 +70,12 @@ export class Webhooks {
   async rotate({ params, meta }: CallOf<typeof contract.rotateWebhook>) {
     const { secrets, store } = this.#runtime;
     const signed = { rows: this.#rows, secrets, owners: "webhooks", resource_type: "webhook" };
-    const { secret, previous_ends_at } = await rotate(signed, store.now(), {
+    return rotate(signed, store.now(), {
       tenant_id: meta.caller.tenant_id,
       id: params.webhook_id,
       seed: meta.idempotency_seed,
       secret: params.signing_secret,
     });
-    return { signing_secret: secret, previous_ends_at: previous_ends_at.toISOString() };
   }
 
   async test(ctx: CallOf<typeof contract.testWebhook>) {

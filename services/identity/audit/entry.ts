@@ -1,6 +1,7 @@
 import type { Meta } from "../../../lib/access/caller.ts";
 import type { ParamsOf } from "../../../lib/contract/contract.ts";
 import { afterPlace, fromCursor } from "../../../lib/contract/cursor.ts";
+import { defined } from "../../../lib/defined.ts";
 import type { AuditBeginning } from "../../../mixins/audited.ts";
 import type { Where } from "../../../storage/query.ts";
 import type { listAudit } from "./audit.contract.ts";
@@ -9,7 +10,7 @@ import type { AuditDoc } from "./audit.model.ts";
 type Noted = Partial<AuditBeginning> & Pick<AuditBeginning, "tenant_id" | "action">;
 
 /** Creates an entry for an action of the caller of `meta`. */
-export function rowOf(
+export function newEntry(
   noted: Noted,
   meta: Partial<Meta>,
   known: Pick<AuditDoc, "_id" | "at" | "outcome">,
@@ -36,16 +37,11 @@ function actorOf({ caller, request_id }: Partial<Meta>): Pick<AuditDoc, "actor_k
 }
 
 /** Returns the filter of a list. @throws Fault validation_failed if the cursor is invalid */
-export function filterOf(params: ParamsOf<typeof listAudit>): Where<AuditDoc> {
+export function toFilter(params: ParamsOf<typeof listAudit>): Where<AuditDoc> {
   const { action, actor_id, resource_type, resource_id, outcome, since, until, cursor } = params;
-  const equal = { action, actor_id, resource_type, resource_id, outcome };
-  const given = Object.entries(equal).filter(([, value]) => value !== undefined);
-  const at = {
-    ...(since && { $gte: new Date(since) }),
-    ...(until && { $lt: new Date(until) }),
-  };
+  const at = { ...(since && { $gte: new Date(since) }), ...(until && { $lt: new Date(until) }) };
   return {
-    ...Object.fromEntries(given),
+    ...defined({ action, actor_id, resource_type, resource_id, outcome }),
     ...(Object.keys(at).length && { at }),
     ...(cursor !== undefined && { $and: [afterPlace(fromCursor(cursor, "at"), { by: "at", sign: -1 })] }),
   };

@@ -13,9 +13,9 @@ import {
 import type { WebhookMapping } from "./ingest.contract.ts";
 
 /** A sender whose signed requests become events (spec: Events 3). */
-export interface WebhookDoc extends InferSchemaType<typeof schema> {}
+export interface WebhookDoc extends InferSchemaType<typeof webhooks> {}
 
-const schema = tenantSchema({
+const webhooks = tenantSchema({
   name: string(),
   source: string(),
   mapping: mixed<Static<typeof WebhookMapping>>(),
@@ -26,6 +26,17 @@ const schema = tenantSchema({
   created_at: date(),
   updated_at: date(),
 });
-schema.index({ tenant_id: 1, created_at: 1, _id: 1 });
+webhooks.index({ tenant_id: 1, created_at: 1, _id: 1 });
 
-export const WebhookModel: Model<WebhookDoc> = { name: "webhooks", schema };
+export const WebhookModel: Model<WebhookDoc> = { name: "webhooks", schema: webhooks };
+
+/** A body whose signature covers no id, by webhook and digest, with the id of its first delivery. */
+export interface WebhookBodyDoc extends InferSchemaType<typeof bodies> {}
+
+const bodies = tenantSchema({
+  first_id: string(),
+  expires_at: date(),
+});
+bodies.index({ expires_at: 1 });
+
+export const WebhookBodyModel: Model<WebhookBodyDoc> = { name: "webhook_bodies", schema: bodies };
