@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { Loop } from "../../../mixins/loop.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { ConnectorDoc, ConnectorNodeDoc, Counts } from "./connectors.model.ts";
 import type { Consumer } from "./consumer.ts";
@@ -14,58 +16,42 @@ export interface ReporterDeps {
 }
 
 /** Interval of writes under load. */
-const EVERY_MS = 1000;
+const BUSY_MS = 1000;
+/** Interval of writes without changes. */
+const IDLE_MS = 15_000;
 
 /** Writes one connector's status on this node. */
 export class Reporter {
   readonly #deps: ReporterDeps;
   readonly #doc: ConnectorDoc;
   readonly #consumer: Consumer;
-  #timer: NodeJS.Timeout | undefined;
-  #writing: Promise<void> | undefined;
-  #again = false;
-  #ended = false;
+  readonly #ended = new AbortController();
+  readonly #loop: Loop;
 
   constructor(deps: ReporterDeps, doc: ConnectorDoc, consumer: Consumer) {
     this.#deps = deps;
     this.#doc = doc;
     this.#consumer = consumer;
+    this.#loop = new Loop(() => this.#write(), IDLE_MS, deps.report);
+    this.#loop.start();
   }
 
   /** Schedules a write: at once, or a second after the last one. */
   changed(): void {
-    if (this.#ended) return;
-    this.#again = true;
-    if (!this.#timer && !this.#writing) this.#start();
+    this.#loop.nudge();
   }
 
   /** Writes the last counts and removes this node's row: it no longer runs the connector. */
   async end(): Promise<void> {
-    this.#ended = true;
-    clearTimeout(this.#timer);
-    await this.#writing;
+    this.#ended.abort();
+    await this.#loop.stop();
     const { _id, tenant_id } = this.#doc;
     const { nodes } = this.#deps;
     await this.#writeCounts(this.#consumer.countsSince()).catch(this.#deps.report);
     await nodes.delete(tenant_id, { _id: this.#rowOf(_id) }).catch(this.#deps.report);
   }
 
-  #start(): void {
-    this.#again = false;
-    this.#writing = this.#write()
-      .catch(this.#deps.report)
-      .then(() => {
-        this.#writing = undefined;
-        if (!this.#ended) this.#timer = setTimeout(() => this.#next(), EVERY_MS);
-      });
-  }
-
-  #next(): void {
-    this.#timer = undefined;
-    if (this.#again) this.#start();
-  }
-
-  async #write(): Promise<void> {
+  async #write(): Promise<boolean> {
     const { _id: connector_id, tenant_id } = this.#doc;
     const lag = await this.#consumer.lag();
     const { state, last_error, last_error_at } = this.#consumer;
@@ -77,6 +63,8 @@ export class Reporter {
       this.#writeCounts(this.#consumer.countsSince()),
     ]);
     this.#deps.tell(tenant_id);
+    await sleep(BUSY_MS, undefined, { signal: this.#ended.signal }).catch(() => {});
+    return false;
   }
 
   async #writeCounts(counts: Counts): Promise<void> {

@@ -46,7 +46,7 @@ export class Runner {
     this.#deps = deps;
   }
 
-  /** Starts and stops connectors as needed; the others report their status. Returns false: nothing is left to do. */
+  /** Starts and stops connectors as needed. Returns false: nothing is left to do. */
   async look(): Promise<false> {
     const docs = await unpaused(this.#deps.connectors);
     const active = await activeTenants(this.#deps.broker, docs);
@@ -56,9 +56,7 @@ export class Runner {
     for (const id of this.#running.keys()) if (!wanted.has(id)) this.stop(id);
     for (const [id, doc] of wanted) {
       if (isOther(this.#running.get(id)?.doc, doc)) await this.stop(id);
-      const running = this.#running.get(id);
-      if (running) running.reporter.changed();
-      else if (!this.#stopped) await this.#start(doc);
+      if (!this.#running.has(id) && !this.#stopped) await this.#start(doc);
     }
     return false;
   }
