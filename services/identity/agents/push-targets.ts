@@ -7,7 +7,9 @@ export type PushTargetQuery = { agent_id: string } | { after: string; limit: num
 export async function findPushTargets(agents: TenantCollection<AgentDoc>, query: PushTargetQuery) {
   const one = "agent_id" in query;
   const filter = {
-    ...{ delivery_mode: "push" as const, status: "active" as const, push_stopped: false },
+    delivery_mode: "push" as const,
+    status: "active" as const,
+    push_stopped: false,
     _id: one ? query.agent_id : { $gt: query.after },
     delivery_endpoint: { $ne: null },
   };

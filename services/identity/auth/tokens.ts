@@ -146,10 +146,7 @@ function callerOf(claims: jwt.JwtPayload): Caller {
   const { token_version = 0 } = claims;
   const expires_at = (claims.exp as number) * 1000;
   const identity = { tenant_id, scopes, token_id: jti as string, expires_at };
-  return agent_id
-    ? { kind: "agent", ...identity, agent_id, team_id: null, key_id, token_version }
-    : {
-        ...{ kind: "user", ...identity, user_id, role, token_version },
-        ...{ session_id: sid ?? jti, auth_time: auth_time ?? iat },
-      };
+  if (agent_id) return { kind: "agent", ...identity, agent_id, team_id: null, key_id, token_version };
+  const session = { session_id: sid ?? jti, auth_time: auth_time ?? iat };
+  return { kind: "user", ...identity, user_id, role, token_version, ...session };
 }

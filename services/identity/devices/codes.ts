@@ -39,24 +39,26 @@ export class Codes {
   ): Promise<DeviceCodeDoc> {
     const _id = newId("clm", seed && `code ${seed}`);
     const text = userCode(this.#secrets.random(USER_CODE_BYTES, "user code", seed));
-    const code = await this.#rows.insertOnce({
-      ...{ _id, tenant_id, agent_id, scopes: [...scopes], state: "pending" },
-      ...{
-        code_digest: this.digest("code", text),
-        sealed_code: this.#secrets.seal(text, `device_codes/${_id}`),
-      },
-      ...{ claim_digest: _id, sealed_claim: null, client_info: null, session_id: newId("ses") },
-      ...{ claimed_at: null, confirmed_at: null, confirmed_by: null },
-      ...{ expires_at: new Date(now + LIFETIME_MS), created_at: new Date(now) },
-    });
-    const older = {
-      $or: [{ created_at: { $lt: code.created_at } }, { created_at: code.created_at, _id: { $lt: _id } }],
+    const pending = { _id, tenant_id, agent_id, scopes: [...scopes], state: "pending" as const };
+    const sealed = {
+      code_digest: this.digest("code", text),
+      sealed_code: this.#secrets.seal(text, `device_codes/${_id}`),
     };
-    await this.#rows.updateMany(
-      tenant_id,
-      { agent_id, state: "pending", ...older },
-      { $set: { state: "superseded" } },
-    );
+    const unclaimed = { claim_digest: _id, sealed_claim: null, client_info: null, claimed_at: null };
+    const code = await this.#rows.insertOnce({
+      ...pending,
+      ...sealed,
+      ...unclaimed,
+      session_id: newId("ses"),
+      confirmed_at: null,
+      confirmed_by: null,
+      expires_at: new Date(now + LIFETIME_MS),
+      created_at: new Date(now),
+    });
+    const { created_at } = code;
+    const $or = [{ created_at: { $lt: created_at } }, { created_at, _id: { $lt: _id } }];
+    const older = { agent_id, state: "pending" as const, $or };
+    await this.#rows.updateMany(tenant_id, older, { $set: { state: "superseded" } });
     return code;
   }
 
@@ -68,16 +70,14 @@ export class Codes {
 
   /** Returns the row of a code that is neither denied, superseded nor expired. */
   byCode(text: string, now: number): Promise<DeviceCodeDoc | null> {
-    return this.#rows.system.findOne({
-      ...{ code_digest: this.digest("code", text), state: { $in: LIVE } },
-      expires_at: { $gt: new Date(now) },
-    }) as Promise<DeviceCodeDoc | null>;
+    const live = { state: { $in: LIVE }, expires_at: { $gt: new Date(now) } };
+    const code_digest = this.digest("code", text);
+    return this.#rows.system.findOne({ code_digest, ...live }) as Promise<DeviceCodeDoc | null>;
   }
 
   byClaim(claim_id: string): Promise<DeviceCodeDoc | null> {
-    return this.#rows.system.findOne({
-      claim_digest: this.digest("claim", claim_id),
-    }) as Promise<DeviceCodeDoc | null>;
+    const claim_digest = this.digest("claim", claim_id);
+    return this.#rows.system.findOne({ claim_digest }) as Promise<DeviceCodeDoc | null>;
   }
 
   /** pending → claimed. Returns null if the code is not pending. */
@@ -89,22 +89,17 @@ export class Codes {
   ): Promise<DeviceCodeDoc | null> {
     // One read and one write for any code: wrong codes take as long as right ones.
     const code = await this.byCode(text, now);
-    return this.#rows.update(
-      code?.tenant_id ?? "none",
-      { _id: code?._id ?? "none", state: "pending", expires_at: { $gt: new Date(now) } },
-      {
-        $set: {
-          ...{
-            state: "claimed",
-            // Other fields are not kept: nobody has approved the device yet.
-            client_info: { name, version, signature, host },
-            claimed_at: new Date(now),
-          },
-          claim_digest: this.digest("claim", claim_id),
-          sealed_claim: this.#secrets.seal(claim_id, `device_codes/${code?._id}`),
-        },
-      },
-    );
+    const { tenant_id, _id } = code ?? { tenant_id: "none", _id: "none" };
+    const pending = { _id, state: "pending" as const, expires_at: { $gt: new Date(now) } };
+    const $set = {
+      state: "claimed" as const,
+      // Other fields are not kept: nobody has approved the device yet.
+      client_info: { name, version, signature, host },
+      claimed_at: new Date(now),
+      claim_digest: this.digest("claim", claim_id),
+      sealed_claim: this.#secrets.seal(claim_id, `device_codes/${_id}`),
+    };
+    return this.#rows.update(tenant_id, pending, { $set });
   }
 
   /** claimed → approved or denied; returns null if another decision was first. */

@@ -139,9 +139,20 @@ export class Devices {
   async #openSession({ session_id: _id, tenant_id, agent_id, client_info, expires_at }: DeviceCodeDoc) {
     const at = new Date(this.#now());
     const { name: client_name, version: client_version } = client_info ?? { name: "", version: "" };
+    const client = {
+      client_name,
+      client_version,
+      connected_at: at,
+      last_seen_at: at,
+      last_heartbeat_at: null,
+    };
     await this.#sessions.insertOnce({
-      ...{ _id, tenant_id, agent_id, key_id: null, client_name, client_version },
-      ...{ connected_at: at, last_seen_at: at, last_heartbeat_at: null, fetch_by: expires_at },
+      _id,
+      tenant_id,
+      agent_id,
+      key_id: null,
+      ...client,
+      fetch_by: expires_at,
     });
   }
 }

@@ -52,10 +52,10 @@ export class Keys {
     seed: string | undefined,
     { _id = newId("key", seed), key = newApiKey(this.#runtime.secrets, seed) } = {},
   ) {
-    const doc = await this.#rows.insertOnce({
-      ...{ ...row, _id, hash: hashApiKey(key), prefix: apiKeyPrefix(key) },
-      ...{ revoked_at: null, last_used_at: null, created_at: new Date(this.#runtime.store.now()) },
-    });
+    const hashed = { hash: hashApiKey(key), prefix: apiKeyPrefix(key) };
+    const unused = { revoked_at: null, last_used_at: null };
+    const created_at = new Date(this.#runtime.store.now());
+    const doc = await this.#rows.insertOnce({ ...row, _id, ...hashed, ...unused, created_at });
     return { doc, key };
   }
 }

@@ -51,8 +51,11 @@ export const onboardingService: ServiceFactory = ({ store }) => {
     const done = new Set(STEPS.filter((key) => noted.has(key) || found.includes(key)));
     const next = STEPS.find((key) => !done.has(key));
     return {
-      ...{ dismissed_at, personalized: true, all_complete: next === undefined },
-      ...{ completed_steps: done.size, total_steps: STEPS.length },
+      dismissed_at,
+      personalized: true,
+      all_complete: next === undefined,
+      completed_steps: done.size,
+      total_steps: STEPS.length,
       steps: STEPS.map((key) => ({ key, status: done.has(key) ? "done" : "todo", source: "derived" })),
       next_action: next === undefined ? null : actionOf(next),
     };

@@ -117,7 +117,10 @@ async function announce(ctx: Call, tenant_id: string): Promise<void> {
 
 function present({ _id, slug, name, status, created_at, updated_at }: TenantDoc, usage: Usage) {
   return {
-    ...{ id: _id, slug, name, status },
+    id: _id,
+    slug,
+    name,
+    status,
     storage: toStorage(usage),
     storage_quota_mb: usage.quota_mb,
     created_at: created_at.toISOString(),

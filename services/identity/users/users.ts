@@ -43,14 +43,18 @@ export class Users {
     return { ...present(user), ...(params.password === undefined && { password }) };
   }
 
-  async insert({ _id, tenant_id, email: given, display_name, role = "member", password }: NewUser) {
+  async insert({ _id, tenant_id, email: given, display_name, role = "member", password: plain }: NewUser) {
     const email = given.toLowerCase();
+    const person = {
+      _id,
+      tenant_id,
+      email,
+      display_name: display_name ?? (email.split("@")[0] as string),
+      role,
+    };
+    const account = { status: "active" as const, password: await hashPassword(plain, this.#secrets, given) };
     const at = this.#now();
-    return this.#rows.insertOnce({
-      ...{ _id, tenant_id, email, display_name: display_name ?? (email.split("@")[0] as string), role },
-      ...{ status: "active", password: await hashPassword(password, this.#secrets, given) },
-      ...{ token_version: 1, created_at: at, updated_at: at },
-    });
+    return this.#rows.insertOnce({ ...person, ...account, token_version: 1, created_at: at, updated_at: at });
   }
 
   async list({ params, meta }: CallOf<typeof listUsers>) {

@@ -72,11 +72,11 @@ export class Connectors {
     const _id = newId("con", ctx.meta.idempotency_seed);
     await requireRoom(this.#room, tenant_id, _id);
     const at = this.#now();
-    const doc = await this.#rows.insertOnce({
-      ...{ _id, tenant_id, name, kind, from, source, mapping, prefetch, paused },
-      ...{ sealed_url: secrets.seal(url, place(_id)), shown_url: shownUrl(url) },
-      ...{ counts: { received: 0, accepted: 0, mapping_errors: 0 }, created_at: at, updated_at: at },
-    });
+    const given = { _id, tenant_id, name, kind, from, source, mapping, prefetch, paused };
+    const address = { sealed_url: secrets.seal(url, place(_id)), shown_url: shownUrl(url) };
+    const counts = { received: 0, accepted: 0, mapping_errors: 0 };
+    const row = { ...given, ...address, counts, created_at: at, updated_at: at };
+    const doc = await this.#rows.insertOnce(row);
     await this.#announce();
     return present(doc, [], Number(this.#now()));
   }

@@ -149,11 +149,13 @@ export class Intake {
     reason: string,
   ): Promise<Verdict> {
     const { tenant_id, _id: registration_id } = this.#connector;
-    const dedupe = message_id === null ? {} : { dedupe: message_id };
     try {
       await this.#broker.call("deliveries.dead_letter", {
-        ...{ tenant_id, source: this.#source, payload, reason },
-        ...dedupe,
+        tenant_id,
+        source: this.#source,
+        payload,
+        reason,
+        ...(message_id !== null && { dedupe: message_id }),
         ...(origin && { origin: { inlet: "connectors", registration_id, ...origin } }),
       });
       return "mapping_error";

@@ -38,10 +38,9 @@ export class Webhooks {
     const { signing_secret = newSigningSecret(secrets, seed) } = ctx.params;
     const signing_secrets = [sealSigningSecret(secrets, `webhooks/${_id}`, signing_secret)];
     const at = this.#now();
-    const row = await this.#rows.insertOnce({
-      ...{ _id, tenant_id, name, source, mapping },
-      ...{ signing_secrets, signing_version: 1, created_at: at, updated_at: at },
-    });
+    const given = { _id, tenant_id, name, source, mapping };
+    const signing = { signing_secrets, signing_version: 1 };
+    const row = await this.#rows.insertOnce({ ...given, ...signing, created_at: at, updated_at: at });
     return { ...present(row, await this.#addressOf(ctx)), signing_secret };
   }
 

@@ -33,7 +33,10 @@ export class PushWorkers {
     const allowPrivate = config.PUSH_ALLOW_PRIVATE;
     this.#sender = new PushSender({ resolver, allowPrivate, timeoutMs: TIMEOUT_MS });
     this.#deps = {
-      ...{ broker, sender: this.#sender, attempts: resourceQueue("push", ATTEMPTS), tracing },
+      broker,
+      sender: this.#sender,
+      attempts: resourceQueue("push", ATTEMPTS),
+      tracing,
       now: () => store.now(),
       report: (err) => broker.logger.warn("push: will be tried again", err),
       saveBreaker: (target, breaker) => this.#saveBreaker(target, breaker),
