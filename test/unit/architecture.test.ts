@@ -128,7 +128,7 @@ const SYSTEM_FINDERS: Record<string, string> = {
   "mixins/queue.ts": "rows that are to be worked on",
   "mixins/search-feed.ts": "rows in order of change, for search to follow",
   "services/identity/agents/agents.service.ts": "agents of verified tokens",
-  "services/identity/agents/push-targets.ts": "agents to push to",
+  "services/identity/agents/agents.ts": "agents to push to",
   "services/identity/audit/audit.service.ts": "sweep of old entries",
   "services/identity/auth/auth.ts": "sweep of ended tokens",
   "services/identity/auth/callers.ts": "tokens that were ended early, by their id",

@@ -2,8 +2,7 @@ import { newSigningSecret, sealSigningSecret, secretsAt } from "../../../mixins/
 import { action, idempotent, internal, type ServiceFactory } from "../../runtime.ts";
 import * as contract from "./agents.contract.ts";
 import { type AgentDoc, AgentModel } from "./agents.model.ts";
-import { Agents } from "./agents.ts";
-import { findPushTargets, type PushTargetQuery } from "./push-targets.ts";
+import { Agents, type PushTargetQuery } from "./agents.ts";
 import { newAgent, toState } from "./settings.ts";
 
 interface AgentKey {
@@ -58,7 +57,7 @@ export const agentsService: ServiceFactory = (runtime) => {
         return agent ? secretsAt(secrets, `agents/${agent_id}`, agent.signing_secrets, store.now()) : [];
       }),
 
-      push_targets: internal<PushTargetQuery>(({ params }) => findPushTargets(rows, params)),
+      push_targets: internal<PushTargetQuery>(({ params }) => agents.findPushTargets(params)),
 
       /** The endpoint answered 410: stops pushes. Returns whether it was still the agent's endpoint. */
       stop_push: internal<AgentKey & { endpoint: string }>(async (ctx) => {

@@ -13,6 +13,9 @@ import type * as contract from "./agents.contract.ts";
 import type { AgentDoc } from "./agents.model.ts";
 import { newAgent, present, type Settings, toChanges } from "./settings.ts";
 
+/** Selects the agents to push to, across tenants: a page by id, or the named one, if it is to be pushed to. */
+export type PushTargetQuery = { agent_id: string } | { after: string; limit: number };
+
 const BY_AGE = { created_at: 1, _id: 1 } as const;
 
 /** The operations on agents. */
@@ -106,6 +109,23 @@ export class Agents {
     const rotated = await rotate(signed, store.now(), target);
     await ctx.broadcast("agents.changed", { tenant_id, agent_id });
     return rotated;
+  }
+
+  async findPushTargets(query: PushTargetQuery) {
+    const one = "agent_id" in query;
+    const pushed = { delivery_mode: "push" as const, status: "active" as const, push_stopped: false };
+    const _id = one ? query.agent_id : { $gt: query.after };
+    const filter = { ...pushed, _id, delivery_endpoint: { $ne: null } };
+    const options = { sort: { _id: 1 } as const, limit: one ? 1 : query.limit };
+    const docs = (await this.#rows.system.find(filter, options).toArray()) as AgentDoc[];
+    return docs.map(
+      ({ tenant_id, _id: agent_id, delivery_endpoint, push_format: format = "structured" }) => ({
+        tenant_id,
+        agent_id,
+        endpoint: delivery_endpoint as string,
+        format,
+      }),
+    );
   }
 
   async #find(tenant_id: string, agent_id: string): Promise<AgentDoc> {

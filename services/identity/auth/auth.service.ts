@@ -8,12 +8,12 @@ import { whoAmI } from "./who-am-i.ts";
 
 const FLUSH_MS = 5000;
 const SWEEP_MS = 10 * 60_000;
-const UNNOTED = "auth: uses of keys were not noted";
+const FLUSH_FAILED = "auth: the last uses of some keys were not written";
 
 export const authService: ServiceFactory = (runtime) => {
   const auth = new Auth(runtime);
   const sessions = new BrowserSessions(runtime, auth);
-  const flush = new ServiceLoop((broker) => auth.flushUses(broker), FLUSH_MS, UNNOTED);
+  const flush = new ServiceLoop((broker) => auth.flushUses(broker), FLUSH_MS, FLUSH_FAILED);
   const sweep = new ServiceLoop(() => auth.removeExpired(), SWEEP_MS, "auth: ended tokens are removed later");
 
   return {
@@ -51,7 +51,7 @@ export const authService: ServiceFactory = (runtime) => {
 
     async stopped() {
       // A failure loses only the last use of some keys.
-      await auth.flushUses(this.broker).catch((err) => this.logger.warn({ err }, UNNOTED));
+      await auth.flushUses(this.broker).catch((err) => this.logger.warn({ err }, FLUSH_FAILED));
     },
   };
 };

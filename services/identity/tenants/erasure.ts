@@ -27,18 +27,12 @@ const LATE_WRITES_MS = 60_000;
  */
 export async function erase(holdings: Holdings, tenant_id: string): Promise<Erased> {
   const { store, tenants } = holdings;
-  const due = new Date(store.now() + LATE_WRITES_MS);
-  await tenants.update(
-    tenant_id,
-    { _id: tenant_id, status: { $ne: "erased" } },
-    { $set: { status: "erasing", erase_due_at: due } },
-  );
+  const erase_due_at = new Date(store.now() + LATE_WRITES_MS);
+  const left = { _id: tenant_id, status: { $ne: "erased" as const } };
+  await tenants.update(tenant_id, left, { $set: { status: "erasing", erase_due_at } });
   const erased = await eraseHoldings(holdings, tenant_id);
-  await tenants.update(
-    tenant_id,
-    { _id: tenant_id, status: "erasing" },
-    { $set: { status: "erased", slug: tenant_id, name: "", updated_at: new Date(store.now()) } },
-  );
+  const emptied = { status: "erased", slug: tenant_id, name: "", updated_at: new Date(store.now()) } as const;
+  await tenants.update(tenant_id, { _id: tenant_id, status: "erasing" }, { $set: emptied });
   return erased;
 }
 
@@ -52,24 +46,19 @@ interface Listeners {
 /** Carries out due erasures: interrupted ones, and late writes of finished ones. A failure does not stop the others. */
 export async function eraseDue(holdings: Holdings, { erased, failed }: Listeners): Promise<void> {
   const { store, tenants } = holdings;
-  const now = new Date(store.now());
-  const due = await tenants.system.find({ erase_due_at: { $lte: now } }, { limit: BATCH }).toArray();
-  for (const tenant of due as TenantDoc[]) {
-    await eraseAgain(holdings, tenant, erased).catch((err) => failed(err, tenant._id));
+  const due = { erase_due_at: { $lte: new Date(store.now()) } };
+  const rows = (await tenants.system.find(due, { limit: BATCH }).toArray()) as TenantDoc[];
+  for (const { _id, status, erase_due_at } of rows) {
+    try {
+      const isRepeated = status === "erased";
+      await (isRepeated ? eraseHoldings(holdings, _id) : erase(holdings, _id));
+      // Repeated: an interrupted erasure may not have reported, and late writes reached other storage too.
+      await erased(_id);
+      if (isRepeated) await tenants.update(_id, { _id, erase_due_at }, { $unset: { erase_due_at: 1 } });
+    } catch (err) {
+      failed(err, _id);
+    }
   }
-}
-
-async function eraseAgain(
-  holdings: Holdings,
-  { _id, status, erase_due_at }: TenantDoc,
-  erased: Listeners["erased"],
-): Promise<void> {
-  if (status !== "erased") await erase(holdings, _id);
-  else await eraseHoldings(holdings, _id);
-  // Repeated: an interrupted erasure may not have reported, and late writes reached other storage too.
-  await erased(_id);
-  if (status === "erased")
-    await holdings.tenants.update(_id, { _id, erase_due_at }, { $unset: { erase_due_at: 1 } });
 }
 
 async function eraseHoldings({ store, blobs }: Holdings, tenant_id: string): Promise<Erased> {

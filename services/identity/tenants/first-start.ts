@@ -46,16 +46,12 @@ interface Start {
  *
  * @returns the credentials, to be shown once; null if there was nothing to create.
  */
-export async function ensureFirstTenant({
-  broker,
-  runtime,
-  baseUrl,
-  ingestUrl,
-}: Start): Promise<Credentials | null> {
+export async function ensureFirstTenant(start: Start): Promise<Credentials | null> {
+  const { broker, runtime, baseUrl: base_url, ingestUrl: ingest_url } = start;
   const { config, store, secrets } = runtime;
   const file = join(config.DATA_DIR, "credentials.json");
   const pendingFile = join(config.DATA_DIR, ".credentials.pending");
-  const addresses = { base_url: baseUrl, ingest_url: ingestUrl };
+  const addresses = { base_url, ingest_url };
   const pending = await readCredentials(pendingFile);
   if (!(await isToBeMade(store.collection(TenantModel), pending))) {
     await rm(pendingFile, { force: true });

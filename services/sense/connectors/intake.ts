@@ -61,11 +61,12 @@ function readBinary(attributes: Record<string, unknown>, type: string, body: Buf
     const payload = binaryEvent(attributes, type, body);
     return { ...takeCloudEvent(payload), payload, origin };
   } catch (err) {
-    return {
-      error: `mapping error: ${(err as Error).message}`,
-      payload: { base64: body.toString("base64") },
-    };
+    return unread((err as Error).message, body);
   }
+}
+
+function unread(why: string, body: Buffer): Read {
+  return { error: `mapping error: ${why}`, payload: { base64: body.toString("base64") } };
 }
 
 function sourceOf(connector_id: string): string {
@@ -109,10 +110,7 @@ export class Intake {
 
   #read(message: BrokerMessage): Read {
     const { body, size, unreadable, content_type, message_id, headers } = message;
-    if (unreadable !== undefined) {
-      const error = `mapping error: the message cannot be read: ${unreadable}`;
-      return { error, payload: { base64: body.toString("base64") } };
-    }
+    if (unreadable !== undefined) return unread(`the message cannot be read: ${unreadable}`, body);
     if (size > this.#maxBytes) {
       const error = `mapping error: the message has ${size} bytes; at most ${this.#maxBytes} are taken`;
       return { error, payload: { bytes: size, head: body.toString("utf8", 0, HEAD_BYTES) } };
@@ -121,16 +119,13 @@ export class Intake {
     const attributes = attributesOf(message.values ?? headers);
     if (attributes)
       return readBinary(attributes, content_type ?? "", body, { default_id, headers, structured: true });
-    if (!isUtf8(body)) {
-      const error = "mapping error: the message is not JSON in UTF-8";
-      return { error, payload: { base64: body.toString("base64") } };
-    }
-    const text = body.toString("utf8");
+    if (!isUtf8(body)) return unread("the message is not JSON in UTF-8", body);
     let payload: unknown;
     try {
       payload = parseJsonBytes(body);
     } catch (err) {
-      return { error: `mapping error: the message is not JSON: ${(err as Error).message}`, payload: text };
+      const error = `mapping error: the message is not JSON: ${(err as Error).message}`;
+      return { error, payload: body.toString("utf8") };
     }
     const structured = mediaTypeOf(content_type ?? "") === STRUCTURED;
     const origin = { default_id, headers, structured };

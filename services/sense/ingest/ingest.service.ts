@@ -6,14 +6,14 @@ import { type Again, Receiver } from "./receive.ts";
 import { Webhooks } from "./webhooks.ts";
 
 const SWEEP_MS = 600_000;
-const LATER = "ingest: old bodies stay until the next sweep";
+const SWEEP_FAILED = "ingest: old bodies stay until the next sweep";
 
 /** Receives other systems' webhooks over HTTP (spec: Events 3). */
 export const ingestService: ServiceFactory = (runtime) => {
   const rows = runtime.store.collection(WebhookModel);
   const webhooks = new Webhooks(runtime, rows);
   const receiver = new Receiver(runtime, rows);
-  const sweep = new ServiceLoop(() => receiver.firstIds.sweep(), SWEEP_MS, LATER);
+  const sweep = new ServiceLoop(() => receiver.firstIds.sweep(), SWEEP_MS, SWEEP_FAILED);
 
   return {
     name: "ingest",
