@@ -39,17 +39,19 @@ export class Codes {
   ): Promise<DeviceCodeDoc> {
     const _id = newId("clm", seed && `code ${seed}`);
     const text = userCode(this.#secrets.random(USER_CODE_BYTES, "user code", seed));
-    const pending = { _id, tenant_id, agent_id, scopes: [...scopes], state: "pending" as const };
-    const sealed = {
+    const code = await this.#rows.insertOnce({
+      _id,
+      tenant_id,
+      agent_id,
+      scopes: [...scopes],
+      state: "pending",
       code_digest: this.digest("code", text),
       sealed_code: this.#secrets.seal(text, `device_codes/${_id}`),
-    };
-    const unclaimed = { claim_digest: _id, sealed_claim: null, client_info: null, claimed_at: null };
-    const code = await this.#rows.insertOnce({
-      ...pending,
-      ...sealed,
-      ...unclaimed,
+      claim_digest: _id,
+      sealed_claim: null,
+      client_info: null,
       session_id: newId("ses"),
+      claimed_at: null,
       confirmed_at: null,
       confirmed_by: null,
       expires_at: new Date(now + LIFETIME_MS),

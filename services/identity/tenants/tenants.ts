@@ -21,6 +21,7 @@ const USABLE = { $in: ["active", "suspended"] as ("active" | "suspended")[] };
 export class Tenants {
   readonly #runtime: Runtime;
   readonly #rows: TenantCollection<TenantDoc>;
+  #hasSettled = false;
 
   constructor(runtime: Runtime, rows: TenantCollection<TenantDoc>) {
     this.#runtime = runtime;
@@ -86,8 +87,12 @@ export class Tenants {
     return { tenant_id, ...statement, receipt };
   }
 
-  /** Carries out due erasures; a failed one is due again. */
+  /** Carries out due erasures, except at start: a node that does not see search yet would skip its index. */
   async eraseDue(broker: ServiceBroker): Promise<boolean> {
+    if (!this.#hasSettled) {
+      this.#hasSettled = true;
+      return false;
+    }
     await eraseDue(this.#holdings(), {
       erased: (tenant_id) => this.#eraseElsewhere(broker, tenant_id),
       failed: (err, tenant_id) =>

@@ -45,13 +45,8 @@ export class Users {
 
   async insert({ _id, tenant_id, email: given, display_name, role = "member", password: plain }: NewUser) {
     const email = given.toLowerCase();
-    const person = {
-      _id,
-      tenant_id,
-      email,
-      display_name: display_name ?? (email.split("@")[0] as string),
-      role,
-    };
+    const [name] = email.split("@") as [string];
+    const person = { _id, tenant_id, email, display_name: display_name ?? name, role };
     const account = { status: "active" as const, password: await hashPassword(plain, this.#secrets, given) };
     const at = this.#now();
     return this.#rows.insertOnce({ ...person, ...account, token_version: 1, created_at: at, updated_at: at });
