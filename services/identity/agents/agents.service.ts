@@ -1,9 +1,9 @@
 import { newSigningSecret, sealSigningSecret, secretsAt } from "../../../mixins/signing-secrets.ts";
 import { action, idempotent, internal, type ServiceFactory } from "../../runtime.ts";
+import { newAgent, toState } from "./agent.ts";
 import * as contract from "./agents.contract.ts";
 import { type AgentDoc, AgentModel } from "./agents.model.ts";
 import { Agents, type PushTargetQuery } from "./agents.ts";
-import { newAgent, toState } from "./settings.ts";
 
 interface AgentKey {
   tenant_id: string;

@@ -9,9 +9,9 @@ import { newSigningSecret, rotate, sealSigningSecret } from "../../../mixins/sig
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { CallOf, Runtime } from "../../runtime.ts";
 import { raiseRouting } from "../../sense/interests/routing-change.ts";
+import { newAgent, present, type Settings, toChanges } from "./agent.ts";
 import type * as contract from "./agents.contract.ts";
 import type { AgentDoc } from "./agents.model.ts";
-import { newAgent, present, type Settings, toChanges } from "./settings.ts";
 
 /** Selects the agents to push to, across tenants: a page by id, or the named one, if it is to be pushed to. */
 export type PushTargetQuery = { agent_id: string } | { after: string; limit: number };
