@@ -4,6 +4,7 @@ import { action, event, idempotent, type ServiceFactory } from "../../runtime.ts
 import * as contract from "./connectors.contract.ts";
 import { Connectors } from "./connectors.ts";
 import type { Again } from "./intake.ts";
+import { newRunner, type Runner } from "./runner.ts";
 
 /** Polling interval, for changes and wake-ups that were lost between nodes. */
 const LOOK_MS = 15_000;
@@ -11,10 +12,11 @@ const LOOK_MS = 15_000;
 /** Ingests brokers' messages as events (spec: Events 3), on every node that runs it. */
 export const connectorsService: ServiceFactory = (runtime) => {
   let connectors: Connectors;
-  const loop = new ServiceLoop(() => connectors.runner.look(), LOOK_MS, "connectors: will be tried again");
+  let runner: Runner;
+  const loop = new ServiceLoop(() => runner.look(), LOOK_MS, "connectors: will be tried again");
 
   async function stop(): Promise<void> {
-    await Promise.all([loop.stop(), connectors.runner.stopAll()]);
+    await Promise.all([loop.stop(), runner.stopAll()]);
   }
 
   return {
@@ -40,8 +42,9 @@ export const connectorsService: ServiceFactory = (runtime) => {
     },
 
     created() {
-      connectors = new Connectors(runtime, this.broker);
-      const states = async () => connectors.runner.states();
+      runner = newRunner(runtime, this.broker);
+      connectors = new Connectors(runtime, this.broker, (id) => runner.stop(id));
+      const states = async () => runner.states();
       observeGauge("connectors", "Connectors on this node by state", "state", states);
     },
 

@@ -1,15 +1,13 @@
-import { randomBytes } from "node:crypto";
 import type { ServiceBroker } from "moleculer";
 import { requireFound } from "../../../lib/contract/faults.ts";
 import { defined } from "../../../lib/defined.ts";
 import { newId } from "../../../lib/ids.ts";
 import { shareOf } from "../../../lib/queue/fair-queue.ts";
-import { type Room, requireRoom } from "../../../mixins/room.ts";
+import { requireRoom } from "../../../mixins/room.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
-import { tellLive } from "../../edge/live/live-change.ts";
 import type { CallOf, Runtime } from "../../runtime.ts";
 import { compileMapping } from "../ingest/mapping.ts";
-import { checkUrl, shownUrl, sourceOf } from "./address.ts";
+import { checkUrl, sealedAt, shownUrl, sourceOf } from "./address.ts";
 import type * as contract from "./connectors.contract.ts";
 import {
   type ConnectorDoc,
@@ -19,46 +17,27 @@ import {
 } from "./connectors.model.ts";
 import { type Again, mapAgain } from "./intake.ts";
 import { instanceOf } from "./reporter.ts";
-import { Runner } from "./runner.ts";
 import { present } from "./status.ts";
 
 const PREFETCH = 100;
 /** Per tenant. Each holds a connection and up to `prefetch` events. */
 const MOST_CONNECTORS = 50;
 
-/** The operations on connectors, and those that this node runs. */
+/** The operations on connectors. */
 export class Connectors {
-  readonly runner: Runner;
   readonly #runtime: Runtime;
   readonly #broker: ServiceBroker;
+  readonly #stop: (connector_id: string) => Promise<void>;
   readonly #rows: TenantCollection<ConnectorDoc>;
   readonly #nodes: TenantCollection<ConnectorNodeDoc>;
-  readonly #room: Room<ConnectorDoc>;
 
-  constructor(runtime: Runtime, broker: ServiceBroker) {
-    const { store, secrets, config, usage, resolver } = runtime;
+  /** @param stop stops a connector on this node */
+  constructor(runtime: Runtime, broker: ServiceBroker, stop: (connector_id: string) => Promise<void>) {
     this.#runtime = runtime;
     this.#broker = broker;
-    this.#rows = store.collection(ConnectorModel);
-    this.#nodes = store.collection(ConnectorNodeModel);
-    const [called, rule, instead] = ["connectors", "connector_limit", "delete one first"] as const;
-    this.#room = { of: this.#rows, most: MOST_CONNECTORS, called, rule, instead };
-    // An embedded store has one node at a time, which overwrites its predecessor's report.
-    const alone = config.MONGO_URL ? randomBytes(6).toString("hex") : "embedded";
-    this.runner = new Runner({
-      connectors: this.#rows,
-      nodes: this.#nodes,
-      instance: config.NATS_URL ? broker.nodeID : alone,
-      now: () => store.now(),
-      report: (err) => broker.logger.warn("connectors: will be tried again", err),
-      tell: (tenant_id) => tellLive(broker, tenant_id, "connector"),
-      broker,
-      urlOf: ({ _id, sealed_url }) => secrets.open(sealed_url, place(_id)),
-      allowPrivate: config.CONNECTOR_ALLOW_PRIVATE,
-      resolver,
-      maxBytes: config.EVENT_MAX_BYTES,
-      requireQuota: usage.require.bind(usage),
-    });
+    this.#stop = stop;
+    this.#rows = runtime.store.collection(ConnectorModel);
+    this.#nodes = runtime.store.collection(ConnectorNodeModel);
   }
 
   async create(ctx: CallOf<typeof contract.createConnector>) {
@@ -70,10 +49,11 @@ export class Connectors {
     const resolve = (host: string) => resolver.resolve(host, shareOf(ctx.meta.caller));
     await checkUrl(url, config.CONNECTOR_ALLOW_PRIVATE, resolve);
     const _id = newId("con", ctx.meta.idempotency_seed);
-    await requireRoom(this.#room, tenant_id, _id);
+    const [called, rule, instead] = ["connectors", "connector_limit", "delete one first"] as const;
+    await requireRoom({ of: this.#rows, most: MOST_CONNECTORS, called, rule, instead }, tenant_id, _id);
     const at = this.#now();
     const given = { _id, tenant_id, name, kind, from, source, mapping, prefetch, paused };
-    const address = { sealed_url: secrets.seal(url, place(_id)), shown_url: shownUrl(url) };
+    const address = { sealed_url: secrets.seal(url, sealedAt(_id)), shown_url: shownUrl(url) };
     const counts = { received: 0, accepted: 0, mapping_errors: 0 };
     const row = { ...given, ...address, counts, created_at: at, updated_at: at };
     const doc = await this.#rows.insertOnce(row);
@@ -106,7 +86,7 @@ export class Connectors {
       connector_id,
     );
     await this.#announce();
-    if (paused) await this.runner.stop(connector_id);
+    if (paused) await this.#stop(connector_id);
     return this.get(ctx);
   }
 
@@ -116,7 +96,7 @@ export class Connectors {
     const deleted = await this.#rows.delete(tenant_id, { _id: connector_id });
     requireFound(deleted, "connector", connector_id);
     await this.#announce();
-    await this.runner.stop(connector_id);
+    await this.#stop(connector_id);
     await this.#nodes.deleteMany(tenant_id, { connector_id });
   }
 
@@ -153,8 +133,4 @@ export class Connectors {
     const live = new Set(nodes.map(({ id }) => id));
     return rows.filter(({ _id }) => live.has(instanceOf(_id)));
   }
-}
-
-function place(connector_id: string): string {
-  return `connectors/${connector_id}/url`;
 }

@@ -1,9 +1,13 @@
+import { randomBytes } from "node:crypto";
 import type { ServiceBroker } from "moleculer";
 import type { BrokerSource, Connector } from "../../../connectors/connector.ts";
 import type { HostResolver } from "../../../connectors/host-resolver.ts";
+import { tellLive } from "../../edge/live/live-change.ts";
 import { activeTenants } from "../../identity/tenants/find-tenants.ts";
+import type { Runtime } from "../../runtime.ts";
+import { sealedAt } from "./address.ts";
 import type { ConnectorKind, ConnectorState } from "./connectors.contract.ts";
-import type { ConnectorDoc } from "./connectors.model.ts";
+import { type ConnectorDoc, ConnectorModel, ConnectorNodeModel } from "./connectors.model.ts";
 import { Consumer } from "./consumer.ts";
 import { Intake } from "./intake.ts";
 import { Reporter, type ReporterDeps } from "./reporter.ts";
@@ -121,6 +125,28 @@ export class Runner {
     const resolve = (host: string) => resolver.resolve(host, { tenant_id, caller: _id });
     return new kind({ url: urlOf(doc), from, prefetch, maxBytes, allowPrivate, resolve });
   }
+}
+
+export function newRunner(
+  { store, secrets, config, usage, resolver }: Runtime,
+  broker: ServiceBroker,
+): Runner {
+  // An embedded store has one node at a time, which overwrites its predecessor's report.
+  const alone = config.MONGO_URL ? randomBytes(6).toString("hex") : "embedded";
+  return new Runner({
+    connectors: store.collection(ConnectorModel),
+    nodes: store.collection(ConnectorNodeModel),
+    instance: config.NATS_URL ? broker.nodeID : alone,
+    now: () => store.now(),
+    report: (err) => broker.logger.warn("connectors: will be tried again", err),
+    tell: (tenant_id) => tellLive(broker, tenant_id, "connector"),
+    broker,
+    urlOf: ({ _id, sealed_url }) => secrets.open(sealed_url, sealedAt(_id)),
+    allowPrivate: config.CONNECTOR_ALLOW_PRIVATE,
+    resolver,
+    maxBytes: config.EVENT_MAX_BYTES,
+    requireQuota: usage.require.bind(usage),
+  });
 }
 
 const PAGE = 500;
